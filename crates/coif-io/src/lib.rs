@@ -1,0 +1,1 @@
+//! File formats of Coif, one file per format.

@@ -1,0 +1,1 @@
+//! Pictures and films of hair without a GPU.

@@ -1,0 +1,1 @@
+//! Scene files and built-in heads, hairstyles and motions for Coif.

@@ -1,0 +1,99 @@
+use glam::{Mat3, Quat, Vec3};
+
+use crate::{Error, Result};
+
+/// Triangles over shared vertices, counter-clockwise seen from outside.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TriangleMesh {
+    /// Vertex positions (m).
+    pub positions: Vec<Vec3>,
+    /// Three vertex indices per triangle.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl TriangleMesh {
+    /// Names the first triangle with a missing vertex, or the first vertex that is not finite.
+    pub fn validate(&self) -> Result<()> {
+        if let Some(vertex) = self.positions.iter().position(|p| !p.is_finite()) {
+            return Err(Error::VertexNotFinite { vertex });
+        }
+        let vertices = self.positions.len();
+        for (triangle, corners) in self.triangles.iter().enumerate() {
+            if let Some(&v) = corners.iter().find(|&&v| v as usize >= vertices) {
+                return Err(Error::BadTriangle { triangle, vertex: v as usize, vertices });
+            }
+        }
+        Ok(())
+    }
+
+    /// The three corners of a triangle.
+    pub fn corners(&self, triangle: usize) -> [Vec3; 3] {
+        self.triangles[triangle].map(|v| self.positions[v as usize])
+    }
+
+    /// World from triangle: x along the first edge, y out of the surface.
+    pub fn triangle_frame(&self, triangle: usize) -> Quat {
+        triangle_frame(self.corners(triangle))
+    }
+
+    /// Unit normals per vertex, weighted by the area of the triangles around it.
+    pub fn vertex_normals(&self) -> Vec<Vec3> {
+        let mut normals = vec![Vec3::ZERO; self.positions.len()];
+        for t in 0..self.triangles.len() {
+            let [a, b, c] = self.corners(t);
+            let n = (b - a).cross(c - a);
+            for v in self.triangles[t] {
+                normals[v as usize] += n;
+            }
+        }
+        for n in &mut normals {
+            *n = n.normalize_or(Vec3::Y);
+        }
+        normals
+    }
+
+    /// Smallest and largest coordinates (m), or `None` without vertices.
+    pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
+        let first = *self.positions.first()?;
+        Some(self.positions.iter().fold((first, first), |(lo, hi), &p| (lo.min(p), hi.max(p))))
+    }
+}
+
+/// World from triangle: x along the first edge, y out of the surface. A triangle without an area
+/// gets some frame that still follows its first edge.
+pub(crate) fn triangle_frame([a, b, c]: [Vec3; 3]) -> Quat {
+    let x = (b - a).normalize_or(Vec3::X);
+    let n = (b - a).cross(c - a);
+    let y = n.try_normalize().unwrap_or_else(|| x.any_orthonormal_vector());
+    Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y))).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_follows_a_turned_triangle() {
+        let corners = [Vec3::ZERO, Vec3::new(0.0, 0.0, 2.0), Vec3::new(1.0, 0.0, 0.5)];
+        let turn = Quat::from_euler(glam::EulerRot::YXZ, 0.4, -1.3, 2.0);
+        let turned = triangle_frame(corners.map(|p| turn * p + Vec3::ONE));
+        let expected = turn * triangle_frame(corners);
+        assert!(turned.dot(expected).abs() > 1.0 - 1e-6);
+        assert!((triangle_frame(corners) * Vec3::Y).distance(Vec3::Y) < 1e-6);
+    }
+
+    #[test]
+    fn degenerate_triangles_still_have_a_frame() {
+        assert!(triangle_frame([Vec3::ZERO; 3]).is_finite());
+        assert!(triangle_frame([Vec3::ZERO, Vec3::Y, Vec3::Y * 2.0]).is_finite());
+    }
+
+    #[test]
+    fn bad_indices_are_named() {
+        let mesh = TriangleMesh { positions: vec![Vec3::ZERO; 3], triangles: vec![[0, 1, 3]] };
+        assert_eq!(
+            mesh.validate(),
+            Err(Error::BadTriangle { triangle: 0, vertex: 3, vertices: 3 })
+        );
+    }
+}

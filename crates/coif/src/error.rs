@@ -1,0 +1,93 @@
+use thiserror::Error;
+
+/// Everything that can be wrong with a groom, a body or a parameter.
+///
+/// Messages name the strand and the point, counted from 0 as in the files.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The groom has no strands.
+    #[error("the groom is empty: expected at least one strand")]
+    EmptyGroom,
+    /// A strand has too few points to have a segment.
+    #[error("strand {strand} has {points} point(s): expected at least 2")]
+    ShortStrand {
+        /// Which strand.
+        strand: usize,
+        /// How many points it has.
+        points: usize,
+    },
+    /// A coordinate is NaN or infinite.
+    #[error("strand {strand}, point {point}: {what} is not a finite number")]
+    NotFinite {
+        /// Which strand.
+        strand: usize,
+        /// Which point of that strand, counted from the root.
+        point: usize,
+        /// Which attribute: position, radius, colour, transparency.
+        what: &'static str,
+    },
+    /// Two neighbouring points coincide.
+    #[error("strand {strand}: points {point} and {} coincide, so the segment has no direction", point + 1)]
+    ZeroSegment {
+        /// Which strand.
+        strand: usize,
+        /// The point nearer to the root.
+        point: usize,
+    },
+    /// A value is outside what makes physical sense.
+    #[error("{name} is {value}: expected {expected}")]
+    OutOfRange {
+        /// Which parameter, with its unit.
+        name: String,
+        /// What it was.
+        value: f64,
+        /// What it has to be.
+        expected: &'static str,
+    },
+    /// An attribute has another number of entries than the groom has points or strands.
+    #[error("{what}: {found} values for {expected} expected")]
+    WrongCount {
+        /// Which attribute.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A triangle names a vertex that the mesh does not have.
+    #[error("triangle {triangle} names vertex {vertex}, but the mesh has {vertices} vertices")]
+    BadTriangle {
+        /// Which triangle.
+        triangle: usize,
+        /// The vertex it names.
+        vertex: usize,
+        /// How many the mesh has.
+        vertices: usize,
+    },
+    /// A vertex position is NaN or infinite.
+    #[error("vertex {vertex} of the body is not finite")]
+    VertexNotFinite {
+        /// Which vertex.
+        vertex: usize,
+    },
+    /// The mesh has no triangle with an area, so nothing can be bound to it.
+    #[error("the body has no triangle that hair could grow on")]
+    NoTriangles,
+    /// The groom's roots are not bound to the body.
+    #[error("the groom's roots are not bound to a body: call Groom::bind first")]
+    Unbound,
+    /// No model or contact has that name.
+    #[error("unknown {kind} '{name}': expected one of {expected}")]
+    UnknownName {
+        /// model, contact, ...
+        kind: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        expected: String,
+    },
+    /// A checkpoint does not belong to this simulation.
+    #[error("the checkpoint does not fit this simulation: {0}")]
+    BadCheckpoint(String),
+}

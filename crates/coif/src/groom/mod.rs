@@ -1,0 +1,50 @@
+//! Hair as it was made: strands, roots on the scalp, fibre material.
+//!
+//! A groom never changes while it is simulated; a model copies what it needs into its own layout.
+
+mod fibre;
+mod resample;
+mod roots;
+mod strands;
+mod validate;
+
+pub use fibre::Fibre;
+pub use roots::RootBinding;
+pub use strands::Strands;
+
+use glam::Vec3;
+
+/// A head of hair or a coat of fur, in its rest shape.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Groom {
+    /// Centre lines, root to tip.
+    pub strands: Strands,
+    /// Radius of the fibre at each point (m).
+    pub radius: Vec<f32>,
+    /// Colour at each point, linear RGB in 0..1, if the groom has one.
+    pub color: Option<Vec<Vec3>>,
+    /// Transparency at each point, 0 opaque to 1 invisible, if the groom has one.
+    pub transparency: Option<Vec<f32>>,
+    /// How many leading points of each strand move rigidly with the scalp (at least 1, the root).
+    pub embedded: Vec<u32>,
+    /// Where each strand grows on the body; empty until [`Groom::bind`].
+    pub roots: Vec<RootBinding>,
+    /// What the hair is made of.
+    pub fibre: Fibre,
+}
+
+impl Groom {
+    /// A groom of these strands, with the fibre's radius everywhere and only the root embedded.
+    pub fn new(strands: Strands, fibre: Fibre) -> Self {
+        let (points, count) = (strands.point_count(), strands.strand_count());
+        Self {
+            strands,
+            radius: vec![fibre.radius; points],
+            color: None,
+            transparency: None,
+            embedded: vec![1; count],
+            roots: Vec::new(),
+            fibre,
+        }
+    }
+}

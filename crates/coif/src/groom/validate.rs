@@ -1,0 +1,162 @@
+use glam::Vec3;
+
+use super::Groom;
+use crate::{Error, Result};
+
+impl Groom {
+    /// Names the first thing that a simulation could not start from: no strands, a strand without
+    /// a segment, coinciding neighbours, a value that is not finite, an attribute of another size.
+    pub fn validate(&self) -> Result<()> {
+        self.fibre.validate()?;
+        if self.strands.is_empty() {
+            return Err(Error::EmptyGroom);
+        }
+        let (points, strands) = (self.strands.point_count(), self.strands.strand_count());
+        let sizes = [
+            ("radius per point", self.radius.len(), points),
+            ("colour per point", self.color.as_ref().map_or(points, Vec::len), points),
+            ("transparency per point", self.transparency.as_ref().map_or(points, Vec::len), points),
+            ("embedded points per strand", self.embedded.len(), strands),
+            (
+                "root bindings per strand",
+                if self.roots.is_empty() { strands } else { self.roots.len() },
+                strands,
+            ),
+        ];
+        for (what, found, expected) in sizes {
+            if found != expected {
+                return Err(Error::WrongCount { what, found, expected });
+            }
+        }
+        for (s, strand) in self.strands.iter().enumerate() {
+            if strand.len() < 2 {
+                return Err(Error::ShortStrand { strand: s, points: strand.len() });
+            }
+            self.validate_values(s)?;
+            if let Some(p) = strand.windows(2).position(|w| w[0].distance(w[1]) < MIN_SEGMENT) {
+                return Err(Error::ZeroSegment { strand: s, point: p });
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_values(&self, strand: usize) -> Result<()> {
+        let points = self.strands.points_of(strand);
+        let not_finite = |point, what| Error::NotFinite { strand, point, what };
+        for (i, p) in points.clone().enumerate() {
+            if !self.strands.positions()[p].is_finite() {
+                return Err(not_finite(i, "position"));
+            }
+            if !(self.radius[p].is_finite() && self.radius[p] >= 0.0) {
+                return Err(not_finite(i, "radius"));
+            }
+            if self.color.as_ref().is_some_and(|c| !c[p].is_finite()) {
+                return Err(not_finite(i, "colour"));
+            }
+            if self.transparency.as_ref().is_some_and(|t| !t[p].is_finite()) {
+                return Err(not_finite(i, "transparency"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops what [`Groom::validate`] would complain about and can be dropped: repeated points,
+    /// then strands with fewer than two points left. Returns how many points and strands went.
+    pub fn drop_degenerate(&mut self) -> (usize, usize) {
+        let mut kept = Vec::with_capacity(self.strands.point_count());
+        let mut counts = Vec::new();
+        let mut kept_strands = Vec::new();
+        for s in 0..self.strands.strand_count() {
+            let start = kept.len();
+            for p in self.strands.points_of(s) {
+                let here: Vec3 = self.strands.positions()[p];
+                let last = kept[start..].last().map(|&q: &usize| self.strands.positions()[q]);
+                if last.is_none_or(|last| last.distance(here) >= MIN_SEGMENT) {
+                    kept.push(p);
+                }
+            }
+            if kept.len() - start >= 2 {
+                counts.push(kept.len() - start);
+                kept_strands.push(s);
+            } else {
+                kept.truncate(start);
+            }
+        }
+        let dropped = (
+            self.strands.point_count() - kept.len(),
+            self.strands.strand_count() - kept_strands.len(),
+        );
+        if dropped != (0, 0) {
+            let pick = |values: &[f32]| kept.iter().map(|&p| values[p]).collect::<Vec<f32>>();
+            self.radius = pick(&self.radius);
+            self.transparency = self.transparency.as_deref().map(pick);
+            self.color = self.color.as_ref().map(|c| kept.iter().map(|&p| c[p]).collect());
+            self.embedded = kept_strands
+                .iter()
+                .zip(&counts)
+                .map(|(&s, &n)| self.embedded[s].min(n as u32 - 1).max(1))
+                .collect();
+            if !self.roots.is_empty() {
+                self.roots = kept_strands.iter().map(|&s| self.roots[s]).collect();
+            }
+            let positions = kept.iter().map(|&p| self.strands.positions()[p]).collect();
+            self.strands = super::Strands::from_counts(counts, positions).unwrap_or_default();
+        }
+        dropped
+    }
+}
+
+/// Shortest segment that still has a direction in single precision (m): a tenth of a micrometre,
+/// far below the radius of any fibre.
+const MIN_SEGMENT: f32 = 1e-7;
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Fibre, Strands};
+    use super::*;
+
+    fn groom(strands: &[&[Vec3]]) -> Groom {
+        let mut all = Strands::new();
+        for s in strands {
+            all.push(s);
+        }
+        Groom::new(all, Fibre::default())
+    }
+
+    #[test]
+    fn the_wrong_strand_and_point_are_named() {
+        let good: &[Vec3] = &[Vec3::ZERO, Vec3::X];
+        assert_eq!(groom(&[good]).validate(), Ok(()));
+        assert_eq!(groom(&[]).validate(), Err(Error::EmptyGroom));
+        assert_eq!(
+            groom(&[good, &[Vec3::ZERO]]).validate(),
+            Err(Error::ShortStrand { strand: 1, points: 1 })
+        );
+        assert_eq!(
+            groom(&[good, &[Vec3::ZERO, Vec3::X, Vec3::NAN]]).validate(),
+            Err(Error::NotFinite { strand: 1, point: 2, what: "position" })
+        );
+        assert_eq!(
+            groom(&[&[Vec3::ZERO, Vec3::X, Vec3::X]]).validate(),
+            Err(Error::ZeroSegment { strand: 0, point: 1 })
+        );
+        let mut wrong = groom(&[good]);
+        wrong.radius.push(1.0);
+        assert!(matches!(wrong.validate(), Err(Error::WrongCount { found: 3, expected: 2, .. })));
+    }
+
+    #[test]
+    fn degenerate_parts_are_dropped_and_counted() {
+        let mut g = groom(&[
+            &[Vec3::ZERO, Vec3::ZERO, Vec3::X],
+            &[Vec3::Y, Vec3::Y],
+            &[Vec3::ZERO, Vec3::Z],
+        ]);
+        g.radius[3] = 7.0;
+        assert_eq!(g.drop_degenerate(), (3, 1));
+        assert_eq!(g.validate(), Ok(()));
+        assert_eq!(g.strands.strand_count(), 2);
+        assert!(!g.radius.contains(&7.0));
+        assert_eq!(g.drop_degenerate(), (0, 0));
+    }
+}

@@ -1,0 +1,24 @@
+//! Hair and fur simulation.
+//!
+//! One [`groom::Groom`], one [`body::Body`], and a model chosen by name. Data goes through the
+//! folders once per step, left to right:
+//!
+//! ```text
+//!  groom ──┐
+//!          ├─► roots follow ─► model ─► health ─► strands
+//!  body ───┘    the body       moves
+//!    └──────► colliders ───────┘
+//! ```
+//!
+//! Right-handed, y up, metres, seconds, kilograms. Same input, same bits, for any number of
+//! threads.
+
+pub mod body;
+pub mod groom;
+pub mod math;
+
+mod error;
+pub use error::Error;
+
+/// What every fallible function of this crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

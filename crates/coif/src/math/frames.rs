@@ -1,0 +1,72 @@
+use glam::{Quat, Vec3};
+
+/// A rotation followed by a translation (m). Named `target_from_source` where it is used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RigidTransform {
+    /// Unit quaternion.
+    pub rotation: Quat,
+    /// In metres.
+    pub translation: Vec3,
+}
+
+impl RigidTransform {
+    /// Moves nothing.
+    pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO };
+
+    /// A pure translation (m).
+    pub fn from_translation(translation: Vec3) -> Self {
+        Self { rotation: Quat::IDENTITY, translation }
+    }
+
+    /// Rotates by `rotation` about the fixed point `pivot` (m).
+    pub fn about(pivot: Vec3, rotation: Quat) -> Self {
+        Self { rotation, translation: pivot - rotation * pivot }
+    }
+
+    /// Where the point goes.
+    pub fn point(&self, p: Vec3) -> Vec3 {
+        self.rotation * p + self.translation
+    }
+
+    /// Where the direction goes: translation does not matter.
+    pub fn direction(&self, d: Vec3) -> Vec3 {
+        self.rotation * d
+    }
+
+    /// The transform that undoes this one.
+    pub fn inverse(&self) -> Self {
+        let rotation = self.rotation.conjugate();
+        Self { rotation, translation: -(rotation * self.translation) }
+    }
+}
+
+impl std::ops::Mul for RigidTransform {
+    type Output = Self;
+
+    /// `a * b` applies b first: `a_from_c = a_from_b * b_from_c`.
+    fn mul(self, b: Self) -> Self {
+        Self {
+            rotation: (self.rotation * b.rotation).normalize(),
+            translation: self.point(b.translation),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inverse_undoes_and_product_chains() {
+        let a = RigidTransform::about(Vec3::new(0.1, -0.4, 2.0), Quat::from_rotation_y(0.7));
+        let b = RigidTransform {
+            rotation: Quat::from_rotation_x(-1.1),
+            translation: Vec3::new(3.0, 0.0, -1.0),
+        };
+        let p = Vec3::new(0.3, 0.2, -0.9);
+        assert!((a.inverse().point(a.point(p)) - p).length() < 1e-6);
+        assert!(((a * b).point(p) - a.point(b.point(p))).length() < 1e-6);
+        let pivot = Vec3::new(0.1, -0.4, 2.0);
+        assert!((a.point(pivot) - pivot).length() < 1e-6);
+    }
+}

@@ -1,0 +1,4 @@
+//! Frames and lanes: knows nothing about hair.
+
+mod frames;
+pub use frames::RigidTransform;
