@@ -1,0 +1,234 @@
+//! Metres, y up: what a file says about its unit and axes, and what to assume when it says nothing.
+//!
+//! Neither `.hair` nor `.obj` has a field for this. Coif writes the words `coif unit=m up=y` into
+//! the free text of both and believes them when reading. Otherwise the size decides, and a warning
+//! says what was assumed.
+
+use std::path::Path;
+
+use glam::Vec3;
+
+use crate::{Error, Result};
+
+/// Which axis of a file points to the sky.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Up {
+    /// As in Coif.
+    #[default]
+    Y,
+    /// Turned on reading: (x, y, z) becomes (x, z, -y).
+    Z,
+}
+
+/// What the user knows about a file and the file does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ReadOptions {
+    /// Metres per unit of the file, 0.01 for centimetres. `None`: what the file says, or else a
+    /// guess from its size with a warning.
+    pub scale_m: Option<f32>,
+    /// Which axis points up. `None`: what the file says, or else y.
+    pub up: Option<Up>,
+}
+
+/// What the free text of a file says.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Declared {
+    /// Whether Coif wrote the file.
+    pub(crate) by_coif: bool,
+    pub(crate) scale_m: Option<f32>,
+    pub(crate) up: Option<Up>,
+    pub(crate) radius_m: Option<f32>,
+}
+
+/// What Coif writes into the free text of a file.
+pub(crate) const DECLARATION: &str = "coif unit=m up=y";
+
+/// Largest extent of a head of hair or an animal (m); outside of it, the unit is something else.
+const PLAUSIBLE_M: std::ops::RangeInclusive<f32> = 0.05..=10.0;
+
+/// Larger than any animal's coat (m): still read as metres, but not without a word.
+const LARGE_M: f32 = 3.0;
+
+impl Declared {
+    /// Reads `unit=cm`, `up=z` and the like; other words do not matter.
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut declared = Self::default();
+        for word in text.split_ascii_whitespace() {
+            match word.split_once('=') {
+                None => declared.by_coif |= word == "coif",
+                Some(("unit", unit)) => declared.scale_m = declared.scale_m.or(metres_per(unit)),
+                Some(("up", "y" | "Y")) => declared.up = Some(Up::Y),
+                Some(("up", "z" | "Z")) => declared.up = Some(Up::Z),
+                Some(("radius", value)) => {
+                    declared.radius_m =
+                        value.parse().ok().filter(|r: &f32| r.is_finite() && *r > 0.0);
+                }
+                Some(_) => {}
+            }
+        }
+        declared
+    }
+}
+
+fn metres_per(unit: &str) -> Option<f32> {
+    Some(match unit {
+        "m" => 1.0,
+        "dm" => 0.1,
+        "cm" => 0.01,
+        "mm" => 0.001,
+        "in" | "inch" => 0.0254,
+        "ft" => 0.3048,
+        _ => return None,
+    })
+}
+
+/// How the numbers of one file become metres, y up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Conversion {
+    pub(crate) scale_m: f32,
+    pub(crate) up: Up,
+}
+
+impl Conversion {
+    /// Decides: the user's word first, then the file's, then the size of what is in it.
+    ///
+    /// `positions` are in the file's unit and finite; `hang` is the mean of tip minus root, if the
+    /// file holds hair.
+    pub(crate) fn decide(
+        file: &Path,
+        options: &ReadOptions,
+        declared: &Declared,
+        positions: &[Vec3],
+        hang: Option<Vec3>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self> {
+        if let Some(scale) = options.scale_m
+            && !(scale.is_finite() && scale > 0.0)
+        {
+            return Err(Error::refused(file, format!("cannot be read with a scale of {scale}"))
+                .with_hint("the scale is in metres per unit, for instance 0.01 for centimetres"));
+        }
+        let scale_m = match options.scale_m.or(declared.scale_m) {
+            Some(scale) => scale,
+            None => guess_scale(file, largest_extent(positions), warnings),
+        };
+        let up = options.up.or(declared.up).unwrap_or_default();
+        if options.up.is_none()
+            && declared.up.is_none()
+            && let Some(hang) = hang
+            && hang.z < -2.0 * hang.y.abs().max(hang.x.abs())
+        {
+            warnings.push(format!(
+                "{}: the hair hangs along -z, so the file may be z-up; it was read as y-up. Give up = z to turn it",
+                file.display()
+            ));
+        }
+        Ok(Self { scale_m, up })
+    }
+
+    /// Converts positions in place; leaves every bit alone if the file is in metres and y-up.
+    pub(crate) fn apply(&self, positions: &mut [Vec3]) {
+        if self.up == Up::Z {
+            positions.iter_mut().for_each(|p| *p = Vec3::new(p.x, p.z, -p.y));
+        }
+        if self.scale_m != 1.0 {
+            positions.iter_mut().for_each(|p| *p *= self.scale_m);
+        }
+    }
+}
+
+fn largest_extent(positions: &[Vec3]) -> f32 {
+    let Some(&first) = positions.first() else { return 0.0 };
+    let (lo, hi) = positions.iter().fold((first, first), |(lo, hi), &p| (lo.min(p), hi.max(p)));
+    (hi - lo).max_element()
+}
+
+fn guess_scale(file: &Path, extent: f32, warnings: &mut Vec<String>) -> f32 {
+    const OVERRIDE: &str =
+        "To override, give the scale in metres per unit, for instance 0.01 (cm) or 0.0254 (inch)";
+    let file = file.display();
+    if PLAUSIBLE_M.contains(&extent) {
+        if extent > LARGE_M {
+            warnings.push(format!(
+                "{file}: the file names no unit and was read as metres, which makes it {extent:.2} m across. {OVERRIDE}"
+            ));
+        }
+        return 1.0;
+    }
+    let (scale, unit) = if extent < *PLAUSIBLE_M.start() {
+        (1.0, "metres")
+    } else if PLAUSIBLE_M.contains(&(extent * 0.01)) {
+        (0.01, "centimetres")
+    } else {
+        (0.001, "millimetres")
+    };
+    warnings.push(format!(
+        "{file}: the file names no unit; at {extent:.4} units across it was read as {unit}, which makes it {:.4} m. {OVERRIDE}",
+        extent * scale
+    ));
+    scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decide(extent: f32, options: ReadOptions, text: &str) -> (Conversion, Vec<String>) {
+        let mut warnings = Vec::new();
+        let conversion = Conversion::decide(
+            Path::new("a.hair"),
+            &options,
+            &Declared::parse(text),
+            &[Vec3::ZERO, Vec3::X * extent],
+            None,
+            &mut warnings,
+        );
+        (conversion.unwrap(), warnings)
+    }
+
+    #[test]
+    fn plausible_sizes_are_metres_and_others_are_guessed_aloud() {
+        for (extent, scale, warned) in
+            [(0.4, 1.0, 0), (5.0, 1.0, 1), (60.0, 0.01, 1), (4e3, 0.001, 1), (0.01, 1.0, 1)]
+        {
+            let (conversion, warnings) = decide(extent, ReadOptions::default(), "");
+            assert_eq!((conversion.scale_m, warnings.len()), (scale, warned), "{extent}");
+        }
+    }
+
+    #[test]
+    fn the_user_beats_the_file_and_the_file_beats_the_guess() {
+        let text = "made by hand unit=mm up=z";
+        let (conversion, warnings) = decide(60.0, ReadOptions::default(), text);
+        assert_eq!((conversion.scale_m, conversion.up), (0.001, Up::Z));
+        assert!(warnings.is_empty());
+        let options = ReadOptions { scale_m: Some(0.0254), up: Some(Up::Y) };
+        let (conversion, warnings) = decide(60.0, options, text);
+        assert_eq!((conversion.scale_m, conversion.up), (0.0254, Up::Y));
+        assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn z_up_turns_without_mirroring() {
+        let mut axes = [Vec3::X, Vec3::Y, Vec3::Z];
+        Conversion { scale_m: 1.0, up: Up::Z }.apply(&mut axes);
+        assert_eq!(axes[2], Vec3::Y);
+        assert_eq!(axes[0].cross(axes[1]), axes[2]);
+    }
+
+    #[test]
+    fn impossible_scales_are_refused() {
+        for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            let options = ReadOptions { scale_m: Some(scale), up: None };
+            let result = Conversion::decide(
+                Path::new("a.hair"),
+                &options,
+                &Declared::default(),
+                &[],
+                None,
+                &mut Vec::new(),
+            );
+            assert!(result.is_err(), "{scale}");
+        }
+    }
+}
