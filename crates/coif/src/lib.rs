@@ -16,6 +16,8 @@
 pub mod body;
 pub mod groom;
 pub mod math;
+pub mod model;
+pub mod simulation;
 
 mod error;
 pub use error::Error;

@@ -1,7 +1,17 @@
 //! What carries and touches hair: an animated triangle mesh and the colliders that move with it.
 
+mod animation;
 mod closest;
+mod collider;
+mod ellipsoid;
 mod mesh;
 
+pub use animation::{Body, BoneWeights, Motion, Still};
 pub use closest::{ClosestTriangle, TriangleHit, closest_point_triangle};
+pub use collider::{
+    Collider, MovingCollider, Shape, SurfacePoint, project_point_capsule, project_point_plane,
+    project_point_sphere,
+};
+pub use ellipsoid::project_point_ellipsoid;
 pub use mesh::TriangleMesh;
+pub(crate) use mesh::triangle_frame;

@@ -1,4 +1,9 @@
-//! Frames and lanes: knows nothing about hair.
+//! Frames, lanes, small eigenproblems and noise: knows nothing about hair.
 
+mod fit;
 mod frames;
+pub(crate) mod lanes;
+
+pub use fit::fit_rigid;
 pub use frames::RigidTransform;
+pub use lanes::LANES;

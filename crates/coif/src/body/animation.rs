@@ -1,0 +1,385 @@
+//! A body that moves: skinned to bones, or sampled at frames. Positions and velocities are there
+//! at any time, not only at frames.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::{Collider, MovingCollider, TriangleMesh};
+use crate::math::{RigidTransform, fit_rigid};
+use crate::{Error, Result};
+
+/// How the bones of a body move.
+pub trait Motion: Send + Sync {
+    /// How many bones there are.
+    fn bones(&self) -> usize;
+    /// Where a bone has gone at `time` (s) from its place in the rest shape.
+    fn world_from_rest(&self, bone: usize, time: f64) -> RigidTransform;
+}
+
+/// One bone that never moves.
+pub struct Still;
+
+impl Motion for Still {
+    fn bones(&self) -> usize {
+        1
+    }
+    fn world_from_rest(&self, _bone: usize, _time: f64) -> RigidTransform {
+        RigidTransform::IDENTITY
+    }
+}
+
+/// Up to four bones that carry a vertex, with weights that add up to 1.
+pub type BoneWeights = [(u16, f32); 4];
+
+/// An animated triangle mesh and the colliders that move with it.
+#[derive(Clone)]
+pub struct Body {
+    rest: TriangleMesh,
+    deformation: Deformation,
+    colliders: Vec<Collider>,
+    /// Per collider of a sampled body: the vertices that say how it moves.
+    anchors: Vec<Vec<usize>>,
+}
+
+#[derive(Clone)]
+enum Deformation {
+    /// Linear blend of bone transforms.
+    Skinned { weights: Vec<BoneWeights>, motion: Arc<dyn Motion> },
+    /// Vertex positions at equal time steps, interpolated smoothly between.
+    Sampled { frames: Vec<Vec<Vec3>>, fps: f64 },
+}
+
+/// How many vertices around a collider say how it moves with a sampled body: enough to average
+/// out the deformation of single triangles.
+const ANCHORS: usize = 64;
+
+/// Half the time step of the central difference that gives velocities of bones (s): short against
+/// any motion, long against the rounding of f32 positions.
+const VELOCITY_HALF_STEP: f64 = 1e-3;
+
+impl Body {
+    /// A body that does not move.
+    pub fn still(rest: TriangleMesh) -> Result<Self> {
+        Self::rigid(rest, Arc::new(Still))
+    }
+
+    /// A body whose vertices all follow bone 0.
+    pub fn rigid(rest: TriangleMesh, motion: Arc<dyn Motion>) -> Result<Self> {
+        let weights = vec![[(0, 1.0), (0, 0.0), (0, 0.0), (0, 0.0)]; rest.positions.len()];
+        Self::skinned(rest, weights, motion)
+    }
+
+    /// A body whose vertices follow several bones each.
+    pub fn skinned(
+        rest: TriangleMesh,
+        weights: Vec<BoneWeights>,
+        motion: Arc<dyn Motion>,
+    ) -> Result<Self> {
+        rest.validate()?;
+        let (found, expected) = (weights.len(), rest.positions.len());
+        if found != expected {
+            return Err(Error::WrongCount { what: "bone weights per vertex", found, expected });
+        }
+        for &(bone, weight) in weights.iter().flatten() {
+            if weight != 0.0 && usize::from(bone) >= motion.bones() {
+                return Err(Error::OutOfRange {
+                    name: "bone of a vertex".into(),
+                    value: bone.into(),
+                    expected: "a bone of the motion",
+                });
+            }
+        }
+        Ok(Self {
+            rest,
+            deformation: Deformation::Skinned { weights, motion },
+            colliders: Vec::new(),
+            anchors: Vec::new(),
+        })
+    }
+
+    /// A body given by its vertices at frames, `fps` a second; the first frame is the rest shape.
+    /// Before the first and after the last frame it stands still.
+    pub fn sampled(triangles: Vec<[u32; 3]>, frames: Vec<Vec<Vec3>>, fps: f64) -> Result<Self> {
+        let first = frames.first().ok_or(Error::NoTriangles)?;
+        let rest = TriangleMesh { positions: first.clone(), triangles };
+        rest.validate()?;
+        for frame in &frames {
+            if frame.len() != rest.positions.len() {
+                return Err(Error::WrongCount {
+                    what: "vertices per frame of the body",
+                    found: frame.len(),
+                    expected: rest.positions.len(),
+                });
+            }
+            if let Some(vertex) = frame.iter().position(|p| !p.is_finite()) {
+                return Err(Error::VertexNotFinite { vertex });
+            }
+        }
+        if !(fps.is_finite() && fps > 0.0) {
+            return Err(Error::OutOfRange {
+                name: "frames per second of the body".into(),
+                value: fps,
+                expected: "a positive number",
+            });
+        }
+        Ok(Self {
+            rest,
+            deformation: Deformation::Sampled { frames, fps },
+            colliders: Vec::new(),
+            anchors: Vec::new(),
+        })
+    }
+
+    /// Fixes colliders to the body. On a sampled body a collider follows the vertices around it,
+    /// and its bone does not matter.
+    pub fn with_colliders(mut self, colliders: Vec<Collider>) -> Result<Self> {
+        for collider in &colliders {
+            collider.shape.validate()?;
+            if let Deformation::Skinned { motion, .. } = &self.deformation
+                && collider.bone >= motion.bones()
+            {
+                return Err(Error::OutOfRange {
+                    name: "bone of a collider".into(),
+                    value: collider.bone as f64,
+                    expected: "a bone of the motion",
+                });
+            }
+        }
+        if matches!(self.deformation, Deformation::Sampled { .. }) {
+            self.anchors = colliders.iter().map(|c| self.vertices_around(c)).collect();
+        }
+        self.colliders = colliders;
+        Ok(self)
+    }
+
+    /// The mesh in its rest shape.
+    pub fn rest(&self) -> &TriangleMesh {
+        &self.rest
+    }
+
+    /// The colliders in the rest shape.
+    pub fn colliders(&self) -> &[Collider] {
+        &self.colliders
+    }
+
+    /// Positions (m) of the given vertices at `time` (s), appended to `out`.
+    pub fn vertices_at(
+        &self,
+        vertices: impl Iterator<Item = usize>,
+        time: f64,
+        out: &mut Vec<Vec3>,
+    ) {
+        match &self.deformation {
+            Deformation::Skinned { weights, motion } => {
+                let bones: Vec<RigidTransform> =
+                    (0..motion.bones()).map(|b| motion.world_from_rest(b, time)).collect();
+                out.extend(vertices.map(|v| {
+                    let p = self.rest.positions[v];
+                    weights[v]
+                        .iter()
+                        .filter(|(_, w)| *w != 0.0)
+                        .map(|&(b, w)| bones[usize::from(b)].point(p) * w)
+                        .sum::<Vec3>()
+                }));
+            }
+            Deformation::Sampled { frames, fps } => {
+                let sample = Sample::new(frames.len(), time * fps);
+                out.extend(vertices.map(|v| sample.position(frames, v)));
+            }
+        }
+    }
+
+    /// Positions (m) of all vertices at `time` (s).
+    pub fn positions_at(&self, time: f64) -> Vec<Vec3> {
+        let mut out = Vec::with_capacity(self.rest.positions.len());
+        self.vertices_at(0..self.rest.positions.len(), time, &mut out);
+        out
+    }
+
+    /// Velocities (m/s) of all vertices at `time` (s).
+    pub fn velocities_at(&self, time: f64) -> Vec<Vec3> {
+        match &self.deformation {
+            Deformation::Skinned { .. } => {
+                let before = self.positions_at(time - VELOCITY_HALF_STEP);
+                let after = self.positions_at(time + VELOCITY_HALF_STEP);
+                let rate = (0.5 / VELOCITY_HALF_STEP) as f32;
+                before.iter().zip(&after).map(|(a, b)| (*b - *a) * rate).collect()
+            }
+            Deformation::Sampled { frames, fps } => {
+                let sample = Sample::new(frames.len(), time * fps);
+                let vertices = 0..self.rest.positions.len();
+                vertices.map(|v| sample.velocity(frames, v) * *fps as f32).collect()
+            }
+        }
+    }
+
+    /// Where the colliders are at `time` (s): world from shape, in the order of
+    /// [`Body::colliders`], written over `out`.
+    pub fn collider_poses_at(&self, time: f64, out: &mut Vec<RigidTransform>) {
+        out.clear();
+        out.extend(self.colliders.iter().enumerate().map(|(i, c)| match &self.deformation {
+            Deformation::Skinned { motion, .. } => {
+                motion.world_from_rest(c.bone, time) * c.world_from_shape
+            }
+            Deformation::Sampled { .. } => {
+                let from: Vec<Vec3> =
+                    self.anchors[i].iter().map(|&v| self.rest.positions[v]).collect();
+                let mut to = Vec::with_capacity(from.len());
+                self.vertices_at(self.anchors[i].iter().copied(), time, &mut to);
+                fit_rigid(&from, &to) * c.world_from_shape
+            }
+        }));
+    }
+
+    /// The colliders during a step, from their poses at its two ends.
+    pub fn moving_colliders(
+        &self,
+        start: &[RigidTransform],
+        end: &[RigidTransform],
+        out: &mut Vec<MovingCollider>,
+    ) {
+        out.clear();
+        out.extend(self.colliders.iter().zip(start.iter().zip(end)).map(|(c, (&start, &end))| {
+            MovingCollider { shape: c.shape, friction: c.friction, start, end }
+        }));
+    }
+
+    /// The vertices nearest to a collider: their common rigid motion carries it.
+    fn vertices_around(&self, collider: &Collider) -> Vec<usize> {
+        let centre = collider.world_from_shape.translation;
+        let distance2 = |v: usize| self.rest.positions[v].distance_squared(centre);
+        let mut near: Vec<usize> = (0..self.rest.positions.len()).collect();
+        near.sort_by(|&a, &b| distance2(a).total_cmp(&distance2(b)).then(a.cmp(&b)));
+        near.truncate(ANCHORS);
+        near
+    }
+}
+
+/// A time between frames, ready for cubic interpolation.
+struct Sample {
+    frame: [usize; 4],
+    fraction: f32,
+    inside: bool,
+}
+
+impl Sample {
+    fn new(count: usize, at: f64) -> Self {
+        let last = count - 1;
+        let clamped = at.clamp(0.0, last as f64);
+        let i = (clamped.floor() as usize).min(last.saturating_sub(1));
+        Self {
+            frame: [i.saturating_sub(1), i, (i + 1).min(last), (i + 2).min(last)],
+            fraction: (clamped - i as f64) as f32,
+            inside: at >= 0.0 && at <= last as f64,
+        }
+    }
+
+    /// Cubic Hermite through the frames, with central differences as tangents.
+    fn position(&self, frames: &[Vec<Vec3>], v: usize) -> Vec3 {
+        let [a, b, c, d] = self.frame.map(|f| frames[f][v]);
+        let (m0, m1) = ((c - a) * 0.5, (d - b) * 0.5);
+        let t = self.fraction;
+        let (t2, t3) = (t * t, t * t * t);
+        b * (2.0 * t3 - 3.0 * t2 + 1.0)
+            + m0 * (t3 - 2.0 * t2 + t)
+            + c * (3.0 * t2 - 2.0 * t3)
+            + m1 * (t3 - t2)
+    }
+
+    /// Derivative of [`Sample::position`] by the frame number.
+    fn velocity(&self, frames: &[Vec<Vec3>], v: usize) -> Vec3 {
+        if !self.inside {
+            return Vec3::ZERO;
+        }
+        let [a, b, c, d] = self.frame.map(|f| frames[f][v]);
+        let (m0, m1) = ((c - a) * 0.5, (d - b) * 0.5);
+        let t = self.fraction;
+        let t2 = t * t;
+        (b - c) * (6.0 * t2 - 6.0 * t) + m0 * (3.0 * t2 - 4.0 * t + 1.0) + m1 * (3.0 * t2 - 2.0 * t)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Quat;
+
+    use super::super::Shape;
+    use super::*;
+
+    fn triangle() -> TriangleMesh {
+        TriangleMesh { positions: vec![Vec3::X, Vec3::Y, Vec3::Z], triangles: vec![[0, 1, 2]] }
+    }
+
+    /// Turns about y at one radian per second.
+    struct Turning;
+    impl Motion for Turning {
+        fn bones(&self) -> usize {
+            2
+        }
+        fn world_from_rest(&self, bone: usize, time: f64) -> RigidTransform {
+            let angle = if bone == 1 { time as f32 } else { 0.0 };
+            RigidTransform { rotation: Quat::from_rotation_y(angle), translation: Vec3::ZERO }
+        }
+    }
+
+    #[test]
+    fn skinned_vertices_follow_their_bones_with_the_right_velocity() {
+        let (still, turning) = ([(0, 1.0), (0, 0.0), (0, 0.0), (0, 0.0)], [(1, 1.0); 1]);
+        let turning = [turning[0], (0, 0.0), (0, 0.0), (0, 0.0)];
+        let body =
+            Body::skinned(triangle(), vec![turning, still, still], Arc::new(Turning)).unwrap();
+        let p = body.positions_at(0.5);
+        assert!(p[0].distance(Quat::from_rotation_y(0.5) * Vec3::X) < 1e-6);
+        assert_eq!(p[2], Vec3::Z);
+        let v = body.velocities_at(0.5);
+        assert!(v[0].distance(Vec3::Y.cross(p[0])) < 1e-3, "{}", v[0]);
+        assert_eq!(v[1], Vec3::ZERO);
+    }
+
+    #[test]
+    fn sampled_bodies_pass_through_their_frames_and_move_smoothly() {
+        let frames: Vec<Vec<Vec3>> = (0..5)
+            .map(|i| triangle().positions.iter().map(|&p| p + Vec3::X * (i * i) as f32).collect())
+            .collect();
+        let body = Body::sampled(vec![[0, 1, 2]], frames.clone(), 10.0).unwrap();
+        for (i, frame) in frames.iter().enumerate() {
+            assert!(body.positions_at(i as f64 / 10.0)[1].distance(frame[1]) < 1e-5);
+        }
+        // A parabola is reproduced between inner frames, velocity included.
+        assert!((body.positions_at(0.15)[1].x - 2.25).abs() < 1e-5);
+        assert!((body.velocities_at(0.15)[1].x - 30.0).abs() < 1e-3);
+        assert_eq!(body.positions_at(9.0)[1], frames[4][1]);
+        assert_eq!(body.velocities_at(9.0)[1], Vec3::ZERO);
+    }
+
+    #[test]
+    fn colliders_move_with_skinned_and_with_sampled_bodies() {
+        let collider = Collider::new(Shape::Sphere { radius: 0.1 }, Vec3::X, Quat::IDENTITY, 1);
+        let body = Body::rigid(triangle(), Arc::new(Turning))
+            .unwrap()
+            .with_colliders(vec![collider])
+            .unwrap();
+        let mut poses = Vec::new();
+        body.collider_poses_at(1.0, &mut poses);
+        assert!(poses[0].translation.distance(Quat::from_rotation_y(1.0) * Vec3::X) < 1e-6);
+
+        let turn = Quat::from_rotation_z(0.6);
+        let frames =
+            vec![triangle().positions, triangle().positions.iter().map(|&p| turn * p).collect()];
+        let body = Body::sampled(vec![[0, 1, 2]], frames, 1.0)
+            .unwrap()
+            .with_colliders(vec![collider])
+            .unwrap();
+        body.collider_poses_at(1.0, &mut poses);
+        assert!(poses[0].translation.distance(turn * Vec3::X) < 1e-5, "{:?}", poses[0]);
+    }
+
+    #[test]
+    fn wrong_counts_and_bones_are_refused() {
+        assert!(Body::skinned(triangle(), vec![], Arc::new(Still)).is_err());
+        assert!(Body::skinned(triangle(), vec![[(7, 0.25); 4]; 3], Arc::new(Still)).is_err());
+        assert!(Body::sampled(vec![[0, 1, 2]], vec![vec![Vec3::ZERO; 2]], 1.0).is_err());
+        assert!(Body::sampled(vec![], vec![], 1.0).is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! The pass, sixteen strands at a time.
+//!
+//! One walk from root to tip reads x(i), v(i) and writes x(i), v(i-1): a particle's velocity needs
+//! the correction of its successor, so it is finished one point late, from registers.
+
+use fearless_simd::{Simd, SimdBase, SimdMask, f32x16};
+use glam::Vec3;
+
+use super::Pass;
+use super::block::{Block, Outcome};
+use super::contact::{StepCollider, collide};
+use super::rest::SMALLEST_TURN;
+use crate::math::LANES;
+use crate::math::lanes::Vec3x;
+
+/// Farthest a particle may get from the origin (m) before it counts as broken.
+const FARTHEST: f32 = 1e5;
+
+/// Advances a block by one step.
+///
+/// Source: `muller2012` eq. 1 (predict), 3.1 (project and collide on the length sphere), eq. 9
+/// (corrected velocity).
+/// Symbols: x position, v velocity, p new position, d correction of the length projection, s scale
+/// of the velocity correction, dt step.
+/// Deviations: before the projection a particle is pulled towards its groomed direction, carried by
+/// its predecessor's frame; d is the length projection's part only, since only that one is a force
+/// between the two particles; contact removes the velocity into the surface and slows the sliding.
+#[inline(always)]
+pub(super) fn step_block<S: Simd>(
+    simd: S,
+    block: &mut Block,
+    pass: &Pass,
+    colliders: &[StepCollider],
+) -> Outcome {
+    let inverse_dt = 1.0 / pass.dt;
+    let carried_on = 1.0 / (1.0 + pass.damping * pass.dt);
+    let fall = Vec3x::splat(simd, pass.gravity * pass.dt);
+    let blow = Vec3x::load(simd, &block.wind, 0) * f32x16::splat(simd, pass.damping * pass.dt);
+    let push = fall + blow;
+    let last = f32x16::from_slice(simd, &block.last);
+    let last_embedded = f32x16::from_slice(simd, &block.last_embedded);
+    let root = Carrier {
+        columns: [0, 1, 2].map(|i| Vec3x::load(simd, &block.root[i], 0)),
+        translation: Vec3x::load(simd, &block.root[3], 0),
+    };
+    let dt = f32x16::splat(simd, pass.dt);
+    let zero = Vec3x::splat(simd, Vec3::ZERO);
+
+    // Start at the root, which the body carries, with the frame of the last embedded segment.
+    let mut x_before = Vec3x::load(simd, &block.position, 0);
+    let mut parent = root.point(Vec3x::load(simd, &block.rest, 0));
+    let mut u = root.direction(Vec3x::load(simd, &block.rest_frame[0], 0));
+    let mut normal = root.direction(Vec3x::load(simd, &block.rest_frame[1], 0));
+    let mut brake = zero;
+    let mut sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
+    parent.store(&mut block.position, 0);
+
+    let mut outcome = Outcome::default();
+    for i in 1..block.points {
+        let x = Vec3x::load(simd, &block.position, i);
+        let v = Vec3x::load(simd, &block.velocity, i);
+        let length = f32x16::from_slice(simd, &block.length[i * LANES..(i + 1) * LANES]);
+        let pull = f32x16::from_slice(simd, &block.pull[i * LANES..(i + 1) * LANES]);
+
+        // Predict (eq. 1).
+        let predicted = x + (v + push) * f32x16::splat(simd, carried_on) * dt;
+        // Pull towards the groomed direction in the predecessor's frame.
+        let goal = Vec3x::load(simd, &block.goal, i);
+        let target = parent + u * goal.x + normal * goal.y + u.cross(normal) * goal.z;
+        let styled = predicted + (target - predicted) * pull;
+        // Project onto the length sphere (3.1), from the frame's direction if there is none.
+        let way = styled - parent;
+        let distance = way.length();
+        let direction = (way
+            * (f32x16::splat(simd, 1.0) / distance.max(f32x16::splat(simd, 1e-12))))
+        .or(distance.simd_gt(1e-9), u);
+        let mut p = parent + direction * length;
+        let mut d = p - styled;
+
+        // Points that are embedded go where the body carries them.
+        let index = f32x16::splat(simd, i as f32);
+        let free = index.simd_gt(last_embedded);
+        let mut active = free & index.simd_le(last);
+        if i < block.most_embedded {
+            let carried = root.point(Vec3x::load(simd, &block.rest, i));
+            p = p.or(free, carried);
+        }
+        d = d.or(active, zero);
+
+        // Leave the body on the length sphere.
+        active = active & sane;
+        let contact = collide(simd, colliders, active, parent, length, u, p, x, inverse_dt);
+        p = contact.position;
+        outcome.unresolved += contact.unresolved;
+
+        // Finish the predecessor's velocity (eq. 9).
+        let corrected = (parent - x_before - d * f32x16::splat(simd, pass.correction))
+            * f32x16::splat(simd, inverse_dt)
+            - brake;
+        corrected.store(&mut block.velocity, i - 1);
+        p.store(&mut block.position, i);
+
+        // Carry the frame along without twist; embedded segments keep the frame they were given.
+        let next = (p - parent) * (f32x16::splat(simd, 1.0) / length);
+        let cosine = (u.dot(next) + 1.0).max(f32x16::splat(simd, SMALLEST_TURN));
+        let transported = normal - (u + next) * (normal.dot(next) / cosine);
+        normal = transported.or(free, normal);
+        u = next.or(free, u);
+        sane = sane & p.dot(p).simd_lt(FARTHEST * FARTHEST);
+        x_before = x;
+        parent = p;
+        brake = contact.brake;
+    }
+    let corrected = (parent - x_before) * f32x16::splat(simd, inverse_dt) - brake;
+    corrected.store(&mut block.velocity, block.points - 1);
+
+    // A lane that left the world, or is not a number any more, has failed a comparison.
+    outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
+    outcome
+}
+
+/// World from rest, sixteen times.
+struct Carrier<S: Simd> {
+    columns: [Vec3x<S>; 3],
+    translation: Vec3x<S>,
+}
+
+impl<S: Simd> Carrier<S> {
+    #[inline(always)]
+    fn direction(&self, v: Vec3x<S>) -> Vec3x<S> {
+        let [x, y, z] = self.columns;
+        x * v.x + y * v.y + z * v.z
+    }
+
+    #[inline(always)]
+    fn point(&self, p: Vec3x<S>) -> Vec3x<S> {
+        self.direction(p) + self.translation
+    }
+}

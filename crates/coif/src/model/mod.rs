@@ -1,0 +1,102 @@
+//! How hair moves: one folder per published method.
+//!
+//! A model owns its state and advances it. It sees an [`Environment`] and gives back strands.
+
+pub mod follow_the_leader;
+
+use glam::Vec3;
+
+use crate::body::MovingCollider;
+use crate::groom::Groom;
+use crate::math::RigidTransform;
+use crate::simulation::Wind;
+use crate::{Error, Result};
+
+/// What a model sees of the world during one step.
+#[derive(Debug, Clone, Copy)]
+pub struct Environment<'a> {
+    /// Time at the end of the step (s).
+    pub time: f64,
+    /// Length of the step (s).
+    pub dt: f32,
+    /// Acceleration of gravity (m/s^2).
+    pub gravity: Vec3,
+    /// Moving air.
+    pub wind: &'a Wind,
+    /// Per strand: where the scalp under its root has gone by the end of the step, from the rest
+    /// shape.
+    pub world_from_rest: &'a [RigidTransform],
+    /// What hair must stay out of.
+    pub colliders: &'a [MovingCollider],
+}
+
+/// What a step could not do as asked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StepReport {
+    /// Strands that went non-finite and were put back on their rest shape.
+    pub quarantined: Vec<u32>,
+    /// Particles that no place at the right length could bring out of the body: length won.
+    pub unresolved: u64,
+}
+
+/// A way for hair to move.
+pub trait Model: Send {
+    /// The word that chooses it.
+    fn name(&self) -> &'static str;
+    /// Advances the state by `env.dt`.
+    fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
+    /// Puts every strand on its rest shape, carried by the body, without velocity.
+    fn reset(&mut self, world_from_rest: &[RigidTransform]);
+    /// Carries the hair along with a jump of the body from one pose to another, without velocity
+    /// from the jump itself.
+    fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]);
+    /// Writes the particles' positions in the groom's order.
+    fn positions(&self, out: &mut [Vec3]);
+    /// Writes the particles' velocities in the groom's order.
+    fn velocities(&self, out: &mut [Vec3]);
+    /// Appends everything that a step changes, for a checkpoint.
+    fn save(&self, out: &mut Vec<u8>);
+    /// Takes back what [`Model::save`] wrote.
+    fn restore(&mut self, bytes: &[u8]) -> Result<()>;
+}
+
+/// A model's name and parameters.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ModelSettings {
+    /// `follow-the-leader`
+    FollowTheLeader(follow_the_leader::Settings),
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self::FollowTheLeader(follow_the_leader::Settings::default())
+    }
+}
+
+impl ModelSettings {
+    /// The names of all models.
+    pub const NAMES: &'static [&'static str] = &[follow_the_leader::NAME];
+
+    /// A model with its default parameters, by name.
+    pub fn by_name(name: &str) -> Result<Self> {
+        match name {
+            follow_the_leader::NAME => Ok(Self::default()),
+            _ => Err(Error::UnknownName {
+                kind: "model",
+                name: name.into(),
+                expected: Self::NAMES.join(", "),
+            }),
+        }
+    }
+
+    /// Builds the model for a groom that has been validated. Steps will have the length `dt` (s);
+    /// `gravity` (m/s^2) is what the rest shape has to stand.
+    pub fn build(&self, groom: &Groom, dt: f32, gravity: Vec3) -> Result<Box<dyn Model>> {
+        match self {
+            Self::FollowTheLeader(settings) => {
+                Ok(Box::new(follow_the_leader::FollowTheLeader::new(groom, settings, dt, gravity)?))
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Everything needed to go on after the last frame with the same bits.
+
+use super::{Simulation, hash_positions};
+use crate::model::StepReport;
+use crate::{Error, Result};
+
+const MAGIC: &[u8; 8] = b"coifsim1";
+
+impl Simulation {
+    /// The state as bytes: number of steps, report so far, and the model's own state.
+    pub fn checkpoint(&self) -> Vec<u8> {
+        let name = self.model.name().as_bytes();
+        let mut out = MAGIC.to_vec();
+        out.push(name.len() as u8);
+        out.extend_from_slice(name);
+        out.extend_from_slice(&self.groom_hash().to_le_bytes());
+        out.extend_from_slice(&self.steps.to_le_bytes());
+        out.extend_from_slice(&self.report.unresolved.to_le_bytes());
+        out.extend_from_slice(&(self.report.quarantined.len() as u64).to_le_bytes());
+        for strand in &self.report.quarantined {
+            out.extend_from_slice(&strand.to_le_bytes());
+        }
+        self.model.save(&mut out);
+        out
+    }
+
+    /// Goes back to a checkpoint of a simulation of the same groom with the same model. On error
+    /// nothing has changed.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut reader = Reader(bytes);
+        if reader.take(8)? != MAGIC {
+            return Err(Error::BadCheckpoint("it is no checkpoint of a simulation".into()));
+        }
+        let name_length = usize::from(reader.take(1)?[0]);
+        let name = String::from_utf8_lossy(reader.take(name_length)?).into_owned();
+        if name != self.model.name() {
+            let this = self.model.name();
+            return Err(Error::BadCheckpoint(format!("it is of model '{name}', this is '{this}'")));
+        }
+        if reader.number()? != self.groom_hash() {
+            return Err(Error::BadCheckpoint("it is of another groom".into()));
+        }
+        let steps = reader.number()?;
+        let unresolved = reader.number()?;
+        let count = reader.number()?;
+        let bytes = count
+            .checked_mul(4)
+            .and_then(|n| usize::try_from(n).ok())
+            .ok_or_else(|| Error::BadCheckpoint("it is cut off".into()))?;
+        let quarantined = reader
+            .take(bytes)?
+            .chunks_exact(4)
+            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+            .collect();
+        self.model.restore(reader.0)?;
+        self.steps = steps;
+        self.report = StepReport { quarantined, unresolved };
+        let time = self.time();
+        self.roots.follow(&self.body, time);
+        self.body.collider_poses_at(time, &mut self.poses[1]);
+        Ok(())
+    }
+
+    fn groom_hash(&self) -> u64 {
+        hash_positions(self.groom.strands.positions())
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8]> {
+        let (head, tail) = self
+            .0
+            .split_at_checked(count)
+            .ok_or_else(|| Error::BadCheckpoint("it is cut off".into()))?;
+        self.0 = tail;
+        Ok(head)
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let bytes = self.take(8)?;
+        Ok(u64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
+    }
+}

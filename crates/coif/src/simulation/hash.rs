@@ -1,0 +1,33 @@
+use glam::Vec3;
+
+/// A number that changes with any bit of any position, or with their order.
+///
+/// Model: multiply and rotate per 32-bit word, finished by an avalanche. Not cryptographic; equal
+/// states have equal numbers on every machine.
+pub fn hash_positions(positions: &[Vec3]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut h = positions.len() as u64;
+    for p in positions {
+        for value in p.to_array() {
+            h = (h ^ u64::from(value.to_bits())).wrapping_mul(ODD).rotate_left(29);
+        }
+    }
+    h ^= h >> 32;
+    h = h.wrapping_mul(ODD);
+    h ^ (h >> 29)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bit_and_the_order_matter() {
+        let a = [Vec3::X, Vec3::Y];
+        let mut b = a;
+        b[1].z = -0.0;
+        assert_ne!(hash_positions(&a), hash_positions(&b));
+        assert_ne!(hash_positions(&a), hash_positions(&[Vec3::Y, Vec3::X]));
+        assert_eq!(hash_positions(&a), hash_positions(&a.to_vec()));
+    }
+}

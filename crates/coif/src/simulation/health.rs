@@ -1,0 +1,127 @@
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::body::MovingCollider;
+use crate::groom::{Groom, Strands};
+
+/// How well the hair keeps its length and stays out of the body.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Health {
+    /// Largest relative change of a segment's length, of points that are free to move.
+    pub stretch_max: f32,
+    /// Deepest free point inside a collider (m). A point that cannot get out because its root is
+    /// inside and the strand between is too short counts only as far as it could do better.
+    pub penetration_max: f32,
+    /// Strand and point of the deepest penetration.
+    pub deepest: (usize, usize),
+    /// How many points are not finite: always 0 unless there is a defect.
+    pub non_finite: usize,
+}
+
+impl Health {
+    /// Compares `now` with the rest shape and the colliders.
+    pub fn measure(groom: &Groom, now: &Strands, colliders: &[MovingCollider]) -> Self {
+        (0..now.strand_count())
+            .into_par_iter()
+            .map(|s| Self::of_strand(groom, now, colliders, s))
+            .reduce(Self::default, Self::worse)
+    }
+
+    fn of_strand(
+        groom: &Groom,
+        now: &Strands,
+        colliders: &[MovingCollider],
+        strand: usize,
+    ) -> Self {
+        let (rest, line) = (groom.strands.strand(strand), now.strand(strand));
+        let embedded = groom.embedded[strand] as usize;
+        let mut health = Self::default();
+        let held = embedded.clamp(1, line.len()) - 1;
+        let root_depth = depth(colliders, line[held]);
+        let mut from_root = 0.0;
+        for i in 0..line.len() {
+            if !line[i].is_finite() {
+                health.non_finite += 1;
+                continue;
+            }
+            if i <= held {
+                continue;
+            }
+            let length = rest[i].distance(rest[i - 1]);
+            from_root += length;
+            let stretch = (line[i].distance(line[i - 1]) / length - 1.0).abs();
+            health.stretch_max = health.stretch_max.max(stretch);
+            let depth = depth(colliders, line[i]) - (root_depth - from_root).max(0.0);
+            if depth > health.penetration_max {
+                health.penetration_max = depth;
+                health.deepest = (strand, i);
+            }
+        }
+        health
+    }
+
+    /// The worse of two, in any order the same.
+    fn worse(a: Self, b: Self) -> Self {
+        let a_is_deeper = a.penetration_max > b.penetration_max
+            || (a.penetration_max == b.penetration_max && a.deepest <= b.deepest);
+        let deeper = if a_is_deeper { a } else { b };
+        Self {
+            stretch_max: a.stretch_max.max(b.stretch_max),
+            penetration_max: deeper.penetration_max,
+            deepest: deeper.deepest,
+            non_finite: a.non_finite + b.non_finite,
+        }
+    }
+}
+
+/// How deep a point is inside the colliders (m), 0 outside.
+fn depth(colliders: &[MovingCollider], p: Vec3) -> f32 {
+    colliders.iter().map(|c| -c.project_point(p).distance).fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Quat;
+
+    use super::*;
+    use crate::body::Shape;
+    use crate::groom::Fibre;
+    use crate::math::RigidTransform;
+
+    fn ball() -> [MovingCollider; 1] {
+        let pose = RigidTransform { rotation: Quat::IDENTITY, translation: Vec3::ZERO };
+        [MovingCollider {
+            shape: Shape::Sphere { radius: 1.0 },
+            friction: 0.0,
+            start: pose,
+            end: pose,
+        }]
+    }
+
+    #[test]
+    fn stretch_and_depth_are_measured() {
+        let mut strands = Strands::new();
+        strands.push(&[Vec3::X * 1.0, Vec3::X * 1.5, Vec3::X * 2.0]);
+        let groom = Groom::new(strands.clone(), Fibre::default());
+        strands.positions_mut()[2] = Vec3::X * 2.05;
+        let health = Health::measure(&groom, &strands, &ball());
+        assert!((health.stretch_max - 0.1).abs() < 1e-5);
+        assert_eq!(health.penetration_max, 0.0);
+        strands.positions_mut()[1] = Vec3::Y * 0.9;
+        let health = Health::measure(&groom, &strands, &ball());
+        assert!((health.penetration_max - 0.1).abs() < 1e-5);
+        assert_eq!(health.deepest, (0, 1));
+    }
+
+    #[test]
+    fn a_root_below_the_surface_excuses_only_what_cannot_be_reached() {
+        let mut strands = Strands::new();
+        strands.push(&[Vec3::X * 0.9, Vec3::X * 0.95, Vec3::X * 1.1]);
+        let groom = Groom::new(strands.clone(), Fibre::default());
+        let health = Health::measure(&groom, &strands, &ball());
+        assert!(health.penetration_max < 1e-6, "{health:?}");
+        strands.positions_mut()[1] = Vec3::X * 0.85;
+        let health = Health::measure(&groom, &strands, &ball());
+        assert!((health.penetration_max - 0.1).abs() < 1e-5, "{health:?}");
+    }
+}

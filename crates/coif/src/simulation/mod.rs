@@ -1,0 +1,235 @@
+//! One step from start to end: the body poses its colliders, roots follow the body, the model moves
+//! the hair, and the health of the result is measured.
+//!
+//! Steps have a fixed length that does not depend on the frame rate. The simulation owns the
+//! model's state and its scratch memory; groom and body stay as they were given.
+
+mod checkpoint;
+mod hash;
+mod health;
+mod roots;
+mod timers;
+mod wind;
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+pub use self::hash::hash_positions;
+pub use self::health::Health;
+pub use self::timers::{Stage, Timers};
+pub use self::wind::Wind;
+
+use self::roots::Roots;
+use crate::body::{Body, MovingCollider};
+use crate::groom::{Groom, Strands};
+use crate::math::RigidTransform;
+use crate::model::{Environment, Model, ModelSettings, StepReport};
+use crate::{Error, Result};
+
+/// What the world around the hair is like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct World {
+    /// Acceleration of gravity (m/s^2).
+    pub gravity: Vec3,
+    /// Moving air.
+    pub wind: Wind,
+    /// Steps per second of simulated time.
+    pub steps_per_second: u32,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self { gravity: Vec3::new(0.0, -9.81, 0.0), wind: Wind::default(), steps_per_second: 240 }
+    }
+}
+
+/// Hair on a body, moving.
+pub struct Simulation {
+    groom: Arc<Groom>,
+    body: Arc<Body>,
+    world: World,
+    model: Box<dyn Model>,
+    roots: Roots,
+    steps: u64,
+    colliders: Vec<MovingCollider>,
+    poses: [Vec<RigidTransform>; 2],
+    report: StepReport,
+    timers: Timers,
+}
+
+impl Simulation {
+    /// Sets hair on a body at time 0, in its rest shape.
+    pub fn new(
+        groom: Arc<Groom>,
+        body: Arc<Body>,
+        model: &ModelSettings,
+        world: World,
+    ) -> Result<Self> {
+        groom.validate()?;
+        world.validate()?;
+        let roots = Roots::new(&groom, &body)?;
+        let model = model.build(&groom, world.dt(), world.gravity)?;
+        let mut simulation = Self {
+            groom,
+            body,
+            world,
+            model,
+            roots,
+            steps: 0,
+            colliders: Vec::new(),
+            poses: [Vec::new(), Vec::new()],
+            report: StepReport::default(),
+            timers: Timers::default(),
+        };
+        simulation.reset();
+        Ok(simulation)
+    }
+
+    /// Simulated time (s) since the start.
+    pub fn time(&self) -> f64 {
+        self.steps as f64 / f64::from(self.world.steps_per_second)
+    }
+
+    /// Advances by one step.
+    pub fn step(&mut self) {
+        let end = (self.steps + 1) as f64 / f64::from(self.world.steps_per_second);
+        // Pose the colliders at the end of the step; where they end now, they start next time.
+        self.timers.measure(Stage::Body, || {
+            let [start, last] = &mut self.poses;
+            std::mem::swap(start, last);
+            self.body.collider_poses_at(end, last);
+            self.body.moving_colliders(start, last, &mut self.colliders);
+        });
+        // Let the roots follow the body.
+        self.timers.measure(Stage::Roots, || self.roots.follow(&self.body, end));
+        // Move the hair.
+        self.timers.measure(Stage::Model, || {
+            let env = Environment {
+                time: end,
+                dt: self.world.dt(),
+                gravity: self.world.gravity,
+                wind: &self.world.wind,
+                world_from_rest: self.roots.world_from_rest(),
+                colliders: &self.colliders,
+            };
+            self.model.step(&env, &mut self.report);
+        });
+        self.steps += 1;
+    }
+
+    /// Advances to `time` (s) by whole steps: to the last step that is not after it. A caller with
+    /// an uneven frame rate calls this with its clock.
+    pub fn advance_to(&mut self, time: f64) {
+        let target = (time * f64::from(self.world.steps_per_second) + 1e-6).floor();
+        while (self.steps as f64) < target {
+            self.step();
+        }
+    }
+
+    /// Puts the hair on its rest shape at the body's present pose, without velocity.
+    pub fn reset(&mut self) {
+        let time = self.time();
+        self.roots.follow(&self.body, time);
+        self.model.reset(self.roots.world_from_rest());
+        self.body.collider_poses_at(time, &mut self.poses[1]);
+    }
+
+    /// Jumps to another time of the body's motion: the hair is carried along rigidly with its roots
+    /// and does not feel the jump.
+    pub fn teleport(&mut self, time: f64) {
+        let from = self.roots.world_from_rest().to_vec();
+        self.steps = (time * f64::from(self.world.steps_per_second)).round().max(0.0) as u64;
+        let time = self.time();
+        self.roots.follow(&self.body, time);
+        self.model.teleport(&from, self.roots.world_from_rest());
+        self.body.collider_poses_at(time, &mut self.poses[1]);
+    }
+
+    /// The groom in its rest shape.
+    pub fn groom(&self) -> &Groom {
+        &self.groom
+    }
+
+    /// The body.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The world.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The model's name.
+    pub fn model_name(&self) -> &'static str {
+        self.model.name()
+    }
+
+    /// Where all points are now (m), in the groom's order.
+    pub fn positions(&self, out: &mut [Vec3]) {
+        self.model.positions(out);
+    }
+
+    /// The strands as they are now.
+    pub fn strands(&self) -> Strands {
+        let mut strands = self.groom.strands.clone();
+        self.model.positions(strands.positions_mut());
+        strands
+    }
+
+    /// What went wrong so far: quarantined strands and contacts that no length allows.
+    pub fn report(&self) -> &StepReport {
+        &self.report
+    }
+
+    /// Time spent per stage so far.
+    pub fn timers(&self) -> &Timers {
+        &self.timers
+    }
+
+    /// Stretch and penetration of the hair as it is now.
+    pub fn health(&mut self) -> Health {
+        let positions = self.strands();
+        let mut colliders = Vec::new();
+        self.body.moving_colliders(&self.poses[1], &self.poses[1], &mut colliders);
+        self.timers.measure(Stage::Health, || Health::measure(&self.groom, &positions, &colliders))
+    }
+
+    /// A number that changes with any bit of the hair's positions.
+    pub fn state_hash(&self) -> u64 {
+        hash_positions(self.strands().positions())
+    }
+}
+
+impl World {
+    /// Length of a step (s).
+    pub fn dt(&self) -> f32 {
+        1.0 / self.steps_per_second as f32
+    }
+
+    /// The number of steps a second nearest to what is asked for that has a whole number of steps
+    /// in every frame.
+    pub fn steps_for_fps(steps_per_second: u32, fps: u32) -> u32 {
+        let per_frame = (f64::from(steps_per_second) / f64::from(fps)).round().max(1.0);
+        fps * per_frame as u32
+    }
+
+    fn validate(&self) -> Result<()> {
+        if !self.gravity.is_finite() {
+            return Err(Error::OutOfRange {
+                name: "gravity (m/s^2)".into(),
+                value: f64::NAN,
+                expected: "finite numbers",
+            });
+        }
+        if self.steps_per_second == 0 {
+            return Err(Error::OutOfRange {
+                name: "steps_per_second".into(),
+                value: 0.0,
+                expected: "1 or more",
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,50 @@
+use std::time::{Duration, Instant};
+
+/// The stages of a step, in their order. One name each, used by the timers, the docs and `--json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Pose the colliders.
+    Body,
+    /// Let the roots follow the body.
+    Roots,
+    /// Move the hair.
+    Model,
+    /// Measure stretch and penetration.
+    Health,
+}
+
+impl Stage {
+    /// All stages in their order.
+    pub const ALL: [Stage; 4] = [Stage::Body, Stage::Roots, Stage::Model, Stage::Health];
+
+    /// The stage's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Body => "body",
+            Stage::Roots => "roots",
+            Stage::Model => "model",
+            Stage::Health => "health",
+        }
+    }
+}
+
+/// Time spent in each stage since the start.
+#[derive(Debug, Clone, Default)]
+pub struct Timers {
+    spent: [Duration; Stage::ALL.len()],
+}
+
+impl Timers {
+    /// Runs `work` and books its time on `stage`.
+    pub fn measure<T>(&mut self, stage: Stage, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.spent[stage as usize] += start.elapsed();
+        result
+    }
+
+    /// Time spent in a stage.
+    pub fn spent(&self, stage: Stage) -> Duration {
+        self.spent[stage as usize]
+    }
+}

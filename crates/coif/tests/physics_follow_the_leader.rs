@@ -1,0 +1,185 @@
+//! Follow-The-Leader against what must be true: length, rest under gravity, the plain version.
+
+mod scene;
+
+use std::sync::Arc;
+
+use coif::body::{Body, Collider, MovingCollider, Shape, Still};
+use coif::groom::{Fibre, Groom, Strands};
+use coif::math::RigidTransform;
+use coif::model::follow_the_leader::{FollowTheLeader, Settings, plain::PlainFollowTheLeader};
+use coif::model::{Environment, Model, ModelSettings, StepReport};
+use coif::simulation::{Simulation, Wind, World};
+use glam::{Quat, Vec3};
+use scene::{RADIUS, Shake, ball, groom, simulation};
+
+#[test]
+fn length_and_surface_are_kept_while_the_ball_shakes() {
+    for (angle, height) in [(0.8, 0.05), (2.5, 0.3), (0.0, 1.0)] {
+        let hair = groom(500, |s| 3 + s % 40);
+        let mut sim = simulation(hair, Shake { angle, height }, &ModelSettings::default());
+        let mut worst = (0.0f32, 0.0f32);
+        for frame in 1..=60 {
+            sim.advance_to(f64::from(frame) / 60.0);
+            let health = sim.health();
+            assert_eq!(health.non_finite, 0);
+            worst.0 = worst.0.max(health.stretch_max);
+            worst.1 = worst.1.max(health.penetration_max);
+        }
+        println!(
+            "angle {angle} height {height}: stretch {} (1e-4), depth {} m (1e-4)",
+            worst.0, worst.1
+        );
+        assert!(worst.0 < 1e-4, "stretch {}", worst.0);
+        assert!(worst.1 < 1e-4, "penetration {} m", worst.1);
+        assert!(sim.report().quarantined.is_empty());
+    }
+}
+
+#[test]
+fn a_groom_keeps_its_shape_under_gravity() {
+    let hair = groom(300, |s| 10 + s % 30);
+    let rest = hair.strands.clone();
+    let mut sim = simulation(hair, Shake { angle: 0.0, height: 0.0 }, &ModelSettings::default());
+    sim.advance_to(2.0);
+    let now = sim.strands();
+    let mut worst = 0.0f32;
+    for s in 0..rest.strand_count() {
+        let drift = now.strand(s).last().unwrap().distance(*rest.strand(s).last().unwrap());
+        worst = worst.max(drift / rest.length(s));
+    }
+    println!("largest tip drift after 2 s: {} of the length (0.01)", worst);
+    assert!(worst < 0.01, "{worst}");
+}
+
+#[test]
+fn without_held_shape_hair_falls() {
+    let hair = groom(50, |_| 20);
+    let settings = Settings { hold_shape: false, style_time: 10.0, ..Settings::default() };
+    let rest = hair.strands.clone();
+    let model = ModelSettings::FollowTheLeader(settings);
+    let mut sim = simulation(hair, Shake { angle: 0.0, height: 0.0 }, &model);
+    sim.advance_to(2.0);
+    let height =
+        |s: &Strands| s.positions().iter().map(|p| p.y).sum::<f32>() / s.point_count() as f32;
+    assert!(height(&sim.strands()) < height(&rest) - 0.005);
+}
+
+/// The lanes and the plain version are the same method: after half a second of violent motion with
+/// contact they still agree to a few micrometres.
+#[test]
+fn lanes_agree_with_the_plain_version() {
+    let hair = groom(40, |s| 4 + s % 13);
+    let (dt, gravity) = (1.0 / 240.0, Vec3::NEG_Y * 9.81);
+    let settings = Settings::default();
+    let mut lanes = FollowTheLeader::new(&hair, &settings, dt, gravity).unwrap();
+    let mut plain = PlainFollowTheLeader::new(&hair, &settings, dt, gravity);
+    let wind = Wind { velocity: Vec3::X * 2.0, gusts: 0.5, seed: 3 };
+    let mut a = vec![Vec3::ZERO; hair.strands.point_count()];
+    let mut b = a.clone();
+    let mut before = RigidTransform::IDENTITY;
+    for step in 1..=120 {
+        let time = f64::from(step) * f64::from(dt);
+        let pose = RigidTransform {
+            rotation: Quat::from_rotation_y((time * 9.0).sin() as f32 * 0.7),
+            translation: Vec3::X * 0.1 * (time * 14.0).sin() as f32,
+        };
+        let collider = MovingCollider {
+            shape: Shape::Ellipsoid { radii: Vec3::new(RADIUS, RADIUS * 0.99, RADIUS) },
+            friction: 0.3,
+            start: before,
+            end: pose,
+        };
+        before = pose;
+        let roots = vec![pose; hair.strands.strand_count()];
+        let env = Environment {
+            time,
+            dt,
+            gravity,
+            wind: &wind,
+            world_from_rest: &roots,
+            colliders: &[collider],
+        };
+        lanes.step(&env, &mut StepReport::default());
+        plain.step(&env);
+    }
+    lanes.positions(&mut a);
+    plain.positions(&mut b);
+    let worst = a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    println!("largest difference between lanes and plain: {worst} m (1e-5)");
+    assert!(worst < 1e-5, "{worst}");
+}
+
+/// A strand that goes non-finite is put back, counted and named; its neighbours do not notice.
+#[test]
+fn a_broken_strand_is_quarantined_alone() {
+    let hair = groom(20, |_| 10);
+    let (dt, gravity) = (1.0 / 240.0, Vec3::NEG_Y * 9.81);
+    let mut model = FollowTheLeader::new(&hair, &Settings::default(), dt, gravity).unwrap();
+    let mut roots = vec![RigidTransform::IDENTITY; 20];
+    roots[7].translation.x = f32::NAN;
+    let wind = Wind::default();
+    let mut env = Environment {
+        time: 0.0,
+        dt,
+        gravity,
+        wind: &wind,
+        world_from_rest: &roots,
+        colliders: &[],
+    };
+    let mut report = StepReport::default();
+    model.step(&env, &mut report);
+    assert_eq!(report.quarantined, vec![7]);
+    let healthy = vec![RigidTransform::IDENTITY; 20];
+    env.world_from_rest = &healthy;
+    model.step(&env, &mut report);
+    model.step(&env, &mut report);
+    let mut positions = vec![Vec3::ZERO; hair.strands.point_count()];
+    model.positions(&mut positions);
+    assert!(positions.iter().all(|p| p.is_finite()));
+}
+
+#[test]
+fn a_teleport_carries_hair_along_without_a_kick() {
+    let hair = groom(30, |_| 15);
+    let mut sim = simulation(hair, Shake { angle: 0.0, height: 2.0 }, &ModelSettings::default());
+    let rest = sim.strands();
+    sim.teleport(std::f64::consts::PI / 9.0);
+    let carried = sim.strands();
+    for (a, b) in rest.positions().iter().zip(carried.positions()) {
+        assert!((*b - *a - Vec3::Y * 4.0).length() < 1e-3, "{a} {b}");
+    }
+    sim.step();
+    let after = sim.strands();
+    let worst = carried
+        .positions()
+        .iter()
+        .zip(after.positions())
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f32::max);
+    assert!(worst < 0.01, "{worst} m in one step after a teleport of 4 m");
+    sim.reset();
+    assert!(sim.strands().positions().iter().all(|p| p.is_finite()));
+}
+
+/// A strand pointing straight into the floor has no tangent to keep: it must still find a way.
+#[test]
+fn a_strand_pointing_straight_into_a_plane_slides_away() {
+    let mut strands = Strands::new();
+    let line: Vec<Vec3> = (0..20).map(|i| Vec3::NEG_Y * 0.01 * i as f32).collect();
+    strands.push(&line);
+    let mut hair = Groom::new(strands, Fibre::default());
+    hair.bind(&ball()).unwrap();
+    let floor = Collider::new(Shape::Plane, Vec3::NEG_Y * 0.095, Quat::IDENTITY, 0);
+    let body = Body::rigid(ball(), Arc::new(Still)).unwrap().with_colliders(vec![floor]).unwrap();
+    let mut sim = Simulation::new(
+        Arc::new(hair),
+        Arc::new(body),
+        &ModelSettings::default(),
+        World::default(),
+    )
+    .unwrap();
+    sim.advance_to(1.0);
+    let health = sim.health();
+    assert!(health.penetration_max < 1e-4 && health.stretch_max < 1e-4, "{health:?}");
+}

@@ -1,0 +1,98 @@
+//! Small scenes for the tests of this crate: a ball with hair that turns and shakes.
+
+use std::sync::Arc;
+
+use coif::body::{Body, Collider, Motion, Shape, TriangleMesh};
+use coif::groom::{Fibre, Groom, Strands};
+use coif::math::RigidTransform;
+use coif::model::ModelSettings;
+use coif::simulation::{Simulation, World};
+use glam::{Quat, Vec3};
+
+/// Radius of the ball (m).
+pub(crate) const RADIUS: f32 = 0.1;
+
+/// Shakes about y and bobs up and down.
+pub(crate) struct Shake {
+    pub(crate) angle: f32,
+    pub(crate) height: f32,
+}
+
+impl Motion for Shake {
+    fn bones(&self) -> usize {
+        1
+    }
+    fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
+        let swing = (1.0 - (time * 9.0).cos()) as f32;
+        RigidTransform {
+            rotation: Quat::from_rotation_y(self.angle * swing),
+            translation: Vec3::Y * (self.height * swing),
+        }
+    }
+}
+
+/// Evenly spread directions on the upper part of a ball.
+pub(crate) fn directions(count: usize) -> impl Iterator<Item = Vec3> {
+    (0..count).map(move |i| {
+        let y = 1.0 - 1.2 * (i as f32 + 0.5) / count as f32;
+        let angle = i as f32 * 2.399_963;
+        let r = (1.0 - y * y).sqrt();
+        Vec3::new(r * angle.cos(), y, r * angle.sin())
+    })
+}
+
+/// A ball of triangles, latitude by longitude.
+pub(crate) fn ball() -> TriangleMesh {
+    let (rows, columns) = (16u32, 24u32);
+    let mut mesh = TriangleMesh::default();
+    for i in 0..=rows {
+        for j in 0..columns {
+            let a = std::f32::consts::PI * i as f32 / rows as f32;
+            let b = std::f32::consts::TAU * j as f32 / columns as f32;
+            mesh.positions.push(Vec3::new(a.sin() * b.cos(), a.cos(), -a.sin() * b.sin()) * RADIUS);
+        }
+    }
+    for i in 0..rows {
+        for j in 0..columns {
+            let (a, b) = (i * columns + j, i * columns + (j + 1) % columns);
+            mesh.triangles.push([a, a + columns, b]);
+            mesh.triangles.push([b, a + columns, b + columns]);
+        }
+    }
+    mesh
+}
+
+/// Hair that leaves the ball, bends over and hangs down, with strands of different point counts.
+pub(crate) fn groom(strands: usize, points: impl Fn(usize) -> usize) -> Groom {
+    let mut all = Strands::new();
+    for (s, n) in directions(strands).enumerate() {
+        let mut p = n * RADIUS * 1.002;
+        let mut d = n;
+        let count = points(s);
+        let step = 0.2 / (count - 1) as f32;
+        let mut line = vec![p];
+        for _ in 1..count {
+            d = (d + Vec3::NEG_Y * (12.0 * step)).normalize();
+            p += d * step;
+            // Slide along the ball.
+            if p.length() < RADIUS * 1.01 {
+                p = p.normalize() * RADIUS * 1.01;
+            }
+            line.push(p);
+        }
+        all.push(&line);
+    }
+    let mut groom = Groom::new(all, Fibre::default());
+    groom.bind(&ball()).unwrap();
+    groom
+}
+
+/// A ball that carries this groom and moves.
+pub(crate) fn simulation(groom: Groom, motion: Shake, model: &ModelSettings) -> Simulation {
+    let sphere = Shape::Sphere { radius: RADIUS };
+    let body = Body::rigid(ball(), Arc::new(motion))
+        .unwrap()
+        .with_colliders(vec![Collider::new(sphere, Vec3::ZERO, Quat::IDENTITY, 0)])
+        .unwrap();
+    Simulation::new(Arc::new(groom), Arc::new(body), model, World::default()).unwrap()
+}
