@@ -1,0 +1,187 @@
+//! A head of long, slightly wavy hair grown on an ellipsoid, for look development.
+//!
+//! `cargo run --release --example hair_ball -- OUT.png [COLOR] [STRANDS] [SHOT] [WIDTH] [HEIGHT]`
+//! SHOT is one of head, back, close, macro, far.
+
+use coif::groom::Strands;
+use coif_render::{
+    Camera, Frame, HairLook, HairView, Light, Renderer, Settings, SurfaceView,
+};
+use glam::{Vec2, Vec3};
+
+const HEAD: Vec3 = Vec3::new(0.076, 0.112, 0.095);
+const POINTS: usize = 32;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let argument = |i: usize, default: &str| {
+        arguments.get(i).cloned().unwrap_or_else(|| default.to_string())
+    };
+    let out = argument(0, "hair_ball.png");
+    let color = argument(1, "brown");
+    let count: usize = argument(2, "80000").parse()?;
+    let shot = argument(3, "head");
+    let (width, height): (usize, usize) =
+        (argument(4, "1280").parse()?, argument(5, "720").parse()?);
+
+    let look = HairLook::named(&color).ok_or("no such colour: use one of HairLook::names()")?;
+    let strands = grow(count);
+    let radius = vec![38e-6; strands.point_count()];
+    let (positions, normals, triangles) = ellipsoid();
+    let (lo, hi) = strands.bounds().ok_or("no strands")?;
+    let aspect = width as f32 / height as f32;
+    let view = Vec3::new(-0.45, -0.08, -1.0);
+    let framed = Camera::frame(lo, hi, view, aspect);
+    let toward = |target: Vec3, distance: f32| {
+        Camera::look_at(target - view.normalize() * distance, target)
+    };
+    let camera = match shot.as_str() {
+        "back" => Camera::frame(lo, hi, Vec3::new(0.5, -0.15, 1.0), aspect),
+        "close" => toward(Vec3::new(0.05, 0.0, 0.08), 0.35),
+        "macro" => toward(Vec3::new(0.06, -0.02, 0.08), 0.1),
+        "far" => toward(Vec3::new(0.0, -0.1, 0.0), 4.0),
+        _ => framed,
+    };
+    let mut renderer = Renderer::new(Settings::sized(width, height))?;
+    let lights = Light::three_point(&camera);
+    let surface = SurfaceView {
+        positions: &positions,
+        normals: &normals,
+        triangles: &triangles,
+        color: None,
+    };
+    let frame = Frame {
+        hair: &[HairView::new(&strands, &radius)],
+        surfaces: &[surface],
+        camera,
+        lights: &lights,
+        look: &look,
+    };
+    let image = renderer.render(&frame)?;
+    image.write_png(&out)?;
+    for _ in 0..2 {
+        renderer.render(&frame)?;
+        println!("{:?}", renderer.stats());
+    }
+    Ok(())
+}
+
+/// A number in 0..1 that depends on the strand and a stream.
+fn random(strand: usize, stream: u32) -> f32 {
+    let mut x = (strand as u32).wrapping_mul(0x9e37_79b9) ^ stream.wrapping_mul(0x85eb_ca6b);
+    for _ in 0..3 {
+        x ^= x >> 15;
+        x = x.wrapping_mul(0x2c1b_3c6d);
+        x ^= x >> 12;
+    }
+    (x >> 8) as f32 / 16_777_216.0
+}
+
+/// A root direction on the scalp: not in the face, not below the ears.
+fn root_direction(strand: usize) -> Vec3 {
+    for attempt in 0..64 {
+        let y = 1.0 - 1.5 * random(strand, attempt * 2 + 100);
+        let angle = std::f32::consts::TAU * random(strand, attempt * 2 + 101);
+        let r = (1.0 - y * y).max(0.0).sqrt();
+        let d = Vec3::new(r * angle.sin(), y, r * angle.cos());
+        // The hairline rises from the nape to the forehead.
+        if d.y > -0.35 + 0.95 * ((d.z + 0.15) / 0.8).clamp(0.0, 1.0) {
+            return d;
+        }
+    }
+    Vec3::Y
+}
+
+/// Grows one strand from a root direction: out of the scalp, away from the parting, then down.
+fn grow_one(root: Vec3, layer: f32, length: f32, bend: Vec2) -> Vec<Vec3> {
+    let normal = (root / HEAD).normalize();
+    let side = if root.x - 0.22 >= 0.0 { 1.0 } else { -1.0 };
+    let comb = Vec3::new(side, -0.1, -0.35) + Vec3::new(bend.x, 0.0, bend.y) * 0.25;
+    let mut p = root * HEAD;
+    let mut direction = (normal * 0.7 + comb * 0.6).normalize();
+    let step = length / (POINTS - 1) as f32;
+    let mut line = vec![p];
+    for i in 1..POINTS {
+        let u = i as f32 / (POINTS - 1) as f32;
+        let fall = Vec3::new(side * 0.10 + bend.x * 0.12, -1.0, bend.y * 0.12 - 0.05);
+        direction = (direction * (1.0 - 0.22) + fall * 0.22 + comb * 0.10 * (1.0 - u)).normalize();
+        p += direction * step;
+        // Stay outside the head, each strand in its own layer.
+        let around = HEAD + Vec3::splat(layer * (3.0 * u).min(1.0) + 0.001);
+        let q = p / around;
+        if q.length() < 1.0 {
+            p = q.normalize() * around;
+            direction = (p - line[i - 1]).normalize_or(direction);
+            p = line[i - 1] + direction * step;
+        }
+        line.push(p);
+    }
+    line
+}
+
+/// All strands: clumped towards a guide of their neighbourhood, wavy, a little frizzy.
+fn grow(count: usize) -> Strands {
+    let guides: Vec<(Vec3, Vec<Vec3>)> = (0..700)
+        .map(|g| {
+            let root = root_direction(g + 1_000_000);
+            let bend = Vec2::new(random(g, 1) - 0.5, random(g, 2) - 0.5);
+            let layer = 0.004 + 0.018 * random(g, 3);
+            (root, grow_one(root, layer, 0.27 + 0.06 * random(g, 4), bend))
+        })
+        .collect();
+    let mut strands = Strands::with_capacity(count, count * POINTS);
+    for s in 0..count {
+        let root = root_direction(s);
+        let (guide, (guide_root, guide_line)) = guides
+            .iter()
+            .enumerate()
+            .min_by(|a, b| a.1.0.distance(root).total_cmp(&b.1.0.distance(root)))
+            .expect("there are guides");
+        let bend = Vec2::new(random(s, 5) - 0.5, random(s, 6) - 0.5) * 0.6;
+        let layer = 0.003 + 0.02 * random(s, 7);
+        let length = (0.24 + 0.09 * random(s, 8)) * (1.0 - 0.5 * random(s, 9).powi(8));
+        let mut line = grow_one(root, layer, length, bend);
+        let offset = (root - *guide_root) * HEAD;
+        let stray = if random(s, 10) > 0.94 { 1.0 } else { 0.0 };
+        let clump = (0.75 - 0.55 * random(s, 11)) * (1.0 - stray);
+        let phase = 6.0 * random(guide, 12) + 0.8 * random(s, 13);
+        let waves = 2.2 + random(guide, 14);
+        for (i, p) in line.iter_mut().enumerate() {
+            let u = i as f32 / (POINTS - 1) as f32;
+            let pull = clump * (u * 1.6).min(1.0);
+            *p = p.lerp(guide_line[i] + offset * (1.0 - 0.7 * u), pull);
+            let angle = phase + std::f32::consts::TAU * waves * u;
+            let amplitude = (0.0035 + 0.003 * stray) * u;
+            *p += Vec3::new(angle.cos(), 0.0, angle.sin()) * amplitude;
+            let wild = |k: u32| random(s * POINTS + i, k) - 0.5;
+            *p += Vec3::new(wild(20), wild(21), wild(22)) * (0.0006 + 0.001 * stray) * u;
+            let q = *p / (HEAD + Vec3::splat(0.0008));
+            if q.length() < 1.0 && i > 0 {
+                *p = q.normalize() * (HEAD + Vec3::splat(0.0008));
+            }
+        }
+        strands.push(&line);
+    }
+    strands
+}
+
+/// The head: positions, normals, triangles.
+fn ellipsoid() -> (Vec<Vec3>, Vec<Vec3>, Vec<[u32; 3]>) {
+    let (rings, sectors) = (64u32, 96u32);
+    let (mut positions, mut normals, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
+    for i in 0..=rings {
+        let polar = std::f32::consts::PI * i as f32 / rings as f32;
+        for j in 0..sectors {
+            let angle = std::f32::consts::TAU * j as f32 / sectors as f32;
+            let d = Vec3::new(polar.sin() * angle.cos(), polar.cos(), polar.sin() * angle.sin());
+            positions.push(d * HEAD);
+            normals.push((d / HEAD).normalize());
+            if i < rings {
+                let (a, b) = (i * sectors + j, i * sectors + (j + 1) % sectors);
+                triangles.push([a, b, b + sectors]);
+                triangles.push([a, b + sectors, a + sectors]);
+            }
+        }
+    }
+    (positions, normals, triangles)
+}

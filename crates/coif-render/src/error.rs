@@ -1,0 +1,111 @@
+use std::path::PathBuf;
+
+/// What can go wrong while a picture is drawn or a film is written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The picture has no pixels, or more than can be held.
+    #[error(
+        "picture size {width} x {height} is out of range\nhint: each side must be 1 to {limit} pixels"
+    )]
+    Size {
+        /// Width asked for (pixels).
+        width: usize,
+        /// Height asked for (pixels).
+        height: usize,
+        /// Largest side (pixels).
+        limit: usize,
+    },
+    /// A slice belongs to other strands or vertices.
+    #[error("{what} has {found} values, expected {expected}")]
+    SliceLength {
+        /// Which slice.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that fits.
+        expected: usize,
+    },
+    /// A triangle names a vertex that is not there.
+    #[error("surface {surface}, triangle {triangle}: no vertex {vertex}")]
+    VertexIndex {
+        /// Which surface of the frame.
+        surface: usize,
+        /// Which triangle of the surface.
+        triangle: usize,
+        /// The index out of range.
+        vertex: u32,
+    },
+    /// The camera sees nothing: position and target coincide, a value is not finite, or the field
+    /// of view is not between 0 and half a turn.
+    #[error("the camera is degenerate\nhint: position and target must differ, up must not lie along the view, the field of view must be between 0 and pi")]
+    Camera,
+    /// The extension of a film names no known kind.
+    #[error("{path}: not a film that can be written\nhint: use .mp4, .gif, .apng, or a picture sequence such as frame_####.png")]
+    FilmKind {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// This build has no encoder for `.mp4`.
+    #[error("{path}: this build cannot write .mp4\nhint: use .gif or .apng, or build with the feature `mp4` (needs a C++ compiler)")]
+    NoMp4 {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// The picture is larger than the kind of film can hold.
+    #[error("{path}: {width} x {height} is too large for this kind of film\nhint: at most {limit} pixels a side, or write a picture sequence")]
+    FilmSize {
+        /// The film.
+        path: PathBuf,
+        /// Width of the picture (pixels).
+        width: usize,
+        /// Height of the picture (pixels).
+        height: usize,
+        /// Largest side (pixels).
+        limit: usize,
+    },
+    /// A picture has another size than the pictures before it.
+    #[error("{path}: frame {frame} is {found_width} x {found_height}, the frames before are {width} x {height}")]
+    FrameSize {
+        /// The film.
+        path: PathBuf,
+        /// Index of the frame.
+        frame: usize,
+        /// Its width (pixels).
+        found_width: usize,
+        /// Its height (pixels).
+        found_height: usize,
+        /// Width of the film (pixels).
+        width: usize,
+        /// Height of the film (pixels).
+        height: usize,
+    },
+    /// The frame rate is not a positive number.
+    #[error("frame rate {fps} is out of range\nhint: more than 0 and at most 1000 frames per second")]
+    FrameRate {
+        /// The frame rate asked for (1/s).
+        fps: f64,
+    },
+    /// A film was finished without a single picture.
+    #[error("{path}: a film needs at least one frame")]
+    EmptyFilm {
+        /// The film.
+        path: PathBuf,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// An encoder refused.
+    #[error("{path}: {message}")]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// What the encoder said.
+        message: String,
+    },
+}

@@ -1,0 +1,211 @@
+//! Light on a fibre.
+//!
+//! **Model**: Kajiya-Kay diffuse (the sine between fibre and light) as the light scattered many
+//! times, and three lobes around the cone of reflection: off the surface (white, shifted to the
+//! root), through and back (coloured, shifted to the tip), straight through (coloured, from
+//! behind). **Source**: `selle2008` 6 (Kajiya-Kay), `jung2005` (two shifted highlights with
+//! noise). **Symbols**: `sin_i`, `sin_r` sine of the inclination of light and eye against the plane
+//! across the fibre; `phi` angle between both around the fibre. **Deviations**: lobes are bells in
+//! the sum of the sines, which needs no inverse trigonometry.
+
+use glam::Vec3;
+
+use crate::hash::{hash, signed_unit};
+use crate::look::{HairLook, luminance};
+use crate::shadow::{LitBy, Shadows};
+
+/// How strongly ambient light is held back per unit of optical depth.
+const VEIL: f32 = 0.16;
+/// How far a hair is lifted out of its own shadow (depth cells of the map).
+const LIFT: f32 = 0.6;
+
+/// What makes one strand different from the next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StrandJitter {
+    tint: Vec3,
+    width: f32,
+    shift: f32,
+    gloss: f32,
+}
+
+impl StrandJitter {
+    pub(crate) fn new(seed: u32, variation: f32) -> Self {
+        let key = hash(seed ^ 0x00c0_1f);
+        let brightness = 1.0 + variation * (0.75 * signed_unit(key, 0) + 0.35 * signed_unit(key, 1));
+        let warmth = variation * 0.22 * signed_unit(key, 2);
+        Self {
+            tint: Vec3::new(1.0 + warmth, 1.0, 1.0 - warmth) * brightness.max(0.05),
+            width: 1.0 + 0.8 * variation * signed_unit(key, 3),
+            shift: 0.09 * variation * signed_unit(key, 4),
+            gloss: 1.0 + 0.9 * variation * signed_unit(key, 5),
+        }
+    }
+}
+
+/// Lights points on hair.
+#[derive(Debug)]
+pub(crate) struct HairShader<'a> {
+    look: &'a HairLook,
+    shadows: &'a Shadows,
+    extinction: Vec3,
+    surface_extinction: f32,
+    sky: Vec3,
+    ground: Vec3,
+}
+
+/// `exp(-x)` for x from 0 on, a few percent off where it no longer matters; far cheaper.
+fn exp_neg(x: f32) -> f32 {
+    let y = x * 0.0625;
+    let mut base = 1.0 / (1.0 + y + 0.5 * y * y);
+    base *= base;
+    base *= base;
+    base *= base;
+    base * base
+}
+
+fn exp_neg3(v: Vec3) -> Vec3 {
+    let y = v * 0.0625;
+    let mut base = (Vec3::ONE + y + y * y * 0.5).recip();
+    base *= base;
+    base *= base;
+    base *= base;
+    base * base
+}
+
+fn bell(x: f32, width: f32) -> f32 {
+    let u = x / width;
+    exp_neg(0.5 * u * u)
+}
+
+fn root_color(c: Vec3) -> Vec3 {
+    Vec3::new(c.x.max(0.0).sqrt(), c.y.max(0.0).sqrt(), c.z.max(0.0).sqrt())
+}
+
+impl<'a> HairShader<'a> {
+    pub(crate) fn new(look: &'a HairLook, shadows: &'a Shadows) -> Self {
+        let extinction = look.extinction();
+        let mean = shadows.lights.iter().map(|l| l.color).sum::<Vec3>() * 0.22;
+        Self {
+            look,
+            shadows,
+            extinction,
+            surface_extinction: luminance(extinction) * 0.35 + 0.10 * look.shadow_density.max(0.0),
+            sky: mean * Vec3::new(0.96, 1.0, 1.06),
+            ground: mean * Vec3::new(0.62, 0.58, 0.54),
+        }
+    }
+
+    pub(crate) fn look(&self) -> &HairLook {
+        self.look
+    }
+
+    /// Linear light towards the eye from a fibre at `p` along the unit `tangent` (root to tip).
+    pub(crate) fn shade(
+        &self,
+        p: Vec3,
+        tangent: Vec3,
+        to_eye: Vec3,
+        color: Vec3,
+        jitter: &StrandJitter,
+    ) -> Vec3 {
+        let look = self.look;
+        let color = (color * jitter.tint).clamp(Vec3::ZERO, Vec3::ONE);
+        let through_once = root_color(color);
+        let sin_r = tangent.dot(to_eye).clamp(-1.0, 1.0);
+        let cos_r = (1.0 - sin_r * sin_r).max(1e-4).sqrt();
+        let primary_width = look.primary_width.max(0.01) * jitter.width;
+        let secondary_width = look.secondary_width.max(0.01) * jitter.width;
+
+        let mut sum = Vec3::ZERO;
+        let (mut open, mut maps) = (0.0f32, 0.0f32);
+        for light in &self.shadows.lights {
+            let depth = light.optical_depth(p, LIFT);
+            open += 1.0 / (1.0 + VEIL * depth);
+            maps += 1.0;
+            let body = light.body_visibility(p);
+            if body <= 0.0 {
+                continue;
+            }
+            let arriving = light.color * body;
+            let scattered = exp_neg3(self.extinction * depth);
+            let direct = exp_neg(self.surface_extinction * depth);
+
+            let sin_i = tangent.dot(light.toward).clamp(-1.0, 1.0);
+            let cos_i = (1.0 - sin_i * sin_i).max(1e-4).sqrt();
+            let cos_phi = ((light.toward.dot(to_eye) - sin_i * sin_r) / (cos_i * cos_r)).clamp(-1.0, 1.0);
+            let half_phi = (0.5 + 0.5 * cos_phi).max(0.0).sqrt();
+
+            // Many times scattered light: more from the side that faces the eye.
+            let diffuse = cos_i * (0.34 + 0.66 * half_phi);
+            let mut answer = color * scattered * (look.diffuse * diffuse);
+
+            // Off the surface, towards the root.
+            let sines = sin_i + sin_r;
+            let primary = bell(sines - look.primary_shift - jitter.shift, primary_width)
+                * (0.25 + 0.75 * half_phi)
+                * cos_i;
+            let grazing = 1.0 - (0.5 + 0.5 * light.toward.dot(to_eye)).max(0.0).sqrt();
+            let fresnel = 0.6 + 1.6 * grazing * grazing * grazing;
+            answer += Vec3::splat(look.primary * jitter.gloss * primary * fresnel * direct);
+
+            // Through the fibre, off its back wall, towards the tip.
+            let secondary = bell(sines + look.secondary_shift - jitter.shift, secondary_width)
+                * half_phi
+                * half_phi
+                * cos_i;
+            answer += color * through_once * scattered
+                * (look.secondary * 2.2 * jitter.gloss * secondary);
+
+            // Straight through, from behind.
+            let behind = (0.5 - 0.5 * cos_phi).max(0.0);
+            let through = bell(sines, secondary_width * 1.6) * behind * behind * behind;
+            answer += through_once * color.lerp(Vec3::ONE, 0.25) * scattered
+                * (look.transmission * through * direct);
+
+            sum += arriving * answer;
+        }
+        let openness = if maps > 0.0 { open / maps } else { 1.0 };
+        let upward = 0.5 + 0.5 * (to_eye - tangent * sin_r).y;
+        let ambient = self.ground.lerp(self.sky, upward.clamp(0.0, 1.0));
+        sum + color * ambient * (look.ambient * openness * openness * 1.6)
+    }
+
+    /// What remains of a light at a point on the body below the hair.
+    pub(crate) fn through_hair(&self, light: &LitBy, p: Vec3) -> (Vec3, f32) {
+        let depth = light.optical_depth(p, 0.0);
+        (exp_neg3(self.extinction * depth * 1.3), depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cheap_exponential_stays_close_and_in_range() {
+        for i in 0..200 {
+            let x = i as f32 * 0.05;
+            let (found, truth) = (exp_neg(x), (-x).exp());
+            assert!((found - truth).abs() < 0.004, "{x}: {found} {truth}");
+        }
+        assert!(exp_neg(1e9) >= 0.0 && exp_neg(1e30).is_finite());
+    }
+
+    #[test]
+    fn the_primary_highlight_lies_towards_the_root() {
+        let mut look = HairLook::named("black").unwrap();
+        (look.diffuse, look.ambient, look.secondary, look.transmission) = (0.0, 0.0, 0.0, 0.0);
+        let shadows = Shadows {
+            lights: vec![LitBy { toward: Vec3::Z, color: Vec3::ONE, ..LitBy::default() }],
+        };
+        let shader = HairShader::new(&look, &shadows);
+        let jitter = StrandJitter::new(0, 0.0);
+        // A fibre that hangs down and bulges towards eye and light: its root end leans forward.
+        let at = |lean: f32| {
+            let tangent = Vec3::new(0.0, -1.0, lean).normalize();
+            shader.shade(Vec3::ZERO, tangent, Vec3::Z, Vec3::splat(0.01), &jitter).x
+        };
+        assert!(at(0.035) > at(-0.035), "{} {}", at(0.035), at(-0.035));
+        assert!(at(0.035) > 4.0 * at(0.6));
+    }
+}

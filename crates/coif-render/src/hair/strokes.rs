@@ -1,0 +1,401 @@
+//! From strands to strokes: smooth curves, projected, lit, and listed by tile.
+//!
+//! Strands are cut into chunks of about equal size; each chunk is worked on by one thread and
+//! keeps its own points and lists, so nothing depends on which thread came first.
+
+use std::ops::Range;
+
+use glam::Vec3;
+
+use super::shade::{HairShader, StrandJitter};
+use crate::camera::View;
+use crate::hash::hash;
+use crate::tiles::{BodyBuffer, TILE, TileGrid};
+use crate::HairView;
+
+/// Points per chunk (about).
+const CHUNK_POINTS: usize = 1 << 14;
+/// Largest distance between a curve and the strokes that stand for it (pixels).
+const FLATNESS: f32 = 0.12;
+/// Longest stroke (pixels): longer ones sort badly by depth and spoil the lists.
+const LONGEST: f32 = 28.0;
+/// Most strokes for one segment.
+const MOST_STROKES: f32 = 64.0;
+
+/// A stroke follows from this point to the next.
+const FOLLOWED: u32 = 1;
+/// A stroke leads here from the point before.
+const LED: u32 = 2;
+
+/// A lit point on the screen; two neighbours are the ends of a stroke.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StrokePoint {
+    /// Pixel coordinates.
+    pub(crate) x: f32,
+    pub(crate) y: f32,
+    /// Depth (m).
+    pub(crate) z: f32,
+    /// Half the fibre's width (pixels).
+    pub(crate) half_width: f32,
+    /// Linear light.
+    pub(crate) color: Vec3,
+    /// Which strokes meet here (two low bits), and a number to break ties in depth.
+    tag: u32,
+}
+
+impl StrokePoint {
+    pub(crate) fn is_followed(&self) -> bool {
+        self.tag & FOLLOWED != 0
+    }
+
+    pub(crate) fn is_led(&self) -> bool {
+        self.tag & LED != 0
+    }
+
+    /// Every bit that decides what is drawn, for an order without ties.
+    pub(crate) fn bits(&self) -> [u32; 8] {
+        let c = self.color;
+        let values = [self.x, self.y, self.half_width, c.x, c.y, c.z];
+        let b = values.map(f32::to_bits);
+        [self.tag, b[0], b[1], b[2], b[3], b[4], b[5], self.z.to_bits()]
+    }
+
+    #[cfg(test)]
+    pub(crate) fn plain(x: f32, y: f32, half_width: f32, led: bool, followed: bool) -> Self {
+        let tag = u32::from(followed) * FOLLOWED + u32::from(led) * LED;
+        Self { x, y, z: 1.0, half_width, color: Vec3::ONE, tag }
+    }
+}
+
+/// A stroke in a tile's list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    /// Depth of the stroke's middle (m).
+    pub(crate) depth: f32,
+    /// Index of the stroke's first point in the chunk.
+    pub(crate) point: u32,
+}
+
+/// Strands `strands` of hair view `view`, to be worked on together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChunkPlan {
+    view: usize,
+    strands: Range<usize>,
+}
+
+/// Cuts all hair into chunks of about the same number of points.
+pub(crate) fn plan_chunks(hair: &[HairView<'_>], plans: &mut Vec<ChunkPlan>) {
+    plans.clear();
+    for (view, hair) in hair.iter().enumerate() {
+        let firsts = hair.strands.first_points();
+        let (mut start, count) = (0, hair.strands.strand_count());
+        while start < count {
+            let limit = firsts[start] as usize + CHUNK_POINTS;
+            let end = firsts.partition_point(|&f| f as usize <= limit).clamp(start + 2, count + 1) - 1;
+            plans.push(ChunkPlan { view, strands: start..end });
+            start = end;
+        }
+    }
+}
+
+/// The strokes of one chunk. Keeps its memory from frame to frame.
+#[derive(Debug, Default)]
+pub(crate) struct StrokeChunk {
+    pub(crate) points: Vec<StrokePoint>,
+    entries: Vec<Entry>,
+    first_entry: Vec<u32>,
+    slopes: Vec<Vec3>,
+    screen: Vec<Vec3>,
+}
+
+impl StrokeChunk {
+    /// The strokes that touch a tile.
+    pub(crate) fn entries_of(&self, tile: usize) -> &[Entry] {
+        match self.first_entry.get(tile..tile + 2) {
+            Some(&[from, to]) => &self.entries[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+
+    /// How many strokes there are.
+    pub(crate) fn stroke_count(&self) -> usize {
+        self.points.iter().filter(|p| p.is_followed()).count()
+    }
+
+    /// Projects, lights and lists the strands of the plan.
+    pub(crate) fn build(
+        &mut self,
+        plan: &ChunkPlan,
+        hair: &[HairView<'_>],
+        view: &View,
+        shader: &HairShader<'_>,
+        body: &BodyBuffer,
+        grid: &TileGrid,
+    ) {
+        self.points.clear();
+        let hair = &hair[plan.view];
+        for strand in plan.strands.clone() {
+            self.add_strand(hair, strand, view, shader, body);
+        }
+        self.list_by_tile(grid);
+    }
+
+    fn add_strand(
+        &mut self,
+        hair: &HairView<'_>,
+        strand: usize,
+        view: &View,
+        shader: &HairShader<'_>,
+        body: &BodyBuffer,
+    ) {
+        let points = hair.strands.strand(strand);
+        let first = hair.strands.points_of(strand).start;
+        if points.len() < 2 {
+            return;
+        }
+        self.screen.clear();
+        self.screen.extend(points.iter().map(|&p| view.project(p)));
+        smooth_slopes(points, &mut self.slopes);
+
+        let seed = hair.seed_id(strand);
+        let look = shader.look();
+        let jitter = StrandJitter::new(seed, look.color_variation);
+        let last = (points.len() - 1) as f32;
+        let mut connected = false;
+        for i in 0..points.len() - 1 {
+            let Some(piece) = self.visible_piece(i, points, &hair.radius[first..], view, body) else {
+                connected = false;
+                continue;
+            };
+            let ends_early = piece.to < 1.0;
+            let from_step = if connected && piece.from == 0.0 { 1 } else { 0 };
+            for k in from_step..=piece.strokes {
+                let t = piece.from + (piece.to - piece.from) * k as f32 / piece.strokes as f32;
+                let (p, slope) = hermite(points, &self.slopes, i, t);
+                let on_screen = if t == 0.0 {
+                    self.screen[i]
+                } else if t == 1.0 {
+                    self.screen[i + 1]
+                } else {
+                    view.project(p)
+                };
+                let radius = lerp(hair.radius[first + i], hair.radius[first + i + 1], t);
+                let color = match hair.color {
+                    Some(color) => color[first + i].lerp(color[first + i + 1], t),
+                    None => look.root_color.lerp(look.tip_color, (i as f32 + t) / last),
+                };
+                let to_eye = (view.eye - p).normalize_or(Vec3::Z);
+                let tangent = slope.normalize_or(Vec3::Y);
+                let light = shader.shade(p, tangent, to_eye, color, &jitter);
+                let light = if light.is_finite() { light.max(Vec3::ZERO) } else { Vec3::ZERO };
+                let mut tag = hash(seed ^ hash(i as u32 * 64 + k)) & !(FOLLOWED | LED);
+                if k > 0 {
+                    tag |= LED;
+                    if let Some(before) = self.points.last_mut() {
+                        before.tag |= FOLLOWED;
+                    }
+                }
+                let half_width = (radius * view.focal / on_screen.z).clamp(0.0, 1e4);
+                let (x, y, z) = (on_screen.x, on_screen.y, on_screen.z);
+                self.points.push(StrokePoint { x, y, z, half_width, color: light, tag });
+            }
+            connected = !ends_early;
+        }
+    }
+
+    /// The part of segment `i` that may be seen, and how many strokes it needs.
+    fn visible_piece(
+        &self,
+        i: usize,
+        points: &[Vec3],
+        radius: &[f32],
+        view: &View,
+        body: &BodyBuffer,
+    ) -> Option<Piece> {
+        let (a, b) = (self.screen[i], self.screen[i + 1]);
+        let width = radius[i].max(radius[i + 1]);
+        if !(points[i].is_finite() && points[i + 1].is_finite() && width > 0.0) {
+            return None;
+        }
+        // Clip at the near plane.
+        let (mut from, mut to) = (0.0, 1.0);
+        if a.z < view.near || b.z < view.near {
+            if a.z < view.near && b.z < view.near {
+                return None;
+            }
+            let cut = (view.near - a.z) / (b.z - a.z);
+            if a.z < view.near { from = cut } else { to = cut }
+        }
+        let end = |t: f32, own: Vec3| {
+            if t == 0.0 || t == 1.0 { own } else { view.project(points[i].lerp(points[i + 1], t)) }
+        };
+        let (a, b) = (end(from, a), end(to, b));
+
+        // Estimate how far the curve leaves its chord: an eighth of the change of slope.
+        let nearest = a.z.min(b.z).max(view.near);
+        let bulge = (self.slopes[i] - self.slopes[i + 1]).length()
+            * 0.125
+            * points[i].distance(points[i + 1])
+            * view.focal
+            / nearest;
+        let margin = 2.0 + bulge + 1.5 * width * view.focal / nearest;
+        let (lo, hi) = (a.min(b) - Vec3::splat(margin), a.max(b) + Vec3::splat(margin));
+        let off = !(hi.x > 0.0 && hi.y > 0.0 && lo.x < view.width as f32 && lo.y < view.height as f32);
+        if off || body.hides(lo, hi, nearest - width) {
+            return None;
+        }
+        let length = (a - b).truncate().length();
+        let by_bend = (bulge / FLATNESS).sqrt();
+        let strokes = by_bend.max(length / LONGEST).ceil().clamp(1.0, MOST_STROKES) as u32;
+        Some(Piece { from, to, strokes })
+    }
+
+    /// Counting sort of strokes by the tiles they may touch.
+    fn list_by_tile(&mut self, grid: &TileGrid) {
+        let tiles = grid.count();
+        self.first_entry.clear();
+        self.first_entry.resize(tiles + 1, 0);
+        let points = &self.points;
+        let strokes = || points.iter().enumerate().filter(|(_, p)| p.is_followed());
+        for (i, a) in strokes() {
+            grid.for_each_touched(a, &points[i + 1], |tile| self.first_entry[tile + 1] += 1);
+        }
+        for tile in 0..tiles {
+            self.first_entry[tile + 1] += self.first_entry[tile];
+        }
+        let total = self.first_entry[tiles] as usize;
+        self.entries.clear();
+        self.entries.resize(total, Entry { depth: 0.0, point: 0 });
+        for (i, a) in strokes() {
+            let b = &points[i + 1];
+            let entry = Entry { depth: 0.5 * (a.z + b.z), point: i as u32 };
+            grid.for_each_touched(a, b, |tile| {
+                self.entries[self.first_entry[tile] as usize] = entry;
+                self.first_entry[tile] += 1;
+            });
+        }
+        // Each start has moved on to the start of the next tile: move them back.
+        for tile in (1..=tiles).rev() {
+            self.first_entry[tile] = self.first_entry[tile - 1];
+        }
+        self.first_entry[0] = 0;
+    }
+}
+
+/// A visible part of a segment.
+struct Piece {
+    from: f32,
+    to: f32,
+    strokes: u32,
+}
+
+fn lerp(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
+}
+
+/// Derivative per metre at each point, from its neighbours, weighted for uneven spacing.
+fn smooth_slopes(points: &[Vec3], slopes: &mut Vec<Vec3>) {
+    slopes.clear();
+    let chord = |i: usize| {
+        let d = points[i + 1] - points[i];
+        let length = d.length();
+        if length > 1e-12 && length.is_finite() { (d / length, length) } else { (Vec3::ZERO, 0.0) }
+    };
+    let mut before = chord(0);
+    slopes.push(before.0);
+    for i in 1..points.len() - 1 {
+        let after = chord(i);
+        let total = before.1 + after.1;
+        let slope = if before.1 == 0.0 || after.1 == 0.0 {
+            before.0 + after.0
+        } else {
+            (before.0 * after.1 + after.0 * before.1) / total
+        };
+        slopes.push(slope);
+        before = after;
+    }
+    slopes.push(before.0);
+}
+
+/// Place and direction on the cubic between points `i` and `i + 1`.
+fn hermite(points: &[Vec3], slopes: &[Vec3], i: usize, t: f32) -> (Vec3, Vec3) {
+    if t == 0.0 {
+        return (points[i], slopes[i]);
+    }
+    if t == 1.0 {
+        return (points[i + 1], slopes[i + 1]);
+    }
+    let (p, q) = (points[i], points[i + 1]);
+    let length = p.distance(q);
+    let (m, n) = (slopes[i] * length, slopes[i + 1] * length);
+    let (t2, t3) = (t * t, t * t * t);
+    let place = p * (2.0 * t3 - 3.0 * t2 + 1.0)
+        + q * (3.0 * t2 - 2.0 * t3)
+        + m * (t3 - 2.0 * t2 + t)
+        + n * (t3 - t2);
+    let slope = (q - p) * (6.0 * t - 6.0 * t2)
+        + m * (3.0 * t2 - 4.0 * t + 1.0)
+        + n * (3.0 * t2 - 2.0 * t);
+    (place, slope)
+}
+
+impl TileGrid {
+    /// Calls `touch` with each tile that the stroke's box meets.
+    fn for_each_touched(&self, a: &StrokePoint, b: &StrokePoint, mut touch: impl FnMut(usize)) {
+        let margin = 1.5 * a.half_width.max(b.half_width) + 1.5;
+        let tile = TILE as f32;
+        let span = |p: f32, q: f32, count: usize| {
+            let lo = ((p.min(q) - margin) / tile).floor().max(0.0) as usize;
+            let hi = ((p.max(q) + margin) / tile).floor();
+            if hi < 0.0 { 0..0 } else { lo..(hi as usize + 1).min(count) }
+        };
+        let columns = span(a.x, b.x, self.columns);
+        for row in span(a.y, b.y, self.rows) {
+            for column in columns.clone() {
+                touch(row * self.columns + column);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cubic_follows_a_circle() {
+        let at = |a: f32| Vec3::new(a.cos(), a.sin(), 0.0);
+        let points: Vec<Vec3> = (0..9).map(|i| at(i as f32 * 0.3)).collect();
+        let mut slopes = Vec::new();
+        smooth_slopes(&points, &mut slopes);
+        for i in 1..7 {
+            for t in [0.25, 0.5, 0.75] {
+                let (p, slope) = hermite(&points, &slopes, i, t);
+                assert!((p.length() - 1.0).abs() < 2e-3, "{}", p.length());
+                assert!(slope.normalize().dot(p.normalize()).abs() < 2e-2);
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_cover_every_strand_once() {
+        let mut strands = coif::groom::Strands::new();
+        for i in 0..3000 {
+            strands.push(&vec![Vec3::ZERO; 1 + i % 40]);
+        }
+        strands.push(&vec![Vec3::ZERO; 3 * CHUNK_POINTS]);
+        strands.push(&[]);
+        strands.push(&[Vec3::ZERO]);
+        let radius = vec![1.0; strands.point_count()];
+        let mut plans = Vec::new();
+        plan_chunks(&[HairView::new(&strands, &radius)], &mut plans);
+        let mut next = 0;
+        for plan in &plans {
+            assert_eq!(plan.strands.start, next);
+            assert!(plan.strands.end > plan.strands.start);
+            next = plan.strands.end;
+        }
+        assert_eq!(next, strands.strand_count());
+        assert!(plans.len() > 4);
+    }
+}

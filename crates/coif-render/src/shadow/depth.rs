@@ -1,0 +1,161 @@
+//! The depth map of the body as the light sees it, looked up softly.
+
+use glam::Vec3;
+
+use super::{LightAxes, step_up};
+use crate::{Settings, SurfaceView};
+
+/// How far a hair may lie below the surface before the body shadows it (m): roots start there.
+const HAIR_BIAS: f32 = 2.5e-3;
+
+/// Distance to the first surface on a raster across the light.
+#[derive(Debug)]
+pub(crate) struct DepthMap {
+    axes: LightAxes,
+    origin: Vec3,
+    texel: f32,
+    width: usize,
+    height: usize,
+    depth: Vec<f32>,
+}
+
+impl Default for DepthMap {
+    fn default() -> Self {
+        Self {
+            axes: LightAxes::new(Vec3::Y),
+            origin: Vec3::ZERO,
+            texel: 1.0,
+            width: 0,
+            height: 0,
+            depth: Vec::new(),
+        }
+    }
+}
+
+impl DepthMap {
+    /// Fits the map to the surfaces and draws them; `None` without a surface.
+    pub(crate) fn rebuild(
+        mut self,
+        axes: LightAxes,
+        surfaces: &[SurfaceView<'_>],
+        settings: &Settings,
+    ) -> Option<Self> {
+        self.axes = axes;
+        let points = surfaces.iter().flat_map(|s| s.positions.iter().copied());
+        let (lo, hi) = axes.bounds(points)?;
+        let extent = (hi - lo).max(Vec3::splat(1e-4));
+        let resolution = settings.body_shadow_resolution.clamp(16, 8192) as f32;
+        self.texel = step_up(extent.x.max(extent.y) / (resolution - 4.0));
+        self.origin = ((lo / self.texel).floor() - Vec3::ONE) * self.texel;
+        self.width = ((hi.x - self.origin.x) / self.texel).ceil() as usize + 2;
+        self.height = ((hi.y - self.origin.y) / self.texel).ceil() as usize + 2;
+        self.depth.clear();
+        self.depth.resize(self.width * self.height, f32::INFINITY);
+        for surface in surfaces {
+            for triangle in surface.triangles {
+                let corner = |k: usize| self.to_map(surface.positions[triangle[k] as usize]);
+                self.draw([corner(0), corner(1), corner(2)]);
+            }
+        }
+        Some(self)
+    }
+
+    /// Across in texels (centres at whole numbers), depth in metres.
+    fn to_map(&self, p: Vec3) -> Vec3 {
+        let q = self.axes.light_from_world(p) - self.origin;
+        Vec3::new(q.x / self.texel, q.y / self.texel, q.z)
+    }
+
+    fn draw(&mut self, [a, b, c]: [Vec3; 3]) {
+        let (ab, ac) = ((b - a).truncate(), (c - a).truncate());
+        let area = ab.perp_dot(ac);
+        if !(area.abs() > 1e-12) {
+            return;
+        }
+        let (lo, hi) = (a.min(b).min(c).max(Vec3::ZERO), a.max(b).max(c));
+        let last_x = (hi.x.floor() as usize).min(self.width - 1);
+        let last_y = (hi.y.floor() as usize).min(self.height - 1);
+        for y in lo.y.ceil() as usize..=last_y {
+            for x in lo.x.ceil() as usize..=last_x {
+                let p = glam::Vec2::new(x as f32, y as f32) - a.truncate();
+                let v = p.perp_dot(ac) / area;
+                let w = ab.perp_dot(p) / area;
+                if v >= 0.0 && w >= 0.0 && v + w <= 1.0 {
+                    let z = a.z + (b.z - a.z) * v + (c.z - a.z) * w;
+                    let texel = &mut self.depth[y * self.width + x];
+                    *texel = texel.min(z);
+                }
+            }
+        }
+    }
+
+    /// Lit (1) or not (0) at a texel for a point at depth `z`, with a short ramp between.
+    fn lit(&self, x: isize, y: isize, z: f32, ramp: f32) -> f32 {
+        if x < 0 || y < 0 || x >= self.width as isize || y >= self.height as isize {
+            return 1.0;
+        }
+        let behind = z - self.depth[y as usize * self.width + x as usize];
+        (1.0 - behind / ramp).clamp(0.0, 1.0)
+    }
+
+    /// Four texels, weighted by closeness.
+    pub(crate) fn visibility_quick(&self, p: Vec3) -> f32 {
+        self.filtered(self.to_map(p) - Vec3::Z * HAIR_BIAS, 1, 2.0 * HAIR_BIAS)
+    }
+
+    /// A tent over several texels around a point lifted off the surface.
+    pub(crate) fn visibility_soft(&self, p: Vec3, normal: Vec3) -> f32 {
+        let lifted = p + normal * (3.5 * self.texel);
+        self.filtered(self.to_map(lifted) - Vec3::Z * self.texel, 4, 3.0 * self.texel)
+    }
+
+    fn filtered(&self, q: Vec3, reach: isize, ramp: f32) -> f32 {
+        if !q.is_finite() {
+            return 1.0;
+        }
+        let (x, y) = (q.x.floor() as isize, q.y.floor() as isize);
+        let (fx, fy) = (q.x - x as f32, q.y - y as f32);
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for j in 1 - reach..=reach {
+            let wy = (reach as f32 - (j as f32 - fy).abs()).max(0.0);
+            for i in 1 - reach..=reach {
+                let weight = wy * (reach as f32 - (i as f32 - fx).abs()).max(0.0);
+                if weight > 0.0 {
+                    sum += weight * self.lit(x + i, y + j, q.z, ramp);
+                    weights += weight;
+                }
+            }
+        }
+        if weights > 0.0 { sum / weights } else { 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plate_shadows_what_lies_behind_it() {
+        let positions = [
+            Vec3::new(-1.0, 0.0, -1.0),
+            Vec3::new(1.0, 0.0, -1.0),
+            Vec3::new(1.0, 0.0, 1.0),
+            Vec3::new(-1.0, 0.0, 1.0),
+        ];
+        let normals = [Vec3::Y; 4];
+        let triangles = [[0, 1, 2], [0, 2, 3]];
+        let plate = SurfaceView {
+            positions: &positions,
+            normals: &normals,
+            triangles: &triangles,
+            color: None,
+        };
+        let axes = LightAxes::new(Vec3::Y);
+        let map = DepthMap::default().rebuild(axes, &[plate], &Settings::default()).unwrap();
+        assert_eq!(map.visibility_quick(Vec3::new(0.2, -0.5, 0.3)), 0.0);
+        assert_eq!(map.visibility_quick(Vec3::new(0.2, 0.5, 0.3)), 1.0);
+        assert_eq!(map.visibility_quick(Vec3::new(3.0, -0.5, 0.3)), 1.0);
+        assert_eq!(map.visibility_soft(Vec3::new(0.2, 0.0, 0.3), Vec3::Y), 1.0);
+        assert_eq!(map.visibility_quick(Vec3::NAN), 1.0);
+    }
+}

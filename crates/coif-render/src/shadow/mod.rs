@@ -1,0 +1,112 @@
+//! How much of each light arrives where: hair as a deep shadow map, body as a depth map.
+
+mod deep;
+mod depth;
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::{HairView, Light, Settings, SurfaceView};
+use deep::DeepMap;
+use depth::DepthMap;
+
+pub(crate) use deep::SplatMemory;
+
+/// The axes of a light: two across, and depth away from it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LightAxes {
+    across: Vec3,
+    along: Vec3,
+    toward: Vec3,
+}
+
+impl LightAxes {
+    fn new(toward: Vec3) -> Self {
+        let (across, along) = toward.any_orthonormal_pair();
+        Self { across, along, toward }
+    }
+
+    /// A point in light space: two coordinates across, then depth (m).
+    fn light_from_world(&self, p: Vec3) -> Vec3 {
+        Vec3::new(p.dot(self.across), p.dot(self.along), -p.dot(self.toward))
+    }
+
+    fn bounds(&self, points: impl Iterator<Item = Vec3>) -> Option<(Vec3, Vec3)> {
+        let mut bounds: Option<(Vec3, Vec3)> = None;
+        for p in points.filter(|p| p.is_finite()) {
+            let q = self.light_from_world(p);
+            let (lo, hi) = bounds.unwrap_or((q, q));
+            bounds = Some((lo.min(q), hi.max(q)));
+        }
+        bounds
+    }
+}
+
+/// Rounds a cell size up to a coarse ladder, so that maps keep their grid from frame to frame
+/// and shadows do not shimmer while the bounds breathe.
+fn step_up(size: f32) -> f32 {
+    const STEPS_PER_OCTAVE: f32 = 6.0;
+    ((size.max(1e-9).log2() * STEPS_PER_OCTAVE).ceil() / STEPS_PER_OCTAVE).exp2()
+}
+
+/// One light with what stands in its way.
+#[derive(Debug, Default)]
+pub(crate) struct LitBy {
+    pub(crate) toward: Vec3,
+    pub(crate) color: Vec3,
+    hair: Option<DeepMap>,
+    body: Option<DepthMap>,
+}
+
+impl LitBy {
+    /// Optical depth of the hair between a point and the light; `lift` moves the point towards
+    /// the light (in depth cells of the map).
+    pub(crate) fn optical_depth(&self, p: Vec3, lift: f32) -> f32 {
+        self.hair.as_ref().map_or(0.0, |map| map.optical_depth(p, lift))
+    }
+
+    /// Share of the light that the body lets through to a point on a hair.
+    pub(crate) fn body_visibility(&self, p: Vec3) -> f32 {
+        self.body.as_ref().map_or(1.0, |map| map.visibility_quick(p))
+    }
+
+    /// Share of the light that the body lets through to a point on its own surface.
+    pub(crate) fn body_visibility_soft(&self, p: Vec3, normal: Vec3) -> f32 {
+        self.body.as_ref().map_or(1.0, |map| map.visibility_soft(p, normal))
+    }
+}
+
+/// All lights of a frame. Maps keep their memory from frame to frame.
+#[derive(Debug, Default)]
+pub(crate) struct Shadows {
+    pub(crate) lights: Vec<LitBy>,
+}
+
+impl Shadows {
+    pub(crate) fn build(
+        &mut self,
+        lights: &[Light],
+        hair: &[HairView<'_>],
+        surfaces: &[SurfaceView<'_>],
+        settings: &Settings,
+        memory: &mut SplatMemory,
+    ) {
+        self.lights.resize_with(lights.len(), LitBy::default);
+        for (lit, light) in self.lights.iter_mut().zip(lights) {
+            lit.toward = light.direction.normalize_or(Vec3::Y);
+            lit.color = light.color;
+            if !light.casts_shadow {
+                (lit.hair, lit.body) = (None, None);
+                continue;
+            }
+            let map = lit.hair.take().unwrap_or_default();
+            lit.hair = map.rebuild(LightAxes::new(lit.toward), hair, settings, memory);
+        }
+        self.lights.par_iter_mut().zip(lights).filter(|(_, light)| light.casts_shadow).for_each(
+            |(lit, _)| {
+                let map = lit.body.take().unwrap_or_default();
+                lit.body = map.rebuild(LightAxes::new(lit.toward), surfaces, settings);
+            },
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! The body: triangles with four samples per pixel, smooth normals, and skin-like light.
+
+mod raster;
+mod shade;
+
+pub(crate) use raster::SurfacePass;
+pub(crate) use shade::SkinShader;

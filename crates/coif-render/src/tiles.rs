@@ -1,0 +1,197 @@
+//! The picture cut into square tiles, each drawn by one thread from start to end.
+
+use glam::{Vec2, Vec3, Vec4};
+
+use crate::hair::{Entry, StrokeChunk, StrokePoint, TilePixels};
+
+/// Side of a tile (pixels). Its pixels stay in the nearest cache while hair is drawn.
+pub(crate) const TILE: usize = 32;
+/// Side of a block (pixels): the raster on which hair behind the body is dropped early.
+const BLOCK: usize = 8;
+const BLOCKS: usize = TILE / BLOCK;
+/// Most blocks that are asked about one stroke.
+const MOST_BLOCKS: usize = 36;
+/// Slices of depth in a tile: each is sorted only when it is reached.
+const SLICES: usize = 48;
+
+/// How many tiles cover the picture.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TileGrid {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+}
+
+impl TileGrid {
+    pub(crate) fn new(width: usize, height: usize) -> Self {
+        Self { columns: width.div_ceil(TILE), rows: height.div_ceil(TILE) }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.columns * self.rows
+    }
+
+    /// Pixel coordinates of a tile's upper left corner.
+    pub(crate) fn origin(&self, tile: usize) -> Vec2 {
+        let (x, y) = (tile % self.columns * TILE, tile / self.columns * TILE);
+        Vec2::new(x as f32, y as f32)
+    }
+}
+
+/// The body as seen by the camera, tile after tile.
+#[derive(Debug, Default)]
+pub(crate) struct BodyBuffer {
+    grid: TileGrid,
+    /// Light times coverage, and coverage.
+    pub(crate) light: Vec<Vec4>,
+    /// Mean depth of the covered part (m); infinite where there is none.
+    pub(crate) depth: Vec<f32>,
+    /// For each block, the depth behind which nothing is seen (m).
+    pub(crate) behind: Vec<f32>,
+    /// Whether there is any body at all.
+    pub(crate) present: bool,
+}
+
+impl BodyBuffer {
+    pub(crate) const PIXELS: usize = TILE * TILE;
+    pub(crate) const TILE_BLOCKS: usize = BLOCKS * BLOCKS;
+
+    pub(crate) fn clear(&mut self, grid: TileGrid, present: bool) {
+        self.grid = grid;
+        self.present = present;
+        let pixels = grid.count() * Self::PIXELS;
+        self.light.clear();
+        self.light.resize(pixels, Vec4::ZERO);
+        self.depth.clear();
+        self.depth.resize(pixels, f32::INFINITY);
+        self.behind.clear();
+        self.behind.resize(grid.count() * Self::TILE_BLOCKS, f32::INFINITY);
+    }
+
+    /// The depths behind which nothing is seen, from the pixels of one tile.
+    pub(crate) fn measure_blocks(light: &[Vec4], depth: &[f32], behind: &mut [f32]) {
+        behind.fill(0.0);
+        for y in 0..TILE {
+            for x in 0..TILE {
+                let at = y * TILE + x;
+                let limit = if light[at].w >= 1.0 { depth[at] } else { f32::INFINITY };
+                let block = &mut behind[y / BLOCK * BLOCKS + x / BLOCK];
+                *block = block.max(limit);
+            }
+        }
+    }
+
+    /// Whether the body hides all of a screen box that starts at depth `near`.
+    pub(crate) fn hides(&self, lo: Vec3, hi: Vec3, near: f32) -> bool {
+        if !self.present {
+            return false;
+        }
+        let blocks = |lo: f32, hi: f32, tiles: usize| {
+            let first = (lo.max(0.0) / BLOCK as f32) as usize;
+            let last = (hi.max(0.0) / BLOCK as f32) as usize;
+            first..(last + 1).min(tiles * BLOCKS)
+        };
+        let columns = blocks(lo.x, hi.x, self.grid.columns);
+        let rows = blocks(lo.y, hi.y, self.grid.rows);
+        if columns.len() * rows.len() > MOST_BLOCKS {
+            return false;
+        }
+        for y in rows {
+            for x in columns.clone() {
+                let tile = y / BLOCKS * self.grid.columns + x / BLOCKS;
+                let block = tile * Self::TILE_BLOCKS + y % BLOCKS * BLOCKS + x % BLOCKS;
+                if self.behind[block] >= near {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// A stroke of a tile: where it is and what it sorts by.
+#[derive(Debug, Clone, Copy)]
+struct Sorted {
+    depth: f32,
+    chunk: u32,
+    point: u32,
+}
+
+/// Memory of one worker while it draws tiles.
+#[derive(Debug, Default)]
+pub(crate) struct TileWorker {
+    pub(crate) pixels: TilePixels,
+    strokes: Vec<Sorted>,
+}
+
+impl TileWorker {
+    /// Draws all hair of a tile over `pixels`, which holds the body already.
+    pub(crate) fn draw_hair(
+        &mut self,
+        chunks: &[StrokeChunk],
+        tile: usize,
+        origin: Vec2,
+        opacity: f32,
+    ) {
+        // Split the strokes into slices of depth, nearest first.
+        let (mut near, mut far, mut total) = (f32::INFINITY, 0.0f32, 0usize);
+        for chunk in chunks {
+            for entry in chunk.entries_of(tile) {
+                near = near.min(entry.depth);
+                far = far.max(entry.depth);
+            }
+            total += chunk.entries_of(tile).len();
+        }
+        if total == 0 {
+            return;
+        }
+        let horizon = self.pixels.horizon();
+        let scale = SLICES as f32 / (far - near).max(1e-9);
+        let slice_of = |entry: &Entry| (((entry.depth - near) * scale) as usize).min(SLICES - 1);
+        let mut starts = [0usize; SLICES + 1];
+        for chunk in chunks {
+            for entry in chunk.entries_of(tile) {
+                starts[slice_of(entry) + 1] += 1;
+            }
+        }
+        for slice in 0..SLICES {
+            starts[slice + 1] += starts[slice];
+        }
+        self.strokes.clear();
+        self.strokes.resize(total, Sorted { depth: 0.0, chunk: 0, point: 0 });
+        let mut next = starts;
+        for (c, chunk) in chunks.iter().enumerate() {
+            for entry in chunk.entries_of(tile) {
+                let place = &mut next[slice_of(entry)];
+                let (depth, point) = (entry.depth, entry.point);
+                self.strokes[*place] = Sorted { depth, chunk: c as u32, point };
+                *place += 1;
+            }
+        }
+
+        // Sort and draw slice by slice until nothing behind can be seen.
+        for slice in 0..SLICES {
+            if near + slice as f32 / scale > horizon || self.pixels.is_opaque() {
+                break;
+            }
+            let strokes = &mut self.strokes[starts[slice]..starts[slice + 1]];
+            strokes.sort_unstable_by(|a, b| {
+                a.depth.total_cmp(&b.depth).then_with(|| ends(chunks, a).cmp(&ends(chunks, b)))
+            });
+            for stroke in strokes.iter() {
+                let points = &chunks[stroke.chunk as usize].points;
+                let i = stroke.point as usize;
+                let (a, b) = (&points[i], &points[i + 1]);
+                let before = if a.is_led() { i.checked_sub(1).map(|k| &points[k]) } else { None };
+                let after = if b.is_followed() { points.get(i + 2) } else { None };
+                self.pixels.draw(before, a, b, after, origin, opacity);
+            }
+        }
+    }
+}
+
+/// All that tells one stroke from another at the same depth.
+fn ends(chunks: &[StrokeChunk], stroke: &Sorted) -> [[u32; 8]; 2] {
+    let points: &[StrokePoint] = &chunks[stroke.chunk as usize].points;
+    let i = stroke.point as usize;
+    [points[i].bits(), points[i + 1].bits()]
+}
