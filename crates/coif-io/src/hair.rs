@@ -12,7 +12,7 @@ use std::path::Path;
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
-use crate::unit::{Conversion, DECLARATION, Declared};
+use crate::unit::{Conversion, DECLARATION, Declared, mean_hang};
 use crate::writable::check_writable;
 use crate::{AtomicFile, Error, Loaded, Place, ReadOptions, Result};
 
@@ -334,13 +334,6 @@ fn radii(
         ));
     }
     (fibre, array)
-}
-
-/// Mean of tip minus root, in the file's unit.
-fn mean_hang(strands: &Strands) -> Vec3 {
-    let sum: glam::DVec3 =
-        strands.iter().map(|s| (s[s.len() - 1].as_dvec3()) - s[0].as_dvec3()).sum();
-    (sum / strands.strand_count().max(1) as f64).as_vec3()
 }
 
 fn truncated(file: &Path, expected: u64, found: usize) -> Error {

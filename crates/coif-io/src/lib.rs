@@ -1,24 +1,57 @@
 //! File formats of Coif, one file per format.
 //!
 //! Everything that is read becomes metres, y up; everything that is written is written beside and
-//! then renamed, so that no half-written file is ever seen.
+//! then renamed, so that no half-written file is ever seen. The extension chooses the format.
+//!
+//! ```
+//! # use coif::groom::{Fibre, Groom, Strands};
+//! # use glam::Vec3;
+//! # let folder = tempfile::tempdir()?;
+//! # let (hair, lines) = (folder.path().join("braid.hair"), folder.path().join("braid.obj"));
+//! # let mut strands = Strands::new();
+//! # strands.push(&[Vec3::ZERO, Vec3::Y * 0.2]);
+//! # coif_io::write_groom(&hair, &Groom::new(strands, Fibre::default()))?;
+//! use coif_io::ReadOptions;
+//!
+//! let braid = coif_io::read_groom(&hair, &ReadOptions::default())?;
+//! for warning in &braid.warnings {
+//!     eprintln!("warning: {warning}");
+//! }
+//! for lost in coif_io::write_groom(&lines, &braid.value)? {
+//!     eprintln!("warning: {lost}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod atomic;
 pub mod hair;
+pub mod obj;
 
+mod cache;
 mod error;
 mod unit;
 mod writable;
 
 pub use atomic::AtomicFile;
+pub use cache::Cache;
 pub use error::{Error, Place};
+pub use obj::{MeshSequence, ObjMesh, read_mesh_sequence};
 pub use unit::{ReadOptions, Up};
 
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
+use coif::groom::Groom;
+
 /// What every fallible function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Extensions that a groom can be read from and written to.
+pub const GROOM_EXTENSIONS: &str = ".hair, .obj";
+
+/// Extensions that a body can be read from and written to.
+pub const MESH_EXTENSIONS: &str = ".obj";
 
 /// Something read from a file, and what the user should know about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +64,114 @@ pub struct Loaded<T> {
     pub scale_m: f32,
     /// Which axis of the file points up, as used.
     pub up: Up,
+}
+
+/// What a path holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// Hair.
+    Groom,
+    /// A body.
+    Mesh,
+    /// A folder of simulated frames.
+    Cache,
+    /// A scene file.
+    Scene,
+}
+
+impl FileKind {
+    /// Tells from the name, and where that does not suffice from the content.
+    ///
+    /// An `.obj` file with polygons is a mesh, one with nothing but polylines a groom.
+    pub fn of(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let found = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
+        if found.is_dir() {
+            return Cache::open(path).map(|_| FileKind::Cache);
+        }
+        match extension(path).as_str() {
+            ".hair" => Ok(FileKind::Groom),
+            ".toml" => Ok(FileKind::Scene),
+            ".obj" => obj::kind(path),
+            _ => Err(unknown(path, "groom, mesh or scene", ".hair, .obj, .toml")),
+        }
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FileKind::Groom => "groom",
+            FileKind::Mesh => "mesh",
+            FileKind::Cache => "cache",
+            FileKind::Scene => "scene",
+        })
+    }
+}
+
+/// Reads hair from a file of any known format.
+pub fn read_groom(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Loaded<Groom>> {
+    let path = path.as_ref();
+    match extension(path).as_str() {
+        ".hair" => hair::read(path, options),
+        ".obj" => obj::read_groom(path, options),
+        _ => Err(unknown(path, "groom", GROOM_EXTENSIONS)),
+    }
+}
+
+/// Writes hair to a file of any known format. Returns what the format could not hold, in words.
+pub fn write_groom(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
+    let path = path.as_ref();
+    match extension(path).as_str() {
+        ".hair" => hair::write(path, groom),
+        ".obj" => obj::write_groom(path, groom),
+        _ => Err(unknown(path, "groom", GROOM_EXTENSIONS)),
+    }
+}
+
+/// Reads a body from a file of any known format.
+pub fn read_mesh(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Loaded<ObjMesh>> {
+    let path = path.as_ref();
+    match extension(path).as_str() {
+        ".obj" => obj::read_mesh(path, options),
+        _ => Err(unknown(path, "mesh", MESH_EXTENSIONS)),
+    }
+}
+
+/// Writes a body to a file of any known format.
+pub fn write_mesh(path: impl AsRef<Path>, body: &ObjMesh) -> Result<()> {
+    let path = path.as_ref();
+    match extension(path).as_str() {
+        ".obj" => obj::write_mesh(path, body),
+        _ => Err(unknown(path, "mesh", MESH_EXTENSIONS)),
+    }
+}
+
+/// The extension in lower case with its dot, or nothing.
+fn extension(path: &Path) -> String {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    extension.map(|e| format!(".{e}")).unwrap_or_default()
+}
+
+fn unknown(file: &Path, what: &'static str, known: &'static str) -> Error {
+    let extension = extension(file);
+    let hint = match extension.as_str() {
+        ".abc" | ".usd" | ".usda" | ".usdc" | ".usdz" | ".tfx" | ".glb" | ".gltf" | ".fbx"
+        | ".ma" | ".mb" | ".blend" => {
+            Some(format!("{extension} is not supported yet; convert it to {}", known_list(known)))
+        }
+        ".hair" => Some("a .hair file holds hair only; a body has to be an .obj file".into()),
+        "" if file.is_dir() => Some("this is a folder; give the name of a file inside it".into()),
+        "" => Some(format!("the name has no extension; add one of {known}")),
+        _ => None,
+    };
+    Error::UnknownExtension { file: file.into(), what, extension, known, hint }
+}
+
+/// The groom and mesh formats of a list, without the scene's.
+fn known_list(known: &str) -> String {
+    known.replace(", .toml", "").replace(", ", " or ")
 }
 
 /// Reads a regular file into memory; its length bounds what a lying header can ask for.

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use coif::groom::Strands;
 use glam::Vec3;
 
 use crate::{Error, Result};
@@ -135,6 +136,13 @@ impl Conversion {
             positions.iter_mut().for_each(|p| *p *= self.scale_m);
         }
     }
+}
+
+/// Mean of tip minus root, in the unit of the strands.
+pub(crate) fn mean_hang(strands: &Strands) -> Vec3 {
+    let ends = strands.iter().filter_map(|s| Some((s.first()?, s.last()?)));
+    let sum: glam::DVec3 = ends.map(|(root, tip)| tip.as_dvec3() - root.as_dvec3()).sum();
+    (sum / strands.strand_count().max(1) as f64).as_vec3()
 }
 
 fn largest_extent(positions: &[Vec3]) -> f32 {

@@ -4,7 +4,7 @@ use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
 /// Curved strands of 2 to 6 points with every attribute, about 30 cm across.
-pub fn full_groom(count: usize) -> Groom {
+pub(crate) fn full_groom(count: usize) -> Groom {
     let mut strands = Strands::new();
     for s in 0..count {
         let root = Vec3::new(s as f32 * 0.1 / count as f32, 1.6, 0.03);
@@ -26,7 +26,7 @@ pub fn full_groom(count: usize) -> Groom {
 }
 
 /// Strands of equal length without attributes.
-pub fn plain_groom(strands: usize, points: usize) -> Groom {
+pub(crate) fn plain_groom(strands: usize, points: usize) -> Groom {
     let all = (0..strands)
         .flat_map(|s| {
             (0..points).map(move |i| {

@@ -1,0 +1,245 @@
+//! The simulation cache: a folder with the scene, one groom per frame and the last checkpoint.
+//!
+//! ```text
+//! OUT/scene.toml          the scene that made it; its first line marks the folder as a cache
+//! OUT/frame.00000.hair    the groom at the start, then one file per frame
+//! OUT/checkpoint.bin      what a simulation needs to go on from its last frame
+//! ```
+//! Every file is written beside and renamed: a run that was killed leaves only whole files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use coif::groom::Groom;
+use glam::Vec3;
+
+use crate::{Error, Place, ReadOptions, Result, atomic, hair};
+
+const SCENE: &str = "scene.toml";
+const CHECKPOINT: &str = "checkpoint.bin";
+/// First line of the scene in a cache, a comment for every TOML reader.
+const MARK: &str = "# coif cache 1\n";
+const MAGIC: &[u8; 8] = b"COIFCKPT";
+const VERSION: u32 = 1;
+/// Magic, version, frame, length, checksum.
+const CHECKPOINT_HEADER: usize = 8 + 4 + 8 + 8 + 8;
+
+/// A folder of frames.
+///
+/// ```
+/// # use coif::groom::{Fibre, Groom, Strands};
+/// # use glam::Vec3;
+/// # let folder = tempfile::tempdir()?;
+/// # let out = folder.path().join("shake");
+/// # let mut strands = Strands::new();
+/// # strands.push(&[Vec3::ZERO, Vec3::Y]);
+/// # let groom = Groom::new(strands, Fibre::default());
+/// # let simulated = [Vec3::ZERO, Vec3::X];
+/// let cache = coif_io::Cache::create(&out, "[time]\nframes = 120\n", false)?;
+/// cache.write_frame(0, &groom, groom.strands.positions())?;
+/// cache.write_frame(1, &groom, &simulated)?;
+/// cache.write_checkpoint(1, b"state of the simulation")?;
+///
+/// let cache = coif_io::Cache::open(&out)?;
+/// assert_eq!(cache.frame_count()?, 2);
+/// assert_eq!(cache.read_frame(1)?.strands.positions(), simulated);
+/// assert_eq!(cache.read_checkpoint()?, Some((1, b"state of the simulation".to_vec())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    /// Starts a cache. With `overwrite`, an older cache in the same folder is emptied first; a
+    /// folder with anything else in it is refused.
+    pub fn create(folder: impl AsRef<Path>, scene: &str, overwrite: bool) -> Result<Self> {
+        let folder = folder.as_ref();
+        if folder.exists() && !folder.is_dir() {
+            return Err(Error::refused(folder, "is a file, expected a folder for the frames")
+                .with_hint("choose another name for the output"));
+        }
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))?;
+        atomic::remove_leftovers(folder);
+        let cache = Self { folder: folder.into() };
+        if is_cache(folder) {
+            if !overwrite {
+                return Err(Error::refused(folder, "already holds a simulation")
+                    .with_hint("resume it, allow it to be overwritten, or choose another folder"));
+            }
+            cache.clear()?;
+        } else {
+            let mut entries = fs::read_dir(folder).map_err(|e| Error::io(folder, "read", e))?;
+            if entries.next().is_some() {
+                let reason = "is not empty and holds no Coif simulation";
+                return Err(Error::refused(folder, reason)
+                    .with_hint("choose a new folder; nothing in this one was touched"));
+            }
+        }
+        atomic::write_whole(folder.join(SCENE), format!("{MARK}{scene}").as_bytes())?;
+        Ok(cache)
+    }
+
+    /// Opens a cache to look at it or to go on with it.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        let folder = folder.as_ref();
+        if !is_cache(folder) {
+            fs::metadata(folder).map_err(|e| Error::io(folder, "read", e))?;
+            return Err(Error::refused(folder, "holds no Coif simulation")
+                .with_hint("a cache is a folder with scene.toml and frame.00000.hair in it"));
+        }
+        atomic::remove_leftovers(folder);
+        Ok(Self { folder: folder.into() })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The text of the scene, as it was given to [`Cache::create`].
+    pub fn scene(&self) -> Result<String> {
+        let path = self.folder.join(SCENE);
+        let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
+        Ok(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text))
+    }
+
+    /// Where a frame is or will be.
+    pub fn frame_path(&self, frame: u64) -> PathBuf {
+        self.folder.join(format!("frame.{frame:05}.hair"))
+    }
+
+    /// Writes a frame: a groom whose points are at `positions`.
+    pub fn write_frame(&self, frame: u64, groom: &Groom, positions: &[Vec3]) -> Result<()> {
+        hair::write_posed(self.frame_path(frame), groom, positions)
+    }
+
+    /// Reads a frame.
+    pub fn read_frame(&self, frame: u64) -> Result<Groom> {
+        let path = self.frame_path(frame);
+        if !path.exists() {
+            let reason =
+                format!("there is no frame {frame}, the cache holds {}", self.frame_count()?);
+            return Err(Error::refused(&path, reason).with_hint("frames are counted from 0"));
+        }
+        Ok(hair::read(path, &ReadOptions::default())?.value)
+    }
+
+    /// How many frames there are from 0 on without a gap.
+    pub fn frame_count(&self) -> Result<u64> {
+        let numbers = self.frame_numbers()?;
+        Ok((0..).zip(&numbers).take_while(|(expected, found)| expected == *found).count() as u64)
+    }
+
+    /// Keeps what a simulation needs to go on after `frame`.
+    pub fn write_checkpoint(&self, frame: u64, payload: &[u8]) -> Result<()> {
+        let mut bytes = Vec::with_capacity(CHECKPOINT_HEADER + payload.len());
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(frame.to_le_bytes());
+        bytes.extend((payload.len() as u64).to_le_bytes());
+        bytes.extend(checksum(frame, payload).to_le_bytes());
+        bytes.extend_from_slice(payload);
+        atomic::write_whole(self.folder.join(CHECKPOINT), &bytes)
+    }
+
+    /// The last checkpoint and its frame, or `None` if there is none.
+    pub fn read_checkpoint(&self) -> Result<Option<(u64, Vec<u8>)>> {
+        let path = self.folder.join(CHECKPOINT);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = crate::load(&path)?;
+        match parse_checkpoint(&path, &bytes) {
+            Ok((frame, payload)) => Ok(Some((frame, payload.to_vec()))),
+            Err(error) => {
+                Err(error.with_hint("the checkpoint is damaged: simulate again from the start"))
+            }
+        }
+    }
+
+    /// Numbers of all frames, ascending.
+    fn frame_numbers(&self) -> Result<Vec<u64>> {
+        let entries = fs::read_dir(&self.folder).map_err(|e| Error::io(&self.folder, "read", e))?;
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let mut numbers: Vec<u64> = names.filter_map(|name| frame_number(name.to_str()?)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Removes the checkpoint and then the frames, last one first, so that a run that is killed
+    /// here leaves a shorter cache and not one with gaps.
+    fn clear(&self) -> Result<()> {
+        let checkpoint = self.folder.join(CHECKPOINT);
+        if checkpoint.exists() {
+            fs::remove_file(&checkpoint).map_err(|e| Error::io(&checkpoint, "remove", e))?;
+        }
+        for frame in self.frame_numbers()?.into_iter().rev() {
+            let path = self.frame_path(frame);
+            fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a folder is a cache that Coif made.
+pub(crate) fn is_cache(folder: &Path) -> bool {
+    use std::io::Read;
+    let mut start = [0; MARK.len()];
+    let scene = fs::File::open(folder.join(SCENE));
+    scene.is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == MARK.as_bytes()
+}
+
+fn frame_number(name: &str) -> Option<u64> {
+    let digits = name.strip_prefix("frame.")?.strip_suffix(".hair")?;
+    let number = digits.parse().ok()?;
+    (format!("{number:05}") == digits).then_some(number)
+}
+
+fn parse_checkpoint<'a>(path: &Path, bytes: &'a [u8]) -> Result<(u64, &'a [u8])> {
+    let wrong = |at: u64, expected: String, found: String| {
+        Error::malformed(path, Place::Byte(at), expected, found)
+    };
+    let Some((header, payload)) = bytes.split_first_chunk::<CHECKPOINT_HEADER>() else {
+        let end = bytes.len();
+        return Err(wrong(end as u64, format!("{CHECKPOINT_HEADER} bytes"), "the end".into()));
+    };
+    let long = |at: usize| {
+        let mut word = [0; 8];
+        word.copy_from_slice(&header[at..at + 8]);
+        u64::from_le_bytes(word)
+    };
+    if !header.starts_with(MAGIC) {
+        let found = format!("'{}'", header[..8].escape_ascii());
+        return Err(wrong(0, "the letters 'COIFCKPT'".into(), found));
+    }
+    let version = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
+    if version != VERSION {
+        return Err(wrong(8, format!("version {VERSION}"), version.to_string()));
+    }
+    let (frame, length, sum) = (long(12), long(20), long(28));
+    if payload.len() as u64 != length {
+        let expected = format!("{length} bytes of state");
+        return Err(wrong(20, expected, payload.len().to_string()));
+    }
+    let found = checksum(frame, payload);
+    if found != sum {
+        return Err(wrong(28, format!("checksum {sum:016x}"), format!("{found:016x}")));
+    }
+    Ok((frame, payload))
+}
+
+/// Mixes eight bytes at a time. Every step can be undone, so that a change in one word alone always
+/// changes the result.
+fn checksum(frame: u64, payload: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(ODD).rotate_left(29);
+    let (words, rest) = payload.as_chunks::<8>();
+    let sum = words
+        .iter()
+        .fold(mix(payload.len() as u64, frame), |sum, &word| mix(sum, u64::from_le_bytes(word)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(sum, u64::from_le_bytes(last))
+}
