@@ -1,0 +1,45 @@
+//! The scenes that come with Coif: ready to run, and ready to start from.
+
+use super::scene::Scene;
+
+/// Declares the list from the names of the files.
+macro_rules! scenes {
+    ($($name:literal,)+) => {
+        &[$(($name, include_str!(concat!("../../../../scenes/", $name, ".toml"))),)+]
+    };
+}
+
+const SCENES: &[(&str, &str)] = scenes![
+    "demo",
+    "short",
+    "bob",
+    "long-straight",
+    "long-wavy",
+    "long-curly",
+    "ponytail",
+    "fur",
+    "still",
+    "shake",
+    "nod",
+    "turn",
+    "spin",
+    "walk",
+    "jump",
+    "fall-and-stop",
+    "wind",
+];
+
+/// The names of all built-in scenes: the demo, one per style, one per motion, wind.
+pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
+    SCENES.iter().map(|(name, _)| *name)
+}
+
+/// The text of a built-in scene, with its comments.
+pub fn text(name: &str) -> Option<&'static str> {
+    SCENES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}
+
+/// The title of a built-in scene.
+pub fn one_line(name: &str) -> Option<String> {
+    Scene::from_toml(text(name)?, name, &[]).ok().map(|scene| scene.title)
+}

@@ -1,0 +1,177 @@
+//! The words that a scene file chooses from: one enum per choice, each with its names.
+
+/// Declares an enum whose variants have a name in scene files.
+macro_rules! choice {
+    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+        #[non_exhaustive]
+        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
+
+        impl $name {
+            /// All values, in the order of the reference.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            /// The names of [`Self::ALL`], in the same order.
+            pub const NAMES: &'static [&'static str] = &[$($text,)+];
+
+            /// The word in a scene file.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+        }
+    };
+}
+
+choice! {
+    /// A built-in hairstyle.
+    Style {
+        /// A few centimetres all over.
+        Short = "short",
+        /// To the chin, cut to one length.
+        Bob = "bob",
+        /// To the shoulder blades, without curl.
+        #[default]
+        LongStraight = "long-straight",
+        /// To the shoulder blades, with waves.
+        LongWavy = "long-wavy",
+        /// To the shoulder blades, in curls.
+        LongCurly = "long-curly",
+        /// Combed to the back of the head and tied.
+        Ponytail = "ponytail",
+        /// A short coat over a whole creature.
+        Fur = "fur",
+    }
+}
+
+choice! {
+    /// A built-in body.
+    BodyShape {
+        /// Head, neck and shoulders.
+        #[default]
+        Head = "head",
+        /// A small animal, for fur.
+        Creature = "creature",
+    }
+}
+
+choice! {
+    /// How the whole body moves.
+    Motion {
+        /// Not at all.
+        #[default]
+        Still = "still",
+        /// "No": left and right, fast.
+        Shake = "shake",
+        /// "Yes": down and up.
+        Nod = "nod",
+        /// To one side and back, once.
+        Turn = "turn",
+        /// Round and round about the vertical.
+        Spin = "spin",
+        /// Forward with steps.
+        Walk = "walk",
+        /// Up and down.
+        Jump = "jump",
+        /// Free fall with a hard stop.
+        FallAndStop = "fall-and-stop",
+    }
+}
+
+choice! {
+    /// What hair touches.
+    Collide {
+        /// Spheres, ellipsoids, capsules and planes.
+        #[default]
+        Primitives = "primitives",
+        /// Nothing.
+        None = "none",
+    }
+}
+
+choice! {
+    /// Which axis of a file points up.
+    UpAxis {
+        /// As in Coif.
+        #[default]
+        Y = "y",
+        /// As in Blender and 3ds Max.
+        Z = "z",
+    }
+}
+
+choice! {
+    /// How light meets hair.
+    Shading {
+        /// The model of Kajiya and Kay: fast, always looks like hair.
+        #[default]
+        KajiyaKay = "kajiya-kay",
+    }
+}
+
+choice! {
+    /// A natural hair colour.
+    HairPreset {
+        /// Nearly all light is absorbed.
+        Black = "black",
+        /// Dark brown.
+        DarkBrown = "dark-brown",
+        /// Brown.
+        #[default]
+        Brown = "brown",
+        /// Red.
+        Red = "red",
+        /// Blond.
+        Blond = "blond",
+        /// Grey.
+        Grey = "grey",
+        /// White.
+        White = "white",
+    }
+}
+
+choice! {
+    /// From where the camera looks at the body.
+    View {
+        /// Whichever view shows the style best.
+        #[default]
+        Auto = "auto",
+        /// Into the face.
+        Front = "front",
+        /// Between front and side.
+        ThreeQuarter = "three-quarter",
+        /// From the left of the body.
+        Side = "side",
+        /// From behind.
+        Back = "back",
+        /// From above.
+        Top = "top",
+    }
+}
+
+/// Backgrounds with a name.
+pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
+/// Models that can be simulated.
+pub(crate) const MODELS: &[&str] = &["follow-the-leader"];
+/// Models that the design names and that cannot be simulated yet.
+pub(crate) const PLANNED_MODELS: &[&str] = &[
+    "mass-spring",
+    "hair-mesh",
+    "cantilever",
+    "super-helix",
+    "rigid-links",
+    "position-based",
+    "explicit-spring",
+];
+/// Ways hair touches hair that the design names and that cannot be simulated yet.
+pub const PLANNED_CONTACTS: &[&str] = &["volume", "stiction", "repulsion", "edge-collision"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_are_in_the_same_order() {
+        assert!(Motion::ALL.iter().map(|m| m.name()).eq(Motion::NAMES.iter().copied()));
+        assert!(Style::ALL.iter().map(|s| s.name()).eq(Style::NAMES.iter().copied()));
+    }
+}

@@ -1,0 +1,166 @@
+//! The keys of `[groom]` and `[groom.fibre]`.
+
+use super::{MAX_SEED, key};
+use crate::file::choices::{Style, UpAxis};
+use crate::file::scene::{GroomFile, GroomSource, GroomStyle, Scene};
+use crate::file::schema::{Key, Kind};
+
+fn styled(scene: &Scene) -> Option<&GroomStyle> {
+    match &scene.groom {
+        GroomSource::Style(groom) => Some(groom),
+        GroomSource::File(_) => None,
+    }
+}
+
+fn styled_mut(scene: &mut Scene, change: impl FnOnce(&mut GroomStyle)) {
+    if let GroomSource::Style(groom) = &mut scene.groom {
+        change(groom);
+    }
+}
+
+fn groom_file(scene: &Scene) -> Option<&GroomFile> {
+    match &scene.groom {
+        GroomSource::File(groom) => Some(groom),
+        GroomSource::Style(_) => None,
+    }
+}
+
+fn groom_file_mut(scene: &mut Scene, change: impl FnOnce(&mut GroomFile)) {
+    if let GroomSource::File(groom) = &mut scene.groom {
+        change(groom);
+    }
+}
+
+pub(super) const GROOM: &[Key<Scene>] = &[
+    key(
+        "file",
+        "",
+        "A groom file, relative to the folder of the scene file.",
+        Kind::Text {
+            get: |s| groom_file(s).map(|g| g.path.as_str()),
+            set: |s, v| s.groom = GroomSource::File(GroomFile { path: v, ..Default::default() }),
+        },
+    )
+    .absent("a built-in style"),
+    key(
+        "style",
+        "",
+        "A built-in hairstyle.",
+        Kind::Choice {
+            what: "style",
+            names: Style::NAMES,
+            planned: &[],
+            get: |s| styled(s).map(|g| g.style.name()),
+            set: |s, i| styled_mut(s, |g| g.style = Style::ALL[i]),
+        },
+    )
+    .without("file"),
+    key(
+        "strands",
+        "",
+        "How many strands grow.",
+        Kind::Integer {
+            min: 1,
+            max: 200_000,
+            get: |s| styled(s).map(|g| g.strands.into()),
+            set: |s, v| styled_mut(s, |g| g.strands = v as u32),
+        },
+    )
+    .without("file"),
+    key(
+        "points",
+        "",
+        "Points per strand; strands of a file are resampled.",
+        Kind::Integer {
+            min: 2,
+            max: 200,
+            get: |s| match &s.groom {
+                GroomSource::Style(groom) => Some(groom.points.into()),
+                GroomSource::File(groom) => groom.points.map(u64::from),
+            },
+            set: |s, v| match &mut s.groom {
+                GroomSource::Style(groom) => groom.points = v as u32,
+                GroomSource::File(groom) => groom.points = Some(v as u32),
+            },
+        },
+    )
+    .absent("the file's own"),
+    key(
+        "seed",
+        "",
+        "Seed of everything random about the style.",
+        Kind::Integer {
+            min: 0,
+            max: MAX_SEED,
+            get: |s| styled(s).map(|g| g.seed),
+            set: |s, v| styled_mut(s, |g| g.seed = v),
+        },
+    )
+    .without("file"),
+    key(
+        "length",
+        "m",
+        "Length of the longest strands; scales the style.",
+        Kind::Number {
+            min: 0.002,
+            max: 3.0,
+            get: |s| styled(s).and_then(|g| g.length),
+            set: |s, v| styled_mut(s, |g| g.length = Some(v)),
+        },
+    )
+    .without("file")
+    .absent("the style's own"),
+    key(
+        "scale",
+        "m",
+        "Length of the file's unit: 0.01 for centimetres.",
+        Kind::Number {
+            min: 1e-6,
+            max: 1000.0,
+            get: |s| groom_file(s).and_then(|g| g.scale),
+            set: |s, v| groom_file_mut(s, |g| g.scale = Some(v)),
+        },
+    )
+    .with("file")
+    .absent("as the file says, else 1"),
+    key(
+        "up",
+        "",
+        "The axis of the file that points up.",
+        Kind::Choice {
+            what: "up axis",
+            names: UpAxis::NAMES,
+            planned: &[],
+            get: |s| groom_file(s).and_then(|g| g.up).map(UpAxis::name),
+            set: |s, i| groom_file_mut(s, |g| g.up = Some(UpAxis::ALL[i])),
+        },
+    )
+    .with("file")
+    .absent("as the file says, else y"),
+];
+
+/// A key of `[groom.fibre]`.
+macro_rules! fibre {
+    ($field:ident, $unit:literal, $min:literal..=$max:literal, $meaning:literal) => {
+        key(
+            stringify!($field),
+            $unit,
+            $meaning,
+            Kind::Number {
+                min: $min,
+                max: $max,
+                get: |s| Some(s.fibre.$field),
+                set: |s, v| s.fibre.$field = v,
+            },
+        )
+    };
+}
+
+pub(super) const FIBRE: &[Key<Scene>] = &[
+    fibre!(radius, "m", 1e-6..=1e-3, "Radius; human hair has 25 to 50 micrometres."),
+    fibre!(density, "kg/m^3", 1.0..=20_000.0, "Mass per volume."),
+    fibre!(young_modulus, "Pa", 1e3..=1e12, "Young's modulus: resists stretching and bending."),
+    fibre!(shear_modulus, "Pa", 1e3..=1e12, "Shear modulus: resists twisting."),
+    fibre!(damping, "s", 0.0..=1.0, "Internal friction, as a time: stress from strain rate."),
+    fibre!(friction, "", 0.0..=10.0, "Coulomb friction against skin."),
+];

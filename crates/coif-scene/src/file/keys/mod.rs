@@ -1,0 +1,262 @@
+//! Every key of a scene file: the one list that the reader, the writer, the suggestions and the
+//! reference share.
+//!
+//! To add a key, add the field in `scene.rs` and one entry in the list of its table. Within a table, the key that
+//! chooses a variant (`file`, `name`) comes before the keys that fill it, because fields are filled
+//! in this order.
+
+mod body;
+mod collider;
+mod groom;
+mod render;
+
+use body::BODY;
+use collider::COLLIDER_KEYS;
+use groom::{FIBRE, GROOM};
+use render::RENDER;
+
+use super::choices::{MODELS, PLANNED_MODELS};
+use super::collider::ColliderDraft;
+use super::scene::{FollowTheLeader, Model, Scene};
+use super::schema::{Key, Kind, Needs, SceneSection, Section};
+
+/// The tables of a scene file in the order of the reference.
+pub(crate) const SECTIONS: &[SceneSection] = &[
+    Section { path: "", meaning: "At the top, before any table.", keys: TOP },
+    Section {
+        path: "groom",
+        meaning: "Where the hair comes from: a built-in style, or a file.",
+        keys: GROOM,
+    },
+    Section {
+        path: "groom.fibre",
+        meaning: "What one fibre is made of. Human hair unless said otherwise.",
+        keys: FIBRE,
+    },
+    Section {
+        path: "body",
+        meaning: "What carries and touches the hair: a built-in body, or a mesh from a file.",
+        keys: BODY,
+    },
+    Section { path: "model", meaning: "How the hair moves.", keys: MODEL },
+    Section { path: "wind", meaning: "Moving air.", keys: WIND },
+    Section { path: "world", meaning: "Where the scene takes place.", keys: WORLD },
+    Section { path: "time", meaning: "Frames and steps.", keys: TIME },
+    Section { path: "render", meaning: "Pictures and films.", keys: RENDER },
+];
+
+/// The table that may be there many times.
+pub(crate) const COLLIDER: Section<ColliderDraft> = Section {
+    path: "body.collider",
+    meaning: "Shapes that hair touches besides the built-in body's own, one `[[body.collider]]` \
+              each, placed in the body's rest shape; they move with the body.",
+    keys: COLLIDER_KEYS,
+};
+
+/// Two keys of which one replaces the other. A `--set` of either drops the other, and the keys
+/// that made sense only with it, from the scene file.
+pub(crate) struct Alternative {
+    pub(crate) table: &'static str,
+    pub(crate) one: &'static str,
+    pub(crate) other: &'static str,
+    /// Keys that are meant for whichever of the two was there.
+    pub(crate) shared: &'static [&'static str],
+}
+
+/// All pairs of keys that replace each other.
+pub(crate) const ALTERNATIVES: &[Alternative] = &[
+    Alternative { table: "groom", one: "file", other: "style", shared: &["points"] },
+    Alternative { table: "body", one: "file", other: "shape", shared: &[] },
+    Alternative { table: "render", one: "hair_color", other: "hair", shared: &[] },
+    Alternative { table: "render", one: "camera_position", other: "view", shared: &[] },
+];
+
+/// Largest seed: the largest integer of TOML.
+const MAX_SEED: u64 = i64::MAX as u64;
+
+/// A key of the scene that needs no other key.
+const fn key(
+    name: &'static str,
+    unit: &'static str,
+    meaning: &'static str,
+    kind: Kind<Scene>,
+) -> Key<Scene> {
+    Key { name, unit, needs: Needs::Nothing, absent: "", meaning, kind }
+}
+
+impl<T> Key<T> {
+    const fn with(mut self, other: &'static str) -> Self {
+        self.needs = Needs::With(other);
+        self
+    }
+
+    const fn without(mut self, other: &'static str) -> Self {
+        self.needs = Needs::Without(other);
+        self
+    }
+
+    const fn absent(mut self, what: &'static str) -> Self {
+        self.absent = what;
+        self
+    }
+}
+
+const TOP: &[Key<Scene>] = &[key(
+    "title",
+    "",
+    "One line for lists and progress bars.",
+    Kind::Text { get: |s| Some(&s.title), set: |s, v| s.title = v },
+)];
+
+fn leader(scene: &Scene) -> Option<&FollowTheLeader> {
+    match &scene.model {
+        Model::FollowTheLeader(parameters) => Some(parameters),
+    }
+}
+
+fn leader_mut(scene: &mut Scene) -> &mut FollowTheLeader {
+    match &mut scene.model {
+        Model::FollowTheLeader(parameters) => parameters,
+    }
+}
+
+const MODEL: &[Key<Scene>] = &[
+    key(
+        "name",
+        "",
+        "The published method.",
+        Kind::Choice {
+            what: "model",
+            names: MODELS,
+            planned: PLANNED_MODELS,
+            get: |s| Some(s.model.name()),
+            set: |s, _| s.model = Model::default(),
+        },
+    ),
+    key(
+        "correction",
+        "",
+        "Scale of the velocity correction: 1 is stable, less is livelier.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| leader(s).map(|m| m.correction),
+            set: |s, v| leader_mut(s).correction = v,
+        },
+    ),
+    key(
+        "style_time",
+        "s",
+        "Time in which hair returns to its groom: more is softer.",
+        Kind::Number {
+            min: 1e-3,
+            max: 1000.0,
+            get: |s| leader(s).map(|m| m.style_time),
+            set: |s, v| leader_mut(s).style_time = v,
+        },
+    ),
+    key(
+        "damping",
+        "1/s",
+        "Damping by still air.",
+        Kind::Number {
+            min: 0.0,
+            max: 1000.0,
+            get: |s| leader(s).map(|m| m.damping),
+            set: |s, v| leader_mut(s).damping = v,
+        },
+    ),
+    key(
+        "hold_shape",
+        "",
+        "Whether the groom is the shape at rest under gravity; if not, it sags.",
+        Kind::Bool {
+            get: |s| leader(s).map(|m| m.hold_shape),
+            set: |s, v| leader_mut(s).hold_shape = v,
+        },
+    ),
+];
+
+const WIND: &[Key<Scene>] = &[
+    key(
+        "velocity",
+        "m/s",
+        "Mean velocity; 3 is a breeze, 20 a storm.",
+        Kind::Vector {
+            min: -200.0,
+            max: 200.0,
+            get: |s| Some(s.wind.velocity),
+            set: |s, v| s.wind.velocity = v,
+        },
+    ),
+    key(
+        "gusts",
+        "",
+        "Strength of gusts relative to the mean.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| Some(s.wind.gusts),
+            set: |s, v| s.wind.gusts = v,
+        },
+    ),
+    key(
+        "seed",
+        "",
+        "Seed of the gusts.",
+        Kind::Integer {
+            min: 0,
+            max: MAX_SEED,
+            get: |s| Some(s.wind.seed),
+            set: |s, v| s.wind.seed = v,
+        },
+    ),
+];
+
+const WORLD: &[Key<Scene>] = &[key(
+    "gravity",
+    "m/s^2",
+    "Acceleration of everything that falls.",
+    Kind::Vector {
+        min: -1000.0,
+        max: 1000.0,
+        get: |s| Some(s.world.gravity),
+        set: |s, v| s.world.gravity = v,
+    },
+)];
+
+const TIME: &[Key<Scene>] = &[
+    key(
+        "fps",
+        "1/s",
+        "Frames per second of simulated time.",
+        Kind::Number {
+            min: 1.0,
+            max: 1000.0,
+            get: |s| Some(s.time.fps),
+            set: |s, v| s.time.fps = v,
+        },
+    ),
+    key(
+        "frames",
+        "",
+        "How many frames.",
+        Kind::Integer {
+            min: 1,
+            max: 1_000_000,
+            get: |s| Some(s.time.frames.into()),
+            set: |s, v| s.time.frames = v as u32,
+        },
+    ),
+    key(
+        "steps_per_second",
+        "1/s",
+        "Least steps per second of simulated time; every frame has a whole number of steps.",
+        Kind::Number {
+            min: 30.0,
+            max: 10_000.0,
+            get: |s| Some(s.time.steps_per_second),
+            set: |s, v| s.time.steps_per_second = v,
+        },
+    ),
+];

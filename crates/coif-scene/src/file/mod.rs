@@ -1,0 +1,40 @@
+//! The scene file: TOML in, plain data out, errors that point at the line.
+//!
+//! One list of keys (`keys.rs`) is the only place that knows what a scene file may contain. The
+//! reader, the suggestions for misspelt keys, [`Scene::to_toml`] and [`reference()`] all go through
+//! it, so they cannot disagree.
+//!
+//! ```
+//! use coif_scene::file::{Motion, Scene};
+//!
+//! let sets = ["body.motion=spin".to_string()];
+//! let scene = Scene::from_toml("[groom]\nstyle = 'bob'\n", "bob.toml", &sets).unwrap();
+//! assert_eq!(scene.body.motion, Motion::Spin);
+//! ```
+
+pub mod builtin;
+
+mod choices;
+mod collider;
+mod error;
+mod keys;
+mod nearest;
+mod numbers;
+mod read;
+mod scene;
+mod schema;
+mod set;
+mod tree;
+mod write;
+
+pub use choices::{
+    BodyShape, Collide, HairPreset, Motion, PLANNED_CONTACTS, Shading, Style, UpAxis, View,
+};
+pub use collider::{ColliderShape, ColliderSpec};
+pub use error::{Place, Problem, SceneError};
+pub use scene::{
+    Background, BodyFile, BodyScene, BodySource, BuiltInBody, Camera, FollowTheLeader, GroomFile,
+    GroomSource, GroomStyle, HairColor, Model, RenderSettings, Scene, Time, Wind, World,
+};
+pub use schema::{KeyInfo, Values};
+pub use write::{keys, reference};

@@ -1,0 +1,287 @@
+//! From TOML text to a checked [`Scene`].
+
+use super::choices::{BodyShape, Motion, PLANNED_CONTACTS, Style};
+use super::collider::ColliderDraft;
+use super::error::{Problem, SceneError, quoted};
+use super::keys::{ALTERNATIVES, COLLIDER, SECTIONS};
+use super::nearest::suggestion;
+use super::scene::{BodySource, GroomSource, Scene};
+use super::schema::{Key, Needs, unknown_choice};
+use super::set;
+use super::tree::{Entry, Node, Sources, Value};
+
+impl Scene {
+    /// Reads a scene file. `source_name` is what errors call it; `sets` are the `key.path=value`
+    /// of the command line, applied in order. An empty text is a scene of defaults.
+    pub fn from_toml(text: &str, source_name: &str, sets: &[String]) -> Result<Scene, SceneError> {
+        let sources = Sources::new(source_name, text, sets);
+        let mut root = sources.parse_file()?;
+        for source in 1..=sets.len() {
+            set::apply(&sources, source, &mut root)?;
+        }
+        check_names(&sources, &root, "")?;
+        check_neighbours(&sources, &root)?;
+        let mut scene = Scene::default();
+        for section in SECTIONS {
+            for key in section.keys {
+                if let Some(entry) = root.find(&joined(section.path, key.name)) {
+                    key.read(&mut scene, entry, &place(section.path), &sources)?;
+                }
+            }
+        }
+        scene.body.colliders = read_colliders(&sources, &root)?;
+        finish_body(&sources, &root, &mut scene)?;
+        Ok(scene)
+    }
+
+    /// Whether every value is within its limits, for scenes that were not read from a file.
+    pub fn validate(&self) -> Result<(), SceneError> {
+        Self::from_toml(&self.to_toml(), "scene", &[]).map(|_| ())
+    }
+}
+
+/// Table and key as one path.
+pub(crate) fn joined(table: &str, key: &str) -> String {
+    if table.is_empty() { key.into() } else { format!("{table}.{key}") }
+}
+
+/// Where a key is, in words.
+fn place(table: &str) -> String {
+    match table {
+        "" => "at the top level".into(),
+        path if path == COLLIDER.path => format!("in [[{path}]]"),
+        path => format!("in [{path}]"),
+    }
+}
+
+/// The keys of a table, and the tables within it.
+fn known_names(table: &str) -> (Vec<&'static str>, Vec<&'static str>) {
+    let mut keys: Vec<&str> = Vec::new();
+    if table == COLLIDER.path {
+        keys.extend(COLLIDER.keys.iter().map(|k| k.name));
+    }
+    for section in SECTIONS.iter().filter(|s| s.path == table) {
+        keys.extend(section.keys.iter().map(|k| k.name));
+    }
+    let paths = SECTIONS.iter().map(|s| s.path).chain([COLLIDER.path, "contact"]);
+    let tables = paths.filter_map(|path| {
+        let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
+        (parent == table && !name.is_empty()).then_some(name)
+    });
+    (keys, tables.collect())
+}
+
+/// Refuses the first key that nobody knows, and values where tables belong.
+fn check_names(sources: &Sources, node: &Node, table: &str) -> Result<(), SceneError> {
+    let (keys, tables) = known_names(table);
+    for entry in node.entries() {
+        let path = joined(table, &entry.key);
+        if path == "contact" {
+            check_contact(sources, entry)?;
+        } else if path == COLLIDER.path {
+            let Value::Array(items) = &entry.node.value else {
+                return Err(wrong_container(sources, entry, table, "[[body.collider]] tables")
+                    .with_hint("write [[body.collider]] with two brackets on each side"));
+            };
+            for item in items {
+                let Value::Table(_) = item.value else {
+                    let item = Entry { node: item.clone(), ..entry.clone() };
+                    return Err(wrong_container(sources, &item, table, "a table"));
+                };
+                check_names(sources, item, COLLIDER.path)?;
+            }
+        } else if tables.contains(&entry.key.as_str()) {
+            if !matches!(entry.node.value, Value::Table(_)) {
+                return Err(wrong_container(sources, entry, table, "a table"));
+            }
+            check_names(sources, &entry.node, &path)?;
+        } else if !keys.contains(&entry.key.as_str()) {
+            return Err(unknown_key(sources, entry, table, &keys, &tables));
+        }
+    }
+    Ok(())
+}
+
+fn wrong_container(sources: &Sources, entry: &Entry, table: &str, expected: &str) -> SceneError {
+    let problem = Problem::WrongType {
+        key: entry.key.clone(),
+        table: place(table),
+        expected: expected.into(),
+        found: entry.node.type_name().into(),
+    };
+    sources.error(entry.node.span, problem)
+}
+
+fn unknown_key(
+    sources: &Sources,
+    entry: &Entry,
+    table: &str,
+    keys: &[&'static str],
+    tables: &[&'static str],
+) -> SceneError {
+    let problem = Problem::UnknownKey { key: quoted(&entry.key), table: place(table) };
+    let names: Vec<&str> = keys.iter().chain(tables).copied().collect();
+    let known = match (table, keys) {
+        ("", _) => format!("known keys: {}; known tables: {}", keys.join(", "), tables.join(", ")),
+        _ => format!("known keys: {}", names.join(", ")),
+    };
+    // Suggest the nearest word in this table, else the same word in other tables.
+    let collider = COLLIDER.keys.iter().map(|k| (COLLIDER.path, k.name));
+    let everywhere = SECTIONS.iter().flat_map(|s| s.keys.iter().map(|k| (s.path, k.name)));
+    let homes: Vec<String> = everywhere
+        .chain(collider)
+        .filter(|(_, name)| *name == entry.key)
+        .map(|(path, name)| format!("{} ({})", place(path), joined(path, name)))
+        .collect();
+    let hint = match suggestion(&entry.key, &names) {
+        near if near.is_empty() && !homes.is_empty() => {
+            format!("'{}' belongs {}", entry.key, homes.join(" or "))
+        }
+        near => format!("{near}{known}"),
+    };
+    sources.error(entry.key_span, problem).with_hint(hint)
+}
+
+/// `[contact.volume]` and `contact = ["volume"]` are planned.
+fn check_contact(sources: &Sources, entry: &Entry) -> Result<(), SceneError> {
+    let refuse = |node: &Node, word: &str| {
+        Err(unknown_choice(sources, node, "contact", word, &[], PLANNED_CONTACTS))
+    };
+    match &entry.node.value {
+        Value::Table(entries) => match entries.first() {
+            Some(first) => {
+                let node = Node { span: first.key_span, ..first.node.clone() };
+                refuse(&node, &first.key)
+            }
+            None => Ok(()),
+        },
+        Value::Array(items) => match items.first() {
+            Some(item @ Node { value: Value::String(word), .. }) => refuse(item, word),
+            Some(_) => Err(wrong_container(sources, entry, "", "names of contact methods")),
+            None => Ok(()),
+        },
+        _ => Err(wrong_container(sources, entry, "", "a table")),
+    }
+}
+
+/// Refuses keys that exclude each other and keys that need another one.
+fn check_neighbours(sources: &Sources, root: &Node) -> Result<(), SceneError> {
+    for section in SECTIONS {
+        for key in section.keys {
+            let Some(entry) = root.find(&joined(section.path, key.name)) else { continue };
+            let neighbour = |name| root.find(&joined(section.path, name));
+            match key.needs {
+                Needs::Without(name) => {
+                    if let Some(other) = neighbour(name) {
+                        return Err(conflict(sources, section.path, key, entry, other));
+                    }
+                }
+                Needs::With(name) if neighbour(name).is_none() => {
+                    let problem = Problem::Missing {
+                        key: key.name.into(),
+                        table: place(section.path),
+                        other: format!("'{name}'"),
+                    };
+                    let hint =
+                        format!("add '{name}' to [{}], or remove '{}'", section.path, key.name);
+                    return Err(sources.error(entry.key_span, problem).with_hint(hint));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn conflict(
+    sources: &Sources,
+    table: &str,
+    key: &Key<Scene>,
+    entry: &Entry,
+    other: &Entry,
+) -> SceneError {
+    let hint = match ALTERNATIVES.iter().find(|a| a.table == table && a.one == other.key) {
+        Some(a) if a.other != key.name => {
+            format!("'{}' belongs to '{}': remove it, or remove '{}'", key.name, a.other, a.one)
+        }
+        _ => format!("remove one of '{}' and '{}'", key.name, other.key),
+    };
+    // Point at the command line if only one of the two was written there.
+    let (at, against) = if other.key_span.is_set() && !entry.key_span.is_set() {
+        (other, entry)
+    } else {
+        (entry, other)
+    };
+    let problem = Problem::Conflict {
+        key: at.key.clone(),
+        table: place(table),
+        other: format!("'{}'", against.key),
+    };
+    sources.error(at.key_span, problem).with_hint(hint)
+}
+
+fn read_colliders(sources: &Sources, root: &Node) -> Result<Vec<super::ColliderSpec>, SceneError> {
+    let Some(Entry { node: Node { value: Value::Array(items), .. }, .. }) =
+        root.find(COLLIDER.path)
+    else {
+        return Ok(Vec::new());
+    };
+    let mut colliders = Vec::with_capacity(items.len());
+    for item in items {
+        let mut draft = ColliderDraft::default();
+        for key in COLLIDER.keys {
+            if let Some(entry) = item.entry(key.name) {
+                key.read(&mut draft, entry, &place(COLLIDER.path), sources)?;
+            }
+        }
+        let collider = draft.finish().map_err(|(key, problem)| {
+            let span = item.entry(key).map_or(item.span, |e| e.node.span);
+            sources.error(span, problem)
+        })?;
+        colliders.push(collider);
+    }
+    Ok(colliders)
+}
+
+/// Fills the default that depends on the style, and refuses bodies that do not fit the rest.
+fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), SceneError> {
+    let style = match &scene.groom {
+        GroomSource::Style(groom) => Some(groom.style),
+        GroomSource::File(_) => None,
+    };
+    let file = match &mut scene.body.source {
+        BodySource::BuiltIn(body) => {
+            if style == Some(Style::Fur) && root.find("body.shape").is_none() {
+                body.shape = BodyShape::Creature;
+            }
+            return Ok(());
+        }
+        BodySource::File(file) => file,
+    };
+    let missing = |path: &str, key: &str, other: &str, hint: &str| {
+        let problem =
+            Problem::Missing { key: key.into(), table: "in [body]".into(), other: other.into() };
+        let span = root.find(path).map_or(root.span, |e| e.key_span);
+        Err(sources.error(span, problem).with_hint(hint))
+    };
+    if style.is_some() && file.scalp.is_none() {
+        let hint = "a style must know where to grow: add scalp = \"NAME\", the OBJ group of the \
+                    scalp, to [body], or give a groom file";
+        return missing("body.file", "file", "'scalp' to grow a style on it", hint);
+    }
+    if file.fps.is_some() && !file.is_sequence() {
+        let hint = "write the number of the sample as %04d: file = \"head.%04d.obj\"";
+        return missing("body.fps", "fps", "a sequence of files", hint);
+    }
+    if file.is_sequence() && scene.body.motion != Motion::Still {
+        let problem = Problem::Conflict {
+            key: "motion".into(),
+            table: "in [body]".into(),
+            other: "a sequence of files".into(),
+        };
+        let span = root.find("body.motion").map_or(root.span, |e| e.key_span);
+        let hint = "the sequence says how the body moves: remove 'motion'";
+        return Err(sources.error(span, problem).with_hint(hint));
+    }
+    Ok(())
+}

@@ -1,0 +1,376 @@
+//! A scene as plain data. Units are SI, defaults are those of an empty file.
+
+use coif::groom::Fibre;
+use glam::Vec3;
+
+use super::choices::{BodyShape, Collide, HairPreset, Motion, Shading, Style, UpAxis, View};
+use super::collider::ColliderSpec;
+
+/// Everything that a simulation and its pictures need to know.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Scene {
+    /// One line for lists and progress bars. Default: empty.
+    pub title: String,
+    /// Where the hair comes from.
+    pub groom: GroomSource,
+    /// What the hair is made of. Default: human hair.
+    pub fibre: Fibre,
+    /// What carries and touches the hair.
+    pub body: BodyScene,
+    /// How the hair moves.
+    pub model: Model,
+    /// Moving air.
+    pub wind: Wind,
+    /// Where the scene takes place.
+    pub world: World,
+    /// Frames and steps.
+    pub time: Time,
+    /// Pictures and films.
+    pub render: RenderSettings,
+}
+
+/// Where the hair comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GroomSource {
+    /// A built-in hairstyle.
+    Style(GroomStyle),
+    /// A groom made elsewhere.
+    File(GroomFile),
+}
+
+impl Default for GroomSource {
+    fn default() -> Self {
+        Self::Style(GroomStyle::default())
+    }
+}
+
+/// A built-in hairstyle, grown on the body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroomStyle {
+    /// Which one. Default: long-straight.
+    pub style: Style,
+    /// How many strands, 1 to 200000. Default: 10000.
+    pub strands: u32,
+    /// Points per strand, 2 to 200. Default: 30.
+    pub points: u32,
+    /// Seed of everything random about the style, up to 2^63 - 1. Default: 1.
+    pub seed: u64,
+    /// Length of the longest strands (m), 0.002 to 3. Default: the style's own.
+    pub length: Option<f32>,
+}
+
+impl Default for GroomStyle {
+    fn default() -> Self {
+        Self { style: Style::default(), strands: 10_000, points: 30, seed: 1, length: None }
+    }
+}
+
+/// A groom made elsewhere.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GroomFile {
+    /// Path, relative to the folder of the scene file.
+    pub path: String,
+    /// Points per strand, 2 to 200. Default: as in the file.
+    pub points: Option<u32>,
+    /// Length of the file's unit (m), 1e-6 to 1000. Default: as the file says, else 1.
+    pub scale: Option<f32>,
+    /// The axis that points up. Default: as the file says, else y.
+    pub up: Option<UpAxis>,
+}
+
+/// What carries and touches the hair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BodyScene {
+    /// Where the mesh comes from.
+    pub source: BodySource,
+    /// How the whole body moves. Default: still.
+    pub motion: Motion,
+    /// How many times as fast as the motion's own speed, 0.01 to 100. Default: 1.
+    pub speed: f32,
+    /// What hair touches. Default: primitives.
+    pub collide: Collide,
+    /// Shapes that hair touches, besides the built-in body's own.
+    pub colliders: Vec<ColliderSpec>,
+}
+
+impl Default for BodyScene {
+    fn default() -> Self {
+        Self {
+            source: BodySource::BuiltIn(BuiltInBody::default()),
+            motion: Motion::default(),
+            speed: 1.0,
+            collide: Collide::default(),
+            colliders: Vec::new(),
+        }
+    }
+}
+
+/// Where the body's mesh comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BodySource {
+    /// A built-in body.
+    BuiltIn(BuiltInBody),
+    /// A mesh made elsewhere.
+    File(BodyFile),
+}
+
+/// A built-in body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuiltInBody {
+    /// Which one. Default: head; creature if the style is fur.
+    pub shape: BodyShape,
+    /// Edge length of its mesh (m), 0.001 to 0.05. Default: 0.004.
+    pub resolution: f32,
+}
+
+impl Default for BuiltInBody {
+    fn default() -> Self {
+        Self { shape: BodyShape::default(), resolution: 0.004 }
+    }
+}
+
+/// A mesh made elsewhere, or one mesh per frame.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BodyFile {
+    /// Path, relative to the folder of the scene file. With `%04d` (or `%d`) in it: a sequence.
+    pub path: String,
+    /// Samples per second of a sequence (1/s), 1 to 1000. Default: one sample per frame.
+    pub fps: Option<f32>,
+    /// The OBJ group on which a style grows.
+    pub scalp: Option<String>,
+    /// Length of the file's unit (m), 1e-6 to 1000. Default: 1.
+    pub scale: Option<f32>,
+    /// The axis that points up. Default: y.
+    pub up: Option<UpAxis>,
+}
+
+impl BodyFile {
+    /// Whether the path is a pattern that names one file per sample.
+    pub fn is_sequence(&self) -> bool {
+        self.sample_path(0).is_some()
+    }
+
+    /// The file of a sample, or `None` if the path is not a pattern.
+    pub fn sample_path(&self, sample: u32) -> Option<String> {
+        for (at, _) in self.path.match_indices('%') {
+            let digits = self.path[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+            let (width, rest) = self.path[at + 1..].split_at(digits);
+            // Nobody numbers files with more digits than an index has.
+            let width = if width.is_empty() { Some(0) } else { width.parse().ok() };
+            if let (Some(rest), Some(width @ 0..=10)) = (rest.strip_prefix('d'), width) {
+                return Some(format!("{}{sample:0width$}{rest}", &self.path[..at]));
+            }
+        }
+        None
+    }
+}
+
+/// How the hair moves: the published method and its parameters.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Model {
+    /// `muller2012`: each point follows its predecessor at a fixed distance.
+    FollowTheLeader(FollowTheLeader),
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::FollowTheLeader(FollowTheLeader::default())
+    }
+}
+
+impl Model {
+    /// The word in a scene file.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::FollowTheLeader(_) => "follow-the-leader",
+        }
+    }
+}
+
+/// Parameters of Follow-The-Leader.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FollowTheLeader {
+    /// Scale of the velocity correction, 0 to 1: less is livelier and less damped near the root.
+    pub correction: f32,
+    /// Time in which hair returns to its groom (s), 0.001 to 1000.
+    pub style_time: f32,
+    /// Damping by still air (1/s), 0 to 1000.
+    pub damping: f32,
+    /// Whether the groom is the shape at rest under gravity.
+    pub hold_shape: bool,
+}
+
+impl FollowTheLeader {
+    /// Default of [`Self::correction`] (`muller2012`, section 3.3, uses values near 1).
+    pub const CORRECTION: f32 = 0.9;
+    /// Default of [`Self::style_time`] (s): a few frames, so that a style survives a shake.
+    pub const STYLE_TIME: f32 = 0.08;
+    /// Default of [`Self::damping`] (1/s): motion halves in about a second and a half.
+    pub const DAMPING: f32 = 0.5;
+}
+
+impl Default for FollowTheLeader {
+    fn default() -> Self {
+        Self {
+            correction: Self::CORRECTION,
+            style_time: Self::STYLE_TIME,
+            damping: Self::DAMPING,
+            hold_shape: true,
+        }
+    }
+}
+
+/// Moving air.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wind {
+    /// Mean velocity (m/s), each component -200 to 200. Default: 0.
+    pub velocity: Vec3,
+    /// Strength of gusts relative to the mean, 0 to 1. Default: 0.
+    pub gusts: f32,
+    /// Seed of the gusts, up to 2^63 - 1. Default: 1.
+    pub seed: u64,
+}
+
+impl Default for Wind {
+    fn default() -> Self {
+        Self { velocity: Vec3::ZERO, gusts: 0.0, seed: 1 }
+    }
+}
+
+/// Where the scene takes place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct World {
+    /// Acceleration of everything that falls (m/s^2), each component -1000 to 1000.
+    pub gravity: Vec3,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self { gravity: Vec3::new(0.0, -9.81, 0.0) }
+    }
+}
+
+/// Frames and steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Time {
+    /// Frames per second of simulated time (1/s), 1 to 1000. Default: 60.
+    pub fps: f32,
+    /// How many frames, 1 to 1000000. Default: 120.
+    pub frames: u32,
+    /// Least steps per second of simulated time (1/s), 30 to 10000. Default: 240.
+    pub steps_per_second: f32,
+}
+
+impl Default for Time {
+    fn default() -> Self {
+        Self { fps: 60.0, frames: 120, steps_per_second: 240.0 }
+    }
+}
+
+impl Time {
+    /// Steps per frame: a whole number, so that every frame ends with a step.
+    pub fn steps_per_frame(&self) -> u32 {
+        (self.steps_per_second / self.fps).ceil().max(1.0) as u32
+    }
+}
+
+/// Pictures and films.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RenderSettings {
+    /// Width of a picture (pixels), 16 to 8192. Default: 960.
+    pub width: u32,
+    /// Height of a picture (pixels), 16 to 8192. Default: 540.
+    pub height: u32,
+    /// How light meets hair. Default: kajiya-kay.
+    pub shading: Shading,
+    /// Colour of hair that has no colour of its own. Default: brown.
+    pub hair: HairColor,
+    /// Where the camera stands. Default: where it sees the body best.
+    pub camera: Camera,
+    /// The point in the middle of the picture (m). Default: the middle of hair and head.
+    pub camera_target: Option<Vec3>,
+    /// Vertical field of view (degrees), 1 to 150. Default: 30.
+    pub fov: f32,
+    /// What is behind. Default: studio.
+    pub background: Background,
+    /// Frames per second of a film (1/s), 1 to 1000. Default: those of the simulation.
+    pub film_fps: Option<f32>,
+}
+
+impl Default for RenderSettings {
+    fn default() -> Self {
+        Self {
+            width: 960,
+            height: 540,
+            shading: Shading::default(),
+            hair: HairColor::Preset(HairPreset::default()),
+            camera: Camera::View(View::default()),
+            camera_target: None,
+            fov: 30.0,
+            background: Background::default(),
+            film_fps: None,
+        }
+    }
+}
+
+/// Colour of hair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HairColor {
+    /// A natural colour.
+    Preset(HairPreset),
+    /// Linear RGB, 0 to 1.
+    Linear(Vec3),
+}
+
+/// Where the camera stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Camera {
+    /// At a distance from which everything is seen, on this side.
+    View(View),
+    /// At this point (m).
+    Position(Vec3),
+}
+
+/// What is behind the body.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Background {
+    /// Grey, brighter in the middle.
+    #[default]
+    Studio,
+    /// Nearly black.
+    Dark,
+    /// Nearly white.
+    Light,
+    /// Linear RGB, 0 to 1.
+    Color(Vec3),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(path: &str, n: u32) -> Option<String> {
+        BodyFile { path: path.into(), ..BodyFile::default() }.sample_path(n)
+    }
+
+    #[test]
+    fn patterns_name_one_file_per_sample() {
+        assert_eq!(sample("a/head.%04d.obj", 7), Some("a/head.0007.obj".into()));
+        assert_eq!(sample("head%d.obj", 12345), Some("head12345.obj".into()));
+        assert_eq!(sample("100%/head%02d.obj", 3), Some("100%/head03.obj".into()));
+        assert_eq!(sample("head.obj", 0), None);
+        assert_eq!(sample("50%.obj", 0), None);
+        assert_eq!(sample("%99999999999d", 0), None);
+        assert_eq!(sample("%", 0), None);
+    }
+
+    #[test]
+    fn a_frame_is_a_whole_number_of_steps() {
+        let steps =
+            |fps, steps_per_second| Time { fps, frames: 1, steps_per_second }.steps_per_frame();
+        assert_eq!(steps(60.0, 240.0), 4);
+        assert_eq!(steps(24.0, 250.0), 11);
+        assert_eq!(steps(1000.0, 30.0), 1);
+    }
+}

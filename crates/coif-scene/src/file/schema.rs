@@ -1,0 +1,364 @@
+//! What a key of a scene file is: its values, its unit, its meaning, and the field it fills.
+//!
+//! The list of all keys is in `keys.rs`.
+
+use glam::Vec3;
+
+use super::error::{Problem, SceneError, quoted};
+use super::nearest::suggestion;
+use super::numbers::{f32_text, f64_text};
+use super::scene::Scene;
+use super::tree::{Entry, Node, Sources, Value};
+
+/// A table of a scene file and its keys. The top level has the path "".
+pub(crate) struct Section<T: 'static> {
+    pub(crate) path: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) keys: &'static [Key<T>],
+}
+
+/// A key that fills a field of `T`.
+pub(crate) struct Key<T: 'static> {
+    pub(crate) name: &'static str,
+    /// SI unit, or what the components are; empty for a plain number.
+    pub(crate) unit: &'static str,
+    /// What it needs of the other keys of its table.
+    pub(crate) needs: Needs,
+    /// What happens without it, for keys without a fixed default.
+    pub(crate) absent: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) kind: Kind<T>,
+}
+
+/// Which neighbour a key needs or excludes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Nothing,
+    With(&'static str),
+    Without(&'static str),
+}
+
+/// The values of a key, and how to get at the field. A getter returns `None` where the scene has
+/// no such value.
+pub(crate) enum Kind<T> {
+    Integer {
+        min: u64,
+        max: u64,
+        get: fn(&T) -> Option<u64>,
+        set: fn(&mut T, u64),
+    },
+    Number {
+        min: f64,
+        max: f64,
+        get: fn(&T) -> Option<f32>,
+        set: fn(&mut T, f32),
+    },
+    Vector {
+        min: f64,
+        max: f64,
+        get: fn(&T) -> Option<Vec3>,
+        set: fn(&mut T, Vec3),
+    },
+    Bool {
+        get: fn(&T) -> Option<bool>,
+        set: fn(&mut T, bool),
+    },
+    Text {
+        get: fn(&T) -> Option<&str>,
+        set: fn(&mut T, String),
+    },
+    Choice {
+        what: &'static str,
+        names: &'static [&'static str],
+        planned: &'static [&'static str],
+        get: fn(&T) -> Option<&'static str>,
+        set: fn(&mut T, usize),
+    },
+    NameOrColor {
+        what: &'static str,
+        names: &'static [&'static str],
+        access: NameOrColorAccess<T>,
+    },
+}
+
+/// How to get at a field that is a name or a colour.
+pub(crate) struct NameOrColorAccess<T> {
+    pub(crate) get: fn(&T) -> Result<&'static str, Vec3>,
+    pub(crate) set: fn(&mut T, Result<usize, Vec3>),
+}
+
+/// What a key of a scene file accepts, for references, help texts and sliders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyInfo {
+    /// The table, such as `groom.fibre`; empty for the top level.
+    pub table: &'static str,
+    /// The key within its table.
+    pub name: &'static str,
+    /// Which values it takes.
+    pub values: Values,
+    /// SI unit; empty for a plain number.
+    pub unit: &'static str,
+    /// The default as TOML, if it is a fixed one.
+    pub default: Option<String>,
+    /// What happens without the key if there is no fixed default.
+    pub absent: &'static str,
+    /// The key of the same table that it only works with.
+    pub only_with: Option<&'static str>,
+    /// The key of the same table that it does not work with.
+    pub not_with: Option<&'static str>,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+impl KeyInfo {
+    /// Table and key, as `--set` takes them: `groom.fibre.radius`.
+    pub fn path(&self) -> String {
+        if self.table.is_empty() {
+            self.name.into()
+        } else {
+            format!("{}.{}", self.table, self.name)
+        }
+    }
+}
+
+/// The values that a key takes. Limits belong to the allowed values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs)] // The fields say it.
+pub enum Values {
+    /// A whole number.
+    Integer { min: u64, max: u64 },
+    /// A number.
+    Number { min: f64, max: f64 },
+    /// Three numbers.
+    Vector { min: f64, max: f64 },
+    /// `true` or `false`.
+    Bool,
+    /// Any string.
+    Text,
+    /// One of some words; `planned` ones are known but not available yet.
+    Choice { names: &'static [&'static str], planned: &'static [&'static str] },
+    /// One of some words, or a colour: three numbers from 0 to 1.
+    NameOrColor { names: &'static [&'static str] },
+}
+
+impl<T> Key<T> {
+    pub(crate) fn values(&self) -> Values {
+        match self.kind {
+            Kind::Integer { min, max, .. } => Values::Integer { min, max },
+            Kind::Number { min, max, .. } => Values::Number { min, max },
+            Kind::Vector { min, max, .. } => Values::Vector { min, max },
+            Kind::Bool { .. } => Values::Bool,
+            Kind::Text { .. } => Values::Text,
+            Kind::Choice { names, planned, .. } => Values::Choice { names, planned },
+            Kind::NameOrColor { names, .. } => Values::NameOrColor { names },
+        }
+    }
+
+    /// The value of the field as TOML.
+    pub(crate) fn value_text(&self, from: &T) -> Option<String> {
+        match &self.kind {
+            Kind::Integer { get, .. } => get(from).map(|v| v.to_string()),
+            Kind::Number { get, .. } => get(from).map(f32_text),
+            Kind::Vector { get, .. } => get(from).map(vector_text),
+            Kind::Bool { get, .. } => get(from).map(|v| v.to_string()),
+            Kind::Text { get, .. } => get(from).map(string_text),
+            Kind::Choice { get, .. } => get(from).map(string_text),
+            Kind::NameOrColor { access, .. } => Some(match (access.get)(from) {
+                Ok(name) => string_text(name),
+                Err(color) => vector_text(color),
+            }),
+        }
+    }
+
+    /// Checks the value in the file and fills the field.
+    pub(crate) fn read(
+        &self,
+        into: &mut T,
+        entry: &Entry,
+        table: &str,
+        sources: &Sources,
+    ) -> Result<(), SceneError> {
+        let reader = Reader { name: self.name, unit: self.unit, table, sources };
+        let node = &entry.node;
+        match &self.kind {
+            Kind::Integer { min, max, set, .. } => set(into, reader.integer(node, *min, *max)?),
+            Kind::Number { min, max, set, .. } => set(into, reader.number(node, *min, *max)?),
+            Kind::Vector { min, max, set, .. } => set(into, reader.vector(node, *min, *max)?),
+            Kind::Bool { set, .. } => match node.value {
+                Value::Bool(value) => set(into, value),
+                _ => return Err(reader.wrong_type(node, "true or false")),
+            },
+            Kind::Text { set, .. } => set(into, reader.string(node, "a string")?.into()),
+            Kind::Choice { what, names, planned, set, .. } => {
+                set(into, reader.choice(node, what, names, planned)?);
+            }
+            Kind::NameOrColor { what, names, access } => {
+                let value = match node.value {
+                    Value::Array(_) => Err(reader.vector(node, 0.0, 1.0)?),
+                    _ => Ok(reader.choice(node, what, names, &[])?),
+                };
+                (access.set)(into, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Turns nodes into checked values; errors name the key.
+struct Reader<'a> {
+    name: &'static str,
+    unit: &'static str,
+    table: &'a str,
+    sources: &'a Sources,
+}
+
+impl Reader<'_> {
+    fn integer(&self, node: &Node, min: u64, max: u64) -> Result<u64, SceneError> {
+        let refuse =
+            |value: String| Err(self.out_of_range(node, value, min.to_string(), max.to_string()));
+        match node.value {
+            Value::Integer(v) => match u64::try_from(v) {
+                Ok(v) if (min..=max).contains(&v) => Ok(v),
+                _ => refuse(v.to_string()),
+            },
+            // Take 1e5 for what it means.
+            Value::Float(v) if v.fract() == 0.0 && v >= min as f64 && v < max as f64 + 1.0 => {
+                Ok((v as u64).clamp(min, max))
+            }
+            Value::Float(v) if v.fract() == 0.0 => refuse(f64_text(v)),
+            _ => Err(self.wrong_type(node, "a whole number")),
+        }
+    }
+
+    fn number(&self, node: &Node, min: f64, max: f64) -> Result<f32, SceneError> {
+        let value = match node.value {
+            Value::Integer(v) => v as f64,
+            Value::Float(v) => v,
+            _ => return Err(self.wrong_type(node, &number_of(self.unit))),
+        };
+        if (min..=max).contains(&value) {
+            Ok(value as f32)
+        } else {
+            Err(self.out_of_range(node, f64_text(value), f64_text(min), f64_text(max)))
+        }
+    }
+
+    fn vector(&self, node: &Node, min: f64, max: f64) -> Result<Vec3, SceneError> {
+        let Value::Array(items) = &node.value else {
+            return Err(self.wrong_type(node, "three numbers [x, y, z]"));
+        };
+        let [x, y, z] = items.as_slice() else {
+            let found = format!("{} of them", items.len());
+            let problem = self.type_problem("three numbers [x, y, z]", &found);
+            return Err(self.sources.error(node.span, problem));
+        };
+        let component = |node| self.number(node, min, max);
+        Ok(Vec3::new(component(x)?, component(y)?, component(z)?))
+    }
+
+    fn string<'n>(&self, node: &'n Node, expected: &str) -> Result<&'n str, SceneError> {
+        match &node.value {
+            Value::String(text) => Ok(text),
+            _ => {
+                let error = self.wrong_type(node, expected);
+                let plain = !matches!(node.value, Value::Array(_) | Value::Table(_));
+                Err(if plain { error.with_hint("put it in quotes") } else { error })
+            }
+        }
+    }
+
+    fn choice(
+        &self,
+        node: &Node,
+        what: &'static str,
+        names: &[&'static str],
+        planned: &[&'static str],
+    ) -> Result<usize, SceneError> {
+        let word = self.string(node, &format!("one of {}", names.join(", ")))?;
+        if let Some(index) = names.iter().position(|n| *n == word) {
+            return Ok(index);
+        }
+        Err(unknown_choice(self.sources, node, what, word, names, planned))
+    }
+
+    fn wrong_type(&self, node: &Node, expected: &str) -> SceneError {
+        self.sources.error(node.span, self.type_problem(expected, node.type_name()))
+    }
+
+    fn type_problem(&self, expected: &str, found: &str) -> Problem {
+        Problem::WrongType {
+            key: self.name.into(),
+            table: self.table.into(),
+            expected: expected.into(),
+            found: found.into(),
+        }
+    }
+
+    fn out_of_range(&self, node: &Node, value: String, min: String, max: String) -> SceneError {
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        let problem = Problem::OutOfRange {
+            key: self.name.into(),
+            table: self.table.into(),
+            value: format!("{value}{unit}"),
+            allowed: format!("{min} to {max}{unit}"),
+        };
+        self.sources.error(node.span, problem)
+    }
+}
+
+/// The error for a word that is planned, misspelt or made up.
+pub(crate) fn unknown_choice(
+    sources: &Sources,
+    node: &Node,
+    what: &'static str,
+    word: &str,
+    names: &[&'static str],
+    planned: &[&'static str],
+) -> SceneError {
+    let list = if names.is_empty() { "none yet".into() } else { names.join(", ") };
+    if planned.contains(&word) {
+        let problem = Problem::NotAvailable { what, name: word.into() };
+        return sources.error(node.span, problem).with_hint(format!("available: {list}"));
+    }
+    let problem = Problem::UnknownChoice { what, value: quoted(word) };
+    let all: Vec<&str> = names.iter().chain(planned).copied().collect();
+    let hint = format!("{}available: {list}", suggestion(word, &all));
+    sources.error(node.span, problem).with_hint(hint)
+}
+
+/// "a number of seconds" and the like.
+fn number_of(unit: &str) -> String {
+    match unit {
+        "" => "a number".into(),
+        "m" => "a number of metres".into(),
+        "s" => "a number of seconds".into(),
+        "degrees" | "pixels" => format!("a number of {unit}"),
+        _ => format!("a number ({unit})"),
+    }
+}
+
+pub(crate) fn vector_text(v: Vec3) -> String {
+    format!("[{}, {}, {}]", f32_text(v.x), f32_text(v.y), f32_text(v.z))
+}
+
+/// A string as TOML.
+pub(crate) fn string_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// The keys of the scene, and of the tables within.
+pub(crate) type SceneSection = Section<Scene>;

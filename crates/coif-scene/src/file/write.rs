@@ -1,0 +1,183 @@
+//! From the list of keys to texts: a complete scene file, and the reference.
+
+use std::fmt::Write as _;
+
+use super::collider::ColliderDraft;
+use super::keys::{COLLIDER, SECTIONS};
+use super::numbers::f64_text;
+use super::read::joined;
+use super::scene::Scene;
+use super::schema::{Key, KeyInfo, Needs, Section, Values};
+
+/// Where comments start in a written scene file (characters).
+const COMMENT_COLUMN: usize = 34;
+
+impl Scene {
+    /// A complete scene file with a comment at every key. Read back, it gives the same scene.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::new();
+        for section in SECTIONS {
+            if !section.path.is_empty() {
+                // Writing to a string cannot fail.
+                let _ = writeln!(out, "\n# {}\n[{}]", section.meaning, section.path);
+            }
+            write_keys(&mut out, section, self);
+            if section.path == "body" {
+                for collider in &self.body.colliders {
+                    let _ = writeln!(out, "\n[[{}]]", COLLIDER.path);
+                    write_keys(&mut out, &COLLIDER, &ColliderDraft::from(collider));
+                }
+            }
+        }
+        out
+    }
+}
+
+fn write_keys<T>(out: &mut String, section: &Section<T>, from: &T) {
+    let has = |name| section.keys.iter().any(|k| k.name == name && k.value_text(from).is_some());
+    for key in section.keys {
+        // Leave out what does not apply to this scene.
+        let applies = match key.needs {
+            Needs::Nothing => true,
+            Needs::With(name) => has(name),
+            Needs::Without(name) => !has(name),
+        };
+        let excluded = section.keys.iter().any(|other| {
+            other.needs == Needs::Without(key.name) && other.value_text(from).is_some()
+        });
+        let line = match key.value_text(from) {
+            Some(value) => format!("{} = {value}", key.name),
+            None if applies && !excluded && section.path != COLLIDER.path => {
+                format!("# {} = ...", key.name)
+            }
+            None => continue,
+        };
+        let _ = writeln!(out, "{line:COMMENT_COLUMN$} # {}", comment(key));
+    }
+}
+
+/// Unit, limits and meaning in one line.
+fn comment<T>(key: &Key<T>) -> String {
+    let limits = match key.values() {
+        Values::Text => String::new(),
+        values => range_text(values),
+    };
+    let facts: Vec<&str> =
+        [key.unit, limits.as_str()].into_iter().filter(|f| !f.is_empty()).collect();
+    let mut text = key.meaning.to_string();
+    if !facts.is_empty() {
+        let _ = write!(text, " ({})", facts.join(", "));
+    }
+    text
+}
+
+/// The allowed values in words.
+fn range_text(values: Values) -> String {
+    match values {
+        Values::Integer { min: 0, max } if max == i64::MAX as u64 => "0 or more".into(),
+        Values::Integer { min, max } => format!("{min} to {max}"),
+        Values::Number { min, max } => format!("{} to {}", f64_text(min), f64_text(max)),
+        Values::Vector { min, max } => format!("each {} to {}", f64_text(min), f64_text(max)),
+        Values::Bool => "true or false".into(),
+        Values::Text => String::new(),
+        Values::Choice { names, .. } => names.join(", "),
+        Values::NameOrColor { names } => format!("{} or [r, g, b]", names.join(", ")),
+    }
+}
+
+fn type_text(values: Values) -> &'static str {
+    match values {
+        Values::Integer { .. } => "integer",
+        Values::Number { .. } => "number",
+        Values::Vector { .. } => "3 numbers",
+        Values::Bool => "boolean",
+        Values::Text => "string",
+        Values::Choice { .. } => "name",
+        Values::NameOrColor { .. } => "name or 3 numbers",
+    }
+}
+
+/// Every key of a scene file, in the order of the reference.
+pub fn keys() -> Vec<KeyInfo> {
+    let mut all = Vec::new();
+    for section in SECTIONS {
+        all.extend(infos(section, &Scene::default()));
+        if section.path == "body" {
+            all.extend(infos(&COLLIDER, &ColliderDraft::default()));
+        }
+    }
+    all
+}
+
+fn infos<T>(section: &Section<T>, defaults: &T) -> impl Iterator<Item = KeyInfo> {
+    section.keys.iter().map(|key| KeyInfo {
+        table: section.path,
+        name: key.name,
+        values: key.values(),
+        unit: key.unit,
+        default: key.value_text(defaults),
+        absent: key.absent,
+        only_with: if let Needs::With(name) = key.needs { Some(name) } else { None },
+        not_with: if let Needs::Without(name) = key.needs { Some(name) } else { None },
+        meaning: key.meaning,
+    })
+}
+
+/// The reference of the scene file as Markdown: every key with its values, default and meaning.
+pub fn reference() -> String {
+    let mut out = String::from(
+        "# The scene file\n\n\
+         TOML. Every key has a default: an empty file is a scene. `--set key.path=value` changes \
+         any key from the command line. Lengths in metres, times in seconds; y points up.\n",
+    );
+    let all = keys();
+    let sections = SECTIONS.iter().map(|s| (s.path, s.meaning));
+    let mut tables: Vec<(&str, &str)> = sections.collect();
+    let after_body = tables.iter().position(|t| t.0 == "body").map_or(tables.len(), |i| i + 1);
+    tables.insert(after_body, (COLLIDER.path, COLLIDER.meaning));
+    for (table, meaning) in tables {
+        let title = match table {
+            "" => "Top level".to_string(),
+            path if path == COLLIDER.path => format!("`[[{path}]]`"),
+            path => format!("`[{path}]`"),
+        };
+        let _ = write!(
+            out,
+            "\n## {title}\n\n{meaning}\n\n\
+             | key | type | values | unit | default | meaning |\n|---|---|---|---|---|---|\n"
+        );
+        for key in all.iter().filter(|k| k.table == table) {
+            let _ = writeln!(out, "{}", row(key));
+        }
+    }
+    let _ = write!(
+        out,
+        "\n## `[contact.NAME]`\n\nHow hair touches hair. Not available yet: {}.\n",
+        super::PLANNED_CONTACTS.join(", ")
+    );
+    out
+}
+
+fn row(key: &KeyInfo) -> String {
+    let default = match &key.default {
+        Some(value) => format!("`{value}`"),
+        None => key.absent.to_string(),
+    };
+    let mut meaning = key.meaning.to_string();
+    if let Values::Choice { planned, .. } = key.values
+        && !planned.is_empty()
+    {
+        let _ = write!(meaning, " Not available yet: {}.", planned.join(", "));
+    }
+    match (key.only_with, key.not_with) {
+        (Some(other), _) => {
+            let _ = write!(meaning, " Only with `{}`.", joined(key.table, other));
+        }
+        (_, Some(other)) => {
+            let _ = write!(meaning, " Not with `{}`.", joined(key.table, other));
+        }
+        _ => {}
+    }
+    let (name, kind, values) = (key.name, type_text(key.values), range_text(key.values));
+    format!("| `{name}` | {kind} | {values} | {} | {default} | {meaning} |", key.unit)
+}
