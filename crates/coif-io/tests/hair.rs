@@ -1,5 +1,7 @@
 //! `.hair`: what is written reads back with the same bits; broken files are named, never a panic.
 
+#![allow(clippy::unwrap_used)]
+
 mod grooms;
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Small grooms that the tests write and read back.
 
+#![allow(clippy::unwrap_used)]
+
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
