@@ -87,10 +87,9 @@ impl Groom {
             self.strands.strand_count() - kept_strands.len(),
         );
         if dropped != (0, 0) {
-            let pick = |values: &[f32]| kept.iter().map(|&p| values[p]).collect::<Vec<f32>>();
-            self.radius = pick(&self.radius);
-            self.transparency = self.transparency.as_deref().map(pick);
-            self.color = self.color.as_ref().map(|c| kept.iter().map(|&p| c[p]).collect());
+            self.radius = pick(&self.radius, &kept);
+            self.transparency = self.transparency.as_deref().map(|t| pick(t, &kept));
+            self.color = self.color.as_deref().map(|c| pick(c, &kept));
             self.embedded = kept_strands
                 .iter()
                 .zip(&counts)
@@ -104,6 +103,10 @@ impl Groom {
         }
         dropped
     }
+}
+
+fn pick<T: Copy>(values: &[T], kept: &[usize]) -> Vec<T> {
+    kept.iter().map(|&i| values[i]).collect()
 }
 
 /// Shortest segment that still has a direction in single precision (m): a tenth of a micrometre,

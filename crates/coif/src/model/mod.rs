@@ -45,7 +45,7 @@ pub trait Model: Send {
     fn name(&self) -> &'static str;
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
-    /// Puts every strand on its rest shape, carried by the body, without velocity.
+    /// Puts every strand at rest on its rest shape, carried by the body.
     fn reset(&mut self, world_from_rest: &[RigidTransform]);
     /// Carries the hair along with a jump of the body from one pose to another, without velocity
     /// from the jump itself.
@@ -56,8 +56,9 @@ pub trait Model: Send {
     fn velocities(&self, out: &mut [Vec3]);
     /// Appends everything that a step changes, for a checkpoint.
     fn save(&self, out: &mut Vec<u8>);
-    /// Takes back what [`Model::save`] wrote.
-    fn restore(&mut self, bytes: &[u8]) -> Result<()>;
+    /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has
+    /// changed.
+    fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()>;
 }
 
 /// A model's name and parameters.

@@ -52,12 +52,15 @@ impl Simulation {
             .chunks_exact(4)
             .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
             .collect();
-        self.model.restore(reader.0)?;
+        let present = self.time();
+        self.roots.follow(&self.body, steps as f64 / f64::from(self.world.steps_per_second));
+        if let Err(error) = self.model.restore(reader.0, self.roots.world_from_rest()) {
+            self.roots.follow(&self.body, present);
+            return Err(error);
+        }
         self.steps = steps;
         self.report = StepReport { quarantined, unresolved };
-        let time = self.time();
-        self.roots.follow(&self.body, time);
-        self.body.collider_poses_at(time, &mut self.poses[1]);
+        self.body.collider_poses_at(self.time(), &mut self.poses[1]);
         Ok(())
     }
 

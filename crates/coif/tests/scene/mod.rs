@@ -72,7 +72,9 @@ pub(crate) fn groom(strands: usize, points: impl Fn(usize) -> usize) -> Groom {
         let step = 0.2 / (count - 1) as f32;
         let mut line = vec![p];
         for _ in 1..count {
-            d = (d + Vec3::NEG_Y * (12.0 * step)).normalize();
+            // Lean over sideways, also where hair starts straight up, and hang.
+            let aside = Vec3::new(d.x, 0.0, d.z).normalize_or(Vec3::X);
+            d = (d + (Vec3::NEG_Y + aside * d.y.max(0.0)) * (12.0 * step)).normalize();
             p += d * step;
             // Slide along the ball.
             if p.length() < RADIUS * 1.01 {
@@ -83,7 +85,7 @@ pub(crate) fn groom(strands: usize, points: impl Fn(usize) -> usize) -> Groom {
         all.push(&line);
     }
     let mut groom = Groom::new(all, Fibre::default());
-    groom.bind(&ball()).unwrap();
+    groom.bind(&ball()).expect("a valid scene");
     groom
 }
 
@@ -91,8 +93,9 @@ pub(crate) fn groom(strands: usize, points: impl Fn(usize) -> usize) -> Groom {
 pub(crate) fn simulation(groom: Groom, motion: Shake, model: &ModelSettings) -> Simulation {
     let sphere = Shape::Sphere { radius: RADIUS };
     let body = Body::rigid(ball(), Arc::new(motion))
-        .unwrap()
+        .expect("a valid scene")
         .with_colliders(vec![Collider::new(sphere, Vec3::ZERO, Quat::IDENTITY, 0)])
-        .unwrap();
-    Simulation::new(Arc::new(groom), Arc::new(body), model, World::default()).unwrap()
+        .expect("a valid scene");
+    Simulation::new(Arc::new(groom), Arc::new(body), model, World::default())
+        .expect("a valid scene")
 }

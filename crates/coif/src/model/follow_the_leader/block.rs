@@ -35,10 +35,14 @@ pub(super) struct Block {
 
     /// Positions in the rest shape (m).
     pub(super) rest: Box<[f32]>,
+    /// Velocities in the rest shape under gravity (m/s).
+    pub(super) rest_velocity: Box<[f32]>,
     /// Where a point wants to be, from its predecessor, in the predecessor's transported frame (m).
     pub(super) goal: Box<[f32]>,
     /// Share of the way to the goal that one step goes (no unit).
     pub(super) pull: Box<[f32]>,
+    /// Share of the predecessor's motion that one step takes over (no unit).
+    pub(super) drag: Box<[f32]>,
     /// Distance to the predecessor (m).
     pub(super) length: Box<[f32]>,
     /// Direction and normal of the last embedded segment in the rest shape.
@@ -46,6 +50,8 @@ pub(super) struct Block {
 
     /// World from rest at the end of the step: columns of the rotation, then the translation.
     pub(super) root: [[f32; VECTOR]; 4],
+    /// World from rest at the start of the step.
+    pub(super) root_before: [[f32; VECTOR]; 4],
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
 }
@@ -76,11 +82,14 @@ impl Block {
             position: vectors(),
             velocity: vectors(),
             rest: vectors(),
+            rest_velocity: vectors(),
             goal: vectors(),
             pull: scalars(),
+            drag: scalars(),
             length: scalars(),
             rest_frame: [[0.0; VECTOR]; 2],
             root: [[0.0; VECTOR]; 4],
+            root_before: [[0.0; VECTOR]; 4],
             wind: [0.0; VECTOR],
         };
         let mut line = Vec::with_capacity(points);
@@ -101,12 +110,15 @@ impl Block {
             for i in 0..points {
                 let p = if i <= last { line[i] } else { line[last] + step * (i - last) as f32 };
                 set_lane(&mut block.rest, i, l, p);
-                set_lane(&mut block.position, i, l, p);
+                if i <= last {
+                    set_lane(&mut block.rest_velocity, i, l, shape.velocity[i]);
+                }
                 if i > 0 {
                     let j = i.min(last);
                     block.length[i * LANES + l] = line[j].distance(line[j - 1]);
                     set_lane(&mut block.goal, i, l, shape.goal[j]);
                     block.pull[i * LANES + l] = shape.pull[j];
+                    block.drag[i * LANES + l] = shape.drag[j];
                 }
             }
         }
@@ -115,22 +127,30 @@ impl Block {
 
     /// Brings the root transforms and the wind of the lanes' strands together.
     pub(super) fn load_roots(&mut self, env: &Environment<'_>) {
+        self.root_before = self.root;
         for l in 0..LANES {
-            let root = &env.world_from_rest[self.strands[l] as usize];
-            let columns = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| root.direction(axis));
-            for (to, v) in self.root.iter_mut().zip(columns.into_iter().chain([root.translation])) {
-                set_lane(to, 0, l, v);
-            }
+            self.set_root(l, &env.world_from_rest[self.strands[l] as usize]);
             let at = lane(&self.position, 0, l);
             set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
         }
     }
 
-    /// Puts a lane on its rest shape, carried by the body, without velocity.
+    /// Says where the scalp under a lane's strand is.
+    pub(super) fn set_root(&mut self, l: usize, world_from_rest: &RigidTransform) {
+        let columns = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| world_from_rest.direction(axis));
+        let all = columns.into_iter().chain([world_from_rest.translation]);
+        for (to, v) in self.root.iter_mut().zip(all) {
+            set_lane(to, 0, l, v);
+        }
+    }
+
+    /// Puts a lane at rest on its rest shape, carried by the body.
     pub(super) fn reset_lane(&mut self, l: usize, world_from_rest: &RigidTransform) {
+        self.set_root(l, world_from_rest);
         for i in 0..self.points {
             set_lane(&mut self.position, i, l, world_from_rest.point(lane(&self.rest, i, l)));
-            set_lane(&mut self.velocity, i, l, Vec3::ZERO);
+            let v = world_from_rest.direction(lane(&self.rest_velocity, i, l));
+            set_lane(&mut self.velocity, i, l, v);
         }
     }
 

@@ -3,7 +3,7 @@
 //! One walk from root to tip reads x(i), v(i) and writes x(i), v(i-1): a particle's velocity needs
 //! the correction of its successor, so it is finished one point late, from registers.
 
-use fearless_simd::{Simd, SimdBase, SimdMask, f32x16};
+use fearless_simd::{Simd, SimdBase, SimdMask, f32x16, mask32x16};
 use glam::Vec3;
 
 use super::Pass;
@@ -11,7 +11,7 @@ use super::block::{Block, Outcome};
 use super::contact::{StepCollider, collide};
 use super::rest::SMALLEST_TURN;
 use crate::math::LANES;
-use crate::math::lanes::Vec3x;
+use crate::math::lanes::{VECTOR, Vec3x};
 
 /// Farthest a particle may get from the origin (m) before it counts as broken.
 const FARTHEST: f32 = 1e5;
@@ -39,18 +39,20 @@ pub(super) fn step_block<S: Simd>(
     let push = fall + blow;
     let last = f32x16::from_slice(simd, &block.last);
     let last_embedded = f32x16::from_slice(simd, &block.last_embedded);
-    let root = Carrier {
-        columns: [0, 1, 2].map(|i| Vec3x::load(simd, &block.root[i], 0)),
-        translation: Vec3x::load(simd, &block.root[3], 0),
-    };
+    let root = Carrier::load(simd, &block.root);
+    let root_before = Carrier::load(simd, &block.root_before);
     let dt = f32x16::splat(simd, pass.dt);
     let zero = Vec3x::splat(simd, Vec3::ZERO);
 
     // Start at the root, which the body carries, with the frame of the last embedded segment.
     let mut x_before = Vec3x::load(simd, &block.position, 0);
     let mut parent = root.point(Vec3x::load(simd, &block.rest, 0));
-    let mut u = root.direction(Vec3x::load(simd, &block.rest_frame[0], 0));
-    let mut normal = root.direction(Vec3x::load(simd, &block.rest_frame[1], 0));
+    let rest_frame = Frame {
+        along: Vec3x::load(simd, &block.rest_frame[0], 0),
+        normal: Vec3x::load(simd, &block.rest_frame[1], 0),
+    };
+    let mut frame = root.frame(rest_frame);
+    let mut frame_before = root_before.frame(rest_frame);
     let mut brake = zero;
     let mut sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
     parent.store(&mut block.position, 0);
@@ -61,19 +63,22 @@ pub(super) fn step_block<S: Simd>(
         let v = Vec3x::load(simd, &block.velocity, i);
         let length = f32x16::from_slice(simd, &block.length[i * LANES..(i + 1) * LANES]);
         let pull = f32x16::from_slice(simd, &block.pull[i * LANES..(i + 1) * LANES]);
+        let drag = f32x16::from_slice(simd, &block.drag[i * LANES..(i + 1) * LANES]);
 
         // Predict (eq. 1).
         let predicted = x + (v + push) * f32x16::splat(simd, carried_on) * dt;
-        // Pull towards the groomed direction in the predecessor's frame.
+        // Pull towards the groomed direction in the predecessor's frame, and along with its motion.
         let goal = Vec3x::load(simd, &block.goal, i);
-        let target = parent + u * goal.x + normal * goal.y + u.cross(normal) * goal.z;
-        let styled = predicted + (target - predicted) * pull;
+        let target = parent + frame.point(goal);
+        let target_before = x_before + frame_before.point(goal);
+        let along_with = x + (target - target_before);
+        let styled = predicted + (target - predicted) * pull + (along_with - predicted) * drag;
         // Project onto the length sphere (3.1), from the frame's direction if there is none.
         let way = styled - parent;
         let distance = way.length();
         let direction = (way
             * (f32x16::splat(simd, 1.0) / distance.max(f32x16::splat(simd, 1e-12))))
-        .or(distance.simd_gt(1e-9), u);
+        .or(distance.simd_gt(1e-9), frame.along);
         let mut p = parent + direction * length;
         let mut d = p - styled;
 
@@ -88,8 +93,9 @@ pub(super) fn step_block<S: Simd>(
         d = d.or(active, zero);
 
         // Leave the body on the length sphere.
-        active = active & sane;
-        let contact = collide(simd, colliders, active, parent, length, u, p, x, inverse_dt);
+        active &= sane;
+        let contact =
+            collide(simd, colliders, active, parent, length, frame.along, p, x, inverse_dt);
         p = contact.position;
         outcome.unresolved += contact.unresolved;
 
@@ -100,13 +106,12 @@ pub(super) fn step_block<S: Simd>(
         corrected.store(&mut block.velocity, i - 1);
         p.store(&mut block.position, i);
 
-        // Carry the frame along without twist; embedded segments keep the frame they were given.
-        let next = (p - parent) * (f32x16::splat(simd, 1.0) / length);
-        let cosine = (u.dot(next) + 1.0).max(f32x16::splat(simd, SMALLEST_TURN));
-        let transported = normal - (u + next) * (normal.dot(next) / cosine);
-        normal = transported.or(free, normal);
-        u = next.or(free, u);
-        sane = sane & p.dot(p).simd_lt(FARTHEST * FARTHEST);
+        // Carry the frames along without twist; embedded segments keep the frame they were given.
+        let inverse_length = f32x16::splat(simd, 1.0) / length;
+        frame = frame.transported((p - parent) * inverse_length).or(free, frame);
+        frame_before =
+            frame_before.transported((x - x_before) * inverse_length).or(free, frame_before);
+        sane &= p.dot(p).simd_lt(FARTHEST * FARTHEST);
         x_before = x;
         parent = p;
         brake = contact.brake;
@@ -127,6 +132,14 @@ struct Carrier<S: Simd> {
 
 impl<S: Simd> Carrier<S> {
     #[inline(always)]
+    fn load(simd: S, from: &[[f32; VECTOR]; 4]) -> Self {
+        Self {
+            columns: [0, 1, 2].map(|i| Vec3x::load(simd, &from[i], 0)),
+            translation: Vec3x::load(simd, &from[3], 0),
+        }
+    }
+
+    #[inline(always)]
     fn direction(&self, v: Vec3x<S>) -> Vec3x<S> {
         let [x, y, z] = self.columns;
         x * v.x + y * v.y + z * v.z
@@ -135,5 +148,38 @@ impl<S: Simd> Carrier<S> {
     #[inline(always)]
     fn point(&self, p: Vec3x<S>) -> Vec3x<S> {
         self.direction(p) + self.translation
+    }
+
+    #[inline(always)]
+    fn frame(&self, rest: Frame<S>) -> Frame<S> {
+        Frame { along: self.direction(rest.along), normal: self.direction(rest.normal) }
+    }
+}
+
+/// A segment's direction and a unit vector across it.
+#[derive(Clone, Copy)]
+struct Frame<S: Simd> {
+    along: Vec3x<S>,
+    normal: Vec3x<S>,
+}
+
+impl<S: Simd> Frame<S> {
+    /// From the frame's coordinates to the world's.
+    #[inline(always)]
+    fn point(&self, v: Vec3x<S>) -> Vec3x<S> {
+        self.along * v.x + self.normal * v.y + self.along.cross(self.normal) * v.z
+    }
+
+    /// Turned by the smallest rotation that takes its direction to `next`.
+    #[inline(always)]
+    fn transported(&self, next: Vec3x<S>) -> Self {
+        let cosine = (self.along.dot(next) + 1.0).max(f32x16::splat(next.x.simd, SMALLEST_TURN));
+        let normal = self.normal - (self.along + next) * (self.normal.dot(next) / cosine);
+        Self { along: next, normal }
+    }
+
+    #[inline(always)]
+    fn or(self, mask: mask32x16<S>, other: Self) -> Self {
+        Self { along: self.along.or(mask, other.along), normal: self.normal.or(mask, other.normal) }
     }
 }

@@ -109,13 +109,15 @@ impl FollowTheLeader {
         for (i, &s) in order.iter().enumerate() {
             place[s] = ((i / LANES) as u32, (i % LANES) as u8);
         }
-        Ok(Self {
+        let mut model = Self {
             settings: settings.clone(),
             level: Level::new(),
             blocks,
             place,
             first_point: groom.strands.first_points().to_vec(),
-        })
+        };
+        model.reset(&vec![RigidTransform::IDENTITY; groom.strands.strand_count()]);
+        Ok(model)
     }
 
     fn unpack(&self, out: &mut [Vec3], array: impl Fn(&Block) -> &[f32]) {
@@ -179,6 +181,7 @@ impl Model for FollowTheLeader {
             for lane in 0..LANES {
                 let strand = block.strands[lane] as usize;
                 block.carry_lane(lane, &(to[strand] * from[strand].inverse()));
+                block.set_root(lane, &to[strand]);
             }
         });
     }
@@ -199,7 +202,7 @@ impl Model for FollowTheLeader {
         }
     }
 
-    fn restore(&mut self, bytes: &[u8]) -> Result<()> {
+    fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
         let expected: usize =
             self.blocks.iter().map(|b| 4 * (b.position.len() + b.velocity.len())).sum();
         if bytes.len() != expected {
@@ -213,6 +216,9 @@ impl Model for FollowTheLeader {
         for block in &mut self.blocks {
             for to in block.position.iter_mut().chain(&mut block.velocity) {
                 *to = values.next().unwrap_or(0.0);
+            }
+            for lane in 0..LANES {
+                block.set_root(lane, &world_from_rest[block.strands[lane] as usize]);
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::contact::{StepCollider, Touch, resolve_on_sphere};
 use super::rest::{RestShape, transport};
 use super::{Pass, Settings};
 use crate::groom::Groom;
+use crate::math::RigidTransform;
 use crate::model::Environment;
 
 /// A particle as one structure.
@@ -17,6 +18,7 @@ struct Particle {
     rest: Vec3,
     goal: Vec3,
     pull: f32,
+    drag: f32,
     length: f32,
 }
 
@@ -25,6 +27,7 @@ struct Strand {
     embedded: usize,
     direction: Vec3,
     normal: Vec3,
+    root: RigidTransform,
 }
 
 /// Follow-The-Leader without lanes and without threads.
@@ -47,10 +50,11 @@ impl PlainFollowTheLeader {
             let shape = RestShape::new(line, embedded, &pass, settings.style_time);
             let particles = (0..line.len()).map(|i| Particle {
                 position: line[i],
-                velocity: Vec3::ZERO,
+                velocity: shape.velocity[i],
                 rest: line[i],
                 goal: shape.goal[i],
                 pull: shape.pull[i],
+                drag: shape.drag[i],
                 length: if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 },
             });
             Strand {
@@ -58,6 +62,7 @@ impl PlainFollowTheLeader {
                 embedded,
                 direction: shape.direction,
                 normal: shape.normal,
+                root: RigidTransform::IDENTITY,
             }
         });
         Self { settings: settings.clone(), strands: strands.collect() }
@@ -76,6 +81,9 @@ impl PlainFollowTheLeader {
             let mut parent = root.point(strand.particles[0].rest);
             let mut u = root.direction(strand.direction);
             let mut normal = root.direction(strand.normal);
+            let mut u_before = strand.root.direction(strand.direction);
+            let mut normal_before = strand.root.direction(strand.normal);
+            strand.root = *root;
             let mut brake = Vec3::ZERO;
             strand.particles[0].position = parent;
             let count = strand.particles.len();
@@ -87,8 +95,12 @@ impl PlainFollowTheLeader {
                     // Predict (eq. 1), pull towards the style, project on the length sphere (3.1).
                     let predicted = x + (particle.velocity + push) * carried_on * dt;
                     let goal = particle.goal;
-                    let target = parent + u * goal.x + normal * goal.y + u.cross(normal) * goal.z;
-                    let styled = predicted + (target - predicted) * particle.pull;
+                    let target = parent + in_frame(u, normal, goal);
+                    let target_before = x_before + in_frame(u_before, normal_before, goal);
+                    let along_with = x + (target - target_before);
+                    let styled = predicted
+                        + (target - predicted) * particle.pull
+                        + (along_with - predicted) * particle.drag;
                     let way = styled - parent;
                     let distance = way.length();
                     let direction = if distance > 1e-9 { way * (1.0 / distance) } else { u };
@@ -108,6 +120,9 @@ impl PlainFollowTheLeader {
                     let next = (p - parent) * (1.0 / particle.length);
                     normal = transport(normal, u, next);
                     u = next;
+                    let next_before = (x - x_before) * (1.0 / particle.length);
+                    normal_before = transport(normal_before, u_before, next_before);
+                    u_before = next_before;
                 }
                 (x_before, parent, brake) = (x, p, next_brake);
             }
@@ -122,6 +137,10 @@ impl PlainFollowTheLeader {
             *to = particle.position;
         }
     }
+}
+
+fn in_frame(along: Vec3, normal: Vec3, v: Vec3) -> Vec3 {
+    along * v.x + normal * v.y + along.cross(normal) * v.z
 }
 
 fn collide(
