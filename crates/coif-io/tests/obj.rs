@@ -156,7 +156,11 @@ fn groups_objects_and_materials_select_triangles() {
 #[test]
 fn names_cannot_break_the_file() {
     let triangles = vec![[0, 1, 2]];
-    let group = |kind, name: &str| Group { kind, name: name.into(), triangles: std::iter::once(0..1).collect() };
+    let group = |kind, name: &str| Group {
+        kind,
+        name: name.into(),
+        triangles: std::iter::once(0..1).collect(),
+    };
     let body = ObjMesh {
         mesh: TriangleMesh { positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y], triangles },
         groups: vec![group(GroupKind::Group, "a b"), group(GroupKind::Object, "x\nf 9 9 9")],
