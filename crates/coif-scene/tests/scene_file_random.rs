@@ -1,9 +1,10 @@
 //! Scene files that nobody would write: nothing panics, and what is written is read back.
 
+use coif::model::{ModelSettings, follow_the_leader};
 use coif_scene::file::{
     Background, BodyFile, BodyShape, BodySource, BuiltInBody, Camera, Collide, ColliderShape,
-    ColliderSpec, FollowTheLeader, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset,
-    KeyInfo, Model, Motion, Scene, Style, UpAxis, Values, View, keys,
+    ColliderSpec, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset, KeyInfo, Motion,
+    Scene, Style, UpAxis, Values, View, keys,
 };
 use glam::Vec3;
 use proptest::collection::vec;
@@ -92,7 +93,7 @@ fn scene() -> impl Strategy<Value = Scene> {
         (body(), select(Motion::ALL), 0.01..=100.0f32, select(Collide::ALL), vec(collider(), 0..4));
     let model = (0.0..=1.0f32, 1e-3..=1000.0f32, 0.0..=1000.0f32, any::<bool>());
     let around = (vec3(-200.0, 200.0), 0.0..=1.0f32, 0..=i64::MAX as u64, vec3(-1000.0, 1000.0));
-    let time = (1.0..=1000.0f32, 1..=1_000_000u32, 30.0..=10_000.0f32);
+    let time = (1..=1000u32, 1..=1_000_000u32, 30..=10_000u32);
     let hair = prop_oneof![
         select(HairPreset::ALL).prop_map(HairColor::Preset),
         vec3(0.0, 1.0).prop_map(HairColor::Linear),
@@ -121,9 +122,10 @@ fn scene() -> impl Strategy<Value = Scene> {
                 s.body.motion = Motion::Still;
             }
             let (correction, style_time, damping, hold_shape) = model;
-            let leader = FollowTheLeader { correction, style_time, damping, hold_shape };
-            s.model = Model::FollowTheLeader(leader);
-            (s.wind.velocity, s.wind.gusts, s.wind.seed, s.world.gravity) = around;
+            let leader =
+                follow_the_leader::Settings { correction, style_time, damping, hold_shape };
+            s.model = ModelSettings::FollowTheLeader(leader);
+            (s.wind.velocity, s.wind.gusts, s.wind.seed, s.gravity) = around;
             (s.time.fps, s.time.frames, s.time.steps_per_second) = time;
             (s.render.width, s.render.hair, s.render.camera, ..) = render;
             (s.render.height, .., s.render.camera_target, s.render.fov, _, _) = render;

@@ -150,8 +150,6 @@ choice! {
 
 /// Backgrounds with a name.
 pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
-/// Models that can be simulated.
-pub(crate) const MODELS: &[&str] = &["follow-the-leader"];
 /// Models that the design names and that cannot be simulated yet.
 pub(crate) const PLANNED_MODELS: &[&str] = &[
     "mass-spring",

@@ -1,13 +1,15 @@
 //! A scene as plain data. Units are SI, defaults are those of an empty file.
 
 use coif::groom::Fibre;
+use coif::model::ModelSettings;
+use coif::simulation::{Wind, World};
 use glam::Vec3;
 
 use super::choices::{BodyShape, Collide, HairPreset, Motion, Shading, Style, UpAxis, View};
 use super::collider::ColliderSpec;
 
 /// Everything that a simulation and its pictures need to know.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     /// One line for lists and progress bars. Default: empty.
     pub title: String,
@@ -17,16 +19,44 @@ pub struct Scene {
     pub fibre: Fibre,
     /// What carries and touches the hair.
     pub body: BodyScene,
-    /// How the hair moves.
-    pub model: Model,
-    /// Moving air.
+    /// How the hair moves. Default: Follow-The-Leader with its own defaults.
+    pub model: ModelSettings,
+    /// Moving air: velocity (m/s), each component -200 to 200, gusts 0 to 1. Default: none.
     pub wind: Wind,
-    /// Where the scene takes place.
-    pub world: World,
+    /// Acceleration of everything that falls (m/s^2), each component -1000 to 1000. Default: that
+    /// of the earth.
+    pub gravity: Vec3,
     /// Frames and steps.
     pub time: Time,
     /// Pictures and films.
     pub render: RenderSettings,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            groom: GroomSource::default(),
+            fibre: Fibre::default(),
+            body: BodyScene::default(),
+            model: ModelSettings::default(),
+            wind: Wind::default(),
+            gravity: World::default().gravity,
+            time: Time::default(),
+            render: RenderSettings::default(),
+        }
+    }
+}
+
+impl Scene {
+    /// The world of the simulation, with a whole number of steps in every frame.
+    pub fn world(&self) -> World {
+        World {
+            gravity: self.gravity,
+            wind: self.wind.clone(),
+            steps_per_second: World::steps_for_fps(self.time.steps_per_second, self.time.fps),
+        }
+    }
 }
 
 /// Where the hair comes from.
@@ -165,113 +195,21 @@ impl BodyFile {
     }
 }
 
-/// How the hair moves: the published method and its parameters.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Model {
-    /// `muller2012`: each point follows its predecessor at a fixed distance.
-    FollowTheLeader(FollowTheLeader),
-}
-
-impl Default for Model {
-    fn default() -> Self {
-        Self::FollowTheLeader(FollowTheLeader::default())
-    }
-}
-
-impl Model {
-    /// The word in a scene file.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::FollowTheLeader(_) => "follow-the-leader",
-        }
-    }
-}
-
-/// Parameters of Follow-The-Leader.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FollowTheLeader {
-    /// Scale of the velocity correction, 0 to 1: less is livelier and less damped near the root.
-    pub correction: f32,
-    /// Time in which hair returns to its groom (s), 0.001 to 1000.
-    pub style_time: f32,
-    /// Damping by still air (1/s), 0 to 1000.
-    pub damping: f32,
-    /// Whether the groom is the shape at rest under gravity.
-    pub hold_shape: bool,
-}
-
-impl FollowTheLeader {
-    /// Default of [`Self::correction`] (`muller2012`, section 3.3, uses values near 1).
-    pub const CORRECTION: f32 = 0.9;
-    /// Default of [`Self::style_time`] (s): a few frames, so that a style survives a shake.
-    pub const STYLE_TIME: f32 = 0.08;
-    /// Default of [`Self::damping`] (1/s): motion halves in about a second and a half.
-    pub const DAMPING: f32 = 0.5;
-}
-
-impl Default for FollowTheLeader {
-    fn default() -> Self {
-        Self {
-            correction: Self::CORRECTION,
-            style_time: Self::STYLE_TIME,
-            damping: Self::DAMPING,
-            hold_shape: true,
-        }
-    }
-}
-
-/// Moving air.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wind {
-    /// Mean velocity (m/s), each component -200 to 200. Default: 0.
-    pub velocity: Vec3,
-    /// Strength of gusts relative to the mean, 0 to 1. Default: 0.
-    pub gusts: f32,
-    /// Seed of the gusts, up to 2^63 - 1. Default: 1.
-    pub seed: u64,
-}
-
-impl Default for Wind {
-    fn default() -> Self {
-        Self { velocity: Vec3::ZERO, gusts: 0.0, seed: 1 }
-    }
-}
-
-/// Where the scene takes place.
-#[derive(Debug, Clone, PartialEq)]
-pub struct World {
-    /// Acceleration of everything that falls (m/s^2), each component -1000 to 1000.
-    pub gravity: Vec3,
-}
-
-impl Default for World {
-    fn default() -> Self {
-        Self { gravity: Vec3::new(0.0, -9.81, 0.0) }
-    }
-}
-
 /// Frames and steps.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Time {
     /// Frames per second of simulated time (1/s), 1 to 1000. Default: 60.
-    pub fps: f32,
+    pub fps: u32,
     /// How many frames, 1 to 1000000. Default: 120.
     pub frames: u32,
-    /// Least steps per second of simulated time (1/s), 30 to 10000. Default: 240.
-    pub steps_per_second: f32,
+    /// Wanted steps per second of simulated time (1/s), 30 to 10000. Default: 240.
+    pub steps_per_second: u32,
 }
 
 impl Default for Time {
     fn default() -> Self {
-        Self { fps: 60.0, frames: 120, steps_per_second: 240.0 }
-    }
-}
-
-impl Time {
-    /// Steps per frame: a whole number, so that every frame ends with a step.
-    pub fn steps_per_frame(&self) -> u32 {
-        (self.steps_per_second / self.fps).ceil().max(1.0) as u32
+        let steps_per_second = World::default().steps_per_second;
+        Self { fps: 60, frames: 120, steps_per_second }
     }
 }
 
@@ -367,10 +305,8 @@ mod tests {
 
     #[test]
     fn a_frame_is_a_whole_number_of_steps() {
-        let steps =
-            |fps, steps_per_second| Time { fps, frames: 1, steps_per_second }.steps_per_frame();
-        assert_eq!(steps(60.0, 240.0), 4);
-        assert_eq!(steps(24.0, 250.0), 11);
-        assert_eq!(steps(1000.0, 30.0), 1);
+        let time = Time { fps: 24, frames: 1, steps_per_second: 250 };
+        let world = Scene { time, ..Scene::default() }.world();
+        assert_eq!(world.steps_per_second, 240);
     }
 }

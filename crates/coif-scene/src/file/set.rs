@@ -6,7 +6,8 @@
 
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, Alternative, SECTIONS};
-use super::schema::Needs;
+use super::read::joined;
+use super::schema::{Kind, Needs};
 use super::tree::{Entry, Node, Sources, Span, Value};
 
 /// A key of a path and where it is written.
@@ -51,9 +52,12 @@ fn parse(sources: &Sources, source: usize) -> Result<(Vec<Step>, Node), SceneErr
         return refuse(equals, equals + 1, "expected a value after '='");
     }
     let offset = equals as isize + 1 - KEY.len() as isize;
+    let is_text = wants_text(text[..equals].trim());
     let node = match sources.parse(source, offset, &format!("{KEY}{value}")) {
         Ok(Node { value: Value::Table(entries), .. }) if entries.len() == 1 => {
-            entries.into_iter().next().map(|e| e.node)
+            // Take a number or a date for a text where a text belongs: title=2024.
+            let node = entries.into_iter().next().map(|e| e.node);
+            node.filter(|n| !is_text || matches!(n.value, Value::String(_)))
         }
         Err(error) if trimmed.starts_with(['"', '\'', '[', '{']) => return Err(error),
         _ => None,
@@ -64,6 +68,13 @@ fn parse(sources: &Sources, source: usize) -> Result<(Vec<Step>, Node), SceneErr
         Node { value: Value::String(trimmed.into()), span }
     });
     Ok((path, node))
+}
+
+/// Whether the key at this path takes any string.
+fn wants_text(path: &str) -> bool {
+    SECTIONS.iter().flat_map(|s| s.keys.iter().map(move |k| (s.path, k))).any(|(table, key)| {
+        matches!(key.kind, Kind::Text { .. }) && joined(table, key.name) == path
+    })
 }
 
 /// What makes a value a document.

@@ -160,7 +160,8 @@ pub fn reference() -> String {
 
 fn row(key: &KeyInfo) -> String {
     let default = match &key.default {
-        Some(value) => format!("`{value}`"),
+        Some(value) if key.absent.is_empty() => format!("`{value}`"),
+        Some(value) => format!("`{value}`; {}", key.absent),
         None => key.absent.to_string(),
     };
     let mut meaning = key.meaning.to_string();

@@ -84,7 +84,7 @@ pub(super) const GROOM: &[Key<Scene>] = &[
             },
         },
     )
-    .absent("the file's own"),
+    .absent("of a file: its own"),
     key(
         "seed",
         "",

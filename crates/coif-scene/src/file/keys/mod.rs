@@ -15,9 +15,11 @@ use collider::COLLIDER_KEYS;
 use groom::{FIBRE, GROOM};
 use render::RENDER;
 
-use super::choices::{MODELS, PLANNED_MODELS};
+use coif::model::{ModelSettings, follow_the_leader};
+
+use super::choices::PLANNED_MODELS;
 use super::collider::ColliderDraft;
-use super::scene::{FollowTheLeader, Model, Scene};
+use super::scene::Scene;
 use super::schema::{Key, Kind, Needs, SceneSection, Section};
 
 /// The tables of a scene file in the order of the reference.
@@ -108,16 +110,25 @@ const TOP: &[Key<Scene>] = &[key(
     Kind::Text { get: |s| Some(&s.title), set: |s, v| s.title = v },
 )];
 
-fn leader(scene: &Scene) -> Option<&FollowTheLeader> {
+fn leader(scene: &Scene) -> Option<&follow_the_leader::Settings> {
     match &scene.model {
-        Model::FollowTheLeader(parameters) => Some(parameters),
+        ModelSettings::FollowTheLeader(settings) => Some(settings),
+        _ => None,
     }
 }
 
-fn leader_mut(scene: &mut Scene) -> &mut FollowTheLeader {
-    match &mut scene.model {
-        Model::FollowTheLeader(parameters) => parameters,
+fn leader_mut(scene: &mut Scene, change: impl FnOnce(&mut follow_the_leader::Settings)) {
+    if let ModelSettings::FollowTheLeader(settings) = &mut scene.model {
+        change(settings);
     }
+}
+
+fn model_name(scene: &Scene) -> Option<&'static str> {
+    leader(scene).map(|_| follow_the_leader::NAME)
+}
+
+fn set_model(scene: &mut Scene, index: usize) {
+    scene.model = ModelSettings::by_name(ModelSettings::NAMES[index]).unwrap_or_default();
 }
 
 const MODEL: &[Key<Scene>] = &[
@@ -127,10 +138,10 @@ const MODEL: &[Key<Scene>] = &[
         "The published method.",
         Kind::Choice {
             what: "model",
-            names: MODELS,
+            names: ModelSettings::NAMES,
             planned: PLANNED_MODELS,
-            get: |s| Some(s.model.name()),
-            set: |s, _| s.model = Model::default(),
+            get: model_name,
+            set: set_model,
         },
     ),
     key(
@@ -141,7 +152,7 @@ const MODEL: &[Key<Scene>] = &[
             min: 0.0,
             max: 1.0,
             get: |s| leader(s).map(|m| m.correction),
-            set: |s, v| leader_mut(s).correction = v,
+            set: |s, v| leader_mut(s, |m| m.correction = v),
         },
     ),
     key(
@@ -152,7 +163,7 @@ const MODEL: &[Key<Scene>] = &[
             min: 1e-3,
             max: 1000.0,
             get: |s| leader(s).map(|m| m.style_time),
-            set: |s, v| leader_mut(s).style_time = v,
+            set: |s, v| leader_mut(s, |m| m.style_time = v),
         },
     ),
     key(
@@ -163,7 +174,7 @@ const MODEL: &[Key<Scene>] = &[
             min: 0.0,
             max: 1000.0,
             get: |s| leader(s).map(|m| m.damping),
-            set: |s, v| leader_mut(s).damping = v,
+            set: |s, v| leader_mut(s, |m| m.damping = v),
         },
     ),
     key(
@@ -172,7 +183,7 @@ const MODEL: &[Key<Scene>] = &[
         "Whether the groom is the shape at rest under gravity; if not, it sags.",
         Kind::Bool {
             get: |s| leader(s).map(|m| m.hold_shape),
-            set: |s, v| leader_mut(s).hold_shape = v,
+            set: |s, v| leader_mut(s, |m| m.hold_shape = v),
         },
     ),
 ];
@@ -217,12 +228,7 @@ const WORLD: &[Key<Scene>] = &[key(
     "gravity",
     "m/s^2",
     "Acceleration of everything that falls.",
-    Kind::Vector {
-        min: -1000.0,
-        max: 1000.0,
-        get: |s| Some(s.world.gravity),
-        set: |s, v| s.world.gravity = v,
-    },
+    Kind::Vector { min: -1000.0, max: 1000.0, get: |s| Some(s.gravity), set: |s, v| s.gravity = v },
 )];
 
 const TIME: &[Key<Scene>] = &[
@@ -230,11 +236,11 @@ const TIME: &[Key<Scene>] = &[
         "fps",
         "1/s",
         "Frames per second of simulated time.",
-        Kind::Number {
-            min: 1.0,
-            max: 1000.0,
-            get: |s| Some(s.time.fps),
-            set: |s, v| s.time.fps = v,
+        Kind::Integer {
+            min: 1,
+            max: 1000,
+            get: |s| Some(s.time.fps.into()),
+            set: |s, v| s.time.fps = v as u32,
         },
     ),
     key(
@@ -251,12 +257,12 @@ const TIME: &[Key<Scene>] = &[
     key(
         "steps_per_second",
         "1/s",
-        "Least steps per second of simulated time; every frame has a whole number of steps.",
-        Kind::Number {
-            min: 30.0,
-            max: 10_000.0,
-            get: |s| Some(s.time.steps_per_second),
-            set: |s, v| s.time.steps_per_second = v,
+        "Steps per second of simulated time; rounded to a whole number of steps per frame.",
+        Kind::Integer {
+            min: 30,
+            max: 10_000,
+            get: |s| Some(s.time.steps_per_second.into()),
+            set: |s, v| s.time.steps_per_second = v as u32,
         },
     ),
 ];
