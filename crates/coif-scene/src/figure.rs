@@ -1,0 +1,104 @@
+//! A built-in body: what a hairstyle and a scene need to know of it.
+
+use std::sync::Arc;
+
+use coif::body::{Body, BoneWeights, Collider, TriangleMesh};
+use glam::Vec3;
+
+use crate::file::Motion as MotionKind;
+use crate::implicit::Implicit;
+use crate::motion::{BodyMotion, CHEST, HEAD, NECK, Pivots};
+use crate::surface_nets;
+
+/// An implicit solid with colliders, bones, skin and a place for hair.
+pub trait Figure: Implicit + Send {
+    /// Convex shapes that hold hair off the surface.
+    fn colliders(&self) -> Vec<Collider>;
+    /// Where the neck bends.
+    fn pivots(&self) -> Pivots;
+    /// How densely hair grows at a place of the surface, 0..1.
+    fn hair_density(&self, p: Vec3) -> f32;
+    /// How far a place follows the head (1) or the chest (0).
+    fn head_share(&self, p: Vec3) -> f32;
+    /// Linear albedo at a place of the surface; `hair` is the colour of the hair at its root.
+    fn color(&self, p: Vec3, hair: Vec3) -> Vec3;
+}
+
+/// Meshes a figure at `resolution` metres.
+pub fn mesh(figure: &dyn Figure, resolution: f32) -> TriangleMesh {
+    surface_nets::mesh(figure, resolution)
+}
+
+/// A moving body from a figure and its mesh.
+pub fn body(
+    figure: &dyn Figure,
+    mesh: TriangleMesh,
+    motion: MotionKind,
+    speed: f32,
+    colliders: Vec<Collider>,
+) -> coif::Result<Body> {
+    let weights = mesh.positions.iter().map(|&p| weights(figure.head_share(p))).collect();
+    let motion = Arc::new(BodyMotion::new(motion, speed, figure.pivots()));
+    Body::skinned(mesh, weights, motion)?.with_colliders(colliders)
+}
+
+/// Blends chest to neck in the lower half, neck to head in the upper.
+fn weights(head_share: f32) -> BoneWeights {
+    let (from, to, t) = if head_share < 0.5 {
+        (CHEST, NECK, 2.0 * head_share)
+    } else {
+        (NECK, HEAD, 2.0 * head_share - 1.0)
+    };
+    [(from as u16, 1.0 - t), (to as u16, t), (0, 0.0), (0, 0.0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use coif::body::MovingCollider;
+
+    use super::*;
+    use crate::bust::Bust;
+    use crate::creature::Creature;
+
+    /// Where hair can get, the colliders follow the surface: nothing of the mesh sticks out of them
+    /// by more than a few millimetres (folds of the face and the ears' rims aside), and roots are
+    /// not buried.
+    #[test]
+    fn colliders_follow_the_surface() {
+        let figures: [(&dyn Figure, f32); 2] = [(&Bust, 0.012), (&Creature, 0.012)];
+        for (figure, most) in figures {
+            let mesh = mesh(figure, 0.008);
+            let colliders: Vec<MovingCollider> = figure
+                .colliders()
+                .iter()
+                .map(|c| MovingCollider {
+                    shape: c.shape,
+                    friction: c.friction,
+                    start: c.world_from_shape,
+                    end: c.world_from_shape,
+                })
+                .collect();
+            let lowest = mesh.bounds().unwrap().0.y;
+            let mut worst_out = (0.0, Vec3::ZERO);
+            let mut worst_in = (0.0, Vec3::ZERO);
+            for &p in &mesh.positions {
+                if p.y < lowest + 0.03 {
+                    continue;
+                }
+                let distance = colliders
+                    .iter()
+                    .map(|c| c.project_point(p).distance)
+                    .fold(f32::INFINITY, f32::min);
+                if distance > worst_out.0 {
+                    worst_out = (distance, p);
+                }
+                if figure.hair_density(p) > 0.0 && -distance > worst_in.0 {
+                    worst_in = (-distance, p);
+                }
+            }
+            println!("surface out of the colliders by {worst_out:?}, roots inside by {worst_in:?}");
+            assert!(worst_out.0 < most, "{worst_out:?}");
+            assert!(worst_in.0 < 0.003, "{worst_in:?}");
+        }
+    }
+}

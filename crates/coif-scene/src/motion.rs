@@ -1,0 +1,235 @@
+//! How the built-in bodies move: three bones (chest, neck, head) driven by a few angles.
+
+use coif::body::Motion;
+use coif::math::RigidTransform;
+use glam::{EulerRot, Quat, Vec3};
+
+use crate::file::Motion as Kind;
+
+/// The bone of the chest and everything below.
+pub const CHEST: usize = 0;
+/// The bone of the neck: turns half as far as the head.
+pub const NECK: usize = 1;
+/// The bone of the head.
+pub const HEAD: usize = 2;
+
+/// Where the neck leaves the chest, and where the head sits on the neck (m).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pivots {
+    /// Lower end of the neck.
+    pub neck: Vec3,
+    /// Upper end of the neck.
+    pub head: Vec3,
+}
+
+/// A named motion of a body with a chest, a neck and a head.
+#[derive(Debug, Clone)]
+pub struct BodyMotion {
+    kind: Kind,
+    speed: f64,
+    pivots: Pivots,
+}
+
+/// Angles (radians) and a shift (m) at one moment.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pose {
+    head_yaw: f64,
+    head_pitch: f64,
+    head_roll: f64,
+    body_yaw: f64,
+    shift: [f64; 3],
+}
+
+impl BodyMotion {
+    /// `speed` 1 is a person's pace; 2 is twice as fast.
+    pub fn new(kind: Kind, speed: f32, pivots: Pivots) -> Self {
+        Self { kind, speed: speed.into(), pivots }
+    }
+
+    fn pose(&self, time: f64) -> Pose {
+        use std::f64::consts::{PI, TAU};
+        let t = (time * self.speed).max(0.0);
+        // Start from rest, so that hair is not hit by the first frame.
+        let begin = ease(t / 0.35);
+        match self.kind {
+            Kind::Still => Pose::default(),
+            Kind::Shake => Pose {
+                head_yaw: 0.85 * begin * (TAU * 1.0 * t).sin(),
+                head_roll: 0.06 * begin * (TAU * 1.0 * t + 0.6).sin(),
+                ..Pose::default()
+            },
+            Kind::Nod => {
+                Pose { head_pitch: 0.42 * begin * (TAU * 1.1 * t).sin(), ..Pose::default() }
+            }
+            // Look over one shoulder and stop, then back.
+            Kind::Turn => {
+                let u = t % 2.4;
+                let away = ease((u - 0.15) / 0.32) - ease((u - 1.25) / 0.32);
+                Pose { head_yaw: 1.15 * away, head_pitch: 0.05 * away, ..Pose::default() }
+            }
+            // Get up to one turn a second, hold it, stop.
+            Kind::Spin => {
+                let u = t % 3.2;
+                let whole = (t / 3.2).floor();
+                let per_round = ramp(3.2, 0.3, 0.5, 1.8, 0.45);
+                let turns = whole * per_round + ramp(u, 0.3, 0.5, 1.8, 0.45);
+                Pose { body_yaw: TAU * turns, ..Pose::default() }
+            }
+            Kind::Walk => {
+                let step = TAU * 0.95 * t;
+                Pose {
+                    head_yaw: 0.05 * begin * step.sin(),
+                    head_pitch: 0.04 * begin * (2.0 * step).sin(),
+                    head_roll: 0.03 * begin * step.cos(),
+                    body_yaw: 0.09 * begin * step.sin(),
+                    shift: [
+                        0.018 * begin * step.cos(),
+                        -0.024 * begin * (2.0 * step + 0.4).cos(),
+                        0.01 * begin * (2.0 * step).sin(),
+                    ],
+                }
+            }
+            // Crouch, leave the ground at 2.2 m/s, land and give way.
+            Kind::Jump => {
+                let u = t % 1.5;
+                Pose {
+                    head_pitch: 0.12 * bell((u - 0.28) / 0.2) + 0.18 * bell((u - 0.98) / 0.22),
+                    shift: [0.0, jump_height(u), 0.0],
+                    ..Pose::default()
+                }
+            }
+            // Fall freely for a third of a second, stop within three centimetres.
+            Kind::FallAndStop => {
+                let fall = (t - 0.25).clamp(0.0, 0.35);
+                let speed = 9.81 * 0.35;
+                let stop_time = 0.05;
+                let s = ((t - 0.6) / stop_time).clamp(0.0, 1.0);
+                let braking = speed * stop_time * (s - s * s * s + 0.5 * s.powi(4));
+                let y = -0.5 * 9.81 * fall * fall - braking;
+                let nod = 0.1 * bell((t - 0.72) / 0.16) * (PI * 0.5).sin();
+                Pose { head_pitch: nod, shift: [0.0, y, 0.0], ..Pose::default() }
+            }
+        }
+    }
+}
+
+impl Motion for BodyMotion {
+    fn bones(&self) -> usize {
+        3
+    }
+
+    fn world_from_rest(&self, bone: usize, time: f64) -> RigidTransform {
+        let pose = self.pose(time);
+        let shift = Vec3::from(pose.shift.map(|c| c as f32));
+        let body = RigidTransform {
+            rotation: Quat::from_rotation_y(wrapped(pose.body_yaw)),
+            translation: shift,
+        };
+        let share = |s: f64| {
+            Quat::from_euler(
+                EulerRot::YXZ,
+                (pose.head_yaw * s) as f32,
+                (pose.head_pitch * s) as f32,
+                (pose.head_roll * s) as f32,
+            )
+        };
+        let neck = RigidTransform::about(self.pivots.neck, share(0.4));
+        match bone {
+            CHEST => body,
+            NECK => body * neck,
+            _ => body * neck * RigidTransform::about(self.pivots.head, share(0.6)),
+        }
+    }
+}
+
+/// The angle within one turn, so that f32 keeps its precision after many.
+fn wrapped(angle: f64) -> f32 {
+    (angle % std::f64::consts::TAU) as f32
+}
+
+/// 0 to 1 with no velocity and no acceleration at the ends.
+fn ease(x: f64) -> f64 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * x * (10.0 + x * (6.0 * x - 15.0))
+}
+
+/// A smooth bump of height 1 and half width 1.
+fn bell(x: f64) -> f64 {
+    let s = (1.0 - x * x).max(0.0);
+    s * s * s
+}
+
+/// Turns made by `t` when speed rises to one per second from `start` for `rise`, and falls for
+/// `fall` from `stop` on.
+fn ramp(t: f64, start: f64, rise: f64, stop: f64, fall: f64) -> f64 {
+    // The integral of a smoothstep of width w: w (s^3 - s^4 / 2).
+    let area = |x: f64, w: f64| {
+        let s = (x / w).clamp(0.0, 1.0);
+        w * (s * s * s - 0.5 * s.powi(4)) + (x - w).max(0.0)
+    };
+    area(t - start, rise) - area(t - stop, fall)
+}
+
+/// Height of a jump (m): crouch, flight, landing, straighten up, in one and a half seconds.
+fn jump_height(u: f64) -> f64 {
+    const LEAVE: f64 = 0.42;
+    const SPEED: f64 = 2.2;
+    let flight = 2.0 * SPEED / 9.81;
+    let land = LEAVE + flight;
+    if u < LEAVE {
+        // Crouch by ten centimetres, then accelerate to the take-off speed.
+        let x = u / LEAVE;
+        hermite(x, 0.0, 0.0, 0.0, SPEED * LEAVE) - 0.10 * bell((x - 0.55) / 0.45)
+    } else if u < land {
+        let x = u - LEAVE;
+        SPEED * x - 0.5 * 9.81 * x * x
+    } else {
+        // Take up the landing speed smoothly, then straighten.
+        let x = ((u - land) / (1.5 - land)).min(1.0);
+        hermite(x, 0.0, -SPEED * (1.5 - land), 0.0, 0.0)
+    }
+}
+
+/// Cubic from value `a` and slope `da` at 0 to value `b` and slope `db` at 1.
+fn hermite(x: f64, a: f64, da: f64, b: f64, db: f64) -> f64 {
+    let (x2, x3) = (x * x, x * x * x);
+    a * (2.0 * x3 - 3.0 * x2 + 1.0)
+        + da * (x3 - 2.0 * x2 + x)
+        + b * (3.0 * x2 - 2.0 * x3)
+        + db * (x3 - x2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PIVOTS: Pivots =
+        Pivots { neck: Vec3::new(0.0, -0.18, -0.03), head: Vec3::new(0.0, -0.09, -0.02) };
+
+    /// Every motion starts from rest at the rest pose, and a point of the head never jumps.
+    #[test]
+    fn motions_start_at_rest_and_are_continuous() {
+        for &kind in Kind::ALL {
+            let motion = BodyMotion::new(kind, 1.0, PIVOTS);
+            let tip = Vec3::new(0.0, 0.1, 0.1);
+            let at = |t: f64| motion.world_from_rest(HEAD, t).point(tip);
+            assert!(at(0.0).distance(tip) < 2e-3, "{kind:?} {}", at(0.0));
+            let dt = 1e-3;
+            assert!(at(dt).distance(at(0.0)) < 3e-4, "{kind:?} starts with a kick");
+            let mut fastest = 0.0f32;
+            for i in 0..6000 {
+                let t = f64::from(i) * dt;
+                fastest = fastest.max(at(t + dt).distance(at(t)) / dt as f32);
+            }
+            assert!(fastest < 4.0, "{kind:?} moves at {fastest} m/s");
+            assert!(kind == Kind::Still || fastest > 0.1, "{kind:?} hardly moves");
+        }
+    }
+
+    #[test]
+    fn speed_scales_time() {
+        let slow = BodyMotion::new(Kind::Shake, 1.0, PIVOTS);
+        let fast = BodyMotion::new(Kind::Shake, 2.0, PIVOTS);
+        assert_eq!(slow.world_from_rest(HEAD, 0.8), fast.world_from_rest(HEAD, 0.4));
+    }
+}
