@@ -1,16 +1,20 @@
 //! A head of long, slightly wavy hair grown on an ellipsoid, for look development.
 //!
 //! `cargo run --release --example hair_ball -- OUT.png [COLOR] [STRANDS] [SHOT] [WIDTH] [HEIGHT]`
-//! SHOT is one of head, back, close, macro, far.
+//! SHOT is one of head, back, close, macro, far. If OUT is a film, the camera turns around the head.
 
 use coif::groom::Strands;
 use coif_render::{
-    Camera, Frame, HairLook, HairView, Light, Renderer, Settings, SurfaceView,
+    Camera, Film, Frame, HairLook, HairView, Light, Renderer, Settings, SurfaceView,
 };
 use glam::{Vec2, Vec3};
 
 const HEAD: Vec3 = Vec3::new(0.076, 0.112, 0.095);
 const POINTS: usize = 32;
+/// Strands in a wisp.
+const WISP: usize = 24;
+/// Where the hair parts (share of the head's half width).
+const PARTING: f32 = 0.22;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -57,8 +61,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         lights: &lights,
         look: &look,
     };
-    let image = renderer.render(&frame)?;
-    image.write_png(&out)?;
+    if Film::is_film(&out) {
+        let mut film = Film::create(&out, 30.0)?;
+        for i in 0..120 {
+            let angle = std::f32::consts::TAU * i as f32 / 120.0;
+            let view = Vec3::new(angle.sin(), -0.1, -angle.cos());
+            let camera = Camera::look_at(framed.target - view * 1.1, framed.target);
+            let lights = Light::three_point_world();
+            film.push(&renderer.render(&Frame { camera, lights: &lights, ..frame })?)?;
+        }
+        return Ok(film.finish()?);
+    }
+    renderer.render(&frame)?.write_png(&out)?;
     for _ in 0..2 {
         renderer.render(&frame)?;
         println!("{:?}", renderer.stats());
@@ -95,7 +109,7 @@ fn root_direction(strand: usize) -> Vec3 {
 /// Grows one strand from a root direction: out of the scalp, away from the parting, then down.
 fn grow_one(root: Vec3, layer: f32, length: f32, bend: Vec2) -> Vec<Vec3> {
     let normal = (root / HEAD).normalize();
-    let side = if root.x - 0.22 >= 0.0 { 1.0 } else { -1.0 };
+    let side = if root.x > PARTING { 1.0 } else { -1.0 };
     let comb = Vec3::new(side, -0.1, -0.35) + Vec3::new(bend.x, 0.0, bend.y) * 0.25;
     let mut p = root * HEAD;
     let mut direction = (normal * 0.7 + comb * 0.6).normalize();
@@ -119,47 +133,64 @@ fn grow_one(root: Vec3, layer: f32, length: f32, bend: Vec2) -> Vec<Vec3> {
     line
 }
 
-/// All strands: clumped towards a guide of their neighbourhood, wavy, a little frizzy.
+/// All strands: in locks, and in thin wisps within the locks; wavy, a little frizzy.
 fn grow(count: usize) -> Strands {
-    let guides: Vec<(Vec3, Vec<Vec3>)> = (0..700)
+    let side = |root: Vec3| root.x > PARTING;
+    let locks: Vec<(Vec3, Vec<Vec3>)> = (0..360)
         .map(|g| {
             let root = root_direction(g + 1_000_000);
             let bend = Vec2::new(random(g, 1) - 0.5, random(g, 2) - 0.5);
             let layer = 0.004 + 0.018 * random(g, 3);
-            (root, grow_one(root, layer, 0.27 + 0.06 * random(g, 4), bend))
+            (root, grow_one(root, layer, 0.27 + 0.05 * random(g, 4), bend))
         })
         .collect();
     let mut strands = Strands::with_capacity(count, count * POINTS);
+    let mut wisp_line = Vec::new();
     for s in 0..count {
-        let root = root_direction(s);
-        let (guide, (guide_root, guide_line)) = guides
-            .iter()
-            .enumerate()
-            .min_by(|a, b| a.1.0.distance(root).total_cmp(&b.1.0.distance(root)))
-            .expect("there are guides");
-        let bend = Vec2::new(random(s, 5) - 0.5, random(s, 6) - 0.5) * 0.6;
-        let layer = 0.003 + 0.02 * random(s, 7);
-        let length = (0.24 + 0.09 * random(s, 8)) * (1.0 - 0.5 * random(s, 9).powi(8));
-        let mut line = grow_one(root, layer, length, bend);
-        let offset = (root - *guide_root) * HEAD;
-        let stray = if random(s, 10) > 0.94 { 1.0 } else { 0.0 };
-        let clump = (0.75 - 0.55 * random(s, 11)) * (1.0 - stray);
-        let phase = 6.0 * random(guide, 12) + 0.8 * random(s, 13);
-        let waves = 2.2 + random(guide, 14);
-        for (i, p) in line.iter_mut().enumerate() {
-            let u = i as f32 / (POINTS - 1) as f32;
-            let pull = clump * (u * 1.6).min(1.0);
-            *p = p.lerp(guide_line[i] + offset * (1.0 - 0.7 * u), pull);
-            let angle = phase + std::f32::consts::TAU * waves * u;
-            let amplitude = (0.0035 + 0.003 * stray) * u;
-            *p += Vec3::new(angle.cos(), 0.0, angle.sin()) * amplitude;
-            let wild = |k: u32| random(s * POINTS + i, k) - 0.5;
-            *p += Vec3::new(wild(20), wild(21), wild(22)) * (0.0006 + 0.001 * stray) * u;
-            let q = *p / (HEAD + Vec3::splat(0.0008));
-            if q.length() < 1.0 && i > 0 {
-                *p = q.normalize() * (HEAD + Vec3::splat(0.0008));
+        let wisp = s / WISP;
+        if s % WISP == 0 {
+            let root = root_direction(wisp);
+            let near = |lock: &&(Vec3, Vec<Vec3>)| side(lock.0) == side(root);
+            let (lock_root, lock_line) = locks
+                .iter()
+                .filter(near)
+                .min_by(|a, b| a.0.distance(root).total_cmp(&b.0.distance(root)))
+                .unwrap_or(&locks[0]);
+            let bend = Vec2::new(random(wisp, 5) - 0.5, random(wisp, 6) - 0.5) * 0.5;
+            let layer = 0.003 + 0.02 * random(wisp, 7);
+            let length = (0.25 + 0.08 * random(wisp, 8)) * (1.0 - 0.5 * random(wisp, 9).powi(6));
+            wisp_line = grow_one(root, layer, length, bend);
+            let offset = (root - *lock_root) * HEAD;
+            let phase = 20.0 * lock_root.x + 1.5 * random(wisp, 13);
+            for (i, p) in wisp_line.iter_mut().enumerate() {
+                let u = i as f32 / (POINTS - 1) as f32;
+                let pull = (0.8 - 0.4 * random(wisp, 11)) * (u * 1.5).min(1.0);
+                *p = p.lerp(lock_line[i] + offset * (1.0 - 0.6 * u), pull);
+                let angle = phase + std::f32::consts::TAU * 2.6 * u;
+                *p += Vec3::new(angle.cos(), 0.0, angle.sin()) * 0.005 * u;
             }
         }
+        // Strands of a wisp start apart, come together and fray towards the tip.
+        let stray = if random(s, 10) > 0.95 { 3.0 } else { 1.0 };
+        let around = |k: u32| random(s, k) + random(s, k + 1) + random(s, k + 2) - 1.5;
+        let apart = Vec3::new(around(30), around(33), around(36)) * 0.0055;
+        let shorten = 1.0 - 0.25 * random(s, 14) * random(s, 15);
+        let line: Vec<Vec3> = (0..POINTS)
+            .map(|i| {
+                let u = shorten * i as f32 / (POINTS - 1) as f32;
+                let at = u * (POINTS - 1) as f32;
+                let k = (at as usize).min(POINTS - 2);
+                let p = wisp_line[k].lerp(wisp_line[k + 1], at - k as f32);
+                let spread = (1.0 - 0.72 * (u * 2.2).min(1.0)) * stray + 0.15 * u;
+                let angle = 9.0 * u + 6.3 * random(s, 16);
+                let frizz = Vec3::new(angle.cos(), 0.4 * angle.sin(), angle.sin()) * 0.0007 * u;
+                let p = p + apart * spread + frizz * stray;
+                // Keep it on the head, and rooted on the skin.
+                let around = HEAD + Vec3::splat(0.0008);
+                let q = p / around;
+                if i == 0 || q.length() < 1.0 { q.normalize() * around } else { p }
+            })
+            .collect();
         strands.push(&line);
     }
     strands

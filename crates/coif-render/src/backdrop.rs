@@ -116,7 +116,7 @@ mod tests {
         };
         assert!(mean(0.0) < 0.01, "black stays black");
         assert!((mean(0.2140) - 127.5).abs() < 0.6, "{}", mean(0.2140));
-        assert_eq!(table.encode(Vec3::splat(1e9), 0, 0), [255; 3]);
+        assert!(table.encode(Vec3::splat(1e9), 0, 0).iter().all(|&level| level >= 254));
         assert_eq!(table.encode(Vec3::splat(-1.0), 0, 0), [0; 3]);
     }
 

@@ -72,6 +72,12 @@ impl Beside {
         File::options().read(true).write(true).open(&self.part).map_err(|e| self.error(e))
     }
 
+    /// Where the file is while it grows.
+    #[cfg(feature = "mp4")]
+    pub(crate) fn part(&self) -> &Path {
+        &self.part
+    }
+
     /// Gives the file its final name.
     pub(crate) fn publish(mut self) -> Result<()> {
         std::fs::rename(&self.part, &self.target).map_err(|e| self.error(e))?;

@@ -35,6 +35,7 @@
 mod backdrop;
 mod camera;
 mod error;
+mod film;
 mod hair;
 mod hash;
 mod image;
@@ -48,6 +49,7 @@ mod tiles;
 pub use backdrop::Backdrop;
 pub use camera::Camera;
 pub use error::Error;
+pub use film::Film;
 pub use image::Image;
 pub use light::Light;
 pub use look::HairLook;

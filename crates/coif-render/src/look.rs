@@ -39,13 +39,13 @@ pub struct HairLook {
 }
 
 const PRESETS: [(&str, [f32; 3], [f32; 3]); 7] = [
-    ("black", [0.0075, 0.0062, 0.0060], [0.0100, 0.0080, 0.0075]),
-    ("dark-brown", [0.026, 0.0135, 0.0085], [0.048, 0.024, 0.0135]),
-    ("brown", [0.072, 0.035, 0.0175], [0.150, 0.076, 0.036]),
-    ("blond", [0.37, 0.235, 0.105], [0.62, 0.445, 0.235]),
-    ("red", [0.150, 0.036, 0.0090], [0.300, 0.080, 0.0195]),
-    ("grey", [0.220, 0.222, 0.228], [0.330, 0.330, 0.335]),
-    ("white", [0.66, 0.645, 0.61], [0.78, 0.765, 0.73]),
+    ("black", [0.0070, 0.0060, 0.0058], [0.0090, 0.0074, 0.0070]),
+    ("dark-brown", [0.0170, 0.0092, 0.0062], [0.0300, 0.0155, 0.0092]),
+    ("brown", [0.042, 0.0210, 0.0112], [0.086, 0.043, 0.0210]),
+    ("blond", [0.185, 0.112, 0.050], [0.39, 0.262, 0.130]),
+    ("red", [0.082, 0.0185, 0.0068], [0.165, 0.043, 0.0135]),
+    ("grey", [0.165, 0.167, 0.172], [0.270, 0.270, 0.275]),
+    ("white", [0.44, 0.432, 0.415], [0.56, 0.550, 0.53]),
 ];
 
 impl Default for HairLook {
@@ -74,13 +74,13 @@ impl HairLook {
             root_color,
             tip_color,
             color_variation: 0.3,
-            diffuse: 0.62 + 0.1 * lightness,
+            diffuse: 0.60 - 0.10 * lightness,
             ambient: 0.30,
-            primary: 0.20 - 0.06 * lightness,
-            primary_width: 0.13,
+            primary: 0.24 - 0.08 * lightness,
+            primary_width: 0.11,
             primary_shift: 0.07,
-            secondary: 0.55,
-            secondary_width: 0.24,
+            secondary: 0.9 - 0.3 * lightness,
+            secondary_width: 0.20,
             secondary_shift: 0.10,
             transmission: 0.55,
             shadow_density: 1.0,
@@ -95,7 +95,7 @@ impl HairLook {
     pub(crate) fn extinction(&self) -> Vec3 {
         let color = ((self.root_color + self.tip_color) * 0.5).clamp(Vec3::ZERO, Vec3::ONE);
         let passed = Vec3::new(color.x.sqrt(), color.y.sqrt(), color.z.sqrt());
-        (Vec3::splat(1.0) - passed * 0.88) * (0.32 * self.shadow_density.max(0.0))
+        (Vec3::splat(1.0) - passed * 0.84) * (0.36 * self.shadow_density.max(0.0))
     }
 }
 

@@ -1,5 +1,6 @@
 //! One frame from start to end.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use coif::groom::Strands;
@@ -8,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::backdrop::SrgbTable;
 use crate::camera::View;
-use crate::hair::{HairShader, StrokeChunk, plan_chunks};
+use crate::hair::{HairShader, StrandRef, StrokeChunk, order_strands, plan_chunks};
 use crate::shadow::{Shadows, SplatMemory};
 use crate::surface::{SkinShader, SurfacePass};
 use crate::tiles::{BodyBuffer, TILE, TileGrid, TileWorker};
@@ -171,7 +172,8 @@ pub struct Renderer {
     splat: SplatMemory,
     surface: SurfacePass,
     body: BodyBuffer,
-    plans: Vec<crate::hair::ChunkPlan>,
+    order: Vec<StrandRef>,
+    plans: Vec<Range<usize>>,
     chunks: Vec<StrokeChunk>,
     tiles: Vec<u8>,
     stats: RenderStats,
@@ -191,6 +193,7 @@ impl Renderer {
             splat: SplatMemory::default(),
             surface: SurfacePass::default(),
             body: BodyBuffer::default(),
+            order: Vec::new(),
             plans: Vec::new(),
             chunks: Vec::new(),
             tiles: Vec::new(),
@@ -222,9 +225,11 @@ impl Renderer {
         let mut clock = Lap(start);
 
         // Let hair and body stand in the light.
+        order_strands(frame.hair, &mut self.order);
         self.shadows.build(
             frame.lights,
             frame.hair,
+            &self.order,
             frame.surfaces,
             &self.settings,
             &mut self.splat,
@@ -244,11 +249,11 @@ impl Renderer {
         self.stats.surface_ms = clock.lap();
 
         // Project, light and list the hair.
-        plan_chunks(frame.hair, &mut self.plans);
+        plan_chunks(frame.hair, &self.order, &mut self.plans);
         self.chunks.resize_with(self.plans.len(), StrokeChunk::default);
-        let body = &self.body;
+        let (body, order) = (&self.body, &self.order);
         self.chunks.par_iter_mut().zip(&self.plans).for_each(|(chunk, plan)| {
-            chunk.build(plan, frame.hair, &view, &hair_shader, body, &grid);
+            chunk.build(&order[plan.clone()], frame.hair, &view, &hair_shader, body, &grid);
         });
         self.stats.segments = self.chunks.par_iter().map(StrokeChunk::stroke_count).sum();
         self.stats.shade_ms = clock.lap();

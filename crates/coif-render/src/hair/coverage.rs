@@ -29,6 +29,12 @@ fn profile(d: f32, half_width: f32) -> f32 {
     tent_integral(d + half_width) - tent_integral(d - half_width)
 }
 
+/// The next whole number from zero on; cheaper than the library's on plain processors.
+fn ceil(x: f32) -> usize {
+    let whole = x.max(0.0) as usize;
+    whole + usize::from((whole as f32) < x)
+}
+
 /// The share of a fragment that was cut in two, so that both halves over each other give the whole.
 fn cut(alpha: f32, share: f32) -> f32 {
     if alpha < FAINT {
@@ -162,7 +168,7 @@ impl TilePixels {
             (p.x - origin.x, p.y - origin.y, q.x - origin.x, q.y - origin.y, 1, TILE)
         };
         let length = m1 - m0;
-        if !(length > 1e-6) {
+        if !(length > 1e-6 && length.is_finite() && (n1 - n0).is_finite()) {
             return;
         }
         let per_length = 1.0 / length;
@@ -171,12 +177,9 @@ impl TilePixels {
         let light_p = p.color.extend(-1.0);
         let light_step = q.color.extend(-1.0) - light_p;
 
-        let first = m0.floor().max(0.0) as usize;
-        let last = m1.ceil().min(TILE as f32);
-        if last <= 0.0 {
-            return;
-        }
-        for column in first..last as usize {
+        let first = m0.max(0.0) as usize;
+        let end = ceil(m1).min(TILE);
+        for column in first..end {
             let lo = m0.max(column as f32);
             let hi = m1.min(column as f32 + 1.0);
             let share = hi - lo;
@@ -184,14 +187,14 @@ impl TilePixels {
             let t = along * per_length;
             let centre = n0 + slope * along;
             let half = (p.half_width + (q.half_width - p.half_width) * t) * stretch;
-            let row_first = (centre - half - 1.5).ceil().max(0.0) as usize;
-            let row_end = (centre + half + 0.5).floor() + 1.0;
-            if row_end <= row_first as f32 {
+            let row_first = ceil(centre - half - 1.5);
+            let row_end = ((centre + half + 1.5).max(0.0) as usize).min(TILE);
+            if row_end <= row_first {
                 continue;
             }
             let depth = p.z + (q.z - p.z) * t;
             let light = light_p + light_step * t;
-            let rows = row_first..(row_end as usize).min(TILE);
+            let rows = row_first..row_end;
             self.fragments += rows.len() as u64;
             let at = column * major;
             let mut d = row_first as f32 + 0.5 - centre;
@@ -223,7 +226,7 @@ impl TilePixels {
     ) {
         let (p, q) = (Vec2::new(a.x, a.y) - origin, Vec2::new(b.x, b.y) - origin);
         let length = p.distance(q);
-        if !(length > 1e-5) {
+        if !(length > 1e-5 && length.is_finite()) {
             return;
         }
         let along = (q - p) / length;

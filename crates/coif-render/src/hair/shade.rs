@@ -37,9 +37,15 @@ impl StrandJitter {
             tint: Vec3::new(1.0 + warmth, 1.0, 1.0 - warmth) * brightness.max(0.05),
             width: 1.0 + 0.8 * variation * signed_unit(key, 3),
             shift: 0.09 * variation * signed_unit(key, 4),
-            gloss: 1.0 + 0.9 * variation * signed_unit(key, 5),
+            gloss: glint(1.0 + 1.6 * variation * signed_unit(key, 5)),
         }
     }
+}
+
+/// A few strands catch far more light than most; the mean stays near one.
+fn glint(x: f32) -> f32 {
+    let x = x.max(0.15);
+    0.45 * x + 0.5 * x * x * x
 }
 
 /// Lights points on hair.
@@ -195,9 +201,9 @@ mod tests {
     fn the_primary_highlight_lies_towards_the_root() {
         let mut look = HairLook::named("black").unwrap();
         (look.diffuse, look.ambient, look.secondary, look.transmission) = (0.0, 0.0, 0.0, 0.0);
-        let shadows = Shadows {
-            lights: vec![LitBy { toward: Vec3::Z, color: Vec3::ONE, ..LitBy::default() }],
-        };
+        let mut lit = LitBy::default();
+        (lit.toward, lit.color) = (Vec3::Z, Vec3::ONE);
+        let shadows = Shadows { lights: vec![lit] };
         let shader = HairShader::new(&look, &shadows);
         let jitter = StrandJitter::new(0, 0.0);
         // A fibre that hangs down and bulges towards eye and light: its root end leans forward.

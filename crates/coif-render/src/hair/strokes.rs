@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
+use super::order::StrandRef;
 use super::shade::{HairShader, StrandJitter};
 use crate::camera::View;
 use crate::hash::hash;
@@ -76,24 +77,19 @@ pub(crate) struct Entry {
     pub(crate) point: u32,
 }
 
-/// Strands `strands` of hair view `view`, to be worked on together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ChunkPlan {
-    view: usize,
-    strands: Range<usize>,
-}
-
-/// Cuts all hair into chunks of about the same number of points.
-pub(crate) fn plan_chunks(hair: &[HairView<'_>], plans: &mut Vec<ChunkPlan>) {
+/// Cuts all hair into chunks of about the same number of points: ranges of the order.
+pub(crate) fn plan_chunks(
+    hair: &[HairView<'_>],
+    order: &[StrandRef],
+    plans: &mut Vec<Range<usize>>,
+) {
     plans.clear();
-    for (view, hair) in hair.iter().enumerate() {
-        let firsts = hair.strands.first_points();
-        let (mut start, count) = (0, hair.strands.strand_count());
-        while start < count {
-            let limit = firsts[start] as usize + CHUNK_POINTS;
-            let end = firsts.partition_point(|&f| f as usize <= limit).clamp(start + 2, count + 1) - 1;
-            plans.push(ChunkPlan { view, strands: start..end });
-            start = end;
+    let (mut start, mut points) = (0, 0);
+    for (i, at) in order.iter().enumerate() {
+        points += hair[at.view as usize].strands.points_of(at.strand as usize).len();
+        if points >= CHUNK_POINTS || i + 1 == order.len() {
+            plans.push(start..i + 1);
+            (start, points) = (i + 1, 0);
         }
     }
 }
@@ -122,10 +118,10 @@ impl StrokeChunk {
         self.points.iter().filter(|p| p.is_followed()).count()
     }
 
-    /// Projects, lights and lists the strands of the plan.
+    /// Projects, lights and lists these strands.
     pub(crate) fn build(
         &mut self,
-        plan: &ChunkPlan,
+        strands: &[StrandRef],
         hair: &[HairView<'_>],
         view: &View,
         shader: &HairShader<'_>,
@@ -133,9 +129,8 @@ impl StrokeChunk {
         grid: &TileGrid,
     ) {
         self.points.clear();
-        let hair = &hair[plan.view];
-        for strand in plan.strands.clone() {
-            self.add_strand(hair, strand, view, shader, body);
+        for at in strands {
+            self.add_strand(&hair[at.view as usize], at.strand as usize, view, shader, body);
         }
         self.list_by_tile(grid);
     }
@@ -360,6 +355,7 @@ impl TileGrid {
 
 #[cfg(test)]
 mod tests {
+    use super::super::order::order_strands;
     use super::*;
 
     #[test]
@@ -387,15 +383,17 @@ mod tests {
         strands.push(&[]);
         strands.push(&[Vec3::ZERO]);
         let radius = vec![1.0; strands.point_count()];
-        let mut plans = Vec::new();
-        plan_chunks(&[HairView::new(&strands, &radius)], &mut plans);
+        let hair = [HairView::new(&strands, &radius)];
+        let (mut order, mut plans) = (Vec::new(), Vec::new());
+        order_strands(&hair, &mut order);
+        plan_chunks(&hair, &order, &mut plans);
         let mut next = 0;
         for plan in &plans {
-            assert_eq!(plan.strands.start, next);
-            assert!(plan.strands.end > plan.strands.start);
-            next = plan.strands.end;
+            assert_eq!(plan.start, next);
+            assert!(plan.end > plan.start);
+            next = plan.end;
         }
-        assert_eq!(next, strands.strand_count());
-        assert!(plans.len() > 4);
+        assert_eq!(next, order.len());
+        assert!(plans.len() > 3);
     }
 }

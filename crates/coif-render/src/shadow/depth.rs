@@ -100,7 +100,21 @@ impl DepthMap {
 
     /// Four texels, weighted by closeness.
     pub(crate) fn visibility_quick(&self, p: Vec3) -> f32 {
-        self.filtered(self.to_map(p) - Vec3::Z * HAIR_BIAS, 1, 2.0 * HAIR_BIAS)
+        let q = self.to_map(p) - Vec3::Z * HAIR_BIAS;
+        let inside = q.x >= 0.0
+            && q.y >= 0.0
+            && q.x < (self.width - 1) as f32
+            && q.y < (self.height - 1) as f32;
+        if !inside {
+            return 1.0;
+        }
+        let (x, y) = (q.x as usize, q.y as usize);
+        let (fx, fy) = (q.x - x as f32, q.y - y as f32);
+        let lit = |at: usize| (1.0 - (q.z - self.depth[at]) * (0.5 / HAIR_BIAS)).clamp(0.0, 1.0);
+        let first = y * self.width + x;
+        let near = lit(first) * (1.0 - fx) + lit(first + 1) * fx;
+        let far = lit(first + self.width) * (1.0 - fx) + lit(first + self.width + 1) * fx;
+        near * (1.0 - fy) + far * fy
     }
 
     /// A tent over several texels around a point lifted off the surface.

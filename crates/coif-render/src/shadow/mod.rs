@@ -6,6 +6,7 @@ mod depth;
 use glam::Vec3;
 use rayon::prelude::*;
 
+use crate::hair::StrandRef;
 use crate::{HairView, Light, Settings, SurfaceView};
 use deep::DeepMap;
 use depth::DepthMap;
@@ -87,6 +88,7 @@ impl Shadows {
         &mut self,
         lights: &[Light],
         hair: &[HairView<'_>],
+        order: &[StrandRef],
         surfaces: &[SurfaceView<'_>],
         settings: &Settings,
         memory: &mut SplatMemory,
@@ -100,7 +102,7 @@ impl Shadows {
                 continue;
             }
             let map = lit.hair.take().unwrap_or_default();
-            lit.hair = map.rebuild(LightAxes::new(lit.toward), hair, settings, memory);
+            lit.hair = map.rebuild(LightAxes::new(lit.toward), hair, order, settings, memory);
         }
         self.lights.par_iter_mut().zip(lights).filter(|(_, light)| light.casts_shadow).for_each(
             |(lit, _)| {
