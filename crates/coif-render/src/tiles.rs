@@ -1,5 +1,7 @@
 //! The picture cut into square tiles, each drawn by one thread from start to end.
 
+use std::ops::Range;
+
 use glam::{Vec2, Vec3, Vec4};
 
 use crate::hair::{Entry, StrokeChunk, StrokePoint, TilePixels};
@@ -108,19 +110,27 @@ impl BodyBuffer {
     }
 }
 
-/// A stroke of a tile: where it is and what it sorts by.
-#[derive(Debug, Clone, Copy)]
-struct Sorted {
-    depth: f32,
+/// Where a stroke of a tile is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Listed {
     chunk: u32,
     point: u32,
+}
+
+/// A stroke about to be drawn, with its ends at hand.
+#[derive(Debug, Clone, Copy)]
+struct Ready {
+    ends: [StrokePoint; 2],
+    at: Listed,
 }
 
 /// Memory of one worker while it draws tiles.
 #[derive(Debug, Default)]
 pub(crate) struct TileWorker {
     pub(crate) pixels: TilePixels,
-    strokes: Vec<Sorted>,
+    listed: Vec<Listed>,
+    ready: Vec<Ready>,
+    sorted: Vec<(f32, u32)>,
 }
 
 impl TileWorker {
@@ -156,14 +166,13 @@ impl TileWorker {
         for slice in 0..SLICES {
             starts[slice + 1] += starts[slice];
         }
-        self.strokes.clear();
-        self.strokes.resize(total, Sorted { depth: 0.0, chunk: 0, point: 0 });
+        self.listed.clear();
+        self.listed.resize(total, Listed::default());
         let mut next = starts;
         for (c, chunk) in chunks.iter().enumerate() {
             for entry in chunk.entries_of(tile) {
                 let place = &mut next[slice_of(entry)];
-                let (depth, point) = (entry.depth, entry.point);
-                self.strokes[*place] = Sorted { depth, chunk: c as u32, point };
+                self.listed[*place] = Listed { chunk: c as u32, point: entry.point };
                 *place += 1;
             }
         }
@@ -173,25 +182,34 @@ impl TileWorker {
             if near + slice as f32 / scale > horizon || self.pixels.is_opaque() {
                 break;
             }
-            let strokes = &mut self.strokes[starts[slice]..starts[slice + 1]];
-            strokes.sort_unstable_by(|a, b| {
-                a.depth.total_cmp(&b.depth).then_with(|| ends(chunks, a).cmp(&ends(chunks, b)))
-            });
-            for stroke in strokes.iter() {
-                let points = &chunks[stroke.chunk as usize].points;
-                let i = stroke.point as usize;
-                let (a, b) = (&points[i], &points[i + 1]);
+            self.sort_slice(chunks, starts[slice]..starts[slice + 1]);
+            for &(_, i) in &self.sorted {
+                let Ready { ends: [a, b], at } = &self.ready[i as usize];
+                let points = &chunks[at.chunk as usize].points;
+                let i = at.point as usize;
                 let before = if a.is_led() { i.checked_sub(1).map(|k| &points[k]) } else { None };
                 let after = if b.is_followed() { points.get(i + 2) } else { None };
                 self.pixels.draw(before, a, b, after, origin, opacity);
             }
         }
     }
-}
 
-/// All that tells one stroke from another at the same depth.
-fn ends(chunks: &[StrokeChunk], stroke: &Sorted) -> [[u32; 8]; 2] {
-    let points: &[StrokePoint] = &chunks[stroke.chunk as usize].points;
-    let i = stroke.point as usize;
-    [points[i].bits(), points[i + 1].bits()]
+    /// Fetches the strokes of a slice in list order, which is kind to the cache, and sorts them
+    /// by depth; ties are broken by everything that can be told from the stroke itself.
+    fn sort_slice(&mut self, chunks: &[StrokeChunk], range: Range<usize>) {
+        self.ready.clear();
+        self.sorted.clear();
+        for at in &self.listed[range] {
+            let points = &chunks[at.chunk as usize].points;
+            let i = at.point as usize;
+            let ends = [points[i], points[i + 1]];
+            self.sorted.push((0.5 * (ends[0].z + ends[1].z), self.ready.len() as u32));
+            self.ready.push(Ready { ends, at: *at });
+        }
+        let ready = &self.ready;
+        let bits = |i: u32| ready[i as usize].ends.map(|p| p.bits());
+        self.sorted.sort_unstable_by(|a, b| {
+            a.0.total_cmp(&b.0).then_with(|| bits(a.1).cmp(&bits(b.1)))
+        });
+    }
 }

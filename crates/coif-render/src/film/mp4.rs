@@ -20,11 +20,11 @@ use crate::{Error, Image, Result};
 
 /// Largest side (pixels); the shorter side is limited further by the encoder.
 const LARGEST: usize = 3840;
-/// Bits spent on a pixel of a frame: hair is fine detail all over.
-const BITS_PER_PIXEL: f64 = 0.40;
-/// Coarsest and finest quantisation: beyond the first hair turns to mush, below the second the
-/// file grows without visible gain.
-const QUANTISERS: (u8, u8) = (14, 27);
+/// Most bits for a pixel of a frame; a limit that the encoder asks for.
+const BITS_PER_PIXEL: f64 = 1.0;
+/// Finest and coarsest quantisation. The first is used throughout: below it the file grows
+/// without visible gain, from 28 on hair turns to mush.
+const QUANTISERS: (u8, u8) = (22, 24);
 /// Seconds between pictures that a player can jump to.
 const JUMP_SECONDS: f64 = 2.0;
 
@@ -110,7 +110,7 @@ impl Mp4 {
         let config = EncoderConfig::new()
             .bitrate(BitRate::from_bps(bits as u32))
             .max_frame_rate(FrameRate::from_hz(self.fps as f32))
-            .rate_control_mode(RateControlMode::Quality)
+            .rate_control_mode(RateControlMode::Bufferbased)
             .qp(QpRange::new(QUANTISERS.0, QUANTISERS.1))
             .usage_type(UsageType::CameraVideoRealTime)
             .complexity(Complexity::High)

@@ -13,8 +13,14 @@ use crate::tiles::TILE;
 
 /// A pixel that lets less than this through is done.
 const OPAQUE: f32 = 1.0 / 512.0;
-/// Half width (pixels) from which a fibre is drawn as a ribbon with mitred joints.
-const RIBBON: f32 = 0.8;
+/// Half width (pixels) from which a fibre is drawn as a ribbon with mitred joints. A thread below
+/// it touches at most four pixels of a column, even on a diagonal.
+const RIBBON: f32 = 0.7;
+/// Side of a block (pixels), on which hidden strokes are dropped.
+const BLOCK: usize = 8;
+const BLOCKS: usize = TILE / BLOCK;
+/// Indices into a tile are masked, which spares a check per fragment.
+const MASK: usize = TILE * TILE - 1;
 /// Below this opacity two halves of a fragment may simply be added.
 const FAINT: f32 = 0.08;
 
@@ -24,15 +30,17 @@ fn tent_integral(t: f32) -> f32 {
     t - 0.5 * t * t.abs()
 }
 
+/// [`profile`] for four pixels in a row.
+#[inline(always)]
+fn profile4(d: Vec4, half_width: f32) -> Vec4 {
+    let clip = |t: Vec4| t.max(Vec4::NEG_ONE).min(Vec4::ONE);
+    let (a, b) = (clip(d + half_width), clip(d - half_width));
+    (a - a * a.abs() * 0.5) - (b - b * b.abs() * 0.5)
+}
+
 /// Share of a pixel at distance `d` from the middle of a fibre of this half width.
 fn profile(d: f32, half_width: f32) -> f32 {
     tent_integral(d + half_width) - tent_integral(d - half_width)
-}
-
-/// The next whole number from zero on; cheaper than the library's on plain processors.
-fn ceil(x: f32) -> usize {
-    let whole = x.max(0.0) as usize;
-    whole + usize::from((whole as f32) < x)
 }
 
 /// The share of a fragment that was cut in two, so that both halves over each other give the whole.
@@ -51,24 +59,26 @@ fn cut(alpha: f32, share: f32) -> f32 {
 #[derive(Debug)]
 pub(crate) struct TilePixels {
     /// Light so far, and what is still let through.
-    pixels: Vec<Vec4>,
+    pixels: Box<[Vec4; TILE * TILE]>,
     /// Depth of the body (m); infinite where there is none, or once it has been drawn.
-    body_depth: Vec<f32>,
+    body_depth: Box<[f32; TILE * TILE]>,
     /// Light of the body times its coverage, and the coverage.
-    body: Vec<Vec4>,
+    body: Box<[Vec4; TILE * TILE]>,
+    /// Pixels that are not done, in all and by block.
     open: usize,
+    open_in_block: [u8; BLOCKS * BLOCKS],
     /// Fragments drawn.
     pub(crate) fragments: u64,
 }
 
 impl Default for TilePixels {
     fn default() -> Self {
-        let count = TILE * TILE;
         Self {
-            pixels: vec![Vec4::W; count],
-            body_depth: vec![f32::INFINITY; count],
-            body: vec![Vec4::ZERO; count],
-            open: count,
+            pixels: Box::new([Vec4::W; TILE * TILE]),
+            body_depth: Box::new([f32::INFINITY; TILE * TILE]),
+            body: Box::new([Vec4::ZERO; TILE * TILE]),
+            open: TILE * TILE,
+            open_in_block: [(BLOCK * BLOCK) as u8; BLOCKS * BLOCKS],
             fragments: 0,
         }
     }
@@ -81,6 +91,7 @@ impl TilePixels {
         self.body.copy_from_slice(body);
         self.body_depth.copy_from_slice(body_depth);
         self.open = TILE * TILE;
+        self.open_in_block = [(BLOCK * BLOCK) as u8; BLOCKS * BLOCKS];
     }
 
     /// Whether no more light gets through anywhere.
@@ -91,8 +102,10 @@ impl TilePixels {
     /// Farthest depth at which anything could still be seen (m).
     pub(crate) fn horizon(&self) -> f32 {
         let mut horizon = 0.0f32;
-        for ((pixel, body), &depth) in self.pixels.iter().zip(&self.body).zip(&self.body_depth) {
-            if pixel.w >= OPAQUE {
+        for ((pixel, body), &depth) in
+            self.pixels.iter().zip(self.body.iter()).zip(self.body_depth.iter())
+        {
+            if pixel.w > OPAQUE {
                 horizon = horizon.max(if body.w >= 1.0 { depth } else { f32::INFINITY });
             }
         }
@@ -106,7 +119,7 @@ impl TilePixels {
                 self.draw_body(at);
             }
         }
-        &self.pixels
+        self.pixels.as_slice()
     }
 
     fn draw_body(&mut self, at: usize) {
@@ -119,8 +132,8 @@ impl TilePixels {
     /// Lays a fragment behind all that was drawn before. `light.w` must be -1.
     #[inline(always)]
     fn lay(&mut self, at: usize, depth: f32, alpha: f32, light: Vec4) {
-        let Some(&pixel) = self.pixels.get(at) else { return };
-        if pixel.w < OPAQUE {
+        let at = at & MASK;
+        if self.pixels[at].w < OPAQUE {
             return;
         }
         if depth > self.body_depth[at] {
@@ -129,7 +142,24 @@ impl TilePixels {
         let pixel = self.pixels[at];
         let after = pixel + light * (alpha * pixel.w);
         self.pixels[at] = after;
-        self.open -= usize::from(after.w < OPAQUE);
+        if after.w < OPAQUE {
+            self.open -= 1;
+            self.open_in_block[at / TILE / BLOCK * BLOCKS + at % TILE / BLOCK] -= 1;
+        }
+    }
+
+    /// Whether every pixel that a stroke between `p` and `q` could touch is done.
+    fn is_hidden(&self, p: Vec2, q: Vec2, reach: f32) -> bool {
+        let lo = (p.min(q) - reach).max(Vec2::ZERO) * (1.0 / BLOCK as f32);
+        let hi = (p.max(q) + reach).max(Vec2::ZERO) * (1.0 / BLOCK as f32);
+        for y in lo.y as usize..=(hi.y as usize).min(BLOCKS - 1) {
+            for x in lo.x as usize..=(hi.x as usize).min(BLOCKS - 1) {
+                if self.open_in_block[y * BLOCKS + x] > 0 {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Draws a stroke; the points before and after it, if joined, shape its ends.
@@ -142,31 +172,33 @@ impl TilePixels {
         origin: Vec2,
         opacity: f32,
     ) {
-        if a.half_width.max(b.half_width) < RIBBON {
-            self.draw_thread(a, b, origin, opacity);
+        let half_width = a.half_width.max(b.half_width);
+        let place = |p: &StrokePoint| Vec2::new(p.x, p.y) - origin;
+        let (p, q) = (place(a), place(b));
+        if self.is_hidden(p, q, 1.5 * half_width + 1.5) {
+            return;
+        }
+        if half_width < RIBBON {
+            self.draw_thread(a, b, p, q, opacity);
         } else {
-            let place = |p: &StrokePoint| Vec2::new(p.x, p.y) - origin;
-            let joints = [before.map(place), after.map(place)];
-            self.draw_ribbon(a, b, joints, origin, opacity);
+            self.draw_ribbon(a, b, [before.map(place), after.map(place)], [p, q], opacity);
         }
     }
 
-    fn draw_thread(&mut self, a: &StrokePoint, b: &StrokePoint, origin: Vec2, opacity: f32) {
+    fn draw_thread(&mut self, a: &StrokePoint, b: &StrokePoint, pa: Vec2, pb: Vec2, opacity: f32) {
         // Walk along the longer axis, upwards.
-        let (dx, dy) = (b.x - a.x, b.y - a.y);
-        let steep = dy.abs() > dx.abs();
-        let forward = if steep { dy > 0.0 } else { dx > 0.0 };
-        let (p, q) = if forward { (a, b) } else { (b, a) };
-        let (p_cut, q_cut) = if forward {
+        let along = pb - pa;
+        let steep = along.y.abs() > along.x.abs();
+        let forward = if steep { along.y > 0.0 } else { along.x > 0.0 };
+        let (p, q, from, to) = if forward { (a, b, pa, pb) } else { (b, a, pb, pa) };
+        let (cut_before, cut_after) = if forward {
             (a.is_led(), b.is_followed())
         } else {
             (b.is_followed(), a.is_led())
         };
-        let (m0, n0, m1, n1, major, minor) = if steep {
-            (p.y - origin.y, p.x - origin.x, q.y - origin.y, q.x - origin.x, TILE, 1)
-        } else {
-            (p.x - origin.x, p.y - origin.y, q.x - origin.x, q.y - origin.y, 1, TILE)
-        };
+        let (m0, n0, m1, n1) =
+            if steep { (from.y, from.x, to.y, to.x) } else { (from.x, from.y, to.x, to.y) };
+        let (major, minor) = if steep { (TILE, 1) } else { (1, TILE) };
         let length = m1 - m0;
         if !(length > 1e-6 && length.is_finite() && (n1 - n0).is_finite()) {
             return;
@@ -174,43 +206,48 @@ impl TilePixels {
         let per_length = 1.0 / length;
         let slope = (n1 - n0) * per_length;
         let stretch = (1.0 + slope * slope).sqrt();
+        let half_step = q.half_width - p.half_width;
         let light_p = p.color.extend(-1.0);
         let light_step = q.color.extend(-1.0) - light_p;
 
-        let first = m0.max(0.0) as usize;
-        let end = ceil(m1).min(TILE);
-        for column in first..end {
-            let lo = m0.max(column as f32);
-            let hi = m1.min(column as f32 + 1.0);
+        let first = m0.max(0.0) as i32;
+        let last = m1.clamp(-1.0, TILE as f32 - 0.001) as i32;
+        if m1 <= 0.0 {
+            return;
+        }
+        for column in first..=last {
+            let left = column as f32;
+            let (lo, hi) = (m0.max(left), m1.min(left + 1.0));
             let share = hi - lo;
             let along = 0.5 * (lo + hi) - m0;
             let t = along * per_length;
             let centre = n0 + slope * along;
-            let half = (p.half_width + (q.half_width - p.half_width) * t) * stretch;
-            let row_first = ceil(centre - half - 1.5);
-            let row_end = ((centre + half + 1.5).max(0.0) as usize).min(TILE);
-            if row_end <= row_first {
+            let half = (p.half_width + half_step * t) * stretch;
+            // The first row whose tent reaches the fibre; whole numbers above -8.
+            let row = (centre - half - 0.5 + 8.0).clamp(0.0, 64.0) as i32 - 8;
+            if row <= -4 || row >= TILE as i32 {
                 continue;
+            }
+            let offset = row as f32 + 0.5 - centre;
+            let d = Vec4::new(offset, offset + 1.0, offset + 2.0, offset + 3.0);
+            let mut alphas = profile4(d, half).min(Vec4::ONE) * opacity;
+            if share < 0.9999 {
+                // A column cut by a joint is completed by the next stroke; a true end is not.
+                let joined = (m0 <= left || cut_before) && (m1 >= left + 1.0 || cut_after);
+                if !joined || alphas.max_element() < FAINT {
+                    alphas *= share;
+                } else {
+                    alphas = Vec4::from_array(alphas.to_array().map(|alpha| cut(alpha, share)));
+                }
             }
             let depth = p.z + (q.z - p.z) * t;
             let light = light_p + light_step * t;
-            let rows = row_first..row_end;
-            self.fragments += rows.len() as u64;
-            let at = column * major;
-            let mut d = row_first as f32 + 0.5 - centre;
-            if share > 0.9999 {
-                for row in rows {
-                    self.lay(at + row * minor, depth, profile(d, half).min(1.0) * opacity, light);
-                    d += 1.0;
-                }
-            } else {
-                // A column cut by a joint is completed by the next stroke; a true end is not.
-                let joined = (m0 <= column as f32 || p_cut) && (m1 >= column as f32 + 1.0 || q_cut);
-                for row in rows {
-                    let whole = profile(d, half).min(1.0) * opacity;
-                    let alpha = if joined { cut(whole, share) } else { whole * share };
+            let at = column as usize * major;
+            for (k, alpha) in alphas.to_array().into_iter().enumerate() {
+                let row = (row + k as i32) as usize;
+                if alpha > 0.0 && row < TILE {
+                    self.fragments += 1;
                     self.lay(at + row * minor, depth, alpha, light);
-                    d += 1.0;
                 }
             }
         }
@@ -221,10 +258,9 @@ impl TilePixels {
         a: &StrokePoint,
         b: &StrokePoint,
         [before, after]: [Option<Vec2>; 2],
-        origin: Vec2,
+        [p, q]: [Vec2; 2],
         opacity: f32,
     ) {
-        let (p, q) = (Vec2::new(a.x, a.y) - origin, Vec2::new(b.x, b.y) - origin);
         let length = p.distance(q);
         if !(length > 1e-5 && length.is_finite()) {
             return;

@@ -16,6 +16,8 @@ use crate::shadow::{LitBy, Shadows};
 
 /// How strongly ambient light is held back per unit of optical depth.
 const VEIL: f32 = 0.16;
+/// Openness towards a light that the body hides.
+const BEHIND_BODY: f32 = 0.25;
 /// How far a hair is lifted out of its own shadow (depth cells of the map).
 const LIFT: f32 = 0.6;
 
@@ -125,13 +127,14 @@ impl<'a> HairShader<'a> {
         let mut sum = Vec3::ZERO;
         let (mut open, mut maps) = (0.0f32, 0.0f32);
         for light in &self.shadows.lights {
-            let depth = light.optical_depth(p, LIFT);
-            open += 1.0 / (1.0 + VEIL * depth);
             maps += 1.0;
             let body = light.body_visibility(p);
             if body <= 0.0 {
+                open += BEHIND_BODY;
                 continue;
             }
+            let depth = light.optical_depth(p, LIFT);
+            open += 1.0 / (1.0 + VEIL * depth);
             let arriving = light.color * body;
             let scattered = exp_neg3(self.extinction * depth);
             let direct = exp_neg(self.surface_extinction * depth);

@@ -338,11 +338,11 @@ impl TileGrid {
     /// Calls `touch` with each tile that the stroke's box meets.
     fn for_each_touched(&self, a: &StrokePoint, b: &StrokePoint, mut touch: impl FnMut(usize)) {
         let margin = 1.5 * a.half_width.max(b.half_width) + 1.5;
-        let tile = TILE as f32;
         let span = |p: f32, q: f32, count: usize| {
-            let lo = ((p.min(q) - margin) / tile).floor().max(0.0) as usize;
-            let hi = ((p.max(q) + margin) / tile).floor();
-            if hi < 0.0 { 0..0 } else { lo..(hi as usize + 1).min(count) }
+            let per_tile = 1.0 / TILE as f32;
+            let lo = ((p.min(q) - margin) * per_tile).max(0.0) as u32;
+            let hi = ((p.max(q) + margin) * per_tile).max(-1.0) + 1.0;
+            lo as usize..(hi as u32 as usize).min(count)
         };
         let columns = span(a.x, b.x, self.columns);
         for row in span(a.y, b.y, self.rows) {

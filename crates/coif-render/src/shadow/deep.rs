@@ -18,9 +18,9 @@ use crate::{HairView, Settings};
 /// Fixed-point units per unit of optical depth.
 const UNITS: f32 = 1048576.0;
 /// More points than this are thinned out (the rest weighs more): the map is far coarser than hair.
-const POINTS_KEPT: usize = 1 << 20;
+const POINTS_KEPT: usize = 1 << 19;
 /// Longest step between samples along a fibre (texels).
-const STEP: f32 = 1.25;
+const STEP: f32 = 1.75;
 /// Strands handed to a worker at a time.
 const BLOCK: usize = 256;
 
