@@ -30,7 +30,6 @@ const SHOULDER_ENDS: (Vec3, Vec3) =
 const SHOULDER_RADIUS: f32 = 0.043;
 const DELTOID: (Vec3, f32) = (Vec3::new(0.170, -0.285, -0.032), 0.055);
 const EYE: Vec3 = Vec3::new(0.0310, -0.0005, 0.0660);
-const MOUTH: Vec3 = Vec3::new(0.0, -0.0655, 0.0865);
 
 fn ear_turn() -> Quat {
     Quat::from_rotation_y(0.38) * Quat::from_rotation_x(-0.16) * Quat::from_rotation_z(-0.12)
@@ -60,9 +59,9 @@ fn head(p: Vec3) -> f32 {
         ellipsoid(p, Vec3::new(0.038, -0.021, 0.050), Vec3::new(0.021, 0.017, 0.022)),
         0.026,
     );
-    let jaw_corner = Vec3::new(0.0490, -0.062, 0.004);
+    let jaw_corner = Vec3::new(0.0455, -0.062, 0.004);
     d = join(d, limb(p, Vec3::new(0.0580, -0.012, -0.006), jaw_corner, 0.012, 0.0125), 0.030);
-    d = join(d, limb(p, jaw_corner, Vec3::new(0.014, -0.1005, 0.061), 0.0125, 0.0125), 0.030);
+    d = join(d, limb(p, jaw_corner, Vec3::new(0.012, -0.1000, 0.061), 0.0125, 0.0115), 0.030);
     d = join(d, ellipsoid(p, MUZZLE.0, MUZZLE.1), 0.026);
     d = join(
         d,
@@ -115,15 +114,16 @@ fn head(p: Vec3) -> f32 {
         ellipsoid(p, Vec3::new(0.0062, -0.0410, 0.0935), Vec3::new(0.0034, 0.0028, 0.0050)),
         0.003,
     );
-    // Philtrum and lips.
+    // Philtrum, lips, the hollow under them.
     d = carve(
         d,
         limb(p, Vec3::new(0.0, -0.0455, 0.0925), Vec3::new(0.0, -0.0545, 0.0935), 0.0022, 0.0026),
         0.005,
     );
-    d = join(d, upper_lip(p), 0.0050);
-    d = join(d, lower_lip(p), 0.0050);
-    d = carve(d, mouth_line(p), 0.0018);
+    if p.z > 0.05 {
+        let lips = Lips::at(p);
+        d -= 0.0036 * lips.upper + 0.0046 * lips.lower - 0.0012 * lips.line;
+    }
     d = carve(
         d,
         ellipsoid(p, Vec3::new(0.0, -0.0835, 0.0925), Vec3::new(0.0150, 0.0050, 0.0055)),
@@ -142,21 +142,30 @@ fn head(p: Vec3) -> f32 {
     join(d, join(rim, tragus, 0.005), 0.006)
 }
 
-fn upper_lip(p: Vec3) -> f32 {
-    let middle = Vec3::new(0.0045, -0.0608, 0.0880);
-    let corner = Vec3::new(0.0235, -0.0655, 0.0735);
-    limb(p, middle, corner, 0.0045, 0.0012)
+/// How much a place belongs to the lips and to the line between them, 0..1 each.
+struct Lips {
+    upper: f32,
+    lower: f32,
+    line: f32,
 }
 
-fn lower_lip(p: Vec3) -> f32 {
-    let middle = Vec3::new(0.0, -0.0712, 0.0865);
-    let corner = Vec3::new(0.0225, -0.0668, 0.0735);
-    limb(p, middle, corner, 0.0056, 0.0012)
-}
+impl Lips {
+    /// Half the width of the mouth (m).
+    const HALF_WIDTH: f32 = 0.0255;
 
-fn mouth_line(p: Vec3) -> f32 {
-    let front = Vec3::new(0.0, MOUTH.y - 0.0004, 0.0925);
-    limb(p, front, Vec3::new(0.0240, MOUTH.y - 0.0008, 0.0770), 0.0012, 0.0010)
+    fn at(p: Vec3) -> Self {
+        let across = (1.0 - (p.x / Self::HALF_WIDTH).powi(2)).max(0.0);
+        let line_y = -0.0660 + 1.2 * p.x * p.x;
+        // The bow of the upper lip dips in the middle.
+        let bow = 1.0 - 0.2 * (-(p.x / 0.0042).powi(2)).exp();
+        let hump = |v: f32| (4.0 * v * (1.0 - v)).max(0.0);
+        let upper = hump((p.y - line_y) / (0.0070 * across.powf(0.7) * bow).max(1e-5));
+        let lower = hump((line_y - p.y) / (0.0088 * across.powf(0.6)).max(1e-5));
+        let line = smoothstep(0.0024, 0.0002, (p.y - line_y).abs())
+            * smoothstep(Self::HALF_WIDTH + 0.001, Self::HALF_WIDTH - 0.004, p.x);
+        let rise = across.sqrt();
+        Self { upper: upper * rise, lower: lower * rise, line }
+    }
 }
 
 /// Neck, shoulders and chest, right side.
@@ -190,10 +199,10 @@ fn neck_and_shoulders(p: Vec3) -> f32 {
 /// temple, down in front of the ear, over it, behind it, and down to the nape.
 fn hair_line(angle: f32) -> f32 {
     const POINTS: [(f32, f32); 10] = [
-        (0.00, 0.0800),
-        (0.40, 0.0790),
-        (0.75, 0.0700),
-        (0.98, 0.0420),
+        (0.00, 0.0720),
+        (0.40, 0.0720),
+        (0.72, 0.0660),
+        (0.95, 0.0420),
         (1.22, 0.0050),
         (1.42, 0.0020),
         (1.62, 0.0330),
@@ -259,11 +268,21 @@ impl Figure for Bust {
             all.push(along(mirror(trapezius[0], side), mirror(trapezius[1], side), 0.034, CHEST));
             let deltoid = Shape::Sphere { radius: DELTOID.1 + 0.003 };
             all.push(on(deltoid, mirror(DELTOID.0, side), Quat::IDENTITY, CHEST));
+            let collar = [Vec3::new(0.014, -0.238, 0.034), Vec3::new(0.140, -0.236, 0.000)];
+            all.push(along(mirror(collar[0], side), mirror(collar[1], side), 0.013, CHEST));
+            let blade =
+                (mirror(Vec3::new(0.085, -0.300, -0.060), side), Vec3::new(0.075, 0.080, 0.052));
+            all.push(round(blade, 0.0, CHEST));
             let arm = [DELTOID.0, Vec3::new(0.188, -0.45, -0.035)];
             all.push(along(mirror(arm[0], side), mirror(arm[1], side), 0.052, CHEST));
         }
+        all.push(round(
+            (Vec3::new(0.0, -0.218, -0.034), Vec3::new(0.098, 0.060, 0.066)),
+            0.0,
+            CHEST,
+        ));
         let middle = NECK_ENDS.0.lerp(NECK_ENDS.1, 0.5);
-        all.push(along(NECK_ENDS.0, middle, NECK_RADII.0 + 0.006, HEAD));
+        all.push(along(NECK_ENDS.0, middle, NECK_RADII.0 + 0.001, HEAD));
         all.push(along(middle, NECK_ENDS.1, NECK_RADII.1 + 0.006, NECK));
         all.push(round(CHEST_BODY, 0.007, CHEST));
         all
@@ -295,8 +314,9 @@ impl Figure for Bust {
             .max(smoothstep(0.006, -0.002, ear_distance(p)));
         let mut color = skin * (Vec3::ONE - Vec3::new(0.02, 0.13, 0.16) * flush);
         // Lips.
-        let lips = upper_lip(q).min(lower_lip(q));
-        color = color.lerp(Vec3::new(0.47, 0.16, 0.14), 0.85 * smoothstep(0.0022, 0.0004, lips));
+        let lips = Lips::at(q);
+        let red = (1.4 * (lips.upper + lips.lower)).max(lips.line).min(1.0);
+        color = color.lerp(Vec3::new(0.50, 0.17, 0.15), 0.8 * red * smoothstep(0.06, 0.07, q.z));
         // Lashes along the slit of the lids, and brows, in the colour of the hair.
         let dark = hair * 0.35;
         let slit_y = EYE.y - 0.0056 + 6.0 * (q.x - EYE.x) * (q.x - EYE.x);
@@ -306,7 +326,7 @@ impl Figure for Bust {
         color = color.lerp(dark, 0.9 * lash);
         let t = ((q.x - 0.013) / 0.036).clamp(0.0, 1.0);
         let brow_y = 0.0205 + 0.0045 * (1.0 - (2.2 * t - 1.25) * (2.2 * t - 1.25));
-        let brow = smoothstep(0.0042, 0.0018, (q.y - brow_y).abs() + 0.0016 * t)
+        let brow = smoothstep(0.0058, 0.0010, (q.y - brow_y).abs() + 0.0016 * t)
             * smoothstep(0.010, 0.014, q.x)
             * smoothstep(0.052, 0.047, q.x)
             * smoothstep(0.04, 0.05, q.z);

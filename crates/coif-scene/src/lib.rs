@@ -3,6 +3,7 @@
 //! Everything built in is made by code from fixed seeds: [`bust`] and [`creature`] are implicit
 //! solids, meshed by [`surface_nets`].
 
+mod build;
 pub mod bust;
 pub mod creature;
 pub mod figure;
@@ -11,7 +12,10 @@ pub mod implicit;
 pub mod motion;
 pub mod surface_nets;
 
+mod mesh_figure;
 mod random;
 mod roots;
+pub mod style;
 
+pub use build::{BuildError, Built, build};
 pub use file::{Scene, SceneError, builtin};

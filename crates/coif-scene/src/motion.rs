@@ -13,6 +13,9 @@ pub const NECK: usize = 1;
 /// The bone of the head.
 pub const HEAD: usize = 2;
 
+/// A bone that stands still, for what does not belong to the body.
+pub const GROUND: usize = 3;
+
 /// Where the neck leaves the chest, and where the head sits on the neck (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pivots {
@@ -115,10 +118,13 @@ impl BodyMotion {
 
 impl Motion for BodyMotion {
     fn bones(&self) -> usize {
-        3
+        4
     }
 
     fn world_from_rest(&self, bone: usize, time: f64) -> RigidTransform {
+        if bone == GROUND {
+            return RigidTransform::IDENTITY;
+        }
         let pose = self.pose(time);
         let shift = Vec3::from(pose.shift.map(|c| c as f32));
         let body = RigidTransform {

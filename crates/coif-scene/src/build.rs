@@ -1,0 +1,370 @@
+//! From a scene's words to a groom and a body, ready to simulate.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use coif::body::{Body, Collider, Shape, TriangleMesh};
+use coif::groom::Groom;
+use coif::simulation::Simulation;
+use coif_io::{ReadOptions, Up};
+use glam::Vec3;
+use thiserror::Error;
+
+use crate::bust::Bust;
+use crate::creature::Creature;
+use crate::figure::{self, Figure};
+use crate::file::{
+    BodyFile, BodyShape, BodySource, Collide, GroomSource, GroomStyle, Scene, UpAxis,
+};
+use crate::mesh_figure::FittedMesh;
+use crate::motion::{BodyMotion, GROUND, HEAD, Pivots};
+use crate::style::{self, StyleRequest};
+
+/// What kept a scene from being built.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A file of the scene could not be read.
+    #[error(transparent)]
+    File(#[from] coif_io::Error),
+    /// The groom or the body cannot be simulated.
+    #[error("{what}: {source}")]
+    Invalid {
+        /// Which file, or which part of the scene.
+        what: String,
+        /// What is wrong with it.
+        source: coif::Error,
+    },
+    /// The body has no place where the style could grow.
+    #[error("{file}: there is no group '{group}' for hair to grow on")]
+    NoScalp {
+        /// The body's file.
+        file: String,
+        /// The group that was asked for.
+        group: String,
+        /// The groups that there are.
+        groups: Vec<String>,
+    },
+    /// The scalp has no area.
+    #[error("{0}: the scalp has no area, so no hair can grow on it")]
+    EmptyScalp(String),
+}
+
+impl BuildError {
+    /// What the user could try.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::File(error) => error.hint().map(str::to_owned),
+            Self::Invalid { source, .. } => match source {
+                coif::Error::NotFinite { .. } => {
+                    Some("export the groom again, or drop the strand that is named".into())
+                }
+                coif::Error::EmptyGroom => Some("the file has no hair in it".into()),
+                _ => None,
+            },
+            Self::NoScalp { groups, .. } if groups.is_empty() => Some(
+                "the mesh has no groups: put the scalp's faces into a group (OBJ: 'g scalp')"
+                    .into(),
+            ),
+            Self::NoScalp { groups, .. } => {
+                Some(format!("set body.scalp to one of: {}", groups.join(", ")))
+            }
+            Self::EmptyScalp(_) => Some("put faces with an area into the scalp's group".into()),
+        }
+    }
+}
+
+/// A scene made real.
+pub struct Built {
+    /// The words it was made from.
+    pub scene: Scene,
+    /// The hair, bound to the body.
+    pub groom: Arc<Groom>,
+    /// The body, moving.
+    pub body: Arc<Body>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    figure: Option<Arc<dyn Figure>>,
+}
+
+/// Roots farther from the body than this (m) are worth a word.
+const FAR_ROOT: f32 = 0.01;
+
+/// Makes groom and body of a scene; `folder` is where its relative paths start.
+pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
+    let mut warnings = Vec::new();
+    let (body, figure, scalp) = match &scene.body.source {
+        BodySource::BuiltIn(source) => {
+            let figure: Arc<dyn Figure> = match source.shape {
+                BodyShape::Creature => Arc::new(Creature),
+                _ => Arc::new(Bust),
+            };
+            let mesh = figure::mesh(&*figure, source.resolution);
+            let mut colliders = scene_colliders(scene);
+            if scene.body.collide == Collide::Primitives {
+                colliders.extend(figure.colliders());
+            }
+            let (motion, speed) = (scene.body.motion, scene.body.speed);
+            let body =
+                figure::body(&*figure, mesh, motion, speed, colliders).map_err(|source| {
+                    BuildError::Invalid { what: "the built-in body".into(), source }
+                })?;
+            (body, Some(figure), None)
+        }
+        BodySource::File(file) => {
+            let (body, scalp) = body_from_file(scene, file, folder, &mut warnings)?;
+            (body, None, scalp)
+        }
+    };
+    let groom = match &scene.groom {
+        GroomSource::Style(source) => {
+            let request = style_request(source, scene);
+            let grown = match (&figure, scalp) {
+                (Some(figure), _) => style::groom(&**figure, body.rest(), &request),
+                (None, Some(scalp)) => grow_on_mesh(body.rest(), &scalp, &request),
+                (None, None) => None,
+            };
+            grown.ok_or_else(|| BuildError::EmptyScalp("body".into()))?
+        }
+        GroomSource::File(source) => {
+            let path = folder.join(&source.path);
+            let options = ReadOptions { scale_m: source.scale, up: source.up.map(up) };
+            let loaded = coif_io::read_groom(&path, &options)?;
+            warnings.extend(loaded.warnings);
+            let mut groom = loaded.value;
+            let invalid = |source| BuildError::Invalid { what: path.display().to_string(), source };
+            let (points, strands) = groom.drop_degenerate();
+            if points > 0 {
+                warnings.push(format!(
+                    "{}: dropped {points} repeated points and {strands} strands without length",
+                    path.display()
+                ));
+            }
+            if let Some(points) = source.points {
+                groom = groom.resampled(points as usize).map_err(invalid)?;
+            }
+            let radius = groom.fibre.radius;
+            groom.fibre = scene.fibre;
+            groom.fibre.radius = radius;
+            let farthest = groom.bind(body.rest()).map_err(invalid)?;
+            if farthest > FAR_ROOT {
+                warnings.push(format!(
+                    "{}: roots are up to {:.3} m away from the body; hint: set body.file to the \
+                     groom's own body, or groom.scale and groom.up to the file's unit and axis",
+                    path.display(),
+                    farthest
+                ));
+            }
+            groom.validate().map_err(invalid)?;
+            groom
+        }
+    };
+    Ok(Built {
+        scene: scene.clone(),
+        groom: Arc::new(groom),
+        body: Arc::new(body),
+        warnings,
+        figure,
+    })
+}
+
+fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
+    StyleRequest {
+        style: source.style,
+        strands: source.strands as usize,
+        points: source.points as usize,
+        seed: source.seed,
+        length: source.length,
+        fibre: scene.fibre,
+    }
+}
+
+/// The colliders written in the scene: planes stand still, everything else goes with the head.
+fn scene_colliders(scene: &Scene) -> Vec<Collider> {
+    let build = |spec: &crate::file::ColliderSpec| {
+        let mut collider = spec.build(HEAD);
+        if collider.shape == Shape::Plane {
+            collider.bone = GROUND;
+        }
+        collider
+    };
+    scene.body.colliders.iter().map(build).collect()
+}
+
+fn up(axis: UpAxis) -> Up {
+    match axis {
+        UpAxis::Z => Up::Z,
+        _ => Up::Y,
+    }
+}
+
+/// A body from OBJ files, and the triangles of its scalp if the scene names one.
+fn body_from_file(
+    scene: &Scene,
+    file: &BodyFile,
+    folder: &Path,
+    warnings: &mut Vec<String>,
+) -> Result<(Body, Option<Vec<u32>>), BuildError> {
+    let path = folder.join(&file.path);
+    let options = ReadOptions { scale_m: file.scale, up: file.up.map(up) };
+    let invalid = |source| BuildError::Invalid { what: path.display().to_string(), source };
+    let (first, body) = if file.is_sequence() {
+        let loaded = coif_io::read_mesh_sequence(&path, &options)?;
+        warnings.extend(loaded.warnings);
+        let sequence = loaded.value;
+        let fps = file.fps.map_or(f64::from(scene.time.fps), f64::from);
+        let triangles = sequence.first.mesh.triangles.clone();
+        let body = Body::sampled(triangles, sequence.frames, fps).map_err(invalid)?;
+        (sequence.first, body)
+    } else {
+        let loaded = coif_io::read_mesh(&path, &options)?;
+        warnings.extend(loaded.warnings);
+        let mesh = loaded.value.mesh.clone();
+        // The whole mesh moves like a head on a neck below it.
+        let (lo, hi) = mesh.bounds().unwrap_or_default();
+        let below = Vec3::new(0.5 * (lo.x + hi.x), lo.y, 0.5 * (lo.z + hi.z));
+        let pivots = Pivots { neck: below, head: below };
+        let motion = Arc::new(BodyMotion::new(scene.body.motion, scene.body.speed, pivots));
+        let on_head = [(HEAD as u16, 1.0), (0, 0.0), (0, 0.0), (0, 0.0)];
+        let weights = vec![on_head; mesh.positions.len()];
+        (loaded.value, Body::skinned(mesh, weights, motion).map_err(invalid)?)
+    };
+    if scene.body.colliders.is_empty() && scene.body.collide == Collide::Primitives {
+        warnings.push(format!(
+            "{}: no [[body.collider]] is given, so hair goes through this body",
+            path.display()
+        ));
+    }
+    let body = body.with_colliders(scene_colliders(scene)).map_err(invalid)?;
+    let scalp = match (&scene.groom, &file.scalp) {
+        (GroomSource::Style(_), Some(group)) => {
+            Some(first.select(group).ok_or_else(|| BuildError::NoScalp {
+                file: path.display().to_string(),
+                group: group.clone(),
+                groups: first.groups.iter().map(|g| g.name.clone()).collect(),
+            })?)
+        }
+        _ => None,
+    };
+    Ok((body, scalp))
+}
+
+fn grow_on_mesh(mesh: &TriangleMesh, scalp: &[u32], request: &StyleRequest) -> Option<Groom> {
+    let fitted = FittedMesh::new(mesh, scalp)?;
+    let mut groom = style::groom(&fitted.figure()?, fitted.mesh(), request)?;
+    fitted.carry_back(&mut groom, mesh);
+    Some(groom)
+}
+
+impl Built {
+    /// Hair on the body at time 0.
+    pub fn simulation(&self) -> coif::Result<Simulation> {
+        Simulation::new(
+            self.groom.clone(),
+            self.body.clone(),
+            &self.scene.model,
+            self.scene.world(),
+        )
+    }
+
+    /// Linear albedo of the body per vertex: skin, lips, and a scalp tinted by the hair.
+    pub fn surface_colors(&self, hair_root_color: Vec3) -> Vec<Vec3> {
+        let positions = &self.body.rest().positions;
+        match &self.figure {
+            Some(figure) => positions.iter().map(|&p| figure.color(p, hair_root_color)).collect(),
+            None => vec![Vec3::new(0.55, 0.42, 0.36); positions.len()],
+        }
+    }
+
+    /// What a camera that stands still should show (m): the hair and the upper part of the body
+    /// over the whole motion.
+    pub fn film_bounds(&self) -> (Vec3, Vec3) {
+        let (mut lo, mut hi) = self.groom.strands.bounds().unwrap_or_default();
+        // Leave room for hair to swing: a third of its width to either side.
+        let swing = Vec3::new(0.12, 0.0, 0.12) * (hi - lo).max_element();
+        (lo, hi) = (lo - swing, hi + swing);
+        if let Some((body_lo, body_hi)) = self.body.rest().bounds() {
+            let head = body_hi.y - 0.30 * (body_hi.y - body_lo.y);
+            lo.y = lo.y.min(head);
+            hi.y = hi.y.max(body_hi.y);
+        }
+        // Follow one vertex on top of the body through the motion.
+        let positions = &self.body.rest().positions;
+        let top = (0..positions.len()).max_by(|&a, &b| positions[a].y.total_cmp(&positions[b].y));
+        let (mut up, mut down) = (0.0f32, 0.0f32);
+        if let Some(top) = top {
+            for frame in 0..self.scene.time.frames.min(2000) {
+                let time = f64::from(frame) / f64::from(self.scene.time.fps);
+                let mut at = Vec::with_capacity(1);
+                self.body.vertices_at(std::iter::once(top), time, &mut at);
+                let moved = at[0].y - positions[top].y;
+                (up, down) = (up.max(moved), down.min(moved));
+            }
+        }
+        (lo + Vec3::Y * down, hi + Vec3::Y * up)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scene(text: &str) -> Scene {
+        Scene::from_toml(text, "test.toml", &[]).unwrap()
+    }
+
+    #[test]
+    fn a_style_on_the_built_in_head_moves_without_trouble() {
+        let text = "[groom]\nstrands = 200\n[body]\nmotion = \"spin\"\nresolution = 0.008";
+        let built = build(&scene(text), Path::new(".")).unwrap();
+        let mut simulation = built.simulation().unwrap();
+        simulation.advance_to(0.5);
+        let health = simulation.health();
+        assert!(health.stretch_max < 1e-4 && health.penetration_max < 1e-3, "{health:?}");
+        let (lo, hi) = built.film_bounds();
+        let (hair_lo, hair_hi) = built.groom.strands.bounds().unwrap();
+        assert!(lo.cmple(hair_lo).all() && hi.cmpge(hair_hi).all());
+        assert_eq!(built.surface_colors(Vec3::ZERO).len(), built.body.rest().positions.len());
+    }
+
+    #[test]
+    fn a_style_grows_on_the_scalp_of_a_file_and_needs_its_group() {
+        let folder = tempfile::tempdir().unwrap();
+        // A head from elsewhere, twice as large and at another place.
+        let mut mesh = figure::mesh(&Bust, 0.012);
+        let scalp: Vec<bool> = (0..mesh.triangles.len())
+            .map(|t| Bust.hair_density(mesh.corners(t)[0]) > 0.5)
+            .collect();
+        for p in &mut mesh.positions {
+            *p = *p * 2.0 + Vec3::new(0.0, 1.5, 0.0);
+        }
+        let mut text = String::new();
+        for p in &mesh.positions {
+            text += &format!("v {} {} {}\n", p.x, p.y, p.z);
+        }
+        for (wanted, name) in [(true, "scalp"), (false, "skin")] {
+            text += &format!("g {name}\n");
+            for (t, corners) in mesh.triangles.iter().enumerate() {
+                if scalp[t] == wanted {
+                    let [a, b, c] = corners.map(|v| v + 1);
+                    text += &format!("f {a} {b} {c}\n");
+                }
+            }
+        }
+        std::fs::write(folder.path().join("actor.obj"), text).unwrap();
+        let with = |group: &str| {
+            let text = format!(
+                "[groom]\nstrands = 60\nstyle = \"short\"\n\
+                 [body]\nfile = \"actor.obj\"\nscale = 1\nscalp = \"{group}\""
+            );
+            build(&scene(&text), folder.path())
+        };
+        let built = with("scalp").unwrap();
+        assert_eq!(built.groom.strands.strand_count(), 60);
+        assert!(built.groom.strands.iter().all(|s| s[0].y > 1.3), "roots are on the head");
+        assert!(built.warnings.iter().any(|w| w.contains("collider")), "{:?}", built.warnings);
+        built.simulation().unwrap().step();
+        let error = with("hair").err().unwrap();
+        assert!(error.hint().unwrap().contains("scalp, skin"), "{error} {:?}", error.hint());
+    }
+}

@@ -1,0 +1,247 @@
+//! Built-in hairstyles: strands that grow from blue-noise roots over an implicit body.
+//!
+//! A style grows each strand on its own ([`grow`]), then neighbouring strands are gathered into
+//! locks and given waves, curls and frizz ([`locks`]). Everything depends on the seed and the
+//! root's place only, so the same scene has the same hair on every machine.
+
+mod fur;
+mod grow;
+mod locks;
+mod ponytail;
+
+use coif::body::{Collider, MovingCollider, TriangleMesh};
+use coif::groom::{Fibre, Groom, Strands};
+use glam::Vec3;
+use rayon::prelude::*;
+
+use self::locks::Locks;
+use crate::figure::Figure;
+use crate::file::Style;
+use crate::random::Random;
+use crate::roots::{Root, scatter};
+
+/// What to grow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StyleRequest {
+    /// Which hairstyle.
+    pub style: Style,
+    /// How many strands, exactly.
+    pub strands: usize,
+    /// Points on each strand.
+    pub points: usize,
+    /// Which hair of that style.
+    pub seed: u64,
+    /// Length of the longest strands (m), or the style's own.
+    pub length: Option<f32>,
+    /// What it is made of.
+    pub fibre: Fibre,
+}
+
+/// A strand before locks and resampling: many points, and how many of them the head holds.
+#[derive(Debug, Clone)]
+struct Grown {
+    line: Vec<Vec3>,
+    held: usize,
+}
+
+/// What shapes one style.
+struct Recipe {
+    /// Length of the longest strands (m).
+    length: f32,
+    /// Grows one strand.
+    grow: fn(&dyn Figure, &Root, &Recipe, &mut Random) -> Grown,
+    /// How strands gather and curl; `None` leaves them as they grew.
+    locks: Option<Locks>,
+}
+
+fn recipe(style: Style, length: Option<f32>) -> Recipe {
+    let (own, grow, locks): (f32, fn(&dyn Figure, &Root, &Recipe, &mut Random) -> Grown, _) =
+        match style {
+            Style::Short => (0.055, grow::short, Some(Locks::tufts())),
+            Style::Bob => (0.30, grow::bob, Some(Locks::smooth())),
+            Style::LongStraight => (0.46, grow::long, Some(Locks::smooth())),
+            Style::LongWavy => (0.44, grow::long, Some(Locks::waves())),
+            Style::LongCurly => (0.38, grow::long, Some(Locks::curls())),
+            Style::Ponytail => (0.34, ponytail::grow, Some(Locks::tail())),
+            Style::Fur => (0.030, fur::grow, Some(Locks::coat())),
+        };
+    Recipe { length: length.unwrap_or(own), grow, locks }
+}
+
+/// Smallest gap (m) between hair and body in the groom: a little more than the colliders' skin, so
+/// that hair at rest does not touch.
+const GAP: f32 = 0.0008;
+
+/// Grows a hairstyle on a figure. `mesh` is the figure's mesh, `scalp` limits where hair grows if
+/// the density does not. `None` if there is no place for hair.
+pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
+    let normals = mesh.vertex_normals();
+    let density = |_: usize, p: Vec3| figure.hair_density(p);
+    let roots = scatter(mesh, &normals, density, request.strands, request.seed)?;
+    let recipe = recipe(request.style, request.length);
+    // Grow every strand on its own.
+    let mut grown: Vec<Grown> = roots
+        .par_iter()
+        .enumerate()
+        .map(|(s, root)| {
+            let mut random = Random::new(request.seed, 0x9a1f_0000 + s as u64);
+            (recipe.grow)(figure, root, &recipe, &mut random)
+        })
+        .collect();
+    // Gather strands into locks.
+    if let Some(locks) = &recipe.locks {
+        grown = locks.gather(figure, &roots, grown, request.seed);
+    }
+    // Keep everything off the body, cut to the wanted number of points, taper the tips.
+    let solids = solids(&figure.colliders());
+    let strands: Vec<(Vec<Vec3>, u32)> = grown
+        .into_par_iter()
+        .map(|strand| {
+            let mut line = resampled(&strand.line, request.points);
+            let share = strand.held as f32 / strand.line.len() as f32;
+            let held = (share * (request.points - 1) as f32).floor() as u32 + 1;
+            keep_out(figure, &solids, &mut line, held as usize);
+            (line, held.min(request.points as u32 - 1).max(1))
+        })
+        .collect();
+    let mut all = Strands::with_capacity(strands.len(), strands.len() * request.points);
+    for (line, _) in &strands {
+        all.push(line);
+    }
+    let mut groom = Groom::new(all, request.fibre);
+    groom.embedded = strands.iter().map(|(_, held)| *held).collect();
+    groom.roots = roots.iter().map(|r| r.binding).collect();
+    for s in 0..strands.len() {
+        let points = groom.strands.points_of(s);
+        let n = points.len();
+        for (i, r) in groom.radius[points].iter_mut().enumerate() {
+            let along = i as f32 / (n - 1) as f32;
+            *r *= 1.0 - 0.75 * ((along - 0.55) / 0.45).max(0.0);
+        }
+    }
+    Some(groom)
+}
+
+fn solids(colliders: &[Collider]) -> Vec<MovingCollider> {
+    let still = |c: &Collider| MovingCollider {
+        shape: c.shape,
+        friction: c.friction,
+        start: c.world_from_shape,
+        end: c.world_from_shape,
+    };
+    colliders.iter().map(still).collect()
+}
+
+/// Moves points out of the surface and out of the colliders. Points near the root may be as close
+/// as their distance from it allows.
+fn keep_out(figure: &dyn Figure, solids: &[MovingCollider], line: &mut [Vec3], held: usize) {
+    let mut from_root = 0.0;
+    for i in 1..line.len() {
+        from_root += line[i].distance(line[i - 1]);
+        let gap = GAP.min(from_root * 0.3);
+        for _ in 0..3 {
+            let depth = gap - figure.value(line[i]);
+            if depth > 0.0 {
+                line[i] += figure.normal(line[i]) * depth;
+            }
+            if i < held {
+                continue;
+            }
+            for solid in solids {
+                let hit = solid.project_point(line[i]);
+                if hit.distance < gap {
+                    line[i] += hit.normal * (gap - hit.distance);
+                }
+            }
+        }
+    }
+}
+
+/// `points` points at equal arc length along a line.
+fn resampled(line: &[Vec3], points: usize) -> Vec<Vec3> {
+    let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
+    let mut out = Vec::with_capacity(points);
+    let (mut segment, mut passed) = (0, 0.0);
+    for i in 0..points {
+        let target = total * i as f32 / (points - 1) as f32;
+        loop {
+            let length = line[segment].distance(line[segment + 1]);
+            if passed + length >= target || segment + 2 == line.len() {
+                let t = if length > 0.0 { ((target - passed) / length).min(1.0) } else { 0.0 };
+                out.push(line[segment].lerp(line[segment + 1], t));
+                break;
+            }
+            passed += length;
+            segment += 1;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bust::Bust;
+    use crate::creature::Creature;
+    use crate::figure;
+
+    fn request(style: Style, strands: usize, points: usize) -> StyleRequest {
+        StyleRequest { style, strands, points, seed: 1, length: None, fibre: Fibre::default() }
+    }
+
+    /// Every style is a valid groom with the asked counts, outside of the body, at any resolution.
+    #[test]
+    fn styles_are_valid_and_outside_of_the_body() {
+        let head = figure::mesh(&Bust, 0.006);
+        let animal = figure::mesh(&Creature, 0.006);
+        for &style in Style::ALL {
+            let (figure, mesh): (&dyn Figure, _) =
+                if style == Style::Fur { (&Creature, &animal) } else { (&Bust, &head) };
+            let solids = solids(&figure.colliders());
+            for (strands, points) in [(1, 2), (300, 30), (40, 200)] {
+                let groom = groom(figure, mesh, &request(style, strands, points)).unwrap();
+                groom.validate().unwrap();
+                assert_eq!(groom.strands.strand_count(), strands);
+                assert_eq!(groom.strands.point_count(), strands * points);
+                if points < 30 {
+                    continue;
+                }
+                for (s, line) in groom.strands.iter().enumerate() {
+                    for p in &line[groom.embedded[s] as usize..] {
+                        let deepest = solids
+                            .iter()
+                            .map(|c| -c.project_point(*p).distance)
+                            .fold(0.0, f32::max);
+                        assert!(
+                            deepest < 1e-3,
+                            "{style:?} strand {s} is {deepest} m inside at {p}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_and_length_scales() {
+        let mesh = figure::mesh(&Bust, 0.008);
+        let of = |seed, length| {
+            let mut request = request(Style::LongStraight, 50, 20);
+            (request.seed, request.length) = (seed, length);
+            groom(&Bust, &mesh, &request).unwrap()
+        };
+        assert_eq!(of(1, None), of(1, None));
+        assert_ne!(of(1, None).strands, of(2, None).strands);
+        let longest = |g: &Groom| {
+            (0..g.strands.strand_count()).map(|s| g.strands.length(s)).fold(0.0, f32::max)
+        };
+        assert!(longest(&of(1, Some(0.2))) < 0.6 * longest(&of(1, None)));
+    }
+
+    #[test]
+    fn a_ponytail_is_held_up_to_the_tie() {
+        let mesh = figure::mesh(&Bust, 0.008);
+        let groom = groom(&Bust, &mesh, &request(Style::Ponytail, 200, 40)).unwrap();
+        assert!(groom.embedded.iter().all(|&e| e > 3 && e < 39));
+    }
+}
