@@ -18,9 +18,8 @@ const PARTING: f32 = 0.22;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let argument = |i: usize, default: &str| {
-        arguments.get(i).cloned().unwrap_or_else(|| default.to_string())
-    };
+    let argument =
+        |i: usize, default: &str| arguments.get(i).cloned().unwrap_or_else(|| default.to_string());
     let out = argument(0, "hair_ball.png");
     let color = argument(1, "brown");
     let count: usize = argument(2, "80000").parse()?;
@@ -36,9 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let aspect = width as f32 / height as f32;
     let view = Vec3::new(-0.45, -0.08, -1.0);
     let framed = Camera::frame(lo, hi, view, aspect);
-    let toward = |target: Vec3, distance: f32| {
-        Camera::look_at(target - view.normalize() * distance, target)
-    };
+    let toward =
+        |target: Vec3, distance: f32| Camera::look_at(target - view.normalize() * distance, target);
     let camera = match shot.as_str() {
         "back" => Camera::frame(lo, hi, Vec3::new(0.5, -0.15, 1.0), aspect),
         "close" => toward(Vec3::new(0.05, 0.0, 0.08), 0.35),

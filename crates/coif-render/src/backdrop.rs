@@ -111,7 +111,8 @@ mod tests {
     fn middle_grey_and_black_keep_their_place() {
         let table = SrgbTable::new();
         let mean = |c: f32| {
-            let sum: u32 = (0..1000).map(|i| u32::from(table.encode(Vec3::splat(c), i, 3)[1])).sum();
+            let sum: u32 =
+                (0..1000).map(|i| u32::from(table.encode(Vec3::splat(c), i, 3)[1])).sum();
             sum as f32 / 1000.0
         };
         assert!(mean(0.0) < 0.01, "black stays black");

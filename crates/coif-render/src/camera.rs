@@ -89,7 +89,7 @@ impl View {
         let right = forward.cross(camera.up).try_normalize().ok_or(Error::Camera)?;
         let usable = camera.position.is_finite()
             && camera.vertical_fov > 1e-4
-            && camera.vertical_fov < 3.14
+            && camera.vertical_fov < std::f32::consts::PI - 1e-3
             && camera.near.is_finite();
         if !usable {
             return Err(Error::Camera);

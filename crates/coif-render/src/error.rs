@@ -38,22 +38,30 @@ pub enum Error {
     },
     /// The camera sees nothing: position and target coincide, a value is not finite, or the field
     /// of view is not between 0 and half a turn.
-    #[error("the camera is degenerate\nhint: position and target must differ, up must not lie along the view, the field of view must be between 0 and pi")]
+    #[error(
+        "the camera is degenerate\nhint: position and target must differ, up must not lie along the view, the field of view must be between 0 and pi"
+    )]
     Camera,
     /// The extension of a film names no known kind.
-    #[error("{path}: not a film that can be written\nhint: use .mp4, .gif, .apng, or a picture sequence such as frame_####.png")]
+    #[error(
+        "{path}: not a film that can be written\nhint: use .mp4, .gif, .apng, or a picture sequence such as frame_####.png"
+    )]
     FilmKind {
         /// The path asked for.
         path: PathBuf,
     },
     /// This build has no encoder for `.mp4`.
-    #[error("{path}: this build cannot write .mp4\nhint: use .gif or .apng, or build with the feature `mp4` (needs a C++ compiler)")]
+    #[error(
+        "{path}: this build cannot write .mp4\nhint: use .gif or .apng, or build with the feature `mp4` (needs a C++ compiler)"
+    )]
     NoMp4 {
         /// The path asked for.
         path: PathBuf,
     },
     /// The picture is larger than the kind of film can hold.
-    #[error("{path}: {width} x {height} is too large for this kind of film\nhint: at most {limit} pixels a side, or write a picture sequence")]
+    #[error(
+        "{path}: {width} x {height} is too large for this kind of film\nhint: at most {limit} pixels a side, or write a picture sequence"
+    )]
     FilmSize {
         /// The film.
         path: PathBuf,
@@ -65,7 +73,9 @@ pub enum Error {
         limit: usize,
     },
     /// A picture has another size than the pictures before it.
-    #[error("{path}: frame {frame} is {found_width} x {found_height}, the frames before are {width} x {height}")]
+    #[error(
+        "{path}: frame {frame} is {found_width} x {found_height}, the frames before are {width} x {height}"
+    )]
     FrameSize {
         /// The film.
         path: PathBuf,
@@ -81,7 +91,9 @@ pub enum Error {
         height: usize,
     },
     /// The frame rate is not a positive number.
-    #[error("frame rate {fps} is out of range\nhint: more than 0 and at most 1000 frames per second")]
+    #[error(
+        "frame rate {fps} is out of range\nhint: more than 0 and at most 1000 frames per second"
+    )]
     FrameRate {
         /// The frame rate asked for (1/s).
         fps: f64,

@@ -62,7 +62,8 @@ impl Beside {
         let mut part = std::ffi::OsString::from(".");
         part.push(name);
         part.push(format!(".{}.{ending}", std::process::id()));
-        let beside = Self { target: target.into(), part: target.with_file_name(part), published: false };
+        let beside =
+            Self { target: target.into(), part: target.with_file_name(part), published: false };
         File::create(&beside.part).map_err(|source| beside.error(source))?;
         Ok(beside)
     }

@@ -38,7 +38,7 @@ impl Light {
             },
             Light {
                 direction: (front * 0.8 + right * 0.9 + up * 0.15).normalize_or(Vec3::Y),
-                color: Vec3::new(0.80, 0.90, 1.0) * 0.65,
+                color: Vec3::new(0.90, 0.95, 1.0) * 0.70,
                 casts_shadow: true,
             },
             Light {

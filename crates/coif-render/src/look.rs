@@ -11,7 +11,7 @@ pub struct HairLook {
     pub root_color: Vec3,
     /// Colour at the tip.
     pub tip_color: Vec3,
-    /// How much strands differ from each other: 0 all the same, 0.3 natural, 1 wild.
+    /// How much strands differ from each other: 0 all the same, 0.4 natural, 1 wild.
     pub color_variation: f32,
     /// Strength of light scattered many times inside the hair.
     pub diffuse: f32,
@@ -73,7 +73,7 @@ impl HairLook {
         Self {
             root_color,
             tip_color,
-            color_variation: 0.3,
+            color_variation: 0.4,
             diffuse: 0.60 - 0.10 * lightness,
             ambient: 0.30,
             primary: 0.17 - 0.05 * lightness,

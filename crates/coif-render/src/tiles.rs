@@ -208,8 +208,7 @@ impl TileWorker {
         }
         let ready = &self.ready;
         let bits = |i: u32| ready[i as usize].ends.map(|p| p.bits());
-        self.sorted.sort_unstable_by(|a, b| {
-            a.0.total_cmp(&b.0).then_with(|| bits(a.1).cmp(&bits(b.1)))
-        });
+        self.sorted
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| bits(a.1).cmp(&bits(b.1))));
     }
 }

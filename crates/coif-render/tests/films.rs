@@ -1,5 +1,7 @@
 //! Films of each kind come back with the same number of frames and the same size.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -112,7 +114,10 @@ fn misuse_is_refused_with_words() {
     let mut film = Film::create(at("a.gif"), 30.0).unwrap();
     film.push(&picture(0, 32, 32)).unwrap();
     assert!(matches!(film.push(&picture(0, 32, 30)), Err(Error::FrameSize { .. })));
-    assert!(matches!(Film::create(at("b.gif"), 30.0).unwrap().finish(), Err(Error::EmptyFilm { .. })));
+    assert!(matches!(
+        Film::create(at("b.gif"), 30.0).unwrap().finish(),
+        Err(Error::EmptyFilm { .. })
+    ));
     assert!(Film::is_film("x/f_%04d.png") && !Film::is_film("x/f.png") && Film::is_film("a.MP4"));
 }
 

@@ -191,11 +191,8 @@ impl TilePixels {
         let steep = along.y.abs() > along.x.abs();
         let forward = if steep { along.y > 0.0 } else { along.x > 0.0 };
         let (p, q, from, to) = if forward { (a, b, pa, pb) } else { (b, a, pb, pa) };
-        let (cut_before, cut_after) = if forward {
-            (a.is_led(), b.is_followed())
-        } else {
-            (b.is_followed(), a.is_led())
-        };
+        let (cut_before, cut_after) =
+            if forward { (a.is_led(), b.is_followed()) } else { (b.is_followed(), a.is_led()) };
         let (m0, n0, m1, n1) =
             if steep { (from.y, from.x, to.y, to.x) } else { (from.x, from.y, to.x, to.y) };
         let (major, minor) = if steep { (TILE, 1) } else { (1, TILE) };
@@ -344,8 +341,9 @@ mod tests {
                 let along = Vec2::from_angle(angle);
                 let start = Vec2::new(16.2, 15.7) - along * (0.5 * length);
                 let end = start + along * length;
-                let point =
-                    |p: Vec2, led, followed| StrokePoint::plain(p.x, p.y, 0.5 * width, led, followed);
+                let point = |p: Vec2, led, followed| {
+                    StrokePoint::plain(p.x, p.y, 0.5 * width, led, followed)
+                };
                 let line = [point(start, false, true), point(end, true, false)];
                 let area = covered(&line);
                 let error = (area / (length * width) - 1.0).abs();

@@ -21,11 +21,13 @@ pub(crate) fn order_strands(hair: &[HairView<'_>], order: &mut Vec<StrandRef>) {
     order.clear();
     for (view, hair) in hair.iter().enumerate() {
         let long_enough = |s: &usize| hair.strands.points_of(*s).len() >= 2;
-        order.extend((0..hair.strands.strand_count()).filter(long_enough).map(|strand| StrandRef {
-            key: 0,
-            view: view as u32,
-            strand: strand as u32,
-        }));
+        order.extend(
+            (0..hair.strands.strand_count()).filter(long_enough).map(|strand| StrandRef {
+                key: 0,
+                view: view as u32,
+                strand: strand as u32,
+            }),
+        );
     }
     let middle = |at: &StrandRef| {
         let points = hair[at.view as usize].strands.strand(at.strand as usize);

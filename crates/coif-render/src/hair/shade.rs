@@ -32,11 +32,13 @@ pub(crate) struct StrandJitter {
 
 impl StrandJitter {
     pub(crate) fn new(seed: u32, variation: f32) -> Self {
-        let key = hash(seed ^ 0x00c0_1f);
-        let brightness = 1.0 + variation * (0.75 * signed_unit(key, 0) + 0.35 * signed_unit(key, 1));
+        let key = hash(seed ^ 0xc01f);
+        // Many strands a little darker, few much lighter.
+        let level = signed_unit(key, 0) + signed_unit(key, 1);
+        let brightness = (variation * (1.1 * level - 0.1)).exp();
         let warmth = variation * 0.22 * signed_unit(key, 2);
         Self {
-            tint: Vec3::new(1.0 + warmth, 1.0, 1.0 - warmth) * brightness.max(0.05),
+            tint: Vec3::new(1.0 + warmth, 1.0, 1.0 - warmth) * brightness,
             width: 1.0 + 0.8 * variation * signed_unit(key, 3),
             shift: 0.09 * variation * signed_unit(key, 4),
             gloss: glint(1.0 + 1.6 * variation * signed_unit(key, 5)),
@@ -141,7 +143,8 @@ impl<'a> HairShader<'a> {
 
             let sin_i = tangent.dot(light.toward).clamp(-1.0, 1.0);
             let cos_i = (1.0 - sin_i * sin_i).max(1e-4).sqrt();
-            let cos_phi = ((light.toward.dot(to_eye) - sin_i * sin_r) / (cos_i * cos_r)).clamp(-1.0, 1.0);
+            let cos_phi =
+                ((light.toward.dot(to_eye) - sin_i * sin_r) / (cos_i * cos_r)).clamp(-1.0, 1.0);
             let half_phi = (0.5 + 0.5 * cos_phi).max(0.0).sqrt();
 
             // Many times scattered light: more from the side that faces the eye.
@@ -155,20 +158,25 @@ impl<'a> HairShader<'a> {
                 * cos_i;
             let grazing = 1.0 - (0.5 + 0.5 * light.toward.dot(to_eye)).max(0.0).sqrt();
             let fresnel = 0.6 + 1.6 * grazing * grazing * grazing;
-            answer += Vec3::splat(look.primary * jitter.gloss * primary * fresnel * direct);
+            let surface = look.primary * jitter.gloss * primary * fresnel * direct;
+            answer += Vec3::splat(0.8 * surface) + through_once * (0.4 * surface);
 
             // Through the fibre, off its back wall, towards the tip.
             let secondary = bell(sines + look.secondary_shift - jitter.shift, secondary_width)
                 * half_phi
                 * half_phi
                 * cos_i;
-            answer += color * through_once * scattered
+            answer += color
+                * through_once
+                * scattered
                 * (look.secondary * 2.2 * jitter.gloss * secondary);
 
             // Straight through, from behind.
             let behind = (0.5 - 0.5 * cos_phi).max(0.0);
             let through = bell(sines, secondary_width * 1.6) * behind * behind * behind;
-            answer += through_once * color.lerp(Vec3::ONE, 0.25) * scattered
+            answer += through_once
+                * color.lerp(Vec3::ONE, 0.25)
+                * scattered
                 * (look.transmission * through * direct);
 
             sum += arriving * answer;
@@ -180,8 +188,8 @@ impl<'a> HairShader<'a> {
     }
 
     /// What remains of a light at a point on the body below the hair.
-    pub(crate) fn through_hair(&self, light: &LitBy, p: Vec3) -> (Vec3, f32) {
-        let depth = light.optical_depth(p, 0.0);
+    pub(crate) fn through_hair(&self, light: &LitBy, p: Vec3, normal: Vec3) -> (Vec3, f32) {
+        let depth = light.optical_depth_soft(p, normal);
         (exp_neg3(self.extinction * depth * 1.3), depth)
     }
 }

@@ -9,15 +9,15 @@ use glam::Vec3;
 
 use super::order::StrandRef;
 use super::shade::{HairShader, StrandJitter};
+use crate::HairView;
 use crate::camera::View;
 use crate::hash::hash;
 use crate::tiles::{BodyBuffer, TILE, TileGrid};
-use crate::HairView;
 
 /// Points per chunk (about).
 const CHUNK_POINTS: usize = 1 << 14;
 /// Largest distance between a curve and the strokes that stand for it (pixels).
-const FLATNESS: f32 = 0.12;
+const FLATNESS: f32 = 0.25;
 /// Longest stroke (pixels): longer ones sort badly by depth and spoil the lists.
 const LONGEST: f32 = 28.0;
 /// Most strokes for one segment.
@@ -158,7 +158,8 @@ impl StrokeChunk {
         let last = (points.len() - 1) as f32;
         let mut connected = false;
         for i in 0..points.len() - 1 {
-            let Some(piece) = self.visible_piece(i, points, &hair.radius[first..], view, body) else {
+            let Some(piece) = self.visible_piece(i, points, &hair.radius[first..], view, body)
+            else {
                 connected = false;
                 continue;
             };
@@ -235,7 +236,8 @@ impl StrokeChunk {
             / nearest;
         let margin = 2.0 + bulge + 1.5 * width * view.focal / nearest;
         let (lo, hi) = (a.min(b) - Vec3::splat(margin), a.max(b) + Vec3::splat(margin));
-        let off = !(hi.x > 0.0 && hi.y > 0.0 && lo.x < view.width as f32 && lo.y < view.height as f32);
+        let off =
+            !(hi.x > 0.0 && hi.y > 0.0 && lo.x < view.width as f32 && lo.y < view.height as f32);
         if off || body.hides(lo, hi, nearest - width) {
             return None;
         }
@@ -328,9 +330,8 @@ fn hermite(points: &[Vec3], slopes: &[Vec3], i: usize, t: f32) -> (Vec3, Vec3) {
         + q * (3.0 * t2 - 2.0 * t3)
         + m * (t3 - 2.0 * t2 + t)
         + n * (t3 - t2);
-    let slope = (q - p) * (6.0 * t - 6.0 * t2)
-        + m * (3.0 * t2 - 4.0 * t + 1.0)
-        + n * (3.0 * t2 - 2.0 * t);
+    let slope =
+        (q - p) * (6.0 * t - 6.0 * t2) + m * (3.0 * t2 - 4.0 * t + 1.0) + n * (3.0 * t2 - 2.0 * t);
     (place, slope)
 }
 

@@ -39,8 +39,11 @@ pub(crate) struct DeepMap {
     /// Nodes per metre.
     per_metre: Vec3,
     nodes: [usize; 3],
-    /// Optical depth from the light up to each node; depth runs fastest.
-    depth: Vec<f32>,
+    /// Optical depth from the light up to each node, in steps; depth runs fastest. Two bytes are
+    /// fine enough, and lookups wait for memory.
+    depth: Vec<u16>,
+    /// Optical depth of one step.
+    step: f32,
 }
 
 impl Default for DeepMap {
@@ -51,6 +54,7 @@ impl Default for DeepMap {
             per_metre: Vec3::ONE,
             nodes: [0; 3],
             depth: Vec::new(),
+            step: 0.0,
         }
     }
 }
@@ -85,18 +89,26 @@ impl DeepMap {
             }
         });
 
-        // Sum along depth: a node sees all nodes before it and half of itself.
+        // Find the deepest column: it sets the unit of the stored values.
         let column = self.nodes[2];
-        let grids = &memory.grids;
-        self.depth.resize(size, 0.0);
         let row = self.nodes[0] * column;
+        let grids = &memory.grids;
+        let at = |i: usize| grids.iter().map(|grid| u64::from(grid[i])).sum::<u64>();
+        let columns = (0..size / column).into_par_iter();
+        let deepest = columns.map(|c| (c * column..(c + 1) * column).map(at).sum()).max();
+        let units_per_step = deepest.unwrap_or(0).max(1) as f32 / f32::from(u16::MAX);
+        self.step = units_per_step / UNITS;
+
+        // Sum along depth: a node sees all nodes before it and half of itself.
+        self.depth.resize(size, 0);
         self.depth.par_chunks_mut(row).enumerate().for_each(|(y, out)| {
-            for x in 0..out.len() / column {
+            for (x, out) in out.chunks_exact_mut(column).enumerate() {
                 let first = y * row + x * column;
                 let mut before = 0u64;
-                for k in 0..column {
-                    let own: u64 = grids.iter().map(|grid| u64::from(grid[first + k])).sum();
-                    out[x * column + k] = (before as f32 + 0.5 * own as f32) / UNITS;
+                for (k, out) in out.iter_mut().enumerate() {
+                    let own = at(first + k);
+                    let units = before as f32 + 0.5 * own as f32;
+                    *out = (units / units_per_step + 0.5) as u16;
                     before += own;
                 }
             }
@@ -187,11 +199,8 @@ impl DeepMap {
         let g = (self.axes.light_from_world(p) - self.origin) * self.per_metre;
         let last = (nz - 1) as f32;
         let z = (g.z - lift).min(last - 1e-3);
-        let inside = g.x >= 0.0
-            && g.y >= 0.0
-            && z > 0.0
-            && g.x < (nx - 1) as f32
-            && g.y < (ny - 1) as f32;
+        let inside =
+            g.x >= 0.0 && g.y >= 0.0 && z > 0.0 && g.x < (nx - 1) as f32 && g.y < (ny - 1) as f32;
         if !inside {
             return 0.0;
         }
@@ -199,12 +208,17 @@ impl DeepMap {
         let (fx, fy, fz) = (g.x - ix as f32, g.y - iy as f32, z - iz as f32);
         let first = (iy * nx + ix) * nz + iz;
         let along = |at: usize| match self.depth.get(at..at + 2) {
-            Some(&[a, b]) => a + (b - a) * fz,
+            Some(&[a, b]) => f32::from(a) + (f32::from(b) - f32::from(a)) * fz,
             _ => 0.0,
         };
         let near = along(first) * (1.0 - fx) + along(first + nz) * fx;
         let far = along(first + nx * nz) * (1.0 - fx) + along(first + nx * nz + nz) * fx;
-        near * (1.0 - fy) + far * fy
+        (near * (1.0 - fy) + far * fy) * self.step
+    }
+
+    /// Side of a texel (m).
+    pub(crate) fn texel(&self) -> f32 {
+        self.per_metre.x.recip()
     }
 }
 
@@ -288,8 +302,9 @@ mod tests {
             pool.install(|| build(view, Vec3::new(0.6, 0.8, 0.0), &Settings::default()))
         };
         let one = in_pool(&strands, &ids, 1);
-        assert!(one.depth.iter().any(|&d| d > 0.0));
+        assert!(one.depth.iter().any(|&d| d > 0));
         assert_eq!(one.depth, in_pool(&strands, &ids, 3).depth);
+        assert_eq!(one.step, in_pool(&strands, &ids, 3).step);
         assert_eq!(one.depth, in_pool(&reversed, &back, 2).depth);
     }
 }

@@ -69,7 +69,8 @@ impl DepthMap {
     fn draw(&mut self, [a, b, c]: [Vec3; 3]) {
         let (ab, ac) = ((b - a).truncate(), (c - a).truncate());
         let area = ab.perp_dot(ac);
-        if !(area.abs() > 1e-12) {
+        let drawable = area.abs() > 1e-12;
+        if !drawable {
             return;
         }
         let (lo, hi) = (a.min(b).min(c).max(Vec3::ZERO), a.max(b).max(c));
@@ -120,7 +121,7 @@ impl DepthMap {
     /// A tent over several texels around a point lifted off the surface.
     pub(crate) fn visibility_soft(&self, p: Vec3, normal: Vec3) -> f32 {
         let lifted = p + normal * (3.5 * self.texel);
-        self.filtered(self.to_map(lifted) - Vec3::Z * self.texel, 4, 3.0 * self.texel)
+        self.filtered(self.to_map(lifted) - Vec3::Z * self.texel, 3, 3.0 * self.texel)
     }
 
     fn filtered(&self, q: Vec3, reach: isize, ramp: f32) -> f32 {

@@ -66,6 +66,18 @@ impl LitBy {
         self.hair.as_ref().map_or(0.0, |map| map.optical_depth(p, lift))
     }
 
+    /// Optical depth of the hair above a point on the body, blurred over a few texels of its
+    /// surface: skin shows the raster of the map where hair does not.
+    pub(crate) fn optical_depth_soft(&self, p: Vec3, normal: Vec3) -> f32 {
+        let Some(map) = &self.hair else { return 0.0 };
+        let reach = 1.6 * map.texel();
+        let (u, v) = normal.any_orthonormal_pair();
+        let ring =
+            [(1.0, 0.0), (0.5, 0.87), (-0.5, 0.87), (-1.0, 0.0), (-0.5, -0.87), (0.5, -0.87)];
+        let around = ring.map(|(a, b)| map.optical_depth(p + (u * a + v * b) * reach, 0.0));
+        (2.0 * map.optical_depth(p, 0.0) + around.iter().sum::<f32>()) * 0.125
+    }
+
     /// Share of the light that the body lets through to a point on a hair.
     pub(crate) fn body_visibility(&self, p: Vec3) -> f32 {
         self.body.as_ref().map_or(1.0, |map| map.visibility_quick(p))

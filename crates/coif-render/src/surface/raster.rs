@@ -131,9 +131,11 @@ impl SurfacePass {
         samples.triangle.fill(NONE);
         for &index in list {
             let [a, b, c] = self.triangles[index as usize].corners;
-            let (pa, pb, pc) = (a.truncate() - origin, b.truncate() - origin, c.truncate() - origin);
+            let (pa, pb, pc) =
+                (a.truncate() - origin, b.truncate() - origin, c.truncate() - origin);
             let area = (pb - pa).perp_dot(pc - pa);
-            if !(area.abs() > 1e-9) {
+            let drawable = area.abs() > 1e-9;
+            if !drawable {
                 continue;
             }
             let lo = pa.min(pb).min(pc).floor().max(Vec2::ZERO);
@@ -186,7 +188,8 @@ impl SurfacePass {
             if count == 0.0 {
                 continue;
             }
-            let seen = || samples.depth[first..first + SAMPLES.len()].iter().filter(|d| d.is_finite());
+            let seen =
+                || samples.depth[first..first + SAMPLES.len()].iter().filter(|d| d.is_finite());
             depth[at] = seen().sum::<f32>() / count;
             let (lo, hi) = seen().fold((f32::INFINITY, 0.0f32), |(l, h), &d| (l.min(d), h.max(d)));
             let mean = points.iter().flatten().copied().reduce(|a, b| a + b);

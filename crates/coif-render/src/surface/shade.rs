@@ -59,7 +59,8 @@ impl SkinShader<'_> {
         let mut sum = Vec3::ZERO;
         let (mut open, mut maps) = (0.0f32, 0.0f32);
         for light in &self.shadows.lights {
-            let (through, depth) = self.hair.through_hair(light, at.position + normal * 5e-4);
+            let (through, depth) =
+                self.hair.through_hair(light, at.position + normal * 1e-3, normal);
             open += 1.0 / (1.0 + VEIL * depth);
             maps += 1.0;
             let cos = normal.dot(light.toward);

@@ -1,0 +1,293 @@
+//! Pictures as a whole: same bytes, no flicker, body in front, odd input.
+
+#![allow(clippy::unwrap_used)]
+
+use coif::groom::Strands;
+use coif_render::{
+    Backdrop, Camera, Error, Frame, HairLook, HairView, Image, Light, Renderer, Settings,
+    SurfaceView,
+};
+use glam::Vec3;
+
+fn random(key: u32) -> f32 {
+    let mut x = key.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
+    for _ in 0..3 {
+        x ^= x >> 15;
+        x = x.wrapping_mul(0x2c1b_3c6d);
+        x ^= x >> 12;
+    }
+    (x >> 8) as f32 / 16_777_216.0
+}
+
+/// A hanging curtain of hair, 10 cm wide, 12 cm long.
+fn curtain(count: u32) -> Strands {
+    let mut strands = Strands::new();
+    for s in 0..count {
+        let root = Vec3::new(random(s * 8) - 0.5, 0.6, 0.2 * random(s * 8 + 1)) * 0.1;
+        let lean = Vec3::new(random(s * 8 + 2) - 0.5, 0.0, random(s * 8 + 3) - 0.5) * 0.03;
+        let phase = 6.3 * random(s * 8 + 4);
+        let line: Vec<Vec3> = (0..14)
+            .map(|i| {
+                let u = i as f32 / 13.0;
+                let wave = Vec3::new((phase + 9.0 * u).cos(), 0.0, (phase + 9.0 * u).sin());
+                root + lean * u + wave * 0.002 * u - Vec3::Y * 0.12 * u
+            })
+            .collect();
+        strands.push(&line);
+    }
+    strands
+}
+
+/// A square plate that faces +z.
+fn plate(z: f32, half: f32) -> ([Vec3; 4], [Vec3; 4], [[u32; 3]; 2]) {
+    let at = |x: f32, y: f32| Vec3::new(x * half, y * half, z);
+    let positions = [at(-1.0, -1.0), at(1.0, -1.0), at(1.0, 1.0), at(-1.0, 1.0)];
+    (positions, [Vec3::Z; 4], [[0, 1, 2], [0, 2, 3]])
+}
+
+fn camera() -> Camera {
+    Camera::look_at(Vec3::new(0.0, 0.0, 0.5), Vec3::ZERO)
+}
+
+fn draw(
+    hair: &[HairView<'_>],
+    surfaces: &[SurfaceView<'_>],
+    settings: Settings,
+    look: &HairLook,
+) -> Image {
+    let camera = camera();
+    let lights = Light::three_point(&camera);
+    let mut renderer = Renderer::new(settings).unwrap();
+    renderer.render(&Frame { hair, surfaces, camera, lights: &lights, look }).unwrap()
+}
+
+#[test]
+fn order_threads_and_repetition_give_the_same_bytes() {
+    let strands = curtain(1500);
+    let radius = vec![5e-5; strands.point_count()];
+    let count = strands.strand_count();
+    let ids: Vec<u32> = (0..count as u32).collect();
+    let shuffled: Vec<u32> = (0..count as u32).map(|s| s * 7 % count as u32).collect();
+    let mut other = Strands::new();
+    shuffled.iter().for_each(|&s| other.push(strands.strand(s as usize)));
+    let (positions, normals, triangles) = plate(-0.005, 0.04);
+    let surface = SurfaceView {
+        positions: &positions,
+        normals: &normals,
+        triangles: &triangles,
+        color: None,
+    };
+    let settings = Settings::sized(200, 150);
+    let look = HairLook::default();
+    let draw_in = |threads: usize, strands: &Strands, ids: &[u32]| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let hair = HairView { seed_ids: Some(ids), ..HairView::new(strands, &radius) };
+        pool.install(|| draw(&[hair], &[surface], settings, &look))
+    };
+    let one = draw_in(1, &strands, &ids);
+    assert!(one == draw_in(1, &strands, &ids), "the same again");
+    assert!(one == draw_in(2, &strands, &ids), "two threads");
+    assert!(one == draw_in(3, &other, &shuffled), "another order of strands, three threads");
+
+    // A renderer that has drawn something else before draws the same.
+    let hair = HairView::new(&strands, &radius);
+    let (camera, look) = (camera(), HairLook::default());
+    let lights = Light::three_point(&camera);
+    let mut renderer = Renderer::new(settings).unwrap();
+    let frame = Frame { hair: &[hair], surfaces: &[surface], camera, lights: &lights, look: &look };
+    renderer.render(&Frame { surfaces: &[], lights: &lights[..1], ..frame }).unwrap();
+    assert!(renderer.render(&frame).unwrap() == one, "memory of an earlier frame shows");
+}
+
+/// Mean brightness of blocks of 16 x 16 pixels (0..255).
+fn blocks(image: &Image) -> Vec<f32> {
+    let (columns, rows) = (image.width / 16, image.height / 16);
+    let mut sums = vec![0.0; columns * rows];
+    for y in 0..rows * 16 {
+        for x in 0..columns * 16 {
+            let p = &image.rgb8[(y * image.width + x) * 3..][..3];
+            let light: f32 = p.iter().map(|&c| (f32::from(c) / 255.0).powf(2.2)).sum();
+            sums[y / 16 * columns + x / 16] += light * 85.0 / 256.0;
+        }
+    }
+    sums
+}
+
+#[test]
+fn hair_does_not_sparkle_when_it_moves_by_less_than_a_pixel() {
+    let look = HairLook { color_variation: 0.3, ..HairLook::named("blond").unwrap() };
+    let settings = Settings { backdrop: Backdrop::flat(Vec3::ZERO), ..Settings::sized(192, 192) };
+    // One pixel at the distance of the hair.
+    let pixel = 2.0 * 0.5 * (Camera::PORTRAIT_FOV * 0.5).tan() / 192.0;
+    // A handful of strands: single fibres against black show every flaw.
+    for (count, radius) in [(12, 4e-5), (600, 4e-5), (12, 4e-4)] {
+        let strands = curtain(count);
+        let radius = vec![radius; strands.point_count()];
+        let mut seen: Vec<Vec<f32>> = Vec::new();
+        for step in 0..16 {
+            let shift = Vec3::new(0.13, 0.09, 0.0) * (pixel * step as f32);
+            let mut moved = strands.clone();
+            moved.positions_mut().iter_mut().for_each(|p| *p += shift);
+            // Light does not change when everything moves, so shadows are left out.
+            let (camera, hair) = (camera(), [HairView::new(&moved, &radius)]);
+            let mut lights = Light::three_point(&camera);
+            lights.iter_mut().for_each(|light| light.casts_shadow = false);
+            let mut renderer = Renderer::new(settings).unwrap();
+            let frame = Frame { hair: &hair, surfaces: &[], camera, lights: &lights, look: &look };
+            seen.push(blocks(&renderer.render(&frame).unwrap()));
+        }
+        let total = |image: &Vec<f32>| image.iter().sum::<f32>();
+        let total_jump =
+            seen.windows(2).map(|w| (total(&w[1]) / total(&w[0]) - 1.0).abs()).fold(0.0, f32::max);
+        // Hair that moves on carries light from block to block at a steady rate; a change of
+        // that rate is a flicker.
+        let mut local_jump = 0.0f32;
+        for w in seen.windows(3) {
+            for ((a, b), c) in w[0].iter().zip(&w[1]).zip(&w[2]) {
+                local_jump = local_jump.max((a - 2.0 * b + c).abs() / (b + 0.5));
+            }
+        }
+        println!("{count} strands: total {total_jump:.4}, local {local_jump:.4}");
+        assert!(total_jump < 0.012, "{count} strands: total brightness jumps by {total_jump}");
+        assert!(local_jump < 0.06, "{count} strands: a block jumps by {local_jump}");
+    }
+}
+
+#[test]
+fn the_body_hides_hair_behind_it_and_not_in_front() {
+    let strands = curtain(800);
+    let radius = vec![6e-5; strands.point_count()];
+    let hair = [HairView::new(&strands, &radius)];
+    let settings = Settings::sized(96, 96);
+    let look = HairLook::default();
+    let with_plate = |z: f32, hair: &[HairView<'_>]| {
+        let (positions, normals, triangles) = plate(z, 0.3);
+        let surface = SurfaceView {
+            positions: &positions,
+            normals: &normals,
+            triangles: &triangles,
+            color: None,
+        };
+        draw(hair, &[surface], settings, &look)
+    };
+    let difference = |a: &Image, b: &Image| {
+        a.rgb8.iter().zip(&b.rgb8).filter(|(a, b)| a.abs_diff(**b) > 8).count()
+    };
+    // Shadow falls behind the hair, never on a plate in front of it as seen from all lights.
+    let mut front_light = Light::three_point(&camera())[0];
+    front_light.direction = Vec3::Z;
+    let hidden = |z: f32| {
+        let (positions, normals, triangles) = plate(z, 0.3);
+        let surface = [SurfaceView {
+            positions: &positions,
+            normals: &normals,
+            triangles: &triangles,
+            color: None,
+        }];
+        let lights = [front_light];
+        let mut renderer = Renderer::new(settings).unwrap();
+        let frame = Frame {
+            hair: &hair,
+            surfaces: &surface,
+            camera: camera(),
+            lights: &lights,
+            look: &look,
+        };
+        let with = renderer.render(&frame).unwrap();
+        let without = renderer.render(&Frame { hair: &[], ..frame }).unwrap();
+        difference(&with, &without)
+    };
+    assert_eq!(hidden(0.1), 0, "hair shows through a plate in front of it");
+    assert!(hidden(-0.1) > 3000, "hair in front of a plate is missing");
+    assert!(difference(&with_plate(-0.1, &hair), &with_plate(-0.1, &[])) > 3000);
+}
+
+#[test]
+fn light_comes_out_finite_and_in_range_for_every_look() {
+    let strands = curtain(400);
+    let radius = vec![5e-5; strands.point_count()];
+    for name in HairLook::names() {
+        let look = HairLook::named(name).unwrap();
+        let settings = Settings { backdrop: Backdrop::flat(Vec3::ZERO), ..Settings::sized(64, 64) };
+        let image = draw(&[HairView::new(&strands, &radius)], &[], settings, &look);
+        let brightest = image.rgb8.iter().max().unwrap();
+        assert!(*brightest > 20, "{name}: nothing is seen");
+        let clipped = image.rgb8.iter().filter(|&&c| c >= 254).count();
+        assert!(clipped * 50 < image.rgb8.len(), "{name}: {clipped} values are clipped");
+    }
+    // A perfectly white hair in even light must not send out more than it gets.
+    let white = HairLook { color_variation: 0.0, ..HairLook::of_colors(Vec3::ONE, Vec3::ONE) };
+    let lights: Vec<Light> = (0..64)
+        .map(|i| {
+            let y = 1.0 - (i as f32 + 0.5) / 32.0;
+            let (r, a) = ((1.0 - y * y).sqrt(), i as f32 * 2.4);
+            let direction = Vec3::new(r * a.cos(), y, r * a.sin());
+            Light {
+                direction,
+                color: Vec3::splat(0.7 * std::f32::consts::PI / 64.0),
+                casts_shadow: false,
+            }
+        })
+        .collect();
+    let settings = Settings { backdrop: Backdrop::flat(Vec3::ZERO), ..Settings::sized(64, 64) };
+    let thick = vec![1e-3; strands.point_count()];
+    let frame = Frame {
+        hair: &[HairView::new(&strands, &thick)],
+        surfaces: &[],
+        camera: camera(),
+        lights: &lights,
+        look: &HairLook { ambient: 0.0, ..white },
+    };
+    let image = Renderer::new(settings).unwrap().render(&frame).unwrap();
+    let brightest = *image.rgb8.iter().max().unwrap();
+    println!("white furnace: brightest level {brightest}");
+    assert!(brightest < 255 && brightest > 60, "{brightest}");
+}
+
+#[test]
+fn odd_input_is_drawn_or_refused_but_never_breaks() {
+    let mut strands = Strands::new();
+    let far = 1e20;
+    strands.push(&[]);
+    strands.push(&[Vec3::ZERO]);
+    strands.push(&[Vec3::ZERO, Vec3::ZERO, Vec3::ZERO]);
+    strands.push(&[Vec3::ZERO, Vec3::NAN, Vec3::Y * 0.1, Vec3::Y * 0.2]);
+    strands.push(&[Vec3::splat(-far), Vec3::splat(far)]);
+    strands.push(&[Vec3::new(0.0, 0.0, -0.2), Vec3::new(0.01, 0.0, 2.0)]);
+    strands.push(&[Vec3::new(0.0, 0.0, 0.5), Vec3::new(0.0, 0.01, 0.499)]);
+    strands.push(&[Vec3::new(-0.05, 0.0, 0.0), Vec3::new(0.05, 0.01, 0.0)]);
+    let mut radius = vec![1e-4; strands.point_count()];
+    (radius[1], radius[2]) = (f32::NAN, f32::INFINITY);
+    radius[7] = -1.0;
+    let settings = Settings::sized(50, 70);
+    let look = HairLook::default();
+    draw(&[HairView::new(&strands, &radius)], &[], settings, &look);
+
+    let positions = [Vec3::NAN, Vec3::X, Vec3::Y, Vec3::splat(far), Vec3::ZERO];
+    let normals = [Vec3::ZERO; 5];
+    let triangles = [[0, 1, 2], [1, 2, 3], [1, 1, 1], [1, 2, 4]];
+    let surface = SurfaceView {
+        positions: &positions,
+        normals: &normals,
+        triangles: &triangles,
+        color: None,
+    };
+    draw(&[HairView::new(&strands, &radius)], &[surface], settings, &look);
+    draw(&[], &[], Settings::sized(1, 1), &look);
+
+    let lights = Light::three_point(&camera());
+    let mut renderer = Renderer::new(settings).unwrap();
+    let frame = Frame {
+        hair: &[HairView::new(&strands, &radius[1..])],
+        surfaces: &[],
+        camera: camera(),
+        lights: &lights,
+        look: &look,
+    };
+    assert!(matches!(renderer.render(&frame), Err(Error::SliceLength { .. })));
+    let wrong = SurfaceView { triangles: &[[0, 1, 9]], ..surface };
+    let frame = Frame { hair: &[], surfaces: &[wrong], ..frame };
+    assert!(matches!(renderer.render(&frame), Err(Error::VertexIndex { vertex: 9, .. })));
+    assert!(matches!(Renderer::new(Settings::sized(0, 5)), Err(Error::Size { .. })));
+    assert!(matches!(Renderer::new(Settings::sized(5, 1 << 20)), Err(Error::Size { .. })));
+}
