@@ -1,0 +1,45 @@
+//! Rows for people.
+
+use std::fmt::Write as _;
+
+use super::Row;
+use crate::units;
+
+/// The rows as a table with a line of explanation.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let mut out = format!(
+        "{:<12} {:>8} {:>10} {:>7} {:>12} {:>12} {:>10} {:>8}  {}\n",
+        "name",
+        "strands",
+        "particles",
+        "threads",
+        "ns/particle",
+        "memory limit",
+        "ms/frame",
+        "faster",
+        "than"
+    );
+    for row in rows {
+        let limit = row.memory_limit_ns.map_or("-".into(), |ns| format!("{ns:.2}"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:<12} {:>8} {:>10} {:>7} {:>12.2} {:>12} {:>10.3} {:>7.1}x  {}",
+            row.name,
+            units::count(row.strands as u64),
+            units::count(row.particles as u64),
+            row.threads,
+            row.ns_per_particle_step,
+            limit,
+            row.ms_per_frame,
+            row.reference_ratio,
+            row.reference,
+        );
+    }
+    out.push_str(
+        "\nns per particle and step, for pictures per segment; ms per frame of 1/60 s or per \
+         picture.\nMemory limit: bytes that must move per particle over the bandwidth of a plain \
+         copy, same run.\n",
+    );
+    out
+}

@@ -1,0 +1,117 @@
+//! `coif convert`: from one format to another.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use coif_io::{Cache, FileKind, ReadOptions, Up};
+
+use crate::failure::Failure;
+use crate::talk::{self, Talk};
+use crate::target::{ending, probe_file};
+use crate::units;
+
+/// Convert grooms and meshes between formats, or take a frame out of a simulation
+///
+/// Grooms: .hair and .obj (polylines). Meshes: .obj. Everything is written in metres, y up.
+/// An existing file OUT is replaced when the new one is complete.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  coif convert wWavy.hair wavy.obj
+  coif convert scan.obj scan.hair --scale 0.01 --up z      centimetres, z up
+  coif convert dense.hair light.hair --points 16           16 points on every strand
+  coif convert run frame30.hair --frame 30                 a frame of a simulation")]
+pub(crate) struct Convert {
+    /// A groom or mesh file, or the folder of a simulation
+    input: PathBuf,
+    /// The file to write; its extension chooses the format
+    output: PathBuf,
+    /// Metres per unit of IN, such as 0.01 for centimetres [default: what IN says, or a guess]
+    #[arg(long, value_name = "METRES")]
+    scale: Option<f32>,
+    /// The axis of IN that points up [default: what IN says, or y]
+    #[arg(long, value_name = "AXIS")]
+    up: Option<UpAxis>,
+    /// Lay this many points on every strand, at equal distances
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=1000))]
+    points: Option<u16>,
+    /// Which frame of a simulation, from 0 [default: the last]
+    #[arg(long, value_name = "N")]
+    frame: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum UpAxis {
+    Y,
+    Z,
+}
+
+impl Convert {
+    pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
+        let options = ReadOptions {
+            scale_m: self.scale,
+            up: self.up.map(|up| match up {
+                UpAxis::Y => Up::Y,
+                UpAxis::Z => Up::Z,
+            }),
+        };
+        if let Some(scale) = self.scale
+            && !(scale.is_finite() && scale > 0.0)
+        {
+            let hint = "use 0.01 for centimetres, 0.001 for millimetres";
+            return Err(Failure::new(format!("--scale {scale}: expected a positive number"), hint));
+        }
+        let kind = FileKind::of(&self.input)?;
+        if kind == FileKind::Scene {
+            return Err(Failure::new(
+                format!("{}: a scene cannot be converted", self.input.display()),
+                "simulate it: coif simulate SCENE -o OUT.hair",
+            ));
+        }
+        if !["hair", "obj"].contains(&ending(&self.output).as_str()) {
+            return Err(Failure::new(
+                format!("{}: no format with this extension", self.output.display()),
+                "use .hair or .obj for grooms, .obj for meshes",
+            ));
+        }
+        probe_file(&self.output)?;
+        if kind == FileKind::Mesh {
+            return self.convert_mesh(&options, talk);
+        }
+        // Read the hair, lay out its points, write it.
+        let mut groom = if kind == FileKind::Cache {
+            let cache = Cache::open(&self.input)?;
+            let last = cache.frame_count()?.saturating_sub(1);
+            cache.read_frame(self.frame.unwrap_or(last))?
+        } else {
+            let loaded = coif_io::read_groom(&self.input, &options)?;
+            loaded.warnings.iter().for_each(|w| talk.warn(w));
+            loaded.value
+        };
+        if let Some(points) = self.points {
+            groom = groom
+                .resampled(points.into())
+                .map_err(|e| Failure::from(e).in_file(&self.input))?;
+        }
+        for lost in coif_io::write_groom(&self.output, &groom)? {
+            talk.warn(lost);
+        }
+        talk::print(&format!(
+            "{}: {} strands, {} points\n",
+            self.output.display(),
+            units::count(groom.strands.strand_count() as u64),
+            units::count(groom.strands.point_count() as u64)
+        ))
+    }
+
+    fn convert_mesh(&self, options: &ReadOptions, talk: &Talk) -> Result<(), Failure> {
+        let loaded = coif_io::read_mesh(&self.input, options)?;
+        loaded.warnings.iter().for_each(|w| talk.warn(w));
+        coif_io::write_mesh(&self.output, &loaded.value)?;
+        talk::print(&format!(
+            "{}: {} vertices, {} triangles\n",
+            self.output.display(),
+            units::count(loaded.value.mesh.positions.len() as u64),
+            units::count(loaded.value.mesh.triangles.len() as u64)
+        ))
+    }
+}

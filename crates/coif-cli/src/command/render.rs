@@ -1,0 +1,354 @@
+//! `coif render`: pictures and films of what is already there.
+
+use std::f32::consts::TAU;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use coif::body::Body;
+use coif::groom::{Groom, Strands};
+use coif_io::{Cache, FileKind, ReadOptions};
+use coif_scene::file::{Background, Camera, HairColor, HairPreset, RenderSettings, Scene, View};
+use coif_scene::{Built, build};
+use glam::Vec3;
+
+use super::{point, size};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::picture_file::PictureFile;
+use crate::run::build_scene;
+use crate::source::Source;
+use crate::studio::{Studio, renderer};
+use crate::talk::{self, Talk};
+use crate::threads::with_threads;
+use crate::units;
+
+/// Pictures and films of a simulation, a groom or a scene
+///
+/// A simulation's folder gives the film of its frames with the body of its scene, or the picture of
+/// one frame. A groom file gives its picture, a scene its first frame. A film of something that
+/// does not move turns around it.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  coif render run -o run.mp4                            the film of a simulation
+  coif render run -o last.png --view back               its last frame, seen from behind
+  coif render hair.hair -o hair.png --hair blond
+  coif render hair.hair --body head.obj -o turn.gif --turntable 60 --size 480x480
+  coif render long-curly -o curls.png                   a built-in scene")]
+pub(crate) struct Render {
+    /// The folder of a simulation, a .hair or .obj groom, a scene file or a built-in scene
+    input: String,
+    /// A picture (.png) or a film (.mp4, .gif, .apng, NAME.####.png)
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Which frame of a simulation, from 0 [default: the last]
+    #[arg(long, value_name = "N", help_heading = "What", conflicts_with = "frames")]
+    frame: Option<u64>,
+    /// Frames A to B of a simulation, both included [default: all]
+    #[arg(long, value_name = "A..B", value_parser = range, help_heading = "What")]
+    frames: Option<(u64, u64)>,
+    /// Go once around in N pictures
+    #[arg(long, value_name = "N", help_heading = "What", conflicts_with = "frames",
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    turntable: Option<u32>,
+    /// A mesh to show behind a groom file
+    #[arg(long, value_name = "MESH", help_heading = "What")]
+    body: Option<PathBuf>,
+    /// From which side to look
+    #[arg(long, value_name = "VIEW", help_heading = "Camera", conflicts_with = "camera",
+          value_parser = clap::builder::PossibleValuesParser::new(View::NAMES))]
+    view: Option<String>,
+    /// Where the camera stands (m)
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, help_heading = "Camera",
+          allow_hyphen_values = true)]
+    camera: Option<Vec3>,
+    /// The point in the middle of the picture (m)
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, help_heading = "Camera",
+          allow_hyphen_values = true)]
+    target: Option<Vec3>,
+    /// Vertical field of view (degrees)
+    #[arg(long, value_name = "DEGREES", value_parser = fov, help_heading = "Camera")]
+    fov: Option<f32>,
+    /// Size in pixels
+    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Looks")]
+    size: Option<(u32, u32)>,
+    /// Hair colour: black, dark-brown, brown, red, blond, grey, white, or linear r,g,b
+    #[arg(long, value_name = "NAME", value_parser = hair, help_heading = "Looks")]
+    hair: Option<HairColor>,
+    /// What is behind: studio, dark, light, or linear r,g,b
+    #[arg(long, value_name = "NAME", value_parser = background, help_heading = "Looks")]
+    background: Option<Background>,
+    /// Frames per second of a film
+    #[arg(long, value_name = "N", help_heading = "Looks")]
+    fps: Option<f64>,
+    /// Threads; 0 is one per core
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+}
+
+/// Pictures of a turn if nobody says how many: two seconds at sixty a second.
+const TURN: u32 = 120;
+
+/// What stands in front of the camera.
+enum Subject {
+    /// A groom and, if any, a mesh behind it.
+    Groom(Groom, Option<Arc<Body>>),
+    /// A scene and its hair at the start.
+    Scene(Box<Built>, Strands),
+    /// A simulation, with its body unless that could not be built again.
+    Cache(Cache, Option<Box<Built>>),
+}
+
+impl Render {
+    pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
+        with_threads(self.threads, || self.render(talk))
+    }
+
+    fn render(&self, talk: &Talk) -> Result<(), Failure> {
+        interrupt::listen();
+        // Open the output before anything slow.
+        let kind = match coif_scene::builtin::text(&self.input) {
+            Some(_) => FileKind::Scene,
+            None => self.kind()?,
+        };
+        let scene = self.scene(kind)?;
+        let fps = self.fps.or(scene.render.film_fps.map(f64::from));
+        let mut file =
+            PictureFile::create(&self.output, fps.unwrap_or_else(|| scene.time.fps.into()))?;
+        let renderer = renderer(&scene.render)?;
+        let subject = self.subject(kind, &scene, talk)?;
+
+        // Set up the camera and take picture after picture.
+        let shots = self.shots(&subject, file.is_film())?;
+        let mut studio = match &subject {
+            Subject::Scene(built, _) | Subject::Cache(_, Some(built)) => {
+                Studio::of_scene(renderer, built)
+            }
+            Subject::Groom(groom, body) => {
+                Studio::of_groom(renderer, &scene.render, groom, body.clone())
+            }
+            Subject::Cache(cache, None) => {
+                Studio::of_groom(renderer, &scene.render, &cache.read_frame(0)?, None)
+            }
+        };
+        if self.hair.is_some() {
+            studio.ignore_colors();
+        }
+        let mut progress = talk.progress("rendering", shots.len() as u64);
+        let mut kept: Option<(u64, Groom)> = None;
+        for (frame, turn) in &shots {
+            let time = *frame as f64 / f64::from(scene.time.fps);
+            let image = match &subject {
+                Subject::Groom(groom, _) => studio.shoot(groom, &groom.strands, 0.0, *turn)?,
+                Subject::Scene(built, strands) => {
+                    studio.shoot(&built.groom, strands, 0.0, *turn)?
+                }
+                Subject::Cache(cache, _) => {
+                    if kept.as_ref().is_none_or(|(number, _)| number != frame) {
+                        kept = Some((*frame, cache.read_frame(*frame)?));
+                    }
+                    let Some((_, groom)) = &kept else { continue };
+                    studio.shoot(groom, &groom.strands, time, *turn)?
+                }
+            };
+            file.push(image)?;
+            progress.advance();
+            if interrupt::asked() {
+                return Err(Failure::Interrupted { message: "nothing was written".into() });
+            }
+        }
+        drop(progress);
+        let path = file.finish()?;
+        let bytes = std::fs::metadata(&path).map(|m| units::bytes(m.len())).unwrap_or_default();
+        talk::print(&format!("{}  {} pictures  {bytes}\n", path.display(), shots.len()))
+    }
+
+    fn kind(&self) -> Result<FileKind, Failure> {
+        let path = Path::new(&self.input);
+        if !path.exists() {
+            // Loading explains what scenes there are.
+            Source::load(&self.input, &[])?;
+        }
+        let kind = FileKind::of(path)?;
+        if kind == FileKind::Mesh {
+            return Err(Failure::new(
+                format!("{}: is a mesh, expected hair", path.display()),
+                "show a mesh behind hair: coif render HAIR --body MESH -o picture.png",
+            ));
+        }
+        if kind != FileKind::Cache && (self.frame.is_some() || self.frames.is_some()) {
+            return Err(Failure::new(
+                format!("{}: has no frames to choose from", path.display()),
+                "--frame and --frames are for the folder of a simulation",
+            ));
+        }
+        Ok(kind)
+    }
+
+    /// The scene whose `[render]` holds, changed by the options.
+    fn scene(&self, kind: FileKind) -> Result<Scene, Failure> {
+        let mut scene = match kind {
+            FileKind::Scene => Source::load(&self.input, &[])?.scene,
+            FileKind::Cache => {
+                let name = format!("{}/scene.toml", self.input);
+                Scene::from_toml(&Cache::open(&self.input)?.scene()?, &name, &[])?
+            }
+            _ => Scene::default(),
+        };
+        self.change(&mut scene.render);
+        Ok(scene)
+    }
+
+    fn change(&self, render: &mut RenderSettings) {
+        if let Some((width, height)) = self.size {
+            (render.width, render.height) = (width, height);
+        }
+        let view = self.view.as_deref();
+        if let Some(&view) = View::ALL.iter().find(|v| Some(v.name()) == view) {
+            render.camera = Camera::View(view);
+            render.camera_target = None;
+        }
+        if let Some(position) = self.camera {
+            render.camera = Camera::Position(position);
+            render.camera_target = None;
+        }
+        render.camera_target = self.target.or(render.camera_target);
+        render.fov = self.fov.unwrap_or(render.fov);
+        render.hair = self.hair.unwrap_or(render.hair);
+        render.background = self.background.unwrap_or(render.background);
+    }
+
+    fn subject(&self, kind: FileKind, scene: &Scene, talk: &Talk) -> Result<Subject, Failure> {
+        if self.body.is_some() && kind != FileKind::Groom {
+            return Err(Failure::new(
+                format!("{}: has its own body", self.input),
+                "--body is for groom files",
+            ));
+        }
+        match kind {
+            FileKind::Scene => {
+                let source = Source { scene: scene.clone(), ..Source::load(&self.input, &[])? };
+                let built = build_scene(&source, talk)?;
+                let strands = built.simulation()?.strands();
+                Ok(Subject::Scene(Box::new(built), strands))
+            }
+            FileKind::Cache => {
+                let cache = Cache::open(&self.input)?;
+                let working = talk.working("building the body");
+                let built = build(scene, cache.folder());
+                drop(working);
+                let built = built
+                    .inspect_err(|e| talk.warn(format_args!("the body is left out: {e}")))
+                    .ok();
+                Ok(Subject::Cache(cache, built.map(Box::new)))
+            }
+            _ => {
+                let loaded = coif_io::read_groom(&self.input, &ReadOptions::default())?;
+                loaded.warnings.iter().for_each(|w| talk.warn(w));
+                let body = match &self.body {
+                    Some(path) => {
+                        let mesh = coif_io::read_mesh(path, &ReadOptions::default())?;
+                        mesh.warnings.iter().for_each(|w| talk.warn(w));
+                        let body = Body::still(mesh.value.mesh);
+                        Some(Arc::new(body.map_err(|e| Failure::from(e).in_file(path))?))
+                    }
+                    None => None,
+                };
+                Ok(Subject::Groom(loaded.value, body))
+            }
+        }
+    }
+
+    /// Which frame each picture shows, and how far around (rad) the camera is.
+    fn shots(&self, subject: &Subject, is_film: bool) -> Result<Vec<(u64, f32)>, Failure> {
+        let count = match subject {
+            Subject::Cache(cache, _) => cache.frame_count()?,
+            _ => 1,
+        };
+        if count == 0 {
+            return Err(Failure::new(
+                format!("{}: holds no frame yet", self.input),
+                "go on with the simulation: coif simulate SCENE -o FOLDER --resume",
+            ));
+        }
+        let last = self.frame.unwrap_or(count - 1);
+        let moves = count > 1 && self.turntable.is_none() && self.frame.is_none();
+        if !is_film {
+            if self.turntable.is_some() || self.frames.is_some() {
+                return Err(Failure::new(
+                    format!("{}: is one picture", self.output.display()),
+                    "use a film (.mp4, .gif, .apng) or numbered pictures (NAME.####.png)",
+                ));
+            }
+            return Ok(vec![(last, 0.0)]);
+        }
+        if moves || self.frames.is_some() {
+            let (first, last) = self.frames.unwrap_or((0, count - 1));
+            if last >= count {
+                return Err(Failure::new(
+                    format!("there is no frame {last}, {} holds {count}", self.input),
+                    format!("frames are counted from 0: --frames 0..{}", count - 1),
+                ));
+            }
+            return Ok((first..=last).map(|f| (f, 0.0)).collect());
+        }
+        let pictures = self.turntable.unwrap_or(TURN);
+        Ok((0..pictures).map(|i| (last, TAU * i as f32 / pictures as f32)).collect())
+    }
+}
+
+/// `A..B`
+fn range(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("expected A..B such as 10..50, found '{text}'");
+    let (a, b) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |s: &str| s.trim().parse::<u64>().map_err(|_| wrong());
+    let (a, b) = (number(a)?, number(b)?);
+    if a <= b { Ok((a, b)) } else { Err(format!("the range {a}..{b} is empty")) }
+}
+
+fn fov(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(degrees) if (1.0..=150.0).contains(&degrees) => Ok(degrees),
+        _ => Err("expected 1 to 150 degrees".into()),
+    }
+}
+
+fn hair(text: &str) -> Result<HairColor, String> {
+    let preset = HairPreset::ALL.iter().find(|p| p.name() == text);
+    match (preset, color(text)) {
+        (Some(&preset), _) => Ok(HairColor::Preset(preset)),
+        (None, Some(color)) => Ok(HairColor::Linear(color)),
+        _ => Err(format!("expected r,g,b from 0 to 1, or one of {}", HairPreset::NAMES.join(", "))),
+    }
+}
+
+fn background(text: &str) -> Result<Background, String> {
+    match (text, color(text)) {
+        ("studio", _) => Ok(Background::Studio),
+        ("dark", _) => Ok(Background::Dark),
+        ("light", _) => Ok(Background::Light),
+        (_, Some(color)) => Ok(Background::Color(color)),
+        _ => Err("expected studio, dark, light, or r,g,b from 0 to 1".into()),
+    }
+}
+
+fn color(text: &str) -> Option<Vec3> {
+    point(text).ok().filter(|c| c.min_element() >= 0.0 && c.max_element() <= 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_or_refused() {
+        assert_eq!(range("3..7"), Ok((3, 7)));
+        assert!(range("7..3").is_err() && range("7").is_err() && range("a..b").is_err());
+        assert_eq!(hair("blond"), Ok(HairColor::Preset(HairPreset::Blond)));
+        assert_eq!(hair("0.1,0.2,0.3"), Ok(HairColor::Linear(Vec3::new(0.1, 0.2, 0.3))));
+        assert!(hair("plaid").is_err() && hair("2,0,0").is_err());
+        assert_eq!(background("dark"), Ok(Background::Dark));
+        assert!(background("neon").is_err());
+        assert!(fov("0").is_err() && fov("x").is_err() && fov("35").is_ok());
+    }
+}

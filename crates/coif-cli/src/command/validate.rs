@@ -1,0 +1,88 @@
+//! `coif validate`: physics against what must be true.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::bench::unknown;
+use crate::failure::Failure;
+use crate::talk::{self, Talk};
+use crate::target::probe_file;
+use crate::units;
+use crate::validate::{ALL, Row};
+
+/// Check the physics against analytic truth; exit code 1 if a row fails
+#[derive(Args)]
+#[command(after_help = "Examples:
+  coif validate
+  coif validate hanging-chain --plot plots
+  coif validate --json | jq '.[] | select(.pass | not)'
+
+Checks: hold, length, hanging-chain")]
+pub(crate) struct Validate {
+    /// Only this check
+    name: Option<String>,
+    /// Write a plot (SVG) per check into this folder
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+impl Validate {
+    pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
+        if let Some(name) = &self.name
+            && ALL.iter().all(|c| c.name != name)
+        {
+            return Err(unknown("check", name, ALL.iter().map(|c| (c.name, c.about))));
+        }
+        if let Some(folder) = &self.plot {
+            std::fs::create_dir_all(folder).map_err(|e| {
+                let message = format!("{}: cannot create: {e}", folder.display());
+                Failure::new(message, "choose a folder that can be written to")
+            })?;
+            probe_file(&folder.join("probe"))?;
+        }
+        let mut rows = Vec::new();
+        for check in ALL.iter().filter(|c| self.name.as_deref().is_none_or(|n| n == c.name)) {
+            let working = talk.working(&format!("{}: {}", check.name, check.about));
+            let findings = (check.run)()?;
+            drop(working);
+            rows.extend(findings.rows);
+            if let Some(folder) = &self.plot {
+                let path = folder.join(format!("{}.svg", check.name));
+                coif_io::atomic::write_whole(&path, findings.plot.svg().as_bytes())?;
+                talk.say(format_args!("-> {}", path.display()));
+            }
+        }
+        if self.json {
+            talk::print_json(&rows)?
+        } else {
+            talk::print(&table(&rows))?
+        }
+        if rows.iter().all(|r| r.pass) { Ok(()) } else { Err(Failure::CheckFailed) }
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut out = String::new();
+    let width = rows.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    for row in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{}  {:width$}  {} {}, reference {}, error {} (at most {})  [{}]",
+            if row.pass { "pass" } else { "FAIL" },
+            row.name,
+            row.quantity,
+            units::number(row.value),
+            units::number(row.reference),
+            units::number(row.error),
+            row.tolerance,
+            row.model,
+        );
+    }
+    out
+}

@@ -1,0 +1,119 @@
+//! What ends a command early, how it is said, and the exit code that goes with it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use coif_scene::BuildError;
+
+/// Why a command did not finish.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Something is wrong with the input, the output or the machine.
+    Error {
+        /// What, with file and place where known.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// A report that is complete as it stands, with the line of the file in it.
+    Report(String),
+    /// A check failed; its rows were printed.
+    CheckFailed,
+    /// The user pressed Ctrl-C.
+    Interrupted {
+        /// What to say about what is left.
+        message: String,
+    },
+    /// Whoever read stdout is gone: nothing to say, nobody to say it to.
+    ReaderGone,
+}
+
+impl Failure {
+    /// An error with a way out.
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Error { message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Names the file that the trouble is in.
+    pub(crate) fn in_file(self, file: &Path) -> Self {
+        match self {
+            Self::Error { message, hint } => {
+                Self::Error { message: format!("{}: {message}", file.display()), hint }
+            }
+            other => other,
+        }
+    }
+
+    /// Says it on stderr.
+    pub(crate) fn report(&self) {
+        match self {
+            Self::Error { message, hint } => {
+                eprintln!("error: {message}");
+                if let Some(hint) = hint {
+                    eprintln!("hint: {hint}");
+                }
+            }
+            Self::Report(text) => eprintln!("{text}"),
+            Self::Interrupted { message } => eprintln!("interrupted: {message}"),
+            Self::CheckFailed | Self::ReaderGone => {}
+        }
+    }
+
+    /// 1 a check failed, 2 an error, 130 interrupted.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Error { .. } | Self::Report(_) => 2,
+            Self::CheckFailed => 1,
+            Self::Interrupted { .. } => 130,
+            Self::ReaderGone => 0,
+        })
+    }
+}
+
+impl From<coif_io::Error> for Failure {
+    fn from(error: coif_io::Error) -> Self {
+        Self::Error { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+    }
+}
+
+impl From<coif_scene::SceneError> for Failure {
+    fn from(error: coif_scene::SceneError) -> Self {
+        Self::Report(error.report())
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        Self::Error { message: error.to_string(), hint: error.hint() }
+    }
+}
+
+impl From<coif_render::Error> for Failure {
+    fn from(error: coif_render::Error) -> Self {
+        // The message carries its own hint on a second line.
+        let text = error.to_string();
+        match text.split_once("\nhint: ") {
+            Some((message, hint)) => Self::new(message, hint),
+            None => Self::Error { message: text, hint: None },
+        }
+    }
+}
+
+impl From<coif::Error> for Failure {
+    fn from(error: coif::Error) -> Self {
+        use coif::Error as E;
+        let hint = match &error {
+            E::EmptyGroom => "give a groom with at least one strand",
+            E::NotFinite { .. } | E::VertexNotFinite { .. } => {
+                "export the file again; this value was lost in the program that wrote it"
+            }
+            E::ShortStrand { .. } | E::ZeroSegment { .. } => {
+                "'coif convert IN OUT --points N' lays the points out anew"
+            }
+            E::NoTriangles | E::Unbound => "the body needs triangles that hair can grow on",
+            E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
+            _ => "'coif scenes --reference' lists every value and its limits",
+        };
+        Self::new(error.to_string(), hint)
+    }
+}

@@ -1,0 +1,92 @@
+//! The program `coif`: reads what was asked for, runs one command, and turns its result into an
+//! exit code: 0 fine, 1 a check failed, 2 an error, 130 interrupted.
+//!
+//! Data goes to stdout, talk to stderr. One file per command in `command/`.
+
+mod bench;
+mod command;
+mod failure;
+mod interrupt;
+mod nearest;
+mod picture_file;
+mod run;
+mod sequence_name;
+mod source;
+mod studio;
+mod talk;
+mod target;
+mod threads;
+mod units;
+mod validate;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::talk::Talk;
+
+/// Hair and fur simulation: one groom, one body, one scene file.
+#[derive(Parser)]
+#[command(name = "coif", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    after_help = "First steps:\n  coif demo\n  coif scenes\n  coif simulate spin --render spin.mp4\n\n\
+    Exit codes: 0 fine, 1 a check failed, 2 an error. Data goes to stdout, talk to stderr."
+)]
+struct Arguments {
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(command::demo::Demo),
+    Simulate(command::simulate::Simulate),
+    Render(command::render::Render),
+    Inspect(command::inspect::Inspect),
+    Convert(command::convert::Convert),
+    Scenes(command::scenes::Scenes),
+    Bench(command::bench::Bench),
+    Validate(command::validate::Validate),
+}
+
+/// What `coif` without a command says.
+const OVERVIEW: &str = "\
+Coif: hair and fur simulation
+
+  coif demo                              watch hair move: simulates, renders, writes a film
+  coif scenes                            the built-in scenes; 'coif scenes spin' prints one
+  coif simulate SCENE --render out.mp4   simulate a scene file or a built-in scene
+  coif simulate SCENE -o run             ... and keep every frame in the folder 'run'
+  coif render run -o picture.png         pictures and films of a run, a groom or a scene
+  coif inspect FILE                      what is in a groom, mesh, run or scene
+  coif convert IN OUT                    between .hair and .obj
+  coif bench, coif validate              speed and physical truth
+
+'coif COMMAND --help' teaches each one.
+";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let talk = Talk::new(arguments.quiet);
+    let result = match arguments.command {
+        None => talk::print(OVERVIEW),
+        Some(Command::Demo(demo)) => demo.run(&talk),
+        Some(Command::Simulate(simulate)) => simulate.run(&talk),
+        Some(Command::Render(render)) => render.run(&talk),
+        Some(Command::Inspect(inspect)) => inspect.run(&talk),
+        Some(Command::Convert(convert)) => convert.run(&talk),
+        Some(Command::Scenes(scenes)) => scenes.run(),
+        Some(Command::Bench(bench)) => bench.run(&talk),
+        Some(Command::Validate(validate)) => validate.run(&talk),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.report();
+            failure.exit_code()
+        }
+    }
+}

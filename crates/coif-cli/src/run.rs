@@ -1,0 +1,244 @@
+//! The main job: simulate a scene frame by frame, write each frame where it belongs, and take its
+//! picture. `demo` and `simulate` are two doors to this.
+//!
+//! Every output is opened or probed before the first step, so that nothing fails after minutes
+//! that could have failed at once.
+
+mod peaks;
+mod resume;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use coif::simulation::Stage;
+use coif_io::Cache;
+use coif_scene::{Built, build};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use self::peaks::Peaks;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::picture_file::PictureFile;
+use crate::source::Source;
+use crate::studio::{self, Studio};
+use crate::talk::Talk;
+use crate::target::{Target, Writer};
+
+/// What to simulate and where everything goes.
+pub(crate) struct Plan {
+    pub(crate) source: Source,
+    pub(crate) target: Option<PathBuf>,
+    pub(crate) render: Option<PathBuf>,
+    pub(crate) resume: bool,
+    pub(crate) overwrite: bool,
+}
+
+/// What came out. The keys are relied on from outside: see the design.
+#[derive(Debug, Serialize)]
+pub(crate) struct Outcome {
+    pub(crate) scene: String,
+    pub(crate) model: String,
+    pub(crate) strands: usize,
+    pub(crate) points: usize,
+    pub(crate) threads: usize,
+    pub(crate) frames: u64,
+    pub(crate) frames_simulated: u64,
+    pub(crate) steps_per_second: u32,
+    /// Time to simulate one frame, without pictures and files.
+    pub(crate) ms_per_frame: f64,
+    /// The same by stage.
+    pub(crate) stages_ms: Map<String, Value>,
+    pub(crate) render_ms_per_frame: Option<f64>,
+    pub(crate) seconds: f64,
+    pub(crate) stretch_max: f32,
+    pub(crate) penetration_max_m: f32,
+    pub(crate) quarantined: usize,
+    pub(crate) unresolved: u64,
+    pub(crate) non_finite: u64,
+    pub(crate) state_hash: String,
+    pub(crate) outputs: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Builds a scene and passes on what is to be known about it.
+pub(crate) fn build_scene(source: &Source, talk: &Talk) -> Result<Built, Failure> {
+    let working = talk.working("growing hair and body");
+    let built = build(&source.scene, &source.folder)?;
+    drop(working);
+    for warning in &built.warnings {
+        talk.warn(warning);
+    }
+    Ok(built)
+}
+
+/// Simulates.
+pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
+    interrupt::listen();
+    let started = Instant::now();
+    let scene = &plan.source.scene;
+    let fps = f64::from(scene.time.fps);
+
+    // Find out whether everything can be written.
+    let target = plan.target.as_deref().map(Target::parse).transpose()?;
+    if plan.resume && !matches!(target, Some(Target::Cache(_))) {
+        let message = "--resume needs -o with the folder of the simulation to go on with";
+        return Err(Failure::new(message, "add for instance: -o run"));
+    }
+    if let Some(target) = &target {
+        target.probe(plan.resume, plan.overwrite)?;
+    }
+    let film_fps = scene.render.film_fps.map_or(fps, f64::from);
+    let mut film = match &plan.render {
+        Some(path) => {
+            let renderer = studio::renderer(&scene.render)?;
+            Some((renderer, PictureFile::create(path, film_fps)?))
+        }
+        None => None,
+    };
+
+    // Grow hair and body, and start or go on.
+    let built = build_scene(&plan.source, talk)?;
+    let mut simulation = built.simulation()?;
+    let mut peaks = Peaks::default();
+    let mut first = 0;
+    let writer = match target {
+        Some(Target::Cache(folder)) => {
+            let scene = plan.source.portable();
+            let (cache, next) = if plan.resume {
+                resume::open(&folder, &scene, &mut simulation, &mut peaks, talk)?
+            } else {
+                (Cache::create(&folder, &scene.to_toml(), plan.overwrite)?, 0)
+            };
+            first = next;
+            Some(Writer::Cache(cache))
+        }
+        Some(Target::Sequence(sequence)) => Some(Writer::Sequence(sequence)),
+        Some(Target::Last(path)) => Some(Writer::Last(path)),
+        None => None,
+    };
+    let mut camera = film.take().map(|(renderer, file)| {
+        let studio = Studio::of_scene(renderer, &built);
+        (studio, file)
+    });
+
+    // Go through the frames.
+    let frames = u64::from(scene.time.frames).max(first);
+    let mut warnings = built.warnings.clone();
+    let mut strands = built.groom.strands.clone();
+    let (mut simulated, mut simulating, mut rendered, mut rendering) = (0u64, 0.0, 0u64, 0.0);
+    let mut progress = talk.progress("simulating", frames);
+    for frame in 0..frames {
+        let is_last = frame + 1 == frames;
+        let wants_picture = camera.as_ref().is_some_and(|(_, file)| is_last || file.is_film());
+        if frame < first {
+            // An earlier run has done this one: only its picture may be missing.
+            if wants_picture && let Some(Writer::Cache(cache)) = &writer {
+                let done = cache.read_frame(frame)?;
+                strands.positions_mut().copy_from_slice(done.strands.positions());
+            }
+        } else {
+            let clock = Instant::now();
+            simulation.advance_to(frame as f64 / fps);
+            peaks.add(&simulation.health());
+            simulation.positions(strands.positions_mut());
+            simulating += clock.elapsed().as_secs_f64();
+            simulated += 1;
+            if let Some(writer) = &writer {
+                let lost = writer.write(frame, is_last, &built.groom, strands.positions())?;
+                note(&mut warnings, lost, |text| progress.warn(talk, text));
+            }
+            if let Some(Writer::Cache(cache)) = &writer {
+                resume::keep(cache, frame, is_last, &simulation, &peaks)?;
+            }
+        }
+        if wants_picture && let Some((studio, file)) = &mut camera {
+            let clock = Instant::now();
+            let image = studio.shoot(&built.groom, &strands, frame as f64 / fps, 0.0)?;
+            file.push(image)?;
+            rendering += clock.elapsed().as_secs_f64();
+            rendered += 1;
+        }
+        progress.advance();
+        if interrupt::asked() && !is_last {
+            return Err(stopped(frame, frames, writer.as_ref()));
+        }
+    }
+    drop(progress);
+
+    // Complete the files and sum up.
+    let mut outputs = Vec::new();
+    if let Some(path) = &plan.target {
+        outputs.push(path.display().to_string());
+    }
+    if let Some((_, file)) = camera {
+        outputs.push(file.finish()?.display().to_string());
+    }
+    let per_frame = |seconds: f64, frames: u64| seconds * 1e3 / frames.max(1) as f64;
+    let stages_ms = Stage::ALL.iter().map(|&stage| {
+        let spent = simulation.timers().spent(stage).as_secs_f64();
+        (stage.name().to_owned(), Value::from(per_frame(spent, simulated)))
+    });
+    let outcome = Outcome {
+        scene: plan.source.name.clone(),
+        model: simulation.model_name().into(),
+        strands: built.groom.strands.strand_count(),
+        points: built.groom.strands.point_count(),
+        threads: rayon::current_num_threads(),
+        frames,
+        frames_simulated: simulated,
+        steps_per_second: simulation.world().steps_per_second,
+        ms_per_frame: per_frame(simulating, simulated),
+        stages_ms: stages_ms.collect(),
+        render_ms_per_frame: (rendered > 0).then(|| per_frame(rendering, rendered)),
+        seconds: started.elapsed().as_secs_f64(),
+        stretch_max: peaks.stretch,
+        penetration_max_m: peaks.penetration_m,
+        quarantined: simulation.report().quarantined.len(),
+        unresolved: simulation.report().unresolved,
+        non_finite: peaks.non_finite,
+        state_hash: format!("{:016x}", simulation.state_hash()),
+        outputs,
+        warnings,
+    };
+    tell_trouble(&outcome, &simulation.report().quarantined, talk);
+    Ok(outcome)
+}
+
+/// Keeps and says each warning once.
+fn note(warnings: &mut Vec<String>, new: Vec<String>, say: impl Fn(&str)) {
+    for text in new {
+        if !warnings.contains(&text) {
+            say(&text);
+            warnings.push(text);
+        }
+    }
+}
+
+/// What to say after Ctrl-C.
+fn stopped(frame: u64, frames: u64, writer: Option<&Writer>) -> Failure {
+    let kept = match writer {
+        Some(Writer::Cache(cache)) => format!(
+            "the frames so far are in {}; --resume goes on with them",
+            cache.folder().display()
+        ),
+        Some(Writer::Sequence(_)) => "the files of these frames are complete".into(),
+        _ => "nothing was written".into(),
+    };
+    Failure::Interrupted { message: format!("after frame {frame} of {frames}; {kept}") }
+}
+
+/// Says what went wrong in numbers that the summary may hide.
+fn tell_trouble(outcome: &Outcome, quarantined: &[u32], talk: &Talk) {
+    if !quarantined.is_empty() {
+        let first: Vec<String> = quarantined.iter().take(5).map(u32::to_string).collect();
+        talk.warn(format_args!(
+            "{} times a strand went non-finite and was put back on its rest shape, first strands: {}",
+            quarantined.len(),
+            first.join(", ")
+        ));
+    }
+    if outcome.non_finite > 0 {
+        talk.warn(format_args!("{} values are not finite", outcome.non_finite));
+    }
+}

@@ -1,0 +1,144 @@
+//! What the program says while it works (stderr), and how it hands over data (stdout).
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::units;
+
+/// The voice of the program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Talk {
+    quiet: bool,
+}
+
+impl Talk {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { quiet }
+    }
+
+    /// Says something that is good to know.
+    pub(crate) fn say(&self, text: impl std::fmt::Display) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Says something that may be wrong.
+    pub(crate) fn warn(&self, text: impl std::fmt::Display) {
+        self.say(format_args!("warning: {text}"));
+    }
+
+    /// A sign of life while something of unknown length goes on. Only on a terminal.
+    pub(crate) fn working(&self, what: &str) -> Working {
+        let bar = ProgressBar::with_draw_target(None, self.target());
+        bar.set_style(style("{spinner} {msg}"));
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Working(bar)
+    }
+
+    /// A bar for `total` frames. Only on a terminal, and only if it takes longer than a moment.
+    pub(crate) fn progress(&self, what: &str, total: u64) -> Progress {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let started = Instant::now();
+        let per_frame = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            if state.pos() > 0 {
+                let ms = started.elapsed().as_secs_f64() * 1e3 / state.pos() as f64;
+                // A bar that cannot be drawn has nobody to tell.
+                let _ = write!(out, "{} a frame", units::milliseconds(ms));
+            }
+        };
+        bar.set_style(
+            style("{msg} {bar:30} frame {pos}/{len}  {per_frame}  {eta} left")
+                .with_key("per_frame", per_frame),
+        );
+        bar.set_message(what.to_owned());
+        Progress { bar, target: Some(self.target()), started }
+    }
+
+    fn target(&self) -> ProgressDrawTarget {
+        if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// A sign of life; gone when dropped.
+pub(crate) struct Working(ProgressBar);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A bar; gone when dropped.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// Where to draw, until the bar is shown.
+    target: Option<ProgressDrawTarget>,
+    started: Instant,
+}
+
+/// Work that is done sooner needs no bar.
+const PATIENCE: Duration = Duration::from_millis(600);
+
+impl Progress {
+    /// One more frame is done.
+    pub(crate) fn advance(&mut self) {
+        if self.started.elapsed() > PATIENCE
+            && let Some(target) = self.target.take()
+        {
+            self.bar.set_draw_target(target);
+            self.bar.enable_steady_tick(Duration::from_millis(250));
+        }
+        self.bar.inc(1);
+    }
+
+    /// Says something above the bar.
+    pub(crate) fn warn(&self, talk: &Talk, text: impl std::fmt::Display) {
+        self.bar.suspend(|| talk.warn(text));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Writes data to stdout. A reader that has gone away ends the program quietly.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
+        Err(e) => Err(Failure::new(
+            format!("cannot write to the standard output: {e}"),
+            "check where the output is sent, and whether there is room",
+        )),
+    }
+}
+
+/// Writes one JSON document to stdout.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut text = String::new();
+    match serde_json::to_string_pretty(value) {
+        // Writing to a string cannot fail.
+        Ok(json) => {
+            let _ = writeln!(text, "{json}");
+        }
+        Err(e) => {
+            let hint = "this is a defect of coif: please report it";
+            return Err(Failure::new(format!("cannot write JSON: {e}"), hint));
+        }
+    }
+    print(&text)
+}

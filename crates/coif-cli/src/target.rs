@@ -1,0 +1,156 @@
+//! Where the hair of a simulation goes: a folder with every frame, numbered files, or one file with
+//! the last frame. Everything is checked before the first step and written whole.
+
+use std::path::{Path, PathBuf};
+
+use coif::groom::Groom;
+use coif_io::{AtomicFile, Cache};
+use glam::Vec3;
+
+use crate::failure::Failure;
+use crate::sequence_name::SequenceName;
+
+/// What `-o` asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A folder that keeps every frame and can be resumed.
+    Cache(PathBuf),
+    /// One file per frame.
+    Sequence(SequenceName),
+    /// One file with the last frame.
+    Last(PathBuf),
+}
+
+/// Formats that hair is written to.
+const GROOM_ENDINGS: [&str; 2] = ["hair", "obj"];
+/// Endings that belong to `--render`.
+const PICTURE_ENDINGS: [&str; 5] = ["png", "mp4", "gif", "apng", "jpg"];
+
+impl Target {
+    /// Tells from the name what is meant.
+    pub(crate) fn parse(path: &Path) -> Result<Self, Failure> {
+        let ends_with_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let ending = ending(path);
+        if ends_with_slash || path.is_dir() || ending.is_empty() {
+            return Ok(Self::Cache(path.into()));
+        }
+        if !GROOM_ENDINGS.contains(&ending.as_str()) {
+            let hint = if PICTURE_ENDINGS.contains(&ending.as_str()) {
+                format!("pictures and films go to --render {}", path.display())
+            } else {
+                format!("use .hair, .obj, or a folder: {}/", path.display())
+            };
+            let message = format!("{}: hair cannot be written as '.{ending}'", path.display());
+            return Err(Failure::new(message, hint));
+        }
+        Ok(match SequenceName::parse(path) {
+            Some(sequence) => Self::Sequence(sequence),
+            None => Self::Last(path.into()),
+        })
+    }
+
+    /// Finds out whether it can be written, without leaving anything behind.
+    pub(crate) fn probe(&self, resume: bool, overwrite: bool) -> Result<(), Failure> {
+        match self {
+            Self::Cache(folder) => probe_folder(folder, resume, overwrite),
+            Self::Sequence(sequence) => probe_file(&sequence.frame(0)),
+            Self::Last(path) => probe_file(path),
+        }
+    }
+}
+
+/// The extension in lower case, without the dot.
+pub(crate) fn ending(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// Whether a file can be created here.
+pub(crate) fn probe_file(path: &Path) -> Result<(), Failure> {
+    AtomicFile::create(path)?;
+    Ok(())
+}
+
+fn probe_folder(folder: &Path, resume: bool, overwrite: bool) -> Result<(), Failure> {
+    if folder.is_dir() {
+        if std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
+            return probe_file(&folder.join("probe"));
+        }
+        let refused = |reason: &str, hint: &str| {
+            Failure::new(format!("{}: {reason}", folder.display()), hint)
+        };
+        if Cache::open(folder).is_err() {
+            let reason = "is not empty and holds no Coif simulation";
+            return Err(refused(reason, "choose a new folder; nothing in this one was touched"));
+        }
+        if !resume && !overwrite {
+            let hint = "--resume goes on with it, --overwrite starts anew, \
+                        or choose another folder";
+            return Err(refused("already holds a simulation", hint));
+        }
+        return probe_file(&folder.join("probe"));
+    }
+    if folder.exists() {
+        let message = format!("{}: is a file, expected a folder for the frames", folder.display());
+        return Err(Failure::new(message, "choose another name for the output"));
+    }
+    // The nearest folder that exists is where the first new one will be made.
+    let parent = folder.ancestors().skip(1).find(|a| a.as_os_str().is_empty() || a.exists());
+    let parent = parent.filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    probe_file(&parent.join("probe"))
+}
+
+/// A target that is being written.
+pub(crate) enum Writer {
+    /// Every frame and, now and then, a checkpoint.
+    Cache(Cache),
+    /// One file per frame.
+    Sequence(SequenceName),
+    /// Nothing until the last frame.
+    Last(PathBuf),
+}
+
+impl Writer {
+    /// Writes a frame where it belongs and returns what the format could not hold.
+    pub(crate) fn write(
+        &self,
+        frame: u64,
+        is_last: bool,
+        groom: &Groom,
+        positions: &[Vec3],
+    ) -> Result<Vec<String>, Failure> {
+        match self {
+            Self::Cache(cache) => {
+                cache.write_frame(frame, groom, positions)?;
+                Ok(Vec::new())
+            }
+            Self::Sequence(sequence) => write_posed(&sequence.frame(frame), groom, positions),
+            Self::Last(path) if is_last => write_posed(path, groom, positions),
+            Self::Last(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Writes a groom whose points are elsewhere.
+fn write_posed(path: &Path, groom: &Groom, positions: &[Vec3]) -> Result<Vec<String>, Failure> {
+    let mut posed = groom.clone();
+    posed.strands.positions_mut().copy_from_slice(positions);
+    Ok(coif_io::write_groom(path, &posed)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_says_what_is_meant() {
+        let kind = |name: &str| Target::parse(Path::new(name));
+        assert_eq!(kind("run").unwrap(), Target::Cache("run".into()));
+        assert_eq!(kind("run.v2/").unwrap(), Target::Cache("run.v2/".into()));
+        assert_eq!(kind("a.hair").unwrap(), Target::Last("a.hair".into()));
+        assert!(matches!(kind("a.##.OBJ").unwrap(), Target::Sequence(_)));
+        for (name, way_out) in [("a.mp4", "--render"), ("a.abc", ".hair, .obj")] {
+            let Err(Failure::Error { hint: Some(hint), .. }) = kind(name) else { panic!("{name}") };
+            assert!(hint.contains(way_out), "{hint}");
+        }
+    }
+}

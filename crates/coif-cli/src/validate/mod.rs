@@ -1,0 +1,92 @@
+//! Checks against what must be true: analytic results, published figures, conservation.
+//!
+//! To add one: write a file with a `CHECK` and name it in [`ALL`]. A check gives rows and, if
+//! there is something to see, a plot.
+
+mod hanging_chain;
+mod hold;
+mod length;
+mod plot;
+
+use coif::simulation::Simulation;
+use coif_scene::{Scene, build, builtin};
+use serde::Serialize;
+
+pub(crate) use self::plot::Plot;
+use crate::failure::Failure;
+
+/// All checks, in the order in which they run.
+pub(crate) const ALL: &[Check] = &[hold::CHECK, length::CHECK, hanging_chain::CHECK];
+
+/// A check that can be asked for by name.
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    /// One line.
+    pub(crate) about: &'static str,
+    pub(crate) run: fn() -> Result<Findings, Failure>,
+}
+
+/// What a check found.
+pub(crate) struct Findings {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) plot: Plot,
+}
+
+/// One line of the result. The keys are relied on from outside: see the design.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) model: String,
+    pub(crate) value: f64,
+    pub(crate) reference: f64,
+    /// Relative where the reference is not zero, else absolute.
+    pub(crate) error: f64,
+    pub(crate) tolerance: f64,
+    pub(crate) pass: bool,
+    /// What value and reference are, with the unit.
+    pub(crate) quantity: &'static str,
+}
+
+impl Row {
+    /// Compares a value with its reference.
+    fn compare(
+        name: String,
+        model: &str,
+        quantity: &'static str,
+        [value, reference]: [f64; 2],
+        tolerance: f64,
+    ) -> Self {
+        let difference = (value - reference).abs();
+        let error = if reference == 0.0 { difference } else { difference / reference.abs() };
+        Self {
+            name,
+            model: model.into(),
+            value,
+            reference,
+            error,
+            tolerance,
+            pass: error <= tolerance,
+            quantity,
+        }
+    }
+}
+
+/// A built-in scene, changed and ready to run.
+fn built_in(name: &str, sets: &[String]) -> Result<Simulation, Failure> {
+    let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, sets)?;
+    Ok(build(&scene, std::path::Path::new("."))?.simulation()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_relative_unless_the_reference_is_zero() {
+        let row = |pair, tolerance| Row::compare("a".into(), "m", "x", pair, tolerance);
+        assert!((row([1.1, 1.0], 0.2).error - 0.1).abs() < 1e-12);
+        assert!(row([1.1, 1.0], 0.2).pass && !row([1.3, 1.0], 0.2).pass);
+        assert_eq!(row([0.5, 0.0], 1.0).error, 0.5);
+        assert!(!row([f64::NAN, 1.0], 1.0).pass, "NaN never passes");
+    }
+}

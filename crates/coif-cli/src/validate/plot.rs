@@ -1,0 +1,177 @@
+//! Lines over two axes as an SVG that every browser opens.
+
+use std::fmt::Write as _;
+
+/// A plot of one or more lines.
+pub(crate) struct Plot {
+    title: String,
+    x_label: String,
+    y_label: String,
+    lines: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 420.0;
+/// Space for labels: left, top, right, bottom.
+const MARGIN: [f64; 4] = [84.0, 44.0, 160.0, 56.0];
+/// Colours that people with any colour vision can tell apart (Okabe and Ito).
+const COLORS: [&str; 7] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+
+impl Plot {
+    pub(crate) fn new(title: &str, x_label: &str, y_label: &str) -> Self {
+        Self {
+            title: title.into(),
+            x_label: x_label.into(),
+            y_label: y_label.into(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// Adds a line.
+    pub(crate) fn line(&mut self, name: &str, points: Vec<(f64, f64)>) {
+        let finite = points.into_iter().filter(|p| p.0.is_finite() && p.1.is_finite());
+        self.lines.push((name.into(), finite.collect()));
+    }
+
+    /// The plot as SVG.
+    pub(crate) fn svg(&self) -> String {
+        let [left, top, right, bottom] = MARGIN;
+        let points = || self.lines.iter().flat_map(|l| &l.1);
+        let x_axis = Axis::around(points().map(|p| p.0));
+        let y_axis = Axis::around(points().map(|p| p.1));
+        let (plot_width, plot_height) = (WIDTH - left - right, HEIGHT - top - bottom);
+        let x_at = |x: f64| left + plot_width * x_axis.share(x);
+        let y_at = |y: f64| top + plot_height * (1.0 - y_axis.share(y));
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+             font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+        );
+        let text = |out: &mut String, x: f64, y: f64, more: &str, text: &str| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\"{more}>{}</text>", escaped(text));
+        };
+        text(&mut out, left, 26.0, " font-size=\"16\" font-weight=\"bold\"", &self.title);
+
+        // Draw the grid with its numbers.
+        for x in x_axis.ticks() {
+            let at = x_at(x);
+            let _ = writeln!(
+                out,
+                "<path d=\"M{at:.1} {top}V{:.1}\" stroke=\"#ddd\"/>",
+                HEIGHT - bottom
+            );
+            let below = HEIGHT - bottom + 18.0;
+            text(&mut out, at, below, " text-anchor=\"middle\"", &x_axis.label(x));
+        }
+        for y in y_axis.ticks() {
+            let at = y_at(y);
+            let _ =
+                writeln!(out, "<path d=\"M{left} {at:.1}H{:.1}\" stroke=\"#ddd\"/>", WIDTH - right);
+            text(&mut out, left - 6.0, at + 4.0, " text-anchor=\"end\"", &y_axis.label(y));
+        }
+        let middle = " text-anchor=\"middle\"";
+        text(&mut out, left + plot_width * 0.5, HEIGHT - 14.0, middle, &self.x_label);
+        let (x, y) = (18.0, top + plot_height * 0.5);
+        let turned = format!("{middle} transform=\"rotate(-90 {x:.1} {y:.1})\"");
+        text(&mut out, x, y, &turned, &self.y_label);
+
+        // Draw the lines and their names.
+        for (i, (name, line)) in self.lines.iter().enumerate() {
+            let color = COLORS[i % COLORS.len()];
+            let mut path = String::new();
+            for (k, &(x, y)) in line.iter().enumerate() {
+                let _ =
+                    write!(path, "{}{:.1} {:.1}", if k == 0 { 'M' } else { 'L' }, x_at(x), y_at(y));
+            }
+            let _ = writeln!(
+                out,
+                "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\"/>"
+            );
+            let y = top + 14.0 + 20.0 * i as f64;
+            let x = WIDTH - right + 12.0;
+            let _ = writeln!(
+                out,
+                "<path d=\"M{x} {:.1}h18\" stroke=\"{color}\" stroke-width=\"3\"/>",
+                y - 4.0
+            );
+            text(&mut out, x + 24.0, y, "", name);
+        }
+        out.push_str("</svg>\n");
+        out
+    }
+}
+
+/// A range with round numbers in it.
+struct Axis {
+    lo: f64,
+    hi: f64,
+    step: f64,
+}
+
+impl Axis {
+    fn around(values: impl Iterator<Item = f64>) -> Self {
+        let (lo, hi) =
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
+        let (lo, hi) = if lo < hi { (lo, hi) } else { (0.0, 1.0) };
+        // About five steps of 1, 2 or 5 times a power of ten.
+        let rough = (hi - lo) / 5.0;
+        let power = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
+        let step = step.into_iter().find(|s| *s >= rough).unwrap_or(rough);
+        Self { lo: (lo / step).floor() * step, hi: (hi / step).ceil() * step, step }
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        (value - self.lo) / (self.hi - self.lo)
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        let count = ((self.hi - self.lo) / self.step).round() as u32;
+        let (lo, step) = (self.lo, self.step);
+        (0..=count).map(move |i| lo + step * f64::from(i))
+    }
+
+    fn label(&self, value: f64) -> String {
+        if value == 0.0 || value.abs() < self.step * 1e-6 {
+            "0".into()
+        } else if self.step < 1e-3 || self.step >= 1e5 {
+            format!("{value:.1e}")
+        } else {
+            let digits = (-self.step.log10().floor()).max(0.0) as usize;
+            format!("{value:.digits$}")
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_are_round_and_contain_everything() {
+        for (lo, hi) in [(0.0, 1.0), (-0.37, 12.9), (1e-7, 3e-6), (5.0, 5.0)] {
+            let axis = Axis::around([lo, hi].into_iter());
+            if lo < hi {
+                assert!(axis.lo <= lo && axis.hi >= hi, "{lo} {hi}");
+            }
+            let ticks = axis.ticks().count();
+            assert!((3..=12).contains(&ticks), "{lo} {hi}: {ticks}");
+        }
+    }
+
+    #[test]
+    fn a_plot_has_its_lines_and_names() {
+        let mut plot = Plot::new("a < b", "x", "y");
+        plot.line("one", vec![(0.0, 0.0), (1.0, 2.0), (f64::NAN, 1.0)]);
+        plot.line("none", vec![]);
+        let svg = plot.svg();
+        assert!(svg.contains("a &lt; b") && svg.contains(">one<") && !svg.contains("NaN"));
+        assert!(svg.ends_with("</svg>\n"));
+    }
+}
