@@ -110,25 +110,18 @@ impl BodyBuffer {
     }
 }
 
-/// Where a stroke of a tile is.
-#[derive(Debug, Clone, Copy, Default)]
-struct Listed {
-    chunk: u32,
-    point: u32,
-}
-
-/// A stroke about to be drawn, with its ends at hand.
+/// A stroke of a tile: its ends, and where it comes from.
 #[derive(Debug, Clone, Copy)]
 struct Ready {
     ends: [StrokePoint; 2],
-    at: Listed,
+    chunk: u32,
+    point: u32,
 }
 
 /// Memory of one worker while it draws tiles.
 #[derive(Debug, Default)]
 pub(crate) struct TileWorker {
     pub(crate) pixels: TilePixels,
-    listed: Vec<Listed>,
     ready: Vec<Ready>,
     sorted: Vec<(f32, u32)>,
 }
@@ -166,13 +159,17 @@ impl TileWorker {
         for slice in 0..SLICES {
             starts[slice + 1] += starts[slice];
         }
-        self.listed.clear();
-        self.listed.resize(total, Listed::default());
+        // Bring the strokes together, so that drawing reads one short stretch of memory.
+        let nothing = Ready { ends: [StrokePoint::default(); 2], chunk: 0, point: 0 };
+        self.ready.clear();
+        self.ready.resize(total, nothing);
         let mut next = starts;
         for (c, chunk) in chunks.iter().enumerate() {
             for entry in chunk.entries_of(tile) {
                 let place = &mut next[slice_of(entry)];
-                self.listed[*place] = Listed { chunk: c as u32, point: entry.point };
+                let (i, point) = (entry.point as usize, entry.point);
+                let ends = [chunk.points[i], chunk.points[i + 1]];
+                self.ready[*place] = Ready { ends, chunk: c as u32, point };
                 *place += 1;
             }
         }
@@ -182,11 +179,10 @@ impl TileWorker {
             if near + slice as f32 / scale > horizon || self.pixels.is_opaque() {
                 break;
             }
-            self.sort_slice(chunks, starts[slice]..starts[slice + 1]);
+            self.sort_slice(starts[slice]..starts[slice + 1]);
             for &(_, i) in &self.sorted {
-                let Ready { ends: [a, b], at } = &self.ready[i as usize];
-                let points = &chunks[at.chunk as usize].points;
-                let i = at.point as usize;
+                let Ready { ends: [a, b], chunk, point } = &self.ready[i as usize];
+                let (points, i) = (&chunks[*chunk as usize].points, *point as usize);
                 let before = if a.is_led() { i.checked_sub(1).map(|k| &points[k]) } else { None };
                 let after = if b.is_followed() { points.get(i + 2) } else { None };
                 self.pixels.draw(before, a, b, after, origin, opacity);
@@ -194,18 +190,14 @@ impl TileWorker {
         }
     }
 
-    /// Fetches the strokes of a slice in list order, which is kind to the cache, and sorts them
-    /// by depth; ties are broken by everything that can be told from the stroke itself.
-    fn sort_slice(&mut self, chunks: &[StrokeChunk], range: Range<usize>) {
-        self.ready.clear();
+    /// Sorts the strokes of a slice by depth; ties are broken by everything that can be told from
+    /// the stroke itself.
+    fn sort_slice(&mut self, range: Range<usize>) {
         self.sorted.clear();
-        for at in &self.listed[range] {
-            let points = &chunks[at.chunk as usize].points;
-            let i = at.point as usize;
-            let ends = [points[i], points[i + 1]];
-            self.sorted.push((0.5 * (ends[0].z + ends[1].z), self.ready.len() as u32));
-            self.ready.push(Ready { ends, at: *at });
-        }
+        self.sorted.extend(range.map(|i| {
+            let [a, b] = &self.ready[i].ends;
+            (0.5 * (a.z + b.z), i as u32)
+        }));
         let ready = &self.ready;
         let bits = |i: u32| ready[i as usize].ends.map(|p| p.bits());
         self.sorted

@@ -8,7 +8,7 @@
 //! across the fibre; `phi` angle between both around the fibre. **Deviations**: lobes are bells in
 //! the sum of the sines, which needs no inverse trigonometry.
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
 use crate::hash::{hash, signed_unit};
 use crate::look::{HairLook, luminance};
@@ -25,7 +25,7 @@ const LIFT: f32 = 0.6;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StrandJitter {
     tint: Vec3,
-    width: f32,
+    sharpness: f32,
     shift: f32,
     gloss: f32,
 }
@@ -39,7 +39,7 @@ impl StrandJitter {
         let warmth = variation * 0.22 * signed_unit(key, 2);
         Self {
             tint: Vec3::new(1.0 + warmth, 1.0, 1.0 - warmth) * brightness,
-            width: 1.0 + 0.8 * variation * signed_unit(key, 3),
+            sharpness: 1.0 / (1.0 + 0.8 * variation.min(1.0) * signed_unit(key, 3)),
             shift: 0.09 * variation * signed_unit(key, 4),
             gloss: glint(1.0 + 1.6 * variation * signed_unit(key, 5)),
         }
@@ -57,34 +57,24 @@ fn glint(x: f32) -> f32 {
 pub(crate) struct HairShader<'a> {
     look: &'a HairLook,
     shadows: &'a Shadows,
-    extinction: Vec3,
-    surface_extinction: f32,
+    /// Of scattered light in red, green and blue, and of highlights.
+    extinction: Vec4,
+    /// Inverse widths of the three lobes, times the root of a half.
+    sharpness: Vec4,
+    /// Where the lobes have their middle (sum of sines).
+    middle: Vec4,
     sky: Vec3,
     ground: Vec3,
 }
 
-/// `exp(-x)` for x from 0 on, a few percent off where it no longer matters; far cheaper.
-fn exp_neg(x: f32) -> f32 {
+/// `exp(-x)` of four numbers from 0 on, a few percent off where it no longer matters; far cheaper.
+fn exp_neg(x: Vec4) -> Vec4 {
     let y = x * 0.0625;
-    let mut base = 1.0 / (1.0 + y + 0.5 * y * y);
+    let mut base = (Vec4::ONE + y + y * y * 0.5).recip();
     base *= base;
     base *= base;
     base *= base;
     base * base
-}
-
-fn exp_neg3(v: Vec3) -> Vec3 {
-    let y = v * 0.0625;
-    let mut base = (Vec3::ONE + y + y * y * 0.5).recip();
-    base *= base;
-    base *= base;
-    base *= base;
-    base * base
-}
-
-fn bell(x: f32, width: f32) -> f32 {
-    let u = x / width;
-    exp_neg(0.5 * u * u)
 }
 
 fn root_color(c: Vec3) -> Vec3 {
@@ -94,12 +84,20 @@ fn root_color(c: Vec3) -> Vec3 {
 impl<'a> HairShader<'a> {
     pub(crate) fn new(look: &'a HairLook, shadows: &'a Shadows) -> Self {
         let extinction = look.extinction();
+        let sharp = |width: f32| std::f32::consts::FRAC_1_SQRT_2 / width.max(0.01);
         let mean = shadows.lights.iter().map(|l| l.color).sum::<Vec3>() * 0.22;
         Self {
             look,
             shadows,
-            extinction,
-            surface_extinction: luminance(extinction) * 0.35 + 0.10 * look.shadow_density.max(0.0),
+            extinction: extinction
+                .extend(luminance(extinction) * 0.35 + 0.10 * look.shadow_density.max(0.0)),
+            sharpness: Vec4::new(
+                sharp(look.primary_width),
+                sharp(look.secondary_width),
+                sharp(look.secondary_width * 1.6),
+                0.0,
+            ),
+            middle: Vec4::new(look.primary_shift, -look.secondary_shift, 0.0, 0.0),
             sky: mean * Vec3::new(0.96, 1.0, 1.06),
             ground: mean * Vec3::new(0.62, 0.58, 0.54),
         }
@@ -123,8 +121,8 @@ impl<'a> HairShader<'a> {
         let through_once = root_color(color);
         let sin_r = tangent.dot(to_eye).clamp(-1.0, 1.0);
         let cos_r = (1.0 - sin_r * sin_r).max(1e-4).sqrt();
-        let primary_width = look.primary_width.max(0.01) * jitter.width;
-        let secondary_width = look.secondary_width.max(0.01) * jitter.width;
+        let sharpness = self.sharpness * jitter.sharpness;
+        let middle = self.middle + Vec4::new(jitter.shift, jitter.shift, 0.0, 0.0);
 
         let mut sum = Vec3::ZERO;
         let (mut open, mut maps) = (0.0f32, 0.0f32);
@@ -138,8 +136,8 @@ impl<'a> HairShader<'a> {
             let depth = light.optical_depth(p, LIFT);
             open += 1.0 / (1.0 + VEIL * depth);
             let arriving = light.color * body;
-            let scattered = exp_neg3(self.extinction * depth);
-            let direct = exp_neg(self.surface_extinction * depth);
+            let remaining = exp_neg(self.extinction * depth);
+            let (scattered, direct) = (remaining.truncate(), remaining.w);
 
             let sin_i = tangent.dot(light.toward).clamp(-1.0, 1.0);
             let cos_i = (1.0 - sin_i * sin_i).max(1e-4).sqrt();
@@ -152,20 +150,16 @@ impl<'a> HairShader<'a> {
             let mut answer = color * scattered * (look.diffuse * diffuse);
 
             // Off the surface, towards the root.
-            let sines = sin_i + sin_r;
-            let primary = bell(sines - look.primary_shift - jitter.shift, primary_width)
-                * (0.25 + 0.75 * half_phi)
-                * cos_i;
+            let off = (Vec4::splat(sin_i + sin_r) - middle) * sharpness;
+            let lobes = exp_neg(off * off);
+            let primary = lobes.x * (0.25 + 0.75 * half_phi) * cos_i;
             let grazing = 1.0 - (0.5 + 0.5 * light.toward.dot(to_eye)).max(0.0).sqrt();
             let fresnel = 0.6 + 1.6 * grazing * grazing * grazing;
             let surface = look.primary * jitter.gloss * primary * fresnel * direct;
             answer += Vec3::splat(0.8 * surface) + through_once * (0.4 * surface);
 
             // Through the fibre, off its back wall, towards the tip.
-            let secondary = bell(sines + look.secondary_shift - jitter.shift, secondary_width)
-                * half_phi
-                * half_phi
-                * cos_i;
+            let secondary = lobes.y * half_phi * half_phi * cos_i;
             answer += color
                 * through_once
                 * scattered
@@ -173,7 +167,7 @@ impl<'a> HairShader<'a> {
 
             // Straight through, from behind.
             let behind = (0.5 - 0.5 * cos_phi).max(0.0);
-            let through = bell(sines, secondary_width * 1.6) * behind * behind * behind;
+            let through = lobes.z * behind * behind * behind;
             answer += through_once
                 * color.lerp(Vec3::ONE, 0.25)
                 * scattered
@@ -190,7 +184,7 @@ impl<'a> HairShader<'a> {
     /// What remains of a light at a point on the body below the hair.
     pub(crate) fn through_hair(&self, light: &LitBy, p: Vec3, normal: Vec3) -> (Vec3, f32) {
         let depth = light.optical_depth_soft(p, normal);
-        (exp_neg3(self.extinction * depth * 1.3), depth)
+        (exp_neg(self.extinction * (depth * 1.3)).truncate(), depth)
     }
 }
 
@@ -202,10 +196,11 @@ mod tests {
     fn cheap_exponential_stays_close_and_in_range() {
         for i in 0..200 {
             let x = i as f32 * 0.05;
-            let (found, truth) = (exp_neg(x), (-x).exp());
+            let (found, truth) = (exp_neg(Vec4::splat(x)).y, (-x).exp());
             assert!((found - truth).abs() < 0.004, "{x}: {found} {truth}");
         }
-        assert!(exp_neg(1e9) >= 0.0 && exp_neg(1e30).is_finite());
+        let far = exp_neg(Vec4::new(1e9, 1e30, 0.0, 1.0));
+        assert!(far.is_finite() && far.min_element() >= 0.0);
     }
 
     #[test]

@@ -29,7 +29,7 @@ const FOLLOWED: u32 = 1;
 const LED: u32 = 2;
 
 /// A lit point on the screen; two neighbours are the ends of a stroke.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StrokePoint {
     /// Pixel coordinates.
     pub(crate) x: f32,

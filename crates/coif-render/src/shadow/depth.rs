@@ -14,6 +14,7 @@ pub(crate) struct DepthMap {
     axes: LightAxes,
     origin: Vec3,
     texel: f32,
+    per_metre: f32,
     width: usize,
     height: usize,
     depth: Vec<f32>,
@@ -25,6 +26,7 @@ impl Default for DepthMap {
             axes: LightAxes::new(Vec3::Y),
             origin: Vec3::ZERO,
             texel: 1.0,
+            per_metre: 1.0,
             width: 0,
             height: 0,
             depth: Vec::new(),
@@ -46,6 +48,7 @@ impl DepthMap {
         let extent = (hi - lo).max(Vec3::splat(1e-4));
         let resolution = settings.body_shadow_resolution.clamp(16, 8192) as f32;
         self.texel = step_up(extent.x.max(extent.y) / (resolution - 4.0));
+        self.per_metre = self.texel.recip();
         self.origin = ((lo / self.texel).floor() - Vec3::ONE) * self.texel;
         self.width = ((hi.x - self.origin.x) / self.texel).ceil() as usize + 2;
         self.height = ((hi.y - self.origin.y) / self.texel).ceil() as usize + 2;
@@ -63,7 +66,7 @@ impl DepthMap {
     /// Across in texels (centres at whole numbers), depth in metres.
     fn to_map(&self, p: Vec3) -> Vec3 {
         let q = self.axes.light_from_world(p) - self.origin;
-        Vec3::new(q.x / self.texel, q.y / self.texel, q.z)
+        Vec3::new(q.x * self.per_metre, q.y * self.per_metre, q.z)
     }
 
     fn draw(&mut self, [a, b, c]: [Vec3; 3]) {
