@@ -32,14 +32,21 @@ const DELTOID: (Vec3, f32) = (Vec3::new(0.170, -0.285, -0.032), 0.055);
 const EYE: Vec3 = Vec3::new(0.0310, -0.0005, 0.0660);
 
 fn ear_turn() -> Quat {
-    Quat::from_rotation_y(0.38) * Quat::from_rotation_x(-0.16) * Quat::from_rotation_z(-0.12)
+    Quat::from_rotation_y(0.28) * Quat::from_rotation_x(-0.16) * Quat::from_rotation_z(-0.12)
 }
 
 impl Implicit for Bust {
     fn value(&self, p: Vec3) -> f32 {
         // The right half is the left half's mirror image.
         let p = Vec3::new(p.x.abs(), p.y, p.z);
-        join(head(p), neck_and_shoulders(p), 0.022).max(BASE - p.y)
+        // Far above or below the seam only one of the two parts matters.
+        if p.y > 0.045 {
+            return head(p);
+        }
+        if p.y < -0.20 {
+            return neck_and_shoulders(p).max(BASE - p.y);
+        }
+        join(head(p), neck_and_shoulders(p), 0.022)
     }
 
     fn bounds(&self) -> (Vec3, Vec3) {
@@ -53,6 +60,10 @@ fn head(p: Vec3) -> f32 {
     let mut d = ellipsoid(p, CRANIUM.0, CRANIUM.1);
     d = join(d, ellipsoid(p, FOREHEAD.0, FOREHEAD.1), 0.030);
     d = join(d, ellipsoid(p, FACE.0, FACE.1), 0.030);
+    if p.z < -0.045 && p.x < 0.06 {
+        // Nothing of the face or the ears reaches back here.
+        return d;
+    }
     // Cheek bone, jaw and chin.
     d = join(
         d,
@@ -163,7 +174,7 @@ impl Lips {
         let lower = hump((line_y - p.y) / (0.0088 * across.powf(0.6)).max(1e-5));
         let line = smoothstep(0.0024, 0.0002, (p.y - line_y).abs())
             * smoothstep(Self::HALF_WIDTH + 0.001, Self::HALF_WIDTH - 0.004, p.x);
-        let rise = across.sqrt();
+        let rise = across.sqrt() * smoothstep(0.02, 0.35, across);
         Self { upper: upper * rise, lower: lower * rise, line }
     }
 }
@@ -182,11 +193,11 @@ fn neck_and_shoulders(p: Vec3) -> f32 {
     d = join(
         d,
         limb(p, Vec3::new(0.030, -0.150, -0.058), Vec3::new(0.115, -0.238, -0.050), 0.026, 0.030),
-        0.050,
+        0.034,
     );
-    d = join(d, limb(p, SHOULDER_ENDS.0, SHOULDER_ENDS.1, SHOULDER_RADIUS, SHOULDER_RADIUS), 0.045);
-    d = join(d, sphere(p, DELTOID.0, DELTOID.1), 0.040);
-    d = join(d, ellipsoid(p, CHEST_BODY.0, CHEST_BODY.1), 0.050);
+    d = join(d, limb(p, SHOULDER_ENDS.0, SHOULDER_ENDS.1, SHOULDER_RADIUS, SHOULDER_RADIUS), 0.030);
+    d = join(d, sphere(p, DELTOID.0, DELTOID.1), 0.026);
+    d = join(d, ellipsoid(p, CHEST_BODY.0, CHEST_BODY.1), 0.034);
     d = join(d, limb(p, DELTOID.0, Vec3::new(0.188, -0.45, -0.035), 0.050, 0.045), 0.030);
     join(
         d,
@@ -221,6 +232,14 @@ fn ear_distance(p: Vec3) -> f32 {
 }
 
 impl Figure for Bust {
+    fn hull(&self, p: Vec3) -> f32 {
+        let p = Vec3::new(p.x.abs(), p.y, p.z);
+        let skull = ellipsoid(p, CRANIUM.0, CRANIUM.1);
+        let mut d = join(skull, ellipsoid(p, FOREHEAD.0, FOREHEAD.1), 0.030);
+        d = join(d, ellipsoid(p, FACE.0, FACE.1), 0.030);
+        if p.y < 0.02 { join(d, neck_and_shoulders(p), 0.022) } else { d }
+    }
+
     fn colliders(&self) -> Vec<Collider> {
         let on = |shape, centre, rotation, bone| Collider::new(shape, centre, rotation, bone);
         let round = |(centre, radii): (Vec3, Vec3), grow: f32, bone| {
@@ -259,6 +278,12 @@ impl Figure for Bust {
             all.push(on(ear, mirror(EAR.0, side), turn, HEAD));
             let jaw = [Vec3::new(0.046, -0.056, 0.006), Vec3::new(0.016, -0.095, 0.056)];
             all.push(along(mirror(jaw[0], side), mirror(jaw[1], side), 0.0175, HEAD));
+            let joint = Shape::Sphere { radius: 0.020 };
+            let before_ear = mirror(Vec3::new(0.053, -0.020, 0.008), side);
+            all.push(on(joint, before_ear, Quat::IDENTITY, HEAD));
+            let behind_jaw = Shape::Sphere { radius: 0.021 };
+            let below_ear = mirror(Vec3::new(0.045, -0.056, -0.016), side);
+            all.push(on(behind_jaw, below_ear, Quat::IDENTITY, HEAD));
             let cheek =
                 (mirror(Vec3::new(0.034, -0.030, 0.048), side), Vec3::new(0.024, 0.032, 0.026));
             all.push(round(cheek, 0.0, HEAD));
@@ -270,6 +295,9 @@ impl Figure for Bust {
             all.push(on(deltoid, mirror(DELTOID.0, side), Quat::IDENTITY, CHEST));
             let collar = [Vec3::new(0.014, -0.238, 0.034), Vec3::new(0.140, -0.236, 0.000)];
             all.push(along(mirror(collar[0], side), mirror(collar[1], side), 0.013, CHEST));
+            let front =
+                (mirror(Vec3::new(0.118, -0.275, -0.008), side), Vec3::new(0.062, 0.050, 0.050));
+            all.push(round(front, 0.0, CHEST));
             let blade =
                 (mirror(Vec3::new(0.085, -0.300, -0.060), side), Vec3::new(0.075, 0.080, 0.052));
             all.push(round(blade, 0.0, CHEST));

@@ -67,7 +67,7 @@ impl Figure for Creature {
         let other = |q: Quat| Quat::from_xyzw(q.x, -q.y, -q.z, q.w);
         let way = TAIL.1 - TAIL.0;
         let tail = Shape::Capsule { half_height: way.length() * 0.5, radius: 0.022 };
-        let throat = (Vec3::new(0.0, -0.020, 0.0), Vec3::new(0.062, 0.055, 0.060));
+        let throat = (Vec3::new(0.0, -0.020, 0.0), Vec3::new(0.052, 0.055, 0.046));
         vec![
             round(TORSO, Quat::IDENTITY, CHEST),
             round(throat, Quat::IDENTITY, NECK),

@@ -12,6 +12,10 @@ use crate::surface_nets;
 
 /// An implicit solid with colliders, bones, skin and a place for hair.
 pub trait Figure: Implicit + Send {
+    /// The solid without small parts that hair lies over (ears): layers of hair follow this.
+    fn hull(&self, p: Vec3) -> f32 {
+        self.value(p)
+    }
     /// Convex shapes that hold hair off the surface.
     fn colliders(&self) -> Vec<Collider>;
     /// Where the neck bends.
@@ -65,7 +69,7 @@ mod tests {
     /// not buried.
     #[test]
     fn colliders_follow_the_surface() {
-        let figures: [(&dyn Figure, f32); 2] = [(&Bust, 0.012), (&Creature, 0.012)];
+        let figures: [(&dyn Figure, f32); 2] = [(&Bust, 0.0125), (&Creature, 0.012)];
         for (figure, most) in figures {
             let mesh = mesh(figure, 0.008);
             let colliders: Vec<MovingCollider> = figure

@@ -11,6 +11,9 @@ use crate::roots::Root;
 /// Steps that a strand grows in: fine enough to round the shoulders.
 const STEPS: usize = 90;
 
+/// Distance to keep from ears and other small parts (m): hair lies on them.
+const OVER_EARS: f32 = 0.0015;
+
 /// Where the parting runs (m, to the wearer's left of the middle).
 const PARTING: f32 = 0.014;
 
@@ -40,17 +43,15 @@ impl Growth<'_> {
             p += d * step;
             // Stay at the layer's distance from the skin, which opens up over the first centimetres.
             let layer = self.layer * (1.0 - (-along / 0.035).exp());
-            let depth = layer - self.figure.value(p);
-            if depth > 0.0 {
-                let n = self.figure.normal(p);
-                p += n * depth;
-                d = (d - n * d.dot(n).min(0.0)).normalize_or(d);
-            }
-            let depth = -(self.shield)(p);
-            if depth > 0.0 {
-                let n = gradient(self.shield, p);
-                p += n * depth;
-                d = (d - n * d.dot(n).min(0.0)).normalize_or(d);
+            let hull = |p: Vec3| self.figure.hull(p) - layer;
+            let skin = |p: Vec3| self.figure.value(p) - layer.min(OVER_EARS);
+            for solid in [&hull as &dyn Fn(Vec3) -> f32, &skin, &self.shield] {
+                let depth = -solid(p);
+                if depth > 0.0 {
+                    let n = gradient(solid, p);
+                    p += n * depth;
+                    d = (d - n * d.dot(n).min(0.0)).normalize_or(d);
+                }
             }
             line.push(p);
             if (self.cut)(p, along) && line.len() > 4 {
@@ -61,7 +62,7 @@ impl Growth<'_> {
     }
 }
 
-fn gradient(f: fn(Vec3) -> f32, p: Vec3) -> Vec3 {
+fn gradient(f: &dyn Fn(Vec3) -> f32, p: Vec3) -> Vec3 {
     const H: f32 = 1e-3;
     let d = |axis: Vec3| f(p + axis * H) - f(p - axis * H);
     Vec3::new(d(Vec3::X), d(Vec3::Y), d(Vec3::Z)).normalize_or(Vec3::X)
@@ -69,8 +70,8 @@ fn gradient(f: fn(Vec3) -> f32, p: Vec3) -> Vec3 {
 
 /// Hair parts to both sides of the face: an invisible solid in front of it.
 fn face_shield(p: Vec3) -> f32 {
-    let face = ellipsoid(p, Vec3::new(0.0, -0.060, 0.070), Vec3::new(0.068, 0.118, 0.075));
-    let throat = ellipsoid(p, Vec3::new(0.0, -0.22, 0.075), Vec3::new(0.055, 0.16, 0.075));
+    let face = ellipsoid(p, Vec3::new(0.0, -0.055, 0.075), Vec3::new(0.061, 0.112, 0.072));
+    let throat = ellipsoid(p, Vec3::new(0.0, -0.22, 0.075), Vec3::new(0.050, 0.16, 0.075));
     face.min(throat)
 }
 
@@ -78,11 +79,23 @@ fn no_shield(_: Vec3) -> f32 {
     1.0
 }
 
-/// Which side of the parting a root is on. The parting runs from the forehead to the crown and
-/// fades out at the back, where hair falls straight down.
-fn side_of(root: Vec3) -> f32 {
-    let wobble = 0.002 * noise(root * 90.0, 5);
-    if root.x > PARTING + wobble { 1.0 } else { -1.0 }
+/// The top of the head, where hair whorls (m).
+const CROWN: Vec3 = Vec3::new(0.006, 0.115, -0.050);
+
+/// Which side of the parting a root is on.
+fn side_of(root: Vec3, parting: f32) -> f32 {
+    let wobble = 0.0015 * noise(root * 90.0, 5);
+    if root.x > parting + wobble { 1.0 } else { -1.0 }
+}
+
+/// Along the scalp, away from the parting in front and from the crown at the back, so that the
+/// parting fades out at the crown; `back` combs hair from the front behind the face.
+fn away_from_parting(root: &Root, side: f32, back: f32) -> Vec3 {
+    let p = root.position;
+    let radial = (p - CROWN).normalize_or(Vec3::NEG_Z);
+    let aside = Vec3::new(side, -0.9, -back * (0.3 + 0.5 * smoothstep(0.0, 0.07, p.z))).normalize();
+    let in_front = smoothstep(-0.055, -0.015, p.z);
+    radial.lerp(aside, in_front).reject_from_normalized(root.normal).normalize_or(radial)
 }
 
 /// How high up a root sits, 0 at the nape to 1 at the parting: hair from above lies over hair from
@@ -91,35 +104,43 @@ fn layer_of(root: Vec3) -> f32 {
     smoothstep(-0.07, 0.12, root.y)
 }
 
-/// Long hair, parted, that falls over the shoulders to chest and back.
+/// Long hair, parted, that falls in front of the shoulders and down the back.
 pub(super) fn long(
     figure: &dyn Figure,
     root: &Root,
     recipe: &Recipe,
     random: &mut Random,
 ) -> Grown {
-    let side = side_of(root.position);
-    let layer = layer_of(root.position);
-    let front = smoothstep(-0.02, 0.07, root.position.z);
+    let p0 = root.position;
+    let side = side_of(p0, PARTING);
+    let layer = layer_of(p0);
+    let front = smoothstep(0.0, 0.07, p0.z);
     // Cut to about the same height, so that hair from the crown is longest; thin the ends out.
     let length =
         recipe.length * (0.80 + 0.20 * layer) * (1.0 - 0.16 * random.unit() * random.unit())
-            + 0.02 * random.signed();
-    let aside = Vec3::new(side, 0.0, -0.25 - 0.55 * front);
-    let start = (root.normal * 0.55 + aside * 0.9 + Vec3::NEG_Y * 0.1).normalize();
-    let back = root.position.z < -0.045;
+            + 0.012 * random.signed();
+    let away = away_from_parting(root, side, 1.0);
+    let start = (root.normal * 0.35 + away).normalize();
+    // Hair from the front falls before the shoulder, the rest behind it.
+    let before = p0.z + 0.014 * noise(p0 * 60.0, 9) + 0.008 * random.signed() > -0.016;
+    let spread = random.signed();
+    let column = if before {
+        Vec3::new(side * (0.090 + 0.034 * spread), 0.0, 0.060 - 0.012 * spread * spread)
+    } else {
+        Vec3::new(0.95 * p0.x + 0.022 * spread, 0.0, -0.105)
+    };
     let comb = move |p: Vec3, along: f32| {
-        // Sweep away from the parting, then let go; hair from the front goes behind the face.
-        let sweep = (-along / 0.05).exp();
-        let away = Vec3::new(side * (1.0 - 0.7 * f32::from(back)), 0.0, -0.2 - 0.9 * front);
-        let gather = Vec3::new(-p.x, 0.0, -0.25 * (p.z + 0.02)) * smoothstep(-0.10, -0.22, p.y);
-        away * (26.0 * sweep) + gather * 18.0
+        let sweep = away * (34.0 * (-along / 0.030).exp());
+        // Hair from the front is combed back over the temple before it falls.
+        let back = Vec3::NEG_Z * (22.0 * front * (-along / 0.09).exp());
+        let to_column = Vec3::new(column.x - p.x, 0.0, column.z - p.z);
+        sweep + back + to_column * (420.0 * smoothstep(-0.04, -0.16, p.y))
     };
     let growth = Growth {
         figure,
         shield: face_shield,
-        layer: 0.0025 + 0.017 * layer * (0.75 + 0.5 * random.unit()) + 0.002 * random.unit(),
-        weight: 26.0,
+        layer: 0.0022 + 0.0125 * layer * random.between(0.7, 1.15) + 0.002 * random.unit(),
+        weight: 42.0,
         comb: &comb,
         cut: &|_, _| false,
     };
@@ -129,46 +150,54 @@ pub(super) fn long(
 /// A bob to the jaw with a fringe to the brows; tips turn in.
 pub(super) fn bob(figure: &dyn Figure, root: &Root, recipe: &Recipe, random: &mut Random) -> Grown {
     let p0 = root.position;
-    let fringe = p0.z > 0.040 && p0.x.abs() < 0.052 - 0.35 * (0.075 - p0.z).max(0.0) && p0.y > 0.06;
     let layer = layer_of(p0);
     let stray = random.unit() * random.unit();
     let scale = recipe.length / 0.30;
+    // The fringe starts from a triangle behind the forehead.
+    let fringe = p0.z > 0.032 + 0.35 * (p0.x.abs() - 0.030).max(0.0) && p0.x.abs() < 0.066;
     if fringe {
-        let start = (root.normal * 0.75 + Vec3::new(0.0, -0.15, 0.9)).normalize();
-        let end =
-            0.028 + 0.006 * random.signed() + 0.10 * p0.x * p0.x / 0.05 - 0.02 * (scale - 1.0);
-        let comb =
-            |p: Vec3, along: f32| Vec3::new(0.25 * p.x, 0.0, 30.0 * (-along / 0.03).exp() - 8.0);
+        let fan = Vec3::new(p0.x * 4.0, 0.0, 1.0);
+        let away = fan.reject_from_normalized(root.normal).normalize_or(Vec3::Z);
+        let start = (root.normal * 0.38 + away).normalize();
+        let end = 0.026 + 0.005 * random.signed() - 4.0 * p0.x * p0.x - 0.02 * (scale - 1.0);
+        let comb = move |p: Vec3, along: f32| {
+            let in_again = Vec3::new(0.0, 0.0, -p.z).normalize_or_zero();
+            away * (26.0 * (-along / 0.025).exp())
+                + in_again * (16.0 * smoothstep(0.02, 0.06, along))
+        };
         let growth = Growth {
             figure,
             shield: no_shield,
-            layer: 0.004 + 0.009 * smoothstep(0.06, 0.11, p0.y) + 0.002 * random.unit(),
-            weight: 30.0,
+            layer: 0.0022 + 0.0075 * smoothstep(0.07, 0.115, p0.y) + 0.002 * random.unit(),
+            weight: 52.0,
             comb: &comb,
-            cut: &move |p, _| p.y < end && p.z > 0.05,
+            cut: &move |p, _| p.y < end && p.z > 0.04,
         };
-        return Grown { line: growth.grow(root, start, 0.16 * scale), held: 1 };
+        return Grown { line: growth.grow(root, start, 0.17 * scale), held: 1 };
     }
-    let side = if p0.x + 0.002 * noise(p0 * 90.0, 5) > 0.0 { 1.0 } else { -1.0 };
-    let front = smoothstep(0.0, 0.06, p0.z);
-    let end = -0.098 + 0.010 * random.signed() + 0.012 * stray - 0.2 * (scale - 1.0);
-    let start = (root.normal * 0.6 + Vec3::new(side, 0.0, -0.2 - 0.5 * front) * 0.85).normalize();
-    let back = p0.z < -0.045;
+    let side = side_of(p0, 0.0);
+    let end = -0.092 + 0.008 * random.signed() + 0.012 * stray - 0.2 * (scale - 1.0);
+    let away = away_from_parting(root, side, 0.1);
+    let start = (root.normal * 0.40 + away).normalize();
     let comb = move |p: Vec3, along: f32| {
-        let away = Vec3::new(side * (1.0 - 0.75 * f32::from(back)), 0.0, -0.15 - 0.5 * front);
         // Turn in towards the neck below the ears.
         let inwards = Vec3::new(-p.x, 0.0, -p.z - 0.03).normalize_or_zero();
-        away * (26.0 * (-along / 0.05).exp()) + inwards * (24.0 * smoothstep(-0.045, -0.09, p.y))
+        away * (36.0 * (-along / 0.035).exp()) + inwards * (30.0 * smoothstep(-0.02, -0.08, p.y))
     };
     let growth = Growth {
         figure,
-        shield: face_shield,
-        layer: 0.003 + 0.022 * layer * (0.8 + 0.4 * random.unit()),
-        weight: 27.0,
+        shield: bob_shield,
+        layer: 0.0025 + 0.0170 * layer * random.between(0.75, 1.1),
+        weight: 40.0,
         comb: &comb,
         cut: &move |p, _| p.y < end,
     };
     Grown { line: growth.grow(root, start, recipe.length), held: 1 }
+}
+
+/// A bob comes closer to the face than long hair.
+fn bob_shield(p: Vec3) -> f32 {
+    ellipsoid(p, Vec3::new(0.0, -0.060, 0.080), Vec3::new(0.052, 0.100, 0.062))
 }
 
 /// Short hair from a whorl at the crown: forward on top, down at the sides.
@@ -179,10 +208,9 @@ pub(super) fn short(
     random: &mut Random,
 ) -> Grown {
     let p0 = root.position;
-    let crown = Vec3::new(0.008, 0.115, -0.052);
     let top = smoothstep(0.035, 0.105, p0.y);
     let length = recipe.length * (0.30 + 0.70 * top) * random.between(0.8, 1.05);
-    let away = (p0 - crown).reject_from_normalized(root.normal).normalize_or(Vec3::Z);
+    let away = (p0 - CROWN).reject_from_normalized(root.normal).normalize_or(Vec3::Z);
     // Turn the comb about the whorl, and lift the front up and aside.
     let around = root.normal.cross(away);
     let comb = (away + around * 0.45 + Vec3::new(0.35, 0.0, 0.0) * smoothstep(0.02, 0.08, p0.z))

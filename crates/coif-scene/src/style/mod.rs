@@ -148,9 +148,10 @@ fn keep_out(figure: &dyn Figure, solids: &[MovingCollider], line: &mut [Vec3], h
                 continue;
             }
             for solid in solids {
-                let hit = solid.project_point(line[i]);
-                if hit.distance < gap {
-                    line[i] += hit.normal * (gap - hit.distance);
+                let local = solid.end.inverse().point(line[i]);
+                if solid.shape.grown(gap).contains(local) {
+                    let hit = solid.project_point(line[i]);
+                    line[i] += hit.normal * (gap - hit.distance).max(0.0);
                 }
             }
         }
@@ -208,10 +209,7 @@ mod tests {
                 }
                 for (s, line) in groom.strands.iter().enumerate() {
                     for p in &line[groom.embedded[s] as usize..] {
-                        let deepest = solids
-                            .iter()
-                            .map(|c| -c.project_point(*p).distance)
-                            .fold(0.0, f32::max);
+                        let deepest = solids.iter().map(|c| c.depth_at(*p)).fold(0.0, f32::max);
                         assert!(
                             deepest < 1e-3,
                             "{style:?} strand {s} is {deepest} m inside at {p}"

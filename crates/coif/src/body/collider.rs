@@ -74,6 +74,33 @@ impl Shape {
         }
     }
 
+    /// Whether a point is inside, in the shape's own frame. Much cheaper than
+    /// [`Shape::project_point`].
+    pub fn contains(&self, p: Vec3) -> bool {
+        match *self {
+            Shape::Sphere { radius } => p.length_squared() < radius * radius,
+            Shape::Ellipsoid { radii } => (p / radii).length_squared() < 1.0,
+            Shape::Capsule { half_height, radius } => {
+                let y = p.y - p.y.clamp(-half_height, half_height);
+                Vec3::new(p.x, y, p.z).length_squared() < radius * radius
+            }
+            Shape::Plane => p.y < 0.0,
+        }
+    }
+
+    /// The shape with its surface moved outwards by about `by` metres (exactly, but for an
+    /// ellipsoid, whose half axes grow).
+    pub fn grown(&self, by: f32) -> Shape {
+        match *self {
+            Shape::Sphere { radius } => Shape::Sphere { radius: radius + by },
+            Shape::Ellipsoid { radii } => Shape::Ellipsoid { radii: radii + by },
+            Shape::Capsule { half_height, radius } => {
+                Shape::Capsule { half_height, radius: radius + by }
+            }
+            Shape::Plane => Shape::Plane,
+        }
+    }
+
     /// Names the first size that no shape can have.
     pub fn validate(&self) -> Result<()> {
         let sizes: &[(&str, f32)] = match self {
@@ -153,6 +180,16 @@ impl MovingCollider {
         }
     }
 
+    /// How deep a point is inside at the end of the step (m); 0 outside.
+    pub fn depth_at(&self, p: Vec3) -> f32 {
+        let local = self.end.inverse().point(p);
+        if self.shape.contains(local) {
+            (-self.shape.project_point(local).distance).max(0.0)
+        } else {
+            0.0
+        }
+    }
+
     /// Mean velocity (m/s) over a step of `dt` seconds of the material point that ends at `p`.
     pub fn velocity_at(&self, p: Vec3, dt: f32) -> Vec3 {
         (p - self.start.point(self.end.inverse().point(p))) / dt
@@ -186,6 +223,9 @@ mod tests {
                 let s = shape.project_point(p);
                 prop_assert!((s.normal.length() - 1.0).abs() < 1e-4);
                 prop_assert!((s.point + s.normal * s.distance).distance(p) < 2e-4, "{shape:?} {s:?}");
+                if s.distance.abs() > 1e-4 {
+                    prop_assert_eq!(shape.contains(p), s.distance < 0.0);
+                }
                 let again = shape.project_point(s.point);
                 prop_assert!(again.distance.abs() < 1e-4, "{shape:?} {again:?}");
             }

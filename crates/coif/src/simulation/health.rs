@@ -76,7 +76,7 @@ impl Health {
 
 /// How deep a point is inside the colliders (m), 0 outside.
 fn depth(colliders: &[MovingCollider], p: Vec3) -> f32 {
-    colliders.iter().map(|c| -c.project_point(p).distance).fold(0.0, f32::max)
+    colliders.iter().map(|c| c.depth_at(p)).fold(0.0, f32::max)
 }
 
 #[cfg(test)]
