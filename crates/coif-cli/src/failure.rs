@@ -72,19 +72,46 @@ impl Failure {
 
 impl From<coif_io::Error> for Failure {
     fn from(error: coif_io::Error) -> Self {
-        Self::Error { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+        Self::new(error.to_string(), hint_for_file(&error))
+    }
+}
+
+/// The way out of what a reader or writer complains about.
+fn hint_for_file(error: &coif_io::Error) -> String {
+    if let Some(hint) = error.hint() {
+        return hint.into();
+    }
+    match error {
+        coif_io::Error::Malformed { expected, .. } if expected.contains("finite") => {
+            "export the file again; this value was lost in the program that wrote it".into()
+        }
+        coif_io::Error::Malformed { .. } => {
+            "the file is damaged, cut off, or not what its name says; copy or export it again"
+                .into()
+        }
+        coif_io::Error::UnknownExtension { known, .. } => format!("use one of {known}"),
+        _ => "check the path, its permissions and the room on the disk".into(),
     }
 }
 
 impl From<coif_scene::SceneError> for Failure {
     fn from(error: coif_scene::SceneError) -> Self {
-        Self::Report(error.report())
+        let mut report = error.report();
+        if error.hint().is_none() {
+            report.push_str("\nhint: 'coif scenes --reference' lists every key and its limits");
+        }
+        Self::Report(report)
     }
 }
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
-        Self::Error { message: error.to_string(), hint: error.hint() }
+        let hint = error.hint().or_else(|| match &error {
+            BuildError::File(error) => Some(hint_for_file(error)),
+            BuildError::Invalid { source, .. } => Some(hint_for(source).into()),
+            _ => None,
+        });
+        Self::Error { message: error.to_string(), hint }
     }
 }
 
@@ -101,19 +128,23 @@ impl From<coif_render::Error> for Failure {
 
 impl From<coif::Error> for Failure {
     fn from(error: coif::Error) -> Self {
-        use coif::Error as E;
-        let hint = match &error {
-            E::EmptyGroom => "give a groom with at least one strand",
-            E::NotFinite { .. } | E::VertexNotFinite { .. } => {
-                "export the file again; this value was lost in the program that wrote it"
-            }
-            E::ShortStrand { .. } | E::ZeroSegment { .. } => {
-                "'coif convert IN OUT --points N' lays the points out anew"
-            }
-            E::NoTriangles | E::Unbound => "the body needs triangles that hair can grow on",
-            E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
-            _ => "'coif scenes --reference' lists every value and its limits",
-        };
-        Self::new(error.to_string(), hint)
+        Self::new(error.to_string(), hint_for(&error))
+    }
+}
+
+/// The way out of what the core complains about.
+fn hint_for(error: &coif::Error) -> &'static str {
+    use coif::Error as E;
+    match error {
+        E::EmptyGroom => "give a groom with at least one strand",
+        E::NotFinite { .. } | E::VertexNotFinite { .. } => {
+            "export the file again; this value was lost in the program that wrote it"
+        }
+        E::ShortStrand { .. } | E::ZeroSegment { .. } => {
+            "'coif convert IN OUT --points N' lays the points out anew"
+        }
+        E::NoTriangles | E::Unbound => "the body needs triangles that hair can grow on",
+        E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
+        _ => "'coif scenes --reference' lists every value and its limits",
     }
 }

@@ -1,0 +1,189 @@
+//! Bad input: a message with file and place, a hint, exit code 2, no panic, nothing left behind.
+
+mod program;
+
+use program::{Folder, hair_bytes, two_strands};
+
+/// Every command that reads a groom, on a file with this content.
+fn refuse_groom(name: &str, bytes: &[u8]) -> Vec<String> {
+    let folder = Folder::new();
+    folder.write(name, bytes);
+    folder.write("scene.toml", format!("[groom]\nfile = \"{name}\"\n[body]\nresolution = 0.02\n"));
+    [
+        &["inspect", name][..],
+        &["inspect", name, "--json"],
+        &["convert", name, "out.obj"],
+        &["render", name, "-o", "out.png"],
+        &["simulate", "scene.toml", "-o", "run", "--render", "film.gif"],
+    ]
+    .map(|arguments| folder.fails(arguments))
+    .into()
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let folder = Folder::new();
+    for arguments in [
+        &["inspect", "nothing.hair"][..],
+        &["convert", "nothing.hair", "out.obj"],
+        &["render", "nothing.hair", "-o", "out.png"],
+        &["simulate", "nothing.toml", "-o", "run"],
+    ] {
+        assert!(folder.fails(arguments).contains("nothing."), "{arguments:?}");
+    }
+    folder.write("scene.toml", "[groom]\nfile = \"gone.hair\"\n[body]\nresolution = 0.02\n");
+    assert!(folder.fails(&["simulate", "scene.toml", "-o", "run"]).contains("gone.hair"));
+    folder.write("scene.toml", "[body]\nfile = \"gone.obj\"\nscalp = \"scalp\"\n");
+    assert!(folder.fails(&["simulate", "scene.toml", "-o", "run"]).contains("gone.obj"));
+}
+
+#[test]
+fn truncated_and_lying_files_are_refused_with_the_place() {
+    let good = two_strands();
+    for message in refuse_groom("cut.hair", &good[..good.len() - 7]) {
+        assert!(message.contains("cut.hair") && message.contains("expected"), "{message}");
+    }
+    refuse_groom("short.hair", &good[..40]);
+    refuse_groom("empty.hair", &[]);
+    let mut lying = good.clone();
+    lying[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
+    for message in refuse_groom("lying.hair", &lying) {
+        assert!(message.contains("byte "), "{message}");
+    }
+    refuse_groom(
+        "other.hair",
+        b"PNG and so on, but long enough to have a header".repeat(9).as_slice(),
+    );
+    for message in refuse_groom("bad.obj", b"v 0 0 0\nv 0 1 zero\nl 1 2\n") {
+        assert!(message.contains("bad.obj:2:7"), "{message}");
+    }
+}
+
+#[test]
+fn nan_and_emptiness_are_named() {
+    let nan = hair_bytes(&[&[[0.0, 0.1, 0.0], [0.0, 0.2, f32::NAN], [0.0, 0.3, 0.0]]]);
+    for message in refuse_groom("nan.hair", &nan) {
+        assert!(message.contains("nan.hair"), "{message}");
+    }
+    for message in refuse_groom("none.hair", &hair_bytes(&[])) {
+        assert!(message.contains("none.hair"), "{message}");
+    }
+    refuse_groom("none.obj", b"# nothing\n");
+}
+
+#[test]
+fn a_wrong_key_is_shown_at_its_line_with_what_was_meant() {
+    let folder = Folder::new();
+    folder.write("scene.toml", "[groom]\nstrands = 100\n[body]\nmoton = \"spin\"\n");
+    for arguments in [
+        &["simulate", "scene.toml", "-o", "run"][..],
+        &["render", "scene.toml", "-o", "a.png"],
+        &["inspect", "scene.toml"],
+    ] {
+        let message = folder.fails(arguments);
+        assert!(message.contains("scene.toml:4:1"), "{message}");
+        assert!(message.contains("did you mean 'motion'"), "{message}");
+    }
+    let message = folder.fails(&["simulate", "spin", "--set", "body.spede=2"]);
+    assert!(message.contains("speed"), "{message}");
+    folder.fails(&["simulate", "spin", "--set", "groom.strands=0"]);
+    folder.fails(&["simulate", "spin", "--frames", "0"]);
+    folder.write("broken.toml", "[groom\n");
+    assert!(folder.fails(&["simulate", "broken.toml"]).contains("broken.toml:1"));
+    folder.write("binary.toml", [0xff, 0xfe, 0x00]);
+    assert!(folder.fails(&["simulate", "binary.toml"]).contains("binary.toml"));
+}
+
+#[test]
+fn a_misspelt_scene_is_guessed_and_all_are_listed() {
+    let folder = Folder::new();
+    for arguments in
+        [&["simulate", "spni"][..], &["scenes", "spni"], &["render", "spni", "-o", "a.png"]]
+    {
+        let message = folder.fails(arguments);
+        assert!(message.contains("'spin'") && message.contains("fall-and-stop"), "{message}");
+    }
+    assert!(folder.fails(&["bench", "flt"]).contains("'ftl'"));
+    assert!(folder.fails(&["validate", "hodl"]).contains("'hold'"));
+}
+
+#[test]
+fn a_body_without_a_scalp_is_refused() {
+    let folder = Folder::new();
+    folder.write("body.obj", "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\ng face\nf 1 2 3\n");
+    folder.write("scene.toml", "[body]\nfile = \"body.obj\"\nscalp = \"scalp\"\n");
+    let message = folder.fails(&["simulate", "scene.toml", "-o", "run"]);
+    assert!(message.contains("scalp") && message.contains("face"), "{message}");
+    folder.write("scene.toml", "[body]\nfile = \"body.obj\"\n");
+    assert!(folder.fails(&["simulate", "scene.toml", "-o", "run"]).contains("scalp"));
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_found_before_the_work() {
+    let folder = Folder::new();
+    folder.write("a.hair", two_strands());
+    folder.write("file", "not a folder");
+    std::fs::create_dir(folder.path("full")).unwrap();
+    folder.write("full/precious.txt", "keep me");
+    // So long that the test would not end if the work came first.
+    let long = ["simulate", "spin", "--frames", "1000000"];
+    for output in [
+        &["-o", "no/such/folder/a.hair"][..],
+        &["-o", "file/run"],
+        &["-o", "full"],
+        &["-o", "run.abc"],
+        &["-o", "run.mp4"],
+        &["--render", "no/such/folder/a.gif"],
+        &["--render", "a.hair"],
+        &["--render", "film.avi"],
+        &["--render", "film"],
+        &["--render", "full"],
+        &["-o", "run", "--render", "film.mov"],
+    ] {
+        folder.fails(&[&long[..], output].concat());
+    }
+    assert_eq!(program::names_in(&folder.path("full")), ["precious.txt"]);
+    for arguments in [
+        &["convert", "a.hair", "a.abc"][..],
+        &["convert", "a.hair", "a"],
+        &["convert", "a.hair", "no/such/folder/a.obj"],
+        &["convert", "a.hair", "a.obj", "--scale", "0"],
+        &["render", "a.hair", "-o", "a.jpg"],
+        &["render", "a.hair", "-o", "no/such/folder/a.png"],
+        &["render", "a.hair", "-o", "a.png", "--frame", "3"],
+        &["render", "a.hair", "-o", "a.png", "--turntable", "3"],
+        &["validate", "length", "--plot", "file"],
+    ] {
+        folder.fails(arguments);
+    }
+}
+
+#[test]
+fn wrong_kinds_of_input_are_explained() {
+    let folder = Folder::new();
+    folder.write("a.hair", two_strands());
+    folder.write("body.obj", "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nf 1 2 3\n");
+    folder.write("scene.toml", "");
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    assert!(folder.fails(&["simulate", "a.hair"]).contains("groom"));
+    assert!(folder.fails(&["render", "body.obj", "-o", "a.png"]).contains("--body"));
+    assert!(folder.fails(&["convert", "scene.toml", "a.hair"]).contains("simulate"));
+    folder.fails(&["inspect", "empty"]);
+    folder.fails(&["simulate", "empty"]);
+    folder.fails(&["convert", "body.obj", "body.hair"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let folder = Folder::new();
+    let mut child = folder
+        .command(&["scenes", "--reference"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!stderr.contains("panicked"), "{stderr}");
+}

@@ -1,0 +1,188 @@
+//! `coif inspect`, `convert`, `render` and `scenes`, black box.
+
+mod program;
+
+use program::{Folder, SMALL, two_strands};
+
+#[test]
+fn inspect_tells_what_is_in_a_groom() {
+    let folder = Folder::new();
+    folder.write("a.hair", two_strands());
+    let found = folder.json(&["inspect", "a.hair"]);
+    assert_eq!(found["kind"], "groom");
+    assert_eq!(found["strands"], 2);
+    assert_eq!(found["points"], 5);
+    assert_eq!(found["frames"], 1);
+    let near = |value: &serde_json::Value, expected: f64| {
+        let value = value.as_f64().expect("a number");
+        assert!((value - expected).abs() < 1e-6, "{value} {expected}");
+    };
+    let second = 0.1f64.hypot(0.05);
+    near(&found["length_m"]["min"], second);
+    near(&found["length_m"]["median"], 0.1 + second);
+    near(&found["length_m"]["max"], 0.1 + second);
+    near(&found["bounds_m"]["min"][1], 0.1);
+    near(&found["bounds_m"]["max"][0], 0.1);
+    assert!(found["warnings"].is_array());
+    assert!(folder.ok(&["inspect", "a.hair"]).contains("strands    2"));
+}
+
+#[test]
+fn inspect_knows_every_kind() {
+    let folder = Folder::new();
+    folder.write("hair.obj", "v 0 0.1 0\nv 0 0.2 0\nl 1 2\n");
+    folder.write("body.obj", "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\ng scalp\nf 1 2 3\n");
+    folder.write("scene.toml", "[groom]\nstrands = 7\n[body]\nresolution = 0.02\n");
+    folder.ok(&[&["simulate", "spin", "--frames", "2", "-o", "run"], SMALL].concat());
+    let kind = |name: &str| folder.json(&["inspect", name]);
+    assert_eq!(kind("hair.obj")["kind"], "groom");
+    assert_eq!(kind("body.obj")["kind"], "mesh");
+    assert_eq!(kind("body.obj")["groups"][0], "scalp");
+    assert_eq!(kind("scene.toml")["kind"], "scene");
+    assert_eq!(kind("scene.toml")["strands"], 7);
+    assert_eq!(kind("run")["kind"], "cache");
+    assert_eq!(kind("run")["frames"], 2);
+}
+
+#[test]
+fn hair_to_obj_and_back_keeps_the_points() {
+    let folder = Folder::new();
+    folder.ok(&[&["simulate", "spin", "--frames", "2", "-o", "a.hair"], SMALL].concat());
+    folder.ok(&["convert", "a.hair", "b.obj"]);
+    folder.ok(&["convert", "b.obj", "c.hair"]);
+    let read = |name: &str| {
+        coif_io::read_groom(folder.path(name), &Default::default()).unwrap().value.strands
+    };
+    assert_eq!(read("a.hair"), read("b.obj"));
+    assert_eq!(read("a.hair"), read("c.hair"));
+}
+
+#[test]
+fn convert_changes_unit_axis_and_points() {
+    let folder = Folder::new();
+    folder.write("a.obj", "v 1 2 10\nv 1 2 30\nl 1 2\n");
+    folder.ok(&["convert", "a.obj", "b.hair", "--scale", "0.01", "--up", "z", "--points", "3"]);
+    let groom = coif_io::read_groom(folder.path("b.hair"), &Default::default()).unwrap().value;
+    let expected = [[0.01, 0.1, -0.02], [0.01, 0.2, -0.02], [0.01, 0.3, -0.02]];
+    assert_eq!(groom.strands.point_count(), 3);
+    for (p, e) in groom.strands.positions().iter().zip(expected) {
+        assert!(p.distance(glam::Vec3::from(e)) < 1e-6, "{p} {e:?}");
+    }
+    folder.write("body.obj", "v 0 0 0\nv 10 0 0\nv 0 0 10\nf 1 2 3\n");
+    folder.ok(&["convert", "body.obj", "metres.obj", "--scale", "0.01", "--up", "z"]);
+    let found = folder.json(&["inspect", "metres.obj"]);
+    assert_eq!(found["kind"], "mesh");
+    assert!((found["bounds_m"]["max"][1].as_f64().unwrap() - 0.1).abs() < 1e-6, "{found}");
+}
+
+#[test]
+fn convert_takes_a_frame_out_of_a_simulation() {
+    let folder = Folder::new();
+    folder.ok(&[&["simulate", "spin", "--frames", "3", "-o", "run"], SMALL].concat());
+    folder.ok(&["convert", "run", "last.hair"]);
+    folder.ok(&["convert", "run", "first.hair", "--frame", "0"]);
+    let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    assert_eq!(bytes("last.hair"), bytes("run/frame.00002.hair"));
+    assert_eq!(bytes("first.hair"), bytes("run/frame.00000.hair"));
+    assert!(folder.fails(&["convert", "run", "x.hair", "--frame", "3"]).contains("frame 3"));
+}
+
+/// Width and height of a PNG.
+fn png_size(bytes: &[u8]) -> (u32, u32) {
+    let side = |at: usize| u32::from_be_bytes(std::array::from_fn(|i| bytes[at + i]));
+    assert!(bytes.starts_with(b"\x89PNG"));
+    (side(16), side(20))
+}
+
+#[test]
+fn render_shows_grooms_scenes_and_simulations() {
+    let folder = Folder::new();
+    let small = ["--size", "64x48"];
+    folder.write("a.hair", two_strands());
+    folder.write("body.obj", "v -0.1 0.1 0\nv 0.1 0.1 0\nv 0 0.1 0.2\nf 1 3 2\n");
+    folder.write("scene.toml", "[groom]\nstrands = 200\n[body]\nresolution = 0.02\n");
+    folder.ok(&[&["simulate", "scene.toml", "--frames", "3", "-o", "run"][..]].concat());
+    let picture = |arguments: &[&str]| {
+        folder.ok(&[&["render"], arguments, &["-o", "p.png"], &small].concat());
+        let bytes = std::fs::read(folder.path("p.png")).unwrap();
+        assert_eq!(png_size(&bytes), (64, 48), "{arguments:?}");
+        bytes
+    };
+    let scene = picture(&["scene.toml"]);
+    assert_ne!(scene, picture(&["scene.toml", "--view", "back"]));
+    assert_ne!(scene, picture(&["scene.toml", "--hair", "blond"]));
+    assert_ne!(scene, picture(&["scene.toml", "--background", "light"]));
+    assert_ne!(scene, picture(&["scene.toml", "--camera", "-1,0.2,1", "--target", "0,0,0"]));
+    assert_eq!(scene, picture(&["run", "--frame", "0"]), "frame 0 is the scene's start");
+    let groom = picture(&["a.hair"]);
+    assert_ne!(groom, picture(&["a.hair", "--body", "body.obj"]));
+    // Films: of frames, and around.
+    folder.ok(&[&["render", "run", "-o", "f.gif", "--frames", "1..2"][..], &small].concat());
+    assert!(std::fs::read(folder.path("f.gif")).unwrap().starts_with(b"GIF89a"));
+    folder.ok(&[&["render", "a.hair", "-o", "t.##.png", "--turntable", "3"], &small[..]].concat());
+    let frame = |n: u32| std::fs::read(folder.path(&format!("t.{n:02}.png"))).unwrap();
+    assert_ne!(frame(0), frame(1));
+    assert!(!folder.path("t.03.png").exists());
+    let beyond = ["render", "run", "-o", "x.gif", "--frames", "1..3"];
+    assert!(folder.fails(&beyond).contains("frame 3"));
+}
+
+#[test]
+fn scenes_lists_prints_and_explains() {
+    let folder = Folder::new();
+    let list = folder.ok(&["scenes"]);
+    assert!(list.lines().count() >= 17 && list.contains("long-curly"), "{list}");
+    assert!(list.lines().all(|line| line.split_whitespace().count() > 2), "{list}");
+    let demo = folder.ok(&["scenes", "demo"]);
+    folder.write("mine.toml", demo.as_bytes());
+    let few = ["--frames", "1", "--set", "groom.strands=20", "--set", "body.resolution=0.02"];
+    folder.ok(&[&["simulate", "mine.toml"], &few[..]].concat());
+    assert!(folder.ok(&["scenes", "--reference"]).contains("steps_per_second"));
+}
+
+#[test]
+fn help_teaches_and_nothing_at_all_gives_an_overview() {
+    let folder = Folder::new();
+    assert!(folder.ok(&[]).contains("coif demo"));
+    for command in
+        ["demo", "simulate", "render", "inspect", "convert", "scenes", "bench", "validate"]
+    {
+        let help = folder.ok(&[command, "--help"]);
+        assert!(help.contains("Examples:"), "{command}");
+    }
+    assert_eq!(folder.run(&["simulat"]).status.code(), Some(2));
+}
+
+#[test]
+fn validate_gives_the_promised_rows_and_a_plot() {
+    let folder = Folder::new();
+    let rows = folder.json(&["validate", "hanging-chain", "--plot", "plots"]);
+    let rows = rows.as_array().expect("a list");
+    assert!(rows.len() >= 3);
+    for row in rows {
+        for key in ["value", "reference", "error", "tolerance"] {
+            assert!(row[key].is_number(), "{row}");
+        }
+        assert!(row["name"].is_string() && row["model"].is_string());
+        assert_eq!(row["pass"], true, "{row}");
+    }
+    let svg = std::fs::read_to_string(folder.path("plots/hanging-chain.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("<path"));
+}
+
+#[test]
+fn bench_gives_the_promised_rows() {
+    let folder = Folder::new();
+    let rows = folder.json(&["bench", "ftl", "--quick", "--threads", "2"]);
+    let rows = rows.as_array().expect("a list");
+    assert_eq!(rows.len(), 2);
+    for (row, threads) in rows.iter().zip([1, 2]) {
+        assert_eq!(row["threads"], threads);
+        assert_eq!(row["strands"], 1000);
+        assert_eq!(row["particles"], 30_000);
+        for key in ["ns_per_particle_step", "ms_per_frame", "reference_ratio"] {
+            assert!(row[key].as_f64().is_some_and(|v| v > 0.0), "{row}");
+        }
+    }
+    assert_eq!(rows[0]["state_hash"], rows[1]["state_hash"], "same bits on one and two threads");
+}

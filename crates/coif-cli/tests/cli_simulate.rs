@@ -1,0 +1,202 @@
+//! `coif simulate` and `coif demo`, black box: outputs, JSON keys, same bits, resume.
+
+mod program;
+
+use program::{Folder, SMALL, names_in};
+use serde_json::Value;
+
+fn simulate<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["simulate", "spin"], SMALL, more].concat()
+}
+
+fn hash(outcome: &Value) -> &str {
+    outcome["state_hash"].as_str().expect("state_hash is a string")
+}
+
+#[test]
+fn a_small_scene_gives_a_cache_a_film_and_the_promised_keys() {
+    let folder = Folder::new();
+    let size = ["--set", "render.width=64", "--set", "render.height=48"];
+    let arguments = simulate(&["--frames", "4", "-o", "run", "--render", "film.gif"]);
+    let outcome = folder.json(&[&arguments[..], &size].concat());
+    assert_eq!(outcome["frames"], 4);
+    assert_eq!(outcome["strands"], 120);
+    assert_eq!(outcome["points"], 120 * 12);
+    for key in ["ms_per_frame", "stretch_max", "penetration_max_m"] {
+        assert!(outcome[key].is_number(), "{key}: {}", outcome[key]);
+    }
+    for key in ["quarantined", "unresolved", "non_finite", "threads"] {
+        assert!(outcome[key].is_u64(), "{key}: {}", outcome[key]);
+    }
+    for stage in ["body", "roots", "model", "health"] {
+        assert!(outcome["stages_ms"][stage].is_number(), "{stage}");
+    }
+    assert_eq!(outcome["quarantined"], 0);
+    assert_eq!(outcome["non_finite"], 0);
+    assert!(outcome["stretch_max"].as_f64().unwrap() < 1e-4);
+    assert_eq!(hash(&outcome).len(), 16);
+    assert!(u64::from_str_radix(hash(&outcome), 16).is_ok());
+    assert!(outcome["warnings"].is_array());
+    assert_eq!(outcome["outputs"], serde_json::json!(["run", "film.gif"]));
+    assert_eq!(folder.names(), ["film.gif", "run"]);
+    let film = std::fs::read(folder.path("film.gif")).unwrap();
+    assert!(film.starts_with(b"GIF89a"));
+    let frames = ["frame.00000.hair", "frame.00001.hair", "frame.00002.hair", "frame.00003.hair"];
+    let expected = [&["checkpoint.bin"], &frames[..], &["scene.toml"]].concat();
+    assert_eq!(names_in(&folder.path("run")), expected);
+}
+
+#[test]
+fn any_number_of_threads_and_any_run_give_the_same_bits() {
+    let folder = Folder::new();
+    let run = |threads: &str| folder.json(&simulate(&["--frames", "8", "--threads", threads]));
+    let (one, two, again) = (run("1"), run("2"), run("2"));
+    assert_eq!(one["threads"], 1);
+    assert_eq!(two["threads"], 2);
+    assert_eq!(hash(&one), hash(&two));
+    assert_eq!(hash(&two), hash(&again));
+    let other = folder.json(&simulate(&["--frames", "9"]));
+    assert_ne!(hash(&one), hash(&other), "the hash does not see the motion");
+}
+
+#[test]
+fn a_resumed_run_ends_in_the_same_bits() {
+    let folder = Folder::new();
+    let whole = folder.json(&simulate(&["--frames", "9", "-o", "whole"]));
+    folder.ok(&simulate(&["--frames", "4", "-o", "part"]));
+    // What a killed writer leaves, and a frame that the checkpoint does not know.
+    let part = folder.path("part");
+    std::fs::copy(part.join("frame.00003.hair"), part.join("frame.00004.hair")).unwrap();
+    let resumed =
+        folder.json(&simulate(&["--frames", "9", "-o", "part", "--resume", "--threads", "1"]));
+    assert_eq!(resumed["frames"], 9);
+    assert_eq!(resumed["frames_simulated"], 5);
+    assert_eq!(hash(&resumed), hash(&whole));
+    for key in ["stretch_max", "penetration_max_m", "quarantined", "unresolved"] {
+        assert_eq!(resumed[key], whole[key], "{key}");
+    }
+    for frame in 0..9 {
+        let bytes = |run: &str| {
+            std::fs::read(folder.path(run).join(format!("frame.{frame:05}.hair"))).unwrap()
+        };
+        assert_eq!(bytes("whole"), bytes("part"), "frame {frame}");
+    }
+    // Nothing left to do is fine too, and so is a folder that is not there yet.
+    let again = folder.json(&simulate(&["--frames", "9", "-o", "part", "--resume"]));
+    assert_eq!((again["frames_simulated"].as_u64(), hash(&again)), (Some(0), hash(&whole)));
+    let fresh = folder.json(&simulate(&["--frames", "9", "-o", "fresh", "--resume"]));
+    assert_eq!(hash(&fresh), hash(&whole));
+}
+
+#[test]
+fn a_killed_run_is_resumed_with_the_same_bits() {
+    let folder = Folder::new();
+    let arguments = simulate(&["--frames", "400", "-o", "run"]);
+    let mut child = folder.command(&arguments).spawn().unwrap();
+    // Wait for a few frames, then stop it without a warning.
+    let tenth = folder.path("run").join("frame.00010.hair");
+    while !tenth.exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = folder.json(&simulate(&["--frames", "400", "-o", "run", "--resume"]));
+    let whole = folder.json(&simulate(&["--frames", "400"]));
+    assert_eq!(hash(&resumed), hash(&whole));
+    let names = names_in(&folder.path("run"));
+    assert_eq!(names.len(), 402, "frames, scene and checkpoint: {names:?}");
+}
+
+#[test]
+fn another_scene_is_not_resumed() {
+    let folder = Folder::new();
+    folder.ok(&simulate(&["--frames", "2", "-o", "run"]));
+    let arguments = simulate(&["-o", "run", "--resume", "--set", "body.speed=2"]);
+    assert!(folder.fails(&arguments).contains("another scene"));
+    assert!(folder.fails(&simulate(&["--resume"])).contains("-o"));
+}
+
+#[test]
+fn a_simulation_is_only_replaced_when_asked() {
+    let folder = Folder::new();
+    folder.ok(&simulate(&["--frames", "5", "-o", "run"]));
+    let message = folder.fails(&simulate(&["--frames", "2", "-o", "run"]));
+    assert!(message.contains("--overwrite"), "{message}");
+    folder.ok(&simulate(&["--frames", "2", "-o", "run", "--overwrite"]));
+    assert_eq!(folder.json(&["inspect", "run"])["frames"], 2);
+}
+
+#[test]
+fn numbered_files_and_the_last_frame_agree_with_the_cache() {
+    let folder = Folder::new();
+    folder.ok(&simulate(&["--frames", "3", "-o", "run"]));
+    folder.ok(&simulate(&["--frames", "3", "-o", "hair.##.hair"]));
+    folder.ok(&simulate(&["--frames", "3", "-o", "last.hair"]));
+    folder.ok(&simulate(&["--frames", "3", "-o", "last.obj"]));
+    let names = folder.names();
+    assert_eq!(
+        names,
+        ["hair.00.hair", "hair.01.hair", "hair.02.hair", "last.hair", "last.obj", "run"]
+    );
+    let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    assert_eq!(bytes("hair.02.hair"), bytes("last.hair"));
+    assert_eq!(bytes("last.hair"), bytes("run/frame.00002.hair"));
+    assert_ne!(bytes("hair.00.hair"), bytes("hair.02.hair"));
+}
+
+#[test]
+fn the_demo_makes_a_film_and_says_where_it_is() {
+    let folder = Folder::new();
+    let quick = ["--frames", "2", "--strands", "50", "--size", "64x48"];
+    let coarse = ["--set", "body.resolution=0.02"];
+    let said = folder.ok(&[&["demo"], &quick[..], &coarse].concat());
+    let film = if cfg!(feature = "mp4") { "coif-demo.mp4" } else { "coif-demo.gif" };
+    assert_eq!(folder.names(), [film]);
+    assert!(said.contains(film) && said.contains("coif scenes"), "{said}");
+    let outcome =
+        folder.json(&[&["demo", "-o", "d.apng", "--threads", "1"], &quick[..], &coarse].concat());
+    assert_eq!(outcome["outputs"], serde_json::json!(["d.apng"]));
+    assert_eq!(outcome["frames"], 2);
+}
+
+#[test]
+fn a_scene_file_finds_its_files_from_its_own_folder() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("scenes")).unwrap();
+    folder.write("scenes/hair.hair", program::two_strands());
+    folder.write(
+        "scenes/a.toml",
+        "[groom]\nfile = \"hair.hair\"\n[body]\nresolution = 0.02\n[time]\nframes = 2\n",
+    );
+    let outcome = folder.json(&["simulate", "scenes/a.toml", "-o", "run"]);
+    assert_eq!(outcome["strands"], 2);
+    // The scene in the cache holds from anywhere.
+    let again = folder.json(&["simulate", "run/scene.toml"]);
+    assert_eq!(hash(&again), hash(&outcome));
+}
+
+#[cfg(unix)]
+#[test]
+fn control_c_leaves_whole_frames_and_no_film() {
+    let folder = Folder::new();
+    let small = ["--set", "render.width=32", "--set", "render.height=32"];
+    let arguments = simulate(&["--frames", "5000", "-o", "run", "--render", "film.gif"]);
+    let child = folder
+        .command(&[&arguments[..], &small].concat())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let third = folder.path("run").join("frame.00003.hair");
+    while !third.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("--resume"), "{stderr}");
+    assert_eq!(folder.names(), ["run"]);
+    let frames = folder.json(&["inspect", "run"])["frames"].as_u64().unwrap();
+    assert_eq!(names_in(&folder.path("run")).len() as u64, frames + 2, "only whole frames");
+}
