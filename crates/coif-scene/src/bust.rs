@@ -360,7 +360,7 @@ impl Figure for Bust {
             * smoothstep(0.04, 0.05, q.z);
         color = color.lerp(hair * 0.6, 0.75 * brow);
         // Hair roots darken the scalp.
-        color.lerp(hair * 0.55 + skin * 0.08, 0.88 * self.hair_density(p))
+        color.lerp(hair * 0.5 + skin * 0.02, 0.94 * self.hair_density(p))
     }
 }
 

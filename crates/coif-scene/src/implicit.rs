@@ -15,9 +15,15 @@ pub trait Implicit: Sync {
 
     /// Out of the solid, unit length.
     fn normal(&self, p: Vec3) -> Vec3 {
+        // Four samples at the corners of a small tetrahedron.
         const H: f32 = 5e-4;
-        let d = |axis: Vec3| self.value(p + axis * H) - self.value(p - axis * H);
-        Vec3::new(d(Vec3::X), d(Vec3::Y), d(Vec3::Z)).normalize_or(Vec3::Y)
+        let corners = [(1.0, -1.0, -1.0), (-1.0, -1.0, 1.0), (-1.0, 1.0, -1.0), (1.0, 1.0, 1.0)];
+        corners
+            .map(Vec3::from)
+            .into_iter()
+            .map(|c| c * self.value(p + c * H))
+            .sum::<Vec3>()
+            .normalize_or(Vec3::Y)
     }
 }
 

@@ -9,10 +9,13 @@ use crate::random::{Random, noise};
 use crate::roots::Root;
 
 /// Steps that a strand grows in: fine enough to round the shoulders.
-const STEPS: usize = 90;
+const STEPS: usize = 64;
 
 /// Distance to keep from ears and other small parts (m): hair lies on them.
 const OVER_EARS: f32 = 0.0015;
+
+/// How far small parts stick out of the hull at most (m).
+const EAR_REACH: f32 = 0.035;
 
 /// Where the parting runs (m, to the wearer's left of the middle).
 const PARTING: f32 = 0.014;
@@ -45,20 +48,27 @@ impl Growth<'_> {
             let layer = self.layer * (1.0 - (-along / 0.035).exp());
             let hull = |p: Vec3| self.figure.hull(p) - layer;
             let skin = |p: Vec3| self.figure.value(p) - layer.min(OVER_EARS);
-            for solid in [&hull as &dyn Fn(Vec3) -> f32, &skin, &self.shield] {
-                let depth = -solid(p);
-                if depth > 0.0 {
-                    let n = gradient(solid, p);
-                    p += n * depth;
-                    d = (d - n * d.dot(n).min(0.0)).normalize_or(d);
-                }
+            let above = hull(p);
+            slide(&hull, above, &mut p, &mut d);
+            if above < EAR_REACH {
+                slide(&skin, skin(p), &mut p, &mut d);
             }
+            slide(&self.shield, (self.shield)(p), &mut p, &mut d);
             line.push(p);
             if (self.cut)(p, along) && line.len() > 4 {
                 break;
             }
         }
         line
+    }
+}
+
+/// Moves a point that is inside (`value` below 0) out, and turns its direction along the surface.
+fn slide(solid: &dyn Fn(Vec3) -> f32, value: f32, p: &mut Vec3, d: &mut Vec3) {
+    if value < 0.0 {
+        let n = gradient(solid, *p);
+        *p -= n * value;
+        *d = (*d - n * d.dot(n).min(0.0)).normalize_or(*d);
     }
 }
 
@@ -139,7 +149,7 @@ pub(super) fn long(
     let growth = Growth {
         figure,
         shield: face_shield,
-        layer: 0.0022 + 0.0125 * layer * random.between(0.7, 1.15) + 0.002 * random.unit(),
+        layer: 0.0025 + 0.0170 * layer * random.between(0.7, 1.15) + 0.002 * random.unit(),
         weight: 42.0,
         comb: &comb,
         cut: &|_, _| false,
@@ -215,7 +225,7 @@ pub(super) fn short(
     let around = root.normal.cross(away);
     let comb = (away + around * 0.45 + Vec3::new(0.35, 0.0, 0.0) * smoothstep(0.02, 0.08, p0.z))
         .normalize_or(away);
-    let lift = 0.42 + 0.45 * top + 0.25 * smoothstep(0.04, 0.08, p0.z) * top;
+    let lift = 0.30 + 0.38 * top + 0.25 * smoothstep(0.04, 0.08, p0.z) * top;
     let start = (root.normal * lift + comb * 0.8 + random.vector() * 0.07).normalize();
     let growth = Growth {
         figure,

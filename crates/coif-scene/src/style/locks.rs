@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::Grown;
 use crate::figure::Figure;
 use crate::implicit::smoothstep;
-use crate::random::{Random, noise, noise3};
+use crate::random::{Random, noise3};
 use crate::roots::Root;
 
 /// How strands gather and curl. Lengths in metres.
@@ -28,6 +28,8 @@ pub(super) struct Locks {
     frizz: f32,
     /// Share of hairs that leave their lock.
     strays: f32,
+    /// How far the hairs of a lock are out of step (radians).
+    apart: f32,
 }
 
 impl Locks {
@@ -42,6 +44,7 @@ impl Locks {
             from: 0.06,
             frizz: 0.0030,
             strays: 0.06,
+            apart: 0.5,
         }
     }
 
@@ -56,20 +59,22 @@ impl Locks {
             from: 0.07,
             frizz: 0.0040,
             strays: 0.09,
+            apart: 0.5,
         }
     }
 
     /// Corkscrew curls.
     pub(super) fn curls() -> Self {
         Self {
-            spacing: 0.013,
-            close: 0.80,
-            radius: 0.0100,
-            turn: 0.050,
+            spacing: 0.016,
+            close: 0.93,
+            radius: 0.0105,
+            turn: 0.046,
             round: 1.0,
-            from: 0.03,
-            frizz: 0.0045,
-            strays: 0.10,
+            from: 0.025,
+            frizz: 0.0035,
+            strays: 0.07,
+            apart: 0.12,
         }
     }
 
@@ -84,6 +89,7 @@ impl Locks {
             from: 0.20,
             frizz: 0.0035,
             strays: 0.06,
+            apart: 0.5,
         }
     }
 
@@ -98,6 +104,7 @@ impl Locks {
             from: 0.01,
             frizz: 0.0022,
             strays: 0.08,
+            apart: 0.5,
         }
     }
 
@@ -112,6 +119,7 @@ impl Locks {
             from: 0.006,
             frizz: 0.0016,
             strays: 0.08,
+            apart: 0.5,
         }
     }
 
@@ -144,7 +152,7 @@ impl Locks {
         seed: u64,
     ) -> Grown {
         let mut of_lock = Random::new(seed, 0x70c4_0000 + lock as u64);
-        let phase = of_lock.unit() * std::f32::consts::TAU + 0.5 * random.signed();
+        let phase = of_lock.unit() * std::f32::consts::TAU + self.apart * random.signed();
         let size = of_lock.between(0.7, 1.25) * random.between(0.85, 1.15);
         let turn = self.turn * of_lock.between(0.8, 1.25);
         let handed = if of_lock.unit() < 0.5 { -1.0 } else { 1.0 };
@@ -157,18 +165,12 @@ impl Locks {
         let total: f32 = strand.line.windows(2).map(|w| w[0].distance(w[1])).sum();
         let mut along = 0.0;
         let mut line = Vec::with_capacity(n);
-        // A frame without twist along the strand, for waves and curls.
-        let mut d = (strand.line[1] - strand.line[0]).normalize_or(Vec3::Y);
-        let mut across = d.any_orthonormal_vector();
+        // A frame without twist along the lock's own strand: its hairs wave and curl together.
+        let frames = frames_along(&leader.line);
         for i in 0..n {
             let mut p = strand.line[i];
             if i > 0 {
-                let way = strand.line[i] - strand.line[i - 1];
-                along += way.length();
-                let next = way.normalize_or(d);
-                across =
-                    (across - next * across.dot(next)).normalize_or(next.any_orthonormal_vector());
-                d = next;
+                along += strand.line[i].distance(strand.line[i - 1]);
             }
             if i < strand.held {
                 line.push(p);
@@ -185,14 +187,12 @@ impl Locks {
             // Wave or curl with the lock.
             let set_in = smoothstep(self.from, self.from + 1.5 * self.turn, along);
             let angle = handed * along / turn * std::f32::consts::TAU + phase;
-            let binormal = d.cross(across);
+            let (across, binormal) = frames[k];
             let radius = self.radius * size * set_in;
             p += across * (radius * angle.cos()) + binormal * (radius * self.round * angle.sin());
             // Let single hairs wander.
-            let wander = noise3(p * 55.0 + own, 11) + noise3(p * 160.0 + own, 23) * 0.3;
+            let wander = noise3(p * 55.0 + own, 11);
             p += wander * (frizz * share * (0.4 + share));
-            p +=
-                noise3(middle * 18.0, 3 + (lock as u64 % 7)) * (0.25 * frizz * noise(own, 1).abs());
             let depth = 0.0012 - figure.value(p);
             if depth > 0.0 && along > 0.004 {
                 p += figure.normal(p) * depth;
@@ -201,6 +201,18 @@ impl Locks {
         }
         Grown { line, held: strand.held }
     }
+}
+
+/// Two unit vectors across each segment of a line, turning as little as possible along it.
+fn frames_along(line: &[Vec3]) -> Vec<(Vec3, Vec3)> {
+    let mut across = (line[1] - line[0]).normalize_or(Vec3::Y).any_orthonormal_vector();
+    line.windows(2)
+        .map(|w| {
+            let d = (w[1] - w[0]).normalize_or(Vec3::Y);
+            across = (across - d * across.dot(d)).normalize_or(d.any_orthonormal_vector());
+            (across, d.cross(across))
+        })
+        .collect()
 }
 
 /// The strands that locks gather around: a subset of the roots, evenly spaced.

@@ -9,8 +9,9 @@ mod grow;
 mod locks;
 mod ponytail;
 
-use coif::body::{Collider, MovingCollider, TriangleMesh};
+use coif::body::{Collider, MovingCollider, Shape, TriangleMesh};
 use coif::groom::{Fibre, Groom, Strands};
+use coif::math::RigidTransform;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -72,8 +73,7 @@ fn recipe(style: Style, length: Option<f32>) -> Recipe {
 /// that hair at rest does not touch.
 const GAP: f32 = 0.0008;
 
-/// Grows a hairstyle on a figure. `mesh` is the figure's mesh, `scalp` limits where hair grows if
-/// the density does not. `None` if there is no place for hair.
+/// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
 pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
     let normals = mesh.vertex_normals();
     let density = |_: usize, p: Vec3| figure.hair_density(p);
@@ -122,37 +122,50 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     Some(groom)
 }
 
-fn solids(colliders: &[Collider]) -> Vec<MovingCollider> {
-    let still = |c: &Collider| MovingCollider {
-        shape: c.shape,
-        friction: c.friction,
-        start: c.world_from_shape,
-        end: c.world_from_shape,
+/// A collider at rest, ready for many questions.
+struct Solid {
+    collider: MovingCollider,
+    grown: Shape,
+    shape_from_world: RigidTransform,
+}
+
+fn solids(colliders: &[Collider]) -> Vec<Solid> {
+    let still = |c: &Collider| Solid {
+        collider: MovingCollider {
+            shape: c.shape,
+            friction: c.friction,
+            start: c.world_from_shape,
+            end: c.world_from_shape,
+        },
+        grown: c.shape.grown(GAP),
+        shape_from_world: c.world_from_shape.inverse(),
     };
     colliders.iter().map(still).collect()
 }
 
 /// Moves points out of the surface and out of the colliders. Points near the root may be as close
 /// as their distance from it allows.
-fn keep_out(figure: &dyn Figure, solids: &[MovingCollider], line: &mut [Vec3], held: usize) {
+fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usize) {
     let mut from_root = 0.0;
     for i in 1..line.len() {
         from_root += line[i].distance(line[i - 1]);
         let gap = GAP.min(from_root * 0.3);
-        for _ in 0..3 {
+        for _round in 0..3 {
+            let mut moved = false;
             let depth = gap - figure.value(line[i]);
             if depth > 0.0 {
                 line[i] += figure.normal(line[i]) * depth;
+                moved = true;
             }
-            if i < held {
-                continue;
-            }
-            for solid in solids {
-                let local = solid.end.inverse().point(line[i]);
-                if solid.shape.grown(gap).contains(local) {
-                    let hit = solid.project_point(line[i]);
+            for solid in solids.iter().filter(|_| i >= held) {
+                if solid.grown.contains(solid.shape_from_world.point(line[i])) {
+                    let hit = solid.collider.project_point(line[i]);
                     line[i] += hit.normal * (gap - hit.distance).max(0.0);
+                    moved = true;
                 }
+            }
+            if !moved {
+                break;
             }
         }
     }
@@ -209,7 +222,8 @@ mod tests {
                 }
                 for (s, line) in groom.strands.iter().enumerate() {
                     for p in &line[groom.embedded[s] as usize..] {
-                        let deepest = solids.iter().map(|c| c.depth_at(*p)).fold(0.0, f32::max);
+                        let deepest =
+                            solids.iter().map(|s| s.collider.depth_at(*p)).fold(0.0, f32::max);
                         assert!(
                             deepest < 1e-3,
                             "{style:?} strand {s} is {deepest} m inside at {p}"
