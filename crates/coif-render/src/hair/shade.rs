@@ -18,6 +18,8 @@ use crate::shadow::{LitBy, Shadows};
 const VEIL: f32 = 0.16;
 /// Openness towards a light that the body hides.
 const BEHIND_BODY: f32 = 0.25;
+/// A share of light too small to be seen.
+const NIGHT: f32 = 1.5e-3;
 /// How far a hair is lifted out of its own shadow (depth cells of the map).
 const LIFT: f32 = 0.6;
 
@@ -137,6 +139,9 @@ impl<'a> HairShader<'a> {
             open += 1.0 / (1.0 + VEIL * depth);
             let arriving = light.color * body;
             let remaining = exp_neg(self.extinction * depth);
+            if remaining.max_element() < NIGHT {
+                continue;
+            }
             let (scattered, direct) = (remaining.truncate(), remaining.w);
 
             let sin_i = tangent.dot(light.toward).clamp(-1.0, 1.0);
