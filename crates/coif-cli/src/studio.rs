@@ -16,6 +16,10 @@ use glam::{Quat, Vec3};
 
 use crate::failure::Failure;
 
+/// Share of its bounding box that a head with hair fills: the corners are empty, so the camera may
+/// come this much closer.
+const FILLED: f32 = 0.88;
+
 /// A camera on a tripod in front of hair and body.
 pub(crate) struct Studio {
     renderer: Renderer,
@@ -39,7 +43,9 @@ impl Studio {
     /// In front of a scene.
     pub(crate) fn of_scene(renderer: Renderer, built: &Built) -> Self {
         let look = look(built.scene.render.hair);
-        let bounds = built.film_bounds();
+        let (lo, hi) = built.film_bounds();
+        let (middle, half) = ((lo + hi) * 0.5, (hi - lo) * (0.5 * FILLED));
+        let bounds = (middle - half, middle + half);
         Self {
             camera: camera(&built.scene.render, bounds, best_view(&built.scene), aspect(&renderer)),
             renderer,

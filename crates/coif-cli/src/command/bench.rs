@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::threads;
 use crate::bench::{ALL, Setting, table};
 use crate::failure::Failure;
 use crate::nearest::nearest;
@@ -24,7 +25,8 @@ pub(crate) struct Bench {
     #[arg(long)]
     quick: bool,
     /// Measure on one thread and on N; 0 is one per core
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+          value_parser = threads)]
     threads: usize,
     /// Print one JSON document on stdout
     #[arg(long)]

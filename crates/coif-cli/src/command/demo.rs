@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{simulate, size};
+use super::{simulate, size, threads};
 use crate::failure::Failure;
 use crate::run::{self, Plan};
 use crate::source::Source;
@@ -34,7 +34,8 @@ pub(crate) struct Demo {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
     /// Threads; 0 is one per core
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+          value_parser = threads)]
     threads: usize,
     /// Print one JSON document on stdout
     #[arg(long)]

@@ -23,6 +23,17 @@ pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
     Ok((width, height))
 }
 
+/// More threads than any machine has cores would only eat its memory.
+const MOST_THREADS: usize = 512;
+
+/// A number of threads.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads) if threads <= MOST_THREADS => Ok(threads),
+        _ => Err(format!("expected 0 to {MOST_THREADS}, 0 is one per core")),
+    }
+}
+
 /// `0.1,0.2,3`
 pub(crate) fn point(text: &str) -> Result<Vec3, String> {
     let wrong = || format!("expected three numbers such as 0,1.6,0.8, found '{text}'");
@@ -37,11 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_points_are_read() {
+    fn sizes_threads_and_points_are_read() {
         assert_eq!(size("960x540"), Ok((960, 540)));
         for wrong in ["960", "x", "0x10", "1e9x3", "20000x20"] {
             assert!(size(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(threads("2"), Ok(2));
+        assert!(threads("513").is_err() && threads("-1").is_err() && threads("two").is_err());
         assert_eq!(point("1, -2.5,3"), Ok(Vec3::new(1.0, -2.5, 3.0)));
         for wrong in ["1,2", "1,2,3,4", "a,b,c", "nan,0,0"] {
             assert!(point(wrong).is_err(), "{wrong}");

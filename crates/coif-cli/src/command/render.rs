@@ -12,7 +12,7 @@ use coif_scene::file::{Background, Camera, HairColor, HairPreset, RenderSettings
 use coif_scene::{Built, build};
 use glam::Vec3;
 
-use super::{point, size};
+use super::{point, size, threads};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::picture_file::PictureFile;
@@ -34,7 +34,7 @@ use crate::units;
   coif render run -o last.png --view back               its last frame, seen from behind
   coif render hair.hair -o hair.png --hair blond
   coif render hair.hair --body head.obj -o turn.gif --turntable 60 --size 480x480
-  coif render long-curly -o curls.png                   a built-in scene")]
+  coif render long-curly -o curls.png --set groom.strands=50000")]
 pub(crate) struct Render {
     /// The folder of a simulation, a .hair or .obj groom, a scene file or a built-in scene
     input: String,
@@ -78,11 +78,15 @@ pub(crate) struct Render {
     /// What is behind: studio, dark, light, or linear r,g,b
     #[arg(long, value_name = "NAME", value_parser = background, help_heading = "Looks")]
     background: Option<Background>,
+    /// Change a key of the scene, such as groom.strands=50000; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "What")]
+    sets: Vec<String>,
     /// Frames per second of a film
     #[arg(long, value_name = "N", help_heading = "Looks")]
     fps: Option<f64>,
     /// Threads; 0 is one per core
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+          value_parser = threads)]
     threads: usize,
 }
 
@@ -188,12 +192,12 @@ impl Render {
     /// The scene whose `[render]` holds, changed by the options.
     fn scene(&self, kind: FileKind) -> Result<Scene, Failure> {
         let mut scene = match kind {
-            FileKind::Scene => Source::load(&self.input, &[])?.scene,
+            FileKind::Scene => Source::load(&self.input, &self.sets)?.scene,
             FileKind::Cache => {
                 let name = format!("{}/scene.toml", self.input);
-                Scene::from_toml(&Cache::open(&self.input)?.scene()?, &name, &[])?
+                Scene::from_toml(&Cache::open(&self.input)?.scene()?, &name, &self.sets)?
             }
-            _ => Scene::default(),
+            _ => Scene::from_toml("", &self.input, &self.sets)?,
         };
         self.change(&mut scene.render);
         Ok(scene)
@@ -227,7 +231,8 @@ impl Render {
         }
         match kind {
             FileKind::Scene => {
-                let source = Source { scene: scene.clone(), ..Source::load(&self.input, &[])? };
+                let source =
+                    Source { scene: scene.clone(), ..Source::load(&self.input, &self.sets)? };
                 let built = build_scene(&source, talk)?;
                 let strands = built.simulation()?.strands();
                 Ok(Subject::Scene(Box::new(built), strands))

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use coif::simulation::Stage;
 
+use super::threads;
 use crate::failure::Failure;
 use crate::run::{self, Outcome, Plan};
 use crate::source::Source;
@@ -53,7 +54,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", help_heading = "Scene")]
     frames: Option<u32>,
     /// Threads; 0 is one per core. Results have the same bits for any number
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+          value_parser = threads)]
     threads: usize,
 }
 
