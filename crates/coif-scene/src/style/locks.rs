@@ -69,7 +69,7 @@ impl Locks {
             spacing: 0.016,
             close: 0.93,
             radius: 0.0105,
-            turn: 0.046,
+            turn: 0.055,
             round: 1.0,
             from: 0.025,
             frizz: 0.0035,

@@ -1,7 +1,7 @@
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 use rayon::prelude::*;
 
-use crate::body::MovingCollider;
+use crate::body::{MovingCollider, Shape};
 use crate::groom::{Groom, Strands};
 
 /// How well the hair keeps its length and stays out of the body.
@@ -21,23 +21,27 @@ pub struct Health {
 impl Health {
     /// Compares `now` with the rest shape and the colliders.
     pub fn measure(groom: &Groom, now: &Strands, colliders: &[MovingCollider]) -> Self {
+        let solids: Vec<Solid> = colliders
+            .iter()
+            .map(|c| {
+                let shape_from_world = c.end.inverse();
+                let rotation = Mat3::from_quat(shape_from_world.rotation);
+                Solid { shape: c.shape, rotation, translation: shape_from_world.translation }
+            })
+            .collect();
         (0..now.strand_count())
             .into_par_iter()
-            .map(|s| Self::of_strand(groom, now, colliders, s))
+            .with_min_len(256)
+            .map(|s| Self::of_strand(groom, now, &solids, s))
             .reduce(Self::default, Self::worse)
     }
 
-    fn of_strand(
-        groom: &Groom,
-        now: &Strands,
-        colliders: &[MovingCollider],
-        strand: usize,
-    ) -> Self {
+    fn of_strand(groom: &Groom, now: &Strands, solids: &[Solid], strand: usize) -> Self {
         let (rest, line) = (groom.strands.strand(strand), now.strand(strand));
         let embedded = groom.embedded[strand] as usize;
         let mut health = Self::default();
         let held = embedded.clamp(1, line.len()) - 1;
-        let root_depth = depth(colliders, line[held]);
+        let root_depth = depth(solids, line[held]);
         let mut from_root = 0.0;
         for i in 0..line.len() {
             if !line[i].is_finite() {
@@ -51,7 +55,7 @@ impl Health {
             from_root += length;
             let stretch = (line[i].distance(line[i - 1]) / length - 1.0).abs();
             health.stretch_max = health.stretch_max.max(stretch);
-            let depth = depth(colliders, line[i]) - (root_depth - from_root).max(0.0);
+            let depth = depth(solids, line[i]) - (root_depth - from_root).max(0.0);
             if depth > health.penetration_max {
                 health.penetration_max = depth;
                 health.deepest = (strand, i);
@@ -74,9 +78,23 @@ impl Health {
     }
 }
 
+/// A collider, ready for many questions.
+struct Solid {
+    shape: Shape,
+    rotation: Mat3,
+    translation: Vec3,
+}
+
 /// How deep a point is inside the colliders (m), 0 outside.
-fn depth(colliders: &[MovingCollider], p: Vec3) -> f32 {
-    colliders.iter().map(|c| c.depth_at(p)).fold(0.0, f32::max)
+fn depth(solids: &[Solid], p: Vec3) -> f32 {
+    let mut deepest = 0.0f32;
+    for solid in solids {
+        let local = solid.rotation * p + solid.translation;
+        if solid.shape.contains(local) {
+            deepest = deepest.max(-solid.shape.project_point(local).distance);
+        }
+    }
+    deepest
 }
 
 #[cfg(test)]
@@ -84,7 +102,6 @@ mod tests {
     use glam::Quat;
 
     use super::*;
-    use crate::body::Shape;
     use crate::groom::Fibre;
     use crate::math::RigidTransform;
 

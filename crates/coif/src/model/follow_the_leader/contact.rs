@@ -20,8 +20,9 @@ const SKIN: f32 = 1e-5;
 /// Rounds over all colliders in lanes before the exact enumeration takes over.
 const ROUNDS: usize = 3;
 
-/// Rounds of the exact enumeration, each with tangent planes at the newest candidate.
-const EXACT_ROUNDS: usize = 8;
+/// Rounds of the exact enumeration with tangent planes at the newest candidate, before the planes
+/// that separate the predecessor from the colliders.
+const EXACT_ROUNDS: usize = 2;
 
 /// A collider laid out for a pass. Sphere, ellipsoid and capsule are one shape here: a unit ball
 /// scaled along the axes and swept along y.
@@ -36,6 +37,62 @@ pub(super) struct StepCollider {
     /// Velocity of the material at `p` is `spin * p + drift` (m/s).
     spin: Mat3,
     drift: Vec3,
+    /// A box around it in the world (m).
+    bounds: Bounds,
+}
+
+/// An axis-aligned box in the world (m).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) lo: Vec3,
+    pub(super) hi: Vec3,
+}
+
+impl Bounds {
+    fn meet(&self, other: &Bounds) -> bool {
+        self.lo.cmple(other.hi).all() && self.hi.cmpge(other.lo).all()
+    }
+}
+
+/// The colliders that could touch some particles.
+pub(super) struct Near<'a> {
+    all: &'a [StepCollider],
+    /// Indices of the near ones, unless there are more of them than fit: then all count as near.
+    picked: [u16; MOST_NEAR],
+    count: usize,
+}
+
+/// Most colliders that are kept apart as near.
+const MOST_NEAR: usize = 48;
+
+impl<'a> Near<'a> {
+    /// None are near yet.
+    pub(super) fn none(all: &'a [StepCollider]) -> Self {
+        Self { all, picked: [0; MOST_NEAR], count: 0 }
+    }
+
+    /// Keeps the colliders that meet a box.
+    pub(super) fn pick(&mut self, bounds: &Bounds) {
+        self.count = 0;
+        for (i, collider) in self.all.iter().enumerate() {
+            if collider.bounds.meet(bounds) {
+                if self.count < MOST_NEAR {
+                    self.picked[self.count] = i as u16;
+                }
+                self.count += 1;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        if self.count > MOST_NEAR { self.all.len() } else { self.count }
+    }
+
+    #[inline(always)]
+    fn get(&self, i: usize) -> &'a StepCollider {
+        if self.count > MOST_NEAR { &self.all[i] } else { &self.all[usize::from(self.picked[i])] }
+    }
 }
 
 /// A half-space that holds no part of a collider: `normal . x >= offset`.
@@ -73,7 +130,18 @@ impl StepCollider {
             + if plane { world_from_shape * Vec3::new(0.0, SKIN, 0.0) } else { Vec3::ZERO };
         // The material point at p came from `back(p)`: its velocity is the difference over dt.
         let back = collider.start * collider.end.inverse();
+        // Half extents of a turned ellipsoid, plus those of the piece of axis it is swept along.
+        let extent = if plane {
+            Vec3::INFINITY
+        } else {
+            let m = world_from_shape;
+            let radii = 1.0 / inverse_radii;
+            let scaled = [m.x_axis * radii.x, m.y_axis * radii.y, m.z_axis * radii.z];
+            let round = scaled.iter().map(|c| *c * *c).sum::<Vec3>();
+            Vec3::new(round.x.sqrt(), round.y.sqrt(), round.z.sqrt()) + m.y_axis.abs() * half_height
+        };
         Self {
+            bounds: Bounds { lo: centre - extent, hi: centre + extent },
             shape_from_world: world_from_shape.transpose(),
             centre,
             inverse_radii,
@@ -149,7 +217,7 @@ pub(super) struct LaneContact<S: Simd> {
     pub(super) unresolved: u32,
 }
 
-/// Moves candidates `p` on the spheres of radius `length` around `parent` out of all colliders.
+/// Moves candidates `p` on the spheres of radius `length` around `parent` out of the near colliders.
 ///
 /// `before` is where the particles were at the start of the step, `ahead` a direction to slide to
 /// when a segment points straight into a surface.
@@ -157,7 +225,7 @@ pub(super) struct LaneContact<S: Simd> {
 #[inline(always)]
 pub(super) fn collide<S: Simd>(
     simd: S,
-    colliders: &[StepCollider],
+    near: &Near<'_>,
     active: mask32x16<S>,
     parent: Vec3x<S>,
     length: f32x16<S>,
@@ -176,7 +244,7 @@ pub(super) fn collide<S: Simd>(
     let mut hit = true;
     for _round in 0..ROUNDS {
         hit = false;
-        for collider in colliders {
+        for collider in (0..near.len()).map(|i| near.get(i)) {
             // Test which lanes are inside.
             let q = to_shape(simd, collider, p);
             let (q, level2) = level_of(simd, collider, q);
@@ -208,9 +276,9 @@ pub(super) fn collide<S: Simd>(
         let bits = active.to_bitmask();
         for lane in (0..crate::math::LANES).filter(|l| bits & (1 << l) != 0) {
             let candidate = p.lane(lane);
-            if colliders.iter().any(|c| c.inside(candidate).is_some()) {
+            if near.all.iter().any(|c| c.inside(candidate).is_some()) {
                 let (found, free) =
-                    resolve_on_sphere(colliders, parent.lane(lane), length[lane], candidate);
+                    resolve_on_sphere(near.all, parent.lane(lane), length[lane], candidate);
                 p.set_lane(lane, found);
                 contact.unresolved += u32::from(!free);
             }
@@ -325,58 +393,74 @@ fn onto_plane<S: Simd>(
 }
 
 /// The point of the sphere of radius `length` around `parent` that is outside of all colliders and
-/// nearest to `candidate`, and whether there is one; otherwise the point that is least deep.
+/// near to `candidate`, and whether there is one; otherwise the point that is least deep.
 ///
-/// Model: take one half-space per collider that could matter, tangent near the candidate. The
-/// nearest feasible point is the candidate, or lies on one circle, or where two circles meet: all
-/// of these are tried. New tangents at the answer and another round bring it to the true shapes.
+/// Model: take one half-space free of each collider. The feasible point nearest to the candidate is
+/// the candidate, or lies on one circle, or where two circles meet: all of these are tried. Tangents
+/// near the candidate give the nearest answer, but may close off the way between two colliders;
+/// tangents that separate the predecessor from each collider leave a way out of every crease.
 pub(super) fn resolve_on_sphere(
     colliders: &[StepCollider],
     parent: Vec3,
     length: f32,
     candidate: Vec3,
 ) -> (Vec3, bool) {
-    let depth_at = |p: Vec3| {
-        colliders.iter().filter_map(|c| c.inside(p)).map(|(_, d)| -d).fold(0.0f32, f32::max)
-    };
-    let mut best = (candidate, depth_at(candidate));
-    let mut here = candidate;
-    let mut planes: Vec<HalfSpace> = Vec::new();
-    let mut options: Vec<Vec3> = Vec::new();
-    for _round in 0..EXACT_ROUNDS {
-        // Keep half-spaces that cut the sphere, measured at the newest point.
-        for collider in colliders {
-            let plane = collider.half_space(here);
-            if plane.normal.dot(parent) - plane.offset < length {
-                planes.push(plane);
-            }
+    let mut best = (candidate, depth_at(colliders, candidate));
+    let mut tangent_at = candidate;
+    for round in 0..=EXACT_ROUNDS {
+        if round == EXACT_ROUNDS {
+            tangent_at = parent;
         }
-        options.clear();
-        for (i, a) in planes.iter().enumerate() {
-            options.push(nearest_on_circle(parent, length, candidate, a));
-            for b in &planes[..i] {
-                options.extend(circles_meet(parent, length, a, b));
-            }
-        }
-        // Choose the nearest option that no half-space forbids, otherwise the least forbidden.
-        let cost = |p: Vec3| {
-            let worst = planes.iter().map(|h| h.offset - h.normal.dot(p)).fold(0.0f32, f32::max);
-            let forbidden = if worst > 1e-6 { 1e3 + worst * 1e6 } else { 0.0 };
-            forbidden + p.distance(candidate)
-        };
-        let Some(&next) = options.iter().min_by(|a, b| cost(**a).total_cmp(&cost(**b))) else {
-            break;
-        };
-        here = next;
-        let depth = depth_at(here);
+        let planes: Vec<HalfSpace> = colliders
+            .iter()
+            .map(|collider| collider.half_space(tangent_at))
+            .filter(|plane| plane.normal.dot(parent) - plane.offset < length)
+            .collect();
+        let Some(next) = nearest_allowed(&planes, parent, length, candidate) else { break };
+        let depth = depth_at(colliders, next);
         if depth < best.1 {
-            best = (here, depth);
+            best = (next, depth);
         }
         if depth == 0.0 {
             break;
         }
+        tangent_at = next;
     }
     (best.0, best.1 <= 0.0)
+}
+
+/// How deep a point is inside (m, measured to tangent planes), 0 outside.
+fn depth_at(colliders: &[StepCollider], p: Vec3) -> f32 {
+    colliders.iter().filter_map(|c| c.inside(p)).map(|(_, d)| -d).fold(0.0, f32::max)
+}
+
+/// The point of the sphere nearest to `candidate` that no half-space forbids, otherwise the least
+/// forbidden. `None` without half-spaces.
+fn nearest_allowed(
+    planes: &[HalfSpace],
+    parent: Vec3,
+    length: f32,
+    candidate: Vec3,
+) -> Option<Vec3> {
+    let cost = |p: Vec3| {
+        let worst = planes.iter().map(|h| h.offset - h.normal.dot(p)).fold(0.0f32, f32::max);
+        let forbidden = if worst > 1e-6 { 1e3 + worst * 1e6 } else { 0.0 };
+        forbidden + p.distance(candidate)
+    };
+    let mut best: Option<(Vec3, f32)> = None;
+    let mut consider = |p: Vec3| {
+        let cost = cost(p);
+        if best.is_none_or(|(_, least)| cost < least) {
+            best = Some((p, cost));
+        }
+    };
+    for (i, a) in planes.iter().enumerate() {
+        consider(nearest_on_circle(parent, length, candidate, a));
+        for b in &planes[..i] {
+            circles_meet(parent, length, a, b).into_iter().flatten().for_each(&mut consider);
+        }
+    }
+    best.map(|(p, _)| p)
 }
 
 /// Scalar form of `onto_plane` with an absolute half-space.
@@ -390,21 +474,21 @@ fn nearest_on_circle(parent: Vec3, length: f32, p: Vec3, h: &HalfSpace) -> Vec3 
 }
 
 /// The two points of the sphere that lie on both planes, if they meet there.
-fn circles_meet(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) -> Vec<Vec3> {
+fn circles_meet(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) -> Option<[Vec3; 2]> {
     let (ha, hb) =
         ((a.offset - a.normal.dot(parent)) / length, (b.offset - b.normal.dot(parent)) / length);
     let c = a.normal.dot(b.normal);
     let det = 1.0 - c * c;
     if det < 1e-6 {
-        return Vec::new();
+        return None;
     }
     let base = a.normal * ((ha - c * hb) / det) + b.normal * ((hb - c * ha) / det);
     let rest = 1.0 - base.length_squared();
     if rest < 0.0 {
-        return Vec::new();
+        return None;
     }
     let side = a.normal.cross(b.normal).normalize_or_zero() * rest.sqrt();
-    [side, -side].map(|s| parent + (base + s).normalize_or(a.normal) * length).to_vec()
+    Some([side, -side].map(|s| parent + (base + s).normalize_or(a.normal) * length))
 }
 
 #[cfg(test)]
@@ -460,6 +544,23 @@ mod tests {
         assert!(!free);
         assert!((p.distance(Vec3::X * 0.1) - 0.01).abs() < 1e-6);
         assert!(p.x > 0.105, "it should at least head out: {p}");
+    }
+
+    proptest! {
+        /// No point inside a collider is outside of its box.
+        #[test]
+        fn boxes_hold_their_colliders(p in vec3(0.4), turn in -3.0f32..3.0) {
+            let turn = Quat::from_rotation_z(turn) * Quat::from_rotation_x(turn * 0.7);
+            for shape in [
+                Shape::Ellipsoid { radii: Vec3::new(0.1, 0.3, 0.05) },
+                Shape::Capsule { half_height: 0.2, radius: 0.06 },
+                Shape::Plane,
+            ] {
+                let collider = fixed(shape, Vec3::new(0.05, 0.0, 0.0), turn);
+                let here = Bounds { lo: p, hi: p };
+                prop_assert!(collider.inside(p).is_none() || collider.bounds.meet(&here));
+            }
+        }
     }
 
     #[test]

@@ -8,13 +8,20 @@ use glam::Vec3;
 
 use super::Pass;
 use super::block::{Block, Outcome};
-use super::contact::{StepCollider, collide};
+use super::contact::{Bounds, Near, StepCollider, collide};
 use super::rest::SMALLEST_TURN;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};
 
 /// Farthest a particle may get from the origin (m) before it counts as broken.
 const FARTHEST: f32 = 1e5;
+
+/// Points for which near colliders are looked up together.
+const CHUNK: usize = 8;
+
+/// How much farther than their velocity and their predecessors take them points may get in one step
+/// (m), by gravity, style and contact.
+const MARGIN: f32 = 0.015;
 
 /// Advances a block by one step.
 ///
@@ -58,7 +65,13 @@ pub(super) fn step_block<S: Simd>(
     parent.store(&mut block.position, 0);
 
     let mut outcome = Outcome::default();
+    let mut near = Near::none(colliders);
     for i in 1..block.points {
+        // Now and then, look which colliders the next few points could touch.
+        if (i - 1) % CHUNK == 0 && !colliders.is_empty() {
+            let dragged = (parent - x_before).length().reduce_max();
+            near.pick(&reach(simd, block, i, pass.dt, dragged));
+        }
         let x = Vec3x::load(simd, &block.position, i);
         let v = Vec3x::load(simd, &block.velocity, i);
         let length = f32x16::from_slice(simd, &block.length[i * LANES..(i + 1) * LANES]);
@@ -94,8 +107,7 @@ pub(super) fn step_block<S: Simd>(
 
         // Leave the body on the length sphere.
         active &= sane;
-        let contact =
-            collide(simd, colliders, active, parent, length, frame.along, p, x, inverse_dt);
+        let contact = collide(simd, &near, active, parent, length, frame.along, p, x, inverse_dt);
         p = contact.position;
         outcome.unresolved += contact.unresolved;
 
@@ -122,6 +134,27 @@ pub(super) fn step_block<S: Simd>(
     // A lane that left the world, or is not a number any more, has failed a comparison.
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
+}
+
+/// A box around where the points from `first` on can get in one step: where they are, how far their
+/// velocity takes them, and how far they are dragged along.
+#[inline(always)]
+fn reach<S: Simd>(simd: S, block: &Block, first: usize, dt: f32, dragged: f32) -> Bounds {
+    let mut lo = Vec3x::load(simd, &block.position, first);
+    let mut hi = lo;
+    let mut speed2 = f32x16::splat(simd, 0.0);
+    for i in first..(first + CHUNK).min(block.points) {
+        let p = Vec3x::load(simd, &block.position, i);
+        let v = Vec3x::load(simd, &block.velocity, i);
+        lo = Vec3x { x: lo.x.min(p.x), y: lo.y.min(p.y), z: lo.z.min(p.z) };
+        hi = Vec3x { x: hi.x.max(p.x), y: hi.y.max(p.y), z: hi.z.max(p.z) };
+        speed2 = speed2.max(v.dot(v));
+    }
+    let margin = Vec3::splat(MARGIN + dragged + speed2.reduce_max().sqrt() * dt);
+    Bounds {
+        lo: Vec3::new(lo.x.reduce_min(), lo.y.reduce_min(), lo.z.reduce_min()) - margin,
+        hi: Vec3::new(hi.x.reduce_max(), hi.y.reduce_max(), hi.z.reduce_max()) + margin,
+    }
 }
 
 /// World from rest, sixteen times.

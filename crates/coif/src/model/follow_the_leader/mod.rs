@@ -23,7 +23,7 @@ use self::block::Block;
 use self::contact::StepCollider;
 use super::{Environment, Model, StepReport};
 use crate::groom::Groom;
-use crate::math::{LANES, RigidTransform, lanes};
+use crate::math::{LANES, RigidTransform, lanes, morton_code};
 use crate::{Error, Result};
 
 /// The word that chooses this model.
@@ -96,11 +96,14 @@ impl FollowTheLeader {
             correction: settings.correction,
             damping: settings.damping,
         };
-        // Put strands of equal length and equal embedding next to each other; keep the groom's
-        // order among equals, so that neighbours on the scalp stay neighbours in memory.
+        // Put strands of equal length and equal embedding next to each other, and among them
+        // neighbours on the scalp: they touch the same colliders.
         let points = |s: usize| groom.strands.points_of(s).len();
         let mut order: Vec<usize> = (0..groom.strands.strand_count()).collect();
-        order.sort_by_key(|&s| (points(s), groom.embedded[s]));
+        let (lo, hi) = groom.strands.bounds().unwrap_or_default();
+        order.sort_by_cached_key(|&s| {
+            (points(s), groom.embedded[s], morton_code(groom.strands.strand(s)[0], lo, hi), s)
+        });
         let blocks: Vec<Block> = order
             .par_chunks(LANES)
             .map(|strands| Block::new(groom, strands, &pass, settings.style_time))
