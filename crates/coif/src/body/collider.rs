@@ -76,6 +76,7 @@ impl Shape {
 
     /// Whether a point is inside, in the shape's own frame. Much cheaper than
     /// [`Shape::project_point`].
+    #[inline]
     pub fn contains(&self, p: Vec3) -> bool {
         match *self {
             Shape::Sphere { radius } => p.length_squared() < radius * radius,

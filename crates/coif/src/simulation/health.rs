@@ -21,27 +21,26 @@ pub struct Health {
 impl Health {
     /// Compares `now` with the rest shape and the colliders.
     pub fn measure(groom: &Groom, now: &Strands, colliders: &[MovingCollider]) -> Self {
-        let solids: Vec<Solid> = colliders
-            .iter()
-            .map(|c| {
-                let shape_from_world = c.end.inverse();
-                let rotation = Mat3::from_quat(shape_from_world.rotation);
-                Solid { shape: c.shape, rotation, translation: shape_from_world.translation }
-            })
-            .collect();
+        let solids: Vec<Solid> = colliders.iter().map(Solid::new).collect();
         (0..now.strand_count())
             .into_par_iter()
             .with_min_len(256)
-            .map(|s| Self::of_strand(groom, now, &solids, s))
+            .map_init(Vec::new, |depth, s| Self::of_strand(groom, now, &solids, s, depth))
             .reduce(Self::default, Self::worse)
     }
 
-    fn of_strand(groom: &Groom, now: &Strands, solids: &[Solid], strand: usize) -> Self {
+    fn of_strand(
+        groom: &Groom,
+        now: &Strands,
+        solids: &[Solid],
+        strand: usize,
+        depth: &mut Vec<f32>,
+    ) -> Self {
         let (rest, line) = (groom.strands.strand(strand), now.strand(strand));
-        let embedded = groom.embedded[strand] as usize;
         let mut health = Self::default();
-        let held = embedded.clamp(1, line.len()) - 1;
-        let root_depth = depth(solids, line[held]);
+        measure_depth(solids, line, depth);
+        let held = (groom.embedded[strand] as usize).clamp(1, line.len()) - 1;
+        let root_depth = depth[held];
         let mut from_root = 0.0;
         for i in 0..line.len() {
             if !line[i].is_finite() {
@@ -55,7 +54,7 @@ impl Health {
             from_root += length;
             let stretch = (line[i].distance(line[i - 1]) / length - 1.0).abs();
             health.stretch_max = health.stretch_max.max(stretch);
-            let depth = depth(solids, line[i]) - (root_depth - from_root).max(0.0);
+            let depth = depth[i] - (root_depth - from_root).max(0.0);
             if depth > health.penetration_max {
                 health.penetration_max = depth;
                 health.deepest = (strand, i);
@@ -83,18 +82,48 @@ struct Solid {
     shape: Shape,
     rotation: Mat3,
     translation: Vec3,
+    centre: Vec3,
+    /// Radius of a ball around it (m).
+    reach: f32,
 }
 
-/// How deep a point is inside the colliders (m), 0 outside.
-fn depth(solids: &[Solid], p: Vec3) -> f32 {
-    let mut deepest = 0.0f32;
-    for solid in solids {
-        let local = solid.rotation * p + solid.translation;
-        if solid.shape.contains(local) {
-            deepest = deepest.max(-solid.shape.project_point(local).distance);
+impl Solid {
+    fn new(collider: &MovingCollider) -> Self {
+        let shape_from_world = collider.end.inverse();
+        let reach = match collider.shape {
+            Shape::Sphere { radius } => radius,
+            Shape::Ellipsoid { radii } => radii.max_element(),
+            Shape::Capsule { half_height, radius } => half_height + radius,
+            Shape::Plane => f32::INFINITY,
+        };
+        Self {
+            shape: collider.shape,
+            rotation: Mat3::from_quat(shape_from_world.rotation),
+            translation: shape_from_world.translation,
+            centre: collider.end.translation,
+            reach,
         }
     }
-    deepest
+}
+
+/// How deep each point of a line is inside the solids (m), 0 outside.
+fn measure_depth(solids: &[Solid], line: &[Vec3], depth: &mut Vec<f32>) {
+    depth.clear();
+    depth.resize(line.len(), 0.0);
+    let (lo, hi) = line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
+    for solid in solids {
+        // Skip what the strand's box does not reach.
+        let nearest = solid.centre.clamp(lo, hi);
+        if nearest.distance_squared(solid.centre) > solid.reach * solid.reach {
+            continue;
+        }
+        for (p, depth) in line.iter().zip(depth.iter_mut()) {
+            let local = solid.rotation * *p + solid.translation;
+            if solid.shape.contains(local) {
+                *depth = depth.max(-solid.shape.project_point(local).distance);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
