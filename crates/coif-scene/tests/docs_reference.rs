@@ -1,0 +1,81 @@
+//! The documents say what the code says: the reference of the scene file, the example of the
+//! README, and links that lead somewhere.
+
+use std::path::Path;
+
+use coif_scene::{Scene, build};
+
+const THIS_FILE: &str = include_str!("docs_reference.rs");
+const README: &str = include_str!("../../../README.md");
+
+#[test]
+fn the_reference_of_the_scene_file_is_up_to_date() {
+    let written = include_str!("../../../docs/scene-file.md");
+    let now = coif_scene::file::reference();
+    let first = written.lines().zip(now.lines()).position(|(a, b)| a != b);
+    assert!(
+        written == now,
+        "docs/scene-file.md is out of date, first at line {}; write it anew with \
+         'coif scenes --reference > docs/scene-file.md'",
+        first.unwrap_or(written.lines().count().min(now.lines().count())) + 1,
+    );
+}
+
+#[test]
+fn the_example_of_the_readme_runs() -> Result<(), Box<dyn std::error::Error>> {
+    // README begins
+    // A scene is words; --set on the command line and this list are the same thing.
+    let sets = ["groom.strands=500".to_string(), "body.motion=nod".to_string()];
+    let scene = Scene::from_toml("[groom]\nstyle = 'bob'\n", "my.toml", &sets)?;
+
+    // Grow the hair, make the body, put one on the other.
+    let mut simulation = build(&scene, Path::new("."))?.simulation()?;
+
+    // Half a second of hair, thirty frames.
+    for frame in 1..=30 {
+        simulation.advance_to(f64::from(frame) / 60.0);
+    }
+    let health = simulation.health();
+    println!("stretch {:.1e}, depth {:.1e} m", health.stretch_max, health.penetration_max);
+    let tip = simulation.strands().strand(0).last().copied();
+    println!("the tip of the first strand is at {tip:?}");
+    // README ends
+    assert!((simulation.time() - 0.5).abs() < 1e-9);
+    assert!(health.stretch_max < 1e-4 && health.non_finite == 0, "{health:?}");
+    assert!(simulation.report().quarantined.is_empty());
+    Ok(())
+}
+
+#[test]
+fn the_example_of_the_readme_is_the_one_that_runs() {
+    // Look for the lines that are nothing but a mark, not for the words in this test.
+    let mut lines = THIS_FILE.lines().map(str::trim);
+    lines.by_ref().find(|line| *line == "// README begins");
+    let here: Vec<&str> = lines.take_while(|line| *line != "// README ends").collect();
+    assert!(here.len() > 5, "the marks around the example are gone");
+    let there: Vec<&str> = README.lines().map(str::trim).collect();
+    assert!(
+        there.windows(here.len()).any(|lines| lines == here),
+        "the example of README.md differs from the one in tests/docs_reference.rs"
+    );
+}
+
+/// Every link of a document to a file of the project leads to a file.
+#[test]
+fn links_of_the_documents_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut missing = Vec::new();
+    let documents =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/conventions.md", "docs/the-step.md"];
+    for document in documents {
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let folder = root.join(document).parent().unwrap().to_path_buf();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            if !file.is_empty() && !file.contains("://") && !folder.join(file).exists() {
+                missing.push(format!("{document}: {file}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "links to nothing: {missing:#?}");
+}
