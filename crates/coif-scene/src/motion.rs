@@ -57,8 +57,8 @@ impl BodyMotion {
         match self.kind {
             Kind::Still => Pose::default(),
             Kind::Shake => Pose {
-                head_yaw: 0.85 * begin * (TAU * 1.0 * t).sin(),
-                head_roll: 0.06 * begin * (TAU * 1.0 * t + 0.6).sin(),
+                head_yaw: 0.75 * begin * (TAU * 0.9 * t).sin(),
+                head_roll: 0.06 * begin * (TAU * 0.9 * t).sin(),
                 ..Pose::default()
             },
             Kind::Nod => {

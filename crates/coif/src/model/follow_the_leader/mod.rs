@@ -38,7 +38,8 @@ pub struct Settings {
     /// Time (s) in which a segment swings back to its groomed direction: small is stiff. Segments
     /// whose groomed shape needs more to stand gravity are made stiffer by themselves.
     pub style_time: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air.
+    /// Rate (1/s) at which hair takes on the velocity of the air. A single fibre in still air is
+    /// faster still; hair in locks carries air along with it.
     pub damping: f32,
     /// Whether the groom is the shape that hair has under gravity (rather than without).
     pub hold_shape: bool,
@@ -46,7 +47,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { correction: 0.9, style_time: 0.06, damping: 1.0, hold_shape: true }
+        Self { correction: 0.95, style_time: 0.1, damping: 10.0, hold_shape: true }
     }
 }
 
