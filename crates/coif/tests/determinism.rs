@@ -6,7 +6,7 @@ use coif::model::ModelSettings;
 use scene::{Shake, groom, simulation};
 
 fn run(threads: usize, seconds: f64) -> u64 {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     pool.install(|| {
         let hair = groom(333, |s| 5 + s % 30);
         let mut sim =

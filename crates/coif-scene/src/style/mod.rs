@@ -45,27 +45,29 @@ struct Grown {
     held: usize,
 }
 
+/// Grows one strand from its root.
+type Grow = fn(&dyn Figure, &Root, &Recipe, &mut Random) -> Grown;
+
 /// What shapes one style.
 struct Recipe {
     /// Length of the longest strands (m).
     length: f32,
     /// Grows one strand.
-    grow: fn(&dyn Figure, &Root, &Recipe, &mut Random) -> Grown,
+    grow: Grow,
     /// How strands gather and curl; `None` leaves them as they grew.
     locks: Option<Locks>,
 }
 
 fn recipe(style: Style, length: Option<f32>) -> Recipe {
-    let (own, grow, locks): (f32, fn(&dyn Figure, &Root, &Recipe, &mut Random) -> Grown, _) =
-        match style {
-            Style::Short => (0.055, grow::short, Some(Locks::tufts())),
-            Style::Bob => (0.30, grow::bob, Some(Locks::smooth())),
-            Style::LongStraight => (0.46, grow::long, Some(Locks::smooth())),
-            Style::LongWavy => (0.44, grow::long, Some(Locks::waves())),
-            Style::LongCurly => (0.38, grow::long, Some(Locks::curls())),
-            Style::Ponytail => (0.34, ponytail::grow, Some(Locks::tail())),
-            Style::Fur => (0.030, fur::grow, Some(Locks::coat())),
-        };
+    let (own, grow, locks): (f32, Grow, _) = match style {
+        Style::Short => (0.055, grow::short, Some(Locks::tufts())),
+        Style::Bob => (0.30, grow::bob, Some(Locks::smooth())),
+        Style::LongStraight => (0.46, grow::long, Some(Locks::smooth())),
+        Style::LongWavy => (0.44, grow::long, Some(Locks::waves())),
+        Style::LongCurly => (0.38, grow::long, Some(Locks::curls())),
+        Style::Ponytail => (0.34, ponytail::grow, Some(Locks::tail())),
+        Style::Fur => (0.030, fur::grow, Some(Locks::coat())),
+    };
     Recipe { length: length.unwrap_or(own), grow, locks }
 }
 

@@ -82,6 +82,9 @@ struct Solid {
     shape: Shape,
     rotation: Mat3,
     translation: Vec3,
+    /// The shape as a unit ball, scaled and swept along y: inverse radii (1/m), half length (m).
+    inverse_radii: Vec3,
+    half_height: f32,
     centre: Vec3,
     /// Radius of a ball around it (m).
     reach: f32,
@@ -90,19 +93,30 @@ struct Solid {
 impl Solid {
     fn new(collider: &MovingCollider) -> Self {
         let shape_from_world = collider.end.inverse();
-        let reach = match collider.shape {
-            Shape::Sphere { radius } => radius,
-            Shape::Ellipsoid { radii } => radii.max_element(),
-            Shape::Capsule { half_height, radius } => half_height + radius,
-            Shape::Plane => f32::INFINITY,
+        let (radii, half_height) = match collider.shape {
+            Shape::Sphere { radius } => (Vec3::splat(radius), 0.0),
+            Shape::Ellipsoid { radii } => (radii, 0.0),
+            Shape::Capsule { half_height, radius } => (Vec3::splat(radius), half_height),
+            // Nothing is far from a plane, and everything below it is inside: see `contains`.
+            Shape::Plane => (Vec3::INFINITY, 0.0),
         };
         Self {
             shape: collider.shape,
             rotation: Mat3::from_quat(shape_from_world.rotation),
             translation: shape_from_world.translation,
+            inverse_radii: 1.0 / radii,
+            half_height,
             centre: collider.end.translation,
-            reach,
+            reach: radii.max_element() + half_height,
         }
+    }
+
+    fn contains(&self, local: Vec3) -> bool {
+        if self.shape == Shape::Plane {
+            return local.y < 0.0;
+        }
+        let y = local.y - local.y.clamp(-self.half_height, self.half_height);
+        (Vec3::new(local.x, y, local.z) * self.inverse_radii).length_squared() < 1.0
     }
 }
 
@@ -119,7 +133,7 @@ fn measure_depth(solids: &[Solid], line: &[Vec3], depth: &mut Vec<f32>) {
         }
         for (p, depth) in line.iter().zip(depth.iter_mut()) {
             let local = solid.rotation * *p + solid.translation;
-            if solid.shape.contains(local) {
+            if solid.contains(local) {
                 *depth = depth.max(-solid.shape.project_point(local).distance);
             }
         }
