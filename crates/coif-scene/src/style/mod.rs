@@ -1,7 +1,7 @@
 //! Built-in hairstyles: strands that grow from blue-noise roots over an implicit body.
 //!
-//! A style grows each strand on its own ([`grow`]), then neighbouring strands are gathered into
-//! locks and given waves, curls and frizz ([`locks`]). Everything depends on the seed and the
+//! A style grows each strand on its own (`grow.rs`), then neighbouring strands are gathered into
+//! locks and given waves, curls and frizz (`locks.rs`). Everything depends on the seed and the
 //! root's place only, so the same scene has the same hair on every machine.
 
 mod fur;

@@ -1,0 +1,62 @@
+//! Every built-in scene runs to its end without trouble: nothing quarantined, nothing non-finite,
+//! lengths kept, and the body left alone. With fewer strands than the scenes have, but all frames.
+
+use std::path::Path;
+
+use coif_scene::{Scene, build, builtin};
+
+#[test]
+fn every_built_in_scene_is_healthy_from_start_to_end() {
+    for name in builtin::names() {
+        let text = builtin::text(name).expect("a listed scene has a text");
+        let sets = ["groom.strands=250".to_owned(), "body.resolution=0.006".to_owned()];
+        let scene =
+            Scene::from_toml(text, name, &sets).unwrap_or_else(|e| panic!("{}", e.report()));
+        let built = build(&scene, Path::new(".")).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut simulation = built.simulation().unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (mut stretch, mut depth) = (0.0f32, 0.0f32);
+        for frame in 1..scene.time.frames {
+            simulation.advance_to(f64::from(frame) / f64::from(scene.time.fps));
+            let health = simulation.health();
+            assert_eq!(health.non_finite, 0, "{name}, frame {frame}");
+            stretch = stretch.max(health.stretch_max);
+            depth = depth.max(health.penetration_max);
+        }
+        println!("{name}: stretch {stretch:.1e} (1e-4), penetration {depth:.1e} m (1e-3)");
+        assert!(stretch < 1e-4, "{name} stretches by {stretch}");
+        assert!(depth < 1e-3, "{name} goes {depth} m into the body");
+        assert!(simulation.report().quarantined.is_empty(), "{name} lost strands");
+    }
+}
+
+/// Hair is where the picture needs it: over the head, and not in front of the face at rest.
+#[test]
+fn long_hair_frames_the_face_and_covers_the_head() {
+    let sets = ["groom.strands=3000".to_owned(), "body.resolution=0.006".to_owned()];
+    let text = builtin::text("long-straight").expect("a built-in scene");
+    let scene = Scene::from_toml(text, "long-straight", &sets).expect("it parses");
+    let built = build(&scene, Path::new(".")).expect("it builds");
+    let points = built.groom.strands.positions();
+    // Looking along -z, almost nothing hides eyes, nose and mouth.
+    let before_face = points
+        .iter()
+        .filter(|p| p.z > 0.085 && p.x.abs() < 0.035 && p.y < 0.03 && p.y > -0.09)
+        .count();
+    assert!(before_face < points.len() / 2000, "{before_face} of {} points", points.len());
+    // From above, every square centimetre of the scalp away from the parting has hair over it.
+    let mut bald = 0;
+    for i in -6..=6 {
+        for j in -9..=3 {
+            let (x, z) = (i as f32 * 0.01, j as f32 * 0.01);
+            let (dx, dz) = (x / 0.0755, (z + 0.014) / 0.0955);
+            if dx * dx + dz * dz > 0.8 || (x - 0.014).abs() < 0.012 {
+                continue;
+            }
+            let covered = points
+                .iter()
+                .any(|p| p.y > 0.03 && (p.x - x).abs() < 0.005 && (p.z - z).abs() < 0.005);
+            bald += usize::from(!covered);
+        }
+    }
+    assert_eq!(bald, 0, "bald square centimetres");
+}

@@ -1,0 +1,116 @@
+//! Violence: motions that no neck survives, and worlds that no hair has seen. Nothing may become
+//! non-finite, stretch or panic.
+
+mod scene;
+
+use std::sync::Arc;
+
+use coif::body::{Body, Collider, Motion, Shape};
+use coif::math::RigidTransform;
+use coif::model::ModelSettings;
+use coif::model::follow_the_leader::Settings;
+use coif::simulation::{Simulation, Wind, World};
+use glam::{Quat, Vec3};
+use scene::{RADIUS, Shake, ball, groom, simulation};
+
+/// Jumps about by half a metre and half a turn every step, at random.
+struct Earthquake;
+impl Motion for Earthquake {
+    fn bones(&self) -> usize {
+        1
+    }
+    fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
+        let n = (time * 240.0).round() as u64;
+        let random = |k: u64| {
+            let h = (n * 3 + k).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            ((h ^ (h >> 29)) >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+        };
+        RigidTransform {
+            rotation: Quat::from_rotation_x(6.0 * random(0))
+                * Quat::from_rotation_y(6.0 * random(1)),
+            translation: Vec3::new(random(2), random(3), random(4)),
+        }
+    }
+}
+
+fn assert_healthy(sim: &mut Simulation, what: &str) {
+    let health = sim.health();
+    assert_eq!(health.non_finite, 0, "{what}");
+    assert!(health.stretch_max < 1e-3, "{what}: stretch {}", health.stretch_max);
+}
+
+#[test]
+fn an_earthquake_breaks_nothing() {
+    let sphere = Collider::new(Shape::Sphere { radius: RADIUS }, Vec3::ZERO, Quat::IDENTITY, 0);
+    let body = Body::rigid(ball(), Arc::new(Earthquake))
+        .expect("a valid body")
+        .with_colliders(vec![sphere])
+        .expect("valid colliders");
+    let hair = groom(200, |s| 2 + s % 25);
+    let model = ModelSettings::default();
+    let mut sim = Simulation::new(Arc::new(hair), Arc::new(body), &model, World::default())
+        .expect("a valid simulation");
+    for frame in 1..=60 {
+        sim.advance_to(f64::from(frame) / 60.0);
+        assert_healthy(&mut sim, "earthquake");
+        assert!(sim.health().penetration_max < 1e-3);
+    }
+    assert!(sim.report().quarantined.is_empty());
+}
+
+#[test]
+fn extreme_parameters_stay_finite() {
+    let extremes = [
+        Settings { style_time: 1e-5, ..Settings::default() },
+        Settings { style_time: 1e6, hold_shape: false, correction: 1.0, damping: 0.0 },
+        Settings { damping: 1e6, ..Settings::default() },
+        Settings { correction: 0.0, ..Settings::default() },
+    ];
+    for settings in extremes {
+        let model = ModelSettings::FollowTheLeader(settings.clone());
+        let hair = groom(60, |s| 3 + s % 20);
+        let mut sim = simulation(hair, Shake { angle: 2.0, height: 0.5 }, &model);
+        sim.advance_to(1.0);
+        assert_healthy(&mut sim, &format!("{settings:?}"));
+    }
+}
+
+#[test]
+fn storms_and_other_planets_stay_finite() {
+    for (gravity, wind) in [
+        (Vec3::NEG_Y * 1e4, Vec3::ZERO),
+        (Vec3::Y * 300.0, Vec3::X * 200.0),
+        (Vec3::ZERO, Vec3::new(-50.0, 80.0, 1e3)),
+    ] {
+        let hair = groom(60, |s| 3 + s % 20);
+        let body = Body::still(ball()).expect("a valid body");
+        let world = World {
+            gravity,
+            wind: Wind { velocity: wind, gusts: 1.0, seed: 1 },
+            ..World::default()
+        };
+        let model = ModelSettings::default();
+        let mut sim = Simulation::new(Arc::new(hair), Arc::new(body), &model, world)
+            .expect("a valid simulation");
+        sim.advance_to(0.5);
+        assert_healthy(&mut sim, &format!("gravity {gravity}, wind {wind}"));
+    }
+}
+
+#[test]
+fn nonsense_is_refused_with_its_name() {
+    let refused = |settings: Settings| {
+        let model = ModelSettings::FollowTheLeader(settings);
+        let world = World::default();
+        let body = Arc::new(Body::still(ball()).expect("a valid body"));
+        Simulation::new(Arc::new(groom(3, |_| 4)), body, &model, world).err().map(|e| e.to_string())
+    };
+    for (settings, name) in [
+        (Settings { correction: 1.5, ..Settings::default() }, "correction"),
+        (Settings { style_time: 0.0, ..Settings::default() }, "style_time"),
+        (Settings { damping: f32::NAN, ..Settings::default() }, "damping"),
+    ] {
+        let message = refused(settings).expect("it must be refused");
+        assert!(message.contains(name), "{message}");
+    }
+}
