@@ -9,7 +9,9 @@ use rayon::prelude::*;
 
 use crate::backdrop::SrgbTable;
 use crate::camera::View;
-use crate::hair::{HairShader, StrandRef, StrokeChunk, order_strands, plan_chunks};
+use crate::hair::{
+    HairScene, HairShader, StrandRef, StrokeChunk, Thinning, order_strands, plan_chunks,
+};
 use crate::shadow::{Shadows, SplatMemory};
 use crate::surface::{SkinShader, SurfacePass};
 use crate::tiles::{BodyBuffer, TILE, TileGrid, TileWorker};
@@ -106,6 +108,9 @@ pub struct Settings {
     pub shadow_layers: usize,
     /// Texels along the longer side of a body shadow map.
     pub body_shadow_resolution: usize,
+    /// Dense hair whose fibres are finer than this (pixels) is drawn as fewer and wider strands;
+    /// 0 draws every strand.
+    pub finest_width: f32,
 }
 
 impl Default for Settings {
@@ -115,9 +120,10 @@ impl Default for Settings {
             height: 720,
             backdrop: Backdrop::default(),
             exposure: 1.0,
-            shadow_resolution: 256,
-            shadow_layers: 64,
-            body_shadow_resolution: 768,
+            shadow_resolution: 192,
+            shadow_layers: 48,
+            body_shadow_resolution: 576,
+            finest_width: 0.075,
         }
     }
 }
@@ -149,15 +155,15 @@ pub struct Frame<'a> {
 pub struct RenderStats {
     /// Strokes drawn or listed: segments after smoothing that may be seen.
     pub segments: usize,
-    /// Pixels touched by strokes.
+    /// Pixels that strokes were seen in.
     pub fragments: u64,
     /// Shadow maps of all lights (ms).
     pub shadow_ms: f64,
     /// The body (ms).
     pub surface_ms: f64,
-    /// Projecting, lighting and listing hair (ms).
+    /// Projecting and listing hair (ms).
     pub shade_ms: f64,
-    /// Sorting and compositing in tiles (ms).
+    /// Sorting, scene and compositing hair in tiles (ms).
     pub raster_ms: f64,
     /// All of it (ms).
     pub total_ms: f64,
@@ -248,17 +254,19 @@ impl Renderer {
         self.surface.draw(frame.surfaces, &view, grid, &skin_shader, &mut self.body);
         self.stats.surface_ms = clock.lap();
 
-        // Project, light and list the hair.
+        // Project and list the hair.
         plan_chunks(frame.hair, &self.order, &mut self.plans);
         self.chunks.resize_with(self.plans.len(), StrokeChunk::default);
         let (body, order) = (&self.body, &self.order);
+        let thinning = Thinning::new(frame.hair, &frame.camera, view.focal, &self.settings);
+        let scene = HairScene { hair: frame.hair, shader: &hair_shader, thinning, eye: view.eye };
         self.chunks.par_iter_mut().zip(&self.plans).for_each(|(chunk, plan)| {
-            chunk.build(&order[plan.clone()], frame.hair, &view, &hair_shader, body, &grid);
+            chunk.build(&order[plan.clone()], &scene, &view, body, &grid);
         });
         self.stats.segments = self.chunks.par_iter().map(StrokeChunk::stroke_count).sum();
         self.stats.shade_ms = clock.lap();
 
-        // Sort and composite tile by tile.
+        // Sort, light and composite tile by tile.
         self.tiles.resize(grid.count() * TILE * TILE * 3, 0);
         let opacity = frame.look.opacity.clamp(0.0, 1.0);
         let (chunks, table, settings) = (&self.chunks, &self.table, &self.settings);
@@ -268,7 +276,7 @@ impl Renderer {
                 let pixels = tile * BodyBuffer::PIXELS..(tile + 1) * BodyBuffer::PIXELS;
                 worker.pixels.start(&body.light[pixels.clone()], &body.depth[pixels]);
                 worker.pixels.fragments = 0;
-                worker.draw_hair(chunks, tile, grid.origin(tile), opacity);
+                worker.draw_hair(chunks, &scene, tile, grid.origin(tile), opacity);
                 finish_tile(worker, &grid, tile, settings, table, out);
                 worker.pixels.fragments
             })

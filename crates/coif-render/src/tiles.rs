@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use glam::{Vec2, Vec3, Vec4};
 
-use crate::hair::{Entry, StrokeChunk, StrokePoint, TilePixels};
+use crate::hair::{Entry, HairScene, StrokeChunk, StrokePoint, TilePixels};
 
 /// Side of a tile (pixels). Its pixels stay in the nearest cache while hair is drawn.
 pub(crate) const TILE: usize = 32;
@@ -90,11 +90,11 @@ impl BodyBuffer {
         let blocks = |lo: f32, hi: f32, tiles: usize| {
             let first = (lo.max(0.0) / BLOCK as f32) as usize;
             let last = (hi.max(0.0) / BLOCK as f32) as usize;
-            first..(last + 1).min(tiles * BLOCKS)
+            first..last.saturating_add(1).min(tiles * BLOCKS)
         };
         let columns = blocks(lo.x, hi.x, self.grid.columns);
         let rows = blocks(lo.y, hi.y, self.grid.rows);
-        if columns.len() * rows.len() > MOST_BLOCKS {
+        if columns.len().saturating_mul(rows.len()) > MOST_BLOCKS {
             return false;
         }
         for y in rows {
@@ -110,10 +110,10 @@ impl BodyBuffer {
     }
 }
 
-/// A stroke of a tile: its ends, and where it comes from.
-#[derive(Debug, Clone, Copy)]
-struct Ready {
-    ends: [StrokePoint; 2],
+/// A stroke of a tile: how deep it lies, and where it comes from.
+#[derive(Debug, Clone, Copy, Default)]
+struct Listed {
+    depth: f32,
     chunk: u32,
     point: u32,
 }
@@ -122,8 +122,10 @@ struct Ready {
 #[derive(Debug, Default)]
 pub(crate) struct TileWorker {
     pub(crate) pixels: TilePixels,
-    ready: Vec<Ready>,
-    sorted: Vec<(f32, u32)>,
+    /// Strokes of the tile by slice.
+    listed: Vec<Listed>,
+    /// Depths of a slice as numbers that sort alike, each above an index into `listed`.
+    keys: Vec<u64>,
 }
 
 impl TileWorker {
@@ -131,6 +133,7 @@ impl TileWorker {
     pub(crate) fn draw_hair(
         &mut self,
         chunks: &[StrokeChunk],
+        scene: &HairScene<'_>,
         tile: usize,
         origin: Vec2,
         opacity: f32,
@@ -138,11 +141,12 @@ impl TileWorker {
         // Split the strokes into slices of depth, nearest first.
         let (mut near, mut far, mut total) = (f32::INFINITY, 0.0f32, 0usize);
         for chunk in chunks {
-            for entry in chunk.entries_of(tile) {
+            let entries = chunk.entries_of(tile);
+            for entry in entries {
                 near = near.min(entry.depth);
                 far = far.max(entry.depth);
             }
-            total += chunk.entries_of(tile).len();
+            total += entries.len();
         }
         if total == 0 {
             return;
@@ -159,17 +163,13 @@ impl TileWorker {
         for slice in 0..SLICES {
             starts[slice + 1] += starts[slice];
         }
-        // Bring the strokes together, so that drawing reads one short stretch of memory.
-        let nothing = Ready { ends: [StrokePoint::default(); 2], chunk: 0, point: 0 };
-        self.ready.clear();
-        self.ready.resize(total, nothing);
+        self.listed.resize(total, Listed::default());
         let mut next = starts;
         for (c, chunk) in chunks.iter().enumerate() {
-            for entry in chunk.entries_of(tile) {
-                let place = &mut next[slice_of(entry)];
-                let (i, point) = (entry.point as usize, entry.point);
-                let ends = [chunk.points[i], chunk.points[i + 1]];
-                self.ready[*place] = Ready { ends, chunk: c as u32, point };
+            for &entry in chunk.entries_of(tile) {
+                let place = &mut next[slice_of(&entry)];
+                let Entry { depth, point } = entry;
+                self.listed[*place] = Listed { depth, chunk: c as u32, point };
                 *place += 1;
             }
         }
@@ -179,28 +179,42 @@ impl TileWorker {
             if near + slice as f32 / scale > horizon || self.pixels.is_opaque() {
                 break;
             }
-            self.sort_slice(starts[slice]..starts[slice + 1]);
-            for &(_, i) in &self.sorted {
-                let Ready { ends: [a, b], chunk, point } = &self.ready[i as usize];
-                let (points, i) = (&chunks[*chunk as usize].points, *point as usize);
-                let before = if a.is_led() { i.checked_sub(1).map(|k| &points[k]) } else { None };
-                let after = if b.is_followed() { points.get(i + 2) } else { None };
-                self.pixels.draw(before, a, b, after, origin, opacity);
+            self.sort_slice(starts[slice]..starts[slice + 1], chunks);
+            for &key in &self.keys {
+                let Listed { chunk, point, .. } = self.listed[key as u32 as usize];
+                let (chunk, i) = (&chunks[chunk as usize], point as usize);
+                let [a, b] = chunk.ends(point);
+                let before =
+                    if a.is_led() { i.checked_sub(1).map(|k| &chunk.points[k]) } else { None };
+                let after = if b.is_followed() { chunk.points.get(i + 2) } else { None };
+                let lights = || [i, i + 1].map(|end| chunk.lights.at(end, scene));
+                self.pixels.draw([a, b], [before, after], origin, opacity, lights);
             }
         }
     }
 
     /// Sorts the strokes of a slice by depth; ties are broken by everything that can be told from
     /// the stroke itself.
-    fn sort_slice(&mut self, range: Range<usize>) {
-        self.sorted.clear();
-        self.sorted.extend(range.map(|i| {
-            let [a, b] = &self.ready[i].ends;
-            (0.5 * (a.z + b.z), i as u32)
-        }));
-        let ready = &self.ready;
-        let bits = |i: u32| ready[i as usize].ends.map(|p| p.bits());
-        self.sorted
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| bits(a.1).cmp(&bits(b.1))));
+    fn sort_slice(&mut self, range: Range<usize>, chunks: &[StrokeChunk]) {
+        let listed = &self.listed;
+        let key = |i: usize| u64::from(sortable(listed[i].depth)) << 32 | i as u64;
+        self.keys.clear();
+        self.keys.extend(range.map(key));
+        self.keys.sort_unstable();
+        let bits = |key: &u64| {
+            let Listed { chunk, point, .. } = listed[*key as u32 as usize];
+            chunks[chunk as usize].ends(point).map(StrokePoint::bits)
+        };
+        for ties in self.keys.chunk_by_mut(|a, b| a >> 32 == b >> 32) {
+            if ties.len() > 1 {
+                ties.sort_unstable_by_key(bits);
+            }
+        }
     }
+}
+
+/// A whole number that sorts as the depth does.
+fn sortable(depth: f32) -> u32 {
+    let bits = depth.to_bits();
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
 }

@@ -6,13 +6,13 @@
 //! at every sub-pixel place, and nothing flickers when hair moves. A wide fibre is drawn pixel by
 //! pixel, cut at its joints by the plane that halves the bend.
 
-use glam::{Vec2, Vec4};
+use glam::{Vec2, Vec3, Vec4};
 
 use super::strokes::StrokePoint;
 use crate::tiles::TILE;
 
-/// A pixel that lets less than this through is done.
-const OPAQUE: f32 = 1.0 / 512.0;
+/// A pixel that lets less than this through is done; what is missing looks like what is there.
+const OPAQUE: f32 = 1.0 / 80.0;
 /// Half width (pixels) from which a fibre is drawn as a ribbon with mitred joints. A thread below
 /// it touches at most four pixels of a column, even on a diagonal.
 const RIBBON: f32 = 0.7;
@@ -55,6 +55,17 @@ fn cut(alpha: f32, share: f32) -> f32 {
     }
 }
 
+/// What a stroke lays into one pixel.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fragment {
+    at: u32,
+    alpha: f32,
+    /// Share of the stroke before the fragment.
+    t: f32,
+    /// Brightness against the mean across the fibre.
+    round: f32,
+}
+
 /// The pixels of one tile while hair is drawn into it, front to back.
 #[derive(Debug)]
 pub(crate) struct TilePixels {
@@ -67,6 +78,9 @@ pub(crate) struct TilePixels {
     /// Pixels that are not done, in all and by block.
     open: usize,
     open_in_block: [u8; BLOCKS * BLOCKS],
+    /// Fragments of the stroke at hand that are seen.
+    seen: Box<[Fragment; TILE * TILE]>,
+    seen_count: usize,
     /// Fragments drawn.
     pub(crate) fragments: u64,
 }
@@ -79,6 +93,8 @@ impl Default for TilePixels {
             body: Box::new([Vec4::ZERO; TILE * TILE]),
             open: TILE * TILE,
             open_in_block: [(BLOCK * BLOCK) as u8; BLOCKS * BLOCKS],
+            seen: Box::new([Fragment::default(); TILE * TILE]),
+            seen_count: 0,
             fragments: 0,
         }
     }
@@ -129,23 +145,50 @@ impl TilePixels {
         self.body_depth[at] = f32::INFINITY;
     }
 
-    /// Lays a fragment behind all that was drawn before. `light.w` must be -1.
+    /// Notes a fragment if its pixel is still open; lays the body first if that is nearer.
     #[inline(always)]
-    fn lay(&mut self, at: usize, depth: f32, alpha: f32, light: Vec4) {
+    fn see(&mut self, at: usize, depth: f32, fragment: Fragment) {
         let at = at & MASK;
         if self.pixels[at].w < OPAQUE {
             return;
         }
         if depth > self.body_depth[at] {
             self.draw_body(at);
+            if self.pixels[at].w < OPAQUE {
+                self.close(at);
+                return;
+            }
         }
+        self.seen[self.seen_count & MASK] = Fragment { at: at as u32, ..fragment };
+        self.seen_count += 1;
+    }
+
+    /// Lays the noted fragments behind all that was drawn before.
+    fn lay(&mut self, [light, end]: [Vec3; 2]) {
+        let light = light.extend(-1.0);
+        let step = end.extend(-1.0) - light;
+        let count = self.seen_count.min(self.seen.len());
+        self.fragments += count as u64;
+        for i in 0..count {
+            let Fragment { at, alpha, t, round } = self.seen[i];
+            let at = at as usize & MASK;
+            let pixel = self.pixels[at];
+            let light = (light + step * t) * Vec4::new(round, round, round, 1.0);
+            let after = pixel + light * (alpha * pixel.w);
+            self.pixels[at] = after;
+            if after.w < OPAQUE {
+                self.close(at);
+            }
+        }
+    }
+
+    /// Marks a pixel as done and gives it the little light that could still come from behind.
+    fn close(&mut self, at: usize) {
         let pixel = self.pixels[at];
-        let after = pixel + light * (alpha * pixel.w);
-        self.pixels[at] = after;
-        if after.w < OPAQUE {
-            self.open -= 1;
-            self.open_in_block[at / TILE / BLOCK * BLOCKS + at % TILE / BLOCK] -= 1;
-        }
+        self.pixels[at] = (pixel.truncate() / (1.0 - pixel.w)).extend(0.0);
+        self.body_depth[at] = f32::INFINITY;
+        self.open -= 1;
+        self.open_in_block[at / TILE / BLOCK * BLOCKS + at % TILE / BLOCK] -= 1;
     }
 
     /// Whether every pixel that a stroke between `p` and `q` could touch is done.
@@ -162,15 +205,15 @@ impl TilePixels {
         true
     }
 
-    /// Draws a stroke; the points before and after it, if joined, shape its ends.
+    /// Draws a stroke; the points before and after it, if joined, shape its ends. Asks for the
+    /// light of both ends only if any of it is seen.
     pub(crate) fn draw(
         &mut self,
-        before: Option<&StrokePoint>,
-        a: &StrokePoint,
-        b: &StrokePoint,
-        after: Option<&StrokePoint>,
+        [a, b]: [&StrokePoint; 2],
+        [before, after]: [Option<&StrokePoint>; 2],
         origin: Vec2,
         opacity: f32,
+        lights: impl FnOnce() -> [Vec3; 2],
     ) {
         let half_width = a.half_width.max(b.half_width);
         let place = |p: &StrokePoint| Vec2::new(p.x, p.y) - origin;
@@ -178,10 +221,14 @@ impl TilePixels {
         if self.is_hidden(p, q, 1.5 * half_width + 1.5) {
             return;
         }
+        self.seen_count = 0;
         if half_width < RIBBON {
             self.draw_thread(a, b, p, q, opacity);
         } else {
             self.draw_ribbon(a, b, [before.map(place), after.map(place)], [p, q], opacity);
+        }
+        if self.seen_count > 0 {
+            self.lay(lights());
         }
     }
 
@@ -204,8 +251,6 @@ impl TilePixels {
         let slope = (n1 - n0) * per_length;
         let stretch = (1.0 + slope * slope).sqrt();
         let half_step = q.half_width - p.half_width;
-        let light_p = p.color.extend(-1.0);
-        let light_step = q.color.extend(-1.0) - light_p;
 
         let first = m0.max(0.0) as i32;
         let last = m1.clamp(-1.0, TILE as f32 - 0.001) as i32;
@@ -238,13 +283,13 @@ impl TilePixels {
                 }
             }
             let depth = p.z + (q.z - p.z) * t;
-            let light = light_p + light_step * t;
+            let t = if forward { t } else { 1.0 - t };
             let at = column as usize * major;
             for (k, alpha) in alphas.to_array().into_iter().enumerate() {
                 let row = (row + k as i32) as usize;
                 if alpha > 0.0 && row < TILE {
-                    self.fragments += 1;
-                    self.lay(at + row * minor, depth, alpha, light);
+                    let fragment = Fragment { at: 0, alpha, t, round: 1.0 };
+                    self.see(at + row * minor, depth, fragment);
                 }
             }
         }
@@ -309,10 +354,8 @@ impl TilePixels {
                 let u = (d / half.max(1e-3)).clamp(-1.0, 1.0);
                 let roundness = ((half - RIBBON) * 0.8).clamp(0.0, 1.0);
                 let round = 1.0 + roundness * (0.24 - 0.72 * u * u);
-                let light = (a.color + (b.color - a.color) * t) * round;
                 let depth = a.z + (b.z - a.z) * t;
-                self.fragments += 1;
-                self.lay(y * TILE + x, depth, alpha, light.extend(-1.0));
+                self.see(y * TILE + x, depth, Fragment { at: 0, alpha, t, round });
             }
         }
     }
@@ -326,7 +369,13 @@ mod tests {
         let mut tile = TilePixels::default();
         for i in 0..points.len() - 1 {
             let before = i.checked_sub(1).map(|k| &points[k]);
-            tile.draw(before, &points[i], &points[i + 1], points.get(i + 2), Vec2::ZERO, 1.0);
+            tile.draw(
+                [&points[i], &points[i + 1]],
+                [before, points.get(i + 2)],
+                Vec2::ZERO,
+                1.0,
+                || [Vec3::ONE; 2],
+            );
         }
         tile.finish().iter().map(|p| 1.0 - p.w).sum()
     }
@@ -383,7 +432,13 @@ mod tests {
         let mut tile = TilePixels::default();
         for i in 0..points.len() - 1 {
             let before = i.checked_sub(1).map(|k| &points[k]);
-            tile.draw(before, &points[i], &points[i + 1], points.get(i + 2), Vec2::ZERO, 1.0);
+            tile.draw(
+                [&points[i], &points[i + 1]],
+                [before, points.get(i + 2)],
+                Vec2::ZERO,
+                1.0,
+                || [Vec3::ONE; 2],
+            );
         }
         let pixels = tile.finish().to_vec();
         for i in 10..130 {
@@ -400,7 +455,9 @@ mod tests {
         let half = vec![Vec4::new(0.25, 0.0, 0.0, 0.5); TILE * TILE];
         tile.start(&half, &vec![0.5; TILE * TILE]);
         let point = |x, led| StrokePoint::plain(x, 16.5, 4.0, led, !led);
-        tile.draw(None, &point(2.0, false), &point(30.0, true), None, Vec2::ZERO, 1.0);
+        tile.draw([&point(2.0, false), &point(30.0, true)], [None; 2], Vec2::ZERO, 1.0, || {
+            [Vec3::ONE; 2]
+        });
         let pixel = tile.finish()[16 * TILE + 16];
         assert!((pixel.x - (0.25 + 0.5 * 1.2)).abs() < 0.05, "{pixel}");
         assert!(pixel.w < 0.01);
@@ -415,8 +472,8 @@ mod tests {
                 for half in [0.0, 0.1, 7.0] {
                     let a = StrokePoint::plain(x, y, half, false, true);
                     let b = StrokePoint::plain(y, 3.0, half, true, false);
-                    tile.draw(None, &a, &b, None, Vec2::ZERO, 1.0);
-                    tile.draw(None, &a, &a, None, Vec2::ZERO, 1.0);
+                    tile.draw([&a, &b], [None; 2], Vec2::ZERO, 1.0, || [Vec3::ONE; 2]);
+                    tile.draw([&a, &a], [None; 2], Vec2::ZERO, 1.0, || [Vec3::ONE; 2]);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! From strands to strokes: smooth curves, projected, lit, and listed by tile.
+//! From strands to strokes: smooth curves, projected, and listed by tile.
 //!
 //! Strands are cut into chunks of about equal size; each chunk is worked on by one thread and
 //! keeps its own points and lists, so nothing depends on which thread came first.
@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use glam::Vec3;
 
+use super::lit::{HairScene, PointLights};
 use super::order::StrandRef;
-use super::shade::{HairShader, StrandJitter};
+use super::shade::StrandJitter;
 use crate::HairView;
 use crate::camera::View;
 use crate::hash::hash;
@@ -28,7 +29,7 @@ const FOLLOWED: u32 = 1;
 /// A stroke leads here from the point before.
 const LED: u32 = 2;
 
-/// A lit point on the screen; two neighbours are the ends of a stroke.
+/// A point on the screen; two neighbours are the ends of a stroke.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StrokePoint {
     /// Pixel coordinates.
@@ -38,8 +39,6 @@ pub(crate) struct StrokePoint {
     pub(crate) z: f32,
     /// Half the fibre's width (pixels).
     pub(crate) half_width: f32,
-    /// Linear light.
-    pub(crate) color: Vec3,
     /// Which strokes meet here (two low bits), and a number to break ties in depth.
     tag: u32,
 }
@@ -54,17 +53,15 @@ impl StrokePoint {
     }
 
     /// Every bit that decides what is drawn, for an order without ties.
-    pub(crate) fn bits(&self) -> [u32; 8] {
-        let c = self.color;
-        let values = [self.x, self.y, self.half_width, c.x, c.y, c.z];
-        let b = values.map(f32::to_bits);
-        [self.tag, b[0], b[1], b[2], b[3], b[4], b[5], self.z.to_bits()]
+    pub(crate) fn bits(&self) -> [u32; 5] {
+        let [x, y, z, half_width] = [self.x, self.y, self.z, self.half_width].map(f32::to_bits);
+        [self.tag, x, y, half_width, z]
     }
 
     #[cfg(test)]
     pub(crate) fn plain(x: f32, y: f32, half_width: f32, led: bool, followed: bool) -> Self {
         let tag = u32::from(followed) * FOLLOWED + u32::from(led) * LED;
-        Self { x, y, z: 1.0, half_width, color: Vec3::ONE, tag }
+        Self { x, y, z: 1.0, half_width, tag }
     }
 }
 
@@ -98,6 +95,7 @@ pub(crate) fn plan_chunks(
 #[derive(Debug, Default)]
 pub(crate) struct StrokeChunk {
     pub(crate) points: Vec<StrokePoint>,
+    pub(crate) lights: PointLights,
     entries: Vec<Entry>,
     first_entry: Vec<u32>,
     slopes: Vec<Vec3>,
@@ -113,52 +111,53 @@ impl StrokeChunk {
         }
     }
 
+    /// Both ends of the stroke that starts at a point.
+    pub(crate) fn ends(&self, point: u32) -> [&StrokePoint; 2] {
+        let first = point as usize;
+        [&self.points[first], &self.points[first + 1]]
+    }
+
     /// How many strokes there are.
     pub(crate) fn stroke_count(&self) -> usize {
         self.points.iter().filter(|p| p.is_followed()).count()
     }
 
-    /// Projects, lights and lists these strands.
+    /// Projects and lists these strands.
     pub(crate) fn build(
         &mut self,
         strands: &[StrandRef],
-        hair: &[HairView<'_>],
+        scene: &HairScene<'_>,
         view: &View,
-        shader: &HairShader<'_>,
         body: &BodyBuffer,
         grid: &TileGrid,
     ) {
         self.points.clear();
-        for at in strands {
-            self.add_strand(&hair[at.view as usize], at.strand as usize, view, shader, body);
+        self.lights.clear();
+        for &at in strands {
+            self.add_strand(at, scene, view, body);
         }
         self.list_by_tile(grid);
     }
 
-    fn add_strand(
-        &mut self,
-        hair: &HairView<'_>,
-        strand: usize,
-        view: &View,
-        shader: &HairShader<'_>,
-        body: &BodyBuffer,
-    ) {
+    fn add_strand(&mut self, at: StrandRef, scene: &HairScene<'_>, view: &View, body: &BodyBuffer) {
+        let (hair, strand) = (&scene.hair[at.view as usize], at.strand as usize);
         let points = hair.strands.strand(strand);
         let first = hair.strands.points_of(strand).start;
-        if points.len() < 2 {
+        let seed = hair.seed_id(strand);
+        let widening = scene.thinning.widening(seed);
+        if points.len() < 2 || widening == 0.0 {
             return;
         }
         self.screen.clear();
         self.screen.extend(points.iter().map(|&p| view.project(p)));
         smooth_slopes(points, &mut self.slopes);
 
-        let seed = hair.seed_id(strand);
-        let look = shader.look();
-        let jitter = StrandJitter::new(seed, look.color_variation);
-        let last = (points.len() - 1) as f32;
+        let jitter = StrandJitter::new(seed, scene.shader.look().color_variation);
+        self.lights.push_strand(at, jitter);
         let mut connected = false;
         for i in 0..points.len() - 1 {
-            let Some(piece) = self.visible_piece(i, points, &hair.radius[first..], view, body)
+            let Some(piece) =
+                self.visible_piece(i, points, &hair.radius[first..], widening, view, body)
             else {
                 connected = false;
                 continue;
@@ -167,33 +166,30 @@ impl StrokeChunk {
             let from_step = if connected && piece.from == 0.0 { 1 } else { 0 };
             for k in from_step..=piece.strokes {
                 let t = piece.from + (piece.to - piece.from) * k as f32 / piece.strokes as f32;
-                let (p, slope) = hermite(points, &self.slopes, i, t);
                 let on_screen = if t == 0.0 {
                     self.screen[i]
                 } else if t == 1.0 {
                     self.screen[i + 1]
                 } else {
-                    view.project(p)
+                    view.project(hermite(points, |k| self.slopes[k], i, t).0)
                 };
                 let radius = lerp(hair.radius[first + i], hair.radius[first + i + 1], t);
-                let color = match hair.color {
-                    Some(color) => color[first + i].lerp(color[first + i + 1], t),
-                    None => look.root_color.lerp(look.tip_color, (i as f32 + t) / last),
-                };
-                let to_eye = (view.eye - p).normalize_or(Vec3::Z);
-                let tangent = slope.normalize_or(Vec3::Y);
-                let light = shader.shade(p, tangent, to_eye, color, &jitter);
-                let light = if light.is_finite() { light.max(Vec3::ZERO) } else { Vec3::ZERO };
-                let mut tag = hash(seed ^ hash(i as u32 * 64 + k)) & !(FOLLOWED | LED);
+                let mut tie = seed ^ hash(i as u32 * 64 + k);
+                if let Some(color) = hair.color {
+                    let [r, g, b] = color[first + i].to_array().map(f32::to_bits);
+                    tie ^= hash(r ^ hash(g ^ hash(b)));
+                }
+                let mut tag = hash(tie) & !(FOLLOWED | LED);
                 if k > 0 {
                     tag |= LED;
                     if let Some(before) = self.points.last_mut() {
                         before.tag |= FOLLOWED;
                     }
                 }
-                let half_width = (radius * view.focal / on_screen.z).clamp(0.0, 1e4);
+                let half_width = (radius * widening * view.focal / on_screen.z).clamp(0.0, 1e4);
                 let (x, y, z) = (on_screen.x, on_screen.y, on_screen.z);
-                self.points.push(StrokePoint { x, y, z, half_width, color: light, tag });
+                self.points.push(StrokePoint { x, y, z, half_width, tag });
+                self.lights.push_point(i, t);
             }
             connected = !ends_early;
         }
@@ -205,11 +201,12 @@ impl StrokeChunk {
         i: usize,
         points: &[Vec3],
         radius: &[f32],
+        widening: f32,
         view: &View,
         body: &BodyBuffer,
     ) -> Option<Piece> {
         let (a, b) = (self.screen[i], self.screen[i + 1]);
-        let width = radius[i].max(radius[i + 1]);
+        let width = radius[i].max(radius[i + 1]) * widening;
         if !(points[i].is_finite() && points[i + 1].is_finite() && width > 0.0) {
             return None;
         }
@@ -290,41 +287,62 @@ fn lerp(a: f32, b: f32, t: f32) -> f32 {
     a + (b - a) * t
 }
 
-/// Derivative per metre at each point, from its neighbours, weighted for uneven spacing.
+/// Direction and length of the chord after point `i`.
+fn chord(points: &[Vec3], i: usize) -> (Vec3, f32) {
+    let d = points[i + 1] - points[i];
+    let length = d.length();
+    if length > 1e-12 && length.is_finite() { (d / length, length) } else { (Vec3::ZERO, 0.0) }
+}
+
+/// Derivative per metre between two chords, weighted for uneven spacing.
+fn slope_between(before: (Vec3, f32), after: (Vec3, f32)) -> Vec3 {
+    if before.1 == 0.0 || after.1 == 0.0 {
+        before.0 + after.0
+    } else {
+        (before.0 * after.1 + after.0 * before.1) / (before.1 + after.1)
+    }
+}
+
+/// Derivative per metre at point `i`, from its neighbours.
+pub(crate) fn slope_at(points: &[Vec3], i: usize) -> Vec3 {
+    if i == 0 {
+        chord(points, 0).0
+    } else if i + 1 == points.len() {
+        chord(points, i - 1).0
+    } else {
+        slope_between(chord(points, i - 1), chord(points, i))
+    }
+}
+
+/// [`slope_at`] of every point.
 fn smooth_slopes(points: &[Vec3], slopes: &mut Vec<Vec3>) {
     slopes.clear();
-    let chord = |i: usize| {
-        let d = points[i + 1] - points[i];
-        let length = d.length();
-        if length > 1e-12 && length.is_finite() { (d / length, length) } else { (Vec3::ZERO, 0.0) }
-    };
-    let mut before = chord(0);
+    let mut before = chord(points, 0);
     slopes.push(before.0);
     for i in 1..points.len() - 1 {
-        let after = chord(i);
-        let total = before.1 + after.1;
-        let slope = if before.1 == 0.0 || after.1 == 0.0 {
-            before.0 + after.0
-        } else {
-            (before.0 * after.1 + after.0 * before.1) / total
-        };
-        slopes.push(slope);
+        let after = chord(points, i);
+        slopes.push(slope_between(before, after));
         before = after;
     }
     slopes.push(before.0);
 }
 
 /// Place and direction on the cubic between points `i` and `i + 1`.
-fn hermite(points: &[Vec3], slopes: &[Vec3], i: usize, t: f32) -> (Vec3, Vec3) {
+pub(crate) fn hermite(
+    points: &[Vec3],
+    slope: impl Fn(usize) -> Vec3,
+    i: usize,
+    t: f32,
+) -> (Vec3, Vec3) {
     if t == 0.0 {
-        return (points[i], slopes[i]);
+        return (points[i], slope(i));
     }
     if t == 1.0 {
-        return (points[i + 1], slopes[i + 1]);
+        return (points[i + 1], slope(i + 1));
     }
     let (p, q) = (points[i], points[i + 1]);
     let length = p.distance(q);
-    let (m, n) = (slopes[i] * length, slopes[i + 1] * length);
+    let (m, n) = (slope(i) * length, slope(i + 1) * length);
     let (t2, t3) = (t * t, t * t * t);
     let place = p * (2.0 * t3 - 3.0 * t2 + 1.0)
         + q * (3.0 * t2 - 2.0 * t3)
@@ -367,7 +385,7 @@ mod tests {
         smooth_slopes(&points, &mut slopes);
         for i in 1..7 {
             for t in [0.25, 0.5, 0.75] {
-                let (p, slope) = hermite(&points, &slopes, i, t);
+                let (p, slope) = hermite(&points, |k| slopes[k], i, t);
                 assert!((p.length() - 1.0).abs() < 2e-3, "{}", p.length());
                 assert!(slope.normalize().dot(p.normalize()).abs() < 2e-2);
             }

@@ -20,9 +20,12 @@ const UNITS: f32 = 1048576.0;
 /// More points than this are thinned out (the rest weighs more): the map is far coarser than hair.
 const POINTS_KEPT: usize = 1 << 19;
 /// Longest step between samples along a fibre (texels).
-const STEP: f32 = 1.75;
+const STEP: f32 = 2.2;
 /// Strands handed to a worker at a time.
 const BLOCK: usize = 256;
+
+/// Side of a cell of the coarse map (texels).
+const CELL: usize = 8;
 
 /// Integer grids that workers add to; shared by all lights.
 #[derive(Debug, Default)]
@@ -44,6 +47,8 @@ pub(crate) struct DeepMap {
     depth: Vec<u16>,
     /// Optical depth of one step.
     step: f32,
+    /// Whether any hair lies in a cell of the coarse map or in those around it.
+    near_hair: Vec<bool>,
 }
 
 impl Default for DeepMap {
@@ -55,6 +60,7 @@ impl Default for DeepMap {
             nodes: [0; 3],
             depth: Vec::new(),
             step: 0.0,
+            near_hair: Vec::new(),
         }
     }
 }
@@ -89,31 +95,66 @@ impl DeepMap {
             }
         });
 
+        // Add them up. Saturated or not, the order of addition does not matter.
+        let (sums, rest) = memory.grids.split_first_mut()?;
+        for grid in rest {
+            sums.par_chunks_mut(1 << 16).zip(grid.par_chunks(1 << 16)).for_each(|(sums, grid)| {
+                sums.iter_mut().zip(grid).for_each(|(sum, &units)| *sum = sum.saturating_add(units))
+            });
+        }
+
         // Find the deepest column: it sets the unit of the stored values.
         let column = self.nodes[2];
         let row = self.nodes[0] * column;
-        let grids = &memory.grids;
-        let at = |i: usize| grids.iter().map(|grid| u64::from(grid[i])).sum::<u64>();
-        let columns = (0..size / column).into_par_iter();
-        let deepest = columns.map(|c| (c * column..(c + 1) * column).map(at).sum()).max();
+        let in_column = |units: &[u32]| units.iter().map(|&u| u64::from(u)).sum::<u64>();
+        let deepest = sums.par_chunks(column).with_min_len(1024).map(in_column).max();
         let units_per_step = deepest.unwrap_or(0).max(1) as f32 / f32::from(u16::MAX);
+        let steps_per_unit = units_per_step.recip();
         self.step = units_per_step / UNITS;
 
         // Sum along depth: a node sees all nodes before it and half of itself.
         self.depth.resize(size, 0);
-        self.depth.par_chunks_mut(row).enumerate().for_each(|(y, out)| {
-            for (x, out) in out.chunks_exact_mut(column).enumerate() {
-                let first = y * row + x * column;
-                let mut before = 0u64;
-                for (k, out) in out.iter_mut().enumerate() {
-                    let own = at(first + k);
+        self.depth.par_chunks_mut(row).zip(sums.par_chunks(row)).for_each(|(out, sums)| {
+            for (out, sums) in out.chunks_exact_mut(column).zip(sums.chunks_exact(column)) {
+                let mut before = 0i64;
+                for (out, &own) in out.iter_mut().zip(sums) {
                     let units = before as f32 + 0.5 * own as f32;
-                    *out = (units / units_per_step + 0.5) as u16;
-                    before += own;
+                    *out = (units * steps_per_unit + 0.5) as u16;
+                    before += i64::from(own);
                 }
             }
         });
+        self.mark_cells();
         Some(self)
+    }
+
+    /// Fills the coarse map from the last node of each column.
+    fn mark_cells(&mut self) {
+        let [nx, ny, nz] = self.nodes;
+        let (columns, rows) = (nx.div_ceil(CELL), ny.div_ceil(CELL));
+        self.near_hair.clear();
+        self.near_hair.resize(columns * rows, false);
+        for (texel, column) in self.depth.chunks_exact(nz).enumerate() {
+            if column[nz - 1] > 0 {
+                let (x, y) = (texel % nx / CELL, texel / nx / CELL);
+                for row in y.saturating_sub(1)..(y + 2).min(rows) {
+                    let first = row * columns;
+                    let around = first + x.saturating_sub(1)..first + (x + 2).min(columns);
+                    self.near_hair[around].fill(true);
+                }
+            }
+        }
+    }
+
+    /// Whether any hair may lie within a cell of the coarse map around a point, as the light sees
+    /// it.
+    pub(crate) fn is_near_hair(&self, p: Vec3) -> bool {
+        let g = (self.axes.light_from_world(p) - self.origin) * self.per_metre;
+        let cell = |g: f32| (g.max(0.0) / CELL as f32) as usize;
+        let columns = self.nodes[0].div_ceil(CELL);
+        let (x, y) = (cell(g.x).min(columns - 1), cell(g.y));
+        let y = y.min(self.nodes[1].div_ceil(CELL) - 1);
+        self.near_hair[y * columns + x]
     }
 
     /// Chooses a grid around all finite points, on a ladder of sizes and a fixed raster.

@@ -1,12 +1,15 @@
 //! The depth map of the body as the light sees it, looked up softly.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::{LightAxes, step_up};
 use crate::{Settings, SurfaceView};
 
 /// How far a hair may lie below the surface before the body shadows it (m): roots start there.
 const HAIR_BIAS: f32 = 2.5e-3;
+
+/// Texels in a row of the soft filter.
+const TAPS: usize = 6;
 
 /// Distance to the first surface on a raster across the light.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct DepthMap {
     width: usize,
     height: usize,
     depth: Vec<f32>,
+    /// Vertices of a surface in the map.
+    mapped: Vec<Vec3>,
 }
 
 impl Default for DepthMap {
@@ -30,6 +35,7 @@ impl Default for DepthMap {
             width: 0,
             height: 0,
             depth: Vec::new(),
+            mapped: Vec::new(),
         }
     }
 }
@@ -55,10 +61,13 @@ impl DepthMap {
         self.depth.clear();
         self.depth.resize(self.width * self.height, f32::INFINITY);
         for surface in surfaces {
+            let mut mapped = std::mem::take(&mut self.mapped);
+            mapped.clear();
+            mapped.extend(surface.positions.iter().map(|&p| self.to_map(p)));
             for triangle in surface.triangles {
-                let corner = |k: usize| self.to_map(surface.positions[triangle[k] as usize]);
-                self.draw([corner(0), corner(1), corner(2)]);
+                self.draw(triangle.map(|vertex| mapped[vertex as usize]));
             }
+            self.mapped = mapped;
         }
         Some(self)
     }
@@ -79,27 +88,21 @@ impl DepthMap {
         let (lo, hi) = (a.min(b).min(c).max(Vec3::ZERO), a.max(b).max(c));
         let last_x = (hi.x.floor() as usize).min(self.width - 1);
         let last_y = (hi.y.floor() as usize).min(self.height - 1);
-        for y in lo.y.ceil() as usize..=last_y {
-            for x in lo.x.ceil() as usize..=last_x {
-                let p = glam::Vec2::new(x as f32, y as f32) - a.truncate();
-                let v = p.perp_dot(ac) / area;
-                let w = ab.perp_dot(p) / area;
+        let (first_x, first_y) = (lo.x.ceil() as usize, lo.y.ceil() as usize);
+        if first_x > last_x {
+            return;
+        }
+        let (ab, ac) = (ab / area, ac / area);
+        for y in first_y..=last_y {
+            let row = &mut self.depth[y * self.width..][first_x..=last_x];
+            for (x, texel) in row.iter_mut().enumerate() {
+                let p = Vec2::new((first_x + x) as f32, y as f32) - a.truncate();
+                let (v, w) = (p.perp_dot(ac), ab.perp_dot(p));
                 if v >= 0.0 && w >= 0.0 && v + w <= 1.0 {
-                    let z = a.z + (b.z - a.z) * v + (c.z - a.z) * w;
-                    let texel = &mut self.depth[y * self.width + x];
-                    *texel = texel.min(z);
+                    *texel = texel.min(a.z + (b.z - a.z) * v + (c.z - a.z) * w);
                 }
             }
         }
-    }
-
-    /// Lit (1) or not (0) at a texel for a point at depth `z`, with a short ramp between.
-    fn lit(&self, x: isize, y: isize, z: f32, ramp: f32) -> f32 {
-        if x < 0 || y < 0 || x >= self.width as isize || y >= self.height as isize {
-            return 1.0;
-        }
-        let behind = z - self.depth[y as usize * self.width + x as usize];
-        (1.0 - behind / ramp).clamp(0.0, 1.0)
     }
 
     /// Four texels, weighted by closeness.
@@ -121,30 +124,34 @@ impl DepthMap {
         near * (1.0 - fy) + far * fy
     }
 
-    /// A tent over several texels around a point lifted off the surface.
+    /// A tent over several texels around a point lifted off the surface, with a short ramp between
+    /// lit and not.
     pub(crate) fn visibility_soft(&self, p: Vec3, normal: Vec3) -> f32 {
         let lifted = p + normal * (3.5 * self.texel);
-        self.filtered(self.to_map(lifted) - Vec3::Z * self.texel, 3, 3.0 * self.texel)
-    }
-
-    fn filtered(&self, q: Vec3, reach: isize, ramp: f32) -> f32 {
-        if !q.is_finite() {
+        let q = self.to_map(lifted) - Vec3::Z * self.texel;
+        let (before, after) = (TAPS as f32 / 2.0 - 1.0, TAPS as f32 / 2.0);
+        let inside = q.x >= before
+            && q.y >= before
+            && q.x < self.width as f32 - after
+            && q.y < self.height as f32 - after;
+        if !inside {
             return 1.0;
         }
-        let (x, y) = (q.x.floor() as isize, q.y.floor() as isize);
-        let (fx, fy) = (q.x - x as f32, q.y - y as f32);
-        let (mut sum, mut weights) = (0.0, 0.0);
-        for j in 1 - reach..=reach {
-            let wy = (reach as f32 - (j as f32 - fy).abs()).max(0.0);
-            for i in 1 - reach..=reach {
-                let weight = wy * (reach as f32 - (i as f32 - fx).abs()).max(0.0);
-                if weight > 0.0 {
-                    sum += weight * self.lit(x + i, y + j, q.z, ramp);
-                    weights += weight;
-                }
-            }
+        let (x, y) = (q.x as usize, q.y as usize);
+        // Weights fall off evenly to both sides; those of a row add up to the square of half.
+        let weights = |f: f32| -> [f32; TAPS] {
+            std::array::from_fn(|k| after - (k as f32 - before - f).abs())
+        };
+        let (across, along) = (weights(q.x - x as f32), weights(q.y - y as f32));
+        let per_ramp = 1.0 / (3.0 * self.texel);
+        let first = (y + 1 - TAPS / 2) * self.width + x + 1 - TAPS / 2;
+        let mut sum = 0.0;
+        for (weight, row) in along.iter().zip(self.depth[first..].chunks(self.width)) {
+            let lit = |depth: f32| (1.0 - (q.z - depth) * per_ramp).clamp(0.0, 1.0);
+            let in_row: f32 = across.iter().zip(row).map(|(w, &depth)| w * lit(depth)).sum();
+            sum += weight * in_row;
         }
-        if weights > 0.0 { sum / weights } else { 1.0 }
+        sum / (after * after * after * after)
     }
 }
 

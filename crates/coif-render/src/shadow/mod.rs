@@ -70,6 +70,9 @@ impl LitBy {
     /// surface: skin shows the raster of the map where hair does not.
     pub(crate) fn optical_depth_soft(&self, p: Vec3, normal: Vec3) -> f32 {
         let Some(map) = &self.hair else { return 0.0 };
+        if !map.is_near_hair(p) {
+            return 0.0;
+        }
         let reach = 1.6 * map.texel();
         let (u, v) = normal.any_orthonormal_pair();
         let ring =

@@ -177,6 +177,22 @@ impl SurfacePass {
         for at in 0..TILE * TILE {
             let first = at * SAMPLES.len();
             let corner = origin + Vec2::new((at % TILE) as f32, (at / TILE) as f32);
+            // One sheet of one triangle is seen as from the middle of the pixel.
+            if let &[a, b, c, d] = &samples.triangle[first..first + SAMPLES.len()]
+                && a == b
+                && a == c
+                && a == d
+            {
+                if a != NONE {
+                    let middle = self.skin_point(a, corner + Vec2::splat(0.5), surfaces);
+                    let lit = shader.shade(&middle);
+                    let lit = if lit.is_finite() { lit.max(Vec3::ZERO) } else { Vec3::ZERO };
+                    light[at] = lit.extend(1.0);
+                    let depths = &samples.depth[first..first + SAMPLES.len()];
+                    depth[at] = depths.iter().sum::<f32>() * per_sample;
+                }
+                continue;
+            }
             let mut points = [None; SAMPLES.len()];
             for (k, offset) in SAMPLES.iter().enumerate() {
                 let triangle = samples.triangle[first + k];
