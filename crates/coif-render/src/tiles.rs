@@ -15,6 +15,8 @@ const BLOCKS: usize = TILE / BLOCK;
 const MOST_BLOCKS: usize = 36;
 /// Slices of depth in a tile: each is sorted only when it is reached.
 const SLICES: usize = 48;
+/// Strokes fetched at a time.
+const BATCH: usize = 32;
 
 /// How many tiles cover the picture.
 #[derive(Debug, Clone, Copy, Default)]
@@ -180,15 +182,22 @@ impl TileWorker {
                 break;
             }
             self.sort_slice(starts[slice]..starts[slice + 1], chunks);
-            for &key in &self.keys {
-                let Listed { chunk, point, .. } = self.listed[key as u32 as usize];
-                let (chunk, i) = (&chunks[chunk as usize], point as usize);
-                let [a, b] = chunk.ends(point);
-                let before =
-                    if a.is_led() { i.checked_sub(1).map(|k| &chunk.points[k]) } else { None };
-                let after = if b.is_followed() { chunk.points.get(i + 2) } else { None };
-                let lights = || [i, i + 1].map(|end| chunk.lights.at(end, scene));
-                self.pixels.draw([a, b], [before, after], origin, opacity, lights);
+            for keys in self.keys.chunks(BATCH) {
+                // Fetch the ends of many strokes at once: memory answers them together.
+                let mut ends = [[StrokePoint::default(); 2]; BATCH];
+                for (ends, &key) in ends.iter_mut().zip(keys) {
+                    let Listed { chunk, point, .. } = self.listed[key as u32 as usize];
+                    *ends = chunks[chunk as usize].ends(point).map(|end| *end);
+                }
+                for ([a, b], &key) in ends.iter().zip(keys) {
+                    let Listed { chunk, point, .. } = self.listed[key as u32 as usize];
+                    let (chunk, i) = (&chunks[chunk as usize], point as usize);
+                    let before =
+                        if a.is_led() { i.checked_sub(1).map(|k| &chunk.points[k]) } else { None };
+                    let after = if b.is_followed() { chunk.points.get(i + 2) } else { None };
+                    let lights = || [i, i + 1].map(|end| chunk.lights.at(end, scene));
+                    self.pixels.draw([a, b], [before, after], origin, opacity, lights);
+                }
             }
         }
     }

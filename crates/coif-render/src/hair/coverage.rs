@@ -12,7 +12,7 @@ use super::strokes::StrokePoint;
 use crate::tiles::TILE;
 
 /// A pixel that lets less than this through is done; what is missing looks like what is there.
-const OPAQUE: f32 = 1.0 / 80.0;
+const OPAQUE: f32 = 1.0 / 40.0;
 /// Half width (pixels) from which a fibre is drawn as a ribbon with mitred joints. A thread below
 /// it touches at most four pixels of a column, even on a diagonal.
 const RIBBON: f32 = 0.7;
@@ -78,6 +78,9 @@ pub(crate) struct TilePixels {
     /// Pixels that are not done, in all and by block.
     open: usize,
     open_in_block: [u8; BLOCKS * BLOCKS],
+    /// A bit for each pixel that is not done, by row and by column.
+    open_rows: [u32; TILE],
+    open_columns: [u32; TILE],
     /// Fragments of the stroke at hand that are seen.
     seen: Box<[Fragment; TILE * TILE]>,
     seen_count: usize,
@@ -93,6 +96,8 @@ impl Default for TilePixels {
             body: Box::new([Vec4::ZERO; TILE * TILE]),
             open: TILE * TILE,
             open_in_block: [(BLOCK * BLOCK) as u8; BLOCKS * BLOCKS],
+            open_rows: [u32::MAX; TILE],
+            open_columns: [u32::MAX; TILE],
             seen: Box::new([Fragment::default(); TILE * TILE]),
             seen_count: 0,
             fragments: 0,
@@ -108,6 +113,8 @@ impl TilePixels {
         self.body_depth.copy_from_slice(body_depth);
         self.open = TILE * TILE;
         self.open_in_block = [(BLOCK * BLOCK) as u8; BLOCKS * BLOCKS];
+        self.open_rows = [u32::MAX; TILE];
+        self.open_columns = [u32::MAX; TILE];
     }
 
     /// Whether no more light gets through anywhere.
@@ -188,6 +195,8 @@ impl TilePixels {
         self.pixels[at] = (pixel.truncate() / (1.0 - pixel.w)).extend(0.0);
         self.body_depth[at] = f32::INFINITY;
         self.open -= 1;
+        self.open_rows[at / TILE] &= !(1 << (at % TILE));
+        self.open_columns[at % TILE] &= !(1 << (at / TILE));
         self.open_in_block[at / TILE / BLOCK * BLOCKS + at % TILE / BLOCK] -= 1;
     }
 
@@ -260,7 +269,6 @@ impl TilePixels {
         for column in first..=last {
             let left = column as f32;
             let (lo, hi) = (m0.max(left), m1.min(left + 1.0));
-            let share = hi - lo;
             let along = 0.5 * (lo + hi) - m0;
             let t = along * per_length;
             let centre = n0 + slope * along;
@@ -270,6 +278,13 @@ impl TilePixels {
             if row <= -4 || row >= TILE as i32 {
                 continue;
             }
+            // Leave columns whose four pixels are done; pixels outside the tile count as done.
+            let open = if steep { &self.open_rows } else { &self.open_columns };
+            let open = u64::from(open[column as usize % TILE]) << 4 >> (row + 4) & 0b1111;
+            if open == 0 {
+                continue;
+            }
+            let share = hi - lo;
             let offset = row as f32 + 0.5 - centre;
             let d = Vec4::new(offset, offset + 1.0, offset + 2.0, offset + 3.0);
             let mut alphas = profile4(d, half).min(Vec4::ONE) * opacity;
@@ -286,8 +301,8 @@ impl TilePixels {
             let t = if forward { t } else { 1.0 - t };
             let at = column as usize * major;
             for (k, alpha) in alphas.to_array().into_iter().enumerate() {
-                let row = (row + k as i32) as usize;
-                if alpha > 0.0 && row < TILE {
+                if alpha > 0.0 && open >> k & 1 != 0 {
+                    let row = (row + k as i32) as usize;
                     let fragment = Fragment { at: 0, alpha, t, round: 1.0 };
                     self.see(at + row * minor, depth, fragment);
                 }

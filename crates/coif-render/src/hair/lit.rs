@@ -29,9 +29,10 @@ pub(crate) struct HairScene<'a> {
     pub(crate) eye: Vec3,
 }
 
-/// Where on the hair a point lies.
-#[derive(Debug, Clone, Copy)]
-struct Place {
+/// Where on the hair a point lies, and its light once that is known.
+#[derive(Debug)]
+struct LitPoint {
+    light: AtomicU64,
     /// Index among the strands of the chunk.
     strand: u32,
     segment: u32,
@@ -43,15 +44,13 @@ struct Place {
 #[derive(Debug, Default)]
 pub(crate) struct PointLights {
     strands: Vec<(StrandRef, StrandJitter)>,
-    places: Vec<Place>,
-    lights: Vec<AtomicU64>,
+    points: Vec<LitPoint>,
 }
 
 impl PointLights {
     pub(crate) fn clear(&mut self) {
         self.strands.clear();
-        self.places.clear();
-        self.lights.clear();
+        self.points.clear();
     }
 
     /// Starts the next strand.
@@ -62,27 +61,27 @@ impl PointLights {
     /// Adds a point of the last strand.
     pub(crate) fn push_point(&mut self, segment: usize, t: f32) {
         let strand = self.strands.len().saturating_sub(1) as u32;
-        self.places.push(Place { strand, segment: segment as u32, t });
-        self.lights.push(AtomicU64::new(UNLIT));
+        let light = AtomicU64::new(UNLIT);
+        self.points.push(LitPoint { light, strand, segment: segment as u32, t });
     }
 
     /// Linear light of a point towards the eye.
     pub(crate) fn at(&self, point: usize, scene: &HairScene<'_>) -> Vec3 {
-        let slot = &self.lights[point];
-        let mut packed = slot.load(Ordering::Relaxed);
+        let point = &self.points[point];
+        let mut packed = point.light.load(Ordering::Relaxed);
         if packed == UNLIT {
-            packed = pack(self.shade(&self.places[point], scene));
-            slot.store(packed, Ordering::Relaxed);
+            packed = pack(self.shade(point, scene));
+            point.light.store(packed, Ordering::Relaxed);
         }
         unpack(packed)
     }
 
-    fn shade(&self, place: &Place, scene: &HairScene<'_>) -> Vec3 {
-        let (at, jitter) = &self.strands[place.strand as usize];
+    fn shade(&self, point: &LitPoint, scene: &HairScene<'_>) -> Vec3 {
+        let (at, jitter) = &self.strands[point.strand as usize];
         let hair = &scene.hair[at.view as usize];
         let points = hair.strands.strand(at.strand as usize);
         let first = hair.strands.points_of(at.strand as usize).start;
-        let (i, t) = (place.segment as usize, place.t);
+        let (i, t) = (point.segment as usize, point.t);
         let (p, slope) = hermite(points, |k| slope_at(points, k), i, t);
         let look = scene.shader.look();
         let color = match hair.color {
