@@ -42,6 +42,9 @@ pub(crate) struct Demo {
     json: bool,
 }
 
+/// Ending of the films that this build of the program writes by default.
+const FILM: &str = if cfg!(feature = "mp4") { "mp4" } else { "gif" };
+
 impl Demo {
     pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
         let mut sets = self.sets;
@@ -51,9 +54,7 @@ impl Demo {
             sets.push(format!("render.width={width}"));
             sets.push(format!("render.height={height}"));
         }
-        let film = self.output.unwrap_or_else(|| {
-            PathBuf::from(if cfg!(feature = "mp4") { "coif-demo.mp4" } else { "coif-demo.gif" })
-        });
+        let film = self.output.unwrap_or_else(|| PathBuf::from(format!("coif-demo.{FILM}")));
         let plan = Plan {
             source: Source::load("demo", &sets)?,
             target: None,
@@ -70,10 +71,10 @@ impl Demo {
         let path = std::path::absolute(&film).unwrap_or(film);
         talk::print(&format!(
             "\nThe film is {}\n\nWhat to try next:\n  \
-             coif demo --set groom.style=ponytail --set body.motion=walk -o walk.mp4\n  \
+             coif demo --set groom.style=ponytail --set body.motion=walk -o walk.{FILM}\n  \
              coif scenes                          what else there is\n  \
              coif scenes demo > my.toml           a scene file to change\n  \
-             coif simulate my.toml --render my.mp4\n",
+             coif simulate my.toml --render my.{FILM}\n",
             path.display()
         ))
     }
