@@ -155,6 +155,33 @@ fn hair_does_not_sparkle_when_it_moves_by_less_than_a_pixel() {
 }
 
 #[test]
+fn fewer_and_wider_strands_look_like_all_of_them() {
+    let strands = curtain(40_000);
+    let radius = vec![3e-5; strands.point_count()];
+    // Strands of one tint: the test is about covered area, not about which tints were drawn.
+    let (camera, look) = (camera(), HairLook { color_variation: 0.0, ..HairLook::default() });
+    let lights = Light::three_point(&camera);
+    let frame = Frame {
+        hair: &[HairView::new(&strands, &radius)],
+        surfaces: &[],
+        camera,
+        lights: &lights,
+        look: &look,
+    };
+    let with_finest = |finest_width: f32| {
+        let mut renderer =
+            Renderer::new(Settings { finest_width, ..Settings::sized(96, 96) }).unwrap();
+        let image = renderer.render(&frame).unwrap();
+        (blocks(&image), renderer.stats().segments as f32)
+    };
+    let ((all, all_segments), (few, few_segments)) = (with_finest(0.0), with_finest(0.075));
+    let worst = all.iter().zip(&few).map(|(a, b)| (a - b).abs() / a).fold(0.0, f32::max);
+    println!("{few_segments} of {all_segments} segments, a block differs by {worst:.4}");
+    assert!(few_segments < 0.5 * all_segments, "nothing was left out");
+    assert!(worst < 0.03, "a block differs by {worst}");
+}
+
+#[test]
 fn the_body_hides_hair_behind_it_and_not_in_front() {
     let strands = curtain(800);
     let radius = vec![6e-5; strands.point_count()];
