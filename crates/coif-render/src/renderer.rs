@@ -123,7 +123,7 @@ impl Default for Settings {
             shadow_resolution: 192,
             shadow_layers: 48,
             body_shadow_resolution: 576,
-            finest_width: 0.075,
+            finest_width: 0.0,
         }
     }
 }
