@@ -149,13 +149,13 @@ pub enum BodySource {
 pub struct BuiltInBody {
     /// Which one. Default: head; creature if the style is fur.
     pub shape: BodyShape,
-    /// Edge length of its mesh (m), 0.001 to 0.05. Default: 0.004.
+    /// Edge length of its mesh (m), 0.001 to 0.05. Default: 0.0025.
     pub resolution: f32,
 }
 
 impl Default for BuiltInBody {
     fn default() -> Self {
-        Self { shape: BodyShape::default(), resolution: 0.004 }
+        Self { shape: BodyShape::default(), resolution: 0.0025 }
     }
 }
 
