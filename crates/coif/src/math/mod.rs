@@ -1,4 +1,4 @@
-//! Frames, lanes, small eigenproblems and noise: knows nothing about hair.
+//! Frames, lanes, rigid fits and space-filling order: knows nothing about hair.
 
 mod fit;
 mod frames;

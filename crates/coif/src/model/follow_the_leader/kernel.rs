@@ -8,7 +8,8 @@ use glam::Vec3;
 
 use super::Pass;
 use super::block::{Block, Outcome};
-use super::contact::{Bounds, Near, StepCollider, collide};
+use super::collider::{Bounds, Near, StepCollider};
+use super::contact::collide;
 use super::rest::SMALLEST_TURN;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};

@@ -10,8 +10,10 @@
 //! are not here yet.
 
 mod block;
+mod collider;
 mod contact;
 mod kernel;
+mod on_sphere;
 pub mod plain;
 mod rest;
 
@@ -20,7 +22,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use self::block::Block;
-use self::contact::StepCollider;
+use self::collider::StepCollider;
 use super::{Environment, Model, StepReport};
 use crate::groom::Groom;
 use crate::math::{LANES, RigidTransform, lanes, morton_code};

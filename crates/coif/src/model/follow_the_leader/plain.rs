@@ -3,7 +3,8 @@
 
 use glam::Vec3;
 
-use super::contact::{StepCollider, Touch, resolve_on_sphere};
+use super::collider::StepCollider;
+use super::on_sphere::resolve_on_sphere;
 use super::rest::{RestShape, transport};
 use super::{Pass, Settings};
 use crate::groom::Groom;
@@ -20,6 +21,19 @@ struct Particle {
     pull: f32,
     drag: f32,
     length: f32,
+}
+
+/// What touched a particle: enough for friction.
+#[derive(Debug, Clone, Copy)]
+struct Touch {
+    /// Out of the surface.
+    normal: Vec3,
+    /// How deep the candidate was (m).
+    depth: f32,
+    /// Velocity of the surface (m/s).
+    velocity: Vec3,
+    /// Coulomb friction.
+    friction: f32,
 }
 
 struct Strand {
@@ -161,7 +175,7 @@ fn collide(
                 normal: n,
                 depth,
                 velocity: collider.velocity_at(p),
-                friction: collider.friction(),
+                friction: collider.friction,
             });
             p = onto_plane(parent, length, p, ahead, n, distance);
         }

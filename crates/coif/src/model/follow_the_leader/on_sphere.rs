@@ -1,0 +1,174 @@
+//! The exact answer for the few particles that are in a corner of several colliders.
+
+use glam::Vec3;
+
+use super::collider::{HalfSpace, StepCollider};
+
+/// Rounds of the exact enumeration with tangent planes at the newest candidate, before the planes
+/// that separate the predecessor from the colliders.
+const EXACT_ROUNDS: usize = 2;
+
+/// The point of the sphere of radius `length` around `parent` that is outside of all colliders and
+/// near to `candidate`, and whether there is one; otherwise the point that is least deep.
+///
+/// Model: take one half-space free of each collider. The feasible point nearest to the candidate is
+/// the candidate, or lies on one circle, or where two circles meet: all of these are tried. Tangents
+/// near the candidate give the nearest answer, but may close off the way between two colliders;
+/// tangents that separate the predecessor from each collider leave a way out of every crease.
+pub(super) fn resolve_on_sphere(
+    colliders: &[StepCollider],
+    parent: Vec3,
+    length: f32,
+    candidate: Vec3,
+) -> (Vec3, bool) {
+    let mut best = (candidate, depth_at(colliders, candidate));
+    let mut tangent_at = candidate;
+    for round in 0..=EXACT_ROUNDS {
+        if round == EXACT_ROUNDS {
+            tangent_at = parent;
+        }
+        let planes: Vec<HalfSpace> = colliders
+            .iter()
+            .map(|collider| collider.half_space(tangent_at))
+            .filter(|plane| plane.normal.dot(parent) - plane.offset < length)
+            .collect();
+        let Some(next) = nearest_allowed(&planes, parent, length, candidate) else { break };
+        let depth = depth_at(colliders, next);
+        if depth < best.1 {
+            best = (next, depth);
+        }
+        if depth == 0.0 {
+            break;
+        }
+        tangent_at = next;
+    }
+    (best.0, best.1 <= 0.0)
+}
+
+/// How deep a point is inside (m, measured to tangent planes), 0 outside.
+fn depth_at(colliders: &[StepCollider], p: Vec3) -> f32 {
+    colliders.iter().filter_map(|c| c.inside(p)).map(|(_, d)| -d).fold(0.0, f32::max)
+}
+
+/// The point of the sphere nearest to `candidate` that no half-space forbids, otherwise the least
+/// forbidden. `None` without half-spaces.
+fn nearest_allowed(
+    planes: &[HalfSpace],
+    parent: Vec3,
+    length: f32,
+    candidate: Vec3,
+) -> Option<Vec3> {
+    let cost = |p: Vec3| {
+        let worst = planes.iter().map(|h| h.offset - h.normal.dot(p)).fold(0.0f32, f32::max);
+        let forbidden = if worst > 1e-6 { 1e3 + worst * 1e6 } else { 0.0 };
+        forbidden + p.distance(candidate)
+    };
+    let mut best: Option<(Vec3, f32)> = None;
+    let mut consider = |p: Vec3| {
+        let cost = cost(p);
+        if best.is_none_or(|(_, least)| cost < least) {
+            best = Some((p, cost));
+        }
+    };
+    for (i, a) in planes.iter().enumerate() {
+        consider(nearest_on_circle(parent, length, candidate, a));
+        for b in &planes[..i] {
+            circles_meet(parent, length, a, b).into_iter().flatten().for_each(&mut consider);
+        }
+    }
+    best.map(|(p, _)| p)
+}
+
+/// Scalar form of `onto_plane` with an absolute half-space.
+fn nearest_on_circle(parent: Vec3, length: f32, p: Vec3, h: &HalfSpace) -> Vec3 {
+    let lift = ((h.offset - h.normal.dot(parent)) / length).clamp(-1.0, 1.0);
+    let along = (p - parent) / length;
+    let tangent = (along - h.normal * along.dot(h.normal))
+        .try_normalize()
+        .unwrap_or_else(|| h.normal.any_orthonormal_vector());
+    parent + (h.normal * lift + tangent * (1.0 - lift * lift).max(0.0).sqrt()) * length
+}
+
+/// The two points of the sphere that lie on both planes, if they meet there.
+fn circles_meet(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) -> Option<[Vec3; 2]> {
+    let (ha, hb) =
+        ((a.offset - a.normal.dot(parent)) / length, (b.offset - b.normal.dot(parent)) / length);
+    let c = a.normal.dot(b.normal);
+    let det = 1.0 - c * c;
+    if det < 1e-6 {
+        return None;
+    }
+    let base = a.normal * ((ha - c * hb) / det) + b.normal * ((hb - c * ha) / det);
+    let rest = 1.0 - base.length_squared();
+    if rest < 0.0 {
+        return None;
+    }
+    let side = a.normal.cross(b.normal).normalize_or_zero() * rest.sqrt();
+    Some([side, -side].map(|s| parent + (base + s).normalize_or(a.normal) * length))
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Quat;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::body::{MovingCollider, Shape};
+    use crate::math::RigidTransform;
+
+    fn fixed(shape: Shape, centre: Vec3, rotation: Quat) -> StepCollider {
+        let pose = RigidTransform { rotation, translation: centre };
+        StepCollider::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
+    }
+
+    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
+        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
+    }
+
+    proptest! {
+        /// In a corner of two colliders the answer has the right length and is outside of both,
+        /// wherever the predecessor is outside.
+        #[test]
+        fn corners_are_left_at_the_right_length(
+            parent in vec3(0.3), direction in vec3(1.0), turn in -3.0f32..3.0
+        ) {
+            let colliders = [
+                fixed(
+                    Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.12) },
+                    Vec3::ZERO, Quat::from_rotation_z(turn)
+                ),
+                fixed(
+                    Shape::Capsule { half_height: 0.2, radius: 0.06 },
+                    Vec3::new(0.12, -0.1, 0.0), Quat::from_rotation_x(turn)
+                ),
+                fixed(Shape::Plane, Vec3::Y * -0.2, Quat::IDENTITY),
+            ];
+            prop_assume!(colliders.iter().all(|c| c.inside(parent).is_none()));
+            let length = 0.012;
+            let candidate = parent + direction.normalize_or(Vec3::X) * length;
+            let (p, free) = resolve_on_sphere(&colliders, parent, length, candidate);
+            prop_assert!(free);
+            prop_assert!((p.distance(parent) / length - 1.0).abs() < 1e-4);
+            prop_assert!(colliders.iter().all(|c| c.inside(p).is_none()));
+        }
+    }
+
+    #[test]
+    fn where_no_point_is_free_length_wins_and_it_is_said() {
+        // The predecessor sits in the middle of a ball that the segment cannot leave.
+        let ball = [fixed(Shape::Sphere { radius: 0.5 }, Vec3::ZERO, Quat::IDENTITY)];
+        let (p, free) = resolve_on_sphere(&ball, Vec3::X * 0.1, 0.01, Vec3::X * 0.09);
+        assert!(!free);
+        assert!((p.distance(Vec3::X * 0.1) - 0.01).abs() < 1e-6);
+        assert!(p.x > 0.105, "it should at least head out: {p}");
+    }
+
+    #[test]
+    fn a_free_candidate_stays() {
+        let ball = [fixed(Shape::Sphere { radius: 0.5 }, Vec3::ZERO, Quat::IDENTITY)];
+        let candidate = Vec3::X * 0.7;
+        let (p, free) = resolve_on_sphere(&ball, Vec3::X * 0.69, 0.01, candidate);
+        assert!(free);
+        assert!(p.distance(candidate) < 1e-6);
+    }
+}
