@@ -75,6 +75,9 @@ fn recipe(style: Style, length: Option<f32>) -> Recipe {
 /// that hair at rest does not touch.
 const GAP: f32 = 0.0008;
 
+/// Rounds of pushing a point out of surface and colliders: one is the rule, creases take more.
+const MOST_PUSHES: usize = 24;
+
 /// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
 pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
     let normals = mesh.vertex_normals();
@@ -152,7 +155,7 @@ fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usiz
     for i in 1..line.len() {
         from_root += line[i].distance(line[i - 1]);
         let gap = GAP.min(from_root * 0.3);
-        for _round in 0..3 {
+        for _round in 0..MOST_PUSHES {
             let mut moved = false;
             let depth = gap - figure.value(line[i]);
             if depth > 0.0 {
