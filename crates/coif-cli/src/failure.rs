@@ -1,5 +1,6 @@
 //! What ends a command early, how it is said, and the exit code that goes with it.
 
+use crate::talk::mutter;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -48,13 +49,13 @@ impl Failure {
     pub(crate) fn report(&self) {
         match self {
             Self::Error { message, hint } => {
-                eprintln!("error: {message}");
+                mutter(format_args!("error: {message}"));
                 if let Some(hint) = hint {
-                    eprintln!("hint: {hint}");
+                    mutter(format_args!("hint: {hint}"));
                 }
             }
-            Self::Report(text) => eprintln!("{text}"),
-            Self::Interrupted { message } => eprintln!("interrupted: {message}"),
+            Self::Report(text) => mutter(text),
+            Self::Interrupted { message } => mutter(format_args!("interrupted: {message}")),
             Self::CheckFailed | Self::ReaderGone => {}
         }
     }

@@ -10,6 +10,11 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::units;
 
+/// Writes a line to stderr. Nobody may be listening there; that is no reason to stop working.
+pub(crate) fn mutter(text: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// The voice of the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Talk {
@@ -24,7 +29,7 @@ impl Talk {
     /// Says something that is good to know.
     pub(crate) fn say(&self, text: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("{text}");
+            mutter(text);
         }
     }
 

@@ -59,6 +59,12 @@ impl BuildError {
                 coif::Error::NotFinite { .. } => {
                     Some("export the groom again, or drop the strand that is named".into())
                 }
+                coif::Error::TooFar { .. } => {
+                    Some("set groom.scale to the length of the file's unit in metres".into())
+                }
+                coif::Error::ZeroSegment { .. } => {
+                    Some("every strand of this groom has coinciding points only".into())
+                }
                 coif::Error::EmptyGroom => Some("the file has no hair in it".into()),
                 _ => None,
             },
@@ -134,6 +140,9 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             let mut groom = loaded.value;
             let invalid = |source| BuildError::Invalid { what: path.display().to_string(), source };
             let (points, strands) = groom.drop_degenerate();
+            if groom.strands.is_empty() && strands > 0 {
+                return Err(invalid(coif::Error::ZeroSegment { strand: 0, point: 0 }));
+            }
             if points > 0 {
                 warnings.push(format!(
                     "{}: dropped {points} repeated points and {strands} strands without length",

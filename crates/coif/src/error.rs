@@ -27,6 +27,20 @@ pub enum Error {
         /// Which attribute: position, radius, colour, transparency.
         what: &'static str,
     },
+    /// A point is so far away that its segments have no length in single precision.
+    #[error(
+        "strand {strand}, point {point}: position is {distance:e} m from the origin, expected at most {limit} m"
+    )]
+    TooFar {
+        /// Which strand.
+        strand: usize,
+        /// Which point of that strand, counted from the root.
+        point: usize,
+        /// How far it is (m).
+        distance: f32,
+        /// How far it may be (m).
+        limit: f32,
+    },
     /// Two neighbouring points coincide.
     #[error("strand {strand}: points {point} and {} coincide, so the segment has no direction", point + 1)]
     ZeroSegment {

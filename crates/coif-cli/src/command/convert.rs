@@ -47,6 +47,8 @@ enum UpAxis {
 
 impl Convert {
     pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
+        // Finish the file at hand on Ctrl-C rather than leave half of it.
+        crate::interrupt::listen();
         let options = ReadOptions {
             scale_m: self.scale,
             up: self.up.map(|up| match up {

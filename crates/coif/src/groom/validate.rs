@@ -47,6 +47,10 @@ impl Groom {
             if !self.strands.positions()[p].is_finite() {
                 return Err(not_finite(i, "position"));
             }
+            let distance = self.strands.positions()[p].abs().max_element();
+            if distance > FARTHEST {
+                return Err(Error::TooFar { strand, point: i, distance, limit: FARTHEST });
+            }
             if !(self.radius[p].is_finite() && self.radius[p] >= 0.0) {
                 return Err(not_finite(i, "radius"));
             }
@@ -109,6 +113,9 @@ fn pick<T: Copy>(values: &[T], kept: &[usize]) -> Vec<T> {
     kept.iter().map(|&i| values[i]).collect()
 }
 
+/// Farthest coordinate of a groom (m): beyond this, single precision does not tell millimetres.
+const FARTHEST: f32 = 1e4;
+
 /// Shortest segment that still has a direction in single precision (m): a tenth of a micrometre,
 /// far below the radius of any fibre.
 const MIN_SEGMENT: f32 = 1e-7;
@@ -143,6 +150,10 @@ mod tests {
             groom(&[&[Vec3::ZERO, Vec3::X, Vec3::X]]).validate(),
             Err(Error::ZeroSegment { strand: 0, point: 1 })
         );
+        assert!(matches!(
+            groom(&[good, &[Vec3::ZERO, Vec3::X * 1e30]]).validate(),
+            Err(Error::TooFar { strand: 1, point: 1, .. })
+        ));
         let mut wrong = groom(&[good]);
         wrong.radius.push(1.0);
         assert!(matches!(wrong.validate(), Err(Error::WrongCount { found: 3, expected: 2, .. })));
