@@ -126,10 +126,15 @@ impl Cache {
         Ok(hair::read(path, &ReadOptions::default())?.value)
     }
 
-    /// How many frames there are from 0 on without a gap.
+    /// How many whole frames there are from 0 on without a gap. All frames of a simulation are of
+    /// one size, so a file of another size than the first is damaged and counts as a gap.
     pub fn frame_count(&self) -> Result<u64> {
         let numbers = self.frame_numbers()?;
-        Ok((0..).zip(&numbers).take_while(|(expected, found)| expected == *found).count() as u64)
+        let size = |frame: u64| std::fs::metadata(self.frame_path(frame)).map(|m| m.len()).ok();
+        let first = size(0).filter(|&bytes| bytes > 0);
+        let whole = |frame: u64| first.is_some() && size(frame) == first;
+        let in_order = (0..).zip(&numbers).take_while(|(i, found)| i == *found && whole(*i));
+        Ok(in_order.count() as u64)
     }
 
     /// Keeps what a simulation needs to go on after `frame`.

@@ -48,6 +48,23 @@ fn frames_after_a_gap_do_not_count() {
 }
 
 #[test]
+fn a_damaged_frame_ends_the_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let groom = plain_groom(2, 3);
+    let cache = Cache::create(folder.path(), SCENE, false).unwrap();
+    for frame in 0..4 {
+        cache.write_frame(frame, &groom, groom.strands.positions()).unwrap();
+    }
+    let whole = fs::read(cache.frame_path(2)).unwrap();
+    for damaged in [&whole[..whole.len() - 1], &[]] {
+        fs::write(cache.frame_path(2), damaged).unwrap();
+        assert_eq!(cache.frame_count().unwrap(), 2);
+    }
+    fs::write(cache.frame_path(0), []).unwrap();
+    assert_eq!(cache.frame_count().unwrap(), 0);
+}
+
+#[test]
 fn foreign_folders_and_older_caches_are_safe() {
     let folder = tempfile::tempdir().unwrap();
     let mine = folder.path().join("project");
