@@ -101,6 +101,21 @@ pub enum Error {
         /// What there is.
         expected: String,
     },
+    /// An explicit step is too long for the stiffest spring.
+    #[error(
+        "strand {strand}, point {point}: {substeps} substeps are too few for a spring as stiff and short \
+         as this one: expected {needed} or more"
+    )]
+    Unstable {
+        /// The strand with the fastest vibration.
+        strand: usize,
+        /// Which point of it, counted from the root.
+        point: usize,
+        /// How many parts a step has.
+        substeps: u32,
+        /// How many it must have at least.
+        needed: u32,
+    },
     /// A checkpoint does not belong to this simulation.
     #[error("the checkpoint does not fit this simulation: {0}")]
     BadCheckpoint(String),

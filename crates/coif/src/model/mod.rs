@@ -2,7 +2,10 @@
 //!
 //! A model owns its state and advances it. It sees an [`Environment`] and gives back strands.
 
+mod chains;
+pub mod explicit_spring;
 pub mod follow_the_leader;
+pub mod position_based;
 
 use glam::Vec3;
 
@@ -67,6 +70,10 @@ pub trait Model: Send {
 pub enum ModelSettings {
     /// `follow-the-leader`
     FollowTheLeader(follow_the_leader::Settings),
+    /// `position-based`
+    PositionBased(position_based::Settings),
+    /// `explicit-spring`
+    ExplicitSpring(explicit_spring::Settings),
 }
 
 impl Default for ModelSettings {
@@ -77,12 +84,24 @@ impl Default for ModelSettings {
 
 impl ModelSettings {
     /// The names of all models.
-    pub const NAMES: &'static [&'static str] = &[follow_the_leader::NAME];
+    pub const NAMES: &'static [&'static str] =
+        &[follow_the_leader::NAME, position_based::NAME, explicit_spring::NAME];
+
+    /// The word that chooses this model.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::FollowTheLeader(_) => follow_the_leader::NAME,
+            Self::PositionBased(_) => position_based::NAME,
+            Self::ExplicitSpring(_) => explicit_spring::NAME,
+        }
+    }
 
     /// A model with its default parameters, by name.
     pub fn by_name(name: &str) -> Result<Self> {
         match name {
-            follow_the_leader::NAME => Ok(Self::default()),
+            follow_the_leader::NAME => Ok(Self::FollowTheLeader(Default::default())),
+            position_based::NAME => Ok(Self::PositionBased(Default::default())),
+            explicit_spring::NAME => Ok(Self::ExplicitSpring(Default::default())),
             _ => Err(Error::UnknownName {
                 kind: "model",
                 name: name.into(),
@@ -97,6 +116,12 @@ impl ModelSettings {
         match self {
             Self::FollowTheLeader(settings) => {
                 Ok(Box::new(follow_the_leader::FollowTheLeader::new(groom, settings, dt, gravity)?))
+            }
+            Self::PositionBased(settings) => {
+                Ok(Box::new(position_based::PositionBased::new(groom, settings, gravity)?))
+            }
+            Self::ExplicitSpring(settings) => {
+                Ok(Box::new(explicit_spring::ExplicitSpring::new(groom, settings, dt, gravity)?))
             }
         }
     }

@@ -1,0 +1,110 @@
+//! The groom as the equilibrium under gravity: inverse statics of one chain.
+
+use glam::Vec3;
+
+/// What keeps a chain at rest in its groomed shape.
+pub(in crate::model) struct Hold {
+    /// Acceleration (m/s^2) that holds each particle, in the rest frame.
+    pub(in crate::model) acceleration: Vec<Vec3>,
+    /// Pull (N) in the segment to each particle from its predecessor.
+    pub(in crate::model) tension: Vec<f32>,
+}
+
+/// Sweeps of the search for the tensions: what is left over only makes the holding forces a little
+/// larger than they have to be, the groom stays at rest whatever the tensions are.
+const SWEEPS: usize = 32;
+
+/// Finds tensions that carry as much of the weight as they can, and what is left to hold.
+///
+/// Model: particle i is at rest if `m_i g + T_(i+1) u_(i+1) - T_i u_i + m_i a_i = 0`, with `u_i` the
+/// direction of segment i, `T_i` its tension and `a_i` an acceleration that goes with the body.
+/// Any tensions will do; these minimise `sum m_i |a_i|^2` within `0 <= T_i <= most_i`. Hair that
+/// hangs is held by its root alone, so that it swings freely. Hair that stands is held particle by
+/// particle and not pushed from below, so that it does not buckle.
+/// Symbols: `line` the groom (m), the first `embedded` points of it fixed; `mass` (kg); `gravity`
+/// (m/s^2); `most` the largest tension of each segment (N).
+pub(in crate::model) fn hold_groom(
+    line: &[Vec3],
+    embedded: usize,
+    mass: impl Fn(usize) -> f32,
+    most: impl Fn(usize) -> f32,
+    gravity: Vec3,
+) -> Hold {
+    let n = line.len();
+    let direction = |i: usize| (line[i] - line[i - 1]).normalize_or(Vec3::Y);
+    let mut tension = vec![0.0; n];
+    // Start with the weight along each segment, tip to root: exact where hair hangs straight.
+    let mut load = Vec3::ZERO;
+    for i in (embedded..n).rev() {
+        let u = direction(i);
+        tension[i] = (load + gravity * mass(i)).dot(u).clamp(0.0, most(i));
+        load = u * tension[i];
+    }
+    // What the tensions do not carry (N).
+    let mut left: Vec<Vec3> = (0..n).map(|i| gravity * mass(i)).collect();
+    for i in embedded..n {
+        left[i] -= direction(i) * tension[i];
+        left[i - 1] += direction(i) * tension[i];
+    }
+    // Improve one tension after the other, tip to root and back.
+    let there_and_back = || (embedded..n).rev().chain(embedded..n);
+    for i in std::iter::repeat_with(there_and_back).take(SWEEPS).flatten() {
+        let u = direction(i);
+        let (outer, inner) = (1.0 / mass(i), if i > embedded { 1.0 / mass(i - 1) } else { 0.0 });
+        let slope = left[i - 1].dot(u) * inner - left[i].dot(u) * outer;
+        let better = (tension[i] - slope / (outer + inner)).clamp(0.0, most(i));
+        left[i] -= u * (better - tension[i]);
+        left[i - 1] += u * (better - tension[i]);
+        tension[i] = better;
+    }
+    let acceleration = (0..n).map(|i| if i < embedded { Vec3::ZERO } else { -left[i] / mass(i) });
+    Hold { acceleration: acceleration.collect(), tension }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
+
+    fn hold(line: &[Vec3], embedded: usize, most: f32) -> Hold {
+        hold_groom(line, embedded, |_| 2.0, |_| most, GRAVITY)
+    }
+
+    #[test]
+    fn hanging_hair_is_held_by_its_root_and_standing_hair_by_itself() {
+        let hanging: Vec<Vec3> = (0..12).map(|i| Vec3::NEG_Y * 0.01 * i as f32).collect();
+        let held = hold(&hanging, 2, f32::INFINITY);
+        assert!(held.acceleration.iter().all(|a| a.length() < 1e-4));
+        // Ten particles of 2 kg hang on the first free segment.
+        assert!((held.tension[2] - 20.0 * 9.81).abs() < 1e-3, "{}", held.tension[2]);
+        let standing: Vec<Vec3> = hanging.iter().map(|p| -*p).collect();
+        let held = hold(&standing, 1, f32::INFINITY);
+        assert!(held.tension.iter().all(|t| *t == 0.0));
+        assert!(held.acceleration[1..].iter().all(|a| (*a + GRAVITY).length() < 1e-5));
+    }
+
+    /// Whatever the shape and the limits, all forces on every particle add up to nothing, and they
+    /// are no larger on the whole than those that carry every particle alone.
+    #[test]
+    fn a_curl_is_in_balance_with_small_forces() {
+        let curl: Vec<Vec3> = (0..60)
+            .map(|i| i as f32 * 0.5)
+            .map(|t| Vec3::new(0.01 * t.cos(), -0.003 * t, 0.01 * t.sin()))
+            .collect();
+        for most in [f32::INFINITY, 5.0] {
+            let held = hold(&curl, 1, most);
+            let u = |i: usize| (curl[i] - curl[i - 1]).normalize();
+            for i in 1..curl.len() {
+                let above =
+                    if i + 1 < curl.len() { u(i + 1) * held.tension[i + 1] } else { Vec3::ZERO };
+                let sum = (GRAVITY + held.acceleration[i]) * 2.0 + above - u(i) * held.tension[i];
+                assert!(sum.length() < 1e-3, "{i}: {sum}");
+                assert!((0.0..=most).contains(&held.tension[i]));
+            }
+            let squares: f32 = held.acceleration.iter().map(|a| a.length_squared()).sum();
+            let mean = (squares / curl.len() as f32).sqrt();
+            assert!(mean < 9.81, "{mean}");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Strands as chains of free particles: what the models have in common that keep one plain position
+//! and one plain velocity per point.
+//!
+//! Particles lie in the groom's order in flat arrays of vectors, strand after strand, root to tip. A
+//! model gives a function that advances one chain; [`Chains::step`] calls it for all of them in
+//! parallel, puts chains back that broke, and reports in strand order. Following the roots, holding
+//! the groomed shape (`shape.rs`, `hold.rs`), contact with the body (`contact.rs`), reset, teleport
+//! and checkpoints are here. How particles are held together is the model's own business.
+
+mod contact;
+mod hold;
+mod shape;
+
+use std::ops::Range;
+
+use glam::Vec3;
+
+pub(super) use self::contact::{Solid, Touch, pose_between};
+pub(super) use self::hold::hold_groom;
+pub(super) use self::shape::{Pose, Shape};
+
+use super::{Environment, StepReport};
+use crate::groom::Groom;
+use crate::math::RigidTransform;
+use crate::{Error, Result};
+
+/// How far a particle may be from its root, in lengths of its strand, before the strand counts as
+/// broken: an unstable step gets there at once, a violent motion of the body does not.
+const FARTHEST: f32 = 10.0;
+
+/// Strands that one task advances: enough to outweigh handing it to a thread.
+const GRAIN: usize = 32;
+
+/// All particles, with what a step needs to know of their rest shape.
+pub(super) struct Chains {
+    /// Positions (m), in the groom's order.
+    pub(super) position: Vec<Vec3>,
+    /// Velocities (m/s), in the groom's order.
+    pub(super) velocity: Vec<Vec3>,
+    /// Where particles were before they moved (m): scratch.
+    before: Vec<Vec3>,
+    /// What particles touch: scratch.
+    touch: Vec<Touch>,
+    /// Positions in the rest shape (m).
+    rest: Vec<Vec3>,
+    /// Distance to the predecessor in the rest shape (m); 0 at roots.
+    length: Vec<f32>,
+    strands: Vec<Strand>,
+}
+
+/// A strand's place in the arrays, its root, and what its last step came to.
+struct Strand {
+    first: usize,
+    count: usize,
+    /// How many leading particles go with the scalp.
+    embedded: usize,
+    /// Farthest that a particle may be from the root (m).
+    reach: f32,
+    /// World from rest where the last step ended.
+    root: RigidTransform,
+    broken: bool,
+    unresolved: u32,
+}
+
+/// One chain during a step.
+pub(super) struct Chain<'a> {
+    /// Its particles' indices in the groom's order.
+    pub(super) points: Range<usize>,
+    /// How many leading particles go with the scalp: at least one, and at least one does not.
+    pub(super) embedded: usize,
+    pub(super) position: &'a mut [Vec3],
+    pub(super) velocity: &'a mut [Vec3],
+    /// Where particles were before they moved (m), for friction and velocities.
+    pub(super) before: &'a mut [Vec3],
+    /// What particles touched since this was cleared.
+    pub(super) touch: &'a mut [Touch],
+    pub(super) rest: &'a [Vec3],
+    pub(super) length: &'a [f32],
+    /// World from rest at the start of the step.
+    pub(super) root_before: Pose,
+    /// World from rest at the end of the step.
+    pub(super) root: Pose,
+}
+
+impl Chains {
+    /// Copies a valid groom.
+    pub(super) fn new(groom: &Groom) -> Self {
+        let rest = groom.strands.positions().to_vec();
+        let mut length = vec![0.0; rest.len()];
+        let strands = (0..groom.strands.strand_count()).map(|s| {
+            let points = groom.strands.points_of(s);
+            let mut total = 0.0;
+            for p in points.clone().skip(1) {
+                length[p] = rest[p].distance(rest[p - 1]);
+                total += length[p];
+            }
+            Strand {
+                first: points.start,
+                count: points.len(),
+                embedded: (groom.embedded[s] as usize).clamp(1, points.len() - 1),
+                reach: FARTHEST * total,
+                root: RigidTransform::IDENTITY,
+                broken: false,
+                unresolved: 0,
+            }
+        });
+        let strands = strands.collect();
+        Self {
+            position: rest.clone(),
+            velocity: vec![Vec3::ZERO; rest.len()],
+            before: rest.clone(),
+            touch: vec![Touch::NONE; rest.len()],
+            length,
+            rest,
+            strands,
+        }
+    }
+
+    /// Index range and number of embedded particles of every strand.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (Range<usize>, usize)> + '_ {
+        self.strands.iter().map(|s| (s.first..s.first + s.count, s.embedded))
+    }
+
+    /// Advances every chain with `advance`, which returns how many particles it left inside the
+    /// body, then puts broken chains back and reports.
+    pub(super) fn step(
+        &mut self,
+        env: &Environment<'_>,
+        report: &mut StepReport,
+        advance: &(impl Fn(Chain<'_>) -> u32 + Sync),
+    ) {
+        let fixed = Fixed { rest: &self.rest, length: &self.length, roots: env.world_from_rest };
+        let part = Part {
+            first_strand: 0,
+            first_point: 0,
+            strands: &mut self.strands,
+            position: &mut self.position,
+            velocity: &mut self.velocity,
+            before: &mut self.before,
+            touch: &mut self.touch,
+        };
+        part.advance(&fixed, advance);
+        // Report in strand order, so that the report has the same bits for any number of threads.
+        for (s, strand) in self.strands.iter().enumerate() {
+            report.unresolved += u64::from(strand.unresolved);
+            if strand.broken {
+                report.quarantined.push(s as u32);
+            }
+        }
+    }
+
+    pub(super) fn reset(&mut self, world_from_rest: &[RigidTransform]) {
+        for (strand, root) in self.strands.iter_mut().zip(world_from_rest) {
+            strand.root = *root;
+            for p in strand.first..strand.first + strand.count {
+                self.position[p] = root.point(self.rest[p]);
+                self.velocity[p] = Vec3::ZERO;
+            }
+        }
+    }
+
+    pub(super) fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
+        for (s, strand) in self.strands.iter_mut().enumerate() {
+            let motion = to[s] * from[s].inverse();
+            strand.root = to[s];
+            for p in strand.first..strand.first + strand.count {
+                self.position[p] = motion.point(self.position[p]);
+                self.velocity[p] = motion.direction(self.velocity[p]);
+            }
+        }
+    }
+
+    pub(super) fn save(&self, out: &mut Vec<u8>) {
+        for value in self.position.iter().chain(&self.velocity).flat_map(|v| v.to_array()) {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    pub(super) fn restore(
+        &mut self,
+        bytes: &[u8],
+        world_from_rest: &[RigidTransform],
+    ) -> Result<()> {
+        let expected = 24 * self.position.len();
+        if bytes.len() != expected {
+            return Err(Error::BadCheckpoint(format!(
+                "{} bytes of particles where the groom needs {expected}",
+                bytes.len()
+            )));
+        }
+        let mut values =
+            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        for to in self.position.iter_mut().chain(&mut self.velocity) {
+            *to = Vec3::from_array(std::array::from_fn(|_| values.next().unwrap_or(0.0)));
+        }
+        for (strand, root) in self.strands.iter_mut().zip(world_from_rest) {
+            strand.root = *root;
+        }
+        Ok(())
+    }
+}
+
+/// What chains read and never write during a step.
+struct Fixed<'a> {
+    rest: &'a [Vec3],
+    length: &'a [f32],
+    roots: &'a [RigidTransform],
+}
+
+/// Some neighbouring strands with their particles.
+struct Part<'a> {
+    first_strand: usize,
+    first_point: usize,
+    strands: &'a mut [Strand],
+    position: &'a mut [Vec3],
+    velocity: &'a mut [Vec3],
+    before: &'a mut [Vec3],
+    touch: &'a mut [Touch],
+}
+
+impl Part<'_> {
+    /// Advances the strands of this part: halves go to other threads until a part is small. No chain
+    /// reads another, so the order does not matter, and nothing is allocated.
+    fn advance(self, fixed: &Fixed<'_>, advance: &(impl Fn(Chain<'_>) -> u32 + Sync)) {
+        if self.strands.len() > GRAIN {
+            let (a, b) = self.split();
+            rayon::join(|| a.advance(fixed, advance), || b.advance(fixed, advance));
+            return;
+        }
+        for (s, strand) in self.strands.iter_mut().enumerate() {
+            let points = strand.first..strand.first + strand.count;
+            let here = points.start - self.first_point..points.end - self.first_point;
+            let root = &fixed.roots[self.first_strand + s];
+            let chain = Chain {
+                points: points.clone(),
+                embedded: strand.embedded,
+                position: &mut self.position[here.clone()],
+                velocity: &mut self.velocity[here.clone()],
+                before: &mut self.before[here.clone()],
+                touch: &mut self.touch[here.clone()],
+                rest: &fixed.rest[points.clone()],
+                length: &fixed.length[points.clone()],
+                root_before: Pose::new(&strand.root),
+                root: Pose::new(root),
+            };
+            strand.unresolved = advance(chain);
+            // Put a broken chain back on its rest shape, where its root was last seen.
+            let (position, velocity) = (&mut self.position[here.clone()], &mut self.velocity[here]);
+            if root.rotation.is_finite() && root.translation.is_finite() {
+                strand.root = *root;
+            }
+            strand.broken = !is_sane(position, velocity, strand.reach);
+            if strand.broken {
+                for (p, rest) in position.iter_mut().zip(&fixed.rest[points]) {
+                    *p = strand.root.point(*rest);
+                }
+                velocity.fill(Vec3::ZERO);
+            }
+        }
+    }
+
+    fn split(self) -> (Self, Self) {
+        let strand = self.strands.len() / 2;
+        let point = self.strands[strand].first - self.first_point;
+        let (strands, more_strands) = self.strands.split_at_mut(strand);
+        let (position, more_position) = self.position.split_at_mut(point);
+        let (velocity, more_velocity) = self.velocity.split_at_mut(point);
+        let (before, more_before) = self.before.split_at_mut(point);
+        let (touch, more_touch) = self.touch.split_at_mut(point);
+        let (first_strand, first_point) = (self.first_strand, self.first_point);
+        (
+            Part { first_strand, first_point, strands, position, velocity, before, touch },
+            Part {
+                first_strand: first_strand + strand,
+                first_point: first_point + point,
+                strands: more_strands,
+                position: more_position,
+                velocity: more_velocity,
+                before: more_before,
+                touch: more_touch,
+            },
+        )
+    }
+}
+
+/// Whether every particle is a number and within reach of its root.
+fn is_sane(position: &[Vec3], velocity: &[Vec3], reach: f32) -> bool {
+    let root = position[0];
+    // A comparison with a value that is not a number fails.
+    position.iter().all(|p| p.distance_squared(root) <= reach * reach)
+        && velocity.iter().all(|v| v.is_finite())
+}

@@ -1,0 +1,347 @@
+//! A chain of springs, integrated explicitly: the second yardstick of `muller2012` section 4.
+//!
+//! Linear springs with damping along the segments hold the particles together; symplectic Euler
+//! advances them in `substeps` parts of a step. An explicit step must be shorter than the time in
+//! which a wave runs along a segment, so that stiff hair needs many: [`stability`] says how many, and
+//! a step that would blow up is refused when the model is built.
+//!
+//! The stiffness is a modulus (Pa), like Young's modulus of the fibre but in general much lower: a
+//! segment of length l and cross-section A is a spring of `E A / l`, so that neither the stretch nor
+//! the speed of waves depends on the number of points. The groom is held by ties to the body
+//! (`chains/shape.rs`), not by bending springs.
+
+mod stability;
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use self::stability::{AUTO_MARGIN, MAX_AUTO, Stiffest};
+use super::chains::{Chain, Chains, Pose, Shape, Solid, Touch, hold_groom, pose_between};
+use super::{Environment, Model, StepReport};
+use crate::groom::Groom;
+use crate::math::RigidTransform;
+use crate::{Error, Result};
+
+/// The word that chooses this model.
+pub const NAME: &str = "explicit-spring";
+
+/// Parameters of the explicit spring chain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Stress per stretch (Pa). A strand of length L that hangs under gravity g gets longer by the
+    /// share `density g L / (2 stretch_modulus)`. Real hair has 4e9 and would need hundreds of
+    /// substeps.
+    pub stretch_modulus: f32,
+    /// Internal friction as a time (s): stress from the rate of stretch is `stretch_damping *
+    /// stretch_modulus`. Costs substeps too.
+    pub stretch_damping: f32,
+    /// Parts of a step; `None` takes as many as stability asks for, with room to spare.
+    pub substeps: Option<u32>,
+    /// Time (s) in which a particle returns to its place in the groom: small is stiff.
+    pub style_time: f32,
+    /// Rate (1/s) at which hair takes on the velocity of the air.
+    pub damping: f32,
+    /// Whether the groom is the shape that hair has under gravity (rather than without).
+    pub hold_shape: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            // Waves of 20 m/s in human hair: 30 cm of it get longer by 0.4 % under their weight.
+            stretch_modulus: 5e5,
+            stretch_damping: 2e-4,
+            substeps: None,
+            style_time: 0.25,
+            damping: 5.0,
+            hold_shape: true,
+        }
+    }
+}
+
+impl Settings {
+    fn validate(&self) -> Result<()> {
+        let modulus = self.stretch_modulus;
+        let checks = [
+            ("stretch_modulus (Pa)", modulus, modulus > 0.0, "more than 0"),
+            ("stretch_damping (s)", self.stretch_damping, self.stretch_damping >= 0.0, "0 or more"),
+            ("style_time (s)", self.style_time, self.style_time > 0.0, "more than 0"),
+            ("damping (1/s)", self.damping, self.damping >= 0.0, "0 or more"),
+        ];
+        for (name, value, fine, expected) in checks {
+            if !(fine && value.is_finite()) {
+                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
+            }
+        }
+        if self.substeps == Some(0) {
+            let (name, expected) = ("substeps".into(), "1 or more");
+            return Err(Error::OutOfRange { name, value: 0.0, expected });
+        }
+        Ok(())
+    }
+}
+
+/// The most that the weight of a held groom may stretch a spring, as a share of its length.
+const MOST_HELD_STRETCH: f32 = 0.5;
+
+/// Hair that moves as an explicit chain of springs.
+pub struct ExplicitSpring {
+    settings: Settings,
+    substeps: u32,
+    chains: Chains,
+    springs: Springs,
+    /// The colliders of the present step, substep after substep: scratch.
+    solids: Vec<Solid>,
+}
+
+/// Particles and the springs to their predecessors, in the groom's order.
+struct Springs {
+    /// 1/kg.
+    inverse_mass: Vec<f32>,
+    /// N/m.
+    stiffness: Vec<f32>,
+    /// Length without force (m).
+    length: Vec<f32>,
+    /// Acceleration (m/s^2) that holds each particle against gravity, in the rest frame.
+    hold: Vec<Vec3>,
+}
+
+impl ExplicitSpring {
+    /// Lays out a groom for steps of `dt` seconds and finds the forces that hold it under `gravity`
+    /// (m/s^2). Refuses substeps that are too few to be stable.
+    pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Result<Self> {
+        settings.validate()?;
+        groom.validate()?;
+        let mut model = Self::unchecked(groom, settings, gravity);
+        let ranges = model.chains.ranges();
+        let stiffest = Stiffest::of(ranges, &model.springs.inverse_mass, &model.springs.stiffness);
+        let needed = stiffest.substeps(dt, settings.stretch_damping, 1.0);
+        let enough = match settings.substeps {
+            Some(substeps) => substeps >= needed,
+            None => needed <= MAX_AUTO,
+        };
+        if !enough {
+            let (strand, point) = groom.strands.locate(stiffest.point);
+            return Err(Error::Unstable {
+                substeps: settings.substeps.unwrap_or(MAX_AUTO),
+                needed,
+                strand,
+                point,
+            });
+        }
+        let roomy = || stiffest.substeps(dt, settings.stretch_damping, AUTO_MARGIN);
+        model.substeps = settings.substeps.unwrap_or_else(roomy);
+        Ok(model)
+    }
+
+    /// How many parts a step has.
+    pub fn substeps(&self) -> u32 {
+        self.substeps
+    }
+
+    /// The model without the check of its step.
+    fn unchecked(groom: &Groom, settings: &Settings, gravity: Vec3) -> Self {
+        let chains = Chains::new(groom);
+        let strands: Vec<_> = chains.ranges().collect();
+        let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
+        let parts: Vec<Springs> = strands
+            .into_par_iter()
+            .map(|(points, embedded)| {
+                Springs::of_strand(groom, points, embedded, settings.stretch_modulus, gravity)
+            })
+            .collect();
+        let mut springs =
+            Springs { inverse_mass: vec![], stiffness: vec![], length: vec![], hold: vec![] };
+        for part in parts {
+            springs.inverse_mass.extend(part.inverse_mass);
+            springs.stiffness.extend(part.stiffness);
+            springs.length.extend(part.length);
+            springs.hold.extend(part.hold);
+        }
+        let substeps = settings.substeps.unwrap_or(1);
+        Self { settings: settings.clone(), substeps, chains, springs, solids: Vec::new() }
+    }
+}
+
+impl Springs {
+    fn of_strand(
+        groom: &Groom,
+        points: std::ops::Range<usize>,
+        embedded: usize,
+        modulus: f32,
+        gravity: Vec3,
+    ) -> Self {
+        let line = &groom.strands.positions()[points.clone()];
+        let radius = &groom.radius[points];
+        let n = line.len();
+        let mut mass = vec![0.0; n];
+        let (mut stiffness, mut length) = (vec![0.0; n], vec![0.0; n]);
+        for i in 1..n {
+            // Half of a segment's mass goes to either end; a segment is a truncated cone.
+            let (a, b) = (radius[i - 1], radius[i]);
+            let mean_square = (a * a + a * b + b * b) / 3.0;
+            let round = if mean_square > 0.0 { mean_square.sqrt() } else { groom.fibre.radius };
+            let area = std::f32::consts::PI * round * round;
+            length[i] = line[i].distance(line[i - 1]);
+            stiffness[i] = modulus * area / length[i];
+            let half = 0.5 * groom.fibre.mass_per_length(round) * length[i];
+            mass[i - 1] += half;
+            mass[i] += half;
+        }
+        // Shorten the springs by what the weight of the held groom stretches them.
+        let most = |i: usize| MOST_HELD_STRETCH * stiffness[i] * length[i];
+        let held = hold_groom(line, embedded, |i| mass[i], most, gravity);
+        for i in 1..n {
+            length[i] -= held.tension[i] / stiffness[i];
+        }
+        let inverse_mass = mass.iter().map(|m| 1.0 / m).collect();
+        Self { inverse_mass, stiffness, length, hold: held.acceleration }
+    }
+}
+
+impl Model for ExplicitSpring {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
+        let Self { settings, substeps, chains, springs, solids } = self;
+        let part = Part {
+            h: env.dt / *substeps as f32,
+            inverse_dt: 1.0 / env.dt,
+            stretch_damping: settings.stretch_damping,
+            damping: settings.damping,
+            gravity: env.gravity,
+            shape: Shape::new(settings.style_time, env.dt / *substeps as f32),
+        };
+        let share = |k: u32| k as f32 / *substeps as f32;
+        solids.clear();
+        for k in 0..*substeps {
+            let moving = env.colliders.iter().map(|c| pose_between(c, share(k), share(k + 1)));
+            solids.extend(moving.map(|c| Solid::new(&c, part.h)));
+        }
+        chains.step(env, report, &|mut chain: Chain<'_>| {
+            let wind = env.wind.velocity_at(chain.position[0], env.time);
+            let (from, to) = (chain.root_before, chain.root);
+            let mut unresolved = 0;
+            for k in 0..*substeps {
+                let poses = [from.between(&to, share(k)), from.between(&to, share(k + 1))];
+                advance_springs(&mut chain, springs, &part, wind, &poses);
+                let count = env.colliders.len();
+                let now = &solids[k as usize * count..][..count];
+                unresolved = collide(&mut chain, now, part.h);
+            }
+            unresolved
+        });
+    }
+
+    fn reset(&mut self, world_from_rest: &[RigidTransform]) {
+        self.chains.reset(world_from_rest);
+    }
+
+    fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
+        self.chains.teleport(from, to);
+    }
+
+    fn positions(&self, out: &mut [Vec3]) {
+        out.copy_from_slice(&self.chains.position);
+    }
+
+    fn velocities(&self, out: &mut [Vec3]) {
+        out.copy_from_slice(&self.chains.velocity);
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        self.chains.save(out);
+    }
+
+    fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
+        self.chains.restore(bytes, world_from_rest)
+    }
+}
+
+/// The constants of a substep.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    /// Length of the substep (s).
+    h: f32,
+    /// One over the length of the whole step (1/s).
+    inverse_dt: f32,
+    stretch_damping: f32,
+    damping: f32,
+    gravity: Vec3,
+    shape: Shape,
+}
+
+/// One substep of symplectic Euler: forces from the old state, new velocities, then new positions
+/// from the new velocities. The root goes from the first pose to the second.
+fn advance_springs(
+    chain: &mut Chain<'_>,
+    springs: &Springs,
+    part: &Part,
+    wind: Vec3,
+    [from, to]: &[Pose; 2],
+) {
+    let Part { h, damping, .. } = *part;
+    let push = part.gravity + wind * damping;
+    let carried_on = 1.0 / (1.0 + damping * h);
+    let first = chain.points.start;
+    let (embedded, n) = (chain.embedded, chain.position.len());
+    chain.touch.fill(Touch::NONE);
+    chain.before.copy_from_slice(chain.position);
+    // The pull of spring i on its inner end, from the state before this substep.
+    let pull = |chain: &Chain<'_>, i: usize| {
+        let (x, v) = (&*chain.position, &*chain.velocity);
+        let stiffness = springs.stiffness[first + i];
+        let damper = stiffness * part.stretch_damping;
+        spring_force(
+            [x[i - 1], x[i]],
+            [v[i - 1], v[i]],
+            springs.length[first + i],
+            [stiffness, damper],
+        )
+    };
+    let mut inner = pull(chain, embedded);
+    for i in embedded..n {
+        let outer = if i + 1 < n { pull(chain, i + 1) } else { Vec3::ZERO };
+        let hold = to.direction(springs.hold[first + i]);
+        let acceleration = (outer - inner) * springs.inverse_mass[first + i] + push + hold;
+        let (x, rest) = (chain.position[i], chain.rest[i]);
+        let free = (chain.velocity[i] + acceleration * h) * carried_on;
+        // Nobody reads the old state of this particle any more once its outer spring is known.
+        let velocity = part.shape.pulled(x, free, [from.point(rest), to.point(rest)]);
+        chain.velocity[i] = velocity;
+        chain.position[i] = x + velocity * h;
+        inner = outer;
+    }
+    chain.follow_root(to, part.inverse_dt);
+}
+
+/// The force (N) of a damped linear spring on its inner end; the outer end gets the opposite.
+#[inline]
+fn spring_force(
+    [a, b]: [Vec3; 2],
+    [velocity_a, velocity_b]: [Vec3; 2],
+    length: f32,
+    [stiffness, damper]: [f32; 2],
+) -> Vec3 {
+    let way = b - a;
+    let distance = way.length();
+    let u = if distance > 1e-9 { way * (1.0 / distance) } else { Vec3::Y };
+    u * (stiffness * (distance - length) + damper * (velocity_b - velocity_a).dot(u))
+}
+
+/// Puts particles out of the body; their velocity follows.
+fn collide(chain: &mut Chain<'_>, solids: &[Solid], h: f32) -> u32 {
+    let unresolved = chain.collide(solids, h);
+    for i in chain.embedded..chain.position.len() {
+        if !chain.touch[i].is_none() {
+            let velocity = (chain.position[i] - chain.before[i]) * (1.0 / h);
+            chain.velocity[i] = chain.touch[i].without_bounce(velocity);
+        }
+    }
+    unresolved
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! How short an explicit step has to be.
+
+use std::ops::Range;
+
+/// The part of the limit that a step may use that was not asked for: hair bends and is hit, and the
+/// limit is that of a straight chain.
+pub(super) const AUTO_MARGIN: f32 = 0.8;
+
+/// Most substeps that are taken without being asked for.
+pub(super) const MAX_AUTO: u32 = 1000;
+
+/// The particle that asks for the shortest step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stiffest {
+    /// Square of the fastest vibration (1/s^2).
+    pub(super) rate_squared: f64,
+    /// Index in the groom's order.
+    pub(super) point: usize,
+}
+
+impl Stiffest {
+    /// Model: no vibration of a chain is faster than the largest sum of absolute values in a row of
+    /// its matrix `M^-1 K` (Gershgorin): `2 (k_i + k_(i+1)) / m_i`, where a spring to a particle that
+    /// is held counts once. For equal springs and masses, half a mass at the tip, that is the
+    /// fastest vibration itself, `4 k / m`.
+    pub(super) fn of(
+        strands: impl Iterator<Item = (Range<usize>, usize)>,
+        inverse_mass: &[f32],
+        stiffness: &[f32],
+    ) -> Self {
+        let mut worst = Self { rate_squared: 0.0, point: 0 };
+        for (points, embedded) in strands {
+            let free = points.start + embedded..points.end;
+            for point in free.clone() {
+                let inner = if point == free.start { 1.0 } else { 2.0 };
+                let outer = if point + 1 < free.end { stiffness[point + 1] } else { 0.0 };
+                let sum = inner * f64::from(stiffness[point]) + 2.0 * f64::from(outer);
+                let rate_squared = sum * f64::from(inverse_mass[point]);
+                if rate_squared > worst.rate_squared {
+                    worst = Self { rate_squared, point };
+                }
+            }
+        }
+        worst
+    }
+
+    /// The fewest parts of a step of `dt` seconds for which this stays bounded, or a `margin` below.
+    ///
+    /// Model: symplectic Euler with parts of h on `x'' = -w^2 (x + t x')` is bounded for
+    /// `w^2 (h^2 + 2 h t) < 4`, from the trace and the determinant of one part; `t` is the damping
+    /// as a time (s).
+    pub(super) fn substeps(&self, dt: f32, damping: f32, margin: f32) -> u32 {
+        let (dt, t, margin) = (f64::from(dt), f64::from(damping), f64::from(margin));
+        let longest = (t * t + 4.0 * margin * margin / self.rate_squared).sqrt() - t;
+        // Rounding must not ask for one more than a limit that was hit exactly.
+        let parts = (dt / longest * (1.0 - 1e-6)).ceil();
+        if parts.is_finite() { (parts as u32).max(1) } else { u32::MAX }
+    }
+}

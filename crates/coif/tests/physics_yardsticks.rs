@@ -1,0 +1,418 @@
+//! The two yardsticks, `position-based` and `explicit-spring`, against what must be true: a
+//! pendulum's period, angular momentum, static stretch, rest under gravity, and the duties that every
+//! model has (contact, quarantine, teleport, same bits).
+
+mod scene;
+
+use coif::body::{Body, Collider, Shape};
+use coif::groom::{Fibre, Groom, Strands};
+use coif::math::RigidTransform;
+use coif::model::{Environment, Model, ModelSettings, StepReport, explicit_spring, position_based};
+use coif::simulation::{Simulation, Wind, World};
+use glam::{Quat, Vec3};
+use scene::{Shake, ball, groom, simulation};
+use std::sync::Arc;
+
+const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
+
+/// Neither style nor air.
+fn limp_position_based(iterations: u32) -> ModelSettings {
+    ModelSettings::PositionBased(position_based::Settings {
+        iterations,
+        style_time: 1e6,
+        damping: 0.0,
+        hold_shape: false,
+    })
+}
+
+/// Neither style nor air nor inner friction.
+fn limp_springs(stretch_modulus: f32, stretch_damping: f32) -> ModelSettings {
+    ModelSettings::ExplicitSpring(explicit_spring::Settings {
+        stretch_modulus,
+        stretch_damping,
+        substeps: None,
+        style_time: 1e6,
+        damping: 0.0,
+        hold_shape: false,
+    })
+}
+
+fn defaults() -> [ModelSettings; 2] {
+    [
+        ModelSettings::PositionBased(Default::default()),
+        ModelSettings::ExplicitSpring(Default::default()),
+    ]
+}
+
+/// One strand without a body, root at the origin, in still air.
+struct Bench {
+    model: Box<dyn Model>,
+    dt: f32,
+    points: usize,
+}
+
+impl Bench {
+    fn new(line: &[Vec3], settings: &ModelSettings, dt: f32) -> Self {
+        let mut strands = Strands::new();
+        strands.push(line);
+        let groom = Groom::new(strands, Fibre::default());
+        let model = settings.build(&groom, dt, GRAVITY).expect("a valid strand");
+        Self { model, dt, points: line.len() }
+    }
+
+    fn step(&mut self, gravity: Vec3) {
+        let env = Environment {
+            time: 0.0,
+            dt: self.dt,
+            gravity,
+            wind: &Wind::default(),
+            world_from_rest: &[RigidTransform::IDENTITY],
+            colliders: &[],
+        };
+        let mut report = StepReport::default();
+        self.model.step(&env, &mut report);
+        assert!(report.quarantined.is_empty());
+    }
+
+    fn state(&self) -> (Vec<Vec3>, Vec<Vec3>) {
+        let (mut x, mut v) = (vec![Vec3::ZERO; self.points], vec![Vec3::ZERO; self.points]);
+        self.model.positions(&mut x);
+        self.model.velocities(&mut v);
+        (x, v)
+    }
+}
+
+fn straight(points: usize, length: f32, direction: Vec3) -> Vec<Vec3> {
+    (0..points).map(|i| direction * (length * i as f32 / (points - 1) as f32)).collect()
+}
+
+/// Seconds between the first and the third time that a line crosses zero.
+fn period(samples: &[(f64, f64)]) -> f64 {
+    let crossings: Vec<f64> = samples
+        .windows(2)
+        .filter(|w| (w[0].1 > 0.0) != (w[1].1 > 0.0))
+        .map(|w| w[0].0 + (w[1].0 - w[0].0) * w[0].1 / (w[0].1 - w[1].1))
+        .collect();
+    crossings[2] - crossings[0]
+}
+
+/// A single segment is a mathematical pendulum: `T = 2 pi sqrt(l / g)`, and the error falls with the
+/// step.
+#[test]
+fn a_pendulum_swings_with_its_period() {
+    let (length, aside) = (0.2f32, 0.1f32);
+    // Large swings take longer: the first terms of the series in the amplitude.
+    let a2 = f64::from(aside * aside);
+    let truth = std::f64::consts::TAU * f64::from(length / 9.81).sqrt() * (1.0 + a2 / 16.0);
+    for model in [limp_position_based(4), limp_springs(5e7, 0.0)] {
+        let error = |steps_per_second: f32| {
+            let line = straight(2, length, Vec3::new(aside.sin(), -aside.cos(), 0.0));
+            let mut bench = Bench::new(&line, &model, 1.0 / steps_per_second);
+            let mut samples = Vec::new();
+            for i in 1..(1.5 * steps_per_second) as usize {
+                bench.step(GRAVITY);
+                samples.push((i as f64 / f64::from(steps_per_second), bench.state().0[1].x.into()));
+            }
+            (period(&samples) / truth - 1.0).abs()
+        };
+        let (coarse, fine) = (error(60.0), error(960.0));
+        println!("{}: period off by {coarse:.1e} at 60 Hz, {fine:.1e} at 960 Hz", model.name());
+        assert!(coarse < 0.02, "{coarse}");
+        assert!(fine < 1e-3 && fine < coarse, "{fine}");
+    }
+}
+
+/// Without gravity nothing turns the hair about its root but the root itself, which has no lever:
+/// angular momentum stays.
+#[test]
+fn angular_momentum_about_the_root_is_kept() {
+    for model in [limp_position_based(40), limp_springs(5e6, 0.0)] {
+        let drift = |steps_per_second: f32| {
+            let line = straight(12, 0.2, Vec3::new(0.6, -0.8, 0.0));
+            let mut bench = Bench::new(&line, &model, 1.0 / steps_per_second);
+            // All particles weigh the same, but for half a weight of a spring chain's tip.
+            let tip = if model.name() == explicit_spring::NAME { 0.5 } else { 1.0 };
+            let momentum = |bench: &Bench| {
+                let (x, v) = bench.state();
+                let weight = |i: usize| if i == 11 { tip } else { 1.0 };
+                (1..12).map(|i| x[i].cross(v[i]) * weight(i)).sum::<Vec3>()
+            };
+            // Let it fall for a while, then switch gravity off.
+            for _ in 0..(0.15 * steps_per_second) as usize {
+                bench.step(GRAVITY);
+            }
+            let before = momentum(&bench);
+            for _ in 0..(0.5 * steps_per_second) as usize {
+                bench.step(Vec3::ZERO);
+            }
+            (momentum(&bench) - before).length() / before.length()
+        };
+        let (coarse, fine) = (drift(240.0), drift(3840.0));
+        println!("{}: drift {coarse:.1e} at 240 Hz, {fine:.1e} at 3840 Hz", model.name());
+        assert!(fine < 0.03, "{fine}");
+        assert!(fine < 0.5 * coarse || coarse < 1e-3, "{coarse} {fine}");
+    }
+}
+
+/// A strand of length L and modulus E gets longer by `density g L^2 / (2 E)`, for any number of
+/// points.
+#[test]
+fn a_hanging_spring_chain_stretches_as_much_as_it_should() {
+    let (length, modulus) = (0.3f32, 2e5f32);
+    let truth = 1320.0 * 9.81 * length / (2.0 * modulus);
+    for points in [5, 20, 60] {
+        let line = straight(points, length, Vec3::NEG_Y);
+        let mut bench = Bench::new(&line, &limp_springs(modulus, 2e-3), 1.0 / 240.0);
+        for _ in 0..480 {
+            bench.step(GRAVITY);
+        }
+        let (x, _) = bench.state();
+        let stretch = -x[points - 1].y / length - 1.0;
+        println!("{points} points: stretch {stretch:.5}, truth {truth:.5}");
+        assert!((stretch / truth - 1.0).abs() < 0.01, "{points} points: {stretch} {truth}");
+    }
+}
+
+/// With more iterations less stretch is left in a strand that hangs still.
+#[test]
+fn more_iterations_leave_less_stretch() {
+    let mut last = f32::INFINITY;
+    for iterations in [1, 4, 16, 64, 256] {
+        let line = straight(30, 0.3, Vec3::NEG_Y);
+        let mut bench = Bench::new(&line, &limp_position_based(iterations), 1.0 / 240.0);
+        // Damped by its own projections, the strand comes to rest.
+        for _ in 0..960 {
+            bench.step(GRAVITY);
+        }
+        let (x, _) = bench.state();
+        let stretch = (-x[29].y / 0.3 - 1.0).abs();
+        println!("{iterations} iterations: stretch {stretch:.2e}");
+        assert!(stretch < 0.6 * last, "{iterations}: {stretch} {last}");
+        last = stretch;
+    }
+    assert!(last < 1e-3, "{last}");
+}
+
+#[test]
+fn a_groom_keeps_its_shape_under_gravity() {
+    for (model, tolerance) in defaults().into_iter().zip([0.02, 0.01]) {
+        let hair = groom(200, |s| 10 + s % 30);
+        let rest = hair.strands.clone();
+        let mut sim = simulation(hair, Shake { angle: 0.0, height: 0.0 }, &model);
+        sim.advance_to(2.0);
+        let now = sim.strands();
+        let drift = |s: usize| {
+            let (a, b) = (rest.strand(s), now.strand(s));
+            a[a.len() - 1].distance(b[b.len() - 1]) / rest.length(s)
+        };
+        let worst = (0..rest.strand_count()).map(drift).fold(0.0, f32::max);
+        println!("{}: largest tip drift after 2 s {worst} of the length", model.name());
+        assert!(worst < tolerance, "{}: {worst}", model.name());
+    }
+}
+
+#[test]
+fn hair_stays_out_of_a_ball_that_shakes() {
+    for model in defaults() {
+        let hair = groom(300, |s| 3 + s % 30);
+        let mut sim = simulation(hair, Shake { angle: 0.8, height: 0.05 }, &model);
+        let mut worst = (0.0f32, 0.0f32);
+        for frame in 1..=60 {
+            sim.advance_to(f64::from(frame) / 60.0);
+            let health = sim.health();
+            assert_eq!(health.non_finite, 0);
+            worst = (worst.0.max(health.stretch_max), worst.1.max(health.penetration_max));
+        }
+        println!("{}: stretch {}, depth {} m", model.name(), worst.0, worst.1);
+        assert!(worst.1 < 1e-5, "{}: {} m inside", model.name(), worst.1);
+        assert!(sim.report().quarantined.is_empty() && sim.report().unresolved == 0);
+    }
+}
+
+/// Every shape, in the way of hair that falls: nothing ends inside.
+#[test]
+fn hair_falls_on_every_shape_and_stays_outside() {
+    let shapes = [
+        Shape::Sphere { radius: 0.04 },
+        Shape::Ellipsoid { radii: Vec3::new(0.03, 0.05, 0.06) },
+        Shape::Capsule { half_height: 0.05, radius: 0.03 },
+        Shape::Plane,
+    ];
+    for model in [limp_position_based(12), limp_springs(5e5, 2e-4)] {
+        for shape in shapes {
+            let at = Vec3::new(0.12, -0.1, 0.0);
+            let turned = Quat::from_rotation_x(if shape == Shape::Plane { 0.2 } else { 1.2 });
+            let collider = Collider::new(shape, at, turned, 0);
+            let body = Body::rigid(ball(), Arc::new(Shake { angle: 0.3, height: 0.02 }))
+                .unwrap()
+                .with_colliders(vec![collider])
+                .unwrap();
+            let mut hair = groom(100, |_| 16);
+            hair.bind(&ball()).unwrap();
+            let world = World::default();
+            let mut sim = Simulation::new(Arc::new(hair), Arc::new(body), &model, world).unwrap();
+            for frame in 1..=40 {
+                sim.advance_to(f64::from(frame) / 60.0);
+                let health = sim.health();
+                assert!(health.penetration_max < 1e-5, "{} {shape:?}: {health:?}", model.name());
+            }
+        }
+    }
+}
+
+fn run(model: &ModelSettings, threads: usize) -> u64 {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+    pool.install(|| {
+        let hair = groom(333, |s| 5 + s % 20);
+        let mut sim = simulation(hair, Shake { angle: 0.8, height: 0.05 }, model);
+        sim.advance_to(0.25);
+        sim.state_hash()
+    })
+}
+
+#[test]
+fn same_bits_for_any_number_of_threads() {
+    for model in defaults() {
+        let one = run(&model, 1);
+        for threads in [1, 2, 3] {
+            assert_eq!(run(&model, threads), one, "{} on {threads} threads", model.name());
+        }
+    }
+}
+
+#[test]
+fn a_restored_checkpoint_goes_on_with_the_same_bits() {
+    for model in defaults() {
+        let start = || simulation(groom(50, |_| 15), Shake { angle: 0.8, height: 0.05 }, &model);
+        let mut whole = start();
+        whole.advance_to(0.2);
+        let saved = whole.checkpoint();
+        whole.advance_to(0.4);
+        let mut resumed = start();
+        resumed.restore(&saved).unwrap();
+        resumed.advance_to(0.4);
+        assert_eq!(resumed.state_hash(), whole.state_hash(), "{}", model.name());
+        assert!(start().restore(&saved[..saved.len() - 1]).is_err());
+        // The state of one model is nothing for another.
+        let motion = Shake { angle: 0.0, height: 0.0 };
+        let mut other = simulation(groom(50, |_| 15), motion, &ModelSettings::default());
+        assert!(other.restore(&saved).is_err());
+    }
+}
+
+#[test]
+fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
+    for settings in defaults() {
+        let hair = groom(20, |_| 10);
+        let dt = 1.0 / 240.0;
+        let mut model = settings.build(&hair, dt, GRAVITY).unwrap();
+        let mut roots = vec![RigidTransform::IDENTITY; 20];
+        roots[7].translation.x = f32::NAN;
+        let healthy = vec![RigidTransform::IDENTITY; 20];
+        let mut report = StepReport::default();
+        let mut positions = vec![Vec3::ZERO; hair.strands.point_count()];
+        for world_from_rest in [&roots, &healthy, &healthy] {
+            let env = Environment {
+                time: 0.0,
+                dt,
+                gravity: GRAVITY,
+                wind: &Wind::default(),
+                world_from_rest,
+                colliders: &[],
+            };
+            model.step(&env, &mut report);
+            model.positions(&mut positions);
+            assert!(positions.iter().all(|p| p.is_finite()), "{}", settings.name());
+        }
+        assert_eq!(report.quarantined, vec![7], "{}", settings.name());
+    }
+}
+
+/// Steps that are too long for the springs blow up within moments: every strand is caught and named.
+#[test]
+fn a_step_longer_than_the_model_was_built_for_is_caught() {
+    let hair = groom(5, |_| 20);
+    let settings = limp_springs(5e5, 0.0);
+    let mut model = settings.build(&hair, 1.0 / 240.0, GRAVITY).unwrap();
+    let mut report = StepReport::default();
+    for _ in 0..60 {
+        let env = Environment {
+            time: 0.0,
+            dt: 1.0 / 60.0,
+            gravity: GRAVITY,
+            wind: &Wind::default(),
+            world_from_rest: &[RigidTransform::IDENTITY; 5],
+            colliders: &[],
+        };
+        model.step(&env, &mut report);
+    }
+    let mut positions = vec![Vec3::ZERO; hair.strands.point_count()];
+    model.positions(&mut positions);
+    assert!(positions.iter().all(|p| p.is_finite()));
+    for strand in 0..5 {
+        assert!(report.quarantined.contains(&strand), "{:?}", report.quarantined);
+    }
+}
+
+#[test]
+fn a_teleport_carries_hair_along_without_a_kick() {
+    for model in defaults() {
+        let hair = groom(30, |_| 15);
+        let mut sim = simulation(hair, Shake { angle: 0.0, height: 2.0 }, &model);
+        let rest = sim.strands();
+        sim.teleport(std::f64::consts::PI / 9.0);
+        let carried = sim.strands();
+        for (a, b) in rest.positions().iter().zip(carried.positions()) {
+            assert!((*b - *a - Vec3::Y * 4.0).length() < 1e-3, "{a} {b}");
+        }
+        sim.step();
+        let after = sim.strands();
+        let moved = carried.positions().iter().zip(after.positions());
+        let worst = moved.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(worst < 0.01, "{}: {worst} m in one step", model.name());
+        sim.reset();
+        let again = sim.strands();
+        let moved = carried.positions().iter().zip(again.positions());
+        assert!(moved.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) < 0.05);
+    }
+}
+
+#[test]
+fn nonsense_is_refused_with_its_name() {
+    let (position_based, springs) =
+        (position_based::Settings::default(), explicit_spring::Settings::default());
+    let hair = groom(3, |_| 4);
+    for (model, name) in [
+        (
+            ModelSettings::PositionBased(position_based::Settings {
+                iterations: 0,
+                ..position_based
+            }),
+            "iterations",
+        ),
+        (
+            ModelSettings::ExplicitSpring(explicit_spring::Settings {
+                stretch_modulus: -1.0,
+                ..springs.clone()
+            }),
+            "stretch_modulus",
+        ),
+        (
+            ModelSettings::ExplicitSpring(explicit_spring::Settings {
+                substeps: Some(0),
+                ..springs.clone()
+            }),
+            "substeps",
+        ),
+        (
+            ModelSettings::ExplicitSpring(explicit_spring::Settings {
+                style_time: f32::NAN,
+                ..springs
+            }),
+            "style_time",
+        ),
+    ] {
+        let message = model.build(&hair, 0.01, GRAVITY).err().map(|e| e.to_string());
+        assert!(message.as_ref().is_some_and(|m| m.contains(name)), "{name}: {message:?}");
+    }
+}
