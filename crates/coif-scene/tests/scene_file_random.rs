@@ -1,6 +1,6 @@
 //! Scene files that nobody would write: nothing panics, and what is written is read back.
 
-use coif::model::{ModelSettings, follow_the_leader};
+use coif::model::{ModelSettings, explicit_spring, follow_the_leader, position_based};
 use coif_scene::file::{
     Background, BodyFile, BodyShape, BodySource, BuiltInBody, Camera, Collide, ColliderShape,
     ColliderSpec, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset, KeyInfo, Motion,
@@ -87,11 +87,32 @@ fn background() -> impl Strategy<Value = Background> {
     ]
 }
 
+fn model() -> impl Strategy<Value = ModelSettings> {
+    let shared = || (1e-3..=1000.0f32, 0.0..=1000.0f32, any::<bool>());
+    let leader = (shared(), 0.0..=1.0f32).prop_map(|(shared, correction)| {
+        let mut m = follow_the_leader::Settings { correction, ..Default::default() };
+        (m.style_time, m.damping, m.hold_shape) = shared;
+        ModelSettings::FollowTheLeader(m)
+    });
+    let position_based = (shared(), 1..=1000u32).prop_map(|(shared, iterations)| {
+        let (style_time, damping, hold_shape) = shared;
+        let m = position_based::Settings { iterations, style_time, damping, hold_shape };
+        ModelSettings::PositionBased(m)
+    });
+    let own = (1.0..=1e12f32, 0.0..=1.0f32, option::of(1..=10_000u32));
+    let spring = (shared(), own).prop_map(|(shared, own)| {
+        let mut m = explicit_spring::Settings::default();
+        (m.style_time, m.damping, m.hold_shape) = shared;
+        (m.stretch_modulus, m.stretch_damping, m.substeps) = own;
+        ModelSettings::ExplicitSpring(m)
+    });
+    prop_oneof![leader, position_based, spring]
+}
+
 fn scene() -> impl Strategy<Value = Scene> {
     let fibre = (1e-6..=1e-3f32, 1.0..=20_000.0f32, 1e3..=1e12f32, 0.0..=1.0f32, 0.0..=10.0f32);
     let moving =
         (body(), select(Motion::ALL), 0.01..=100.0f32, select(Collide::ALL), vec(collider(), 0..4));
-    let model = (0.0..=1.0f32, 1e-3..=1000.0f32, 0.0..=1000.0f32, any::<bool>());
     let around = (vec3(-200.0, 200.0), 0.0..=1.0f32, 0..=i64::MAX as u64, vec3(-1000.0, 1000.0));
     let time = (1..=1000u32, 1..=1_000_000u32, 30..=10_000u32);
     let hair = prop_oneof![
@@ -111,7 +132,7 @@ fn scene() -> impl Strategy<Value = Scene> {
         background(),
         option::of(1.0..=1000.0f32),
     );
-    (text(), groom(), fibre, moving, model, around, time, render).prop_map(
+    (text(), groom(), fibre, moving, model(), around, time, render).prop_map(
         |(title, groom, fibre, moving, model, around, time, render)| {
             let mut s = Scene { title, groom, ..Scene::default() };
             (s.fibre.radius, s.fibre.density, s.fibre.young_modulus, ..) = fibre;
@@ -121,10 +142,7 @@ fn scene() -> impl Strategy<Value = Scene> {
             if matches!(&s.body.source, BodySource::File(file) if file.is_sequence()) {
                 s.body.motion = Motion::Still;
             }
-            let (correction, style_time, damping, hold_shape) = model;
-            let leader =
-                follow_the_leader::Settings { correction, style_time, damping, hold_shape };
-            s.model = ModelSettings::FollowTheLeader(leader);
+            s.model = model;
             (s.wind.velocity, s.wind.gusts, s.wind.seed, s.gravity) = around;
             (s.time.fps, s.time.frames, s.time.steps_per_second) = time;
             (s.render.width, s.render.hair, s.render.camera, ..) = render;

@@ -151,15 +151,8 @@ choice! {
 /// Backgrounds with a name.
 pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
 /// Models that the design names and that cannot be simulated yet.
-pub(crate) const PLANNED_MODELS: &[&str] = &[
-    "mass-spring",
-    "hair-mesh",
-    "cantilever",
-    "super-helix",
-    "rigid-links",
-    "position-based",
-    "explicit-spring",
-];
+pub(crate) const PLANNED_MODELS: &[&str] =
+    &["mass-spring", "hair-mesh", "cantilever", "super-helix", "rigid-links"];
 /// Ways hair touches hair that the design names and that cannot be simulated yet.
 pub const PLANNED_CONTACTS: &[&str] = &["volume", "stiction", "repulsion", "edge-collision"];
 

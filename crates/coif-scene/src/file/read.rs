@@ -1,5 +1,7 @@
 //! From TOML text to a checked [`Scene`].
 
+use coif::model::ModelSettings;
+
 use super::choices::{BodyShape, Motion, PLANNED_CONTACTS, Style};
 use super::collider::ColliderDraft;
 use super::error::{Problem, SceneError, quoted};
@@ -186,11 +188,44 @@ fn check_neighbours(sources: &Sources, root: &Node) -> Result<(), SceneError> {
                         format!("add '{name}' to [{}], or remove '{}'", section.path, key.name);
                     return Err(sources.error(entry.key_span, problem).with_hint(hint));
                 }
+                Needs::Model(models) => check_model(sources, root, entry, models)?,
                 _ => {}
             }
         }
     }
     Ok(())
+}
+
+/// Refuses a key that the chosen model does not have.
+fn check_model(
+    sources: &Sources,
+    root: &Node,
+    entry: &Entry,
+    models: &[&str],
+) -> Result<(), SceneError> {
+    let default = Scene::default().model.name();
+    let (chosen, said) = match root.find("model.name").map(|e| &e.node.value) {
+        Some(Value::String(word)) => (word.as_str(), format!("model '{}'", quoted(word))),
+        // A name that is no word is refused when it is read.
+        Some(_) => return Ok(()),
+        None => (default, format!("model '{default}', which is the default")),
+    };
+    // A name that nobody knows is refused when it is read.
+    if models.contains(&chosen) || !ModelSettings::NAMES.contains(&chosen) {
+        return Ok(());
+    }
+    let problem = Problem::Conflict { key: entry.key.clone(), table: place("model"), other: said };
+    let own = SECTIONS.iter().flat_map(|s| s.keys).filter_map(|key| match key.needs {
+        Needs::Model(models) if models.contains(&chosen) => Some(key.name),
+        _ => None,
+    });
+    let hint = format!(
+        "'{}' belongs to {}; of its own {chosen} has {}",
+        entry.key,
+        models.join(", "),
+        own.collect::<Vec<_>>().join(", ")
+    );
+    Err(sources.error(entry.key_span, problem).with_hint(hint))
 }
 
 fn conflict(

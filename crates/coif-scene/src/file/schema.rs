@@ -30,12 +30,13 @@ pub(crate) struct Key<T: 'static> {
     pub(crate) kind: Kind<T>,
 }
 
-/// Which neighbour a key needs or excludes.
+/// Which neighbour a key needs or excludes, or which models it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
     With(&'static str),
     Without(&'static str),
+    Model(&'static [&'static str]),
 }
 
 /// The values of a key, and how to get at the field. A getter returns `None` where the scene has
@@ -106,6 +107,10 @@ pub struct KeyInfo {
     pub only_with: Option<&'static str>,
     /// The key of the same table that it does not work with.
     pub not_with: Option<&'static str>,
+    /// The models that take it; empty if all do, or if it has nothing to do with the model.
+    pub only_models: &'static [&'static str],
+    /// Defaults of models that differ from `default`.
+    pub other_defaults: Vec<(&'static str, String)>,
     /// What it does.
     pub meaning: &'static str,
 }

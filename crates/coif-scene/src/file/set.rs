@@ -2,7 +2,8 @@
 //!
 //! A value is TOML; what is not TOML is a string, so that `--set body.motion=spin` needs no quotes
 //! that the shell would eat. A key that excludes another one (`groom.style`, `groom.file`) replaces
-//! it: who says `--set groom.style=bob` wants a bob, whatever the scene had before.
+//! it: who says `--set groom.style=bob` wants a bob, whatever the scene had before. Another model
+//! likewise drops the keys of the scene file that only the model before had.
 
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, Alternative, SECTIONS};
@@ -93,6 +94,7 @@ fn insert(sources: &Sources, root: &mut Node, path: &[Step], node: Node) -> Resu
     }
     let Some((last, parents)) = path.split_last() else { return Ok(()) };
     drop_alternatives(root, parents, last);
+    drop_other_models(root, parents, last, &node);
     // Go down, making tables on the way.
     let mut table = root;
     for step in parents {
@@ -169,6 +171,23 @@ fn drop_alternatives(root: &mut Node, parents: &[Step], last: &Step) {
         };
         entries.retain(|e| e.key_span.is_set() || !is_replaced(&e.key));
     }
+}
+
+/// Removes from the scene file the keys that the model that is being set does not have.
+fn drop_other_models(root: &mut Node, parents: &[Step], last: &Step, node: &Node) {
+    let ([table], Value::String(chosen)) = (parents, &node.value) else { return };
+    if (table.name.as_str(), last.name.as_str()) != ("model", "name") {
+        return;
+    }
+    let Some(entries) = entries_of(root, "model") else { return };
+    let belongs_to_another = |key: &str| {
+        let mut keys = SECTIONS.iter().filter(|s| s.path == "model").flat_map(|s| s.keys);
+        keys.any(|k| {
+            k.name == key
+                && matches!(k.needs, Needs::Model(models) if !models.contains(&chosen.as_str()))
+        })
+    };
+    entries.retain(|e| e.key_span.is_set() || !belongs_to_another(&e.key));
 }
 
 fn entries_of<'n>(root: &'n mut Node, table: &str) -> Option<&'n mut Vec<Entry>> {

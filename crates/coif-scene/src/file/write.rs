@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
+use coif::model::ModelSettings;
+
 use super::collider::ColliderDraft;
 use super::keys::{COLLIDER, SECTIONS};
 use super::numbers::f64_text;
 use super::read::joined;
 use super::scene::Scene;
-use super::schema::{Key, KeyInfo, Needs, Section, Values};
+use super::schema::{Key, KeyInfo, Kind, Needs, Section, Values};
 
 /// Where comments start in a written scene file (characters).
 const COMMENT_COLUMN: usize = 34;
@@ -41,6 +43,8 @@ fn write_keys<T>(out: &mut String, section: &Section<T>, from: &T) {
             Needs::Nothing => true,
             Needs::With(name) => has(name),
             Needs::Without(name) => !has(name),
+            // A key of this scene's model has a value.
+            Needs::Model(_) => false,
         };
         let excluded = section.keys.iter().any(|other| {
             other.needs == Needs::Without(key.name) && other.value_text(from).is_some()
@@ -101,6 +105,10 @@ fn type_text(values: Values) -> &'static str {
 pub fn keys() -> Vec<KeyInfo> {
     let mut all = Vec::new();
     for section in SECTIONS {
+        if section.path == "model" {
+            all.extend(section.keys.iter().map(model_info));
+            continue;
+        }
         all.extend(infos(section, &Scene::default()));
         if section.path == "body" {
             all.extend(infos(&COLLIDER, &ColliderDraft::default()));
@@ -110,17 +118,40 @@ pub fn keys() -> Vec<KeyInfo> {
 }
 
 fn infos<T>(section: &Section<T>, defaults: &T) -> impl Iterator<Item = KeyInfo> {
-    section.keys.iter().map(|key| KeyInfo {
-        table: section.path,
+    section.keys.iter().map(|key| info(section.path, key, key.value_text(defaults)))
+}
+
+fn info<T>(table: &'static str, key: &Key<T>, default: Option<String>) -> KeyInfo {
+    KeyInfo {
+        table,
         name: key.name,
         values: key.values(),
         unit: key.unit,
-        default: key.value_text(defaults),
+        default,
         absent: key.absent,
         only_with: if let Needs::With(name) = key.needs { Some(name) } else { None },
         not_with: if let Needs::Without(name) = key.needs { Some(name) } else { None },
+        only_models: if let Needs::Model(names) = key.needs { names } else { &[] },
+        other_defaults: Vec::new(),
         meaning: key.meaning,
-    })
+    }
+}
+
+/// A key of `[model]`: its default is that of the first model that has one.
+fn model_info(key: &Key<Scene>) -> KeyInfo {
+    let scenes = ModelSettings::NAMES.iter().map(|name| {
+        let model = ModelSettings::by_name(name).unwrap_or_default();
+        (*name, Scene { model, ..Scene::default() })
+    });
+    let mut defaults = scenes
+        .filter_map(|(name, scene)| Some((name, key.value_text(&scene)?)))
+        .collect::<Vec<_>>();
+    let first = defaults.first().map(|(_, text)| text.clone());
+    // The name of a model is no default of its own.
+    defaults.retain(|(_, text)| {
+        !matches!(key.kind, Kind::Choice { .. }) && Some(text) != first.as_ref()
+    });
+    KeyInfo { other_defaults: defaults, ..info("model", key, first) }
 }
 
 /// The reference of the scene file as Markdown: every key with its values, default and meaning.
@@ -159,16 +190,22 @@ pub fn reference() -> String {
 }
 
 fn row(key: &KeyInfo) -> String {
-    let default = match &key.default {
+    let mut default = match &key.default {
         Some(value) if key.absent.is_empty() => format!("`{value}`"),
         Some(value) => format!("`{value}`; {}", key.absent),
         None => key.absent.to_string(),
     };
+    for (model, value) in &key.other_defaults {
+        let _ = write!(default, "; `{value}` with {model}");
+    }
     let mut meaning = key.meaning.to_string();
     if let Values::Choice { planned, .. } = key.values
         && !planned.is_empty()
     {
         let _ = write!(meaning, " Not available yet: {}.", planned.join(", "));
+    }
+    if !key.only_models.is_empty() {
+        let _ = write!(meaning, " Only with model {}.", key.only_models.join(", "));
     }
     match (key.only_with, key.not_with) {
         (Some(other), _) => {

@@ -8,16 +8,15 @@
 mod body;
 mod collider;
 mod groom;
+mod model;
 mod render;
 
 use body::BODY;
 use collider::COLLIDER_KEYS;
 use groom::{FIBRE, GROOM};
+use model::MODEL;
 use render::RENDER;
 
-use coif::model::{ModelSettings, follow_the_leader};
-
-use super::choices::PLANNED_MODELS;
 use super::collider::ColliderDraft;
 use super::scene::Scene;
 use super::schema::{Key, Kind, Needs, SceneSection, Section};
@@ -97,6 +96,11 @@ impl<T> Key<T> {
         self
     }
 
+    const fn of_models(mut self, names: &'static [&'static str]) -> Self {
+        self.needs = Needs::Model(names);
+        self
+    }
+
     const fn absent(mut self, what: &'static str) -> Self {
         self.absent = what;
         self
@@ -109,84 +113,6 @@ const TOP: &[Key<Scene>] = &[key(
     "One line for lists and progress bars.",
     Kind::Text { get: |s| Some(&s.title), set: |s, v| s.title = v },
 )];
-
-fn leader(scene: &Scene) -> Option<&follow_the_leader::Settings> {
-    match &scene.model {
-        ModelSettings::FollowTheLeader(settings) => Some(settings),
-        _ => None,
-    }
-}
-
-fn leader_mut(scene: &mut Scene, change: impl FnOnce(&mut follow_the_leader::Settings)) {
-    if let ModelSettings::FollowTheLeader(settings) = &mut scene.model {
-        change(settings);
-    }
-}
-
-fn model_name(scene: &Scene) -> Option<&'static str> {
-    leader(scene).map(|_| follow_the_leader::NAME)
-}
-
-fn set_model(scene: &mut Scene, index: usize) {
-    scene.model = ModelSettings::by_name(ModelSettings::NAMES[index]).unwrap_or_default();
-}
-
-const MODEL: &[Key<Scene>] = &[
-    key(
-        "name",
-        "",
-        "The published method.",
-        Kind::Choice {
-            what: "model",
-            names: ModelSettings::NAMES,
-            planned: PLANNED_MODELS,
-            get: model_name,
-            set: set_model,
-        },
-    ),
-    key(
-        "correction",
-        "",
-        "Scale of the velocity correction: 1 is stable, less is livelier.",
-        Kind::Number {
-            min: 0.0,
-            max: 1.0,
-            get: |s| leader(s).map(|m| m.correction),
-            set: |s, v| leader_mut(s, |m| m.correction = v),
-        },
-    ),
-    key(
-        "style_time",
-        "s",
-        "Time in which hair returns to its groom: more is softer.",
-        Kind::Number {
-            min: 1e-3,
-            max: 1000.0,
-            get: |s| leader(s).map(|m| m.style_time),
-            set: |s, v| leader_mut(s, |m| m.style_time = v),
-        },
-    ),
-    key(
-        "damping",
-        "1/s",
-        "Damping by still air.",
-        Kind::Number {
-            min: 0.0,
-            max: 1000.0,
-            get: |s| leader(s).map(|m| m.damping),
-            set: |s, v| leader_mut(s, |m| m.damping = v),
-        },
-    ),
-    key(
-        "hold_shape",
-        "",
-        "Whether the groom is the shape at rest under gravity; if not, it sags.",
-        Kind::Bool {
-            get: |s| leader(s).map(|m| m.hold_shape),
-            set: |s, v| leader_mut(s, |m| m.hold_shape = v),
-        },
-    ),
-];
 
 const WIND: &[Key<Scene>] = &[
     key(

@@ -1,0 +1,107 @@
+//! Choosing a model: its own keys reach it, those of other models are refused with a way out, and the
+//! scene runs.
+
+use std::path::Path;
+
+use coif::model::ModelSettings;
+use coif_scene::file::{Problem, Scene, SceneError};
+use coif_scene::{Built, build};
+
+fn read(text: &str, sets: &[&str]) -> Result<Scene, SceneError> {
+    let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
+    Scene::from_toml(text, "test.toml", &sets)
+}
+
+fn built(text: &str) -> Built {
+    let small = "[groom]\nstrands = 60\npoints = 16\n[body]\nmotion = 'nod'\nresolution = 0.01\n";
+    build(&read(&format!("{small}{text}"), &[]).unwrap(), Path::new(".")).unwrap()
+}
+
+#[test]
+fn the_keys_of_a_model_reach_it() {
+    let scene = read("[model]\nname = 'position-based'\niterations = 7\ndamping = 1", &[]).unwrap();
+    let ModelSettings::PositionBased(model) = &scene.model else { panic!("{scene:?}") };
+    assert_eq!((model.iterations, model.damping), (7, 1.0));
+    let text = "[model]\nsubsteps = 12\nstretch_modulus = 1e6\nname = 'explicit-spring'";
+    let scene = read(text, &["model.stretch_damping=0"]).unwrap();
+    let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
+    assert_eq!(model.substeps, Some(12));
+    assert_eq!((model.stretch_modulus, model.stretch_damping), (1e6, 0.0));
+    // 0 substeps are as many as it takes.
+    let scene = read(text, &["model.substeps=0"]).unwrap();
+    let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
+    assert_eq!(model.substeps, None);
+}
+
+#[test]
+fn keys_of_another_model_are_refused_with_a_way_out() {
+    for (text, message, hint) in [
+        (
+            "[model]\nname = 'position-based'\ncorrection = 1",
+            "'correction' in [model] cannot be used together with model 'position-based'",
+            "'correction' belongs to follow-the-leader; of its own position-based has iterations",
+        ),
+        (
+            "[model]\n\niterations = 3",
+            "'iterations' in [model] cannot be used together with model 'follow-the-leader', which is \
+             the default",
+            "'iterations' belongs to position-based; of its own follow-the-leader has correction",
+        ),
+        (
+            "[model]\nname = 'follow-the-leader'\nsubsteps = 3",
+            "'substeps' in [model] cannot be used together with model 'follow-the-leader'",
+            "'substeps' belongs to explicit-spring",
+        ),
+    ] {
+        let error = read(text, &[]).unwrap_err();
+        assert_eq!(error.to_string(), message);
+        assert!(error.hint().unwrap().starts_with(hint), "{}", error.report());
+        assert_eq!((error.line(), error.column()), (3, 1), "{}", error.report());
+    }
+    // A name that nobody knows is the trouble, not the keys beside it.
+    let error = read("[model]\nname = 'position-bases'\niterations = 3", &[]).unwrap_err();
+    assert!(matches!(error.problem(), Problem::UnknownChoice { .. }), "{}", error.report());
+    let error = read("[model]\nname = 3\niterations = 3", &[]).unwrap_err();
+    assert!(matches!(error.problem(), Problem::WrongType { .. }), "{}", error.report());
+}
+
+/// Who sets another model on the command line does not care about the details of the one before.
+#[test]
+fn another_model_on_the_command_line_drops_the_keys_of_the_first() {
+    let text = "[model]\nname = 'position-based'\niterations = 3\nstyle_time = 0.5";
+    let scene = read(text, &["model.name=explicit-spring"]).unwrap();
+    let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
+    assert_eq!(model.style_time, 0.5, "what every model has stays");
+    // The same model again changes nothing; a contradiction within the command line stays one.
+    let scene = read(text, &["model.name=position-based"]).unwrap();
+    let ModelSettings::PositionBased(model) = &scene.model else { panic!("{scene:?}") };
+    assert_eq!(model.iterations, 3);
+    let error = read(text, &["model.iterations=4", "model.name=explicit-spring"]).unwrap_err();
+    assert!(matches!(error.problem(), Problem::Conflict { .. }), "{}", error.report());
+    assert!(error.place().is_set);
+}
+
+#[test]
+fn every_model_moves_hair_on_the_built_in_head() {
+    for name in ModelSettings::NAMES {
+        let built = built(&format!("[model]\nname = '{name}'"));
+        let mut simulation = built.simulation().unwrap();
+        assert_eq!(simulation.model_name(), *name);
+        simulation.advance_to(0.5);
+        let health = simulation.health();
+        println!("{name}: {health:?}");
+        assert!(simulation.report().quarantined.is_empty(), "{name}");
+        assert!(health.non_finite == 0 && health.penetration_max < 1e-3, "{name}: {health:?}");
+        assert!(health.stretch_max < 0.1, "{name}: {health:?}");
+    }
+}
+
+#[test]
+fn springs_that_are_too_stiff_for_their_substeps_say_how_many_they_need() {
+    let text = "[model]\nname = 'explicit-spring'\nsubsteps = 2";
+    let message = built(text).simulation().err().unwrap().to_string();
+    let needed = message.rsplit("expected ").next().and_then(|t| t.split(' ').next()).unwrap();
+    assert!(needed.parse::<u32>().is_ok_and(|n| n > 2), "{message}");
+    let enough = text.replace("= 2", &format!("= {needed}"));
+    assert!(built(&enough).simulation().is_ok());
+}
