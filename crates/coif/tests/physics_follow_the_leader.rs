@@ -99,6 +99,7 @@ fn lanes_agree_with_the_plain_version() {
             wind: &wind,
             world_from_rest: &roots,
             colliders: &[collider],
+            field: None,
         };
         lanes.step(&env, &mut StepReport::default());
         plain.step(&env);
@@ -126,6 +127,7 @@ fn a_broken_strand_is_quarantined_alone() {
         wind: &wind,
         world_from_rest: &roots,
         colliders: &[],
+        field: None,
     };
     let mut report = StepReport::default();
     model.step(&env, &mut report);

@@ -68,6 +68,7 @@ impl Bench {
             wind: &Wind::default(),
             world_from_rest: &[RigidTransform::IDENTITY],
             colliders: &[],
+            field: None,
         };
         let mut report = StepReport::default();
         self.model.step(&env, &mut report);
@@ -319,6 +320,7 @@ fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
                 wind: &Wind::default(),
                 world_from_rest,
                 colliders: &[],
+                field: None,
             };
             model.step(&env, &mut report);
             model.positions(&mut positions);
@@ -343,6 +345,7 @@ fn a_step_longer_than_the_model_was_built_for_is_caught() {
             wind: &Wind::default(),
             world_from_rest: &[RigidTransform::IDENTITY; 5],
             colliders: &[],
+            field: None,
         };
         model.step(&env, &mut report);
     }

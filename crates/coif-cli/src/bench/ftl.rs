@@ -1,7 +1,11 @@
-//! `ftl`: Follow-The-Leader in lanes on the shaken built-in head, with all its colliders. The
-//! reference is the plain version of the same pass on one thread, stepped through the same motion.
+//! `ftl`: Follow-The-Leader in lanes on a shaken head. The reference is the plain version of the same
+//! pass on one thread, stepped through the same motion.
+//!
+//! The rows `hair-10k` and `hair-100k` are the method alone: predict, bend, project, collide with four
+//! ellipsoids, correct the velocity. `hair-10k-style` is what a scene has: style, and all shapes of
+//! the built-in body.
 
-use coif::body::MovingCollider;
+use coif::body::{MovingCollider, Shape};
 use coif::groom::Groom;
 use coif::math::RigidTransform;
 use coif::model::follow_the_leader::plain::PlainFollowTheLeader;
@@ -17,68 +21,95 @@ use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "ftl",
-    about: "Follow-The-Leader: 10,000 strands of 30 points on a shaken head",
+    about: "Follow-The-Leader: 10,000 and 100,000 strands of 30 points on a shaken head",
     run,
 };
 
 /// Steps in one timed piece: one frame at 60 a second.
 const STEPS: usize = 4;
-/// Memory that a step moves per particle (bytes): position and velocity read and written (48),
-/// goal (12), pull, drag and length (12) read.
-const BYTES_PER_PARTICLE: f64 = 72.0;
+/// Memory that a step moves per particle (bytes): position, velocity and tension read and written
+/// (56), length read (4).
+const BYTES: f64 = 60.0;
+/// With style, the goal too (12).
+const BYTES_WITH_STYLE: f64 = 72.0;
+
+/// One row: name, strands, whether with style and all shapes.
+struct Case {
+    name: &'static str,
+    strands: usize,
+    style: bool,
+}
+
+const CASES: [Case; 3] = [
+    Case { name: "hair-10k", strands: 10_000, style: false },
+    Case { name: "hair-100k", strands: 100_000, style: false },
+    Case { name: "hair-10k-style", strands: 10_000, style: true },
+];
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
-    let (strands, name) = if setting.quick { (1000, "hair-1k") } else { (10_000, "hair-10k") };
-    let built = head(strands)?;
-    let groom = &built.groom;
-    let world = World::default();
-    let settings = Settings::default();
-    let particles = groom.strands.point_count();
     let mut rows = Vec::new();
-    for threads in setting.thread_counts() {
-        let row = with_threads(threads, || {
-            let (dt, gravity) = (world.dt(), world.gravity);
-            let mut lanes = FollowTheLeader::new(groom, &settings, dt, gravity)?;
-            let mut plain = PlainFollowTheLeader::new(groom, &settings, dt, gravity);
-            let mut best = [f64::INFINITY; 2];
-            // Piece by piece, so that both see the same motion and the same disturbances.
-            for piece in 0..setting.repetitions() + 1 {
-                let steps: Vec<Step> =
-                    (0..STEPS).map(|i| Step::new(&built, groom, piece * STEPS + i, dt)).collect();
-                let wind = Wind::default();
-                let report = &mut StepReport::default();
-                let fast = seconds(|| {
-                    steps
-                        .iter()
-                        .for_each(|s| lanes.step(&s.environment(dt, gravity, &wind), report));
-                });
-                let slow = seconds(|| {
-                    steps.iter().for_each(|s| plain.step(&s.environment(dt, gravity, &wind)));
-                });
-                // The first piece warms up.
-                if piece > 0 {
-                    best = [best[0].min(fast), best[1].min(slow)];
-                }
-            }
-            let mut positions = vec![Vec3::ZERO; particles];
-            lanes.positions(&mut positions);
-            Ok(Row {
-                name: name.into(),
-                strands,
-                particles,
-                threads,
-                ns_per_particle_step: best[0] * 1e9 / (particles * STEPS) as f64,
-                ms_per_frame: best[0] * 1e3,
-                reference_ratio: best[1] / best[0],
-                reference: "plain version, one thread",
-                memory_limit_ns: None,
-                state_hash: format!("{:016x}", hash_positions(&positions)),
-            })
-        })?;
-        let limit = BYTES_PER_PARTICLE / bandwidth::measure(threads)? * 1e9;
-        rows.push(Row { memory_limit_ns: Some(limit), ..row });
+    for case in &CASES {
+        let strands = if setting.quick { case.strands / 10 } else { case.strands };
+        let built = head(strands)?;
+        for threads in setting.thread_counts() {
+            let row = with_threads(threads, || measure(case, &built, setting, threads))?;
+            let bytes = if case.style { BYTES_WITH_STYLE } else { BYTES };
+            let limit = bytes / bandwidth::measure(threads)? * 1e9;
+            rows.push(Row { memory_limit_ns: Some(limit), ..row });
+        }
     }
     Ok(rows)
+}
+
+fn measure(
+    case: &Case,
+    built: &Built,
+    setting: &Setting,
+    threads: usize,
+) -> Result<Row, Failure> {
+    let groom = &built.groom;
+    let particles = groom.strands.point_count();
+    let world = World::default();
+    let (dt, gravity) = (world.dt(), world.gravity);
+    let settings = if case.style {
+        Settings::default()
+    } else {
+        Settings { bend_limit: 0.5, damping: 4.0, ..Settings::limp() }
+    };
+    let mut lanes = FollowTheLeader::new(groom, &settings, dt, gravity)?;
+    let mut plain = PlainFollowTheLeader::new(groom, &settings, dt, gravity);
+    let mut best = [f64::INFINITY; 2];
+    // Piece by piece, so that both see the same motion and the same disturbances.
+    for piece in 0..setting.repetitions() + 1 {
+        let steps: Vec<Step> =
+            (0..STEPS).map(|i| Step::new(case, built, groom, piece * STEPS + i, dt)).collect();
+        let wind = Wind::default();
+        let report = &mut StepReport::default();
+        let fast = seconds(|| {
+            steps.iter().for_each(|s| lanes.step(&s.environment(dt, gravity, &wind), report));
+        });
+        let slow = seconds(|| {
+            steps.iter().for_each(|s| plain.step(&s.environment(dt, gravity, &wind)));
+        });
+        // The first piece warms up.
+        if piece > 0 {
+            best = [best[0].min(fast), best[1].min(slow)];
+        }
+    }
+    let mut positions = vec![Vec3::ZERO; particles];
+    lanes.positions(&mut positions);
+    Ok(Row {
+        name: if setting.quick { format!("{}-quick", case.name) } else { case.name.into() },
+        strands: groom.strands.strand_count(),
+        particles,
+        threads,
+        ns_per_particle_step: best[0] * 1e9 / (particles * STEPS) as f64,
+        ms_per_frame: best[0] * 1e3,
+        reference_ratio: best[1] / best[0],
+        reference: "plain version, one thread",
+        memory_limit_ns: None,
+        state_hash: format!("{:016x}", hash_positions(&positions)),
+    })
 }
 
 fn head(strands: usize) -> Result<Built, Failure> {
@@ -86,6 +117,14 @@ fn head(strands: usize) -> Result<Built, Failure> {
     let text = builtin::text("shake").unwrap_or_default();
     Ok(build(&Scene::from_toml(text, "shake", &sets)?, std::path::Path::new("."))?)
 }
+
+/// Four ellipsoids in the place of the built-in head, neck and shoulders: centre and radii (m).
+const ELLIPSOIDS: [(Vec3, Vec3); 4] = [
+    (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.075, 0.105, 0.092)),
+    (Vec3::new(0.0, -0.13, -0.02), Vec3::new(0.055, 0.09, 0.058)),
+    (Vec3::new(0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
+    (Vec3::new(-0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
+];
 
 /// What the models see of one step, prepared outside of the clock.
 struct Step {
@@ -95,19 +134,27 @@ struct Step {
 }
 
 impl Step {
-    fn new(built: &Built, groom: &Groom, index: usize, dt: f32) -> Self {
+    fn new(case: &Case, built: &Built, groom: &Groom, index: usize, dt: f32) -> Self {
         let at = |index: usize| pose(index as f64 * f64::from(dt));
         let (start, end) = (at(index), at(index + 1));
-        let colliders = built.body.colliders().iter().map(|c| MovingCollider {
-            shape: c.shape,
-            friction: c.friction,
-            start: start * c.world_from_shape,
-            end: end * c.world_from_shape,
-        });
+        let moving = |shape, friction, place: RigidTransform| MovingCollider {
+            shape,
+            friction,
+            start: start * place,
+            end: end * place,
+        };
+        let colliders = if case.style {
+            let shapes = built.body.colliders().iter();
+            shapes.map(|c| moving(c.shape, c.friction, c.world_from_shape)).collect()
+        } else {
+            let place = |translation| RigidTransform { rotation: Quat::IDENTITY, translation };
+            let shapes = ELLIPSOIDS.iter();
+            shapes.map(|&(c, radii)| moving(Shape::Ellipsoid { radii }, 0.3, place(c))).collect()
+        };
         Self {
             time: (index + 1) as f64 * f64::from(dt),
             roots: vec![end; groom.strands.strand_count()],
-            colliders: colliders.collect(),
+            colliders,
         }
     }
 
@@ -119,6 +166,7 @@ impl Step {
             wind,
             world_from_rest: &self.roots,
             colliders: &self.colliders,
+            field: None,
         }
     }
 }

@@ -95,7 +95,7 @@ fn chain(points: usize, correction: f32, world: World) -> Result<Simulation, Fai
     };
     groom.bind(&scalp)?;
     // Neither style nor air: a chain.
-    let limp = Settings { style_time: 1e6, hold_shape: false, damping: 0.0, correction };
+    let limp = Settings { correction, ..Settings::limp() };
     let model = ModelSettings::FollowTheLeader(limp);
     Ok(Simulation::new(Arc::new(groom), Arc::new(Body::still(scalp)?), &model, world)?)
 }

@@ -10,13 +10,14 @@ pub mod position_based;
 use glam::Vec3;
 
 use crate::body::MovingCollider;
+use crate::body::distance_field::DistanceField;
 use crate::groom::Groom;
 use crate::math::RigidTransform;
 use crate::simulation::Wind;
 use crate::{Error, Result};
 
 /// What a model sees of the world during one step.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Environment<'a> {
     /// Time at the end of the step (s).
     pub time: f64,
@@ -29,8 +30,23 @@ pub struct Environment<'a> {
     /// Per strand: where the scalp under its root has gone by the end of the step, from the rest
     /// shape.
     pub world_from_rest: &'a [RigidTransform],
-    /// What hair must stay out of.
+    /// Shapes that hair must stay out of.
     pub colliders: &'a [MovingCollider],
+    /// The body's own surface, where hair has to stay out of that.
+    pub field: Option<FieldObstacle<'a>>,
+}
+
+/// A body that hair touches as a distance field.
+#[derive(Clone, Copy)]
+pub struct FieldObstacle<'a> {
+    /// Distance to the surface at the end of the step, and its velocity.
+    pub field: &'a DistanceField,
+    /// Coulomb friction.
+    pub friction: f32,
+    /// Share of the speed into the surface that comes back.
+    pub restitution: f32,
+    /// How far out of the surface hair is put (m).
+    pub skin: f32,
 }
 
 /// What a step could not do as asked.

@@ -112,6 +112,7 @@ impl Simulation {
                 wind: &self.world.wind,
                 world_from_rest: self.roots.world_from_rest(),
                 colliders: &self.colliders,
+                field: None,
             };
             self.model.step(&env, &mut self.report);
         });

@@ -18,6 +18,11 @@ const GUST_SIZE: f32 = 0.35;
 const GUST_RATE: f64 = 1.3;
 
 impl Wind {
+    /// Whether the air stands still everywhere.
+    pub fn is_still(&self) -> bool {
+        self.velocity == Vec3::ZERO
+    }
+
     /// Velocity of the air (m/s) at a place and time (s).
     pub fn velocity_at(&self, p: Vec3, time: f64) -> Vec3 {
         let speed = self.velocity.length();

@@ -40,6 +40,7 @@ fn stretch_of(settings: &Settings, steps: usize, dt: f32) -> f32 {
             wind: &Wind::default(),
             world_from_rest: &[RigidTransform::IDENTITY],
             colliders: &[],
+            field: None,
         };
         model.step(&env, &mut report);
         let segments = model.chains.position.windows(2);

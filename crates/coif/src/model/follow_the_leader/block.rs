@@ -1,19 +1,68 @@
 //! Sixteen strands in memory.
 //!
-//! An array holds for each point all x, all y, all z of the sixteen lanes (`math::lanes`), so that
-//! a pass from root to tip reads and writes memory in one direction. A block is as long as its
-//! longest strand; shorter ones are continued straight beyond their tips by particles that nothing
-//! sees (`last` says where a lane ends).
+//! The state of all strands lies in three arrays that a step streams through once: positions and
+//! velocities in rows of sixteen particles (`math::lanes`), tensions in rows of sixteen numbers. A
+//! block is a run of rows, one per point, root to tip; it is as long as its longest strand, and
+//! shorter ones are continued straight beyond their tips by particles that nothing sees (`last` says
+//! where a lane ends). What does not change lies in the block.
 
+use fearless_simd::{Simd, SimdBase, f32x16};
 use glam::Vec3;
 
-use super::{Pass, rest};
+use super::Settings;
+use super::style::{self, Stage};
 use crate::groom::Groom;
 use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
 
-/// State and rest shape of up to sixteen strands.
+/// The state of all strands, or of the strands of some blocks.
+pub(super) struct Rows<'a> {
+    /// Positions (m).
+    pub(super) position: &'a mut [f32],
+    /// Velocities (m/s).
+    pub(super) velocity: &'a mut [f32],
+    /// Reaction of the next segment on a point: velocity that it gives per metre of its vector (1/s).
+    pub(super) tension: &'a mut [f32],
+}
+
+impl<'a> Rows<'a> {
+    /// The first `rows` rows, and the others.
+    pub(super) fn split(self, rows: usize) -> (Self, Self) {
+        let (p0, p1) = self.position.split_at_mut(rows * VECTOR);
+        let (v0, v1) = self.velocity.split_at_mut(rows * VECTOR);
+        let (t0, t1) = self.tension.split_at_mut(rows * LANES);
+        (
+            Self { position: p0, velocity: v0, tension: t0 },
+            Self { position: p1, velocity: v1, tension: t1 },
+        )
+    }
+
+    pub(super) fn reborrow(&mut self) -> Rows<'_> {
+        Rows { position: self.position, velocity: self.velocity, tension: self.tension }
+    }
+
+    /// Puts a lane at rest on its rest shape, carried by the body.
+    pub(super) fn reset_lane(&mut self, block: &Block, l: usize, world_from_rest: &RigidTransform) {
+        for i in 0..block.points {
+            let p = world_from_rest.point(lane(&block.rest, i, l));
+            set_lane(self.position, i, l, p);
+            set_lane(self.velocity, i, l, Vec3::ZERO);
+            self.tension[i * LANES + l] = 0.0;
+        }
+    }
+
+    /// Moves a lane rigidly; velocities turn with it.
+    pub(super) fn carry_lane(&mut self, block: &Block, l: usize, motion: &RigidTransform) {
+        for i in 0..block.points {
+            let (p, v) = (lane(self.position, i, l), lane(self.velocity, i, l));
+            set_lane(self.position, i, l, motion.point(p));
+            set_lane(self.velocity, i, l, motion.direction(v));
+        }
+    }
+}
+
+/// What does not change of up to sixteen strands, and where their roots are.
 pub(super) struct Block {
     /// Which strand each lane holds; lanes that are not in use repeat the last one.
     pub(super) strands: [u32; LANES],
@@ -28,25 +77,19 @@ pub(super) struct Block {
     /// Largest number of embedded points in a lane.
     pub(super) most_embedded: usize,
 
-    /// Positions (m), written by a step.
-    pub(super) position: Box<[f32]>,
-    /// Velocities (m/s), written by a step.
-    pub(super) velocity: Box<[f32]>,
-
-    /// Positions in the rest shape (m).
-    pub(super) rest: Box<[f32]>,
-    /// Velocities in the rest shape under gravity (m/s).
-    pub(super) rest_velocity: Box<[f32]>,
-    /// Where a point wants to be, from its predecessor, in the predecessor's transported frame (m).
-    pub(super) goal: Box<[f32]>,
-    /// Share of the way to the goal that one step goes (no unit).
-    pub(super) pull: Box<[f32]>,
-    /// Share of the predecessor's motion that one step takes over (no unit).
-    pub(super) drag: Box<[f32]>,
+    /// Whether the strands have equally many points and each has segments of one length, nearly.
+    pub(super) even: bool,
     /// Distance to the predecessor (m).
     pub(super) length: Box<[f32]>,
-    /// Direction and normal of the last embedded segment in the rest shape.
-    pub(super) rest_frame: [[f32; VECTOR]; 2],
+    /// Share of a length correction that acts on the predecessor, by length and step (1/(m s)):
+    /// per point, or one row if even, with half of it at the tip.
+    pub(super) reaction: Box<[f32]>,
+    /// Positions in the rest shape (m).
+    pub(super) rest: Box<[f32]>,
+    /// Where a point wants to be, from the start of its stage, in the stage's frame (m).
+    pub(super) goal: Box<[f32]>,
+    /// The stages of the style, in the order of the points at which they begin.
+    pub(super) stages: Vec<Stage>,
 
     /// World from rest at the end of the step: columns of the rotation, then the translation.
     pub(super) root: [[f32; VECTOR]; 4],
@@ -54,6 +97,10 @@ pub(super) struct Block {
     pub(super) root_before: [[f32; VECTOR]; 4],
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
+    /// Room for passes in both directions.
+    pub(super) scratch: Box<[f32]>,
+    /// What the last step said.
+    pub(super) outcome: Outcome,
 }
 
 /// What a pass says of a block.
@@ -65,13 +112,24 @@ pub(super) struct Outcome {
     pub(super) unresolved: u32,
 }
 
+/// Segments whose lengths differ by less than this share count as equal for the masses beside them.
+const EQUAL: f32 = 1e-3;
+
 impl Block {
-    pub(super) fn new(groom: &Groom, strands: &[usize], pass: &Pass, style_time: f32) -> Self {
+    pub(super) fn new(
+        groom: &Groom,
+        strands: &[usize],
+        settings: &Settings,
+        dt: f32,
+        gravity: Vec3,
+    ) -> Self {
         let in_lane = |lane: usize| strands[lane.min(strands.len() - 1)];
         let count = |s: usize| groom.strands.points_of(s).len();
         let points = strands.iter().map(|&s| count(s)).max().unwrap_or(0);
-        let vectors = || vec![0.0; points * VECTOR].into_boxed_slice();
-        let scalars = || vec![0.0; points * LANES].into_boxed_slice();
+        let even = strands
+            .iter()
+            .all(|&s| count(s) == points && has_equal_segments(groom.strands.strand(s)));
+                let styled = settings.style_time.is_finite();
         let mut block = Self {
             strands: std::array::from_fn(|l| in_lane(l) as u32),
             lanes: strands.len(),
@@ -79,59 +137,98 @@ impl Block {
             last: std::array::from_fn(|l| (count(in_lane(l)) - 1) as f32),
             last_embedded: [0.0; LANES],
             most_embedded: 1,
-            position: vectors(),
-            velocity: vectors(),
-            rest: vectors(),
-            rest_velocity: vectors(),
-            goal: vectors(),
-            pull: scalars(),
-            drag: scalars(),
-            length: scalars(),
-            rest_frame: [[0.0; VECTOR]; 2],
+            even,
+            length: vec![0.0; points * LANES].into_boxed_slice(),
+            reaction: vec![0.0; if even { LANES } else { points * LANES }].into_boxed_slice(),
+            rest: vec![0.0; points * VECTOR].into_boxed_slice(),
+            goal: vec![0.0; if styled { points * VECTOR } else { 0 }].into_boxed_slice(),
+            stages: Vec::new(),
             root: [[0.0; VECTOR]; 4],
             root_before: [[0.0; VECTOR]; 4],
             wind: [0.0; VECTOR],
+            scratch: vec![0.0; if settings.is_two_way() { 2 * points * VECTOR } else { 0 }]
+                .into_boxed_slice(),
+            outcome: Outcome::default(),
         };
-        let mut line = Vec::with_capacity(points);
         for l in 0..LANES {
             let s = in_lane(l);
-            line.clear();
-            line.extend_from_slice(groom.strands.strand(s));
+            let line = groom.strands.strand(s);
             let last = line.len() - 1;
             let embedded = (groom.embedded[s] as usize).clamp(1, last);
             block.last_embedded[l] = (embedded - 1) as f32;
             block.most_embedded = block.most_embedded.max(embedded);
-
-            let shape = rest::RestShape::new(&line, embedded, pass, style_time);
-            set_lane(&mut block.rest_frame[0], 0, l, shape.direction);
-            set_lane(&mut block.rest_frame[1], 0, l, shape.normal);
             // Continue straight beyond the tip.
             let step = line[last] - line[last - 1];
             for i in 0..points {
                 let p = if i <= last { line[i] } else { line[last] + step * (i - last) as f32 };
                 set_lane(&mut block.rest, i, l, p);
-                if i <= last {
-                    set_lane(&mut block.rest_velocity, i, l, shape.velocity[i]);
-                }
-                if i > 0 {
-                    let j = i.min(last);
-                    block.length[i * LANES + l] = line[j].distance(line[j - 1]);
-                    set_lane(&mut block.goal, i, l, shape.goal[j]);
-                    block.pull[i * LANES + l] = shape.pull[j];
-                    block.drag[i * LANES + l] = shape.drag[j];
-                }
+            }
+            block.set_lengths(l, line, settings.correction, dt);
+            if styled {
+                let shape = style::RestShape::new(line, embedded, settings, dt, gravity);
+                style::lay_out(&mut block, l, &shape);
             }
         }
         block
     }
 
+    /// Lengths, and what a correction of the length does to the predecessor.
+    ///
+    /// Model: the reaction of a segment on its inner end is `m_i / m_(i-1)` of what it does to its
+    /// outer end; a point has half the mass of each segment beside it. The scale `s` of eq. 9 is
+    /// spread over the strand, `s^(1/segments)` each, so that it means the same for any number of
+    /// points.
+    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: f32, dt: f32) {
+        let last = line.len() - 1;
+        let length = |i: usize| line[i].distance(line[i - 1]);
+        let scale = correction.powf(1.0 / last as f32);
+        let mean = (1..=last).map(length).sum::<f32>() / last as f32;
+        let mass = |i: usize| 0.5 * (length(i) + if i < last { length(i + 1) } else { 0.0 });
+        for i in 1..self.points {
+            let j = i.min(last);
+            self.length[i * LANES + l] = length(j);
+            if !self.even {
+                let ratio = if i > last || i == 1 { 0.0 } else { mass(i) / mass(i - 1) };
+                self.reaction[i * LANES + l] = scale * ratio / (length(j) * dt);
+            }
+        }
+        if self.even {
+            self.reaction[l] = scale / (mean * dt);
+        }
+    }
+
+    /// Lengths of the segments that end at a point (m).
+    #[inline(always)]
+    pub(super) fn length_row<S: Simd>(&self, simd: S, i: usize) -> f32x16<S> {
+        f32x16::from_slice(simd, &self.length[i * LANES..(i + 1) * LANES])
+    }
+
+    /// What a correction of a length does to the predecessor of a point.
+    #[inline(always)]
+    pub(super) fn reaction_row<S: Simd>(&self, simd: S, i: usize) -> f32x16<S> {
+        let at = if self.even { 0 } else { i };
+        let row = f32x16::from_slice(simd, &self.reaction[at * LANES..(at + 1) * LANES]);
+        if self.even && i + 1 == self.points { row * 0.5 } else { row }
+    }
+
+    /// Length of the segment of a lane that ends at a point (m).
+    pub(super) fn length_of(&self, i: usize, l: usize) -> f32 {
+        self.length[i * LANES + l]
+    }
+
     /// Brings the root transforms and the wind of the lanes' strands together.
-    pub(super) fn load_roots(&mut self, env: &Environment<'_>) {
+    pub(super) fn load_roots(&mut self, env: &Environment<'_>, position: &[f32]) {
         self.root_before = self.root;
+        let still = env.wind.is_still();
         for l in 0..LANES {
             self.set_root(l, &env.world_from_rest[self.strands[l] as usize]);
-            let at = lane(&self.position, 0, l);
-            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
+            if !still {
+                let at = lane(position, 0, l);
+                set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
+            }
+        }
+        if still {
+            self.wind = [0.0; VECTOR];
         }
     }
 
@@ -143,23 +240,10 @@ impl Block {
             set_lane(to, 0, l, v);
         }
     }
+}
 
-    /// Puts a lane at rest on its rest shape, carried by the body.
-    pub(super) fn reset_lane(&mut self, l: usize, world_from_rest: &RigidTransform) {
-        self.set_root(l, world_from_rest);
-        for i in 0..self.points {
-            set_lane(&mut self.position, i, l, world_from_rest.point(lane(&self.rest, i, l)));
-            let v = world_from_rest.direction(lane(&self.rest_velocity, i, l));
-            set_lane(&mut self.velocity, i, l, v);
-        }
-    }
-
-    /// Moves a lane rigidly; velocities turn with it.
-    pub(super) fn carry_lane(&mut self, l: usize, motion: &RigidTransform) {
-        for i in 0..self.points {
-            let (p, v) = (lane(&self.position, i, l), lane(&self.velocity, i, l));
-            set_lane(&mut self.position, i, l, motion.point(p));
-            set_lane(&mut self.velocity, i, l, motion.direction(v));
-        }
-    }
+fn has_equal_segments(line: &[Vec3]) -> bool {
+    let lengths = line.windows(2).map(|w| w[0].distance(w[1]));
+    let (lo, hi) = lengths.fold((f32::INFINITY, 0.0f32), |(lo, hi), l| (lo.min(l), hi.max(l)));
+    hi - lo <= EQUAL * hi
 }

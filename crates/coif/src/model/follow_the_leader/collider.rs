@@ -3,6 +3,7 @@
 use glam::{Mat3, Vec3};
 
 use crate::body::{MovingCollider, Shape};
+use crate::model::FieldObstacle;
 
 /// How far outside of a collider a particle is put (m): ten micrometres, a quarter of a fibre's
 /// radius, so that rounding does not put it back inside.
@@ -14,6 +15,9 @@ const SKIN: f32 = 1e-5;
 pub(super) struct StepCollider {
     pub(super) shape_from_world: Mat3,
     pub(super) centre: Vec3,
+    /// From the world to the unit ball: `to_ball * p - ball_centre`; for a ball without sweep.
+    pub(super) to_ball: Mat3,
+    pub(super) ball_centre: Vec3,
     pub(super) inverse_radii: Vec3,
     pub(super) half_height: f32,
     pub(super) plane: bool,
@@ -38,6 +42,30 @@ impl Bounds {
     }
 }
 
+/// What hair must stay out of in a pass.
+pub(super) struct Obstacles<'a> {
+    pub(super) colliders: &'a [StepCollider],
+    pub(super) field: Option<&'a FieldObstacle<'a>>,
+}
+
+impl Obstacles<'_> {
+    /// The nearest place outside, without regard to lengths.
+    pub(super) fn push_out(&self, mut p: Vec3) -> Vec3 {
+        for collider in self.colliders {
+            if let Some((normal, distance)) = collider.inside(p) {
+                p -= normal * distance;
+            }
+        }
+        if let Some(obstacle) = self.field {
+            let sample = obstacle.field.sample(p);
+            if sample.distance < obstacle.skin {
+                p += sample.gradient * (obstacle.skin - sample.distance);
+            }
+        }
+        p
+    }
+}
+
 /// The colliders that could touch some particles.
 pub(super) struct Near<'a> {
     pub(super) all: &'a [StepCollider],
@@ -55,6 +83,11 @@ impl<'a> Near<'a> {
         Self { all, picked: [0; MOST_NEAR], count: 0 }
     }
 
+    /// All count as near.
+    pub(super) fn all(all: &'a [StepCollider]) -> Self {
+        Self { all, picked: [0; MOST_NEAR], count: if all.is_empty() { 0 } else { usize::MAX } }
+    }
+
     /// Keeps the colliders that meet a box.
     pub(super) fn pick(&mut self, bounds: &Bounds) {
         self.count = 0;
@@ -66,6 +99,12 @@ impl<'a> Near<'a> {
                 self.count += 1;
             }
         }
+    }
+
+    /// Whether any is near.
+    #[inline(always)]
+    pub(super) fn any(&self) -> bool {
+        self.count > 0
     }
 
     #[inline(always)]
@@ -111,9 +150,13 @@ impl StepCollider {
             let round = scaled.iter().map(|c| *c * *c).sum::<Vec3>();
             Vec3::new(round.x.sqrt(), round.y.sqrt(), round.z.sqrt()) + m.y_axis.abs() * half_height
         };
+        let shape_from_world = world_from_shape.transpose();
+        let to_ball = Mat3::from_diagonal(inverse_radii) * shape_from_world;
         Self {
+            to_ball,
+            ball_centre: to_ball * centre,
             bounds: Bounds { lo: centre - extent, hi: centre + extent },
-            shape_from_world: world_from_shape.transpose(),
+            shape_from_world,
             centre,
             inverse_radii,
             half_height,

@@ -10,16 +10,22 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
 use glam::Vec3;
 
-use super::collider::{Near, StepCollider};
+use super::Pass;
+use super::collider::{Near, Obstacles, StepCollider};
 use super::on_sphere::resolve_on_sphere;
 use crate::math::lanes::Vec3x;
+use crate::model::FieldObstacle;
 
 /// Rounds over all colliders in lanes before the exact enumeration takes over.
 const ROUNDS: usize = 3;
 
+/// Rounds in a distance field, whose surface is curved and whose planes are not exact.
+const FIELD_ROUNDS: usize = 4;
+
 /// The result of a collision in lanes.
-#[derive(Clone, Copy)]
 pub(super) struct LaneContact<S: Simd> {
+    /// Whether anything was touched; if not, the rest says nothing.
+    pub(super) touched: bool,
     /// Where the particles are now.
     pub(super) position: Vec3x<S>,
     /// What to take off their velocities (m/s).
@@ -28,83 +34,174 @@ pub(super) struct LaneContact<S: Simd> {
     pub(super) unresolved: u32,
 }
 
-/// Moves candidates `p` on the spheres of radius `length` around `parent` out of the near colliders.
-///
-/// `before` is where the particles were at the start of the step, `ahead` a direction to slide to
-/// when a segment points straight into a surface.
+/// Sixteen segments: from where, and how long.
+#[derive(Clone, Copy)]
+pub(super) struct Segment<S: Simd> {
+    pub(super) parent: Vec3x<S>,
+    pub(super) grandparent: Vec3x<S>,
+    pub(super) length: f32x16<S>,
+}
+
+/// What has been touched, for friction.
+struct Touch<S: Simd> {
+    normal: Vec3x<S>,
+    depth: f32x16<S>,
+    surface: Vec3x<S>,
+    friction: f32x16<S>,
+    restitution: f32x16<S>,
+}
+
+impl<S: Simd> Touch<S> {
+    #[inline(always)]
+    fn none(simd: S) -> Self {
+        let (zero, none) = (Vec3x::splat(simd, Vec3::ZERO), f32x16::splat(simd, 0.0));
+        Self { normal: zero, depth: none, surface: zero, friction: none, restitution: none }
+    }
+
+    /// Stops the motion into the surface, or turns it round; slows the sliding by Coulomb's law.
+    #[inline(always)]
+    fn brake(&self, simd: S, moved: Vec3x<S>, inverse_dt: f32) -> Vec3x<S> {
+        let zero = f32x16::splat(simd, 0.0);
+        let relative = moved * f32x16::splat(simd, inverse_dt) - self.surface;
+        let speed_out = relative.dot(self.normal);
+        let across = self.normal * speed_out;
+        let sliding = relative - across;
+        let speed = sliding.length();
+        let most = self.friction * self.depth * inverse_dt;
+        let share = (most / speed.max(f32x16::splat(simd, 1e-9))).min(f32x16::splat(simd, 1.0));
+        // The candidate came in with the depth over the step.
+        let bounce = self.normal * (self.restitution * self.depth * inverse_dt);
+        (across + sliding * share - bounce)
+            .or(self.depth.simd_gt(zero), Vec3x::splat(simd, Vec3::ZERO))
+    }
+}
+
+/// Moves candidates `p` on the spheres around the segments' inner ends out of the body. `before` is
+/// where the particles were at the start of the step.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 pub(super) fn collide<S: Simd>(
     simd: S,
     near: &Near<'_>,
+    obstacles: &Obstacles<'_>,
     active: mask32x16<S>,
-    parent: Vec3x<S>,
-    length: f32x16<S>,
-    ahead: Vec3x<S>,
-    mut p: Vec3x<S>,
+    segment: &Segment<S>,
+    candidate: Vec3x<S>,
     before: Vec3x<S>,
-    inverse_dt: f32,
+    pass: &Pass,
 ) -> LaneContact<S> {
-    let zero = Vec3x::splat(simd, Vec3::ZERO);
-    let mut contact = LaneContact { position: p, brake: zero, unresolved: 0 };
+    let mut p = candidate;
     let mut touched = false;
-    let mut normal = zero;
-    let mut depth = f32x16::splat(simd, 0.0);
-    let mut surface = zero;
-    let mut friction = f32x16::splat(simd, 0.0);
+    let mut touch = Touch::none(simd);
     let mut hit = true;
     for _round in 0..ROUNDS {
         hit = false;
         for collider in (0..near.len()).map(|i| near.get(i)) {
             // Test which lanes are inside.
-            let q = to_shape(simd, collider, p);
-            let (q, level2) = level_of(simd, collider, q);
+            let level2 = level_of(simd, collider, p);
             let inside = level2.simd_lt(1.0) & active;
             if !inside.any_true() {
                 continue;
             }
             (hit, touched) = (true, true);
             // Find the tangent plane, and turn the segment onto it.
-            let (n, distance) = tangent_of(simd, collider, q, level2);
-            let turned = onto_plane(parent, length, p, ahead, n, distance);
+            let (n, distance) = tangent_of(simd, collider, p, level2);
+            let turned = onto_plane(segment, p, n, distance);
             // Remember the touch for friction.
-            let deeper = inside & (-distance).simd_gt(depth);
-            depth = deeper.select(-distance, depth);
-            normal = n.or(inside, normal);
-            surface = material_velocity(simd, collider, p).or(inside, surface);
-            friction = inside.select(f32x16::splat(simd, collider.friction), friction);
+            let deeper = inside & (-distance).simd_gt(touch.depth);
+            touch.depth = deeper.select(-distance, touch.depth);
+            touch.normal = n.or(inside, touch.normal);
+            touch.surface = material_velocity(simd, collider, p).or(inside, touch.surface);
+            touch.friction = inside.select(f32x16::splat(simd, collider.friction), touch.friction);
             p = turned.or(inside, p);
         }
         if !hit {
             break;
         }
     }
-    if !touched {
-        return contact;
-    }
-    if hit {
+    let mut unresolved = 0;
+    if touched && hit {
         // Settle what the rounds left open, lane by lane.
         let bits = active.to_bitmask();
         for lane in (0..crate::math::LANES).filter(|l| bits & (1 << l) != 0) {
             let candidate = p.lane(lane);
             if near.all.iter().any(|c| c.inside(candidate).is_some()) {
+                let parent = segment.parent.lane(lane);
                 let (found, free) =
-                    resolve_on_sphere(near.all, parent.lane(lane), length[lane], candidate);
+                    resolve_on_sphere(near.all, parent, segment.length[lane], candidate);
                 p.set_lane(lane, found);
-                contact.unresolved += u32::from(!free);
+                unresolved += u32::from(!free);
             }
         }
     }
-    contact.position = p;
-    // Stop the motion into the surface; slow the sliding down by Coulomb's law.
-    let relative = (p - before) * f32x16::splat(simd, inverse_dt) - surface;
-    let across = normal * relative.dot(normal);
-    let sliding = relative - across;
-    let speed = sliding.length();
-    let most = friction * depth * inverse_dt;
-    let share = (most / speed.max(f32x16::splat(simd, 1e-9))).min(f32x16::splat(simd, 1.0));
-    contact.brake = (across + sliding * share).or(depth.simd_gt(0.0), zero);
-    contact
+    if let Some(field) = obstacles.field {
+        let (inside, stuck) = leave_field(simd, field, active, segment, &mut p, &mut touch);
+        touched |= inside;
+        unresolved += stuck;
+    }
+    let brake = if touched { touch.brake(simd, p - before, 1.0 / pass.dt) } else { touch.normal };
+    LaneContact { touched, position: p, brake, unresolved }
+}
+
+/// Moves particles out of a distance field, as [`collide`] does with shapes: onto the plane through
+/// the nearest point of the surface, a few times, since the surface is curved. Says whether any was
+/// inside, and how many still are.
+#[inline(always)]
+fn leave_field<S: Simd>(
+    simd: S,
+    obstacle: &FieldObstacle<'_>,
+    active: mask32x16<S>,
+    segment: &Segment<S>,
+    p: &mut Vec3x<S>,
+    touch: &mut Touch<S>,
+) -> (bool, u32) {
+    let mut asked = active.to_bitmask() as u32;
+    let mut any = false;
+    for round in 0..=FIELD_ROUNDS {
+        // Ask the field lane by lane.
+        let mut inside = 0u32;
+        let mut distances = f32x16::splat(simd, 0.0);
+        for lane in bits(asked) {
+            let d = obstacle.field.distance_at(p.lane(lane)) - obstacle.skin;
+            if d < 0.0 {
+                inside |= 1 << lane;
+                distances[lane] = d;
+            }
+        }
+        if inside == 0 {
+            return (any, 0);
+        }
+        if round == FIELD_ROUNDS {
+            // What is left is inside by less than the skin, or has no place at this length.
+            let stuck = bits(inside).filter(|&l| distances[l] < -obstacle.skin).count();
+            return (any, stuck as u32);
+        }
+        any = true;
+        asked = inside;
+        let mut n = Vec3x::splat(simd, Vec3::Y);
+        let mut velocity = Vec3x::splat(simd, Vec3::ZERO);
+        for lane in bits(inside) {
+            let sample = obstacle.field.sample(p.lane(lane));
+            n.set_lane(lane, sample.gradient);
+            velocity.set_lane(lane, sample.velocity);
+        }
+        let mask = mask32x16::from_bitmask(simd, u64::from(inside));
+        let turned = onto_plane(segment, *p, n, distances);
+        let deeper = mask & (-distances).simd_gt(touch.depth);
+        touch.depth = deeper.select(-distances, touch.depth);
+        touch.normal = n.or(mask, touch.normal);
+        touch.surface = velocity.or(mask, touch.surface);
+        touch.friction = mask.select(f32x16::splat(simd, obstacle.friction), touch.friction);
+        touch.restitution =
+            mask.select(f32x16::splat(simd, obstacle.restitution), touch.restitution);
+        *p = turned.or(mask, *p);
+    }
+    (any, 0)
+}
+
+/// The bits that are set.
+fn bits(mask: u32) -> impl Iterator<Item = usize> {
+    (0..crate::math::LANES).filter(move |l| mask & (1 << l) != 0)
 }
 
 #[inline(always)]
@@ -118,9 +215,25 @@ fn to_shape<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> Vec3x<S> {
     }
 }
 
-/// The point relative to the axis, and a level that is below one inside.
+/// A level that is below one inside.
 #[inline(always)]
-fn level_of<S: Simd>(simd: S, c: &StepCollider, mut q: Vec3x<S>) -> (Vec3x<S>, f32x16<S>) {
+fn level_of<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> f32x16<S> {
+    if c.plane || c.half_height > 0.0 {
+        return axis_level_of(simd, c, p).1;
+    }
+    let m = &c.to_ball;
+    let s = Vec3x {
+        x: p.x * m.x_axis.x + p.y * m.y_axis.x + p.z * m.z_axis.x,
+        y: p.x * m.x_axis.y + p.y * m.y_axis.y + p.z * m.z_axis.y,
+        z: p.x * m.x_axis.z + p.y * m.y_axis.z + p.z * m.z_axis.z,
+    } - Vec3x::splat(simd, c.ball_centre);
+    s.dot(s)
+}
+
+/// The point relative to the axis, and its level.
+#[inline(always)]
+fn axis_level_of<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> (Vec3x<S>, f32x16<S>) {
+    let mut q = to_shape(simd, c, p);
     if c.plane {
         return (q, q.y + 1.0);
     }
@@ -138,9 +251,10 @@ fn level_of<S: Simd>(simd: S, c: &StepCollider, mut q: Vec3x<S>) -> (Vec3x<S>, f
 fn tangent_of<S: Simd>(
     simd: S,
     c: &StepCollider,
-    q: Vec3x<S>,
+    p: Vec3x<S>,
     level2: f32x16<S>,
 ) -> (Vec3x<S>, f32x16<S>) {
+    let (q, _) = axis_level_of(simd, c, p);
     let (local, distance) = if c.plane {
         (Vec3x::splat(simd, Vec3::Y), q.y)
     } else {
@@ -177,13 +291,12 @@ fn material_velocity<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> Vec3x<S
 /// `parent`, nearest to `p`. Where the plane misses the sphere, the point nearest to the plane.
 #[inline(always)]
 fn onto_plane<S: Simd>(
-    parent: Vec3x<S>,
-    length: f32x16<S>,
+    segment: &Segment<S>,
     p: Vec3x<S>,
-    ahead: Vec3x<S>,
     n: Vec3x<S>,
     distance: f32x16<S>,
 ) -> Vec3x<S> {
+    let Segment { parent, grandparent, length } = *segment;
     let simd = length.simd;
     let one = f32x16::splat(simd, 1.0);
     let inverse = one / length;
@@ -192,6 +305,7 @@ fn onto_plane<S: Simd>(
     let height = distance + (parent - p).dot(n);
     let lift = (-height * inverse).max(-one).min(one);
     // The rest of the direction is kept; straight into the surface, slide ahead instead.
+    let ahead = (parent - grandparent) * inverse;
     let mut tangent = along - n * along.dot(n);
     let slide = ahead - n * ahead.dot(n);
     tangent = tangent.or(tangent.length().simd_gt(1e-3), slide);

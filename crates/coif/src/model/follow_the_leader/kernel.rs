@@ -1,21 +1,21 @@
-//! The pass, sixteen strands at a time.
+//! The pass in lanes: sixteen strands, root to tip, one particle of each at a time.
 //!
-//! One walk from root to tip reads x(i), v(i) and writes x(i), v(i-1): a particle's velocity needs
-//! the correction of its successor, so it is finished one point late, from registers.
+//! Everything that is not position, velocity, tension or a constant of the groom stays in registers:
+//! the pass reads and writes 28 bytes a particle.
 
-use fearless_simd::{Simd, SimdBase, SimdMask, f32x16, mask32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
 use glam::Vec3;
 
 use super::Pass;
-use super::block::{Block, Outcome};
-use super::collider::{Bounds, Near, StepCollider};
-use super::contact::collide;
-use super::rest::SMALLEST_TURN;
+use super::block::{Block, Outcome, Rows};
+use super::collider::{Bounds, Near, Obstacles};
+use super::contact::{Segment, collide};
+use super::style::{SMALLEST_TURN, Stage};
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};
 
 /// Farthest a particle may get from the origin (m) before it counts as broken.
-const FARTHEST: f32 = 1e5;
+pub(super) const FARTHEST: f32 = 1e5;
 
 /// Points for which near colliders are looked up together.
 const CHUNK: usize = 8;
@@ -24,129 +24,155 @@ const CHUNK: usize = 8;
 /// (m), by gravity, style and contact.
 const MARGIN: f32 = 0.015;
 
-/// Advances a block by one step.
+/// Shortest way from a predecessor (m) that still has a direction.
+const NO_DIRECTION: f32 = 1e-9;
+
+/// Advances a block by one step. `STYLE`: whether hair remembers its groom. `EVEN`: see
+/// [`Block::even`].
 ///
-/// Source: `muller2012` eq. 1 (predict), 3.1 (project and collide on the length sphere), eq. 9
-/// (corrected velocity).
+/// Source: `muller2012` eq. 1 (predict), eq. 11 (bending limit), 3.1 (project and collide on the
+/// length sphere), eq. 9 (corrected velocity).
 /// Symbols: x position, v velocity, p new position, d correction of the length projection, s scale
 /// of the velocity correction, dt step.
-/// Deviations: before the projection a particle is pulled towards its groomed direction, carried by
-/// its predecessor's frame; d is the length projection's part only, since only that one is a force
-/// between the two particles; contact removes the velocity into the surface and slows the sliding.
+/// Deviations: v is the velocity with which a particle moves; what eq. 9 subtracts from it is kept
+/// apart, as the tension of the next segment, and added when the next step predicts. d is the length
+/// projection's part only, since only that one is a force between the two particles. The reaction
+/// weighs the masses of the two particles, so that a tip counts half and segments may differ. Before
+/// the projection the style pulls. Contact removes the velocity into the surface and slows the
+/// sliding.
 #[inline(always)]
-pub(super) fn step_block<S: Simd>(
+pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     simd: S,
-    block: &mut Block,
+    block: &Block,
+    rows: Rows<'_>,
     pass: &Pass,
-    colliders: &[StepCollider],
+    obstacles: &Obstacles<'_>,
 ) -> Outcome {
-    let inverse_dt = 1.0 / pass.dt;
-    let carried_on = 1.0 / (1.0 + pass.damping * pass.dt);
-    let fall = Vec3x::splat(simd, pass.gravity * pass.dt);
-    let blow = Vec3x::load(simd, &block.wind, 0) * f32x16::splat(simd, pass.damping * pass.dt);
-    let push = fall + blow;
+    let Rows { position, velocity, tension } = rows;
+    let points = block.points;
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let row = |from: &[f32], i: usize| f32x16::from_slice(simd, &from[i * LANES..(i + 1) * LANES]);
+    let dt = splat(pass.dt);
+    let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
+    let carried_on = splat(pass.carried_on / pass.dt);
+    let blow = Vec3x::load(simd, &block.wind, 0) * splat(1.0 - pass.carried_on);
     let last = f32x16::from_slice(simd, &block.last);
     let last_embedded = f32x16::from_slice(simd, &block.last_embedded);
     let root = Carrier::load(simd, &block.root);
     let root_before = Carrier::load(simd, &block.root_before);
-    let dt = f32x16::splat(simd, pass.dt);
-    let zero = Vec3x::splat(simd, Vec3::ZERO);
-
-    // Start at the root, which the body carries, with the frame of the last embedded segment.
-    let mut x_before = Vec3x::load(simd, &block.position, 0);
-    let mut parent = root.point(Vec3x::load(simd, &block.rest, 0));
-    let rest_frame = Frame {
-        along: Vec3x::load(simd, &block.rest_frame[0], 0),
-        normal: Vec3x::load(simd, &block.rest_frame[1], 0),
-    };
-    let mut frame = root.frame(rest_frame);
-    let mut frame_before = root_before.frame(rest_frame);
-    let mut brake = zero;
-    let mut sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
-    parent.store(&mut block.position, 0);
-
     let mut outcome = Outcome::default();
-    let mut near = Near::none(colliders);
-    for i in 1..block.points {
-        // Now and then, look which colliders the next few points could touch.
-        if (i - 1) % CHUNK == 0 && !colliders.is_empty() {
-            let dragged = (parent - x_before).length().reduce_max();
-            near.pick(&reach(simd, block, i, pass.dt, dragged));
-        }
-        let x = Vec3x::load(simd, &block.position, i);
-        let v = Vec3x::load(simd, &block.velocity, i);
-        let length = f32x16::from_slice(simd, &block.length[i * LANES..(i + 1) * LANES]);
-        let pull = f32x16::from_slice(simd, &block.pull[i * LANES..(i + 1) * LANES]);
-        let drag = f32x16::from_slice(simd, &block.drag[i * LANES..(i + 1) * LANES]);
+    let mut near = Near::none(obstacles.colliders);
 
-        // Predict (eq. 1).
-        let predicted = x + (v + push) * f32x16::splat(simd, carried_on) * dt;
-        // Pull towards the groomed direction in the predecessor's frame, and along with its motion.
-        let goal = Vec3x::load(simd, &block.goal, i);
-        let target = parent + frame.point(goal);
-        let target_before = x_before + frame_before.point(goal);
-        let along_with = x + (target - target_before);
-        let styled = predicted + (target - predicted) * pull + (along_with - predicted) * drag;
-        // Project onto the length sphere (3.1), from the frame's direction if there is none.
-        let way = styled - parent;
-        let distance = way.length();
-        let direction = (way
-            * (f32x16::splat(simd, 1.0) / distance.max(f32x16::splat(simd, 1e-12))))
-        .or(distance.simd_gt(1e-9), frame.along);
-        let mut p = parent + direction * length;
-        let mut d = p - styled;
+    // Start at the root, which the body carries.
+    let mut x_before = Vec3x::load(simd, position, 0);
+    let mut parent = root.point(Vec3x::load(simd, &block.rest, 0));
+    let mut sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
+    parent.store(position, 0);
+    ((parent - x_before) * splat(1.0 / pass.dt)).store(velocity, 0);
+    let mut x = Vec3x::load(simd, position, 1);
+    let mut grandparent = parent - (x - x_before);
+    let mut style = Style::none(simd);
+    let mut stages = block.stages.iter().peekable();
+
+    for i in 1..points {
+        // Now and then, look which colliders the next few points could touch.
+        if (i - 1) % CHUNK == 0 && !obstacles.colliders.is_empty() {
+            let far = (parent - x_before).length().reduce_max();
+            near.pick(&reach(simd, position, velocity, i..(i + CHUNK).min(points), pass.dt, far));
+        }
+        let length = row(&block.length, i);
+        let v = Vec3x::load(simd, velocity, i);
+        let x_next = Vec3x::load(simd, position, (i + 1).min(points - 1));
+
+        // Predict (eq. 1), with the pull of the next segment as it was at the last step (eq. 9).
+        let pulled = (v + (x_next - x) * row(tension, i)) * dt;
+        let mut y = x + pulled + fall;
+        if STYLE {
+            // Begin the stages that begin at the predecessor.
+            while let Some(stage) = stages.next_if(|s| s.first < i) {
+                style.enter(simd, stage, [&root, &root_before], [parent, x_before], pass.dt);
+            }
+            y = y + style.pull(Vec3x::load(simd, &block.goal, i), x, v * dt);
+        }
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend > 0.0 && i > 1 {
+            let least = (length + row(&block.length, i - 1)) * splat(pass.bend);
+            let way = y - grandparent;
+            let distance2 = way.dot(way);
+            let bent = distance2.simd_lt(least * least) & distance2.simd_gt(NO_DIRECTION);
+            if bent.any_true() {
+                y = (grandparent + way * (least / distance2.sqrt())).or(bent, y);
+            }
+        }
+        // Project onto the length sphere (3.1), from the segment before if there is no direction.
+        let mut way = y - parent;
+        let mut distance2 = way.dot(way);
+        let lost = distance2.simd_lt(NO_DIRECTION * NO_DIRECTION);
+        if lost.any_true() {
+            way = (parent - grandparent).or(lost, way);
+            distance2 = way.dot(way);
+        }
+        let distance = distance2.sqrt();
+        let mut p = parent + way * (length / distance);
+        let reaction = row(&block.reaction, if EVEN { 0 } else { i });
+        let mut pull = (distance - length) * reaction;
+        if EVEN && i + 1 == points {
+            pull = pull * splat(0.5);
+        }
 
         // Points that are embedded go where the body carries them.
-        let index = f32x16::splat(simd, i as f32);
-        let free = index.simd_gt(last_embedded);
-        let mut active = free & index.simd_le(last);
+        let mut active = sane;
         if i < block.most_embedded {
-            let carried = root.point(Vec3x::load(simd, &block.rest, i));
-            p = p.or(free, carried);
+            let free = splat(i as f32).simd_gt(last_embedded);
+            p = p.or(free, root.point(Vec3x::load(simd, &block.rest, i)));
+            active &= free;
         }
-        d = d.or(active, zero);
+        if !EVEN {
+            active &= splat(i as f32).simd_le(last);
+        }
 
         // Leave the body on the length sphere.
-        active &= sane;
-        let contact = collide(simd, &near, active, parent, length, frame.along, p, x, inverse_dt);
-        p = contact.position;
-        outcome.unresolved += contact.unresolved;
-
-        // Finish the predecessor's velocity (eq. 9).
-        let corrected = (parent - x_before - d * f32x16::splat(simd, pass.correction))
-            * f32x16::splat(simd, inverse_dt)
-            - brake;
-        corrected.store(&mut block.velocity, i - 1);
-        p.store(&mut block.position, i);
-
-        // Carry the frames along without twist; embedded segments keep the frame they were given.
-        let inverse_length = f32x16::splat(simd, 1.0) / length;
-        frame = frame.transported((p - parent) * inverse_length).or(free, frame);
-        frame_before =
-            frame_before.transported((x - x_before) * inverse_length).or(free, frame_before);
+        let mut moved = (p - x) * carried_on + blow;
+        if near.any() || obstacles.field.is_some() {
+            let segment = Segment { parent, grandparent, length };
+            let contact = collide(simd, &near, obstacles, active, &segment, p, x, pass);
+            if contact.touched {
+                p = contact.position;
+                moved = (p - x) * carried_on + blow - contact.brake;
+                outcome.unresolved += contact.unresolved;
+            }
+        }
+        moved.store(velocity, i);
+        p.store(position, i);
+        pull.store_slice(&mut tension[(i - 1) * LANES..i * LANES]);
         sane &= p.dot(p).simd_lt(FARTHEST * FARTHEST);
-        x_before = x;
-        parent = p;
-        brake = contact.brake;
+
+        (grandparent, parent) = (parent, p);
+        (x_before, x) = (x, x_next);
     }
-    let corrected = (parent - x_before) * f32x16::splat(simd, inverse_dt) - brake;
-    corrected.store(&mut block.velocity, block.points - 1);
 
     // A lane that left the world, or is not a number any more, has failed a comparison.
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
 }
 
-/// A box around where the points from `first` on can get in one step: where they are, how far their
-/// velocity takes them, and how far they are dragged along.
+/// A box around where points can get in one step: where they are, how far their velocity takes them,
+/// and how far they are dragged along.
 #[inline(always)]
-fn reach<S: Simd>(simd: S, block: &Block, first: usize, dt: f32, dragged: f32) -> Bounds {
-    let mut lo = Vec3x::load(simd, &block.position, first);
+fn reach<S: Simd>(
+    simd: S,
+    position: &[f32],
+    velocity: &[f32],
+    points: std::ops::Range<usize>,
+    dt: f32,
+    dragged: f32,
+) -> Bounds {
+    let mut lo = Vec3x::load(simd, position, points.start);
     let mut hi = lo;
     let mut speed2 = f32x16::splat(simd, 0.0);
-    for i in first..(first + CHUNK).min(block.points) {
-        let p = Vec3x::load(simd, &block.position, i);
-        let v = Vec3x::load(simd, &block.velocity, i);
+    for i in points {
+        let p = Vec3x::load(simd, position, i);
+        let v = Vec3x::load(simd, velocity, i);
         lo = Vec3x { x: lo.x.min(p.x), y: lo.y.min(p.y), z: lo.z.min(p.z) };
         hi = Vec3x { x: hi.x.max(p.x), y: hi.y.max(p.y), z: hi.z.max(p.z) };
         speed2 = speed2.max(v.dot(v));
@@ -158,15 +184,73 @@ fn reach<S: Simd>(simd: S, block: &Block, first: usize, dt: f32, dragged: f32) -
     }
 }
 
+/// The stage of the style that each lane is in, at the end and at the start of the step.
+pub(super) struct Style<S: Simd> {
+    origin: [Vec3x<S>; 2],
+    frame: [Frame<S>; 2],
+    /// Way in which the held weight moves a point in a step (m).
+    hold: Vec3x<S>,
+    pull: f32x16<S>,
+    drag: f32x16<S>,
+}
+
+impl<S: Simd> Style<S> {
+    #[inline(always)]
+    pub(super) fn none(simd: S) -> Self {
+        let zero = Vec3x::splat(simd, Vec3::ZERO);
+        let frame = Frame { along: zero, normal: zero, binormal: zero };
+        let none = f32x16::splat(simd, 0.0);
+        Self { origin: [zero; 2], frame: [frame; 2], hold: zero, pull: none, drag: none }
+    }
+
+    /// Begins a stage at a point that is now and was before at `place`.
+    #[inline(always)]
+    pub(super) fn enter(
+        &mut self,
+        simd: S,
+        stage: &Stage,
+        roots: [&Carrier<S>; 2],
+        place: [Vec3x<S>; 2],
+        dt: f32,
+    ) {
+        let here = f32x16::from_slice(simd, &stage.lanes).simd_gt(0.5);
+        let scalp = f32x16::from_slice(simd, &stage.scalp).simd_gt(0.5);
+        let along = Vec3x::load(simd, &stage.along, 0);
+        let normal = Vec3x::load(simd, &stage.normal, 0);
+        for k in 0..2 {
+            // On from the scalp, or from the line between the ends of the stage before.
+            let chord = place[k] - self.origin[k];
+            let size = chord.length().max(f32x16::splat(simd, NO_DIRECTION));
+            let turned = self.frame[k].transported(chord * (f32x16::splat(simd, 1.0) / size));
+            let start = Frame::new(roots[k].direction(along), roots[k].direction(normal));
+            self.frame[k] = start.or(scalp, turned).or(here, self.frame[k]);
+            self.origin[k] = place[k].or(here, self.origin[k]);
+        }
+        let hold = self.frame[0].point(Vec3x::load(simd, &stage.hold, 0));
+        self.hold = (hold * f32x16::splat(simd, dt * dt)).or(here, self.hold);
+        self.pull = here.select(f32x16::from_slice(simd, &stage.pull), self.pull);
+        self.drag = here.select(f32x16::from_slice(simd, &stage.drag), self.drag);
+    }
+
+    /// What the style adds to a predicted position: an implicit damped spring to the goal, and the
+    /// weight that the groom holds. `drift` is the way that the velocity takes the point.
+    #[inline(always)]
+    pub(super) fn pull(&self, goal: Vec3x<S>, x: Vec3x<S>, drift: Vec3x<S>) -> Vec3x<S> {
+        let target = self.origin[0] + self.frame[0].point(goal);
+        let before = self.origin[1] + self.frame[1].point(goal);
+        (target - x - drift) * self.pull + (target - before - drift) * self.drag + self.hold
+    }
+}
+
 /// World from rest, sixteen times.
-struct Carrier<S: Simd> {
+pub(super) struct Carrier<S: Simd> {
     columns: [Vec3x<S>; 3],
     translation: Vec3x<S>,
 }
 
 impl<S: Simd> Carrier<S> {
     #[inline(always)]
-    fn load(simd: S, from: &[[f32; VECTOR]; 4]) -> Self {
+    pub(super) fn load(simd: S, from: &[[f32; VECTOR]; 4]) -> Self {
         Self {
             columns: [0, 1, 2].map(|i| Vec3x::load(simd, &from[i], 0)),
             translation: Vec3x::load(simd, &from[3], 0),
@@ -174,34 +258,35 @@ impl<S: Simd> Carrier<S> {
     }
 
     #[inline(always)]
-    fn direction(&self, v: Vec3x<S>) -> Vec3x<S> {
+    pub(super) fn direction(&self, v: Vec3x<S>) -> Vec3x<S> {
         let [x, y, z] = self.columns;
         x * v.x + y * v.y + z * v.z
     }
 
     #[inline(always)]
-    fn point(&self, p: Vec3x<S>) -> Vec3x<S> {
+    pub(super) fn point(&self, p: Vec3x<S>) -> Vec3x<S> {
         self.direction(p) + self.translation
-    }
-
-    #[inline(always)]
-    fn frame(&self, rest: Frame<S>) -> Frame<S> {
-        Frame { along: self.direction(rest.along), normal: self.direction(rest.normal) }
     }
 }
 
-/// A segment's direction and a unit vector across it.
+/// A direction and two unit vectors across it.
 #[derive(Clone, Copy)]
 struct Frame<S: Simd> {
     along: Vec3x<S>,
     normal: Vec3x<S>,
+    binormal: Vec3x<S>,
 }
 
 impl<S: Simd> Frame<S> {
+    #[inline(always)]
+    fn new(along: Vec3x<S>, normal: Vec3x<S>) -> Self {
+        Self { along, normal, binormal: along.cross(normal) }
+    }
+
     /// From the frame's coordinates to the world's.
     #[inline(always)]
     fn point(&self, v: Vec3x<S>) -> Vec3x<S> {
-        self.along * v.x + self.normal * v.y + self.along.cross(self.normal) * v.z
+        self.along * v.x + self.normal * v.y + self.binormal * v.z
     }
 
     /// Turned by the smallest rotation that takes its direction to `next`.
@@ -209,11 +294,15 @@ impl<S: Simd> Frame<S> {
     fn transported(&self, next: Vec3x<S>) -> Self {
         let cosine = (self.along.dot(next) + 1.0).max(f32x16::splat(next.x.simd, SMALLEST_TURN));
         let normal = self.normal - (self.along + next) * (self.normal.dot(next) / cosine);
-        Self { along: next, normal }
+        Self::new(next, normal)
     }
 
     #[inline(always)]
     fn or(self, mask: mask32x16<S>, other: Self) -> Self {
-        Self { along: self.along.or(mask, other.along), normal: self.normal.or(mask, other.normal) }
+        Self {
+            along: self.along.or(mask, other.along),
+            normal: self.normal.or(mask, other.normal),
+            binormal: self.binormal.or(mask, other.binormal),
+        }
     }
 }

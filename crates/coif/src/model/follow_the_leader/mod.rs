@@ -1,13 +1,13 @@
 //! Dynamic Follow-The-Leader (`muller2012`): zero stretch in one pass.
 //!
-//! Each particle is predicted, pulled towards its groomed direction, put on the sphere of its
-//! segment's length around its predecessor and moved on that sphere out of the body, root to tip.
-//! Velocities are corrected for the mass that the one-way projection hides (eq. 9).
+//! Each particle is predicted, pulled towards its groomed place (`style.rs`), kept from bending too
+//! far, put on the sphere of its segment's length around its predecessor and moved on that sphere
+//! out of the body, root to tip. Velocities are corrected for the mass that the one-way projection
+//! hides (eq. 9).
 //!
-//! The state lies in blocks of sixteen strands, one strand per lane (`block.rs`); the pass is in
-//! `kernel.rs`, the plain version of the same pass that tests and benchmarks compare with in
-//! `plain.rs`. Backward propagation, chains held at other ends and the bending limit (3.4, 3.5)
-//! are not here yet.
+//! The state lies in rows of sixteen strands, one strand per lane (`block.rs`); the pass is in
+//! `kernel.rs`, the passes in both directions (3.4, chains held at other ends) in `two_way.rs`, the
+//! plain version of the same pass that tests and benchmarks compare with in `plain.rs`.
 
 mod block;
 mod collider;
@@ -15,16 +15,18 @@ mod contact;
 mod kernel;
 mod on_sphere;
 pub mod plain;
-mod rest;
+mod style;
+mod two_way;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::block::Block;
-use self::collider::StepCollider;
+use self::block::{Block, Rows};
+use self::collider::{Obstacles, StepCollider};
 use super::{Environment, Model, StepReport};
 use crate::groom::Groom;
+use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform, lanes, morton_code};
 use crate::{Error, Result};
 
@@ -34,38 +36,92 @@ pub const NAME: &str = "follow-the-leader";
 /// Parameters of Follow-The-Leader.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Scale `s` of the velocity correction (`muller2012` eq. 9), 0..1. 1 hides the uneven masses
-    /// completely and damps most; a little less swings longer.
+    /// Scale `s` of the velocity correction (`muller2012` eq. 9), 0..1: the mass per length at the
+    /// tip that the motion shows, if it is 1 at the root. 1 is a strand of even mass. (The paper's
+    /// scale is per segment; this is its power by the number of segments.)
     pub correction: f32,
-    /// Time (s) in which a segment swings back to its groomed direction: small is stiff. Segments
-    /// whose groomed shape needs more to stand gravity are made stiffer by themselves.
+    /// Smallest distance between every second point, as a share of the straight distance
+    /// (`muller2012` eq. 11, `s_b`): 0 bends freely, 1 not at all. The smallest angle between two
+    /// segments is `pi - 2 acos(s_b)`.
+    pub bend_limit: f32,
+    /// Time (s) in which hair swings back to its groom: small is stiff, infinite is limp. Hair whose
+    /// shape needs more to stand gravity is stiffer by itself.
     pub style_time: f32,
     /// Rate (1/s) at which hair takes on the velocity of the air. A single fibre in still air is
     /// faster still; hair in locks carries air along with it.
     pub damping: f32,
     /// Whether the groom is the shape that hair has under gravity (rather than without).
     pub hold_shape: bool,
+    /// Which ends of a strand follow the body.
+    pub ends: Ends,
+    /// Whether motion also runs from tip to root within a step (`muller2012` 3.4).
+    pub backward: bool,
+}
+
+/// Which ends of a strand follow the body. With other ends than the root the passes from both ends
+/// are averaged (`muller2012` figure 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ends {
+    /// The root.
+    #[default]
+    Root,
+    /// Root and tip, each carried by the scalp under the root: both passes count more near the end
+    /// where they start (figure 2 e).
+    Both,
+    /// As `Both`, with the plain average of the two passes (figure 2 d).
+    BothEvenly,
+    /// None: the strand flies (figure 2 c).
+    Free,
+}
+
+impl Ends {
+    /// All choices by name.
+    pub const NAMES: &'static [(&'static str, Self)] = &[
+        ("root", Self::Root),
+        ("both", Self::Both),
+        ("both-evenly", Self::BothEvenly),
+        ("free", Self::Free),
+    ];
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { correction: 0.95, style_time: 0.1, damping: 10.0, hold_shape: true }
+        Self {
+            correction: 0.9,
+            bend_limit: 0.0,
+            style_time: 0.2,
+            damping: 4.0,
+            hold_shape: true,
+            ends: Ends::Root,
+            backward: false,
+        }
     }
 }
 
 impl Settings {
+    /// A strand without style, air or stiffness: a chain.
+    pub fn limp() -> Self {
+        Self { style_time: f32::INFINITY, damping: 0.0, hold_shape: false, ..Self::default() }
+    }
+
     fn validate(&self) -> Result<()> {
         let checks = [
             ("correction", self.correction, (0.0..=1.0).contains(&self.correction), "0 to 1"),
+            ("bend_limit", self.bend_limit, (0.0..=1.0).contains(&self.bend_limit), "0 to 1"),
             ("style_time (s)", self.style_time, self.style_time > 0.0, "more than 0"),
             ("damping (1/s)", self.damping, self.damping >= 0.0, "0 or more"),
         ];
         for (name, value, fine, expected) in checks {
-            if !(fine && value.is_finite()) {
+            if !fine {
                 return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
             }
         }
         Ok(())
+    }
+
+    /// Whether a step needs passes in both directions.
+    fn is_two_way(&self) -> bool {
+        self.backward || self.ends != Ends::Root
     }
 }
 
@@ -74,8 +130,26 @@ impl Settings {
 struct Pass {
     dt: f32,
     gravity: Vec3,
-    correction: f32,
-    damping: f32,
+    bend: f32,
+    /// Share of the velocity that the air leaves.
+    carried_on: f32,
+    ends: Ends,
+    styled: bool,
+    two_way: bool,
+}
+
+impl Pass {
+    fn new(settings: &Settings, dt: f32, gravity: Vec3) -> Self {
+        Self {
+            dt,
+            gravity,
+            bend: settings.bend_limit,
+            carried_on: 1.0 / (1.0 + settings.damping * dt),
+            ends: settings.ends,
+            styled: settings.style_time.is_finite(),
+            two_way: settings.is_two_way(),
+        }
+    }
 }
 
 /// Hair that moves by Follow-The-Leader.
@@ -83,22 +157,29 @@ pub struct FollowTheLeader {
     settings: Settings,
     level: Level,
     blocks: Vec<Block>,
-    /// Per strand: its block and lane.
+    /// State of all blocks, one after the other.
+    position: Vec<f32>,
+    velocity: Vec<f32>,
+    tension: Vec<f32>,
+    /// Per row: which lanes hold a particle, and which of those may move.
+    present: Vec<u16>,
+    free: Vec<u16>,
+    /// Mass of each particle (kg), in rows of sixteen numbers.
+    mass: Vec<f32>,
+    /// Per strand: its first row and lane.
     place: Vec<(u32, u8)>,
     first_point: Vec<u32>,
+    colliders: Vec<StepCollider>,
 }
 
+/// Blocks that one task advances: some ten thousand particles, so that handing out tasks costs little.
+const BLOCKS_PER_TASK: usize = 24;
+
 impl FollowTheLeader {
-    /// Lays a groom out in lanes and finds the directions in which it rests.
+    /// Lays a groom out in lanes.
     pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
-        let pass = Pass {
-            dt,
-            gravity: if settings.hold_shape { gravity } else { Vec3::ZERO },
-            correction: settings.correction,
-            damping: settings.damping,
-        };
         // Put strands of equal length and equal embedding next to each other, and among them
         // neighbours on the scalp: they touch the same colliders.
         let points = |s: usize| groom.strands.points_of(s).len();
@@ -109,31 +190,121 @@ impl FollowTheLeader {
         });
         let blocks: Vec<Block> = order
             .par_chunks(LANES)
-            .map(|strands| Block::new(groom, strands, &pass, settings.style_time))
+            .map(|strands| Block::new(groom, strands, settings, dt, gravity))
             .collect();
-        let mut place = vec![(0, 0); order.len()];
-        for (i, &s) in order.iter().enumerate() {
-            place[s] = ((i / LANES) as u32, (i % LANES) as u8);
-        }
+        let rows: usize = blocks.iter().map(|b| b.points).sum();
         let mut model = Self {
             settings: settings.clone(),
             level: Level::new(),
-            blocks,
-            place,
+            position: vec![0.0; rows * VECTOR],
+            velocity: vec![0.0; rows * VECTOR],
+            tension: vec![0.0; rows * LANES],
+            present: vec![0; rows],
+            free: vec![0; rows],
+            mass: vec![0.0; rows * LANES],
+            place: vec![(0, 0); order.len()],
             first_point: groom.strands.first_points().to_vec(),
+            colliders: Vec::new(),
+            blocks,
         };
+        let mut first = 0;
+        for block in &model.blocks {
+            for l in 0..block.lanes {
+                let strand = block.strands[l] as usize;
+                model.place[strand] = (first as u32, l as u8);
+                let last = block.last[l] as usize;
+                for i in 0..=last {
+                    model.present[first + i] |= 1 << l;
+                    let moves = i as f32 > block.last_embedded[l];
+                    model.free[first + i] |= u16::from(moves) << l;
+                    let line = groom.strands.strand(strand);
+                    let inner = if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 };
+                    let outer = if i < last { line[i].distance(line[i + 1]) } else { 0.0 };
+                    let radius = groom.radius[groom.strands.points_of(strand).start + i];
+                    model.mass[(first + i) * LANES + l] =
+                        0.5 * (inner + outer) * groom.fibre.mass_per_length(radius);
+                }
+            }
+            first += block.points;
+        }
         model.reset(&vec![RigidTransform::IDENTITY; groom.strands.strand_count()]);
         Ok(model)
     }
 
-    fn unpack(&self, out: &mut [Vec3], array: impl Fn(&Block) -> &[f32]) {
-        for (s, &(block, lane)) in self.place.iter().enumerate() {
-            let from = array(&self.blocks[block as usize]);
-            let points = self.first_point[s] as usize..self.first_point[s + 1] as usize;
-            for (i, p) in out[points].iter_mut().enumerate() {
-                *p = lanes::lane(from, i, lane.into());
-            }
+    fn unpack(&self, out: &mut [Vec3], from: &[f32]) {
+        // Strands in pieces of a fixed number, each of which owns its run of points.
+        let piece = 512;
+        let mut rest = out;
+        let mut pieces = Vec::with_capacity(self.place.len() / piece + 1);
+        for start in (0..self.place.len()).step_by(piece) {
+            let end = (start + piece).min(self.place.len());
+            let points = (self.first_point[end] - self.first_point[start]) as usize;
+            let (mine, others) = rest.split_at_mut(points);
+            pieces.push((start..end, mine));
+            rest = others;
         }
+        pieces.into_par_iter().for_each(|(strands, mut to)| {
+            for s in strands {
+                let (row, lane) = self.place[s];
+                let points = (self.first_point[s + 1] - self.first_point[s]) as usize;
+                let (mine, others) = to.split_at_mut(points);
+                for (i, p) in mine.iter_mut().enumerate() {
+                    *p = lanes::lane(from, row as usize + i, lane.into());
+                }
+                to = others;
+            }
+        });
+    }
+
+    /// Calls `work` for every block with its rows.
+    fn for_each_block(&mut self, work: impl Fn(&mut Block, Rows<'_>) + Sync) {
+        let rows = Rows {
+            position: &mut self.position,
+            velocity: &mut self.velocity,
+            tension: &mut self.tension,
+        };
+        in_halves(&mut self.blocks, rows, &work);
+    }
+}
+
+/// Splits the blocks until a task has few enough: the pieces depend on the groom only.
+fn in_halves(blocks: &mut [Block], rows: Rows<'_>, work: &(impl Fn(&mut Block, Rows<'_>) + Sync)) {
+    if blocks.len() <= BLOCKS_PER_TASK || rayon::current_num_threads() == 1 {
+        let mut rest = rows;
+        for block in blocks {
+            let (mine, others) = rest.split(block.points);
+            work(block, mine);
+            rest = others;
+        }
+        return;
+    }
+    let (a, b) = blocks.split_at_mut(blocks.len() / 2);
+    let (rows_a, rows_b) = rows.split(a.iter().map(|block| block.points).sum());
+    rayon::join(|| in_halves(a, rows_a, work), || in_halves(b, rows_b, work));
+}
+
+/// Advances one block with the kernel that fits it.
+fn advance(
+    level: Level,
+    block: &Block,
+    rows: Rows<'_>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+    scratch: &mut [f32],
+) -> block::Outcome {
+    use kernel::step_block;
+    if pass.two_way {
+        return dispatch!(level, simd => two_way::step_block(simd, block, rows, pass, obstacles, scratch));
+    }
+    match (pass.styled, block.even) {
+        (true, true) => dispatch!(level,
+            simd => step_block::<_, true, true>(simd, block, rows, pass, obstacles)),
+        (true, false) => dispatch!(level,
+            simd => step_block::<_, true, false>(simd, block, rows, pass, obstacles)),
+        (false, true) => dispatch!(level,
+            simd => step_block::<_, false, true>(simd, block, rows, pass, obstacles)),
+        (false, false) => dispatch!(level,
+            simd => step_block::<_, false, false>(simd, block, rows, pass, obstacles)),
     }
 }
 
@@ -143,86 +314,85 @@ impl Model for FollowTheLeader {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let colliders: Vec<StepCollider> =
-            env.colliders.iter().map(|c| StepCollider::new(c, env.dt)).collect();
-        let pass = Pass {
-            dt: env.dt,
-            gravity: env.gravity,
-            correction: self.settings.correction,
-            damping: self.settings.damping,
-        };
+        let mut colliders = std::mem::take(&mut self.colliders);
+        colliders.clear();
+        colliders.extend(env.colliders.iter().map(|c| StepCollider::new(c, env.dt)));
+        let pass = Pass::new(&self.settings, env.dt, env.gravity);
         let level = self.level;
+        let obstacles = Obstacles { colliders: &colliders, field: env.field.as_ref() };
         // Advance the blocks in any order: none reads another.
-        let outcomes: Vec<block::Outcome> = self
-            .blocks
-            .par_iter_mut()
-            .map(|block| {
-                block.load_roots(env);
-                dispatch!(level, simd => kernel::step_block(simd, block, &pass, &colliders))
-            })
-            .collect();
-        // Report in block order, so that the report has the same bits for any number of threads.
-        for (block, outcome) in self.blocks.iter_mut().zip(outcomes) {
-            report.unresolved += u64::from(outcome.unresolved);
-            for lane in 0..block.lanes {
-                if outcome.broken & (1 << lane) != 0 {
-                    let strand = block.strands[lane];
-                    block.reset_lane(lane, &env.world_from_rest[strand as usize]);
-                    report.quarantined.push(strand);
+        self.for_each_block(|block, mut rows| {
+            block.load_roots(env, rows.position);
+            let mut scratch = std::mem::take(&mut block.scratch);
+            block.outcome = advance(level, block, rows.reborrow(), &pass, &obstacles, &mut scratch);
+            block.scratch = scratch;
+            for lane in 0..LANES {
+                if block.outcome.broken & (1 << lane) != 0 {
+                    let root = env.world_from_rest[block.strands[lane] as usize];
+                    rows.reset_lane(block, lane, &root);
                 }
             }
+        });
+        // Report in block order, so that the report has the same bits for any number of threads.
+        for block in &self.blocks {
+            report.unresolved += u64::from(block.outcome.unresolved);
+            if block.outcome.broken != 0 {
+                let broken = |l: &usize| block.outcome.broken & (1 << l) != 0;
+                let lanes = (0..block.lanes).filter(broken);
+                report.quarantined.extend(lanes.map(|l| block.strands[l]));
+            }
         }
+        self.colliders = colliders;
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.blocks.par_iter_mut().for_each(|block| {
+        self.for_each_block(|block, mut rows| {
             for lane in 0..LANES {
-                block.reset_lane(lane, &world_from_rest[block.strands[lane] as usize]);
+                let root = &world_from_rest[block.strands[lane] as usize];
+                block.set_root(lane, root);
+                rows.reset_lane(block, lane, root);
             }
         });
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
-        self.blocks.par_iter_mut().for_each(|block| {
+        self.for_each_block(|block, mut rows| {
             for lane in 0..LANES {
                 let strand = block.strands[lane] as usize;
-                block.carry_lane(lane, &(to[strand] * from[strand].inverse()));
+                rows.carry_lane(block, lane, &(to[strand] * from[strand].inverse()));
                 block.set_root(lane, &to[strand]);
             }
         });
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.unpack(out, |block| &block.position);
+        self.unpack(out, &self.position);
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        self.unpack(out, |block| &block.velocity);
+        self.unpack(out, &self.velocity);
     }
 
     fn save(&self, out: &mut Vec<u8>) {
-        for block in &self.blocks {
-            for value in block.position.iter().chain(&block.velocity) {
-                out.extend_from_slice(&value.to_le_bytes());
-            }
+        for value in self.position.iter().chain(&self.velocity).chain(&self.tension) {
+            out.extend_from_slice(&value.to_le_bytes());
         }
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        let expected: usize =
-            self.blocks.iter().map(|b| 4 * (b.position.len() + b.velocity.len())).sum();
+        let expected = 4 * (self.position.len() + self.velocity.len() + self.tension.len());
         if bytes.len() != expected {
             return Err(Error::BadCheckpoint(format!(
                 "{} bytes of particles where the groom needs {expected}",
                 bytes.len()
             )));
         }
-        let mut values =
-            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let state = self.position.iter_mut().chain(&mut self.velocity).chain(&mut self.tension);
+        for (to, value) in state.zip(values) {
+            *to = value;
+        }
         for block in &mut self.blocks {
-            for to in block.position.iter_mut().chain(&mut block.velocity) {
-                *to = values.next().unwrap_or(0.0);
-            }
             for lane in 0..LANES {
                 block.set_root(lane, &world_from_rest[block.strands[lane] as usize]);
             }
@@ -274,6 +444,7 @@ mod tests {
                     wind: &Wind::default(),
                     world_from_rest: &[pose; 37],
                     colliders: &[collider],
+                    field: None,
                 };
                 model.step(&env, &mut StepReport::default());
             }

@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
-use super::rest::{RestShape, transport};
+use super::style::{RestShape, transport};
 use super::{Pass, Settings};
 use crate::groom::Groom;
 use crate::math::RigidTransform;
@@ -16,11 +16,13 @@ use crate::model::Environment;
 struct Particle {
     position: Vec3,
     velocity: Vec3,
+    /// Velocity that the next segment gives, per metre of its vector (1/s).
+    tension: f32,
     rest: Vec3,
     goal: Vec3,
-    pull: f32,
-    drag: f32,
     length: f32,
+    /// See [`super::block::Block::reaction`].
+    reaction: f32,
 }
 
 /// What touched a particle: enough for friction.
@@ -39,12 +41,11 @@ struct Touch {
 struct Strand {
     particles: Vec<Particle>,
     embedded: usize,
-    direction: Vec3,
-    normal: Vec3,
+    shape: Option<RestShape>,
     root: RigidTransform,
 }
 
-/// Follow-The-Leader without lanes and without threads.
+/// Follow-The-Leader without lanes and without threads, for strands that are held at their roots.
 pub struct PlainFollowTheLeader {
     settings: Settings,
     strands: Vec<Strand>,
@@ -53,29 +54,33 @@ pub struct PlainFollowTheLeader {
 impl PlainFollowTheLeader {
     /// Copies a valid groom; see [`super::FollowTheLeader::new`].
     pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Self {
-        let pass = Pass {
-            dt,
-            gravity: if settings.hold_shape { gravity } else { Vec3::ZERO },
-            correction: settings.correction,
-            damping: settings.damping,
-        };
         let strands = groom.strands.iter().zip(&groom.embedded).map(|(line, &embedded)| {
-            let embedded = (embedded as usize).clamp(1, line.len() - 1);
-            let shape = RestShape::new(line, embedded, &pass, settings.style_time);
-            let particles = (0..line.len()).map(|i| Particle {
+            let last = line.len() - 1;
+            let embedded = (embedded as usize).clamp(1, last);
+            let shape = settings
+                .style_time
+                .is_finite()
+                .then(|| RestShape::new(line, embedded, settings, dt, gravity));
+            let length = |i: usize| if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 };
+            let mass = |i: usize| length(i) + if i < last { length(i + 1) } else { 0.0 };
+            let scale = settings.correction.powf(1.0 / last as f32);
+            let particles = (0..=last).map(|i| Particle {
                 position: line[i],
-                velocity: shape.velocity[i],
+                velocity: Vec3::ZERO,
+                tension: 0.0,
                 rest: line[i],
-                goal: shape.goal[i],
-                pull: shape.pull[i],
-                drag: shape.drag[i],
-                length: if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 },
+                goal: shape.as_ref().map_or(Vec3::ZERO, |s| s.goal[i]),
+                length: length(i),
+                reaction: if i > 1 {
+                    scale * mass(i) / (mass(i - 1) * length(i) * dt)
+                } else {
+                    0.0
+                },
             });
             Strand {
                 particles: particles.collect(),
                 embedded,
-                direction: shape.direction,
-                normal: shape.normal,
+                shape,
                 root: RigidTransform::IDENTITY,
             }
         });
@@ -86,61 +91,11 @@ impl PlainFollowTheLeader {
     pub fn step(&mut self, env: &Environment<'_>) {
         let colliders: Vec<StepCollider> =
             env.colliders.iter().map(|c| StepCollider::new(c, env.dt)).collect();
-        let dt = env.dt;
-        let carried_on = 1.0 / (1.0 + self.settings.damping * dt);
+        let pass = Pass::new(&self.settings, env.dt, env.gravity);
         for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
             let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
-            let push = env.gravity * dt + wind * (self.settings.damping * dt);
-            let mut x_before = strand.particles[0].position;
-            let mut parent = root.point(strand.particles[0].rest);
-            let mut u = root.direction(strand.direction);
-            let mut normal = root.direction(strand.normal);
-            let mut u_before = strand.root.direction(strand.direction);
-            let mut normal_before = strand.root.direction(strand.normal);
+            step_strand(strand, root, wind, &pass, &colliders);
             strand.root = *root;
-            let mut brake = Vec3::ZERO;
-            strand.particles[0].position = parent;
-            let count = strand.particles.len();
-            for i in 1..count {
-                let particle = strand.particles[i];
-                let x = particle.position;
-                let free = i >= strand.embedded;
-                let (p, d, next_brake) = if free {
-                    // Predict (eq. 1), pull towards the style, project on the length sphere (3.1).
-                    let predicted = x + (particle.velocity + push) * carried_on * dt;
-                    let goal = particle.goal;
-                    let target = parent + in_frame(u, normal, goal);
-                    let target_before = x_before + in_frame(u_before, normal_before, goal);
-                    let along_with = x + (target - target_before);
-                    let styled = predicted
-                        + (target - predicted) * particle.pull
-                        + (along_with - predicted) * particle.drag;
-                    let way = styled - parent;
-                    let distance = way.length();
-                    let direction = if distance > 1e-9 { way * (1.0 / distance) } else { u };
-                    let p = parent + direction * particle.length;
-                    let d = p - styled;
-                    let (p, touch) = collide(&colliders, parent, particle.length, u, p);
-                    let brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x, 1.0 / dt));
-                    (p, d, brake)
-                } else {
-                    (root.point(particle.rest), Vec3::ZERO, Vec3::ZERO)
-                };
-                // Finish the predecessor's velocity (eq. 9).
-                strand.particles[i - 1].velocity =
-                    (parent - x_before - d * self.settings.correction) * (1.0 / dt) - brake;
-                strand.particles[i].position = p;
-                if free {
-                    let next = (p - parent) * (1.0 / particle.length);
-                    normal = transport(normal, u, next);
-                    u = next;
-                    let next_before = (x - x_before) * (1.0 / particle.length);
-                    normal_before = transport(normal_before, u_before, next_before);
-                    u_before = next_before;
-                }
-                (x_before, parent, brake) = (x, p, next_brake);
-            }
-            strand.particles[count - 1].velocity = (parent - x_before) * (1.0 / dt) - brake;
         }
     }
 
@@ -150,6 +105,114 @@ impl PlainFollowTheLeader {
         for (to, particle) in out.iter_mut().zip(particles) {
             *to = particle.position;
         }
+    }
+}
+
+/// The pass of `kernel.rs`, one particle at a time.
+fn step_strand(
+    strand: &mut Strand,
+    root: &RigidTransform,
+    wind: Vec3,
+    pass: &Pass,
+    colliders: &[StepCollider],
+) {
+    let dt = pass.dt;
+    let fall = pass.gravity * (dt * dt);
+    let carried_on = pass.carried_on / dt;
+    let blow = wind * (1.0 - pass.carried_on);
+    let count = strand.particles.len();
+    let mut x_before = strand.particles[0].position;
+    let mut parent = root.point(strand.particles[0].rest);
+    let mut grandparent = parent - (strand.particles[1].position - x_before);
+    strand.particles[0].velocity = (parent - x_before) * (1.0 / dt);
+    strand.particles[0].position = parent;
+    let mut style = Style::default();
+    let mut next_stage = 0;
+    for i in 1..count {
+        let particle = strand.particles[i];
+        let (x, v) = (particle.position, particle.velocity);
+        let x_next = strand.particles[(i + 1).min(count - 1)].position;
+        // Predict (eq. 1), with the pull of the next segment (eq. 9) and of the style.
+        let mut y = x + (v + (x_next - x) * particle.tension) * dt + fall;
+        if let Some(shape) = &strand.shape {
+            while next_stage < shape.stages.len() && shape.stages[next_stage].first < i {
+                let roots = [root, &strand.root];
+                style.enter(shape, next_stage, roots, [parent, x_before], dt);
+                next_stage += 1;
+            }
+            y += style.pull(particle.goal, x, v * dt);
+        }
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend > 0.0 && i > 1 {
+            let least = (particle.length + strand.particles[i - 1].length) * pass.bend;
+            let way = y - grandparent;
+            let distance2 = way.length_squared();
+            if distance2 < least * least && distance2 > 1e-9 {
+                y = grandparent + way * (least / distance2.sqrt());
+            }
+        }
+        // Project on the length sphere (3.1).
+        let mut way = y - parent;
+        if way.length_squared() < 1e-18 {
+            way = parent - grandparent;
+        }
+        let distance = way.length();
+        let mut p = parent + way * (particle.length / distance);
+        let mut brake = Vec3::ZERO;
+        if i >= strand.embedded {
+            let ahead = (parent - grandparent) * (1.0 / particle.length);
+            let (found, touch) = collide(colliders, parent, particle.length, ahead, p);
+            p = found;
+            brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x, 1.0 / dt));
+        } else {
+            p = root.point(particle.rest);
+        }
+        strand.particles[i].position = p;
+        strand.particles[i].velocity = (p - x) * carried_on + blow - brake;
+        strand.particles[i - 1].tension = (distance - particle.length) * particle.reaction;
+        (grandparent, parent, x_before) = (parent, p, x);
+    }
+}
+
+/// The stage of the style that a strand is in, at the end and at the start of the step.
+#[derive(Default)]
+struct Style {
+    origin: [Vec3; 2],
+    along: [Vec3; 2],
+    normal: [Vec3; 2],
+    hold: Vec3,
+    pull: f32,
+    drag: f32,
+}
+
+impl Style {
+    fn enter(
+        &mut self,
+        shape: &RestShape,
+        index: usize,
+        roots: [&RigidTransform; 2],
+        place: [Vec3; 2],
+        dt: f32,
+    ) {
+        let stage = &shape.stages[index];
+        for k in 0..2 {
+            if index == 0 {
+                self.along[k] = roots[k].direction(stage.along);
+                self.normal[k] = roots[k].direction(stage.normal);
+            } else {
+                let chord = (place[k] - self.origin[k]).normalize_or(self.along[k]);
+                self.normal[k] = transport(self.normal[k], self.along[k], chord);
+                self.along[k] = chord;
+            }
+            self.origin[k] = place[k];
+        }
+        self.hold = in_frame(self.along[0], self.normal[0], stage.hold) * (dt * dt);
+        (self.pull, self.drag) = (stage.pull, stage.drag);
+    }
+
+    fn pull(&self, goal: Vec3, x: Vec3, drift: Vec3) -> Vec3 {
+        let at = |k: usize| self.origin[k] + in_frame(self.along[k], self.normal[k], goal);
+        (at(0) - x - drift) * self.pull + (at(0) - at(1) - drift) * self.drag + self.hold
     }
 }
 

@@ -1,0 +1,300 @@
+//! Passes in both directions (`muller2012` 3.3, 3.4): tip to root before root to tip, so that what
+//! happens at the tip is felt at the root in the same step; and chains that are held at both ends or
+//! at none, for which the passes from the two ends are averaged (figure 2).
+//!
+//! A strand that is held at its root has exact lengths after the last pass. So has one that flies:
+//! after the average it is laid out again from its middle and put back to its centre of mass, so that
+//! its momentum is exact too. A strand between two ends can be too short for them: its lengths come
+//! out as near as the rounds bring them, and its ends are exact.
+
+use fearless_simd::{Simd, SimdBase, SimdMask, f32x16};
+use glam::Vec3;
+
+use super::block::{Block, Outcome, Rows};
+use super::collider::{Near, Obstacles};
+use super::contact::{Segment, collide};
+use super::kernel::{Carrier, FARTHEST, Style};
+use super::{Ends, Pass};
+use crate::math::LANES;
+use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
+
+/// Rounds of forward and backward passes between two held ends.
+const ROUNDS: usize = 12;
+
+/// Advances a block by one step with passes in both directions. `scratch` has room for two vectors a
+/// point.
+#[inline(always)]
+pub(super) fn step_block<S: Simd>(
+    simd: S,
+    block: &Block,
+    rows: Rows<'_>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+    scratch: &mut [f32],
+) -> Outcome {
+    let (wanted, other) = scratch.split_at_mut(block.points * VECTOR);
+    predict(simd, block, &rows, pass, wanted);
+    match pass.ends {
+        Ends::Root => {
+            backward(simd, block, wanted, None);
+            forward(simd, block, rows, pass, obstacles, wanted)
+        }
+        ends => {
+            average(simd, block, ends, wanted, other);
+            finish(simd, block, rows, pass, obstacles, wanted)
+        }
+    }
+}
+
+/// Where every particle would go without its lengths (eq. 1), with the style as in the one-way pass.
+#[inline(always)]
+fn predict<S: Simd>(simd: S, block: &Block, rows: &Rows<'_>, pass: &Pass, wanted: &mut [f32]) {
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
+    let root = Carrier::load(simd, &block.root);
+    let root_before = Carrier::load(simd, &block.root_before);
+    let dt = splat(pass.dt);
+    let last_embedded = f32x16::from_slice(simd, &block.last_embedded);
+    let mut style = Style::none(simd);
+    let mut stages = block.stages.iter().peekable();
+    let mut x = Vec3x::load(simd, rows.position, 0);
+    let (mut parent, mut x_before) = (x, x);
+    for i in 0..block.points {
+        let v = Vec3x::load(simd, rows.velocity, i);
+        let x_next = Vec3x::load(simd, rows.position, (i + 1).min(block.points - 1));
+        let tension = f32x16::from_slice(simd, &rows.tension[i * LANES..(i + 1) * LANES]);
+        let mut y = x + (v + (x_next - x) * tension) * dt + fall;
+        let mut p = y;
+        if pass.ends != Ends::Free {
+            if pass.styled && i > 0 {
+                while let Some(stage) = stages.next_if(|s| s.first < i) {
+                    style.enter(simd, stage, [&root, &root_before], [parent, x_before], pass.dt);
+                }
+                y = y + style.pull(Vec3x::load(simd, &block.goal, i), x, v * dt);
+            }
+            // Keep provisional lengths, on which the frames of the next stages stand.
+            if i > 0 {
+                let way = y - parent;
+                let length = block.length_row(simd, i);
+                p = parent + way * (length / way.length().max(splat(1e-9)));
+            }
+            let free = splat(i as f32).simd_gt(last_embedded);
+            let carried = root.point(Vec3x::load(simd, &block.rest, i));
+            (y, p) = (y.or(free, carried), p.or(free, carried));
+        }
+        y.store(wanted, i);
+        (parent, x_before, x) = (p, x, x_next);
+    }
+}
+
+/// The pass from the tip: every point at its length from its outer neighbour. `tip` is where the tip
+/// is held; without it the tip stays where it is wanted.
+#[inline(always)]
+fn backward<S: Simd>(simd: S, block: &Block, wanted: &mut [f32], tip: Option<Vec3x<S>>) {
+    let last = f32x16::from_slice(simd, &block.last);
+    let first = if tip.is_some() { 0 } else { 1 };
+    let mut outer = Vec3x::splat(simd, Vec3::ZERO);
+    for i in (first..block.points).rev() {
+        let index = f32x16::splat(simd, i as f32);
+        let y = Vec3x::load(simd, wanted, i);
+        let at_tip = index.simd_ge(last);
+        let end = tip.map_or(y, |t| t.or(index.simd_eq(last), y));
+        let length = block.length_row(simd, (i + 1).min(block.points - 1));
+        let way = y - outer;
+        let distance = way.length().max(f32x16::splat(simd, 1e-9));
+        let p = end.or(at_tip, outer + way * (length / distance));
+        p.store(wanted, i);
+        outer = p;
+    }
+}
+
+/// The pass from the root, with collision: as `kernel.rs`, from given predictions.
+#[inline(always)]
+fn forward<S: Simd>(
+    simd: S,
+    block: &Block,
+    rows: Rows<'_>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+    wanted: &[f32],
+) -> Outcome {
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let carried_on = splat(pass.carried_on / pass.dt);
+    let blow = Vec3x::load(simd, &block.wind, 0) * splat(1.0 - pass.carried_on);
+    let last = f32x16::from_slice(simd, &block.last);
+    let last_embedded = f32x16::from_slice(simd, &block.last_embedded);
+    let near = Near::all(obstacles.colliders);
+    let mut outcome = Outcome::default();
+    let x_root = Vec3x::load(simd, rows.position, 0);
+    let mut parent = Carrier::load(simd, &block.root).point(Vec3x::load(simd, &block.rest, 0));
+    let mut grandparent = parent - (Vec3x::load(simd, rows.position, 1) - x_root);
+    let mut sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
+    ((parent - x_root) * splat(1.0 / pass.dt)).store(rows.velocity, 0);
+    parent.store(rows.position, 0);
+    for i in 1..block.points {
+        let x = Vec3x::load(simd, rows.position, i);
+        let length = block.length_row(simd, i);
+        let mut y = Vec3x::load(simd, wanted, i);
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend > 0.0 && i > 1 {
+            let least = (length + block.length_row(simd, i - 1)) * splat(pass.bend);
+            let way = y - grandparent;
+            let distance = way.length().max(splat(1e-9));
+            y = (grandparent + way * (least / distance)).or(distance.simd_lt(least), y);
+        }
+        let mut way = y - parent;
+        way = way.or(way.dot(way).simd_gt(1e-18), parent - grandparent);
+        let distance = way.length();
+        let index = splat(i as f32);
+        let free = index.simd_gt(last_embedded);
+        let mut p = (parent + way * (length / distance)).or(free, y);
+        let pull = (distance - length) * block.reaction_row(simd, i);
+        let mut moved = (p - x) * carried_on + blow;
+        let active = free & index.simd_le(last) & sane;
+        let segment = Segment { parent, grandparent, length };
+        let contact = collide(simd, &near, obstacles, active, &segment, p, x, pass);
+        if contact.touched {
+            p = contact.position;
+            moved = (p - x) * carried_on + blow - contact.brake;
+            outcome.unresolved += contact.unresolved;
+        }
+        moved.store(rows.velocity, i);
+        p.store(rows.position, i);
+        pull.store_slice(&mut rows.tension[(i - 1) * LANES..i * LANES]);
+        sane &= p.dot(p).simd_lt(FARTHEST * FARTHEST);
+        (grandparent, parent) = (parent, p);
+    }
+    outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
+    outcome
+}
+
+/// Averages the passes from the two ends (figure 2 c to e).
+#[inline(always)]
+fn average<S: Simd>(simd: S, block: &Block, ends: Ends, wanted: &mut [f32], back: &mut [f32]) {
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let last = f32x16::from_slice(simd, &block.last);
+    let root = Carrier::load(simd, &block.root);
+    let held = ends != Ends::Free;
+    // Where the tip is held: the scalp carries it too.
+    let mut tip = Vec3x::splat(simd, Vec3::ZERO);
+    for i in 0..block.points {
+        let here = splat(i as f32).simd_eq(last);
+        tip = root.point(Vec3x::load(simd, &block.rest, i)).or(here, tip);
+    }
+    let centres: [Vec3; LANES] = std::array::from_fn(|l| centre_of(block, wanted, l));
+    for _round in 0..if held { ROUNDS } else { 1 } {
+        back.copy_from_slice(wanted);
+        let end = if held { tip } else { row_at(simd, back, &block.last) };
+        backward(simd, block, back, Some(end));
+        // Go forward, and average on the way.
+        let mut leader = Vec3x::load(simd, wanted, 0);
+        let root_place = root.point(Vec3x::load(simd, &block.rest, 0));
+        if held {
+            leader = root_place;
+        }
+        for i in 0..block.points {
+            let index = splat(i as f32);
+            let mut p = leader;
+            if i > 0 {
+                let way = Vec3x::load(simd, wanted, i) - leader;
+                let distance = way.length().max(splat(1e-9));
+                p = leader + way * (block.length_row(simd, i) / distance);
+            }
+            leader = p;
+            let share = if ends == Ends::Both { index / last } else { splat(0.5) };
+            let b = Vec3x::load(simd, back, i);
+            let mut mean = p + (b - p) * share.min(splat(1.0));
+            if held {
+                mean = tip.or(index.simd_eq(last), mean);
+                if i == 0 {
+                    mean = root_place;
+                }
+            }
+            mean.store(wanted, i);
+        }
+    }
+    if !held {
+        for l in 0..LANES {
+            lay_out_from_middle(block, wanted, l, centres[l]);
+        }
+    }
+}
+
+/// Centre of mass of a lane's strand, whose points stand for half of each segment beside them.
+fn centre_of(block: &Block, from: &[f32], l: usize) -> Vec3 {
+    let last = block.last[l] as usize;
+    let mut sum = Vec3::ZERO;
+    let mut mass = 0.0;
+    for i in 1..=last {
+        let length = block.length_of(i, l);
+        sum += (lane(from, i - 1, l) + lane(from, i, l)) * (0.5 * length);
+        mass += length;
+    }
+    sum / mass
+}
+
+/// Gives a flying strand its exact lengths again, from its middle outward, and puts its centre of
+/// mass back to where it was predicted.
+fn lay_out_from_middle(block: &Block, wanted: &mut [f32], l: usize, centre: Vec3) {
+    let last = block.last[l] as usize;
+    let middle = last / 2;
+    for i in (middle + 1)..=last {
+        let inner = lane(wanted, i - 1, l);
+        let way = (lane(wanted, i, l) - inner).normalize_or(Vec3::NEG_Y);
+        set_lane(wanted, i, l, inner + way * block.length_of(i, l));
+    }
+    for i in (0..middle).rev() {
+        let inner = lane(wanted, i + 1, l);
+        let way = (lane(wanted, i, l) - inner).normalize_or(Vec3::Y);
+        set_lane(wanted, i, l, inner + way * block.length_of(i + 1, l));
+    }
+    let shift = centre - centre_of(block, wanted, l);
+    for i in 0..=last {
+        let p = lane(wanted, i, l);
+        set_lane(wanted, i, l, p + shift);
+    }
+}
+
+/// Takes the averaged places over: out of the body, and velocities from the way.
+#[inline(always)]
+fn finish<S: Simd>(
+    simd: S,
+    block: &Block,
+    rows: Rows<'_>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+    wanted: &[f32],
+) -> Outcome {
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let carried_on = splat(pass.carried_on / pass.dt);
+    let blow = Vec3x::load(simd, &block.wind, 0) * splat(1.0 - pass.carried_on);
+    let mut sane = splat(0.0).simd_lt(1.0);
+    for i in 0..block.points {
+        let x = Vec3x::load(simd, rows.position, i);
+        let mut p = Vec3x::load(simd, wanted, i);
+        for l in 0..LANES {
+            let held = match pass.ends {
+                Ends::Free => false,
+                _ => i == 0 || i as f32 == block.last[l],
+            };
+            if !held {
+                let out = obstacles.push_out(p.lane(l));
+                p.set_lane(l, out);
+            }
+        }
+        ((p - x) * carried_on + blow).store(rows.velocity, i);
+        p.store(rows.position, i);
+        sane &= p.dot(p).simd_lt(FARTHEST * FARTHEST);
+    }
+    Outcome { broken: !(sane.to_bitmask() as u32) & 0xffff, unresolved: 0 }
+}
+
+/// Per lane, the vector of its own row.
+#[inline(always)]
+fn row_at<S: Simd>(simd: S, from: &[f32], index: &[f32; LANES]) -> Vec3x<S> {
+    let mut found = Vec3x::splat(simd, Vec3::ZERO);
+    for (l, &i) in index.iter().enumerate() {
+        found.set_lane(l, lane(from, i as usize, l));
+    }
+    found
+}
