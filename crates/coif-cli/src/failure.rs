@@ -145,6 +145,10 @@ fn hint_for(error: &coif::Error) -> &'static str {
             "'coif convert IN OUT --points N' lays the points out anew"
         }
         E::NoTriangles | E::Unbound => "the body needs triangles that hair can grow on",
+        E::Unstable { .. } => {
+            "raise model.substeps or lower model.stretch_modulus; \
+             model.substeps=0 takes as many as it needs, up to 1000"
+        }
         E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
         _ => "'coif scenes --reference' lists every value and its limits",
     }

@@ -14,7 +14,8 @@ fn read(text: &str, sets: &[&str]) -> Result<Scene, SceneError> {
 
 fn built(text: &str) -> Built {
     let small = "[groom]\nstrands = 60\npoints = 16\n[body]\nmotion = 'nod'\nresolution = 0.01\n";
-    build(&read(&format!("{small}{text}"), &[]).unwrap(), Path::new(".")).unwrap()
+    let scene = read(&format!("{small}{text}"), &[]).expect("a valid scene");
+    build(&scene, Path::new(".")).expect("a scene without files")
 }
 
 #[test]

@@ -14,6 +14,7 @@
 //! threads.
 
 pub mod body;
+pub mod contact;
 pub mod groom;
 pub mod math;
 pub mod model;

@@ -19,11 +19,11 @@ use crate::validate::{ALL, Row};
   coif validate hanging-chain --plot plots
   coif validate --json | jq '.[] | select(.pass | not)'
 
-Checks: hold, length, hanging-chain")]
+Checks: hold, length, hanging-chain, rope")]
 pub(crate) struct Validate {
     /// Only this check
     name: Option<String>,
-    /// Write a plot (SVG) per check into this folder
+    /// Write the plots (SVG) of each check into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
     /// Print one JSON document on stdout
@@ -52,9 +52,11 @@ impl Validate {
             drop(working);
             rows.extend(findings.rows);
             if let Some(folder) = &self.plot {
-                let path = folder.join(format!("{}.svg", check.name));
-                coif_io::atomic::write_whole(&path, findings.plot.svg().as_bytes())?;
-                talk.say(format_args!("-> {}", path.display()));
+                for plot in &findings.plots {
+                    let path = folder.join(plot.file_name(check.name));
+                    coif_io::atomic::write_whole(&path, plot.svg().as_bytes())?;
+                    talk.say(format_args!("-> {}", path.display()));
+                }
             }
         }
         if self.json {

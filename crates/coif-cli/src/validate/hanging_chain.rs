@@ -67,7 +67,7 @@ fn run() -> Result<Findings, Failure> {
         (time, SWING * 1e3 * (2.0 * PI * truth * time).cos())
     });
     plot.line("hanging chain", cosine.collect());
-    Ok(Findings { rows, plot })
+    Ok(Findings { rows, plots: vec![plot] })
 }
 
 /// A limp strand in the shape of its first mode, let go at time 0.

@@ -41,7 +41,7 @@ fn run() -> Result<Findings, Failure> {
         ));
         plot.line(style, line);
     }
-    Ok(Findings { rows, plot })
+    Ok(Findings { rows, plots: vec![plot] })
 }
 
 /// The largest way a tip has gone, over the length of its strand.

@@ -30,5 +30,5 @@ fn run() -> Result<Findings, Failure> {
         [worst, 0.0],
         TOLERANCE,
     );
-    Ok(Findings { rows: vec![row], plot })
+    Ok(Findings { rows: vec![row], plots: vec![plot] })
 }

@@ -1,12 +1,13 @@
 //! Checks against what must be true: analytic results, published figures, conservation.
 //!
 //! To add one: write a file with a `CHECK` and name it in [`ALL`]. A check gives rows and, if
-//! there is something to see, a plot.
+//! there is something to see, plots.
 
 mod hanging_chain;
 mod hold;
 mod length;
 mod plot;
+mod rope;
 
 use coif::simulation::Simulation;
 use coif_scene::{Scene, build, builtin};
@@ -16,7 +17,7 @@ pub(crate) use self::plot::Plot;
 use crate::failure::Failure;
 
 /// All checks, in the order in which they run.
-pub(crate) const ALL: &[Check] = &[hold::CHECK, length::CHECK, hanging_chain::CHECK];
+pub(crate) const ALL: &[Check] = &[hold::CHECK, length::CHECK, hanging_chain::CHECK, rope::CHECK];
 
 /// A check that can be asked for by name.
 pub(crate) struct Check {
@@ -29,7 +30,8 @@ pub(crate) struct Check {
 /// What a check found.
 pub(crate) struct Findings {
     pub(crate) rows: Vec<Row>,
-    pub(crate) plot: Plot,
+    /// Each has its own file name.
+    pub(crate) plots: Vec<Plot>,
 }
 
 /// One line of the result. The keys are relied on from outside: see the design.
@@ -48,6 +50,24 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// Asks for at least as much as the reference; the error is what is missing, as a share of it.
+    fn at_least(
+        name: String,
+        model: &str,
+        quantity: &'static str,
+        [value, reference]: [f64; 2],
+    ) -> Self {
+        // Not a number is never enough.
+        let pass = value >= reference;
+        let error = if pass { 0.0 } else { (reference - value) / reference.abs() };
+        Self {
+            error,
+            tolerance: 0.0,
+            pass,
+            ..Self::compare(name, model, quantity, [value, reference], 0.0)
+        }
+    }
+
     /// Compares a value with its reference.
     fn compare(
         name: String,
@@ -88,5 +108,8 @@ mod tests {
         assert!(row([1.1, 1.0], 0.2).pass && !row([1.3, 1.0], 0.2).pass);
         assert_eq!(row([0.5, 0.0], 1.0).error, 0.5);
         assert!(!row([f64::NAN, 1.0], 1.0).pass, "NaN never passes");
+        let enough = |value| Row::at_least("a".into(), "m", "x", [value, 2.0]);
+        assert!(enough(2.5).pass && !enough(1.5).pass && !enough(f64::NAN).pass);
+        assert_eq!((enough(2.5).error, enough(1.5).error), (0.0, 0.25));
     }
 }

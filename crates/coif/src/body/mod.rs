@@ -3,6 +3,7 @@
 mod animation;
 mod closest;
 mod collider;
+pub mod distance_field;
 mod ellipsoid;
 mod mesh;
 

@@ -85,6 +85,9 @@ impl Solid {
     /// Where a point inside leaves the solid on the shortest way, and the normal there. `None`
     /// outside.
     fn surface(&self, p: Vec3) -> Option<(Vec3, Vec3)> {
+        if !self.meets(p, p) {
+            return None;
+        }
         let local = self.world_from_shape.transpose() * (p - self.centre);
         if !self.shape.contains(local) {
             return None;

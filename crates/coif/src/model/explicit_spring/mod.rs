@@ -2,7 +2,7 @@
 //!
 //! Linear springs with damping along the segments hold the particles together; symplectic Euler
 //! advances them in `substeps` parts of a step. An explicit step must be shorter than the time in
-//! which a wave runs along a segment, so that stiff hair needs many: [`stability`] says how many, and
+//! which a wave runs along a segment, so that stiff hair needs many: `stability.rs` says how many, and
 //! a step that would blow up is refused when the model is built.
 //!
 //! The stiffness is a modulus (Pa), like Young's modulus of the fibre but in general much lower: a

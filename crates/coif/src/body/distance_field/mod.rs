@@ -1,0 +1,342 @@
+//! Signed distance and velocity around an animated mesh, built anew each step (`muller2012` 3.7).
+//!
+//! ```text
+//!  vertices ─► grid ─► nearest triangles ─► sides ─► marching ─► distance, velocity
+//!              fitted   exact, in a band     in/out   beyond      sampled anywhere
+//! ```
+//!
+//! It takes any mesh. A closed one gives what one expects. Holes are closed by caps and never leak
+//! (`sign.rs`). Bodies that overlap count as one. A sheet has no inside, so its distance is positive
+//! on both sides; so is that of a plate so thin that no node is within it. Triangles without an area
+//! count as their edges. Triangles with a vertex that is missing, not a number, or farther than
+//! [`FARTHEST`] from the origin are left out. What was unusual is in the [`Report`].
+
+mod crossings;
+mod grid;
+mod march;
+mod near;
+mod pseudo_normal;
+mod sample;
+mod sign;
+
+use fearless_simd::{Level, dispatch};
+use glam::{Vec3, Vec4};
+
+use self::grid::Grid;
+use self::march::UNREACHED;
+use self::near::Nearest;
+use self::pseudo_normal::{Rings, Surface, closest_point};
+pub use self::sample::FieldSample;
+use self::sign::{BandNode, Sides};
+use crate::{Error, Result};
+
+/// Farthest coordinate (m) of a vertex that still counts.
+pub const FARTHEST: f32 = 1e15;
+
+/// Added to the band (cells): a node exactly one cell from the surface is within a band of one.
+const SLACK: f32 = 1e-3;
+
+/// Distance (cells) of nodes next to a cap over a hole: the cap runs halfway between two nodes.
+const CAP: f32 = 0.5;
+
+/// How fine and how far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Wanted edge of a cell (m). Details smaller than this are lost; half of it costs eight times
+    /// the memory.
+    pub cell: f32,
+    /// Most cells that a grid may have. Where a mesh needs more, its cells grow, and the report says
+    /// so.
+    pub most_cells: u32,
+    /// Room between the mesh and the border of the grid (m); at least the band and one cell.
+    pub margin: f32,
+    /// How far from the surface distances are exact (cells, 1 to 4). Below 1 a surface could pass
+    /// between two nodes unseen; the cost grows with its cube.
+    pub band: f32,
+    /// How far from the surface distances are marched (m). Beyond, the distance stays at this value
+    /// and the velocity is zero.
+    pub reach: f32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { cell: 0.01, most_cells: 1 << 18, margin: 0.03, band: 1.0, reach: f32::INFINITY }
+    }
+}
+
+impl Settings {
+    fn validate(&self) -> Result<()> {
+        let check = |name: &str, value: f32, fine: bool, expected: &'static str| {
+            if fine {
+                return Ok(());
+            }
+            Err(Error::OutOfRange { name: name.into(), value: value.into(), expected })
+        };
+        let cell_fine = (1e-6..=1e6).contains(&self.cell);
+        check("distance field cell (m)", self.cell, cell_fine, "1e-6 to 1e6")?;
+        let cells_fine = (1 << 12..=1 << 28).contains(&self.most_cells);
+        let most = self.most_cells as f32;
+        check("distance field most_cells", most, cells_fine, "4096 to 268435456")?;
+        let margin_fine = (0.0..=1e6).contains(&self.margin);
+        check("distance field margin (m)", self.margin, margin_fine, "0 to 1e6")?;
+        let band_fine = (1.0..=4.0).contains(&self.band);
+        check("distance field band (cells)", self.band, band_fine, "1 to 4")?;
+        check("distance field reach (m)", self.reach, self.reach > 0.0, "above 0")
+    }
+}
+
+/// What was unusual in the last rebuild.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// The cell is larger than wanted, to keep within the most cells or within the precision of
+    /// coordinates far from the origin.
+    pub cell_grown: bool,
+    /// Triangles left out, for a vertex that is missing, not a number or too far away.
+    pub dropped_triangles: u32,
+    /// Rows of the grid that went through a hole of the mesh.
+    pub open_rows: u32,
+    /// Nodes next to caps over holes, counted once per neighbour across.
+    pub capped_nodes: u32,
+    /// Nodes next to a surface that is inside of another body.
+    pub inner_nodes: u32,
+}
+
+/// Signed distance to a moving mesh, and its velocity, on a grid that follows it.
+///
+/// One pass per step builds it; memory is kept, so that nothing is allocated once the largest grid
+/// so far has been seen.
+pub struct DistanceField {
+    settings: Settings,
+    level: Level,
+    triangles: Vec<[u32; 3]>,
+    rings: Rings,
+    grid: Grid,
+    /// Box around the mesh (m); empty if there is none.
+    bounds: (Vec3, Vec3),
+    report: Report,
+    /// In the order x, y, z. In cells while it is built, then in metres.
+    distance: Vec<f32>,
+    velocity: Vec<Vec4>,
+    // Memory of the steps in between.
+    vertices: Vec<[f32; 4]>,
+    nearest: Nearest,
+    band: Vec<BandNode>,
+    band_velocity: Vec<Vec4>,
+    sides: Sides,
+    distance_zyx: Vec<f32>,
+}
+
+impl DistanceField {
+    /// A field for a mesh of these triangles, counter-clockwise seen from outside. It is empty until
+    /// the first [`rebuild`](Self::rebuild).
+    pub fn new(triangles: &[[u32; 3]], settings: &Settings) -> Result<Self> {
+        settings.validate()?;
+        Ok(Self {
+            settings: settings.clone(),
+            level: Level::new(),
+            triangles: triangles.to_vec(),
+            rings: Rings::new(triangles),
+            grid: Grid::default(),
+            bounds: (Vec3::INFINITY, Vec3::NEG_INFINITY),
+            report: Report::default(),
+            distance: Vec::new(),
+            velocity: Vec::new(),
+            vertices: Vec::new(),
+            nearest: Nearest::default(),
+            band: Vec::new(),
+            band_velocity: Vec::new(),
+            sides: Sides::default(),
+            distance_zyx: Vec::new(),
+        })
+    }
+
+    /// Builds the field for these vertices (m) and their velocities (m/s). Velocities that are
+    /// missing or not finite count as zero.
+    pub fn rebuild(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
+        self.report = Report::default();
+        if !self.fit_grid(positions) {
+            return;
+        }
+        self.find_nearest();
+        self.fill_band(velocities);
+        let surface =
+            Surface { triangles: &self.triangles, vertices: &self.vertices, rings: &self.rings };
+        let (layout, report) = (&self.grid.xyz, &mut self.report);
+        self.sides.settle(layout, &surface, &self.nearest, &mut self.band, report);
+        self.march();
+        self.finish();
+    }
+
+    /// Fits the grid and takes the vertices into it. False if there is nothing to measure.
+    fn fit_grid(&mut self, positions: &[Vec3]) -> bool {
+        let usable = |p: &Vec3| p.abs().max_element() <= FARTHEST && !p.is_nan();
+        // Bound the triangles, and count those with a vertex that cannot be used.
+        let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for corners in &self.triangles {
+            let [a, b, c] = corners.map(|v| positions.get(v as usize).filter(|p| usable(p)));
+            if let (Some(&a), Some(&b), Some(&c)) = (a, b, c) {
+                lo = lo.min(a).min(b).min(c);
+                hi = hi.max(a).max(b).max(c);
+            } else {
+                self.report.dropped_triangles += 1;
+            }
+        }
+        self.bounds = (lo, hi);
+        if !lo.cmple(hi).all() {
+            self.grid = Grid::default();
+            return false;
+        }
+        self.grid = Grid::fit(lo, hi, &self.settings);
+        self.report.cell_grown = self.grid.cell > self.settings.cell;
+        let grid = &self.grid;
+        self.vertices.clear();
+        self.vertices.extend(positions.iter().map(|p| {
+            let p = if usable(p) { grid.in_cells(*p) } else { Vec3::NAN };
+            [p.x, p.y, p.z, 0.0]
+        }));
+        true
+    }
+
+    fn find_nearest(&mut self) {
+        let layout = &self.grid.xyz;
+        let nearest = &mut self.nearest;
+        nearest.distance2.clear();
+        nearest.distance2.resize(layout.size(), f32::MAX);
+        nearest.triangle.resize(layout.size(), 0);
+        let band = self.settings.band + SLACK;
+        let (triangles, vertices) = (&self.triangles, &self.vertices);
+        dispatch!(self.level, simd =>
+            near::find_nearest(simd, layout, band, triangles, vertices, nearest));
+    }
+
+    /// Collects the nodes of the band, with distance and velocity of the closest point.
+    fn fill_band(&mut self, velocities: &[Vec3]) {
+        let grid = &self.grid;
+        let [nx, ny, nz] = grid.xyz.len;
+        let band2 = (self.settings.band + SLACK) * (self.settings.band + SLACK);
+        self.band.clear();
+        self.band_velocity.clear();
+        self.velocity.resize(grid.xyz.size(), Vec4::ZERO);
+        for (z, y) in (0..nz).flat_map(|z| (0..ny).map(move |y| (z, y))) {
+            let row = grid.xyz.index(0, y, z);
+            for x in 0..nx {
+                let i = row + x;
+                if self.nearest.distance2[i] >= band2 {
+                    continue;
+                }
+                let corners = self.triangles[self.nearest.triangle[i] as usize];
+                let p = Vec3::new(x as f32, y as f32, z as f32);
+                let [a, b, c] = corners.map(|v| {
+                    let v = self.vertices[v as usize];
+                    Vec3::new(v[0], v[1], v[2])
+                });
+                let (q, weights) = closest_point(p, [a, b, c]);
+                let [va, vb, vc] =
+                    corners.map(|v| velocities.get(v as usize).copied().unwrap_or_default());
+                let v = va * weights[0] + vb * weights[1] + vc * weights[2];
+                let v = if v.is_finite() { v.extend(0.0) } else { Vec4::ZERO };
+                self.velocity[i] = v;
+                self.band.push(BandNode {
+                    xyz: i as u32,
+                    zyx: grid.zyx.index(z, y, x) as u32,
+                    node: [x as u32, y as u32, z as u32],
+                    distance: q.distance(p),
+                });
+            }
+        }
+    }
+
+    /// Fills the rest of the grid from the band.
+    fn march(&mut self) {
+        let (grid, level) = (&self.grid, self.level);
+        let reach = self.settings.reach * grid.inverse_cell;
+        let (xyz, zyx) = (&mut self.distance, &mut self.distance_zyx);
+        let (inside, velocity) = (&self.sides.inside, &mut self.velocity);
+        for (distance, layout) in [(&mut *xyz, &grid.xyz), (&mut *zyx, &grid.zyx)] {
+            distance.clear();
+            distance.resize(layout.size(), UNREACHED);
+        }
+        march::order_back(grid, inside, zyx, |inside| UNREACHED * side(inside));
+        // Start from the band, and remember its velocities: marching may pass through it.
+        self.band_velocity.clear();
+        for node in &self.band {
+            zyx[node.zyx as usize] = node.distance * side(inside[node.xyz as usize]);
+            self.band_velocity.push(velocity[node.xyz as usize]);
+        }
+        let mut march = |xyz: &mut [f32], zyx: &mut [f32]| {
+            dispatch!(level, simd => march::march_x(simd, grid, reach, zyx, velocity));
+            march::order_forth(grid, zyx, xyz);
+            dispatch!(level, simd => march::march_yz(simd, &grid.xyz, reach, xyz, velocity));
+        };
+        march(xyz, zyx);
+        // Once more from the caps, which take their velocity from the first time.
+        let cap = |xyz: &mut [f32]| {
+            for &i in &self.sides.caps {
+                let distance = &mut xyz[i as usize];
+                *distance = distance.clamp(-CAP, CAP);
+            }
+        };
+        if !self.sides.caps.is_empty() {
+            cap(xyz);
+            march::order_back(grid, xyz, zyx, |distance| distance);
+            march(xyz, zyx);
+        }
+        // Put the exact values back.
+        for (node, v) in self.band.iter().zip(&self.band_velocity) {
+            xyz[node.xyz as usize] = node.distance * side(inside[node.xyz as usize]);
+            self.velocity[node.xyz as usize] = *v;
+        }
+        cap(xyz);
+    }
+
+    /// Turns the distances into metres.
+    fn finish(&mut self) {
+        let cell = self.grid.cell;
+        let reach = self.settings.reach.min(UNREACHED * cell);
+        for d in &mut self.distance {
+            *d = (*d * cell).clamp(-reach, reach);
+        }
+        if self.settings.reach.is_finite() {
+            for (v, d) in self.velocity.iter_mut().zip(&self.distance) {
+                if d.abs() >= reach {
+                    *v = Vec4::ZERO;
+                }
+            }
+        }
+    }
+
+    /// What was unusual in the last rebuild.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Edge of a cell (m) in the last rebuild.
+    pub fn cell(&self) -> f32 {
+        self.grid.cell
+    }
+
+    /// Nodes along x, y, z; zero if there is nothing to measure.
+    pub fn dims(&self) -> [usize; 3] {
+        self.grid.xyz.len
+    }
+
+    /// Box around the mesh (m), or `None` if there is none.
+    pub fn mesh_bounds(&self) -> Option<(Vec3, Vec3)> {
+        (self.grid.xyz.len[0] > 0).then_some(self.bounds)
+    }
+
+    /// Box around the nodes (m), or `None` if there are none.
+    pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
+        let last = self.grid.xyz.len.map(|n| n.checked_sub(1).map(|n| n as f32));
+        let [Some(x), Some(y), Some(z)] = last else { return None };
+        let origin = self.grid.origin;
+        Some((origin, origin + Vec3::new(x, y, z) * self.grid.cell))
+    }
+}
+
+/// The sign of distances inside and outside.
+#[inline(always)]
+fn side(inside: u8) -> f32 {
+    if inside == 1 { -1.0 } else { 1.0 }
+}

@@ -1,0 +1,86 @@
+//! From sums to fields: velocity and pressure gradient at the nodes.
+
+use rayon::prelude::*;
+
+use super::grid::Grid;
+use super::scatter::Sum;
+
+/// How much of the mean density at rest is added where a density is compared with that at rest, so
+/// that a few particles that meet in almost empty space do not count as a crowd.
+const SPARSE_SHARE: f32 = 0.5;
+
+/// What a node holds: mass (kg), velocity (m/s), difference of the pressure between the two
+/// neighbours along x, y and z, nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[repr(C, align(32))]
+pub(super) struct Node(pub(super) [f32; 8]);
+
+/// How hard hair presses where it is compressed, 0..1.
+///
+/// Model: `p = e^2 / (1 + e^2)` with the excess `e = max(0, d - r) / (r + s)`, where d is the
+/// density, r the density that the hair that is here had around it in its rest shape, and s a part of
+/// the mean of r.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pressure {
+    volume: f32,
+    sparse: f32,
+}
+
+impl Pressure {
+    pub(super) fn new(grid: &Grid, mean_rest: f32) -> Self {
+        Self { volume: grid.volume(), sparse: SPARSE_SHARE * mean_rest * grid.volume() }
+    }
+
+    /// At a node with this mass (kg), whose hair had this density at rest (kg/m^3).
+    #[inline(always)]
+    pub(super) fn at(&self, mass: f32, rest: f32) -> f32 {
+        let rest = rest * self.volume;
+        let more = (mass - rest).max(0.0);
+        let base = rest + self.sparse;
+        more * more / (more * more + base * base).max(f32::MIN_POSITIVE)
+    }
+}
+
+/// Divides momenta by masses, finds pressures, and takes their central differences.
+pub(super) fn fill(
+    grid: &Grid,
+    pressure: &Pressure,
+    sums: &[Sum],
+    pressures: &mut [f32],
+    nodes: &mut [Node],
+) {
+    let layer = grid.layer();
+    if rayon::current_num_threads() == 1 {
+        find_pressures(pressure, sums, pressures);
+        fill_from(0, grid, sums, pressures, nodes);
+        return;
+    }
+    let layers = pressures.par_chunks_mut(layer.max(1)).zip(sums.par_chunks(layer.max(1)));
+    layers.for_each(|(pressures, sums)| find_pressures(pressure, sums, pressures));
+    let layers = nodes.par_chunks_mut(layer.max(1)).enumerate();
+    layers.for_each(|(z, nodes)| fill_from(z * layer, grid, sums, pressures, nodes));
+}
+
+fn find_pressures(pressure: &Pressure, sums: &[Sum], pressures: &mut [f32]) {
+    for (to, sum) in pressures.iter_mut().zip(sums) {
+        let [mass, _, _, _, rest, ..] = sum.0;
+        *to = if mass == 0.0 { 0.0 } else { pressure.at(mass, rest / mass) };
+    }
+}
+
+fn fill_from(first: usize, grid: &Grid, sums: &[Sum], pressures: &[f32], nodes: &mut [Node]) {
+    let (width, layer) = (grid.nodes[0], grid.layer());
+    for (i, node) in (first..).zip(nodes) {
+        let [mass, px, py, pz, ..] = sums[i].0;
+        // Nodes without hair, the border among them, hold nothing.
+        if mass == 0.0 {
+            *node = Node::default();
+            continue;
+        }
+        let [x, y, z] = [px / mass, py / mass, pz / mass];
+        let gx = pressures[i + 1] - pressures[i - 1];
+        let gy = pressures[i + width] - pressures[i - width];
+        let gz = pressures[i + layer] - pressures[i - layer];
+        *node = Node([mass, x, y, z, gx, gy, gz, 0.0]);
+    }
+}

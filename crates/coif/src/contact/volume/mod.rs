@@ -1,0 +1,263 @@
+//! Friction and repulsion on a grid of density and velocity (`muller2012` 3.6).
+//!
+//! Each particle spreads its mass and momentum over the eight nodes around it (`scatter.rs`); nodes
+//! turn them into velocity and pressure (`field.rs`); each particle reads them back, is slowed towards
+//! the hair around it, and pushed out of hair that is denser than it was groomed (`gather.rs`,
+//! `rest.rs`). `plain.rs` is the same without lanes, for tests and benchmarks.
+//!
+//! Friction conserves the momentum of free hair exactly, up to rounding: what a particle takes from a
+//! node is weighted as what it gives, by mass. Repulsion is the gradient of a pressure, the same for
+//! all hair at a place: it conserves momentum between equals, not between a dense lock and a single
+//! strand. Nodes are averages, so spin within a cell is damped too. Neither depends on the step.
+
+mod field;
+mod gather;
+mod grid;
+pub mod plain;
+mod rest;
+mod row;
+mod scatter;
+
+use fearless_simd::{Level, dispatch};
+use glam::Vec3;
+use rayon::prelude::*;
+
+use self::field::{Node, Pressure};
+use self::gather::{Gather, Push};
+use self::grid::Grid;
+use self::rest::Rest;
+use self::row::{Bounds, Source};
+use self::scatter::{Scatter, Sum};
+use super::Samples;
+use crate::math::lanes::VECTOR;
+use crate::{Error, Result};
+
+/// The word that chooses this contact.
+pub const NAME: &str = "volume";
+
+/// The step (1/s) for which the paper's per-step strengths are meant.
+const STEPS_PER_SECOND: f32 = 60.0;
+
+/// Way (m) over which the pressure has to fall from full to none to push with the strength that was
+/// asked for: two cells of the usual size. It makes the strength independent of the cell.
+const PRESSURE_LENGTH: f32 = 0.02;
+
+/// Rows that one task reads bounds of or pushes: 1024 particles.
+const CHUNK: usize = 64;
+
+/// Slabs per thread: enough that no thread waits long for another.
+const SLABS_PER_THREAD: usize = 2;
+
+/// Parameters of the contact.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Share of the difference to the velocity around that hair loses in 1/60 s, 0..1
+    /// (`muller2012` eq. 13).
+    pub friction: f32,
+    /// How far (m) the push of 1/60 s throws hair in the next 1/60 s where it is fully compressed
+    /// here and not at all two centimetres on (`muller2012` eq. 14): an acceleration of 3600 / s^2
+    /// times this. Hair of twice the groomed density presses with about a third of it.
+    pub repulsion: f32,
+    /// Size of a cell (m): hair nearer than this touches. Smaller than a few times the distance
+    /// between simulated strands, the grid is full of holes.
+    pub cell: f32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { friction: 0.1, repulsion: 0.02, cell: 0.01 }
+    }
+}
+
+impl Settings {
+    fn validate(&self) -> Result<()> {
+        let checks = [
+            ("friction", self.friction, (0.0..=1.0).contains(&self.friction), "0 to 1"),
+            ("repulsion (m)", self.repulsion, (0.0..=1.0).contains(&self.repulsion), "0 to 1"),
+            ("cell (m)", self.cell, (1e-4..=10.0).contains(&self.cell), "0.0001 to 10"),
+        ];
+        for (name, value, fine, expected) in checks {
+            if !fine {
+                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
+            }
+        }
+        Ok(())
+    }
+
+    /// What a step of this length does.
+    fn push(&self, dt: f32, cell: f32) -> Push {
+        let steps = STEPS_PER_SECOND * dt;
+        let most = self.repulsion * STEPS_PER_SECOND * steps;
+        Push {
+            friction: 1.0 - (1.0 - self.friction).powf(steps),
+            repulsion: most * PRESSURE_LENGTH / (2.0 * cell),
+        }
+    }
+}
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct VolumeReport {
+    /// Size of a cell (m), larger than asked for if the hair did not fit the largest grid.
+    pub cell: f32,
+    /// Nodes along x, y and z.
+    pub nodes: [u32; 3],
+    /// Whether the cell is larger than asked for.
+    pub coarsened: bool,
+    /// Particles that took no part: not finite, without mass, or far away from all others.
+    pub left_out: u64,
+}
+
+/// Friction and repulsion between all hair. Owns the grid's memory, which grows to the largest grid
+/// seen and is then used again.
+pub struct Volume {
+    settings: Settings,
+    level: Level,
+    grid: Grid,
+    sums: Vec<Sum>,
+    pressures: Vec<f32>,
+    nodes: Vec<Node>,
+    ranges: Vec<[f32; 2]>,
+    counts: Vec<u32>,
+    cuts: Vec<usize>,
+    rest: Rest,
+}
+
+impl Volume {
+    /// Checks the parameters.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        settings.validate()?;
+        Ok(Self {
+            settings: settings.clone(),
+            level: Level::new(),
+            grid: Grid::EMPTY,
+            sums: Vec::new(),
+            pressures: Vec::new(),
+            nodes: Vec::new(),
+            ranges: Vec::new(),
+            counts: Vec::new(),
+            cuts: Vec::new(),
+            rest: Rest::default(),
+        })
+    }
+
+    /// Takes these particles as the shape in which hair does not push hair: the groom. Arrays as in
+    /// [`Samples`]. Without it, the first [`Volume::apply`] takes what it sees.
+    pub fn rest(&mut self, position: &[f32], mass: &[f32], present: &[u16]) {
+        let rows = super::rows(position, mass, present);
+        let mut rest = Rest::new(rows);
+        let mut turned = vec![0.0; rows * VECTOR];
+        for pose in rest::POSES {
+            rest::turn(pose, self.settings.cell, position, &mut turned);
+            // Only the density counts: positions stand in for velocities.
+            let source = Source { position: &turned, motion: &turned, mass, rest: &[], present };
+            self.fill(rows, &source, 0.0);
+            rest.keep_highest(&self.grid, &source, &self.sums);
+        }
+        let density = rest.density.clone();
+        let source = Source { position, motion: position, mass, rest: &density, present };
+        self.fill(rows, &source, 0.0);
+        rest.raise_to_nodes(&self.grid, &source, &self.sums);
+        rest.find_mean();
+        self.rest = rest;
+    }
+
+    /// Adds friction and repulsion over a step of `dt` (s) to the particles' velocities.
+    pub fn apply(&mut self, samples: &mut Samples<'_>, dt: f32) -> VolumeReport {
+        let rows = samples.rows();
+        if self.rest.rows() != rows {
+            self.rest(&samples.position[..rows * VECTOR], samples.mass, samples.present);
+        }
+        // Take the rest densities out, so that the grid can be filled from them.
+        let rest = std::mem::take(&mut self.rest);
+        let source = Source {
+            position: samples.position,
+            motion: samples.motion,
+            mass: samples.mass,
+            rest: &rest.density,
+            present: samples.present,
+        };
+        self.fill(rows, &source, rest.mean);
+        let mut report = self.report();
+        if dt > 0.0 && dt.is_finite() {
+            let push = self.settings.push(dt, self.grid.cell);
+            let gather = self.gather(source, samples.free);
+            let velocity = &mut samples.velocity[..rows * VECTOR];
+            report.left_out = gather.run(self.level, &push, velocity);
+        }
+        self.rest = rest;
+        report
+    }
+
+    /// Density of the hair (kg/m^3, or particles per m^3 if they have no mass) at a point in the last
+    /// step.
+    pub fn density_at(&self, p: Vec3) -> f32 {
+        self.node_at(p)[0] / self.grid.volume()
+    }
+
+    /// Velocity of the hair (m/s) around a point in the last step; zero where there is none.
+    pub fn velocity_at(&self, p: Vec3) -> Vec3 {
+        let [_, x, y, z, ..] = self.node_at(p);
+        Vec3::new(x, y, z)
+    }
+
+    fn node_at(&self, p: Vec3) -> [f32; 8] {
+        let mut out = [0.0; 8];
+        for (node, w) in self.grid.corners_of_point(p).into_iter().flatten() {
+            out.iter_mut().zip(self.nodes[node].0).for_each(|(out, value)| *out += w * value);
+        }
+        out
+    }
+
+    /// Fits the grid and fills it.
+    fn fill(&mut self, rows: usize, source: &Source<'_>, mean_rest: f32) {
+        let (position, present) = (&source.position[..rows * VECTOR], &source.present[..rows]);
+        // Find the bounds of the hair.
+        self.ranges.resize(rows, [0.0; 2]);
+        let level = self.level;
+        let bounds = if rayon::current_num_threads() == 1 {
+            dispatch!(level, simd => row::bounds(simd, position, present, &mut self.ranges))
+        } else {
+            self.ranges
+                .par_chunks_mut(CHUNK)
+                .zip(position.par_chunks(CHUNK * VECTOR))
+                .zip(present.par_chunks(CHUNK))
+                .map(|((ranges, position), present)| {
+                    dispatch!(level, simd => row::bounds(simd, position, present, ranges))
+                })
+                .reduce(|| Bounds::NONE, Bounds::union)
+        };
+        self.grid = Grid::fit((bounds.lo, bounds.hi), self.settings.cell, position, present);
+
+        // Make room; memory that was there stays.
+        let nodes = self.grid.len();
+        if self.sums.len() < nodes {
+            self.sums.resize(nodes, Sum::default());
+            self.pressures.resize(nodes, 0.0);
+            self.nodes.resize(nodes, Node::default());
+        }
+        // Spread mass and momentum, then turn them into fields.
+        let (grid, ranges) = (&self.grid, &self.ranges[..]);
+        let scatter = Scatter { level, grid, source: *source, ranges };
+        let threads = rayon::current_num_threads();
+        let parts = if threads == 1 { 1 } else { threads * SLABS_PER_THREAD };
+        scatter.cut(parts, &mut self.counts, &mut self.cuts);
+        scatter.run(&self.cuts, &mut self.sums[..nodes]);
+        let (sums, pressures) = (&self.sums[..nodes], &mut self.pressures[..nodes]);
+        let pressure = Pressure::new(grid, mean_rest);
+        field::fill(grid, &pressure, sums, pressures, &mut self.nodes[..nodes]);
+    }
+
+    fn gather<'a>(&'a self, source: Source<'a>, free: &'a [u16]) -> Gather<'a> {
+        Gather { grid: &self.grid, nodes: &self.nodes, source, free }
+    }
+
+    fn report(&self) -> VolumeReport {
+        VolumeReport {
+            cell: self.grid.cell,
+            nodes: self.grid.nodes.map(|n| n as u32),
+            coarsened: self.grid.cell > self.settings.cell,
+            left_out: 0,
+        }
+    }
+}
