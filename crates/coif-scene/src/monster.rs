@@ -36,8 +36,11 @@ const CLAW: usize = 6;
 const TOOTH: usize = 7;
 const NOSE: usize = 8;
 const MOUTH: usize = 9;
+const EYES: usize = 10;
 
-const EYE: (Vec3, f32) = (Vec3::new(0.050, 0.366, 0.108), 0.041);
+const EYE: (Vec3, f32) = (Vec3::new(0.049, 0.364, 0.098), 0.042);
+/// The upper lid hangs over the eye: higher, farther back and a little larger.
+const LID: (Vec3, f32) = (Vec3::new(0.050, 0.376, 0.090), 0.0445);
 const LOOK: Vec3 = Vec3::new(-0.10, -0.03, 1.0);
 const MOUTH_AT: (Vec3, Vec3) = (Vec3::new(0.0, 0.236, 0.150), Vec3::new(0.086, 0.034, 0.060));
 const NOSE_AT: (Vec3, Vec3) = (Vec3::new(0.0, 0.304, 0.150), Vec3::new(0.024, 0.018, 0.018));
@@ -89,8 +92,8 @@ impl Monster {
             ([0.072, 0.412, -0.005], 0.0260),
             ([0.108, 0.456, -0.012], 0.0215),
             ([0.129, 0.497, -0.004], 0.0150),
-            ([0.128, 0.533, 0.012], 0.0080),
-            ([0.116, 0.556, 0.026], 0.0035),
+            ([0.128, 0.530, 0.010], 0.0100),
+            ([0.119, 0.550, 0.022], 0.0065),
         ];
         for pair in horn.windows(2) {
             let (a, b) = (pair[0], pair[1]);
@@ -119,17 +122,25 @@ impl Monster {
         parts.detail(egg([0.0, 0.216, 0.108], [0.036, 0.014, 0.038]), 0.010, NECK, MOUTH);
         for (x, long) in [(0.014, 0.020), (0.040, 0.024), (0.066, 0.017)] {
             let top = m.y + 3.4 * x * x + r.y * (1.0 - (x / 0.115) * (x / 0.115)).sqrt() + 0.004;
-            let z = 0.139 - 2.2 * x * x;
+            let z = front(&parts, x, top) - 0.011;
             let tooth = tube([x, top, z], [x * 0.98, top - long, z + 0.003], [0.0100, 0.0035]);
             parts.details(tooth, 0.003, [NECK, NECK], TOOTH);
         }
-        let fang = tube([0.058, 0.222, 0.128], [0.060, 0.249, 0.133], [0.0095, 0.0030]);
+        let z = front(&parts, 0.058, 0.212) - 0.010;
+        let fang = tube([0.058, 0.214, z], [0.060, 0.248, z + 0.004], [0.0095, 0.0035]);
         parts.details(fang, 0.003, [NECK, NECK], TOOTH);
         // Nose and eyes.
         parts.detail(egg(NOSE_AT.0.to_array(), NOSE_AT.1.to_array()), 0.006, HEAD, NOSE);
-        parts.both(ball(EYE.0.to_array(), EYE.1), 0.006, [HEAD, HEAD], FACE);
+        parts.both(ball(EYE.0.to_array(), EYE.1), 0.006, [HEAD, HEAD], EYES);
+        parts.both(ball(LID.0.to_array(), LID.1), 0.002, [HEAD, HEAD], FACE);
         Self { parts }
     }
+}
+
+/// Where the surface is in front at a place of the face (m along z).
+fn front(parts: &Parts, x: f32, y: f32) -> f32 {
+    let at = |i: i32| 0.20 - 0.001 * i as f32;
+    (0..200).map(at).find(|&z| parts.value(Vec3::new(x, y, z)) < 0.0).unwrap_or(0.0)
 }
 
 impl Default for Monster {
@@ -138,9 +149,10 @@ impl Default for Monster {
     }
 }
 
-/// Distance to the nearer eye.
+/// Distance to the open part of the nearer eye.
 fn eye_distance(p: Vec3) -> f32 {
-    sphere(Vec3::new(p.x.abs(), p.y, p.z), EYE.0, EYE.1)
+    let p = Vec3::new(p.x.abs(), p.y, p.z);
+    sphere(p, EYE.0, EYE.1).max(-sphere(p, LID.0, LID.1 - 0.0005))
 }
 
 /// Distance to the opening of the mouth, as seen from the front.
@@ -170,7 +182,7 @@ impl Figure for Monster {
     }
 
     fn hair_density(&self, p: Vec3) -> f32 {
-        let regions = self.parts.regions(p);
+        let regions = self.parts.regions_within(p, 0.005);
         let hard = regions[HORN] + regions[CLAW] + regions[TOOTH] + regions[NOSE] + regions[MOUTH];
         let soles = smoothstep(0.004, 0.012, p.y);
         smoothstep(0.40, 0.20, hard)
@@ -188,7 +200,7 @@ impl Figure for Monster {
     }
 
     fn lens(&self) -> Option<Lens> {
-        Some(Lens { centre: Vec3::new(0.0, 0.30, 0.12), radius: 0.12, power: 2.2 })
+        Some(Lens { centre: Vec3::new(0.0, 0.30, 0.12), radius: 0.115, power: 3.0 })
     }
 
     fn coat(&self, p: Vec3, normal: Vec3) -> Coat {
@@ -205,29 +217,30 @@ impl Figure for Monster {
         let aside = Vec3::new(p.x.signum() * smoothstep(0.0, 0.04, p.x.abs()), 0.0, 0.0);
         let fall = Vec3::new(0.0, -1.0, -0.12) + aside * (0.55 * front);
         let tuft = Vec3::new(p.x * 5.0, 0.55, -0.75);
+        // On the feet hair lies outwards, and does not go through the ground.
+        let low = smoothstep(0.075, 0.030, p.y);
+        let outwards = (normal * Vec3::new(1.0, 0.0, 1.0)).normalize_or_zero();
+        let flat = outwards * 0.9 + Vec3::new(0.0, 0.04, 0.15);
         Coat {
             length: length * (1.0 + 0.30 * top),
-            comb: fall.lerp(tuft, top),
+            comb: fall.lerp(tuft, top).lerp(flat, low),
             lift: (0.45 - 0.12 * face + 0.2 * top).max(0.25)
                 - 0.15 * normal.y.max(0.0) * (1.0 - top),
-            weight: 7.0,
+            weight: 7.0 * (1.0 - low),
         }
     }
 
     fn coat_color(&self, p: Vec3) -> Option<[Vec3; 2]> {
-        let root = Vec3::new(0.010, 0.075, 0.105);
-        let tip = Vec3::new(0.035, 0.300, 0.330);
-        // A pale belly and muzzle, and violet spots on the back and the sides.
-        let belly = smoothstep(0.10, 0.06, {
-            let q = (p - Vec3::new(0.0, 0.150, 0.14)) / Vec3::new(1.1, 1.0, 1.2);
-            q.length()
-        });
-        let spots = smoothstep(0.20, 0.42, noise(p * 17.0 + Vec3::splat(3.7), 21))
-            * smoothstep(0.09, 0.00, p.z);
-        let violet = [Vec3::new(0.060, 0.012, 0.110), Vec3::new(0.210, 0.060, 0.330)];
-        let pale = [Vec3::new(0.150, 0.190, 0.120), Vec3::new(0.420, 0.520, 0.330)];
-        let mixed = |k: usize, own: Vec3| own.lerp(violet[k], spots).lerp(pale[k], 0.75 * belly);
-        Some([mixed(0, root), mixed(1, tip)])
+        // Orange with a pale belly, and brown stripes over the back.
+        let orange = [Vec3::new(0.200, 0.045, 0.008), Vec3::new(0.620, 0.225, 0.035)];
+        let brown = [Vec3::new(0.060, 0.012, 0.006), Vec3::new(0.190, 0.050, 0.018)];
+        let pale = [Vec3::new(0.330, 0.220, 0.105), Vec3::new(0.680, 0.560, 0.340)];
+        let belly = ((p - Vec3::new(0.0, 0.145, 0.14)) / Vec3::new(1.1, 1.0, 1.2)).length();
+        let wave = p.y * 62.0 + 2.6 * noise(p * 9.0, 21) + 9.0 * p.x.abs();
+        let stripes = smoothstep(0.25, 0.75, wave.sin()) * smoothstep(0.05, -0.03, p.z);
+        let belly = 0.85 * smoothstep(0.105, 0.065, belly);
+        let mixed = |k: usize| orange[k].lerp(brown[k], stripes).lerp(pale[k], belly);
+        Some([mixed(0), mixed(1)])
     }
 
     fn shown(&self) -> f32 {
@@ -235,11 +248,11 @@ impl Figure for Monster {
     }
 
     fn color(&self, p: Vec3, hair: Vec3) -> Vec3 {
-        let regions = self.parts.regions(p);
+        let regions = self.parts.regions_within(p, 0.003);
         let [root, tip] = self.coat_color(p).unwrap_or([hair, hair]);
         let mut color = root.lerp(tip, 0.25);
         // Hands and feet are bare at the bottom.
-        color = color.lerp(Vec3::new(0.030, 0.110, 0.150), regions[HAND].max(regions[FOOT]) * 0.5);
+        color = color.lerp(Vec3::new(0.190, 0.060, 0.025), regions[HAND].max(regions[FOOT]) * 0.5);
         // Mouth: lips, then the dark inside, then the tongue.
         let mouth = smoothstep(0.012, 0.002, mouth_distance(p));
         color = color.lerp(Vec3::new(0.060, 0.020, 0.050), mouth);
@@ -260,9 +273,9 @@ impl Figure for Monster {
             let out = (q - EYE.0).normalize_or(Vec3::Z);
             let off = out.angle_between(LOOK);
             let white = Vec3::new(0.86, 0.86, 0.82);
-            let iris = Vec3::new(0.55, 0.30, 0.02).lerp(Vec3::new(0.85, 0.55, 0.05), off / 0.55);
-            let mut eye = white.lerp(iris, smoothstep(0.60, 0.55, off));
-            eye = eye.lerp(Vec3::splat(0.004), smoothstep(0.34, 0.29, off));
+            let iris = Vec3::new(0.02, 0.16, 0.10).lerp(Vec3::new(0.10, 0.50, 0.28), off / 0.6);
+            let mut eye = white.lerp(iris, smoothstep(0.66, 0.60, off));
+            eye = eye.lerp(Vec3::splat(0.004), smoothstep(0.40, 0.34, off));
             // The glint is on the same side of both eyes.
             let at = (p - Vec3::new(EYE.0.x.copysign(p.x), EYE.0.y, EYE.0.z)).normalize_or(Vec3::Z);
             let glint = at.angle_between(Vec3::new(0.16, 0.24, 1.0));

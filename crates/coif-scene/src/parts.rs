@@ -208,7 +208,7 @@ impl Parts {
     }
 
     /// How much each part has to do with a place, largest at the nearest.
-    fn shares(&self, p: Vec3) -> impl Iterator<Item = (&Part, f32)> {
+    fn shares(&self, p: Vec3, soft: f32) -> impl Iterator<Item = (&Part, f32)> {
         let values: Vec<f32> = self.parts.iter().map(|part| part.solid.value(p)).collect();
         let least = self
             .parts
@@ -218,7 +218,7 @@ impl Parts {
             .fold(f32::INFINITY, |least, (_, v)| least.min(*v));
         self.parts.iter().zip(values).filter(|(part, _)| !part.hollow).filter_map(
             move |(part, value)| {
-                let away = (value - least) / SOFT;
+                let away = (value - least) / soft;
                 (away < 4.0).then(|| (part, (-away).exp() - (-4.0f32).exp()))
             },
         )
@@ -227,7 +227,7 @@ impl Parts {
     /// The bones that carry a place of the surface.
     pub(crate) fn bone_weights(&self, p: Vec3) -> BoneWeights {
         let mut carried: Vec<(u16, f32)> = Vec::new();
-        for (part, share) in self.shares(p) {
+        for (part, share) in self.shares(p, SOFT) {
             match carried.iter_mut().find(|(bone, _)| usize::from(*bone) == part.bone) {
                 // Parts of one bone do not add up: many small ones would outweigh a large one.
                 Some((_, weight)) => *weight = weight.max(share),
@@ -246,8 +246,13 @@ impl Parts {
 
     /// How much of each region a place has; adds up to 1.
     pub(crate) fn regions(&self, p: Vec3) -> [f32; REGIONS] {
+        self.regions_within(p, SOFT)
+    }
+
+    /// The same with borders that are `soft` metres wide: for colours of small things.
+    pub(crate) fn regions_within(&self, p: Vec3, soft: f32) -> [f32; REGIONS] {
         let mut regions = [0.0f32; REGIONS];
-        for (part, share) in self.shares(p) {
+        for (part, share) in self.shares(p, soft) {
             let region = &mut regions[part.region.min(REGIONS - 1)];
             *region = region.max(share);
         }

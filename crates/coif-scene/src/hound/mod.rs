@@ -209,10 +209,10 @@ impl Figure for Hound {
             * smoothstep(0.0185, 0.024, p.distance(NOSE_AT - Vec3::Z * 0.008))
             * smoothstep(0.003, 0.012, p.y);
         // Less on short-haired places, more on ears and tail, where few hairs must cover much.
-        let dense = 0.62 - 0.10 * regions[MUZZLE]
-            + 0.38 * regions[EAR]
-            + 0.38 * regions[TAIL_HAIR]
-            + 0.30 * regions[SKULL];
+        let dense = 0.60 - 0.45 * regions[MUZZLE] - 0.20 * regions[PAW]
+            + 0.40 * regions[EAR]
+            + 0.40 * regions[TAIL_HAIR]
+            + 0.40 * regions[SKULL];
         bare * dense
     }
 
@@ -225,7 +225,7 @@ impl Figure for Hound {
     }
 
     fn lens(&self) -> Option<Lens> {
-        Some(Lens { centre: Vec3::new(0.0, 0.880, 0.470), radius: 0.14, power: 2.6 })
+        Some(Lens { centre: Vec3::new(0.0, 0.880, 0.470), radius: 0.125, power: 3.4 })
     }
 
     fn coat(&self, p: Vec3, normal: Vec3) -> Coat {
@@ -293,7 +293,7 @@ impl Figure for Hound {
 
     fn color(&self, p: Vec3, hair: Vec3) -> Vec3 {
         let [root, tip] = self.coat_color(p).unwrap_or([hair, hair]);
-        let mut color = root.lerp(tip, 0.3) * 0.8;
+        let mut color = root.lerp(tip, 0.35);
         let black = Vec3::splat(0.006);
         color =
             color.lerp(black, smoothstep(0.0230, 0.0195, p.distance(NOSE_AT - Vec3::Z * 0.008)));

@@ -60,6 +60,8 @@ struct Recipe {
     grow: Grow,
     /// How strands gather and curl; `None` leaves them as they grew.
     locks: Option<Locks>,
+    /// Hair shorter than this (m) is finer than the rest.
+    fine_below: Option<f32>,
 }
 
 fn recipe(style: Style, length: Option<f32>) -> Recipe {
@@ -74,7 +76,9 @@ fn recipe(style: Style, length: Option<f32>) -> Recipe {
         Style::Shaggy => (0.085, coat::grow, Some(Locks::shaggy())),
         Style::Silky => (0.20, coat::grow, Some(Locks::silky())),
     };
-    Recipe { length: length.unwrap_or(own), grow, locks }
+    let length = length.unwrap_or(own);
+    let coat = matches!(style, Style::Shaggy | Style::Silky);
+    Recipe { length, grow, locks, fine_below: coat.then_some(0.4 * length) }
 }
 
 /// Smallest gap (m) between hair and body in the groom: a little more than the colliders' skin, so
@@ -136,8 +140,21 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
             *r *= 1.0 - 0.75 * ((along - 0.55) / 0.45).max(0.0);
         }
     }
+    if let Some(fine) = recipe.fine_below {
+        thin_short_hair(&mut groom, fine);
+    }
     groom.color = colors(figure, request.style, &roots, &groom.strands);
     Some(groom)
+}
+
+/// Makes hair that is shorter than `length` finer in proportion, down to a third.
+fn thin_short_hair(groom: &mut Groom, length: f32) {
+    for s in 0..groom.strands.strand_count() {
+        let share = (groom.strands.length(s) / length).clamp(0.33, 1.0);
+        for r in &mut groom.radius[groom.strands.points_of(s)] {
+            *r *= share;
+        }
+    }
 }
 
 /// Colours along the strands, if the style is the figure's own coat and has some.
