@@ -112,15 +112,27 @@ mod tests {
     use super::*;
     use crate::bust::Bust;
     use crate::creature::Creature;
+    use crate::file::BodyShape;
+    use crate::girl::Girl;
+    use crate::hound::Hound;
+    use crate::monster::Monster;
 
     /// Where hair can get, the colliders follow the surface: nothing of the mesh sticks out of them
     /// by more than a few millimetres (folds of the face and the ears' rims aside), and roots are
     /// not buried.
     #[test]
     fn colliders_follow_the_surface() {
-        let figures: [(&dyn Figure, f32); 2] = [(&Bust, 0.0125), (&Creature, 0.012)];
-        for (figure, most) in figures {
-            let mesh = mesh(figure, 0.008);
+        let (monster, hound, girl) = (Monster::new(), Hound::new(), Girl::new());
+        // Larger bodies have coarser meshes and wider fillets between their parts.
+        let figures: [(&dyn Figure, f32, f32); 5] = [
+            (&Bust, 0.008, 0.0125),
+            (&Creature, 0.008, 0.012),
+            (&monster, 0.020, 0.030),
+            (&hound, 0.026, 0.030),
+            (&girl, 0.030, 0.030),
+        ];
+        for (figure, cell, most) in figures {
+            let mesh = mesh(figure, cell);
             let colliders: Vec<MovingCollider> = figure
                 .colliders()
                 .iter()
@@ -152,6 +164,47 @@ mod tests {
             println!("surface out of the colliders by {worst_out:?}, roots inside by {worst_in:?}");
             assert!(worst_out.0 < most, "{worst_out:?}");
             assert!(worst_in.0 < 0.003, "{worst_in:?}");
+        }
+    }
+
+    /// Every edge has a triangle on either side, and the bodies of `muller2012` have about the
+    /// 20,000 triangles that a distance field rebuilt in every step can afford.
+    #[test]
+    fn bodies_with_limbs_are_closed_and_not_too_fine() {
+        let figures: [(Box<dyn Figure>, BodyShape); 2] = [
+            (Box::new(Monster::new()), BodyShape::Monster),
+            (Box::new(Hound::new()), BodyShape::Hound),
+        ];
+        for (figure, shape) in figures {
+            let mesh = mesh(&*figure, shape.resolution());
+            let count = mesh.triangles.len();
+            println!("{shape:?}: {count} triangles");
+            assert!((18_000..36_000).contains(&count), "{shape:?} has {count} triangles");
+            assert!(mesh.validate().is_ok());
+            let mut balance = std::collections::BTreeMap::<(u32, u32), i32>::new();
+            for [a, b, c] in &mesh.triangles {
+                for (from, to) in [(a, b), (b, c), (c, a)] {
+                    let (key, way) = if from < to { ((*from, *to), 1) } else { ((*to, *from), -1) };
+                    *balance.entry(key).or_default() += way;
+                }
+            }
+            assert!(balance.values().all(|&sum| sum == 0), "{shape:?} has a hole");
+        }
+    }
+
+    /// Skin is carried by bones that exist, with weights that add up to one.
+    #[test]
+    fn weights_fit_the_bones() {
+        let figures: [Box<dyn Figure>; 3] =
+            [Box::new(Monster::new()), Box::new(Hound::new()), Box::new(Girl::new())];
+        for figure in figures {
+            let bones = figure.motion(MotionKind::Walk, 1.0).bones();
+            for p in mesh(&*figure, 0.04).positions {
+                let weights = figure.bone_weights(p);
+                let sum: f32 = weights.iter().map(|w| w.1).sum();
+                assert!((sum - 1.0).abs() < 1e-4, "{p}: {weights:?}");
+                assert!(weights.iter().all(|w| usize::from(w.0) < bones && w.1 >= 0.0));
+            }
         }
     }
 }

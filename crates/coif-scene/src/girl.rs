@@ -172,11 +172,11 @@ impl Figure for Girl {
     }
 
     fn lens(&self) -> Option<Lens> {
-        Some(Lens { centre: Vec3::new(0.0, -0.010, 0.03), radius: 0.13, power: 3.2 })
+        Some(Lens { centre: Vec3::new(0.0, -0.010, 0.065), radius: 0.078, power: 4.2 })
     }
 
     fn shown(&self) -> f32 {
-        0.74
+        0.66
     }
 
     fn color(&self, p: Vec3, hair: Vec3) -> Vec3 {

@@ -122,11 +122,11 @@ impl Monster {
         parts.detail(egg([0.0, 0.216, 0.108], [0.036, 0.014, 0.038]), 0.010, NECK, MOUTH);
         for (x, long) in [(0.014, 0.020), (0.040, 0.024), (0.066, 0.017)] {
             let top = m.y + 3.4 * x * x + r.y * (1.0 - (x / 0.115) * (x / 0.115)).sqrt() + 0.004;
-            let z = front(&parts, x, top) - 0.011;
+            let z = front(&parts, x, top) - 0.012;
             let tooth = tube([x, top, z], [x * 0.98, top - long, z + 0.003], [0.0100, 0.0035]);
             parts.details(tooth, 0.003, [NECK, NECK], TOOTH);
         }
-        let z = front(&parts, 0.058, 0.212) - 0.010;
+        let z = front(&parts, 0.058, 0.212) - 0.011;
         let fang = tube([0.058, 0.214, z], [0.060, 0.248, z + 0.004], [0.0095, 0.0035]);
         parts.details(fang, 0.003, [NECK, NECK], TOOTH);
         // Nose and eyes.
@@ -182,10 +182,10 @@ impl Figure for Monster {
     }
 
     fn hair_density(&self, p: Vec3) -> f32 {
-        let regions = self.parts.regions_within(p, 0.005);
-        let hard = regions[HORN] + regions[CLAW] + regions[TOOTH] + regions[NOSE] + regions[MOUTH];
+        let hard = [HORN, CLAW, TOOTH, NOSE]
+            .map(|region| smoothstep(0.001, 0.004, self.parts.distance_to(region, p)));
         let soles = smoothstep(0.004, 0.012, p.y);
-        smoothstep(0.40, 0.20, hard)
+        hard.iter().product::<f32>()
             * smoothstep(0.001, 0.005, eye_distance(p))
             * smoothstep(0.003, 0.010, mouth_distance(p))
             * soles
@@ -200,7 +200,7 @@ impl Figure for Monster {
     }
 
     fn lens(&self) -> Option<Lens> {
-        Some(Lens { centre: Vec3::new(0.0, 0.30, 0.12), radius: 0.115, power: 3.0 })
+        Some(Lens { centre: Vec3::new(0.0, 0.325, 0.11), radius: 0.115, power: 2.3 })
     }
 
     fn coat(&self, p: Vec3, normal: Vec3) -> Coat {
@@ -248,7 +248,8 @@ impl Figure for Monster {
     }
 
     fn color(&self, p: Vec3, hair: Vec3) -> Vec3 {
-        let regions = self.parts.regions_within(p, 0.003);
+        let regions = self.parts.regions(p);
+        let on = |region: usize| smoothstep(0.0025, 0.0010, self.parts.distance_to(region, p));
         let [root, tip] = self.coat_color(p).unwrap_or([hair, hair]);
         let mut color = root.lerp(tip, 0.25);
         // Hands and feet are bare at the bottom.
@@ -258,15 +259,15 @@ impl Figure for Monster {
         color = color.lerp(Vec3::new(0.060, 0.020, 0.050), mouth);
         let inside = smoothstep(0.001, -0.005, mouth_distance(p));
         color = color.lerp(Vec3::new(0.045, 0.006, 0.010), inside);
-        let tongue = regions[MOUTH] * smoothstep(0.236, 0.226, p.y) * inside;
+        let tongue = on(MOUTH) * inside;
         color = color.lerp(Vec3::new(0.50, 0.10, 0.12), tongue);
         let bone = Vec3::new(0.62, 0.52, 0.36);
         let ring = 0.80 + 0.20 * (p.y * 420.0).sin();
         let aged = bone * (0.55 + 0.45 * smoothstep(0.43, 0.53, p.y)) * ring;
-        color = color.lerp(aged, smoothstep(0.35, 0.6, regions[HORN]));
-        color = color.lerp(Vec3::new(0.80, 0.76, 0.64), smoothstep(0.30, 0.55, regions[TOOTH]));
-        color = color.lerp(Vec3::new(0.10, 0.085, 0.075), smoothstep(0.35, 0.6, regions[CLAW]));
-        color = color.lerp(Vec3::new(0.16, 0.030, 0.070), smoothstep(0.35, 0.6, regions[NOSE]));
+        color = color.lerp(aged, on(HORN));
+        color = color.lerp(Vec3::new(0.80, 0.76, 0.64), on(TOOTH));
+        color = color.lerp(Vec3::new(0.10, 0.085, 0.075), on(CLAW));
+        color = color.lerp(Vec3::new(0.16, 0.030, 0.070), on(NOSE));
         // Eyes: white, iris, pupil, a glint.
         if eye_distance(p) < 0.003 {
             let q = Vec3::new(p.x.abs(), p.y, p.z);

@@ -116,7 +116,7 @@ impl BodyMotion {
                 let turned = ease((u - HOP.leave) / HOP.flight());
                 let way = side(hops) + (side(hops + 1.0) - side(hops)) * turned;
                 Pose {
-                    head_pitch: 0.10 * bell((u - 0.20) / 0.15) + 0.16 * bell((u - 0.72) / 0.16),
+                    head_pitch: 0.10 * bell((u - 0.13) / 0.11) + 0.16 * bell((u - 0.57) / 0.14),
                     head_roll: 0.07 * way,
                     body_yaw: 0.30 * way,
                     shift: [0.0, HOP.height(u), 0.0],
@@ -135,7 +135,7 @@ impl BodyMotion {
                 let hop = u - 4.3;
                 if hop > 0.0 {
                     pose.head_pitch +=
-                        0.10 * bell((hop - 0.24) / 0.16) + 0.15 * bell((hop - 0.86) / 0.20);
+                        0.10 * bell((hop - 0.18) / 0.14) + 0.15 * bell((hop - 0.78) / 0.18);
                     pose.shift[1] += SKIP.height(hop);
                 }
                 pose
@@ -255,10 +255,10 @@ struct Leap {
 const JUMP: Leap = Leap { period: 1.5, leave: 0.42, speed: 2.2, crouch: 0.10 };
 
 /// A small hop.
-const HOP: Leap = Leap { period: 0.95, leave: 0.32, speed: 1.5, crouch: 0.045 };
+const HOP: Leap = Leap { period: 0.74, leave: 0.20, speed: 1.35, crouch: 0.012 };
 
 /// A hop of a child.
-const SKIP: Leap = Leap { period: 1.35, leave: 0.40, speed: 1.9, crouch: 0.09 };
+const SKIP: Leap = Leap { period: 1.0, leave: 0.30, speed: 1.9, crouch: 0.04 };
 
 impl Leap {
     /// Time in the air (s).

@@ -260,6 +260,12 @@ impl Parts {
         regions.map(|share| share / total.max(1e-12))
     }
 
+    /// Distance (m) to the nearest part of a region.
+    pub(crate) fn distance_to(&self, region: usize, p: Vec3) -> f32 {
+        let of_region = self.parts.iter().filter(|part| part.region == region && !part.hollow);
+        of_region.fold(f32::INFINITY, |least, part| least.min(part.solid.value(p)))
+    }
+
     /// Convex shapes inside the parts.
     pub(crate) fn colliders(&self) -> Vec<Collider> {
         self.parts

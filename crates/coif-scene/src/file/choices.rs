@@ -69,9 +69,9 @@ impl BodyShape {
     pub const fn resolution(self) -> f32 {
         match self {
             Self::Head | Self::Creature => 0.0025,
-            Self::Monster => 0.0105,
-            Self::Hound => 0.0140,
-            Self::Girl => 0.0080,
+            Self::Monster => 0.0120,
+            Self::Hound => 0.0155,
+            Self::Girl => 0.0100,
         }
     }
 }

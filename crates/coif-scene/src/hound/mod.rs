@@ -209,7 +209,7 @@ impl Figure for Hound {
             * smoothstep(0.0185, 0.024, p.distance(NOSE_AT - Vec3::Z * 0.008))
             * smoothstep(0.003, 0.012, p.y);
         // Less on short-haired places, more on ears and tail, where few hairs must cover much.
-        let dense = 0.60 - 0.45 * regions[MUZZLE] - 0.20 * regions[PAW]
+        let dense = 0.60 - 0.45 * regions[MUZZLE]
             + 0.40 * regions[EAR]
             + 0.40 * regions[TAIL_HAIR]
             + 0.40 * regions[SKULL];
@@ -225,7 +225,7 @@ impl Figure for Hound {
     }
 
     fn lens(&self) -> Option<Lens> {
-        Some(Lens { centre: Vec3::new(0.0, 0.880, 0.470), radius: 0.125, power: 3.4 })
+        Some(Lens { centre: Vec3::new(0.0, 0.880, 0.470), radius: 0.110, power: 2.9 })
     }
 
     fn coat(&self, p: Vec3, normal: Vec3) -> Coat {
@@ -244,7 +244,7 @@ impl Figure for Hound {
             (EAR, 1.00),
             (UPPER_LEG, 0.66),
             (LOWER_LEG, 0.52),
-            (PAW, 0.20),
+            (PAW, 0.36),
             (TAIL_HAIR, 0.62),
             (MUZZLE, 0.045),
             (NOSE, 0.03),
@@ -252,6 +252,7 @@ impl Figure for Hound {
         let mut length: f32 = share.iter().map(|&(region, long)| regions[region] * long).sum();
         length += crown * 0.80 + brow * 0.05;
         length *= 1.0 - 0.80 * saddle;
+        length *= 1.0 - 0.20 * smoothstep(0.24, 0.10, p.y);
         // Belly hair must not touch the ground.
         length *= 1.0 - 0.35 * smoothstep(-0.3, -0.8, normal.y) * regions[TRUNK];
         // Back along the body and down; over the skull aside; on the face back from the nose.
@@ -261,12 +262,16 @@ impl Figure for Hound {
         comb += Vec3::new(0.0, 0.1, -1.2) * (brow + regions[MUZZLE]);
         comb += Vec3::new(0.0, -0.5, 0.10) * (leg + regions[EAR]);
         comb += Vec3::new(0.0, -0.3, -0.4) * regions[TAIL_HAIR];
+        // On the paws hair lies outwards, and does not go through the ground.
+        let low = smoothstep(0.11, 0.05, p.y);
+        let outwards = (normal * Vec3::new(1.0, 0.0, 1.0)).normalize_or_zero();
+        comb = comb.lerp(outwards * 0.8 + Vec3::new(0.0, -0.05, 0.1), low);
         let short = (regions[MUZZLE] + brow + saddle).min(1.0);
         Coat {
             length: length.max(0.03),
             comb,
             lift: 0.34 - 0.14 * short - 0.10 * regions[EAR],
-            weight: 14.0 + 10.0 * regions[EAR] - 6.0 * short,
+            weight: (14.0 + 10.0 * regions[EAR] - 6.0 * short) * (1.0 - low),
         }
     }
 
@@ -293,7 +298,7 @@ impl Figure for Hound {
 
     fn color(&self, p: Vec3, hair: Vec3) -> Vec3 {
         let [root, tip] = self.coat_color(p).unwrap_or([hair, hair]);
-        let mut color = root.lerp(tip, 0.35);
+        let mut color = root.lerp(tip, 0.30) * (1.0 - 0.2 * smoothstep(0.45, 0.40, p.z));
         let black = Vec3::splat(0.006);
         color =
             color.lerp(black, smoothstep(0.0230, 0.0195, p.distance(NOSE_AT - Vec3::Z * 0.008)));

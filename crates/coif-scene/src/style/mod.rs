@@ -271,8 +271,10 @@ mod tests {
         let head = figure::mesh(&Bust, 0.006);
         let animal = figure::mesh(&Creature, 0.006);
         for &style in Style::ALL {
-            let (figure, mesh): (&dyn Figure, _) =
-                if style == Style::Fur { (&Creature, &animal) } else { (&Bust, &head) };
+            let (figure, mesh): (&dyn Figure, _) = match style {
+                Style::Fur | Style::Shaggy => (&Creature, &animal),
+                _ => (&Bust, &head),
+            };
             let solids = solids(&figure.colliders());
             for (strands, points) in [(1, 2), (300, 30), (40, 200)] {
                 let groom = groom(figure, mesh, &request(style, strands, points)).unwrap();
