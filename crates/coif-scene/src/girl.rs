@@ -5,7 +5,7 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use coif::body::{BoneWeights, Collider, Motion};
+use coif::body::{BoneWeights, Collider, Motion, Shape};
 use coif::math::RigidTransform;
 use glam::{Quat, Vec2, Vec3};
 
@@ -145,7 +145,9 @@ impl Figure for Girl {
 
     fn colliders(&self) -> Vec<Collider> {
         // The bust's head with her own neck.
-        let is_head = |c: &Collider| c.bone == HEAD && c.world_from_shape.translation.y > -0.11;
+        let is_neck =
+            |c: &Collider| matches!(c.shape, Shape::Capsule { radius, .. } if radius > 0.04);
+        let is_head = |c: &Collider| c.bone == HEAD && !is_neck(c);
         let head = Bust.colliders().into_iter().filter(is_head);
         head.chain(self.parts.colliders()).collect()
     }

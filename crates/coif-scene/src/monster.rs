@@ -10,7 +10,7 @@ use glam::{Quat, Vec3};
 
 use crate::figure::{Coat, Figure};
 use crate::file::Motion as Kind;
-use crate::implicit::{Implicit, ellipsoid, smoothstep, sphere};
+use crate::implicit::{Implicit, smoothstep, sphere};
 use crate::lens::Lens;
 use crate::motion::{BodyMotion, CHEST, GROUND, HEAD, NECK, Pivots, ease};
 use crate::parts::{Parts, ball, egg, tube, turned_egg};
@@ -45,11 +45,6 @@ const LOOK: Vec3 = Vec3::new(-0.10, -0.03, 1.0);
 const MOUTH_AT: (Vec3, Vec3) = (Vec3::new(0.0, 0.236, 0.150), Vec3::new(0.086, 0.034, 0.060));
 const NOSE_AT: (Vec3, Vec3) = (Vec3::new(0.0, 0.304, 0.150), Vec3::new(0.024, 0.018, 0.018));
 const SHOULDER: Vec3 = Vec3::new(0.130, 0.270, 0.010);
-
-/// Corners of the mouth are higher than its middle.
-fn smile(p: Vec3) -> Vec3 {
-    Vec3::new(p.x, p.y - 3.4 * p.x * p.x, p.z)
-}
 
 impl Monster {
     /// Puts its parts together.
@@ -155,13 +150,6 @@ fn eye_distance(p: Vec3) -> f32 {
     sphere(p, EYE.0, EYE.1).max(-sphere(p, LID.0, LID.1 - 0.0005))
 }
 
-/// Distance to the opening of the mouth, as seen from the front.
-fn mouth_distance(p: Vec3) -> f32 {
-    let q = smile(p);
-    let (m, r) = MOUTH_AT;
-    if p.z < 0.02 { 1.0 } else { ellipsoid(q, m, r + Vec3::new(0.002, 0.002, 0.03)) }
-}
-
 impl Implicit for Monster {
     fn value(&self, p: Vec3) -> f32 {
         self.parts.value(p)
@@ -187,7 +175,7 @@ impl Figure for Monster {
         let soles = smoothstep(0.004, 0.012, p.y);
         hard.iter().product::<f32>()
             * smoothstep(0.001, 0.005, eye_distance(p))
-            * smoothstep(0.003, 0.010, mouth_distance(p))
+            * smoothstep(0.006, 0.012, self.parts.distance_to_hollow(p))
             * soles
     }
 
@@ -207,7 +195,7 @@ impl Figure for Monster {
         let regions = self.parts.regions(p);
         // Short around the eyes and the mouth, so that the face stays free.
         let face = smoothstep(0.045, 0.004, eye_distance(p))
-            .max(smoothstep(0.050, 0.008, mouth_distance(p)))
+            .max(smoothstep(0.050, 0.008, self.parts.distance_to_hollow(p)))
             .max(0.8 * smoothstep(0.055, 0.020, p.distance(NOSE_AT.0)));
         let small = regions[HAND].max(0.8 * regions[FOOT]);
         let length = (1.0 - 0.78 * face) * (1.0 - 0.66 * small) * (1.0 - 0.25 * regions[ARM]);
@@ -255,9 +243,9 @@ impl Figure for Monster {
         // Hands and feet are bare at the bottom.
         color = color.lerp(Vec3::new(0.190, 0.060, 0.025), regions[HAND].max(regions[FOOT]) * 0.5);
         // Mouth: lips, then the dark inside, then the tongue.
-        let mouth = smoothstep(0.012, 0.002, mouth_distance(p));
+        let mouth = smoothstep(0.014, 0.005, self.parts.distance_to_hollow(p));
         color = color.lerp(Vec3::new(0.060, 0.020, 0.050), mouth);
-        let inside = smoothstep(0.001, -0.005, mouth_distance(p));
+        let inside = smoothstep(0.005, 0.001, self.parts.distance_to_hollow(p));
         color = color.lerp(Vec3::new(0.045, 0.006, 0.010), inside);
         let tongue = on(MOUTH) * inside;
         color = color.lerp(Vec3::new(0.50, 0.10, 0.12), tongue);

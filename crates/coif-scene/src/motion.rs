@@ -111,7 +111,8 @@ impl BodyMotion {
             }
             // Small hops that turn a little to one side and the other.
             Kind::Hop => {
-                let (u, hops) = (t % HOP.period, (t / HOP.period).floor());
+                let hops = (t / HOP.period).floor();
+                let u = t - hops * HOP.period;
                 let side = |hop: f64| if hop < 1.0 { 0.0 } else { 1.0 - 2.0 * (hop % 2.0) };
                 let turned = ease((u - HOP.leave) / HOP.flight());
                 let way = side(hops) + (side(hops + 1.0) - side(hops)) * turned;

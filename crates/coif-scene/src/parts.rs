@@ -84,7 +84,7 @@ impl Solid {
             Self::Limb { ends: [a, b], radii: [ra, rb] }
             | Self::Bell { ends: [a, b], radii: [ra, rb] } => {
                 // Follow the taper in steps.
-                let pieces = ((ra - rb).abs() / TAPER_STEP).ceil().clamp(1.0, 6.0);
+                let pieces = ((ra - rb).abs() / TAPER_STEP).ceil().clamp(1.0, 8.0);
                 let turn = Quat::from_rotation_arc(Vec3::Y, (b - a).normalize_or(Vec3::Y));
                 let half_height = a.distance(b) * 0.5 / pieces;
                 (0..pieces as usize)
@@ -103,7 +103,7 @@ impl Solid {
 const INSIDE: f32 = 0.0008;
 
 /// Difference in radius of neighbouring capsules along a limb (m).
-const TAPER_STEP: f32 = 0.007;
+const TAPER_STEP: f32 = 0.005;
 
 /// One part.
 #[derive(Debug, Clone, Copy)]
@@ -264,6 +264,12 @@ impl Parts {
     pub(crate) fn distance_to(&self, region: usize, p: Vec3) -> f32 {
         let of_region = self.parts.iter().filter(|part| part.region == region && !part.hollow);
         of_region.fold(f32::INFINITY, |least, part| least.min(part.solid.value(p)))
+    }
+
+    /// Distance (m) to the nearest solid that was taken away: about 0 on the walls it left.
+    pub(crate) fn distance_to_hollow(&self, p: Vec3) -> f32 {
+        let hollows = self.parts.iter().filter(|part| part.hollow);
+        hollows.fold(f32::INFINITY, |least, part| least.min(part.solid.value(p)))
     }
 
     /// Convex shapes inside the parts.

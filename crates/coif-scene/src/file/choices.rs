@@ -94,12 +94,12 @@ choice! {
         Walk = "walk",
         /// Up and down.
         Jump = "jump",
+        /// Free fall with a hard stop.
+        FallAndStop = "fall-and-stop",
         /// Small hops, one after the other.
         Hop = "hop",
         /// Looks around, walks and hops.
         Play = "play",
-        /// Free fall with a hard stop.
-        FallAndStop = "fall-and-stop",
     }
 }
 

@@ -88,7 +88,8 @@ pub(super) const GROOM: &[Key<Scene>] = &[
     key(
         "particles",
         "",
-        "Points of all strands together, 2 to 200 on each: longer strands get more.",
+        "Points of all strands together, 2 to 200 on each: longer strands get more. Takes the place \
+         of 'points'.",
         Kind::Integer {
             min: 2,
             max: 40_000_000,
