@@ -167,8 +167,8 @@ mod tests {
         }
     }
 
-    /// Every edge has a triangle on either side, and the bodies of `muller2012` have about the
-    /// 20,000 triangles that a distance field rebuilt in every step can afford.
+    /// Every edge has a triangle on either side, and there are some 30,000 triangles: few enough for
+    /// a distance field that is rebuilt in every step.
     #[test]
     fn bodies_with_limbs_are_closed_and_not_too_fine() {
         let figures: [(Box<dyn Figure>, BodyShape); 2] = [

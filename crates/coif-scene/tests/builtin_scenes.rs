@@ -33,8 +33,9 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
             stretch = stretch.max(health.stretch_max);
             depth = depth.max(health.penetration_max);
         }
-        // Colliders of neighbouring limbs turn into each other, and roots between them with them.
-        let deepest = if limbs { 0.03 } else { 1e-3 };
+        // Where a leg or an arm turns into the trunk, the trunk's collider covers roots that the limb
+        // carries: their first points cannot get out. Fur is there, a girl's hair is not.
+        let deepest = if limbs && name != "girl" { 0.03 } else { 1e-3 };
         println!("{name}: stretch {stretch:.1e} (1e-4), penetration {depth:.1e} m ({deepest:.0e})");
         assert!(stretch < 1e-4, "{name} stretches by {stretch}");
         assert!(depth < deepest, "{name} goes {depth} m into the body");
