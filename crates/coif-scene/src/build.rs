@@ -16,7 +16,10 @@ use crate::figure::{self, Figure};
 use crate::file::{
     BodyFile, BodyShape, BodySource, Collide, GroomSource, GroomStyle, Scene, UpAxis,
 };
+use crate::girl::Girl;
+use crate::hound::Hound;
 use crate::mesh_figure::FittedMesh;
+use crate::monster::Monster;
 use crate::motion::{BodyMotion, GROUND, HEAD, Pivots};
 use crate::style::{self, StyleRequest};
 
@@ -103,6 +106,9 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
         BodySource::BuiltIn(source) => {
             let figure: Arc<dyn Figure> = match source.shape {
                 BodyShape::Creature => Arc::new(Creature),
+                BodyShape::Monster => Arc::new(Monster::new()),
+                BodyShape::Hound => Arc::new(Hound::new()),
+                BodyShape::Girl => Arc::new(Girl::new()),
                 _ => Arc::new(Bust),
             };
             let mesh = figure::mesh(&*figure, source.resolution);
@@ -182,6 +188,7 @@ fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
         style: source.style,
         strands: source.strands as usize,
         points: source.points as usize,
+        particles: source.particles.map(|n| n as usize),
         seed: source.seed,
         length: source.length,
         fibre: scene.fibre,
@@ -293,7 +300,8 @@ impl Built {
         let swing = Vec3::new(0.12, 0.0, 0.12) * (hi - lo).max_element();
         (lo, hi) = (lo - swing, hi + swing);
         if let Some((body_lo, body_hi)) = self.body.rest().bounds() {
-            let head = body_hi.y - 0.30 * (body_hi.y - body_lo.y);
+            let shown = self.figure.as_ref().map_or(0.30, |figure| figure.shown());
+            let head = body_hi.y - shown * (body_hi.y - body_lo.y);
             lo.y = lo.y.min(head);
             hi.y = hi.y.max(body_hi.y);
         }

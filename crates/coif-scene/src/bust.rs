@@ -55,7 +55,7 @@ impl Implicit for Bust {
 }
 
 /// The head, right side.
-fn head(p: Vec3) -> f32 {
+pub(crate) fn head(p: Vec3) -> f32 {
     // Skull and face.
     let mut d = ellipsoid(p, CRANIUM.0, CRANIUM.1);
     d = join(d, ellipsoid(p, FOREHEAD.0, FOREHEAD.1), 0.030);
@@ -226,6 +226,13 @@ fn hair_line(angle: f32) -> f32 {
     a.1 + (b.1 - a.1) * smoothstep(a.0, b.0, angle)
 }
 
+/// Skull and face without ears, nose and chin.
+pub(crate) fn skull(p: Vec3) -> f32 {
+    let skull = ellipsoid(p, CRANIUM.0, CRANIUM.1);
+    let d = join(skull, ellipsoid(p, FOREHEAD.0, FOREHEAD.1), 0.030);
+    join(d, ellipsoid(p, FACE.0, FACE.1), 0.030)
+}
+
 fn ear_distance(p: Vec3) -> f32 {
     let p = Vec3::new(p.x.abs(), p.y, p.z);
     turned_ellipsoid(p, EAR.0, ear_turn(), EAR.1)
@@ -234,9 +241,7 @@ fn ear_distance(p: Vec3) -> f32 {
 impl Figure for Bust {
     fn hull(&self, p: Vec3) -> f32 {
         let p = Vec3::new(p.x.abs(), p.y, p.z);
-        let skull = ellipsoid(p, CRANIUM.0, CRANIUM.1);
-        let mut d = join(skull, ellipsoid(p, FOREHEAD.0, FOREHEAD.1), 0.030);
-        d = join(d, ellipsoid(p, FACE.0, FACE.1), 0.030);
+        let d = skull(p);
         if p.y < 0.02 { join(d, neck_and_shoulders(p), 0.022) } else { d }
     }
 

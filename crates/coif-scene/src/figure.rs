@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use coif::body::{Body, BoneWeights, Collider, TriangleMesh};
+use coif::body::{Body, BoneWeights, Collider, Motion, TriangleMesh};
 use glam::Vec3;
 
 use crate::file::Motion as MotionKind;
 use crate::implicit::Implicit;
+use crate::lens::{self, Lens};
 use crate::motion::{BodyMotion, CHEST, HEAD, NECK, Pivots};
 use crate::surface_nets;
 
@@ -22,15 +23,64 @@ pub trait Figure: Implicit + Send {
     fn pivots(&self) -> Pivots;
     /// How densely hair grows at a place of the surface, 0..1.
     fn hair_density(&self, p: Vec3) -> f32;
-    /// How far a place follows the head (1) or the chest (0).
-    fn head_share(&self, p: Vec3) -> f32;
+    /// How far a place follows the head (1) or the chest (0), if these are all its bones.
+    fn head_share(&self, _p: Vec3) -> f32 {
+        1.0
+    }
+    /// The bones that carry a place of the surface.
+    fn bone_weights(&self, p: Vec3) -> BoneWeights {
+        neck_weights(self.head_share(p))
+    }
+    /// How its bones move. Chest, neck, head and ground come first, in this order.
+    fn motion(&self, kind: MotionKind, speed: f32) -> Arc<dyn Motion> {
+        Arc::new(BodyMotion::new(kind, speed, self.pivots()))
+    }
+    /// A place that needs a finer mesh than the rest.
+    fn lens(&self) -> Option<Lens> {
+        None
+    }
+    /// How fur lies at a place of the surface; `normal` points out of it.
+    fn coat(&self, _p: Vec3, _normal: Vec3) -> Coat {
+        Coat::default()
+    }
+    /// Linear albedo of fur at its root and its tip, if it has a colour of its own.
+    fn coat_color(&self, _p: Vec3) -> Option<[Vec3; 2]> {
+        None
+    }
+    /// How much of its height a picture shows at least, from the top.
+    fn shown(&self) -> f32 {
+        0.30
+    }
     /// Linear albedo at a place of the surface; `hair` is the colour of the hair at its root.
     fn color(&self, p: Vec3, hair: Vec3) -> Vec3;
 }
 
+/// How fur lies at one place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Coat {
+    /// Length as a share of the longest.
+    pub length: f32,
+    /// Where it is combed to; longer is firmer.
+    pub comb: Vec3,
+    /// 0 lies flat, 1 stands on end.
+    pub lift: f32,
+    /// How much its weight bends it down (1/m).
+    pub weight: f32,
+}
+
+impl Default for Coat {
+    /// All of one length, down and back.
+    fn default() -> Self {
+        Self { length: 1.0, comb: Vec3::new(0.0, -0.8, -0.5), lift: 0.5, weight: 12.0 }
+    }
+}
+
 /// Meshes a figure at `resolution` metres.
 pub fn mesh(figure: &dyn Figure, resolution: f32) -> TriangleMesh {
-    surface_nets::mesh(figure, resolution)
+    match figure.lens() {
+        Some(lens) => lens::mesh(figure, lens, resolution),
+        None => surface_nets::mesh(figure, resolution),
+    }
 }
 
 /// A moving body from a figure and its mesh.
@@ -41,13 +91,12 @@ pub fn body(
     speed: f32,
     colliders: Vec<Collider>,
 ) -> coif::Result<Body> {
-    let weights = mesh.positions.iter().map(|&p| weights(figure.head_share(p))).collect();
-    let motion = Arc::new(BodyMotion::new(motion, speed, figure.pivots()));
-    Body::skinned(mesh, weights, motion)?.with_colliders(colliders)
+    let weights = mesh.positions.iter().map(|&p| figure.bone_weights(p)).collect();
+    Body::skinned(mesh, weights, figure.motion(motion, speed))?.with_colliders(colliders)
 }
 
 /// Blends chest to neck in the lower half, neck to head in the upper.
-fn weights(head_share: f32) -> BoneWeights {
+pub(crate) fn neck_weights(head_share: f32) -> BoneWeights {
     let (from, to, t) = if head_share < 0.5 {
         (CHEST, NECK, 2.0 * head_share)
     } else {
@@ -63,15 +112,27 @@ mod tests {
     use super::*;
     use crate::bust::Bust;
     use crate::creature::Creature;
+    use crate::file::BodyShape;
+    use crate::girl::Girl;
+    use crate::hound::Hound;
+    use crate::monster::Monster;
 
     /// Where hair can get, the colliders follow the surface: nothing of the mesh sticks out of them
     /// by more than a few millimetres (folds of the face and the ears' rims aside), and roots are
     /// not buried.
     #[test]
     fn colliders_follow_the_surface() {
-        let figures: [(&dyn Figure, f32); 2] = [(&Bust, 0.0125), (&Creature, 0.012)];
-        for (figure, most) in figures {
-            let mesh = mesh(figure, 0.008);
+        let (monster, hound, girl) = (Monster::new(), Hound::new(), Girl::new());
+        // Larger bodies have coarser meshes and wider fillets between their parts.
+        let figures: [(&dyn Figure, f32, f32); 5] = [
+            (&Bust, 0.008, 0.0125),
+            (&Creature, 0.008, 0.012),
+            (&monster, 0.020, 0.030),
+            (&hound, 0.026, 0.030),
+            (&girl, 0.030, 0.030),
+        ];
+        for (figure, cell, most) in figures {
+            let mesh = mesh(figure, cell);
             let colliders: Vec<MovingCollider> = figure
                 .colliders()
                 .iter()
@@ -103,6 +164,47 @@ mod tests {
             println!("surface out of the colliders by {worst_out:?}, roots inside by {worst_in:?}");
             assert!(worst_out.0 < most, "{worst_out:?}");
             assert!(worst_in.0 < 0.003, "{worst_in:?}");
+        }
+    }
+
+    /// Every edge has a triangle on either side, and there are some 30,000 triangles: few enough for
+    /// a distance field that is rebuilt in every step.
+    #[test]
+    fn bodies_with_limbs_are_closed_and_not_too_fine() {
+        let figures: [(Box<dyn Figure>, BodyShape); 2] = [
+            (Box::new(Monster::new()), BodyShape::Monster),
+            (Box::new(Hound::new()), BodyShape::Hound),
+        ];
+        for (figure, shape) in figures {
+            let mesh = mesh(&*figure, shape.resolution());
+            let count = mesh.triangles.len();
+            println!("{shape:?}: {count} triangles");
+            assert!((18_000..36_000).contains(&count), "{shape:?} has {count} triangles");
+            assert!(mesh.validate().is_ok());
+            let mut balance = std::collections::BTreeMap::<(u32, u32), i32>::new();
+            for [a, b, c] in &mesh.triangles {
+                for (from, to) in [(a, b), (b, c), (c, a)] {
+                    let (key, way) = if from < to { ((*from, *to), 1) } else { ((*to, *from), -1) };
+                    *balance.entry(key).or_default() += way;
+                }
+            }
+            assert!(balance.values().all(|&sum| sum == 0), "{shape:?} has a hole");
+        }
+    }
+
+    /// Skin is carried by bones that exist, with weights that add up to one.
+    #[test]
+    fn weights_fit_the_bones() {
+        let figures: [Box<dyn Figure>; 3] =
+            [Box::new(Monster::new()), Box::new(Hound::new()), Box::new(Girl::new())];
+        for figure in figures {
+            let bones = figure.motion(MotionKind::Walk, 1.0).bones();
+            for p in mesh(&*figure, 0.04).positions {
+                let weights = figure.bone_weights(p);
+                let sum: f32 = weights.iter().map(|w| w.1).sum();
+                assert!((sum - 1.0).abs() < 1e-4, "{p}: {weights:?}");
+                assert!(weights.iter().all(|w| usize::from(w.0) < bones && w.1 >= 0.0));
+            }
         }
     }
 }

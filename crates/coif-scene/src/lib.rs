@@ -1,20 +1,26 @@
 //! Scene files, and built-in heads, hairstyles and motions for Coif.
 //!
-//! Everything built in is made by code from fixed seeds: [`bust`] and [`creature`] are implicit
-//! solids, meshed by [`surface_nets`].
+//! Everything built in is made by code from fixed seeds: [`bust`], [`girl`], [`creature`],
+//! [`monster`] and [`hound`] are implicit solids, meshed by [`surface_nets`].
 
 mod build;
 pub mod bust;
 pub mod creature;
 pub mod figure;
 pub mod file;
+pub mod girl;
+pub mod hound;
 pub mod implicit;
+pub mod lens;
+pub mod monster;
 pub mod motion;
 pub mod surface_nets;
 
 mod mesh_figure;
+mod parts;
 mod random;
 mod roots;
+mod skeleton;
 pub mod style;
 
 pub use build::{BuildError, Built, build};

@@ -128,10 +128,6 @@ impl Figure for MeshFigure<'_> {
         f32::from(self.fitted.scalp[self.search.closest(p).triangle])
     }
 
-    fn head_share(&self, _p: Vec3) -> f32 {
-        1.0
-    }
-
     fn color(&self, _p: Vec3, _hair: Vec3) -> Vec3 {
         Vec3::splat(0.5)
     }

@@ -35,12 +35,12 @@ pub struct BodyMotion {
 
 /// Angles (radians) and a shift (m) at one moment.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pose {
-    head_yaw: f64,
-    head_pitch: f64,
-    head_roll: f64,
-    body_yaw: f64,
-    shift: [f64; 3],
+pub(crate) struct Pose {
+    pub(crate) head_yaw: f64,
+    pub(crate) head_pitch: f64,
+    pub(crate) head_roll: f64,
+    pub(crate) body_yaw: f64,
+    pub(crate) shift: [f64; 3],
 }
 
 impl BodyMotion {
@@ -49,9 +49,30 @@ impl BodyMotion {
         Self { kind, speed: speed.into(), pivots }
     }
 
-    fn pose(&self, time: f64) -> Pose {
+    /// Which motion it is.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Time on the motion's own clock (s).
+    pub(crate) fn clock(&self, time: f64) -> f64 {
+        (time * self.speed).max(0.0)
+    }
+
+    /// Where in the cycle of two steps it is, and how much it walks, 0 to 1.
+    pub(crate) fn steps(&self, time: f64) -> (f64, f64) {
+        let t = self.clock(time);
+        match self.kind {
+            Kind::Walk => (0.95 * t, ease(t / 0.35)),
+            Kind::Play => play_steps(t % PLAY),
+            _ => (0.0, 0.0),
+        }
+    }
+
+    /// Angles and shift at `time` (s).
+    pub(crate) fn pose(&self, time: f64) -> Pose {
         use std::f64::consts::{PI, TAU};
-        let t = (time * self.speed).max(0.0);
+        let t = self.clock(time);
         // Start from rest, so that hair is not hit by the first frame.
         let begin = ease(t / 0.35);
         match self.kind {
@@ -78,28 +99,47 @@ impl BodyMotion {
                 let turns = whole * per_round + ramp(u, 0.3, 0.5, 1.8, 0.45);
                 Pose { body_yaw: TAU * turns, ..Pose::default() }
             }
-            Kind::Walk => {
-                let step = TAU * 0.95 * t;
-                Pose {
-                    head_yaw: 0.05 * begin * step.sin(),
-                    head_pitch: 0.04 * begin * (2.0 * step).sin(),
-                    head_roll: 0.03 * begin * step.cos(),
-                    body_yaw: 0.09 * begin * step.sin(),
-                    shift: [
-                        0.018 * begin * step.cos(),
-                        -0.024 * begin * (2.0 * step + 0.4).cos(),
-                        0.01 * begin * (2.0 * step).sin(),
-                    ],
-                }
-            }
+            Kind::Walk => walk(TAU * 0.95 * t, begin),
             // Crouch, leave the ground at 2.2 m/s, land and give way.
             Kind::Jump => {
                 let u = t % 1.5;
                 Pose {
                     head_pitch: 0.12 * bell((u - 0.28) / 0.2) + 0.18 * bell((u - 0.98) / 0.22),
-                    shift: [0.0, jump_height(u), 0.0],
+                    shift: [0.0, JUMP.height(u), 0.0],
                     ..Pose::default()
                 }
+            }
+            // Small hops that turn a little to one side and the other.
+            Kind::Hop => {
+                let hops = (t / HOP.period).floor();
+                let u = t - hops * HOP.period;
+                let side = |hop: f64| if hop < 1.0 { 0.0 } else { 1.0 - 2.0 * (hop % 2.0) };
+                let turned = ease((u - HOP.leave) / HOP.flight());
+                let way = side(hops) + (side(hops + 1.0) - side(hops)) * turned;
+                Pose {
+                    head_pitch: 0.10 * bell((u - 0.13) / 0.11) + 0.16 * bell((u - 0.57) / 0.14),
+                    head_roll: 0.07 * way,
+                    body_yaw: 0.30 * way,
+                    shift: [0.0, HOP.height(u), 0.0],
+                    ..Pose::default()
+                }
+            }
+            // Look to both sides, walk, hop.
+            Kind::Play => {
+                let u = t % PLAY;
+                let (phase, amount) = play_steps(u);
+                let mut pose = walk(TAU * phase, amount);
+                let left = ease((u - 0.2) / 0.35) - ease((u - 0.75) / 0.45);
+                let right = ease((u - 0.75) / 0.45) - ease((u - 1.45) / 0.35);
+                pose.head_yaw += 0.95 * left - 0.85 * right;
+                pose.head_pitch += 0.06 * (left + right);
+                let hop = u - 4.3;
+                if hop > 0.0 {
+                    pose.head_pitch +=
+                        0.10 * bell((hop - 0.18) / 0.14) + 0.15 * bell((hop - 0.78) / 0.18);
+                    pose.shift[1] += SKIP.height(hop);
+                }
+                pose
             }
             // Fall freely for a third of a second, stop within three centimetres.
             Kind::FallAndStop => {
@@ -154,13 +194,13 @@ fn wrapped(angle: f64) -> f32 {
 }
 
 /// 0 to 1 with no velocity and no acceleration at the ends.
-fn ease(x: f64) -> f64 {
+pub(crate) fn ease(x: f64) -> f64 {
     let x = x.clamp(0.0, 1.0);
     x * x * x * (10.0 + x * (6.0 * x - 15.0))
 }
 
 /// A smooth bump of height 1 and half width 1.
-fn bell(x: f64) -> f64 {
+pub(crate) fn bell(x: f64) -> f64 {
     let s = (1.0 - x * x).max(0.0);
     s * s * s
 }
@@ -176,28 +216,78 @@ fn ramp(t: f64, start: f64, rise: f64, stop: f64, fall: f64) -> f64 {
     area(t - start, rise) - area(t - stop, fall)
 }
 
-/// Height of a jump (m): crouch, flight, landing, straighten up, in one and a half seconds.
-fn jump_height(u: f64) -> f64 {
-    const LEAVE: f64 = 0.42;
-    const SPEED: f64 = 2.2;
-    let flight = 2.0 * SPEED / 9.81;
-    let land = LEAVE + flight;
-    if u < LEAVE {
-        // Crouch by ten centimetres, then accelerate to the take-off speed.
-        let x = u / LEAVE;
-        hermite(x, 0.0, 0.0, 0.0, SPEED * LEAVE) - 0.10 * bell((x - 0.55) / 0.45)
-    } else if u < land {
-        let x = u - LEAVE;
-        SPEED * x - 0.5 * 9.81 * x * x
-    } else {
-        // Take up the landing speed smoothly, then straighten.
-        let x = ((u - land) / (1.5 - land)).min(1.0);
-        hermite(x, 0.0, -SPEED * (1.5 - land), 0.0, 0.0)
+/// Length of the sequence of [`Kind::Play`] (s).
+const PLAY: f64 = 5.8;
+
+/// The steps within a round of [`Kind::Play`].
+fn play_steps(u: f64) -> (f64, f64) {
+    // Four steps from 1.9 s on, slow at both ends.
+    (0.95 * (u - 1.9), ease((u - 1.9) / 0.35) - ease((u - 3.7) / 0.4))
+}
+
+/// The sway of walking at an angle of the cycle of two steps.
+fn walk(step: f64, amount: f64) -> Pose {
+    Pose {
+        head_yaw: 0.05 * amount * step.sin(),
+        head_pitch: 0.04 * amount * (2.0 * step).sin(),
+        head_roll: 0.03 * amount * step.cos(),
+        body_yaw: 0.09 * amount * step.sin(),
+        shift: [
+            0.018 * amount * step.cos(),
+            -0.024 * amount * (2.0 * step + 0.4).cos(),
+            0.01 * amount * (2.0 * step).sin(),
+        ],
+    }
+}
+
+/// Off the ground and back.
+struct Leap {
+    /// From one crouch to the next (s).
+    period: f64,
+    /// When the feet leave the ground (s).
+    leave: f64,
+    /// Upwards at that time (m/s).
+    speed: f64,
+    /// Depth of the crouch (m).
+    crouch: f64,
+}
+
+/// A jump in one and a half seconds.
+const JUMP: Leap = Leap { period: 1.5, leave: 0.42, speed: 2.2, crouch: 0.10 };
+
+/// A small hop.
+const HOP: Leap = Leap { period: 0.74, leave: 0.20, speed: 1.35, crouch: 0.012 };
+
+/// A hop of a child.
+const SKIP: Leap = Leap { period: 1.0, leave: 0.30, speed: 1.9, crouch: 0.04 };
+
+impl Leap {
+    /// Time in the air (s).
+    fn flight(&self) -> f64 {
+        2.0 * self.speed / 9.81
+    }
+
+    /// Height (m): crouch, flight, landing, straighten up.
+    fn height(&self, u: f64) -> f64 {
+        let land = self.leave + self.flight();
+        if u < self.leave {
+            // Crouch, then accelerate to the take-off speed.
+            let x = u / self.leave;
+            hermite(x, 0.0, 0.0, 0.0, self.speed * self.leave)
+                - self.crouch * bell((x - 0.55) / 0.45)
+        } else if u < land {
+            let x = u - self.leave;
+            self.speed * x - 0.5 * 9.81 * x * x
+        } else {
+            // Take up the landing speed smoothly, then straighten.
+            let x = ((u - land) / (self.period - land)).min(1.0);
+            hermite(x, 0.0, -self.speed * (self.period - land), 0.0, 0.0)
+        }
     }
 }
 
 /// Cubic from value `a` and slope `da` at 0 to value `b` and slope `db` at 1.
-fn hermite(x: f64, a: f64, da: f64, b: f64, db: f64) -> f64 {
+pub(crate) fn hermite(x: f64, a: f64, da: f64, b: f64, db: f64) -> f64 {
     let (x2, x3) = (x * x, x * x * x);
     a * (2.0 * x3 - 3.0 * x2 + 1.0)
         + da * (x3 - 2.0 * x2 + x)

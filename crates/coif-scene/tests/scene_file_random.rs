@@ -27,11 +27,12 @@ fn groom() -> impl Strategy<Value = GroomSource> {
         select(Style::ALL),
         1..=200_000u32,
         2..=200u32,
+        option::of(2..=40_000_000u32),
         0..=i64::MAX as u64,
         option::of(0.002..=3.0f32),
     )
-        .prop_map(|(style, strands, points, seed, length)| {
-            GroomSource::Style(GroomStyle { style, strands, points, seed, length })
+        .prop_map(|(style, strands, points, particles, seed, length)| {
+            GroomSource::Style(GroomStyle { style, strands, points, particles, seed, length })
         });
     let file = (
         text(),

@@ -27,9 +27,14 @@ const SCENES: &[(&str, &str)] = scenes![
     "jump",
     "fall-and-stop",
     "wind",
+    "hair-10k",
+    "monster",
+    "afghan",
+    "girl",
 ];
 
-/// The names of all built-in scenes: the demo, one per style, one per motion, wind.
+/// The names of all built-in scenes: the demo, one per style, one per motion, wind, a yardstick,
+/// and the characters of `muller2012`.
 pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
     SCENES.iter().map(|(name, _)| *name)
 }

@@ -40,6 +40,10 @@ choice! {
         Ponytail = "ponytail",
         /// A short coat over a whole creature.
         Fur = "fur",
+        /// Long wild fur in tufts, for the monster.
+        Shaggy = "shaggy",
+        /// Long fur that hangs, for the hound.
+        Silky = "silky",
     }
 }
 
@@ -51,6 +55,24 @@ choice! {
         Head = "head",
         /// A small animal, for fur.
         Creature = "creature",
+        /// A monster with horns, for shaggy fur.
+        Monster = "monster",
+        /// An Afghan hound, for silky fur.
+        Hound = "hound",
+        /// A girl from head to foot.
+        Girl = "girl",
+    }
+}
+
+impl BodyShape {
+    /// Edge length of the mesh (m) that shows the body well: finer where it has a face.
+    pub const fn resolution(self) -> f32 {
+        match self {
+            Self::Head | Self::Creature => 0.0025,
+            Self::Monster => 0.0120,
+            Self::Hound => 0.0155,
+            Self::Girl => 0.0100,
+        }
     }
 }
 
@@ -74,6 +96,10 @@ choice! {
         Jump = "jump",
         /// Free fall with a hard stop.
         FallAndStop = "fall-and-stop",
+        /// Small hops, one after the other.
+        Hop = "hop",
+        /// Looks around, walks and hops.
+        Play = "play",
     }
 }
 

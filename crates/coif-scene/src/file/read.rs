@@ -286,8 +286,16 @@ fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), 
     };
     let file = match &mut scene.body.source {
         BodySource::BuiltIn(body) => {
-            if style == Some(Style::Fur) && root.find("body.shape").is_none() {
-                body.shape = BodyShape::Creature;
+            if root.find("body.shape").is_none() {
+                body.shape = match style {
+                    Some(Style::Fur) => BodyShape::Creature,
+                    Some(Style::Shaggy) => BodyShape::Monster,
+                    Some(Style::Silky) => BodyShape::Hound,
+                    _ => body.shape,
+                };
+            }
+            if root.find("body.resolution").is_none() {
+                body.resolution = body.shape.resolution();
             }
             return Ok(());
         }

@@ -83,6 +83,9 @@ pub struct GroomStyle {
     pub strands: u32,
     /// Points per strand, 2 to 200. Default: 30.
     pub points: u32,
+    /// Points of all strands together, longer strands get more; instead of `points`. Default: the
+    /// same number on every strand.
+    pub particles: Option<u32>,
     /// Seed of everything random about the style, up to 2^63 - 1. Default: 1.
     pub seed: u64,
     /// Length of the longest strands (m), 0.002 to 3. Default: the style's own.
@@ -91,7 +94,14 @@ pub struct GroomStyle {
 
 impl Default for GroomStyle {
     fn default() -> Self {
-        Self { style: Style::default(), strands: 10_000, points: 30, seed: 1, length: None }
+        Self {
+            style: Style::default(),
+            strands: 10_000,
+            points: 30,
+            particles: None,
+            seed: 1,
+            length: None,
+        }
     }
 }
 
@@ -147,15 +157,17 @@ pub enum BodySource {
 /// A built-in body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuiltInBody {
-    /// Which one. Default: head; creature if the style is fur.
+    /// Which one. Default: head; for styles of fur the animal that wears it.
     pub shape: BodyShape,
-    /// Edge length of its mesh (m), 0.001 to 0.05. Default: 0.0025.
+    /// Edge length of its mesh (m), 0.001 to 0.05, finer in faces. Default: 0.0025; more for
+    /// larger bodies.
     pub resolution: f32,
 }
 
 impl Default for BuiltInBody {
     fn default() -> Self {
-        Self { shape: BodyShape::default(), resolution: 0.0025 }
+        let shape = BodyShape::default();
+        Self { shape, resolution: shape.resolution() }
     }
 }
 

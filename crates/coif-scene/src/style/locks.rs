@@ -123,6 +123,36 @@ impl Locks {
         }
     }
 
+    /// Thick tufts of long fur.
+    pub(super) fn shaggy() -> Self {
+        Self {
+            spacing: 0.016,
+            close: 0.72,
+            radius: 0.0030,
+            turn: 0.070,
+            round: 0.6,
+            from: 0.015,
+            frizz: 0.0045,
+            strays: 0.10,
+            apart: 0.5,
+        }
+    }
+
+    /// Long fur in soft strands.
+    pub(super) fn silky() -> Self {
+        Self {
+            spacing: 0.028,
+            close: 0.60,
+            radius: 0.0040,
+            turn: 0.15,
+            round: 0.4,
+            from: 0.05,
+            frizz: 0.0060,
+            strays: 0.08,
+            apart: 0.6,
+        }
+    }
+
     /// Gathers grown strands around locks.
     pub(super) fn gather(
         &self,

@@ -4,6 +4,8 @@
 //! locks and given waves, curls and frizz (`locks.rs`). Everything depends on the seed and the
 //! root's place only, so the same scene has the same hair on every machine.
 
+mod coat;
+mod counts;
 mod fur;
 mod grow;
 mod locks;
@@ -30,6 +32,8 @@ pub struct StyleRequest {
     pub strands: usize,
     /// Points on each strand.
     pub points: usize,
+    /// Points of all strands together, if they are to follow the strands' lengths.
+    pub particles: Option<usize>,
     /// Which hair of that style.
     pub seed: u64,
     /// Length of the longest strands (m), or the style's own.
@@ -56,6 +60,8 @@ struct Recipe {
     grow: Grow,
     /// How strands gather and curl; `None` leaves them as they grew.
     locks: Option<Locks>,
+    /// Hair shorter than this (m) is finer than the rest.
+    fine_below: Option<f32>,
 }
 
 fn recipe(style: Style, length: Option<f32>) -> Recipe {
@@ -67,8 +73,12 @@ fn recipe(style: Style, length: Option<f32>) -> Recipe {
         Style::LongCurly => (0.38, grow::long, Some(Locks::curls())),
         Style::Ponytail => (0.34, ponytail::grow, Some(Locks::tail())),
         Style::Fur => (0.030, fur::grow, Some(Locks::coat())),
+        Style::Shaggy => (0.085, coat::grow, Some(Locks::shaggy())),
+        Style::Silky => (0.20, coat::grow, Some(Locks::silky())),
     };
-    Recipe { length: length.unwrap_or(own), grow, locks }
+    let length = length.unwrap_or(own);
+    let coat = matches!(style, Style::Shaggy | Style::Silky);
+    Recipe { length, grow, locks, fine_below: coat.then_some(0.4 * length) }
 }
 
 /// Smallest gap (m) between hair and body in the groom: a little more than the colliders' skin, so
@@ -99,17 +109,23 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     }
     // Keep everything off the body, cut to the wanted number of points, taper the tips.
     let solids = solids(&figure.colliders());
+    let counts = match request.particles {
+        Some(total) => counts::by_length(&grown, total),
+        None => vec![request.points; grown.len()],
+    };
+    let total = counts.iter().sum();
     let strands: Vec<(Vec<Vec3>, u32)> = grown
         .into_par_iter()
-        .map(|strand| {
-            let mut line = resampled(&strand.line, request.points);
+        .zip(counts)
+        .map(|(strand, points)| {
+            let mut line = resampled(&strand.line, points);
             let share = strand.held as f32 / strand.line.len() as f32;
-            let held = (share * (request.points - 1) as f32).floor() as u32 + 1;
+            let held = (share * (points - 1) as f32).floor() as u32 + 1;
             keep_out(figure, &solids, &mut line, held as usize);
-            (line, held.min(request.points as u32 - 1).max(1))
+            (line, held.min(points as u32 - 1).max(1))
         })
         .collect();
-    let mut all = Strands::with_capacity(strands.len(), strands.len() * request.points);
+    let mut all = Strands::with_capacity(strands.len(), total);
     for (line, _) in &strands {
         all.push(line);
     }
@@ -124,7 +140,40 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
             *r *= 1.0 - 0.75 * ((along - 0.55) / 0.45).max(0.0);
         }
     }
+    if let Some(fine) = recipe.fine_below {
+        thin_short_hair(&mut groom, fine);
+    }
+    groom.color = colors(figure, request.style, &roots, &groom.strands);
     Some(groom)
+}
+
+/// Makes hair that is shorter than `length` finer in proportion, down to a third.
+fn thin_short_hair(groom: &mut Groom, length: f32) {
+    for s in 0..groom.strands.strand_count() {
+        let share = (groom.strands.length(s) / length).clamp(0.33, 1.0);
+        for r in &mut groom.radius[groom.strands.points_of(s)] {
+            *r *= share;
+        }
+    }
+}
+
+/// Colours along the strands, if the style is the figure's own coat and has some.
+fn colors(
+    figure: &dyn Figure,
+    style: Style,
+    roots: &[Root],
+    strands: &Strands,
+) -> Option<Vec<Vec3>> {
+    if !matches!(style, Style::Shaggy | Style::Silky) {
+        return None;
+    }
+    let mut colors = Vec::with_capacity(strands.point_count());
+    for (s, root) in roots.iter().enumerate() {
+        let [from, to] = figure.coat_color(root.position)?;
+        let n = strands.points_of(s).len();
+        colors.extend((0..n).map(|i| from.lerp(to, i as f32 / (n - 1) as f32)));
+    }
+    Some(colors)
 }
 
 /// A collider at rest, ready for many questions.
@@ -205,7 +254,15 @@ mod tests {
     use crate::figure;
 
     fn request(style: Style, strands: usize, points: usize) -> StyleRequest {
-        StyleRequest { style, strands, points, seed: 1, length: None, fibre: Fibre::default() }
+        StyleRequest {
+            style,
+            strands,
+            points,
+            particles: None,
+            seed: 1,
+            length: None,
+            fibre: Fibre::default(),
+        }
     }
 
     /// Every style is a valid groom with the asked counts, outside of the body, at any resolution.
@@ -214,8 +271,10 @@ mod tests {
         let head = figure::mesh(&Bust, 0.006);
         let animal = figure::mesh(&Creature, 0.006);
         for &style in Style::ALL {
-            let (figure, mesh): (&dyn Figure, _) =
-                if style == Style::Fur { (&Creature, &animal) } else { (&Bust, &head) };
+            let (figure, mesh): (&dyn Figure, _) = match style {
+                Style::Fur | Style::Shaggy => (&Creature, &animal),
+                _ => (&Bust, &head),
+            };
             let solids = solids(&figure.colliders());
             for (strands, points) in [(1, 2), (300, 30), (40, 200)] {
                 let groom = groom(figure, mesh, &request(style, strands, points)).unwrap();

@@ -48,7 +48,8 @@ pub(super) const BODY: &[Key<Scene>] = &[
     key(
         "shape",
         "",
-        "A built-in body. For style \"fur\" the default is \"creature\".",
+        "A built-in body. For style \"fur\" the default is \"creature\", for \"shaggy\" \"monster\", \
+         for \"silky\" \"hound\".",
         Kind::Choice {
             what: "body shape",
             names: BodyShape::NAMES,
@@ -61,7 +62,7 @@ pub(super) const BODY: &[Key<Scene>] = &[
     key(
         "resolution",
         "m",
-        "Edge length of the built-in body's mesh.",
+        "Edge length of the built-in body's mesh. Larger bodies have larger defaults.",
         Kind::Number {
             min: 0.001,
             max: 0.05,

@@ -86,6 +86,20 @@ pub(super) const GROOM: &[Key<Scene>] = &[
     )
     .absent("of a file: its own"),
     key(
+        "particles",
+        "",
+        "Points of all strands together, 2 to 200 on each: longer strands get more. Takes the place \
+         of 'points'.",
+        Kind::Integer {
+            min: 2,
+            max: 40_000_000,
+            get: |s| styled(s).and_then(|g| g.particles.map(u64::from)),
+            set: |s, v| styled_mut(s, |g| g.particles = Some(v as u32)),
+        },
+    )
+    .without("file")
+    .absent("'points' on every strand"),
+    key(
         "seed",
         "",
         "Seed of everything random about the style.",

@@ -67,6 +67,7 @@ pub(crate) struct Alternative {
 /// All pairs of keys that replace each other.
 pub(crate) const ALTERNATIVES: &[Alternative] = &[
     Alternative { table: "groom", one: "file", other: "style", shared: &["points"] },
+    Alternative { table: "groom", one: "particles", other: "points", shared: &[] },
     Alternative { table: "body", one: "file", other: "shape", shared: &[] },
     Alternative { table: "render", one: "hair_color", other: "hair", shared: &[] },
     Alternative { table: "render", one: "camera_position", other: "view", shared: &[] },

@@ -1,0 +1,57 @@
+//! Long fur, combed as the figure says: it leaves the skin, follows the comb and hangs.
+
+use glam::Vec3;
+
+use super::{Grown, Recipe};
+use crate::figure::Figure;
+use crate::random::{Random, noise, noise3};
+use crate::roots::Root;
+
+/// Steps that a hair grows in.
+const STEPS: usize = 22;
+
+/// How strongly a comb of length one bends a hair (1/m).
+const COMB: f32 = 16.0;
+
+/// Hair at the top of the coat lies this much of its length away from the skin.
+const DEPTH: f32 = 0.16;
+
+pub(super) fn grow(
+    figure: &dyn Figure,
+    root: &Root,
+    recipe: &Recipe,
+    random: &mut Random,
+) -> Grown {
+    let p0 = root.position;
+    let coat = figure.coat(p0, root.normal);
+    // Uneven from place to place and from hair to hair; never too short to be seen.
+    let length = (recipe.length
+        * coat.length
+        * random.between(0.70, 1.0)
+        * (1.0 + 0.18 * noise(p0 * 22.0, 2)))
+    .max(0.004);
+    // Wander slowly from place to place.
+    let comb = coat.comb + noise3(p0 * 16.0, 7) * (0.22 * coat.comb.length());
+    let along = comb.reject_from_normalized(root.normal).normalize_or(Vec3::NEG_Y);
+    let mut d = (root.normal * coat.lift + along * (1.0 - coat.lift) + random.vector() * 0.07)
+        .normalize_or(root.normal);
+    let pull = comb * COMB + Vec3::NEG_Y * coat.weight;
+    let layer = (DEPTH * length).min(0.022) * random.between(0.05, 1.0);
+    let step = length / STEPS as f32;
+    let mut p = p0;
+    let mut line = vec![p];
+    for i in 1..=STEPS {
+        d = (d + pull * step).normalize_or(d);
+        p += d * step;
+        // Stay at the layer's distance from the skin, which opens up along the hair.
+        let share = i as f32 / STEPS as f32;
+        let depth = layer * (1.0 - (1.0 - share) * (1.0 - share)) - figure.value(p);
+        if depth > 0.0 {
+            let n = figure.normal(p);
+            p += n * depth;
+            d = (d - n * d.dot(n).min(0.0)).normalize_or(d);
+        }
+        line.push(p);
+    }
+    Grown { line, held: 1 }
+}

@@ -1,0 +1,74 @@
+//! How many points each strand gets, when only the number of all points is given.
+
+use super::Grown;
+
+/// Least number of points on a strand: fewer cannot bend.
+const LEAST: usize = 3;
+
+/// Most points on a strand.
+const MOST: usize = 200;
+
+/// Shares `total` points among strands, so that segments are about equally long everywhere. Every
+/// strand gets 3 to 200 points (2, if there are not enough); within that the sum is exact.
+pub(super) fn by_length(grown: &[Grown], total: usize) -> Vec<usize> {
+    let least = LEAST.min(total / grown.len().max(1)).max(2);
+    let lengths: Vec<f64> = grown
+        .iter()
+        .map(|g| g.line.windows(2).map(|w| f64::from(w[0].distance(w[1]))).sum())
+        .collect();
+    let wanted =
+        |length: f64, density: f64| (1.0 + length * density).clamp(least as f64, MOST as f64);
+    // Find the density of points (1/m) at which the sum is right.
+    let sum = |density: f64| lengths.iter().map(|&l| wanted(l, density)).sum::<f64>();
+    let (mut low, mut high) = (0.0, 1e6);
+    for _ in 0..80 {
+        let middle = 0.5 * (low + high);
+        if sum(middle) < total as f64 { low = middle } else { high = middle }
+    }
+    // Round so that the rest of one strand goes to the next.
+    let mut counts = Vec::with_capacity(lengths.len());
+    let (mut asked, mut given) = (0.0f64, 0usize);
+    for &length in &lengths {
+        asked += wanted(length, high);
+        let count = ((asked - given as f64).round().max(0.0) as usize).clamp(least, MOST);
+        given += count;
+        counts.push(count);
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+
+    fn strands() -> Vec<Grown> {
+        (0..1000)
+            .map(|i| {
+                let length = 0.02 + 0.10 * (i % 97) as f32 / 97.0;
+                Grown { line: vec![Vec3::ZERO, Vec3::Y * length], held: 1 }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_sum_is_right_and_long_strands_get_more() {
+        let grown = strands();
+        for total in [3000usize, 8517, 20_000, 150_000] {
+            let counts = by_length(&grown, total);
+            let sum: usize = counts.iter().sum();
+            assert!(sum.abs_diff(total) <= 1, "{sum} of {total}");
+            assert!(counts.iter().all(|c| (LEAST..=MOST).contains(c)));
+            // Strand 0 is the shortest, strand 96 the longest.
+            assert!(total == 3000 || counts[96] > counts[0] + 3);
+        }
+    }
+
+    #[test]
+    fn impossible_sums_come_as_near_as_they_can() {
+        let grown = strands();
+        assert!(by_length(&grown, 1).iter().all(|&c| c == 2));
+        assert!(by_length(&grown, 10_000_000).iter().all(|&c| c == MOST));
+    }
+}
