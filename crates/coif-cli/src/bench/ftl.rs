@@ -61,12 +61,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     Ok(rows)
 }
 
-fn measure(
-    case: &Case,
-    built: &Built,
-    setting: &Setting,
-    threads: usize,
-) -> Result<Row, Failure> {
+fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Result<Row, Failure> {
     let groom = &built.groom;
     let particles = groom.strands.point_count();
     let world = World::default();

@@ -55,6 +55,7 @@ impl Scene {
             gravity: self.gravity,
             wind: self.wind.clone(),
             steps_per_second: World::steps_for_fps(self.time.steps_per_second, self.time.fps),
+            ..World::default()
         }
     }
 }

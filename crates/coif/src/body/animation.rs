@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Affine3A, Vec3, Vec3A};
 
 use super::{Collider, MovingCollider, TriangleMesh};
 use crate::math::{RigidTransform, fit_rigid};
@@ -170,17 +170,33 @@ impl Body {
         time: f64,
         out: &mut Vec<Vec3>,
     ) {
+        self.vertices_with(vertices, time, &mut Vec::new(), out);
+    }
+
+    /// As [`Body::vertices_at`], with memory for the bones that is kept between calls.
+    pub fn vertices_with(
+        &self,
+        vertices: impl Iterator<Item = usize>,
+        time: f64,
+        bones: &mut Vec<Affine3A>,
+        out: &mut Vec<Vec3>,
+    ) {
         match &self.deformation {
             Deformation::Skinned { weights, motion } => {
-                let bones: Vec<RigidTransform> =
-                    (0..motion.bones()).map(|b| motion.world_from_rest(b, time)).collect();
+                bones.clear();
+                bones.extend((0..motion.bones()).map(|b| {
+                    let pose = motion.world_from_rest(b, time);
+                    Affine3A::from_rotation_translation(pose.rotation, pose.translation)
+                }));
                 out.extend(vertices.map(|v| {
-                    let p = self.rest.positions[v];
-                    weights[v]
-                        .iter()
-                        .filter(|(_, w)| *w != 0.0)
-                        .map(|&(b, w)| bones[usize::from(b)].point(p) * w)
-                        .sum::<Vec3>()
+                    let p = Vec3A::from(self.rest.positions[v]);
+                    let mut sum = Vec3A::ZERO;
+                    for &(b, w) in &weights[v] {
+                        if w != 0.0 {
+                            sum += bones[usize::from(b)].transform_point3a(p) * w;
+                        }
+                    }
+                    Vec3::from(sum)
                 }));
             }
             Deformation::Sampled { frames, fps } => {

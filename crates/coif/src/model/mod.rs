@@ -11,6 +11,7 @@ use glam::Vec3;
 
 use crate::body::MovingCollider;
 use crate::body::distance_field::DistanceField;
+use crate::contact::Samples;
 use crate::groom::Groom;
 use crate::math::RigidTransform;
 use crate::simulation::Wind;
@@ -73,6 +74,12 @@ pub trait Model: Send {
     fn positions(&self, out: &mut [Vec3]);
     /// Writes the particles' velocities in the groom's order.
     fn velocities(&self, out: &mut [Vec3]);
+    /// The particles, for methods of contact. `None` if the model has none.
+    fn samples(&mut self) -> Option<Samples<'_>> {
+        None
+    }
+    /// Takes back what contact changed in [`Model::samples`], where that was a copy.
+    fn take_samples(&mut self) {}
     /// Appends everything that a step changes, for a checkpoint.
     fn save(&self, out: &mut Vec<u8>);
     /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has

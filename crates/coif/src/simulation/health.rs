@@ -1,6 +1,7 @@
 use glam::{Mat3, Vec3};
 use rayon::prelude::*;
 
+use crate::body::distance_field::DistanceField;
 use crate::body::{MovingCollider, Shape};
 use crate::groom::{Groom, Strands};
 
@@ -19,13 +20,18 @@ pub struct Health {
 }
 
 impl Health {
-    /// Compares `now` with the rest shape and the colliders.
-    pub fn measure(groom: &Groom, now: &Strands, colliders: &[MovingCollider]) -> Self {
+    /// Compares `now` with the rest shape, the colliders and the body's own surface.
+    pub fn measure(
+        groom: &Groom,
+        now: &Strands,
+        colliders: &[MovingCollider],
+        field: Option<&DistanceField>,
+    ) -> Self {
         let solids: Vec<Solid> = colliders.iter().map(Solid::new).collect();
         (0..now.strand_count())
             .into_par_iter()
             .with_min_len(256)
-            .map_init(Vec::new, |depth, s| Self::of_strand(groom, now, &solids, s, depth))
+            .map_init(Vec::new, |depth, s| Self::of_strand(groom, now, &solids, field, s, depth))
             .reduce(Self::default, Self::worse)
     }
 
@@ -33,12 +39,18 @@ impl Health {
         groom: &Groom,
         now: &Strands,
         solids: &[Solid],
+        field: Option<&DistanceField>,
         strand: usize,
         depth: &mut Vec<f32>,
     ) -> Self {
         let (rest, line) = (groom.strands.strand(strand), now.strand(strand));
         let mut health = Self::default();
         measure_depth(solids, line, depth);
+        if let Some(field) = field {
+            for (depth, p) in depth.iter_mut().zip(line) {
+                *depth = depth.max(-field.distance_at(*p));
+            }
+        }
         let held = (groom.embedded[strand] as usize).clamp(1, line.len()) - 1;
         let root_depth = depth[held];
         let mut from_root = 0.0;

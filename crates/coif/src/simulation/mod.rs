@@ -8,6 +8,7 @@ mod checkpoint;
 mod hash;
 mod health;
 mod roots;
+mod surface;
 mod timers;
 mod wind;
 
@@ -17,11 +18,14 @@ use glam::Vec3;
 
 pub use self::hash::hash_positions;
 pub use self::health::Health;
+pub use self::surface::Surface;
 pub use self::timers::{Stage, Timers};
 pub use self::wind::Wind;
 
 use self::roots::Roots;
+use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider};
+use crate::contact::volume::{self, Volume, VolumeReport};
 use crate::groom::{Groom, Strands};
 use crate::math::RigidTransform;
 use crate::model::{Environment, Model, ModelSettings, StepReport};
@@ -36,11 +40,21 @@ pub struct World {
     pub wind: Wind,
     /// Steps per second of simulated time.
     pub steps_per_second: u32,
+    /// Whether and how hair touches the body's own surface, besides its colliders.
+    pub surface: Option<Surface>,
+    /// Whether and how hair touches hair as a volume.
+    pub volume: Option<volume::Settings>,
 }
 
 impl Default for World {
     fn default() -> Self {
-        Self { gravity: Vec3::new(0.0, -9.81, 0.0), wind: Wind::default(), steps_per_second: 240 }
+        Self {
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            wind: Wind::default(),
+            steps_per_second: 240,
+            surface: None,
+            volume: None,
+        }
     }
 }
 
@@ -54,6 +68,9 @@ pub struct Simulation {
     steps: u64,
     colliders: Vec<MovingCollider>,
     poses: [Vec<RigidTransform>; 2],
+    surface: Option<SurfaceField>,
+    volume: Option<Volume>,
+    volume_report: VolumeReport,
     report: StepReport,
     timers: Timers,
 }
@@ -70,7 +87,12 @@ impl Simulation {
         world.validate()?;
         let roots = Roots::new(&groom, &body)?;
         let model = model.build(&groom, world.dt(), world.gravity)?;
+        let surface = world.surface.as_ref().map(|s| SurfaceField::new(&body, s)).transpose()?;
+        let volume = world.volume.as_ref().map(Volume::new).transpose()?;
         let mut simulation = Self {
+            surface,
+            volume,
+            volume_report: VolumeReport::default(),
             groom,
             body,
             world,
@@ -100,6 +122,9 @@ impl Simulation {
             std::mem::swap(start, last);
             self.body.collider_poses_at(end, last);
             self.body.moving_colliders(start, last, &mut self.colliders);
+            if let Some(surface) = &mut self.surface {
+                surface.follow(&self.body, end, self.world.dt());
+            }
         });
         // Let the roots follow the body.
         self.timers.measure(Stage::Roots, || self.roots.follow(&self.body, end));
@@ -112,10 +137,19 @@ impl Simulation {
                 wind: &self.world.wind,
                 world_from_rest: self.roots.world_from_rest(),
                 colliders: &self.colliders,
-                field: None,
+                field: self.surface.as_ref().map(SurfaceField::obstacle),
             };
             self.model.step(&env, &mut self.report);
         });
+        // Let hair touch hair.
+        if let Some(volume) = &mut self.volume {
+            self.timers.measure(Stage::Contact, || {
+                if let Some(mut samples) = self.model.samples() {
+                    self.volume_report = volume.apply(&mut samples, self.world.dt());
+                }
+                self.model.take_samples();
+            });
+        }
         self.steps += 1;
     }
 
@@ -134,6 +168,13 @@ impl Simulation {
         self.roots.follow(&self.body, time);
         self.model.reset(self.roots.world_from_rest());
         self.body.collider_poses_at(time, &mut self.poses[1]);
+        if let Some(surface) = &mut self.surface {
+            surface.reset(&self.body, time);
+        }
+        // The groom's own density is what it has at rest.
+        if let (Some(volume), Some(samples)) = (&mut self.volume, self.model.samples()) {
+            volume.rest(samples.position, samples.mass, samples.present);
+        }
     }
 
     /// Jumps to another time of the body's motion: the hair is carried along rigidly with its roots
@@ -145,6 +186,9 @@ impl Simulation {
         self.roots.follow(&self.body, time);
         self.model.teleport(&from, self.roots.world_from_rest());
         self.body.collider_poses_at(time, &mut self.poses[1]);
+        if let Some(surface) = &mut self.surface {
+            surface.reset(&self.body, time);
+        }
     }
 
     /// The groom in its rest shape.
@@ -184,6 +228,11 @@ impl Simulation {
         &self.report
     }
 
+    /// What the last step's volume contact did.
+    pub fn volume_report(&self) -> &VolumeReport {
+        &self.volume_report
+    }
+
     /// Time spent per stage so far.
     pub fn timers(&self) -> &Timers {
         &self.timers
@@ -194,7 +243,10 @@ impl Simulation {
         let positions = self.strands();
         let mut colliders = Vec::new();
         self.body.moving_colliders(&self.poses[1], &self.poses[1], &mut colliders);
-        self.timers.measure(Stage::Health, || Health::measure(&self.groom, &positions, &colliders))
+        self.timers.measure(Stage::Health, || {
+            let field = self.surface.as_ref().map(SurfaceField::field);
+            Health::measure(&self.groom, &positions, &colliders, field)
+        })
     }
 
     /// A number that changes with any bit of the hair's positions.

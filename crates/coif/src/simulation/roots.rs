@@ -1,4 +1,4 @@
-use glam::Vec3;
+use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
 
 use crate::body::{Body, triangle_frame};
@@ -15,6 +15,7 @@ pub(super) struct Roots {
     bindings: Vec<crate::groom::RootBinding>,
     rest_points: Vec<Vec3>,
     positions: Vec<Vec3>,
+    bones: Vec<Affine3A>,
     world_from_rest: Vec<RigidTransform>,
 }
 
@@ -52,6 +53,7 @@ impl Roots {
             bindings: groom.roots.clone(),
             rest_points,
             positions: Vec::new(),
+            bones: Vec::new(),
             world_from_rest: vec![RigidTransform::IDENTITY; groom.roots.len()],
         })
     }
@@ -59,7 +61,8 @@ impl Roots {
     /// Moves all roots to where the body is at `time` (s).
     pub(super) fn follow(&mut self, body: &Body, time: f64) {
         self.positions.clear();
-        body.vertices_at(self.vertices.iter().copied(), time, &mut self.positions);
+        let vertices = self.vertices.iter().copied();
+        body.vertices_with(vertices, time, &mut self.bones, &mut self.positions);
         let (corners, bindings, rest_points, positions) =
             (&self.corners, &self.bindings, &self.rest_points, &self.positions);
         self.world_from_rest.par_iter_mut().enumerate().for_each(|(s, to)| {

@@ -3,19 +3,22 @@ use std::time::{Duration, Instant};
 /// The stages of a step, in their order. One name each, used by the timers, the docs and `--json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Pose the colliders.
+    /// Pose the colliders, and build the distance field of the body.
     Body,
     /// Let the roots follow the body.
     Roots,
     /// Move the hair.
     Model,
+    /// Let hair touch hair.
+    Contact,
     /// Measure stretch and penetration.
     Health,
 }
 
 impl Stage {
     /// All stages in their order.
-    pub const ALL: [Stage; 4] = [Stage::Body, Stage::Roots, Stage::Model, Stage::Health];
+    pub const ALL: [Stage; 5] =
+        [Stage::Body, Stage::Roots, Stage::Model, Stage::Contact, Stage::Health];
 
     /// The stage's name.
     pub fn name(self) -> &'static str {
@@ -23,6 +26,7 @@ impl Stage {
             Stage::Body => "body",
             Stage::Roots => "roots",
             Stage::Model => "model",
+            Stage::Contact => "contact",
             Stage::Health => "health",
         }
     }

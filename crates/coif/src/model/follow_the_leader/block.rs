@@ -129,7 +129,7 @@ impl Block {
         let even = strands
             .iter()
             .all(|&s| count(s) == points && has_equal_segments(groom.strands.strand(s)));
-                let styled = settings.style_time.is_finite();
+        let styled = settings.style_time.is_finite();
         let mut block = Self {
             strands: std::array::from_fn(|l| in_lane(l) as u32),
             lanes: strands.len(),

@@ -25,6 +25,7 @@ use rayon::prelude::*;
 use self::block::{Block, Rows};
 use self::collider::{Obstacles, StepCollider};
 use super::{Environment, Model, StepReport};
+use crate::contact::Samples;
 use crate::groom::Groom;
 use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform, lanes, morton_code};
@@ -161,6 +162,7 @@ pub struct FollowTheLeader {
     position: Vec<f32>,
     velocity: Vec<f32>,
     tension: Vec<f32>,
+    motion: Vec<f32>,
     /// Per row: which lanes hold a particle, and which of those may move.
     present: Vec<u16>,
     free: Vec<u16>,
@@ -199,6 +201,7 @@ impl FollowTheLeader {
             position: vec![0.0; rows * VECTOR],
             velocity: vec![0.0; rows * VECTOR],
             tension: vec![0.0; rows * LANES],
+            motion: Vec::new(),
             present: vec![0; rows],
             free: vec![0; rows],
             mass: vec![0.0; rows * LANES],
@@ -371,6 +374,18 @@ impl Model for FollowTheLeader {
 
     fn velocities(&self, out: &mut [Vec3]) {
         self.unpack(out, &self.velocity);
+    }
+
+    fn samples(&mut self) -> Option<Samples<'_>> {
+        self.motion.clone_from(&self.velocity);
+        Some(Samples {
+            position: &self.position,
+            motion: &self.motion,
+            velocity: &mut self.velocity,
+            mass: &self.mass,
+            present: &self.present,
+            free: &self.free,
+        })
     }
 
     fn save(&self, out: &mut Vec<u8>) {

@@ -1,0 +1,94 @@
+//! The body's own surface as something that hair touches: its mesh at every step, and the distance
+//! field around it.
+
+use glam::{Affine3A, Vec3};
+
+use crate::Result;
+use crate::body::Body;
+use crate::body::distance_field::{self, DistanceField};
+use crate::model::FieldObstacle;
+
+/// How hair touches the body's own surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Surface {
+    /// How fine the distance field is, and how far it reaches.
+    pub field: distance_field::Settings,
+    /// Coulomb friction.
+    pub friction: f32,
+    /// Share of the speed into the surface that comes back, 0..1.
+    pub restitution: f32,
+}
+
+impl Default for Surface {
+    fn default() -> Self {
+        // Hair only asks about places inside of the body or next to it.
+        let field = distance_field::Settings { reach: 0.06, ..Default::default() };
+        Self { field, friction: 0.3, restitution: 0.0 }
+    }
+}
+
+/// How far out of the surface hair is put (m): the field is exact to about a hundredth of a cell.
+const SKIN: f32 = 1e-4;
+
+/// The mesh and its field, as they move.
+pub(super) struct SurfaceField {
+    field: DistanceField,
+    settings: Surface,
+    bones: Vec<Affine3A>,
+    before: Vec<Vec3>,
+    now: Vec<Vec3>,
+    velocity: Vec<Vec3>,
+}
+
+impl SurfaceField {
+    pub(super) fn new(body: &Body, settings: &Surface) -> Result<Self> {
+        Ok(Self {
+            field: DistanceField::new(&body.rest().triangles, &settings.field)?,
+            settings: settings.clone(),
+            bones: Vec::new(),
+            before: Vec::new(),
+            now: Vec::new(),
+            velocity: Vec::new(),
+        })
+    }
+
+    /// Starts anew at a time (s), without velocity.
+    pub(super) fn reset(&mut self, body: &Body, time: f64) {
+        self.pose(body, time);
+        self.before.clone_from(&self.now);
+        self.build(1.0);
+    }
+
+    /// Follows the body to the end of a step of length `dt` (s).
+    pub(super) fn follow(&mut self, body: &Body, end: f64, dt: f32) {
+        std::mem::swap(&mut self.before, &mut self.now);
+        self.pose(body, end);
+        self.build(dt);
+    }
+
+    fn pose(&mut self, body: &Body, time: f64) {
+        self.now.clear();
+        let vertices = 0..body.rest().positions.len();
+        body.vertices_with(vertices, time, &mut self.bones, &mut self.now);
+    }
+
+    fn build(&mut self, dt: f32) {
+        self.velocity.clear();
+        let moved = self.now.iter().zip(&self.before).map(|(now, before)| (*now - *before) / dt);
+        self.velocity.extend(moved);
+        self.field.rebuild(&self.now, &self.velocity);
+    }
+
+    pub(super) fn field(&self) -> &DistanceField {
+        &self.field
+    }
+
+    pub(super) fn obstacle(&self) -> FieldObstacle<'_> {
+        FieldObstacle {
+            field: &self.field,
+            friction: self.settings.friction,
+            restitution: self.settings.restitution,
+            skin: SKIN,
+        }
+    }
+}
