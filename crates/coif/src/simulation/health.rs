@@ -176,11 +176,11 @@ mod tests {
         strands.push(&[Vec3::X * 1.0, Vec3::X * 1.5, Vec3::X * 2.0]);
         let groom = Groom::new(strands.clone(), Fibre::default());
         strands.positions_mut()[2] = Vec3::X * 2.05;
-        let health = Health::measure(&groom, &strands, &ball());
+        let health = Health::measure(&groom, &strands, &ball(), None);
         assert!((health.stretch_max - 0.1).abs() < 1e-5);
         assert_eq!(health.penetration_max, 0.0);
         strands.positions_mut()[1] = Vec3::Y * 0.9;
-        let health = Health::measure(&groom, &strands, &ball());
+        let health = Health::measure(&groom, &strands, &ball(), None);
         assert!((health.penetration_max - 0.1).abs() < 1e-5);
         assert_eq!(health.deepest, (0, 1));
     }
@@ -190,10 +190,10 @@ mod tests {
         let mut strands = Strands::new();
         strands.push(&[Vec3::X * 0.9, Vec3::X * 0.95, Vec3::X * 1.1]);
         let groom = Groom::new(strands.clone(), Fibre::default());
-        let health = Health::measure(&groom, &strands, &ball());
+        let health = Health::measure(&groom, &strands, &ball(), None);
         assert!(health.penetration_max < 1e-6, "{health:?}");
         strands.positions_mut()[1] = Vec3::X * 0.85;
-        let health = Health::measure(&groom, &strands, &ball());
+        let health = Health::measure(&groom, &strands, &ball(), None);
         assert!((health.penetration_max - 0.1).abs() < 1e-5, "{health:?}");
     }
 }
