@@ -16,10 +16,10 @@ use crate::validate::{ALL, Row};
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif validate
-  coif validate hanging-chain --plot plots
+  coif validate chain --plot plots
   coif validate --json | jq '.[] | select(.pass | not)'
 
-Checks: hold, length, hanging-chain, rope")]
+Checks: hold, length, chain, rope")]
 pub(crate) struct Validate {
     /// Only this check
     name: Option<String>,

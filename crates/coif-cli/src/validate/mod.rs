@@ -3,7 +3,7 @@
 //! To add one: write a file with a `CHECK` and name it in [`ALL`]. A check gives rows and, if
 //! there is something to see, plots.
 
-mod hanging_chain;
+mod chain;
 mod hold;
 mod length;
 mod plot;
@@ -17,7 +17,7 @@ pub(crate) use self::plot::Plot;
 use crate::failure::Failure;
 
 /// All checks, in the order in which they run.
-pub(crate) const ALL: &[Check] = &[hold::CHECK, length::CHECK, hanging_chain::CHECK, rope::CHECK];
+pub(crate) const ALL: &[Check] = &[hold::CHECK, length::CHECK, chain::CHECK, rope::CHECK];
 
 /// A check that can be asked for by name.
 pub(crate) struct Check {

@@ -33,6 +33,24 @@ impl<S: Simd> Vec3x<S> {
         }
     }
 
+    /// Reads a row.
+    #[inline(always)]
+    pub(crate) fn of_row(simd: S, row: &[f32; VECTOR]) -> Self {
+        Self {
+            x: f32x16::from_slice(simd, &row[..LANES]),
+            y: f32x16::from_slice(simd, &row[LANES..2 * LANES]),
+            z: f32x16::from_slice(simd, &row[2 * LANES..]),
+        }
+    }
+
+    /// Writes a row.
+    #[inline(always)]
+    pub(crate) fn to_row(self, row: &mut [f32; VECTOR]) {
+        self.x.store_slice(&mut row[..LANES]);
+        self.y.store_slice(&mut row[LANES..2 * LANES]);
+        self.z.store_slice(&mut row[2 * LANES..]);
+    }
+
     /// Reads the vector number `index` of a block's array.
     #[inline(always)]
     pub(crate) fn load(simd: S, from: &[f32], index: usize) -> Self {

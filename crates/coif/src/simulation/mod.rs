@@ -216,6 +216,11 @@ impl Simulation {
         self.model.positions(out);
     }
 
+    /// How all points move now (m/s), in the groom's order.
+    pub fn velocities(&self, out: &mut [Vec3]) {
+        self.model.velocities(out);
+    }
+
     /// The strands as they are now.
     pub fn strands(&self) -> Strands {
         let mut strands = self.groom.strands.clone();

@@ -22,7 +22,8 @@ pub(super) struct Rows<'a> {
     pub(super) position: &'a mut [f32],
     /// Velocities (m/s).
     pub(super) velocity: &'a mut [f32],
-    /// Reaction of the next segment on a point: velocity that it gives per metre of its vector (1/s).
+    /// Pull of the next segment on a point: how far it moves it in a step, as a share of the
+    /// segment's vector.
     pub(super) tension: &'a mut [f32],
 }
 
@@ -81,7 +82,7 @@ pub(super) struct Block {
     pub(super) even: bool,
     /// Distance to the predecessor (m).
     pub(super) length: Box<[f32]>,
-    /// Share of a length correction that acts on the predecessor, by length and step (1/(m s)):
+    /// Share of a length correction that acts on the predecessor, by length (1/m):
     /// per point, or one row if even, with half of it at the tip.
     pub(super) reaction: Box<[f32]>,
     /// Positions in the rest shape (m).
@@ -163,7 +164,7 @@ impl Block {
                 let p = if i <= last { line[i] } else { line[last] + step * (i - last) as f32 };
                 set_lane(&mut block.rest, i, l, p);
             }
-            block.set_lengths(l, line, settings.correction, dt);
+            block.set_lengths(l, line, settings.correction);
             if styled {
                 let shape = style::RestShape::new(line, embedded, settings, dt, gravity);
                 style::lay_out(&mut block, l, &shape);
@@ -178,7 +179,7 @@ impl Block {
     /// outer end; a point has half the mass of each segment beside it. The scale `s` of eq. 9 is
     /// spread over the strand, `s^(1/segments)` each, so that it means the same for any number of
     /// points.
-    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: f32, dt: f32) {
+    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: f32) {
         let last = line.len() - 1;
         let length = |i: usize| line[i].distance(line[i - 1]);
         let scale = correction.powf(1.0 / last as f32);
@@ -189,11 +190,11 @@ impl Block {
             self.length[i * LANES + l] = length(j);
             if !self.even {
                 let ratio = if i > last || i == 1 { 0.0 } else { mass(i) / mass(i - 1) };
-                self.reaction[i * LANES + l] = scale * ratio / (length(j) * dt);
+                self.reaction[i * LANES + l] = scale * ratio / length(j);
             }
         }
         if self.even {
-            self.reaction[l] = scale / (mean * dt);
+            self.reaction[l] = scale / mean;
         }
     }
 

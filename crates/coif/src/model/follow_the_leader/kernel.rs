@@ -48,60 +48,72 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     pass: &Pass,
     obstacles: &Obstacles<'_>,
 ) -> Outcome {
-    let Rows { position, velocity, tension } = rows;
     let points = block.points;
+    // Rows as arrays, cut to one length each, so that the loop checks no bounds.
+    let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..points];
+    let velocity = &mut rows.velocity.as_chunks_mut::<VECTOR>().0[..points];
+    let tension = &mut rows.tension.as_chunks_mut::<LANES>().0[..points];
+    let rest = &block.rest.as_chunks::<VECTOR>().0[..points];
+    let lengths = &block.length.as_chunks::<LANES>().0[..points];
+    let reactions = block.reaction.as_chunks::<LANES>().0;
+    let reactions = if EVEN { &reactions[..1] } else { &reactions[..points] };
+    let goals = block.goal.as_chunks::<VECTOR>().0;
+    let goals = if STYLE { &goals[..points] } else { goals };
     let splat = |v: f32| f32x16::splat(simd, v);
-    let row = |from: &[f32], i: usize| f32x16::from_slice(simd, &from[i * LANES..(i + 1) * LANES]);
+    let row = |from: &[f32; LANES]| f32x16::from_slice(simd, from);
     let dt = splat(pass.dt);
     let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
     let carried_on = splat(pass.carried_on / pass.dt);
-    let blow = Vec3x::load(simd, &block.wind, 0) * splat(1.0 - pass.carried_on);
-    let last = f32x16::from_slice(simd, &block.last);
-    let last_embedded = f32x16::from_slice(simd, &block.last_embedded);
+    let blow = Vec3x::of_row(simd, &block.wind) * splat(1.0 - pass.carried_on);
+    let last = row(&block.last);
+    let last_embedded = row(&block.last_embedded);
     let root = Carrier::load(simd, &block.root);
     let root_before = Carrier::load(simd, &block.root_before);
     let mut outcome = Outcome::default();
     let mut near = Near::none(obstacles.colliders);
 
     // Start at the root, which the body carries.
-    let mut x_before = Vec3x::load(simd, position, 0);
-    let mut parent = root.point(Vec3x::load(simd, &block.rest, 0));
-    let mut sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
-    parent.store(position, 0);
-    ((parent - x_before) * splat(1.0 / pass.dt)).store(velocity, 0);
-    let mut x = Vec3x::load(simd, position, 1);
+    let mut x_before = Vec3x::of_row(simd, &position[0]);
+    let mut parent = root.point(Vec3x::of_row(simd, &rest[0]));
+    parent.to_row(&mut position[0]);
+    ((parent - x_before) * splat(1.0 / pass.dt)).to_row(&mut velocity[0]);
+    let mut x = Vec3x::of_row(simd, &position[1]);
     let mut grandparent = parent - (x - x_before);
     let mut style = Style::none(simd);
     let mut stages = block.stages.iter().peekable();
+    let mut dragged = (parent - x_before).length();
 
+    let touching = !obstacles.colliders.is_empty();
     for i in 1..points {
         // Now and then, look which colliders the next few points could touch.
-        if (i - 1) % CHUNK == 0 && !obstacles.colliders.is_empty() {
-            let far = (parent - x_before).length().reduce_max();
-            near.pick(&reach(simd, position, velocity, i..(i + CHUNK).min(points), pass.dt, far));
+        if touching && (i - 1) % CHUNK == 0 {
+            let end = (i + CHUNK).min(points);
+            let far = dragged.reduce_max();
+            near.pick(&reach(simd, &position[i..end], &velocity[i..end], pass.dt, far));
         }
-        let length = row(&block.length, i);
-        let v = Vec3x::load(simd, velocity, i);
-        let x_next = Vec3x::load(simd, position, (i + 1).min(points - 1));
+        let length = row(&lengths[i]);
+        let v = Vec3x::of_row(simd, &velocity[i]);
+        let x_next = Vec3x::of_row(simd, &position[(i + 1).min(points - 1)]);
 
         // Predict (eq. 1), with the pull of the next segment as it was at the last step (eq. 9).
-        let pulled = (v + (x_next - x) * row(tension, i)) * dt;
-        let mut y = x + pulled + fall;
+        let drift = v * dt;
+        let mut y = x + drift + (x_next - x) * row(&tension[i]) + fall;
         if STYLE {
             // Begin the stages that begin at the predecessor.
             while let Some(stage) = stages.next_if(|s| s.first < i) {
                 style.enter(simd, stage, [&root, &root_before], [parent, x_before], pass.dt);
             }
-            y = y + style.pull(Vec3x::load(simd, &block.goal, i), x, v * dt);
+            y = y + style.pull(Vec3x::of_row(simd, &goals[i]), x, drift);
         }
         // Keep the angle with the segment before (eq. 11).
         if pass.bend > 0.0 && i > 1 {
-            let least = (length + row(&block.length, i - 1)) * splat(pass.bend);
+            let least = (length + row(&lengths[i - 1])) * splat(pass.bend);
             let way = y - grandparent;
             let distance2 = way.dot(way);
-            let bent = distance2.simd_lt(least * least) & distance2.simd_gt(NO_DIRECTION);
+            let bent = distance2.simd_lt(least * least);
             if bent.any_true() {
-                y = (grandparent + way * (least / distance2.sqrt())).or(bent, y);
+                let distance = distance2.sqrt().max(splat(NO_DIRECTION));
+                y = (grandparent + way * (least / distance)).or(bent, y);
             }
         }
         // Project onto the length sphere (3.1), from the segment before if there is no direction.
@@ -114,26 +126,26 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
         }
         let distance = distance2.sqrt();
         let mut p = parent + way * (length / distance);
-        let reaction = row(&block.reaction, if EVEN { 0 } else { i });
-        let mut pull = (distance - length) * reaction;
+        let mut pull = (distance - length) * row(&reactions[if EVEN { 0 } else { i }]);
         if EVEN && i + 1 == points {
             pull = pull * splat(0.5);
         }
 
         // Points that are embedded go where the body carries them.
-        let mut active = sane;
+        let mut free = None;
         if i < block.most_embedded {
-            let free = splat(i as f32).simd_gt(last_embedded);
-            p = p.or(free, root.point(Vec3x::load(simd, &block.rest, i)));
-            active &= free;
-        }
-        if !EVEN {
-            active &= splat(i as f32).simd_le(last);
+            let mask = splat(i as f32).simd_gt(last_embedded);
+            p = p.or(mask, root.point(Vec3x::of_row(simd, &rest[i])));
+            free = Some(mask);
         }
 
         // Leave the body on the length sphere.
         let mut moved = (p - x) * carried_on + blow;
         if near.any() || obstacles.field.is_some() {
+            let mut active = splat(i as f32).simd_le(last);
+            if let Some(mask) = free {
+                active &= mask;
+            }
             let segment = Segment { parent, grandparent, length };
             let contact = collide(simd, &near, obstacles, active, &segment, p, x, pass);
             if contact.touched {
@@ -142,16 +154,20 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
                 outcome.unresolved += contact.unresolved;
             }
         }
-        moved.store(velocity, i);
-        p.store(position, i);
-        pull.store_slice(&mut tension[(i - 1) * LANES..i * LANES]);
-        sane &= p.dot(p).simd_lt(FARTHEST * FARTHEST);
+        moved.to_row(&mut velocity[i]);
+        p.to_row(&mut position[i]);
+        pull.store_slice(&mut tension[i - 1]);
 
+        if touching && i % CHUNK == 0 {
+            dragged = (p - x).length();
+        }
         (grandparent, parent) = (parent, p);
         (x_before, x) = (x, x_next);
     }
 
-    // A lane that left the world, or is not a number any more, has failed a comparison.
+    // Each point hangs on the one before: a lane that left the world, or is not a number any more,
+    // ends there.
+    let sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
 }
@@ -161,18 +177,16 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
 #[inline(always)]
 fn reach<S: Simd>(
     simd: S,
-    position: &[f32],
-    velocity: &[f32],
-    points: std::ops::Range<usize>,
+    position: &[[f32; VECTOR]],
+    velocity: &[[f32; VECTOR]],
     dt: f32,
     dragged: f32,
 ) -> Bounds {
-    let mut lo = Vec3x::load(simd, position, points.start);
+    let mut lo = Vec3x::of_row(simd, &position[0]);
     let mut hi = lo;
     let mut speed2 = f32x16::splat(simd, 0.0);
-    for i in points {
-        let p = Vec3x::load(simd, position, i);
-        let v = Vec3x::load(simd, velocity, i);
+    for (p, v) in position.iter().zip(velocity) {
+        let (p, v) = (Vec3x::of_row(simd, p), Vec3x::of_row(simd, v));
         lo = Vec3x { x: lo.x.min(p.x), y: lo.y.min(p.y), z: lo.z.min(p.z) };
         hi = Vec3x { x: hi.x.max(p.x), y: hi.y.max(p.y), z: hi.z.max(p.z) };
         speed2 = speed2.max(v.dot(v));

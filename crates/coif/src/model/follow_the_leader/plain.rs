@@ -16,7 +16,7 @@ use crate::model::Environment;
 struct Particle {
     position: Vec3,
     velocity: Vec3,
-    /// Velocity that the next segment gives, per metre of its vector (1/s).
+    /// Pull of the next segment: how far it moves the particle, as a share of its vector.
     tension: f32,
     rest: Vec3,
     goal: Vec3,
@@ -71,11 +71,7 @@ impl PlainFollowTheLeader {
                 rest: line[i],
                 goal: shape.as_ref().map_or(Vec3::ZERO, |s| s.goal[i]),
                 length: length(i),
-                reaction: if i > 1 {
-                    scale * mass(i) / (mass(i - 1) * length(i) * dt)
-                } else {
-                    0.0
-                },
+                reaction: if i > 1 { scale * mass(i) / (mass(i - 1) * length(i)) } else { 0.0 },
             });
             Strand {
                 particles: particles.collect(),
@@ -133,7 +129,7 @@ fn step_strand(
         let (x, v) = (particle.position, particle.velocity);
         let x_next = strand.particles[(i + 1).min(count - 1)].position;
         // Predict (eq. 1), with the pull of the next segment (eq. 9) and of the style.
-        let mut y = x + (v + (x_next - x) * particle.tension) * dt + fall;
+        let mut y = x + v * dt + (x_next - x) * particle.tension + fall;
         if let Some(shape) = &strand.shape {
             while next_stage < shape.stages.len() && shape.stages[next_stage].first < i {
                 let roots = [root, &strand.root];
@@ -147,8 +143,8 @@ fn step_strand(
             let least = (particle.length + strand.particles[i - 1].length) * pass.bend;
             let way = y - grandparent;
             let distance2 = way.length_squared();
-            if distance2 < least * least && distance2 > 1e-9 {
-                y = grandparent + way * (least / distance2.sqrt());
+            if distance2 < least * least {
+                y = grandparent + way * (least / distance2.sqrt().max(1e-9));
             }
         }
         // Project on the length sphere (3.1).

@@ -19,7 +19,7 @@ use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 
 /// Rounds of forward and backward passes between two held ends.
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 40;
 
 /// Advances a block by one step with passes in both directions. `scratch` has room for two vectors a
 /// point.
@@ -36,8 +36,9 @@ pub(super) fn step_block<S: Simd>(
     predict(simd, block, &rows, pass, wanted);
     match pass.ends {
         Ends::Root => {
-            backward(simd, block, wanted, None);
-            forward(simd, block, rows, pass, obstacles, wanted)
+            other.copy_from_slice(wanted);
+            towards_tip(simd, block, wanted);
+            forward(simd, block, rows, pass, obstacles, wanted, other)
         }
         ends => {
             average(simd, block, ends, wanted, other);
@@ -63,7 +64,7 @@ fn predict<S: Simd>(simd: S, block: &Block, rows: &Rows<'_>, pass: &Pass, wanted
         let v = Vec3x::load(simd, rows.velocity, i);
         let x_next = Vec3x::load(simd, rows.position, (i + 1).min(block.points - 1));
         let tension = f32x16::from_slice(simd, &rows.tension[i * LANES..(i + 1) * LANES]);
-        let mut y = x + (v + (x_next - x) * tension) * dt + fall;
+        let mut y = x + v * dt + (x_next - x) * tension + fall;
         let mut p = y;
         if pass.ends != Ends::Free {
             if pass.styled && i > 0 {
@@ -87,18 +88,39 @@ fn predict<S: Simd>(simd: S, block: &Block, rows: &Rows<'_>, pass: &Pass, wanted
     }
 }
 
-/// The pass from the tip: every point at its length from its outer neighbour. `tip` is where the tip
-/// is held; without it the tip stays where it is wanted.
+/// The pass from the tip of a strand that is held at its root: every point goes half of what its
+/// outer segment is too long towards the outer neighbour, so that both ends of a segment share in it.
+/// Deviations: the paper moves the inner point all of the way; that feeds energy into the strand
+/// (five times what there is, in the check `chain`), half does not.
 #[inline(always)]
-fn backward<S: Simd>(simd: S, block: &Block, wanted: &mut [f32], tip: Option<Vec3x<S>>) {
+fn towards_tip<S: Simd>(simd: S, block: &Block, wanted: &mut [f32]) {
+    let half = f32x16::splat(simd, 0.5);
     let last = f32x16::from_slice(simd, &block.last);
-    let first = if tip.is_some() { 0 } else { 1 };
+    let last_embedded = f32x16::from_slice(simd, &block.last_embedded);
+    let mut outer = Vec3x::load(simd, wanted, block.points - 1);
+    for i in (1..block.points - 1).rev() {
+        let index = f32x16::splat(simd, i as f32);
+        let y = Vec3x::load(simd, wanted, i);
+        let way = outer - y;
+        let distance = way.length().max(f32x16::splat(simd, 1e-9));
+        let share = (distance - block.length_row(simd, i + 1)) * half / distance;
+        let moves = index.simd_lt(last) & index.simd_gt(last_embedded);
+        let p = (y + way * share).or(moves, y);
+        p.store(wanted, i);
+        outer = p;
+    }
+}
+
+/// The pass from the tip: every point at its length from its outer neighbour.
+#[inline(always)]
+fn backward<S: Simd>(simd: S, block: &Block, wanted: &mut [f32], tip: Vec3x<S>) {
+    let last = f32x16::from_slice(simd, &block.last);
     let mut outer = Vec3x::splat(simd, Vec3::ZERO);
-    for i in (first..block.points).rev() {
+    for i in (0..block.points).rev() {
         let index = f32x16::splat(simd, i as f32);
         let y = Vec3x::load(simd, wanted, i);
         let at_tip = index.simd_ge(last);
-        let end = tip.map_or(y, |t| t.or(index.simd_eq(last), y));
+        let end = tip.or(index.simd_eq(last), y);
         let length = block.length_row(simd, (i + 1).min(block.points - 1));
         let way = y - outer;
         let distance = way.length().max(f32x16::splat(simd, 1e-9));
@@ -117,6 +139,7 @@ fn forward<S: Simd>(
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     wanted: &[f32],
+    predicted: &[f32],
 ) -> Outcome {
     let splat = |v: f32| f32x16::splat(simd, v);
     let carried_on = splat(pass.carried_on / pass.dt);
@@ -148,7 +171,9 @@ fn forward<S: Simd>(
         let index = splat(i as f32);
         let free = index.simd_gt(last_embedded);
         let mut p = (parent + way * (length / distance)).or(free, y);
-        let pull = (distance - length) * block.reaction_row(simd, i);
+        // All that the two passes did to the point along its segment acts back on the one before.
+        let done = (Vec3x::load(simd, predicted, i) - p).dot(p - parent) / length;
+        let pull = done * block.reaction_row(simd, i);
         let mut moved = (p - x) * carried_on + blow;
         let active = free & index.simd_le(last) & sane;
         let segment = Segment { parent, grandparent, length };
@@ -185,7 +210,7 @@ fn average<S: Simd>(simd: S, block: &Block, ends: Ends, wanted: &mut [f32], back
     for _round in 0..if held { ROUNDS } else { 1 } {
         back.copy_from_slice(wanted);
         let end = if held { tip } else { row_at(simd, back, &block.last) };
-        backward(simd, block, back, Some(end));
+        backward(simd, block, back, end);
         // Go forward, and average on the way.
         let mut leader = Vec3x::load(simd, wanted, 0);
         let root_place = root.point(Vec3x::load(simd, &block.rest, 0));
