@@ -261,3 +261,44 @@ impl Volume {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::lanes;
+
+    /// The instruction set that the machine offers and the least that its kind has give the same
+    /// bits.
+    #[test]
+    fn instruction_sets_agree_to_the_bit() {
+        let rows = 200;
+        let run = |level: Level| {
+            let mut position = vec![0.0; rows * VECTOR];
+            for i in 0..rows * lanes::LANES {
+                let a = i as f32;
+                let p = Vec3::new((0.37 * a).sin(), (0.73 * a).cos(), (1.31 * a).sin()) * 0.04;
+                lanes::set_lane(&mut position, i / lanes::LANES, i % lanes::LANES, p);
+            }
+            let motion: Vec<f32> = position.iter().map(|x| (100.0 * x).cos()).collect();
+            let mut velocity = vec![0.0; rows * VECTOR];
+            let present: Vec<u16> = (0..rows).map(|row| [0xffff, 0xfff, 0][row % 3]).collect();
+            let mut volume = Volume::new(&Settings::default()).expect("valid");
+            volume.level = level;
+            volume.rest(&position, &[], &present);
+            position.iter_mut().for_each(|x| *x *= 0.7);
+            let samples = &mut Samples {
+                position: &position,
+                motion: &motion,
+                velocity: &mut velocity,
+                mass: &[],
+                present: &present,
+                free: &present,
+            };
+            volume.apply(samples, 1.0 / 60.0);
+            velocity.iter().map(|v| v.to_bits()).collect::<Vec<u32>>()
+        };
+        let one = run(Level::new());
+        assert!(one.iter().any(|&bits| bits != 0));
+        assert!(one == run(Level::baseline()));
+    }
+}

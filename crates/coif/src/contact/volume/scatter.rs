@@ -95,6 +95,9 @@ fn fill<S: Simd>(simd: S, job: &Scatter<'_>, from: usize, to: usize, sums: &mut 
     let grid = job.grid;
     let lattice = Lattice::new(simd, grid);
     let (width, layer) = (grid.nodes[0], grid.layer());
+    // Look once per particle, not for each node, whether the eight nodes are there.
+    let reach = layer + width + 2;
+    assert!(width + 1 < reach && layer + 1 < reach && layer + width + 1 < reach);
     let whole = from == 0 && to == grid.nodes[2];
     for (row, &[low, high]) in job.ranges.iter().enumerate() {
         // Skip rows that do not reach into the slab.
@@ -118,11 +121,11 @@ fn fill<S: Simd>(simd: S, job: &Scatter<'_>, from: usize, to: usize, sums: &mut 
             for lane in 0..LANES {
                 let node = particles.index[lane] as usize - from * layer;
                 let value = values.lane(simd, lane);
-                add(simd, sums, node, value, weights[0][lane], weights[1][lane]);
-                add(simd, sums, node + width, value, weights[2][lane], weights[3][lane]);
-                let node = node + layer;
-                add(simd, sums, node, value, weights[4][lane], weights[5][lane]);
-                add(simd, sums, node + width, value, weights[6][lane], weights[7][lane]);
+                let sums = &mut sums[node..][..reach];
+                add(simd, sums, 0, value, weights[0][lane], weights[1][lane]);
+                add(simd, sums, width, value, weights[2][lane], weights[3][lane]);
+                add(simd, sums, layer, value, weights[4][lane], weights[5][lane]);
+                add(simd, sums, layer + width, value, weights[6][lane], weights[7][lane]);
             }
         } else {
             // Add the lanes in use to the nodes in the slab.
@@ -146,11 +149,10 @@ fn fill<S: Simd>(simd: S, job: &Scatter<'_>, from: usize, to: usize, sums: &mut 
 /// Adds a value to a node and its neighbour along x.
 #[inline(always)]
 fn add<S: Simd>(simd: S, sums: &mut [Sum], node: usize, value: f32x8<S>, w0: f32, w1: f32) {
-    let pair = &mut sums[node..node + 2];
-    let a = f32x8::from_slice(simd, &pair[0].0) + value * f32x8::splat(simd, w0);
-    let b = f32x8::from_slice(simd, &pair[1].0) + value * f32x8::splat(simd, w1);
-    a.store_slice(&mut pair[0].0);
-    b.store_slice(&mut pair[1].0);
+    let a = f32x8::from_slice(simd, &sums[node].0) + value * f32x8::splat(simd, w0);
+    let b = f32x8::from_slice(simd, &sums[node + 1].0) + value * f32x8::splat(simd, w1);
+    a.store_slice(&mut sums[node].0);
+    b.store_slice(&mut sums[node + 1].0);
 }
 
 /// What each lane adds, one lane after the other.
