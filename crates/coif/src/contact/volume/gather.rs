@@ -104,7 +104,7 @@ fn sample<S: Simd>(simd: S, grid: &Grid, nodes: &[Node], row: &Row<S>) -> Sample
     let (mut low, mut high) = ([0.0; 4 * LANES], [0.0; 4 * LANES]);
     // Look once, not for each node, whether the eight nodes are there.
     let reach = layer + width + 2;
-    assert!(width + 1 < reach && layer + 1 < reach && layer + width + 1 < reach);
+    assert!(2 <= reach && width + 2 <= reach && layer + 2 <= reach);
     for lane in 0..LANES {
         let nodes = &nodes[row.index[lane] as usize..][..reach];
         let near = pair(simd, nodes, 0, weights[0][lane], weights[1][lane])
@@ -123,8 +123,9 @@ fn sample<S: Simd>(simd: S, grid: &Grid, nodes: &[Node], row: &Row<S>) -> Sample
 /// Weighted sum of a node and its neighbour along x.
 #[inline(always)]
 fn pair<S: Simd>(simd: S, nodes: &[Node], node: usize, w0: f32, w1: f32) -> f32x8<S> {
-    f32x8::from_slice(simd, &nodes[node].0) * f32x8::splat(simd, w0)
-        + f32x8::from_slice(simd, &nodes[node + 1].0) * f32x8::splat(simd, w1)
+    let pair = &nodes[node..node + 2];
+    f32x8::from_slice(simd, &pair[0].0) * f32x8::splat(simd, w0)
+        + f32x8::from_slice(simd, &pair[1].0) * f32x8::splat(simd, w1)
 }
 
 /// Sixteen quadruples, one after the other, as four lanes.

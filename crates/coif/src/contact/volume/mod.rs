@@ -45,9 +45,6 @@ const PRESSURE_LENGTH: f32 = 0.02;
 /// Rows that one task reads bounds of or pushes: 1024 particles.
 const CHUNK: usize = 64;
 
-/// Slabs per thread: enough that no thread waits long for another.
-const SLABS_PER_THREAD: usize = 2;
-
 /// Parameters of the contact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -239,9 +236,7 @@ impl Volume {
         // Spread mass and momentum, then turn them into fields.
         let (grid, ranges) = (&self.grid, &self.ranges[..]);
         let scatter = Scatter { level, grid, source: *source, ranges };
-        let threads = rayon::current_num_threads();
-        let parts = if threads == 1 { 1 } else { threads * SLABS_PER_THREAD };
-        scatter.cut(parts, &mut self.counts, &mut self.cuts);
+        scatter.cut(rayon::current_num_threads(), &mut self.counts, &mut self.cuts);
         scatter.run(&self.cuts, &mut self.sums[..nodes]);
         let (sums, pressures) = (&self.sums[..nodes], &mut self.pressures[..nodes]);
         let pressure = Pressure::new(grid, mean_rest);
