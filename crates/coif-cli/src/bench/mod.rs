@@ -7,6 +7,7 @@ mod bandwidth;
 mod ftl;
 mod pictures;
 mod table;
+mod volume;
 
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ pub(crate) use self::table::table;
 use crate::failure::Failure;
 
 /// All benchmarks, in the order in which they run.
-pub(crate) const ALL: &[Benchmark] = &[ftl::BENCHMARK, pictures::BENCHMARK];
+pub(crate) const ALL: &[Benchmark] = &[ftl::BENCHMARK, volume::BENCHMARK, pictures::BENCHMARK];
 
 /// A benchmark that can be asked for by name.
 pub(crate) struct Benchmark {

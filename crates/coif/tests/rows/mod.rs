@@ -9,7 +9,7 @@ pub(crate) fn particle(position: Vec3, motion: Vec3) -> Particle {
     Particle { position, motion, velocity: Vec3::ZERO, mass: 1.0, free: true }
 }
 
-/// A ball of particles at rest, in an order that goes through it along z, spread by a fixed seed.
+/// A ball of particles at rest, in an order that goes through it along y, spread by a fixed seed.
 pub(crate) fn cloud(count: usize, radius: f32, seed: u64) -> Vec<Particle> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = || {
@@ -23,7 +23,7 @@ pub(crate) fn cloud(count: usize, radius: f32, seed: u64) -> Vec<Particle> {
             out.push(particle(p * radius, Vec3::ZERO));
         }
     }
-    out.sort_by(|a, b| a.position.z.total_cmp(&b.position.z));
+    out.sort_by(|a, b| a.position.y.total_cmp(&b.position.y));
     out
 }
 

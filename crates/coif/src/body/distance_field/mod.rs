@@ -11,8 +11,10 @@
 //! count as their edges. Triangles with a vertex that is missing, not a number, or farther than
 //! [`FARTHEST`] from the origin are left out. What was unusual is in the [`Report`].
 
+mod band;
 mod crossings;
 mod grid;
+mod lanes;
 mod march;
 mod near;
 mod pseudo_normal;
@@ -22,12 +24,13 @@ mod sign;
 use fearless_simd::{Level, dispatch};
 use glam::{Vec3, Vec4};
 
+use self::band::BandNode;
 use self::grid::Grid;
 use self::march::UNREACHED;
 use self::near::Nearest;
-use self::pseudo_normal::{Rings, Surface, closest_point};
+use self::pseudo_normal::{Rings, Surface};
 pub use self::sample::FieldSample;
-use self::sign::{BandNode, Sides};
+use self::sign::Sides;
 use crate::{Error, Result};
 
 /// Farthest coordinate (m) of a vertex that still counts.
@@ -53,8 +56,7 @@ pub struct Settings {
     /// How far from the surface distances are exact (cells, 1 to 4). Below 1 a surface could pass
     /// between two nodes unseen; the cost grows with its cube.
     pub band: f32,
-    /// How far from the surface distances are marched (m). Beyond, the distance stays at this value
-    /// and the velocity is zero.
+    /// How far from the surface distances are marched (m). Beyond, the distance stays at this value.
     pub reach: f32,
 }
 
@@ -110,6 +112,8 @@ pub struct DistanceField {
     settings: Settings,
     level: Level,
     triangles: Vec<[u32; 3]>,
+    /// Vertices that triangles name.
+    used: Vec<u32>,
     rings: Rings,
     grid: Grid,
     /// Box around the mesh (m); empty if there is none.
@@ -117,12 +121,14 @@ pub struct DistanceField {
     report: Report,
     /// In the order x, y, z. In cells while it is built, then in metres.
     distance: Vec<f32>,
+    /// Of the closest point, where the fourth number is one; zero elsewhere (m/s).
     velocity: Vec<Vec4>,
+    mean_velocity: Vec3,
     // Memory of the steps in between.
     vertices: Vec<[f32; 4]>,
     nearest: Nearest,
     band: Vec<BandNode>,
-    band_velocity: Vec<Vec4>,
+    known: Vec<u32>,
     sides: Sides,
     distance_zyx: Vec<f32>,
 }
@@ -132,20 +138,25 @@ impl DistanceField {
     /// the first [`rebuild`](Self::rebuild).
     pub fn new(triangles: &[[u32; 3]], settings: &Settings) -> Result<Self> {
         settings.validate()?;
+        let mut used = triangles.as_flattened().to_vec();
+        used.sort_unstable();
+        used.dedup();
         Ok(Self {
             settings: settings.clone(),
             level: Level::new(),
             triangles: triangles.to_vec(),
+            used,
             rings: Rings::new(triangles),
             grid: Grid::default(),
             bounds: (Vec3::INFINITY, Vec3::NEG_INFINITY),
             report: Report::default(),
             distance: Vec::new(),
             velocity: Vec::new(),
+            mean_velocity: Vec3::ZERO,
             vertices: Vec::new(),
             nearest: Nearest::default(),
             band: Vec::new(),
-            band_velocity: Vec::new(),
+            known: Vec::new(),
             sides: Sides::default(),
             distance_zyx: Vec::new(),
         })
@@ -159,11 +170,11 @@ impl DistanceField {
             return;
         }
         self.find_nearest();
-        self.fill_band(velocities);
         let surface =
             Surface { triangles: &self.triangles, vertices: &self.vertices, rings: &self.rings };
         let (layout, report) = (&self.grid.xyz, &mut self.report);
         self.sides.settle(layout, &surface, &self.nearest, &mut self.band, report);
+        self.carry_velocities(velocities);
         self.march();
         self.finish();
     }
@@ -171,15 +182,19 @@ impl DistanceField {
     /// Fits the grid and takes the vertices into it. False if there is nothing to measure.
     fn fit_grid(&mut self, positions: &[Vec3]) -> bool {
         let usable = |p: &Vec3| p.abs().max_element() <= FARTHEST && !p.is_nan();
-        // Bound the triangles, and count those with a vertex that cannot be used.
         let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for corners in &self.triangles {
-            let [a, b, c] = corners.map(|v| positions.get(v as usize).filter(|p| usable(p)));
-            if let (Some(&a), Some(&b), Some(&c)) = (a, b, c) {
-                lo = lo.min(a).min(b).min(c);
-                hi = hi.max(a).max(b).max(c);
-            } else {
-                self.report.dropped_triangles += 1;
+        let mut bound = |p: Vec3| (lo, hi) = (lo.min(p), hi.max(p));
+        let good = |&v: &u32| positions.get(v as usize).is_some_and(usable);
+        if self.used.iter().all(good) {
+            self.used.iter().for_each(|&v| bound(positions[v as usize]));
+        } else {
+            // Leave out triangles with a vertex that cannot be used.
+            for corners in &self.triangles {
+                if corners.iter().all(good) {
+                    corners.iter().for_each(|&v| bound(positions[v as usize]));
+                } else {
+                    self.report.dropped_triangles += 1;
+                }
             }
         }
         self.bounds = (lo, hi);
@@ -198,6 +213,7 @@ impl DistanceField {
         true
     }
 
+    /// Finds the nearest triangles, and the nodes that are near.
     fn find_nearest(&mut self) {
         let layout = &self.grid.xyz;
         let nearest = &mut self.nearest;
@@ -205,44 +221,32 @@ impl DistanceField {
         nearest.distance2.resize(layout.size(), f32::MAX);
         nearest.triangle.resize(layout.size(), 0);
         let band = self.settings.band + SLACK;
-        let (triangles, vertices) = (&self.triangles, &self.vertices);
-        dispatch!(self.level, simd =>
-            near::find_nearest(simd, layout, band, triangles, vertices, nearest));
+        let (triangles, vertices, nodes) = (&self.triangles, &self.vertices, &mut self.band);
+        dispatch!(self.level, simd => {
+            near::find_nearest(simd, layout, band, triangles, vertices, nearest);
+            band::collect(simd, layout, band, nearest, nodes);
+        });
     }
 
-    /// Collects the nodes of the band, with distance and velocity of the closest point.
-    fn fill_band(&mut self, velocities: &[Vec3]) {
-        let grid = &self.grid;
-        let [nx, ny, nz] = grid.xyz.len;
-        let band2 = (self.settings.band + SLACK) * (self.settings.band + SLACK);
-        self.band.clear();
-        self.band_velocity.clear();
-        self.velocity.resize(grid.xyz.size(), Vec4::ZERO);
-        for (z, y) in (0..nz).flat_map(|z| (0..ny).map(move |y| (z, y))) {
-            let row = grid.xyz.index(0, y, z);
-            for x in 0..nx {
-                let i = row + x;
-                if self.nearest.distance2[i] >= band2 {
-                    continue;
-                }
-                let corners = self.triangles[self.nearest.triangle[i] as usize];
-                let p = Vec3::new(x as f32, y as f32, z as f32);
-                let [a, b, c] = corners.map(|v| {
-                    let v = self.vertices[v as usize];
-                    Vec3::new(v[0], v[1], v[2])
-                });
-                let (q, weights) = closest_point(p, [a, b, c]);
-                let [va, vb, vc] =
-                    corners.map(|v| velocities.get(v as usize).copied().unwrap_or_default());
-                let v = va * weights[0] + vb * weights[1] + vc * weights[2];
-                let v = if v.is_finite() { v.extend(0.0) } else { Vec4::ZERO };
-                self.velocity[i] = v;
-                self.band.push(BandNode {
-                    xyz: i as u32,
-                    zyx: grid.zyx.index(z, y, x) as u32,
-                    node: [x as u32, y as u32, z as u32],
-                    distance: q.distance(p),
-                });
+    /// Gives the nodes of the band the velocity of the closest point, and caps the mean of all.
+    fn carry_velocities(&mut self, velocities: &[Vec3]) {
+        for &i in &self.known {
+            self.velocity[i as usize] = Vec4::ZERO;
+        }
+        self.known.clear();
+        self.velocity.resize(self.grid.xyz.size(), Vec4::ZERO);
+        let surface =
+            Surface { triangles: &self.triangles, vertices: &self.vertices, rings: &self.rings };
+        let (nearest, nodes, velocity) = (&self.nearest, &self.band, &mut self.velocity);
+        dispatch!(self.level, simd =>
+            band::carry_velocities(simd, &surface, nearest, nodes, velocities, velocity));
+        self.known.extend(nodes.iter().map(|n| n.place).chain(self.sides.caps.iter().copied()));
+        let sum: Vec4 = nodes.iter().map(|n| velocity[n.place as usize]).sum();
+        self.mean_velocity = sum.truncate() / sum.w.max(1.0);
+        for &i in &self.sides.caps {
+            let v = &mut velocity[i as usize];
+            if v.w == 0.0 {
+                *v = self.mean_velocity.extend(1.0);
             }
         }
     }
@@ -252,42 +256,30 @@ impl DistanceField {
         let (grid, level) = (&self.grid, self.level);
         let reach = self.settings.reach * grid.inverse_cell;
         let (xyz, zyx) = (&mut self.distance, &mut self.distance_zyx);
-        let (inside, velocity) = (&self.sides.inside, &mut self.velocity);
-        for (distance, layout) in [(&mut *xyz, &grid.xyz), (&mut *zyx, &grid.zyx)] {
-            distance.clear();
-            distance.resize(layout.size(), UNREACHED);
-        }
-        march::order_back(grid, inside, zyx, |inside| UNREACHED * side(inside));
-        // Start from the band, and remember its velocities: marching may pass through it.
-        self.band_velocity.clear();
-        for node in &self.band {
-            zyx[node.zyx as usize] = node.distance * side(inside[node.xyz as usize]);
-            self.band_velocity.push(velocity[node.xyz as usize]);
-        }
-        let mut march = |xyz: &mut [f32], zyx: &mut [f32]| {
-            dispatch!(level, simd => march::march_x(simd, grid, reach, zyx, velocity));
-            march::order_forth(grid, zyx, xyz);
-            dispatch!(level, simd => march::march_yz(simd, &grid.xyz, reach, xyz, velocity));
-        };
-        march(xyz, zyx);
-        // Once more from the caps, which take their velocity from the first time.
-        let cap = |xyz: &mut [f32]| {
+        let inside = &self.sides.inside;
+        xyz.clear();
+        xyz.extend(inside.iter().map(|&inside| UNREACHED * side(inside)));
+        zyx.clear();
+        zyx.resize(grid.zyx.size(), UNREACHED);
+        // Start from the band and the caps.
+        let start = |xyz: &mut [f32]| {
+            for node in &self.band {
+                let i = node.place as usize;
+                xyz[i] = node.distance * side(inside[i]);
+            }
             for &i in &self.sides.caps {
                 let distance = &mut xyz[i as usize];
                 *distance = distance.clamp(-CAP, CAP);
             }
         };
-        if !self.sides.caps.is_empty() {
-            cap(xyz);
-            march::order_back(grid, xyz, zyx, |distance| distance);
-            march(xyz, zyx);
-        }
-        // Put the exact values back.
-        for (node, v) in self.band.iter().zip(&self.band_velocity) {
-            xyz[node.xyz as usize] = node.distance * side(inside[node.xyz as usize]);
-            self.velocity[node.xyz as usize] = *v;
-        }
-        cap(xyz);
+        start(xyz);
+        dispatch!(level, simd => march::march_roughly(simd, &grid.xyz, xyz));
+        dispatch!(level, simd => march::march(simd, &grid.xyz, true, reach, xyz));
+        march::order_back(grid, xyz, zyx);
+        dispatch!(level, simd => march::march(simd, &grid.zyx, false, reach, zyx));
+        march::order_forth(grid, zyx, xyz);
+        // Put the exact values back: rays may have passed through the band.
+        start(xyz);
     }
 
     /// Turns the distances into metres.
@@ -296,13 +288,6 @@ impl DistanceField {
         let reach = self.settings.reach.min(UNREACHED * cell);
         for d in &mut self.distance {
             *d = (*d * cell).clamp(-reach, reach);
-        }
-        if self.settings.reach.is_finite() {
-            for (v, d) in self.velocity.iter_mut().zip(&self.distance) {
-                if d.abs() >= reach {
-                    *v = Vec4::ZERO;
-                }
-            }
         }
     }
 

@@ -5,9 +5,10 @@
 //! All coordinates are in cells from the first node.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdCombine, SimdFloat, SimdMask, SimdSplit};
-use fearless_simd::{f32x4, f32x8, mask32x8, u32x4, u32x8};
+use fearless_simd::{f32x4, f32x8, u32x4, u32x8};
 
 use super::grid::{Layout, WIDTH};
+use super::lanes::V;
 
 /// Of the seven functions, the distance to the plane.
 const PLANE: usize = 6;
@@ -16,8 +17,6 @@ const PLANE: usize = 6;
 const FLAT: f32 = 1e-6;
 /// Edge length (cells) below which an edge has no direction.
 const SHORT: f32 = 1e-12;
-/// Nodes in a triangle's box from which on its rows are clipped before they are measured.
-const LARGE: usize = 256;
 
 /// What the search leaves behind, in the order of [`Layout`].
 #[derive(Debug, Default)]
@@ -31,20 +30,23 @@ pub(super) struct Nearest {
     pub(super) crossing_x: Vec<u32>,
 }
 
-/// Eight triangles, ready to be measured against nodes.
+/// Eight triangles, ready to be measured against nodes; the last index is the triangle.
 ///
 /// Model: in the frame of an edge i (t along it, m in the plane and outward, n the normal) a point
 /// has coordinates r, s, w. Its squared distance to the edge is s^2 + max(-r, r - length, 0)^2 + w^2,
 /// to the triangle the least of the three, or w^2 if all s are negative.
+#[derive(Default)]
 struct Eight {
-    /// First node of the widened box, and how many from there.
-    first: [[usize; 3]; WIDTH],
-    count: [[usize; 3]; WIDTH],
+    /// First node of the widened box, and how many from there, along x, y, z.
+    first: [[f32; WIDTH]; 3],
+    count: [[f32; WIDTH]; 3],
     /// r of the three edges, s of the three edges, w: value at the first node of the box, then
     /// change per node along x, y, z.
-    function: [[[f32; 4]; 7]; WIDTH],
-    /// Lengths of the edges, and what s has to be below to be inside.
-    length: [[f32; 4]; WIDTH],
+    function: [[[f32; WIDTH]; 4]; 7],
+    /// Lengths of the edges.
+    length: [[f32; WIDTH]; 3],
+    /// What s has to be below to be inside.
+    limit: [f32; WIDTH],
 }
 
 /// Finds the nearest triangles within `band` cells. Triangles with a vertex that is not a number or
@@ -59,12 +61,7 @@ pub(super) fn find_nearest<S: Simd>(
     out: &mut Nearest,
 ) {
     out.crossing_x.clear();
-    let mut eight = Eight {
-        first: [[0; 3]; WIDTH],
-        count: [[0; 3]; WIDTH],
-        function: [[[0.0; 4]; 7]; WIDTH],
-        length: [[0.0; 4]; WIDTH],
-    };
+    let mut eight = Eight::default();
     for (group, eight_triangles) in triangles.chunks(WIDTH).enumerate() {
         let first = (group * WIDTH) as u32;
         // Bring the corners into lanes; lanes without a triangle are not numbers.
@@ -88,37 +85,6 @@ pub(super) fn find_nearest<S: Simd>(
     }
 }
 
-/// A vector in eight lanes.
-#[derive(Clone, Copy)]
-struct V<S: Simd>(f32x8<S>, f32x8<S>, f32x8<S>);
-
-impl<S: Simd> V<S> {
-    #[inline(always)]
-    fn minus(self, b: Self) -> Self {
-        Self(self.0 - b.0, self.1 - b.1, self.2 - b.2)
-    }
-    #[inline(always)]
-    fn times(self, s: f32x8<S>) -> Self {
-        Self(self.0 * s, self.1 * s, self.2 * s)
-    }
-    #[inline(always)]
-    fn dot(self, b: Self) -> f32x8<S> {
-        self.0 * b.0 + self.1 * b.1 + self.2 * b.2
-    }
-    #[inline(always)]
-    fn cross(self, b: Self) -> Self {
-        Self(self.1 * b.2 - self.2 * b.1, self.2 * b.0 - self.0 * b.2, self.0 * b.1 - self.1 * b.0)
-    }
-    #[inline(always)]
-    fn or(self, mask: mask32x8<S>, other: Self) -> Self {
-        Self(
-            mask.select(self.0, other.0),
-            mask.select(self.1, other.1),
-            mask.select(self.2, other.2),
-        )
-    }
-}
-
 /// Fills `eight`; returns which triangles have a row along x within their box.
 #[inline(always)]
 fn prepare<S: Simd>(
@@ -128,20 +94,18 @@ fn prepare<S: Simd>(
     corner: &[[f32; WIDTH]; 9],
     eight: &mut Eight,
 ) -> u64 {
-    let load = |i: usize| f32x8::from_slice(simd, &corner[i]);
     let splat = |v: f32| f32x8::splat(simd, v);
-    let point = |i: usize| V(load(3 * i), load(3 * i + 1), load(3 * i + 2));
-    let (a, b, c) = (point(0), point(1), point(2));
+    let corners = [V::load(simd, corner, 0), V::load(simd, corner, 3), V::load(simd, corner, 6)];
+    let [a, b, c] = corners;
 
     // Widen the box by the band. A coordinate that is not a number empties it.
-    let extent = |a: f32x8<S>, b: f32x8<S>, c: f32x8<S>| (a.min(b).min(c), a.max(b).max(c));
     let number = (a.dot(a) + b.dot(b) + c.dot(c)).simd_lt(f32::MAX);
     let mut base = [splat(0.0); 3];
     let mut crossing = number;
-    for (axis, (a, b, c)) in
-        [(a.0, b.0, c.0), (a.1, b.1, c.1), (a.2, b.2, c.2)].into_iter().enumerate()
-    {
-        let (lo, hi) = extent(a, b, c);
+    for axis in 0..3 {
+        let coordinate = |i: usize| f32x8::from_slice(simd, &corner[3 * i + axis]);
+        let (a, b, c) = (coordinate(0), coordinate(1), coordinate(2));
+        let (lo, hi) = (a.min(b).min(c), a.max(b).max(c));
         if axis > 0 {
             crossing &= lo.ceil().simd_le(hi.floor());
         }
@@ -151,10 +115,8 @@ fn prepare<S: Simd>(
         let first = number.select(first, splat(0.0));
         let count = number.select(end - first + 1.0, splat(0.0)).max(splat(0.0));
         base[axis] = first;
-        for lane in 0..WIDTH {
-            eight.first[lane][axis] = first[lane] as usize;
-            eight.count[lane][axis] = count[lane] as usize;
-        }
+        first.store_slice(&mut eight.first[axis]);
+        count.store_slice(&mut eight.count[axis]);
     }
     let base = V(base[0], base[1], base[2]);
 
@@ -187,28 +149,24 @@ fn prepare<S: Simd>(
     let n = square.times(one / square.dot(square).sqrt());
 
     // Evaluate the functions at the first node of the box.
-    let limit = proper.select(zero, splat(f32::NEG_INFINITY));
-    for (i, corner) in [a, b, c].into_iter().enumerate() {
-        let from = base.minus(corner);
+    for i in 0..3 {
+        let from = base.minus(corners[i]);
         let outward = along[i].cross(n);
-        store(eight, i, from.dot(along[i]), along[i]);
-        store(eight, 3 + i, from.dot(outward), outward);
-        for lane in 0..WIDTH {
-            eight.length[lane][i] = lengths[i][lane];
-        }
+        store(&mut eight.function[i], from.dot(along[i]), along[i]);
+        store(&mut eight.function[3 + i], from.dot(outward), outward);
+        lengths[i].store_slice(&mut eight.length[i]);
     }
-    store(eight, PLANE, base.minus(a).dot(n), n);
-    for lane in 0..WIDTH {
-        eight.length[lane][3] = limit[lane];
-    }
+    store(&mut eight.function[PLANE], base.minus(a).dot(n), n);
+    proper.select(zero, splat(f32::NEG_INFINITY)).store_slice(&mut eight.limit);
     crossing.to_bitmask()
 }
 
 #[inline(always)]
-fn store<S: Simd>(eight: &mut Eight, function: usize, value: f32x8<S>, slope: V<S>) {
-    for lane in 0..WIDTH {
-        eight.function[lane][function] = [value[lane], slope.0[lane], slope.1[lane], slope.2[lane]];
-    }
+fn store<S: Simd>(to: &mut [[f32; WIDTH]; 4], value: f32x8<S>, slope: V<S>) {
+    value.store_slice(&mut to[0]);
+    slope.0.store_slice(&mut to[1]);
+    slope.1.store_slice(&mut to[2]);
+    slope.2.store_slice(&mut to[3]);
 }
 
 /// Measures one triangle against the nodes of its box.
@@ -222,64 +180,100 @@ fn measure<S: Simd>(
     triangle: u32,
     out: &mut Nearest,
 ) {
-    let ([x0, y0, z0], [nx, ny, nz]) = (eight.first[lane], eight.count[lane]);
+    let [nx, ny, nz] = [0, 1, 2].map(|axis: usize| eight.count[axis][lane] as usize);
+    let [x0, y0, z0] = [0, 1, 2].map(|axis: usize| eight.first[axis][lane] as usize);
     if nx * ny * nz == 0 {
         return;
     }
-    let large = nx * ny * nz >= LARGE;
-    let function = &eight.function[lane];
-    let [l0, l1, l2, limit] = eight.length[lane];
-    let lengths = [f32x8::splat(simd, l0), f32x8::splat(simd, l1), f32x8::splat(simd, l2)];
-    let limit = f32x8::splat(simd, limit);
-    let zero = f32x8::splat(simd, 0.0);
-    let triangle = u32x8::splat(simd, triangle);
     // Spread the functions over four nodes along x by two along y.
+    let splat = |v: f32| f32x8::splat(simd, v);
     let x = f32x8::from_slice(simd, &[0.0, 1.0, 2.0, 3.0, 0.0, 1.0, 2.0, 3.0]);
     let y = f32x8::from_slice(simd, &[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
-    let mut spread = [zero; 7];
+    let mut plane = [splat(0.0); 7];
     for f in 0..7 {
-        let [value, dx, dy, _] = function[f];
-        spread[f] = x * dx + y * dy + value;
+        let [value, dx, dy, _] = &eight.function[f];
+        plane[f] = x * dx[lane] + y * dy[lane] + value[lane];
     }
-
-    for k in 0..nz {
-        for j in (0..ny).step_by(2) {
-            let (mut from, mut to) = (0, nx);
-            if large {
-                (from, to) = clip(function, band, nx, j, k);
+    let target = Target {
+        lengths: [0, 1, 2].map(|e: usize| eight.length[e][lane]),
+        limit: eight.limit[lane],
+        triangle,
+        row: layout.row,
+    };
+    let first = layout.index(x0, y0, z0);
+    if nx <= 4 && ny * nz <= 64 {
+        // Walk a small box row by row.
+        for k in 0..nz {
+            let mut rows = plane;
+            for j in (0..ny).step_by(2) {
+                target.keep_nearer(simd, &rows, first + k * layout.plane + j * layout.row, out);
+                for f in 0..7 {
+                    let dy = eight.function[f][2][lane];
+                    rows[f] += dy + dy;
+                }
             }
-            let row = layout.index(x0, y0 + j, z0 + k);
-            for i in (from..to).step_by(4) {
-                // Move the functions to these eight nodes.
-                let (fx, fy, fz) = (i as f32, j as f32, k as f32);
-                let mut f = spread;
-                for n in 0..7 {
-                    let [_, dx, dy, dz] = function[n];
-                    f[n] += fx * dx + fy * dy + fz * dz;
-                }
-                // Measure to each edge, or to the plane from inside.
-                let mut flat2 = f32x8::splat(simd, f32::MAX);
-                for e in 0..3 {
-                    let over = (-f[e]).max(f[e] - lengths[e]).max(zero);
-                    flat2 = flat2.min(f[3 + e] * f[3 + e] + over * over);
-                }
-                let inside = f[3].max(f[4]).max(f[5]).simd_lt(limit);
-                let d2 = inside.select(zero, flat2) + f[PLANE] * f[PLANE];
-                // Keep the nearer triangle, of equals the first.
-                let (below, above) = (row + i, row + i + layout.row);
-                let best = f32x4::from_slice(simd, &out.distance2[below..below + 4])
-                    .combine(f32x4::from_slice(simd, &out.distance2[above..above + 4]));
-                let nearer = d2.simd_lt(best);
-                let (d_below, d_above) = nearer.select(d2, best).split();
-                d_below.store_slice(&mut out.distance2[below..below + 4]);
-                d_above.store_slice(&mut out.distance2[above..above + 4]);
-                let which = u32x4::from_slice(simd, &out.triangle[below..below + 4])
-                    .combine(u32x4::from_slice(simd, &out.triangle[above..above + 4]));
-                let (t_below, t_above) = nearer.select(triangle, which).split();
-                t_below.store_slice(&mut out.triangle[below..below + 4]);
-                t_above.store_slice(&mut out.triangle[above..above + 4]);
+            for f in 0..7 {
+                plane[f] += eight.function[f][3][lane];
             }
         }
+    } else {
+        // Clip the rows of a large one.
+        let mut function = [[0.0; 4]; 7];
+        for f in 0..7 {
+            function[f] = [0, 1, 2, 3].map(|i: usize| eight.function[f][i][lane]);
+        }
+        for (k, j) in (0..nz).flat_map(|k| (0..ny).step_by(2).map(move |j| (k, j))) {
+            let (from, to) = clip(&function, band, nx, j, k);
+            for i in (from..to).step_by(4) {
+                let mut rows = plane;
+                for f in 0..7 {
+                    let [_, dx, dy, dz] = function[f];
+                    rows[f] += i as f32 * dx + j as f32 * dy + k as f32 * dz;
+                }
+                let place = first + k * layout.plane + j * layout.row + i;
+                target.keep_nearer(simd, &rows, place, out);
+            }
+        }
+    }
+}
+
+/// What a triangle's nodes are measured to.
+struct Target {
+    lengths: [f32; 3],
+    limit: f32,
+    triangle: u32,
+    /// From one row to the next.
+    row: usize,
+}
+
+impl Target {
+    /// Measures four nodes from `place` on and the four above, of which the functions are given.
+    #[inline(always)]
+    fn keep_nearer<S: Simd>(&self, simd: S, f: &[f32x8<S>; 7], place: usize, out: &mut Nearest) {
+        // Measure to each edge, or to the plane from inside.
+        let zero = f32x8::splat(simd, 0.0);
+        let mut flat2 = f32x8::splat(simd, f32::MAX);
+        for e in 0..3 {
+            let over = (-f[e]).max(f[e] - self.lengths[e]).max(zero);
+            flat2 = flat2.min(f[3 + e] * f[3 + e] + over * over);
+        }
+        let inside = f[3].max(f[4]).max(f[5]).simd_lt(self.limit);
+        let d2 = inside.select(zero, flat2) + f[PLANE] * f[PLANE];
+        // Keep the nearer triangle, of equals the first.
+        let both = place..place + self.row + 4;
+        let (below, above) = out.distance2[both.clone()].split_at_mut(self.row);
+        let (below, above) = (&mut below[..4], &mut above[..4]);
+        let best = f32x4::from_slice(simd, below).combine(f32x4::from_slice(simd, above));
+        let nearer = d2.simd_lt(best);
+        let (low, high) = nearer.select(d2, best).split();
+        low.store_slice(below);
+        high.store_slice(above);
+        let (below, above) = out.triangle[both].split_at_mut(self.row);
+        let (below, above) = (&mut below[..4], &mut above[..4]);
+        let which = u32x4::from_slice(simd, below).combine(u32x4::from_slice(simd, above));
+        let (low, high) = nearer.select(u32x8::splat(simd, self.triangle), which).split();
+        low.store_slice(below);
+        high.store_slice(above);
     }
 }
 

@@ -19,6 +19,14 @@ pub struct FieldSample {
 /// as from another. Elsewhere the length is about 1.
 const NO_DIRECTION: f32 = 1e-3;
 
+/// Share of the nodes around a point that have to know the velocity, by their trilinear weights. On
+/// the surface the nearest node does, and has at least an eighth.
+const ENOUGH: f32 = 0.05;
+
+/// How often a point is brought towards the surface. Once is enough except where the gradient
+/// changes on the way.
+const STEPS: usize = 4;
+
 /// The cell around a point.
 struct Place {
     /// Its node with the least coordinates.
@@ -44,15 +52,23 @@ impl DistanceField {
         }
     }
 
-    /// Distance, its normalised gradient, and the velocity of the surface. Beyond the grid the
-    /// distance is that of [`distance_at`](Self::distance_at), the gradient points away from the
-    /// mesh's box, and the velocity is zero.
+    /// Distance, its normalised gradient, and the velocity of the closest point of the surface.
+    /// Beyond the grid the distance is that of [`distance_at`](Self::distance_at), the gradient
+    /// points away from the mesh's box, and the velocity is the mean of the surface's.
     #[inline]
     pub fn sample(&self, p: Vec3) -> FieldSample {
-        let Some(Place { node, at }) = self.place(p) else { return self.beyond(p) };
-        let [near, far] = self.faces(node, &self.distance);
+        let Some(place) = self.place(p) else { return self.beyond(p) };
+        let (distance, gradient) = self.slope(p, &place);
+        let velocity = self.velocity_at(p - gradient * distance);
+        FieldSample { distance, gradient, velocity }
+    }
+
+    /// Distance and unit gradient of the trilinear interpolant.
+    #[inline]
+    fn slope(&self, p: Vec3, place: &Place) -> (f32, Vec3) {
+        let at = place.at;
+        let [near, far] = self.faces(place.node, &self.distance);
         let (low, high) = (mix2(near, at.x, at.y), mix2(far, at.x, at.y));
-        // Differentiate the trilinear interpolant.
         let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
         let face = |[a, b, c, d]: [f32; 4]| [mix(b - a, d - c, at.y), mix(c - a, d - b, at.x)];
         let ([x0, y0], [x1, y1]) = (face(near), face(far));
@@ -63,13 +79,25 @@ impl DistanceField {
         } else {
             self.wide_gradient(p)
         };
-        let [near, far] = self.faces(node, &self.velocity);
-        let (v_low, v_high) = (mix2(near, at.x, at.y), mix2(far, at.x, at.y));
-        FieldSample {
-            distance: mix(low, high, at.z),
-            gradient,
-            velocity: (v_low + (v_high - v_low) * at.z).truncate(),
+        (mix(low, high, at.z), gradient)
+    }
+
+    /// Velocity at a point of the surface: the average of the nodes around it that are in the band.
+    /// A point that is not on the surface is brought there first.
+    #[inline]
+    fn velocity_at(&self, mut p: Vec3) -> Vec3 {
+        for _step in 0..STEPS {
+            let Some(place) = self.place(p) else { break };
+            let [near, far] = self.faces(place.node, &self.velocity);
+            let low = mix2(near, place.at.x, place.at.y);
+            let v = low + (mix2(far, place.at.x, place.at.y) - low) * place.at.z;
+            if v.w > ENOUGH {
+                return v.truncate() / v.w;
+            }
+            let (distance, gradient) = self.slope(p, &place);
+            p -= gradient * distance;
         }
+        self.mean_velocity
     }
 
     /// The cell around a point, if it is in the grid. Not a number is not.
@@ -124,7 +152,8 @@ impl DistanceField {
         if distance.is_nan() || p.is_nan() {
             return nothing;
         }
-        FieldSample { distance, gradient: way.normalize_or(Vec3::Y), velocity: Vec3::ZERO }
+        let gradient = way.normalize_or(Vec3::Y);
+        FieldSample { distance, gradient, velocity: self.mean_velocity }
     }
 }
 

@@ -14,31 +14,12 @@
 //! inside from inside, and is found by the winding number behind it: nodes next to it lose their
 //! distance, and get it from the outer surface by marching.
 
-use glam::Vec3;
-
 use super::Report;
+use super::band::BandNode;
 use super::crossings::{Rows, UNKNOWN};
 use super::grid::Layout;
 use super::near::Nearest;
 use super::pseudo_normal::Surface;
-
-/// A node in the band, whose distance is exact.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BandNode {
-    /// Place in the order x, y, z, and z, y, x.
-    pub(super) xyz: u32,
-    pub(super) zyx: u32,
-    /// Which node.
-    pub(super) node: [u32; 3],
-    /// Unsigned (cells).
-    pub(super) distance: f32,
-}
-
-impl BandNode {
-    fn position(&self) -> Vec3 {
-        Vec3::from(self.node.map(|n| n as f32))
-    }
-}
 
 /// Distance (cells) below which a node is on the surface, and its side means nothing.
 const ON_SURFACE: f32 = 1e-3;
@@ -77,7 +58,7 @@ impl Sides {
         self.near.clear();
         self.near.resize(layout.size(), 0);
         for node in band.iter() {
-            self.near[node.xyz as usize] = 1;
+            self.near[node.place as usize] = 1;
         }
         // Count along x.
         let corners = |t: u32| surface.triangles[t as usize].map(|v| surface.vertices[v as usize]);
@@ -148,7 +129,7 @@ impl Sides {
         }
         // Settle ties near the surface.
         for node in band {
-            let i = node.xyz as usize;
+            let i = node.place as usize;
             if self.inside[i] == TIED {
                 let front = surface.in_front(node.position(), nearest.triangle[i]);
                 self.inside[i] = u8::from(!front);
@@ -230,7 +211,7 @@ impl Sides {
         surface: &Surface<'_>,
         nearest: &Nearest,
     ) -> bool {
-        let i = node.xyz as usize;
+        let i = node.place as usize;
         if self.inside[i] == 0 {
             return true;
         }

@@ -58,7 +58,7 @@ pub(super) fn fill(
     let layers = pressures.par_chunks_mut(layer.max(1)).zip(sums.par_chunks(layer.max(1)));
     layers.for_each(|(pressures, sums)| find_pressures(pressure, sums, pressures));
     let layers = nodes.par_chunks_mut(layer.max(1)).enumerate();
-    layers.for_each(|(z, nodes)| fill_from(z * layer, grid, sums, pressures, nodes));
+    layers.for_each(|(y, nodes)| fill_from(y * layer, grid, sums, pressures, nodes));
 }
 
 fn find_pressures(pressure: &Pressure, sums: &[Sum], pressures: &mut [f32]) {
@@ -79,8 +79,8 @@ fn fill_from(first: usize, grid: &Grid, sums: &[Sum], pressures: &[f32], nodes: 
         }
         let [x, y, z] = [px / mass, py / mass, pz / mass];
         let gx = pressures[i + 1] - pressures[i - 1];
-        let gy = pressures[i + width] - pressures[i - width];
-        let gz = pressures[i + layer] - pressures[i - layer];
+        let gy = pressures[i + layer] - pressures[i - layer];
+        let gz = pressures[i + width] - pressures[i - width];
         *node = Node([mass, x, y, z, gx, gy, gz, 0.0]);
     }
 }

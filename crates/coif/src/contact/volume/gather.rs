@@ -5,6 +5,7 @@ use fearless_simd::{
     f32x8, f32x16,
 };
 
+use glam::Vec3;
 use rayon::prelude::*;
 
 use super::CHUNK;
@@ -71,6 +72,7 @@ fn push_rows<S: Simd>(
     velocity: &mut [f32],
 ) -> u64 {
     let lattice = Lattice::new(simd, from.grid);
+    let zero = Vec3x::splat(simd, Vec3::ZERO);
     let friction = f32x16::splat(simd, push.friction);
     let repulsion = f32x16::splat(simd, push.repulsion);
     let mut left_out = 0;
@@ -89,7 +91,7 @@ fn push_rows<S: Simd>(
         // (eq. 14).
         let change = (field.velocity - particles.motion) * friction - field.gradient * repulsion;
         let before = Vec3x::load(simd, velocity, i);
-        (before + change).or(free, before).store(velocity, i);
+        (before + change.or(free, zero)).store(velocity, i);
     }
     left_out
 }
@@ -100,13 +102,15 @@ fn sample<S: Simd>(simd: S, grid: &Grid, nodes: &[Node], row: &Row<S>) -> Sample
     let (width, layer) = (grid.nodes[0], grid.layer());
     let weights = row.weights();
     let (mut low, mut high) = ([0.0; 4 * LANES], [0.0; 4 * LANES]);
+    // Look once, not for each node, whether the eight nodes are there.
+    let reach = layer + width + 2;
+    assert!(2 <= reach && width + 2 <= reach && layer + 2 <= reach);
     for lane in 0..LANES {
-        let node = row.index[lane] as usize;
-        let near = pair(simd, nodes, node, weights[0][lane], weights[1][lane])
-            + pair(simd, nodes, node + width, weights[2][lane], weights[3][lane]);
-        let node = node + layer;
-        let far = pair(simd, nodes, node, weights[4][lane], weights[5][lane])
-            + pair(simd, nodes, node + width, weights[6][lane], weights[7][lane]);
+        let nodes = &nodes[row.index[lane] as usize..][..reach];
+        let near = pair(simd, nodes, 0, weights[0][lane], weights[1][lane])
+            + pair(simd, nodes, width, weights[2][lane], weights[3][lane]);
+        let far = pair(simd, nodes, layer, weights[4][lane], weights[5][lane])
+            + pair(simd, nodes, layer + width, weights[6][lane], weights[7][lane]);
         let (a, b) = (near + far).split();
         a.store_slice(&mut low[lane * 4..lane * 4 + 4]);
         b.store_slice(&mut high[lane * 4..lane * 4 + 4]);

@@ -4,7 +4,7 @@ use glam::{IVec3, Vec3};
 
 use crate::math::lanes;
 
-/// Most nodes of a grid. At one centimetre a cube of one metre; 48 MB. Hair that needs more gets a
+/// Most nodes of a grid. At one centimetre a cube of one metre; 68 MB. Hair that needs more gets a
 /// coarser cell.
 pub(super) const MOST_NODES: usize = 1 << 20;
 
@@ -92,9 +92,10 @@ impl Grid {
         self.nodes[0] * self.nodes[1] * self.nodes[2]
     }
 
-    /// Number of nodes in a layer of equal z.
+    /// Number of nodes in a layer of equal y. Nodes lie along x, then z, then y: hair is tall, and
+    /// layers are what threads share out.
     pub(super) fn layer(&self) -> usize {
-        self.nodes[0] * self.nodes[1]
+        self.nodes[0] * self.nodes[2]
     }
 
     /// Volume of a cell (m^3).
@@ -117,7 +118,7 @@ impl Grid {
     /// The number of the node at these coordinates.
     fn index(&self, node: IVec3) -> usize {
         let [x, y, z] = node.to_array().map(|i| i as usize);
-        x + self.nodes[0] * (y + self.nodes[1] * z)
+        x + self.nodes[0] * (z + self.nodes[2] * y)
     }
 
     /// The numbers and trilinear weights of the eight nodes around a particle that takes part.

@@ -146,7 +146,7 @@ impl PlainVolume {
             if self.nodes[i].mass > 0.0 {
                 let across =
                     |step: usize| self.nodes[i + step].pressure - self.nodes[i - step].pressure;
-                self.nodes[i].across = Vec3::new(across(1), across(width), across(layer));
+                self.nodes[i].across = Vec3::new(across(1), across(layer), across(width));
             }
         }
         grid

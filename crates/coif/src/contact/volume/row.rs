@@ -29,7 +29,7 @@ pub(super) struct Row<S: Simd> {
     pub(super) rest: f32x16<S>,
     /// Number of the node at the low corner of the cell.
     pub(super) index: u32x16<S>,
-    /// z coordinate of that node.
+    /// y coordinate of that node.
     pub(super) layer: f32x16<S>,
     /// Place in the cell, 0..1 along each axis.
     pub(super) at: Vec3x<S>,
@@ -93,14 +93,14 @@ impl<S: Simd> Lattice<S> {
         };
         let at = scaled - cell;
         // Node numbers are below 2^20, so single precision holds them exactly.
-        let index = cell.x + self.width * cell.y + self.layer * cell.z;
+        let index = cell.x + self.width * cell.z + self.layer * cell.y;
         Row {
             used,
             motion: motion.or(used, Vec3x { x: zero, y: zero, z: zero }),
             mass: used.select(mass, zero),
             rest,
             index: index.to_int(),
-            layer: cell.z,
+            layer: cell.y,
             at: Vec3x {
                 x: at.x.max(zero).min(one),
                 y: at.y.max(zero).min(one),
@@ -131,13 +131,14 @@ pub(super) fn present<S: Simd>(simd: S, bits: u16) -> mask32x16<S> {
 }
 
 impl<S: Simd> Row<S> {
-    /// Trilinear weights of the eight nodes of the cell, x first, then y, then z. They sum to one.
+    /// Trilinear weights of the eight nodes of the cell, in the order of the nodes: x first, then z,
+    /// then y. They sum to one.
     #[inline(always)]
     pub(super) fn weights(&self) -> [f32x16<S>; 8] {
         let one = f32x16::splat(self.mass.simd, 1.0);
         let (x1, y1, z1) = (self.at.x, self.at.y, self.at.z);
         let (x0, y0, z0) = (one - x1, one - y1, one - z1);
-        let (a, b, c, d) = (y0 * z0, y1 * z0, y0 * z1, y1 * z1);
+        let (a, b, c, d) = (y0 * z0, y0 * z1, y1 * z0, y1 * z1);
         [x0 * a, x1 * a, x0 * b, x1 * b, x0 * c, x1 * c, x0 * d, x1 * d]
     }
 }
@@ -157,7 +158,7 @@ impl Bounds {
     }
 }
 
-/// Bounds of the particles near enough to take part; per row, the range along z is kept.
+/// Bounds of the particles near enough to take part; per row, the range along y is kept.
 #[inline(always)]
 pub(super) fn bounds<S: Simd>(
     simd: S,
@@ -171,14 +172,14 @@ pub(super) fn bounds<S: Simd>(
     for (row, range) in ranges.iter_mut().enumerate() {
         let p = Vec3x::load(simd, position, row);
         let used = present(simd, bits[row]) & p.dot(p).simd_lt(FARTHEST * FARTHEST);
-        let (low, high) = (used.select(p.z, far), used.select(p.z, -far));
+        let (low, high) = (used.select(p.y, far), used.select(p.y, -far));
         *range = [low.reduce_min(), high.reduce_max()];
         lo.x = lo.x.min(used.select(p.x, far));
-        lo.y = lo.y.min(used.select(p.y, far));
-        lo.z = lo.z.min(low);
+        lo.y = lo.y.min(low);
+        lo.z = lo.z.min(used.select(p.z, far));
         hi.x = hi.x.max(used.select(p.x, -far));
-        hi.y = hi.y.max(used.select(p.y, -far));
-        hi.z = hi.z.max(high);
+        hi.y = hi.y.max(high);
+        hi.z = hi.z.max(used.select(p.z, -far));
     }
     Bounds {
         lo: Vec3::new(lo.x.reduce_min(), lo.y.reduce_min(), lo.z.reduce_min()),

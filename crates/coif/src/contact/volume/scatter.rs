@@ -1,12 +1,12 @@
 //! From particles to nodes: mass and momentum (`muller2012` 3.6).
 //!
 //! Every node is summed in the order of the particles, whatever the number of threads: the grid is
-//! cut into slabs of layers along z, each slab belongs to one task, and a task walks over all rows
+//! cut into slabs of layers along y, each slab belongs to one task, and a task walks over all rows
 //! that reach into its slab, in order. One thread walks once over everything.
 
 use fearless_simd::{
-    Level, Simd, SimdBase, SimdCombine, SimdInterleaved, SimdMask, SimdSplit, dispatch, f32x4,
-    f32x8, f32x16,
+    Level, Simd, SimdBase, SimdCombine, SimdFrom, SimdInterleaved, SimdMask, SimdSplit, dispatch,
+    f32x4, f32x8, f32x16,
 };
 
 use super::grid::Grid;
@@ -25,7 +25,7 @@ pub(super) struct Scatter<'a> {
     pub(super) level: Level,
     pub(super) grid: &'a Grid,
     pub(super) source: Source<'a>,
-    /// Per row, the range of its particles along z (m).
+    /// Per row, the range of its particles along y (m).
     pub(super) ranges: &'a [[f32; 2]],
 }
 
@@ -49,14 +49,14 @@ impl Scatter<'_> {
     }
 
     /// The layer below a height, computed as for the particles.
-    fn layer_below(&self, z: f32) -> usize {
-        let last = self.grid.last_cell().z;
-        ((z - self.grid.origin.z) * self.grid.inverse_cell).floor().min(last).max(1.0) as usize
+    fn layer_below(&self, y: f32) -> usize {
+        let last = self.grid.last_cell().y;
+        ((y - self.grid.origin.y) * self.grid.inverse_cell).floor().min(last).max(1.0) as usize
     }
 
     /// Cuts the layers into `parts` slabs with about as many rows each.
     pub(super) fn cut(&self, parts: usize, counts: &mut Vec<u32>, cuts: &mut Vec<usize>) {
-        let layers = self.grid.nodes[2];
+        let layers = self.grid.nodes[1];
         cuts.clear();
         cuts.push(0);
         if parts > 1 {
@@ -95,7 +95,10 @@ fn fill<S: Simd>(simd: S, job: &Scatter<'_>, from: usize, to: usize, sums: &mut 
     let grid = job.grid;
     let lattice = Lattice::new(simd, grid);
     let (width, layer) = (grid.nodes[0], grid.layer());
-    let whole = from == 0 && to == grid.nodes[2];
+    // Look once per particle, not for each node, whether the eight nodes are there.
+    let reach = layer + width + 2;
+    assert!(2 <= reach && width + 2 <= reach && layer + 2 <= reach);
+    let whole = from == 0 && to == grid.nodes[1];
     for (row, &[low, high]) in job.ranges.iter().enumerate() {
         // Skip rows that do not reach into the slab.
         if high < low {
@@ -118,11 +121,11 @@ fn fill<S: Simd>(simd: S, job: &Scatter<'_>, from: usize, to: usize, sums: &mut 
             for lane in 0..LANES {
                 let node = particles.index[lane] as usize - from * layer;
                 let value = values.lane(simd, lane);
-                add(simd, sums, node, value, weights[0][lane], weights[1][lane]);
-                add(simd, sums, node + width, value, weights[2][lane], weights[3][lane]);
-                let node = node + layer;
-                add(simd, sums, node, value, weights[4][lane], weights[5][lane]);
-                add(simd, sums, node + width, value, weights[6][lane], weights[7][lane]);
+                let sums = &mut sums[node..][..reach];
+                add(simd, sums, 0, value, weights[0][lane], weights[1][lane]);
+                add(simd, sums, width, value, weights[2][lane], weights[3][lane]);
+                add(simd, sums, layer, value, weights[4][lane], weights[5][lane]);
+                add(simd, sums, layer + width, value, weights[6][lane], weights[7][lane]);
             }
         } else {
             // Add the lanes in use to the nodes in the slab.
@@ -153,36 +156,32 @@ fn add<S: Simd>(simd: S, sums: &mut [Sum], node: usize, value: f32x8<S>, w0: f32
     b.store_slice(&mut pair[1].0);
 }
 
-/// What each lane adds, one lane after the other.
-struct Values {
-    /// Mass and momentum.
+/// What each lane adds.
+struct Values<S: Simd> {
+    /// Mass and momentum, one lane after the other.
     low: [f32; 4 * LANES],
     /// Mass times rest density.
-    high: [f32; 4 * LANES],
+    high: f32x16<S>,
 }
 
-impl Values {
+impl<S: Simd> Values<S> {
     #[inline(always)]
-    fn new<S: Simd>(row: &Row<S>) -> Self {
+    fn new(row: &Row<S>) -> Self {
         let momentum = row.motion * row.mass;
         let m = quarters(row.mass);
         let (x, y, z) = (quarters(momentum.x), quarters(momentum.y), quarters(momentum.z));
-        let r = quarters(row.mass * row.rest);
-        let zero = f32x4::splat(row.mass.simd, 0.0);
-        let (mut low, mut high) = ([0.0; 4 * LANES], [0.0; 4 * LANES]);
+        let mut low = [0.0; 4 * LANES];
         for i in 0..4 {
-            let to = 16 * i..16 * (i + 1);
-            f32x4::store_four_interleaved([m[i], x[i], y[i], z[i]], &mut low[to.clone()]);
-            f32x4::store_four_interleaved([r[i], zero, zero, zero], &mut high[to]);
+            let to = &mut low[16 * i..16 * (i + 1)];
+            f32x4::store_four_interleaved([m[i], x[i], y[i], z[i]], to);
         }
-        Self { low, high }
+        Self { low, high: row.mass * row.rest }
     }
 
     #[inline(always)]
-    fn lane<S: Simd>(&self, simd: S, lane: usize) -> f32x8<S> {
-        let at = lane * 4..lane * 4 + 4;
-        let low = f32x4::from_slice(simd, &self.low[at.clone()]);
-        low.combine(f32x4::from_slice(simd, &self.high[at]))
+    fn lane(&self, simd: S, lane: usize) -> f32x8<S> {
+        let low = f32x4::from_slice(simd, &self.low[lane * 4..lane * 4 + 4]);
+        low.combine(f32x4::simd_from(simd, [self.high[lane], 0.0, 0.0, 0.0]))
     }
 }
 
