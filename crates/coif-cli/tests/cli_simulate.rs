@@ -111,7 +111,10 @@ fn contact_has_its_stage_and_warnings_come_once() {
     let fine = ["--set", "body.field_cell=0.001"];
     let outcome = folder.json(&simulate(&[&surface[..], &fine].concat()));
     let warnings = outcome["warnings"].as_array().unwrap();
-    assert!(warnings.iter().any(|w| w.as_str().unwrap().contains("body.field_cell")), "{warnings:?}");
+    assert!(
+        warnings.iter().any(|w| w.as_str().unwrap().contains("body.field_cell")),
+        "{warnings:?}"
+    );
 }
 
 /// Contact with hair and with the surface goes on after a checkpoint as if nothing had been.

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use coif::body::distance_field;
 use coif::body::{Body, Collider, Shape, TriangleMesh};
 use coif::groom::Groom;
-use coif::body::distance_field;
 use coif::simulation::{Simulation, Surface, World};
 use coif_io::{ReadOptions, Up};
 use glam::Vec3;

@@ -37,7 +37,8 @@ fn the_keys_of_a_model_reach_it() {
 
 #[test]
 fn the_keys_of_follow_the_leader_reach_it() {
-    let text = "[model]\nbend_limit = 0.5\nends = 'both-evenly'\nbackward = true\ncorrection = 0.25";
+    let text =
+        "[model]\nbend_limit = 0.5\nends = 'both-evenly'\nbackward = true\ncorrection = 0.25";
     let scene = read(text, &[]).unwrap();
     let ModelSettings::FollowTheLeader(model) = &scene.model else { panic!("{scene:?}") };
     assert_eq!((model.bend_limit, model.correction), (0.5, 0.25));
@@ -49,7 +50,10 @@ fn the_keys_of_follow_the_leader_reach_it() {
     }
     for (set, message) in [
         ("model.ends=tip", "unknown choice of ends 'tip'"),
-        ("model.ends=1", "'ends' in [model]: expected one of root, both, both-evenly, free, found an integer"),
+        (
+            "model.ends=1",
+            "'ends' in [model]: expected one of root, both, both-evenly, free, found an integer",
+        ),
         ("model.bend_limit=1.5", "'bend_limit' in [model] is 1.5: expected 0 to 1"),
         ("model.backward=1", "'backward' in [model]: expected true or false, found an integer"),
     ] {

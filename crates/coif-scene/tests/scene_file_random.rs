@@ -5,8 +5,8 @@ use coif::model::follow_the_leader::{self, Ends};
 use coif::model::{ModelSettings, explicit_spring, position_based};
 use coif_scene::file::{
     Background, BodyFile, BodyShape, BodySource, BuiltInBody, Camera, Collide, ColliderShape,
-    ColliderSpec, FieldScene, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset, KeyInfo, Motion,
-    Scene, Style, UpAxis, Values, View, keys,
+    ColliderSpec, FieldScene, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset, KeyInfo,
+    Motion, Scene, Style, UpAxis, Values, View, keys,
 };
 use glam::Vec3;
 use proptest::collection::vec;
@@ -141,8 +141,7 @@ fn contact() -> impl Strategy<Value = Option<volume::Settings>> {
 
 fn scene() -> impl Strategy<Value = Scene> {
     let fibre = (1e-6..=1e-3f32, 1.0..=20_000.0f32, 1e3..=1e12f32, 0.0..=1.0f32, 0.0..=10.0f32);
-    let moving =
-        (body(), select(Motion::ALL), 0.01..=100.0f32, collide(), vec(collider(), 0..4));
+    let moving = (body(), select(Motion::ALL), 0.01..=100.0f32, collide(), vec(collider(), 0..4));
     let around = (vec3(-200.0, 200.0), 0.0..=1.0f32, 0..=i64::MAX as u64, vec3(-1000.0, 1000.0));
     let time = (1..=1000u32, 1..=1_000_000u32, 30..=10_000u32);
     let hair = prop_oneof![
