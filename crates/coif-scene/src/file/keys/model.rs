@@ -13,7 +13,7 @@ fn set_model(scene: &mut Scene, index: usize) {
     scene.model = ModelSettings::by_name(ModelSettings::NAMES[index]).unwrap_or_default();
 }
 
-/// The style time (s) from which on there is no style at all.
+/// The longest style time (s); Follow-The-Leader has no style at all then.
 const NO_STYLE: f32 = 1000.0;
 
 /// The words of [`Ends::NAMES`].
@@ -99,14 +99,14 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "style_time",
         "s",
-        "Time in which hair returns to its groom: more is softer, 1000 is a limp chain.",
+        "Time in which hair returns to its groom: more is softer, 1000 is limp.",
         Kind::Number {
             min: 1e-3,
             max: NO_STYLE as f64,
             get: |s| shared(s).map(|(m, _)| m.style_time.min(NO_STYLE)),
             set: |s, v| {
-                let time = if v < NO_STYLE { v } else { f32::INFINITY };
-                shared_mut(s, |m, _| *m.style_time = time);
+                let no_style = v >= NO_STYLE && leader(s).is_some();
+                shared_mut(s, |m, _| *m.style_time = if no_style { f32::INFINITY } else { v });
             },
         },
     ),
