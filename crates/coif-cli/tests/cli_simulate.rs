@@ -117,11 +117,11 @@ fn contact_has_its_stage_and_warnings_come_once() {
     );
 }
 
-/// Contact with hair and with the surface goes on after a checkpoint as if nothing had been.
+/// Contact of hair with hair goes on after a checkpoint as if nothing had been.
 #[test]
 fn a_resumed_run_with_contact_ends_in_the_same_bits() {
     let folder = Folder::new();
-    let contact = ["--set", "contact.volume.friction=0.3", "--set", "body.collide=distance-field"];
+    let contact = ["--set", "contact.volume.friction=0.3"];
     let run = |more: &[&str]| folder.json(&simulate(&[&contact[..], more].concat()));
     let whole = run(&["--frames", "9"]);
     run(&["--frames", "4", "-o", "part"]);
