@@ -4,6 +4,7 @@
 //! Every output is opened or probed before the first step, so that nothing fails after minutes
 //! that could have failed at once.
 
+mod notices;
 mod peaks;
 mod resume;
 
@@ -144,6 +145,8 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             simulation.positions(strands.positions_mut());
             simulating += clock.elapsed().as_secs_f64();
             simulated += 1;
+            let unusual = notices::of(&simulation);
+            note(&mut warnings, unusual, |text| progress.warn(talk, text));
             if let Some(writer) = &writer {
                 let lost = writer.write(frame, is_last, &built.groom, strands.positions())?;
                 note(&mut warnings, lost, |text| progress.warn(talk, text));

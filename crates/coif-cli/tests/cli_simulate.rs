@@ -28,9 +28,10 @@ fn a_small_scene_gives_a_cache_a_film_and_the_promised_keys() {
     for key in ["quarantined", "unresolved", "non_finite", "threads"] {
         assert!(outcome[key].is_u64(), "{key}: {}", outcome[key]);
     }
-    for stage in ["body", "roots", "model", "health"] {
+    for stage in ["body", "roots", "model", "contact", "health"] {
         assert!(outcome["stages_ms"][stage].is_number(), "{stage}");
     }
+    assert_eq!(outcome["stages_ms"]["contact"], 0.0, "hair does not touch hair here");
     assert_eq!(outcome["quarantined"], 0);
     assert_eq!(outcome["non_finite"], 0);
     assert!(outcome["stretch_max"].as_f64().unwrap() < 1e-4);
@@ -86,6 +87,46 @@ fn a_resumed_run_ends_in_the_same_bits() {
     assert_eq!((again["frames_simulated"].as_u64(), hash(&again)), (Some(0), hash(&whole)));
     let fresh = folder.json(&simulate(&["--frames", "9", "-o", "fresh", "--resume"]));
     assert_eq!(hash(&fresh), hash(&whole));
+}
+
+/// The stage of contact is told where there is one; what could not be done as asked is said once.
+#[test]
+fn contact_has_its_stage_and_warnings_come_once() {
+    let folder = Folder::new();
+    let volume = ["--frames", "3", "--set", "contact.volume.friction=0.3"];
+    let outcome = folder.json(&simulate(&volume));
+    assert!(outcome["stages_ms"]["contact"].as_f64().unwrap() > 0.0, "{outcome}");
+    assert_eq!(outcome["warnings"], serde_json::json!([]));
+    assert!(folder.ok(&simulate(&volume)).contains(", contact "));
+    assert!(!folder.ok(&simulate(&["--frames", "3"])).contains("contact"));
+    let other = folder.json(&simulate(&["--frames", "3"]));
+    assert_ne!(hash(&outcome), hash(&other), "contact changes nothing");
+
+    let fine = ["--frames", "3", "--set", "contact.volume.cell=1e-4"];
+    let outcome = folder.json(&simulate(&fine));
+    let warnings = outcome["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].as_str().unwrap().contains("contact.volume.cell"), "{warnings:?}");
+    let surface = ["--frames", "3", "--set", "body.collide=distance-field"];
+    let fine = ["--set", "body.field_cell=0.001"];
+    let outcome = folder.json(&simulate(&[&surface[..], &fine].concat()));
+    let warnings = outcome["warnings"].as_array().unwrap();
+    assert!(
+        warnings.iter().any(|w| w.as_str().unwrap().contains("body.field_cell")),
+        "{warnings:?}"
+    );
+}
+
+/// Contact of hair with hair goes on after a checkpoint as if nothing had been.
+#[test]
+fn a_resumed_run_with_contact_ends_in_the_same_bits() {
+    let folder = Folder::new();
+    let contact = ["--set", "contact.volume.friction=0.3"];
+    let run = |more: &[&str]| folder.json(&simulate(&[&contact[..], more].concat()));
+    let whole = run(&["--frames", "9"]);
+    run(&["--frames", "4", "-o", "part"]);
+    let resumed = run(&["--frames", "9", "-o", "part", "--resume", "--threads", "1"]);
+    assert_eq!(hash(&resumed), hash(&whole));
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use coif::body::distance_field;
 use coif::body::{Body, Collider, Shape, TriangleMesh};
 use coif::groom::Groom;
-use coif::simulation::Simulation;
+use coif::simulation::{Simulation, Surface, World};
 use coif_io::{ReadOptions, Up};
 use glam::Vec3;
 use thiserror::Error;
@@ -95,6 +96,12 @@ pub struct Built {
     pub warnings: Vec<String>,
     figure: Option<Arc<dyn Figure>>,
 }
+
+/// Cells of a distance field along the body's largest extent, unless the scene says otherwise.
+const FIELD_CELLS: f32 = 60.0;
+
+/// Such a cell's limits (m): a face needs no less, limbs no more.
+const FIELD_CELL_LIMITS: (f32, f32) = (0.002, 0.02);
 
 /// Roots farther from the body than this (m) are worth a word.
 const FAR_ROOT: f32 = 0.01;
@@ -247,7 +254,8 @@ fn body_from_file(
     };
     if scene.body.colliders.is_empty() && scene.body.collide == Collide::Primitives {
         warnings.push(format!(
-            "{}: no [[body.collider]] is given, so hair goes through this body",
+            "{}: no [[body.collider]] is given, so hair goes through this body; hint: set \
+             body.collide=distance-field",
             path.display()
         ));
     }
@@ -275,12 +283,27 @@ fn grow_on_mesh(mesh: &TriangleMesh, scalp: &[u32], request: &StyleRequest) -> O
 impl Built {
     /// Hair on the body at time 0.
     pub fn simulation(&self) -> coif::Result<Simulation> {
-        Simulation::new(
-            self.groom.clone(),
-            self.body.clone(),
-            &self.scene.model,
-            self.scene.world(),
-        )
+        Simulation::new(self.groom.clone(), self.body.clone(), &self.scene.model, self.world())
+    }
+
+    /// The world of the simulation, with the body's surface if hair touches it.
+    pub fn world(&self) -> World {
+        let field = &self.scene.body.field;
+        let surface = (self.scene.body.collide == Collide::DistanceField).then(|| {
+            let surface = Surface::default();
+            let (lo, hi) = self.body.rest().bounds().unwrap_or_default();
+            let (finest, coarsest) = FIELD_CELL_LIMITS;
+            let fitting = ((hi - lo).max_element() / FIELD_CELLS).clamp(finest, coarsest);
+            Surface {
+                field: distance_field::Settings {
+                    cell: field.cell.unwrap_or(fitting),
+                    ..surface.field
+                },
+                friction: field.friction,
+                restitution: field.restitution,
+            }
+        });
+        World { surface, ..self.scene.world() }
     }
 
     /// Linear albedo of the body per vertex: skin, lips, and a scalp tinted by the hair.

@@ -33,9 +33,9 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
             stretch = stretch.max(health.stretch_max);
             depth = depth.max(health.penetration_max);
         }
-        // Where a leg or an arm turns into the trunk, the trunk's collider covers roots that the limb
-        // carries: their first points cannot get out. Fur is there, a girl's hair is not.
-        let deepest = if limbs && name != "girl" { 0.03 } else { 1e-3 };
+        // Where a leg swings into the trunk, it carries roots below the surface, and the first points
+        // after them do not always find the way out of the fold. Fur is there, a girl's hair is not.
+        let deepest = if limbs && name != "girl" { 0.012 } else { 1e-3 };
         println!("{name}: stretch {stretch:.1e} (1e-4), penetration {depth:.1e} m ({deepest:.0e})");
         assert!(stretch < 1e-4, "{name} stretches by {stretch}");
         assert!(depth < deepest, "{name} goes {depth} m into the body");

@@ -261,27 +261,11 @@ fn numbers_beyond_their_limits_show_the_limits_and_the_unit() {
 #[test]
 fn things_of_the_future_say_so() {
     check(
-        "[contact.volume]\nfriction = 0.1",
-        1,
-        10,
-        "contact 'volume' is not available yet",
-        "available: none yet",
-    );
-    check("contact = ['stiction']", 1, 12, "contact 'stiction' is not available yet", "available");
-    check("[contact.volme]", 1, 10, "unknown contact 'volme'", "did you mean 'volume'?");
-    check(
         "[model]\nname = \"mass-spring\"",
         2,
         8,
         "model 'mass-spring' is not available yet",
         "available: follow-the-leader",
-    );
-    check(
-        "[body]\ncollide = 'distance-field'",
-        2,
-        11,
-        "way to collide 'distance-field' is not available yet",
-        "available: primitives, none",
     );
     check(
         "[render]\nshading = 'marschner'",
@@ -520,6 +504,9 @@ fn scene_with(key: &KeyInfo, name: &str, value: &str) -> String {
     if let Some(other) = key.only_with {
         text += &format!("{other} = 'x.%04d.obj'\n");
     }
+    if let Some((other, word)) = key.only_with_word {
+        text += &format!("{other} = '{word}'\n");
+    }
     if let Some(model) = key.only_models.first() {
         text += &format!("name = '{model}'\n");
     }
@@ -685,7 +672,10 @@ fn there_is_a_built_in_scene_for_every_style_and_motion() {
 #[test]
 fn a_written_scene_explains_itself() {
     let text = Scene::default().to_toml();
-    for key in keys().iter().filter(|k| k.table != "body.collider" && k.only_with.is_none()) {
+    let always = |k: &&KeyInfo| {
+        k.table != "body.collider" && k.only_with.is_none() && k.only_with_word.is_none()
+    };
+    for key in keys().iter().filter(always) {
         let explained = text.lines().any(|l| {
             l.trim_start_matches("# ").starts_with(&format!("{} = ", key.name))
                 && l.contains(key.meaning)

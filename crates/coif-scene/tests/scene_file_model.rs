@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use coif::model::ModelSettings;
+use coif::model::follow_the_leader::Ends;
 use coif_scene::file::{Problem, Scene, SceneError};
 use coif_scene::{Built, build};
 
@@ -32,6 +33,60 @@ fn the_keys_of_a_model_reach_it() {
     let scene = read(text, &["model.substeps=0"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
     assert_eq!(model.substeps, None);
+}
+
+#[test]
+fn the_keys_of_follow_the_leader_reach_it() {
+    let text =
+        "[model]\nbend_limit = 0.5\nends = 'both-evenly'\nbackward = true\ncorrection = 0.25";
+    let scene = read(text, &[]).unwrap();
+    let ModelSettings::FollowTheLeader(model) = &scene.model else { panic!("{scene:?}") };
+    assert_eq!((model.bend_limit, model.correction), (0.5, 0.25));
+    assert_eq!((model.ends, model.backward), (Ends::BothEvenly, true));
+    for (name, ends) in Ends::NAMES {
+        let scene = read("", &[&format!("model.ends={name}")]).unwrap();
+        let ModelSettings::FollowTheLeader(model) = &scene.model else { panic!("{scene:?}") };
+        assert_eq!(model.ends, *ends);
+    }
+    for (set, message) in [
+        ("model.ends=tip", "unknown choice of ends 'tip'"),
+        (
+            "model.ends=1",
+            "'ends' in [model]: expected one of root, both, both-evenly, free, found an integer",
+        ),
+        ("model.bend_limit=1.5", "'bend_limit' in [model] is 1.5: expected 0 to 1"),
+        ("model.backward=1", "'backward' in [model]: expected true or false, found an integer"),
+    ] {
+        assert_eq!(read("", &[set]).unwrap_err().to_string(), message);
+    }
+    let error = read("[model]\nname = 'position-based'\nends = 'free'", &[]).unwrap_err();
+    assert!(matches!(error.problem(), Problem::Conflict { .. }), "{}", error.report());
+}
+
+/// The largest style time is none at all in the model that can be without, and runs in every model.
+#[test]
+fn the_largest_style_time_is_no_style() {
+    for name in ModelSettings::NAMES {
+        let text = format!("[model]\nname = '{name}'\nstyle_time = 1000\n");
+        let scene = read(&text, &[]).unwrap();
+        let style_time = match &scene.model {
+            ModelSettings::FollowTheLeader(m) => m.style_time,
+            ModelSettings::PositionBased(m) => m.style_time,
+            ModelSettings::ExplicitSpring(m) => m.style_time,
+            other => panic!("{other:?}"),
+        };
+        let expected = if *name == "follow-the-leader" { f32::INFINITY } else { 1000.0 };
+        assert_eq!(style_time, expected, "{name}");
+        assert!(scene.to_toml().contains("\nstyle_time = 1000 "), "{}", scene.to_toml());
+        assert_eq!(read(&scene.to_toml(), &[]).as_ref(), Ok(&scene));
+        let mut simulation = built(&text).simulation().unwrap();
+        simulation.advance_to(0.2);
+        assert_eq!(simulation.health().non_finite, 0, "{name}");
+        assert!(simulation.report().quarantined.is_empty(), "{name}");
+    }
+    let scene = read("[model]\nstyle_time = 999", &[]).unwrap();
+    let ModelSettings::FollowTheLeader(model) = &scene.model else { panic!("{scene:?}") };
+    assert_eq!(model.style_time, 999.0);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Scene files that nobody would write: nothing panics, and what is written is read back.
 
-use coif::model::{ModelSettings, explicit_spring, follow_the_leader, position_based};
+use coif::contact::volume;
+use coif::model::follow_the_leader::{self, Ends};
+use coif::model::{ModelSettings, explicit_spring, position_based};
 use coif_scene::file::{
     Background, BodyFile, BodyShape, BodySource, BuiltInBody, Camera, Collide, ColliderShape,
-    ColliderSpec, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset, KeyInfo, Motion,
-    Scene, Style, UpAxis, Values, View, keys,
+    ColliderSpec, FieldScene, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset, KeyInfo,
+    Motion, Scene, Style, UpAxis, Values, View, keys,
 };
 use glam::Vec3;
 use proptest::collection::vec;
@@ -90,10 +92,21 @@ fn background() -> impl Strategy<Value = Background> {
 
 fn model() -> impl Strategy<Value = ModelSettings> {
     let shared = || (1e-3..=1000.0f32, 0.0..=1000.0f32, any::<bool>());
-    let leader = (shared(), 0.0..=1.0f32).prop_map(|(shared, correction)| {
-        let mut m = follow_the_leader::Settings { correction, ..Default::default() };
-        (m.style_time, m.damping, m.hold_shape) = shared;
-        ModelSettings::FollowTheLeader(m)
+    let own = (0.0..=1.0f32, 0.0..=1.0f32, select(Ends::NAMES), any::<bool>());
+    let leader = (shared(), own).prop_map(|(shared, (correction, bend_limit, ends, backward))| {
+        let (style_time, damping, hold_shape) = shared;
+        // 1000 s is written for no style at all; take all above 900 for it.
+        let style_time = if style_time > 900.0 { f32::INFINITY } else { style_time };
+        let ends = ends.1;
+        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
+            correction,
+            bend_limit,
+            style_time,
+            damping,
+            hold_shape,
+            ends,
+            backward,
+        })
     });
     let position_based = (shared(), 1..=1000u32).prop_map(|(shared, iterations)| {
         let (style_time, damping, hold_shape) = shared;
@@ -110,10 +123,25 @@ fn model() -> impl Strategy<Value = ModelSettings> {
     prop_oneof![leader, position_based, spring]
 }
 
+/// What hair touches; the surface has its own values only where hair touches it.
+fn collide() -> impl Strategy<Value = (Collide, FieldScene)> {
+    let field = (option::of(0.001..=1.0f32), 0.0..=10.0f32, 0.0..=1.0f32)
+        .prop_map(|(cell, friction, restitution)| FieldScene { cell, friction, restitution });
+    (select(Collide::ALL), field).prop_map(|(collide, field)| match collide {
+        Collide::DistanceField => (collide, field),
+        _ => (collide, FieldScene::default()),
+    })
+}
+
+fn contact() -> impl Strategy<Value = Option<volume::Settings>> {
+    let volume = (0.0..=1.0f32, 0.0..=1.0f32, 1e-4..=10.0f32)
+        .prop_map(|(friction, repulsion, cell)| volume::Settings { friction, repulsion, cell });
+    option::of(volume)
+}
+
 fn scene() -> impl Strategy<Value = Scene> {
     let fibre = (1e-6..=1e-3f32, 1.0..=20_000.0f32, 1e3..=1e12f32, 0.0..=1.0f32, 0.0..=10.0f32);
-    let moving =
-        (body(), select(Motion::ALL), 0.01..=100.0f32, select(Collide::ALL), vec(collider(), 0..4));
+    let moving = (body(), select(Motion::ALL), 0.01..=100.0f32, collide(), vec(collider(), 0..4));
     let around = (vec3(-200.0, 200.0), 0.0..=1.0f32, 0..=i64::MAX as u64, vec3(-1000.0, 1000.0));
     let time = (1..=1000u32, 1..=1_000_000u32, 30..=10_000u32);
     let hair = prop_oneof![
@@ -133,12 +161,15 @@ fn scene() -> impl Strategy<Value = Scene> {
         background(),
         option::of(1.0..=1000.0f32),
     );
-    (text(), groom(), fibre, moving, model(), around, time, render).prop_map(
-        |(title, groom, fibre, moving, model, around, time, render)| {
+    (text(), groom(), fibre, moving, (model(), contact()), around, time, render).prop_map(
+        |(title, groom, fibre, moving, (model, volume), around, time, render)| {
             let mut s = Scene { title, groom, ..Scene::default() };
             (s.fibre.radius, s.fibre.density, s.fibre.young_modulus, ..) = fibre;
             (_, _, s.fibre.shear_modulus, s.fibre.damping, s.fibre.friction) = fibre;
-            (s.body.source, s.body.motion, s.body.speed, s.body.collide, s.body.colliders) = moving;
+            let collide;
+            (s.body.source, s.body.motion, s.body.speed, collide, s.body.colliders) = moving;
+            (s.body.collide, s.body.field) = collide;
+            s.volume = volume;
             // A sequence of meshes has its own motion.
             if matches!(&s.body.source, BodySource::File(file) if file.is_sequence()) {
                 s.body.motion = Motion::Still;
@@ -235,5 +266,6 @@ proptest! {
         let sets: Vec<String> = sets.iter().map(|(path, value)| format!("{path}={value}")).collect();
         check_places(&text, &sets);
         check_places("[[body.collider]]\nshape = 'plane'\n", &sets);
+        check_places("contact = ['volume']\nbody.collide = 'distance-field'\n", &sets);
     }
 }

@@ -80,7 +80,8 @@ pub(crate) fn summary(outcome: &Outcome) -> String {
     let mut out = String::new();
     let o = outcome;
     let stages = Stage::ALL.iter().filter_map(|stage| {
-        let ms = o.stages_ms.get(stage.name())?.as_f64()?;
+        // A stage that a scene does not have takes no time.
+        let ms = o.stages_ms.get(stage.name())?.as_f64().filter(|ms| *ms > 0.0)?;
         Some(format!("{} {}", stage.name(), units::milliseconds(ms)))
     });
     let stages: Vec<String> = stages.collect();

@@ -1,5 +1,7 @@
 //! The words that a scene file chooses from: one enum per choice, each with its names.
 
+use coif::contact::volume;
+
 /// Declares an enum whose variants have a name in scene files.
 macro_rules! choice {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
@@ -109,6 +111,8 @@ choice! {
         /// Spheres, ellipsoids, capsules and planes.
         #[default]
         Primitives = "primitives",
+        /// The body's own surface, as a field of distances around it.
+        DistanceField = "distance-field",
         /// Nothing.
         None = "none",
     }
@@ -179,8 +183,10 @@ pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
 /// Models that the design names and that cannot be simulated yet.
 pub(crate) const PLANNED_MODELS: &[&str] =
     &["mass-spring", "hair-mesh", "cantilever", "super-helix", "rigid-links"];
+/// Ways hair touches hair.
+pub(crate) const CONTACTS: &[&str] = &[volume::NAME];
 /// Ways hair touches hair that the design names and that cannot be simulated yet.
-pub const PLANNED_CONTACTS: &[&str] = &["volume", "stiction", "repulsion", "edge-collision"];
+pub const PLANNED_CONTACTS: &[&str] = &["stiction", "repulsion", "edge-collision"];
 
 #[cfg(test)]
 mod tests {

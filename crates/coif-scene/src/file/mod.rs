@@ -33,8 +33,8 @@ pub use choices::{
 pub use collider::{ColliderShape, ColliderSpec};
 pub use error::{Place, Problem, SceneError};
 pub use scene::{
-    Background, BodyFile, BodyScene, BodySource, BuiltInBody, Camera, GroomFile, GroomSource,
-    GroomStyle, HairColor, RenderSettings, Scene, Time,
+    Background, BodyFile, BodyScene, BodySource, BuiltInBody, Camera, FieldScene, GroomFile,
+    GroomSource, GroomStyle, HairColor, RenderSettings, Scene, Time,
 };
 pub use schema::{KeyInfo, Values};
 pub use write::{keys, reference};

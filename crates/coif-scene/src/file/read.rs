@@ -2,10 +2,10 @@
 
 use coif::model::ModelSettings;
 
-use super::choices::{BodyShape, Motion, PLANNED_CONTACTS, Style};
+use super::choices::{BodyShape, CONTACTS, Motion, PLANNED_CONTACTS, Style};
 use super::collider::ColliderDraft;
 use super::error::{Problem, SceneError, quoted};
-use super::keys::{ALTERNATIVES, COLLIDER, SECTIONS};
+use super::keys::{ALTERNATIVES, COLLIDER, SECTIONS, VOLUME_TABLE};
 use super::nearest::suggestion;
 use super::scene::{BodySource, GroomSource, Scene};
 use super::schema::{Key, Needs, unknown_choice};
@@ -18,12 +18,16 @@ impl Scene {
     pub fn from_toml(text: &str, source_name: &str, sets: &[String]) -> Result<Scene, SceneError> {
         let sources = Sources::new(source_name, text, sets);
         let mut root = sources.parse_file()?;
+        expand_contacts(&mut root);
         for source in 1..=sets.len() {
             set::apply(&sources, source, &mut root)?;
+            expand_contacts(&mut root);
         }
         check_names(&sources, &root, "")?;
         check_neighbours(&sources, &root)?;
         let mut scene = Scene::default();
+        // A table switches a contact on, even an empty one.
+        scene.volume = root.find(VOLUME_TABLE).map(|_| Default::default());
         for section in SECTIONS {
             for key in section.keys {
                 if let Some(entry) = root.find(&joined(section.path, key.name)) {
@@ -80,6 +84,7 @@ fn check_names(sources: &Sources, node: &Node, table: &str) -> Result<(), SceneE
         let path = joined(table, &entry.key);
         if path == "contact" {
             check_contact(sources, entry)?;
+            check_names(sources, &entry.node, &path)?;
         } else if path == COLLIDER.path {
             let Value::Array(items) = &entry.node.value else {
                 return Err(wrong_container(sources, entry, table, "[[body.collider]] tables")
@@ -144,25 +149,38 @@ fn unknown_key(
     sources.error(entry.key_span, problem).with_hint(hint)
 }
 
-/// `[contact.volume]` and `contact = ["volume"]` are planned.
+/// Writes `contact = ["volume"]` out as an empty table for each name. Lists of anything else stay,
+/// to be refused.
+fn expand_contacts(root: &mut Node) {
+    let Value::Table(entries) = &mut root.value else { return };
+    let Some(contact) = entries.iter_mut().find(|e| e.key == "contact") else { return };
+    let Value::Array(items) = &contact.node.value else { return };
+    let named = items.iter().map(|item| match &item.value {
+        Value::String(word) => Some(Entry {
+            key: word.clone(),
+            key_span: item.span,
+            node: Node { value: Value::Table(Vec::new()), span: item.span },
+        }),
+        _ => None,
+    });
+    if let Some(mut tables) = named.collect::<Option<Vec<_>>>() {
+        tables.dedup_by(|a, b| a.key == b.key);
+        contact.node.value = Value::Table(tables);
+    }
+}
+
+/// Refuses contacts that nobody knows, and lists of anything but names.
 fn check_contact(sources: &Sources, entry: &Entry) -> Result<(), SceneError> {
-    let refuse = |node: &Node, word: &str| {
-        Err(unknown_choice(sources, node, "contact", word, &[], PLANNED_CONTACTS))
+    let Value::Table(entries) = &entry.node.value else {
+        let error = wrong_container(sources, entry, "", "a table or a list of names");
+        return Err(error.with_hint("write [contact.volume], or contact = [\"volume\"]"));
     };
-    match &entry.node.value {
-        Value::Table(entries) => match entries.first() {
-            Some(first) => {
-                let node = Node { span: first.key_span, ..first.node.clone() };
-                refuse(&node, &first.key)
-            }
-            None => Ok(()),
-        },
-        Value::Array(items) => match items.first() {
-            Some(item @ Node { value: Value::String(word), .. }) => refuse(item, word),
-            Some(_) => Err(wrong_container(sources, entry, "", "names of contact methods")),
-            None => Ok(()),
-        },
-        _ => Err(wrong_container(sources, entry, "", "a table")),
+    match entries.iter().find(|e| !CONTACTS.contains(&e.key.as_str())) {
+        Some(Entry { key, key_span, node }) => {
+            let node = Node { span: *key_span, ..node.clone() };
+            Err(unknown_choice(sources, &node, "contact", key, CONTACTS, PLANNED_CONTACTS))
+        }
+        None => Ok(()),
     }
 }
 
@@ -189,11 +207,35 @@ fn check_neighbours(sources: &Sources, root: &Node) -> Result<(), SceneError> {
                     return Err(sources.error(entry.key_span, problem).with_hint(hint));
                 }
                 Needs::Model(models) => check_model(sources, root, entry, models)?,
+                Needs::Word(name, word) => {
+                    check_word(sources, section.path, entry, neighbour(name), (name, word))?;
+                }
                 _ => {}
             }
         }
     }
     Ok(())
+}
+
+/// Refuses a key that needs another word at its neighbour. A neighbour that is no word at all is
+/// refused when it is read.
+fn check_word(
+    sources: &Sources,
+    table: &str,
+    entry: &Entry,
+    neighbour: Option<&Entry>,
+    (name, word): (&str, &str),
+) -> Result<(), SceneError> {
+    if neighbour.is_some_and(|n| !matches!(&n.node.value, Value::String(found) if found != word)) {
+        return Ok(());
+    }
+    let problem = Problem::Missing {
+        key: entry.key.clone(),
+        table: place(table),
+        other: format!("{name} = \"{word}\""),
+    };
+    let hint = format!("set {}={word}, or remove '{}'", joined(table, name), entry.key);
+    Err(sources.error(entry.key_span, problem).with_hint(hint))
 }
 
 /// Refuses a key that the chosen model does not have.

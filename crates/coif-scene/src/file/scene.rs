@@ -1,8 +1,9 @@
 //! A scene as plain data. Units are SI, defaults are those of an empty file.
 
+use coif::contact::volume;
 use coif::groom::Fibre;
 use coif::model::ModelSettings;
-use coif::simulation::{Wind, World};
+use coif::simulation::{Surface, Wind, World};
 use glam::Vec3;
 
 use super::choices::{BodyShape, Collide, HairPreset, Motion, Shading, Style, UpAxis, View};
@@ -21,6 +22,9 @@ pub struct Scene {
     pub body: BodyScene,
     /// How the hair moves. Default: Follow-The-Leader with its own defaults.
     pub model: ModelSettings,
+    /// Whether and how hair touches hair as a volume: friction 0 to 1, repulsion (m) 0 to 1, cell
+    /// (m) 0.0001 to 10. Default: it does not.
+    pub volume: Option<volume::Settings>,
     /// Moving air: velocity (m/s), each component -200 to 200, gusts 0 to 1. Default: none.
     pub wind: Wind,
     /// Acceleration of everything that falls (m/s^2), each component -1000 to 1000. Default: that
@@ -40,6 +44,7 @@ impl Default for Scene {
             fibre: Fibre::default(),
             body: BodyScene::default(),
             model: ModelSettings::default(),
+            volume: None,
             wind: Wind::default(),
             gravity: World::default().gravity,
             time: Time::default(),
@@ -49,12 +54,14 @@ impl Default for Scene {
 }
 
 impl Scene {
-    /// The world of the simulation, with a whole number of steps in every frame.
+    /// The world of the simulation, with a whole number of steps in every frame. It does not have
+    /// the body's surface, whose cell depends on the body: see [`Built::world`](crate::Built::world).
     pub fn world(&self) -> World {
         World {
             gravity: self.gravity,
             wind: self.wind.clone(),
             steps_per_second: World::steps_for_fps(self.time.steps_per_second, self.time.fps),
+            volume: self.volume.clone(),
             ..World::default()
         }
     }
@@ -130,7 +137,9 @@ pub struct BodyScene {
     pub speed: f32,
     /// What hair touches. Default: primitives.
     pub collide: Collide,
-    /// Shapes that hair touches, besides the built-in body's own.
+    /// The body's surface; counts only with [`Collide::DistanceField`].
+    pub field: FieldScene,
+    /// Shapes that hair touches, besides the body itself.
     pub colliders: Vec<ColliderSpec>,
 }
 
@@ -141,8 +150,27 @@ impl Default for BodyScene {
             motion: Motion::default(),
             speed: 1.0,
             collide: Collide::default(),
+            field: FieldScene::default(),
             colliders: Vec::new(),
         }
+    }
+}
+
+/// The body's surface as something that hair touches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FieldScene {
+    /// Edge of a cell (m), 0.001 to 1. Default: a sixtieth of the body, 2 mm to 2 cm.
+    pub cell: Option<f32>,
+    /// Coulomb friction, 0 to 10. Default: 0.3.
+    pub friction: f32,
+    /// Share of the speed into the surface that comes back, 0 to 1. Default: 0.
+    pub restitution: f32,
+}
+
+impl Default for FieldScene {
+    fn default() -> Self {
+        let Surface { friction, restitution, .. } = Surface::default();
+        Self { cell: None, friction, restitution }
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum Needs {
     With(&'static str),
     Without(&'static str),
     Model(&'static [&'static str]),
+    /// The neighbour must say this word.
+    Word(&'static str, &'static str),
 }
 
 /// The values of a key, and how to get at the field. A getter returns `None` where the scene has
@@ -105,6 +107,8 @@ pub struct KeyInfo {
     pub absent: &'static str,
     /// The key of the same table that it only works with.
     pub only_with: Option<&'static str>,
+    /// The key of the same table and the word that it must have for this one to count.
+    pub only_with_word: Option<(&'static str, &'static str)>,
     /// The key of the same table that it does not work with.
     pub not_with: Option<&'static str>,
     /// The models that take it; empty if all do, or if it has nothing to do with the model.

@@ -3,7 +3,8 @@
 //! A value is TOML; what is not TOML is a string, so that `--set body.motion=spin` needs no quotes
 //! that the shell would eat. A key that excludes another one (`groom.style`, `groom.file`) replaces
 //! it: who says `--set groom.style=bob` wants a bob, whatever the scene had before. Another model
-//! likewise drops the keys of the scene file that only the model before had.
+//! likewise drops the keys of the scene file that only the model before had, and another word those
+//! that needed the word before.
 
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, Alternative, SECTIONS};
@@ -84,6 +85,11 @@ const KEY: &str = "v=";
 fn insert(sources: &Sources, root: &mut Node, path: &[Step], node: Node) -> Result<(), SceneError> {
     // Set the keys of a table one by one: the others stay.
     if let Value::Table(entries) = node.value {
+        // An empty table only has to be there.
+        if entries.is_empty() {
+            path.iter().try_fold(root, |table, step| child(sources, table, step))?;
+            return Ok(());
+        }
         for entry in entries {
             let mut longer: Vec<Step> =
                 path.iter().map(|s| Step { name: s.name.clone(), span: s.span }).collect();
@@ -94,7 +100,7 @@ fn insert(sources: &Sources, root: &mut Node, path: &[Step], node: Node) -> Resu
     }
     let Some((last, parents)) = path.split_last() else { return Ok(()) };
     drop_alternatives(root, parents, last);
-    drop_other_models(root, parents, last, &node);
+    drop_unneeded(root, parents, last, &node);
     // Go down, making tables on the way.
     let mut table = root;
     for step in parents {
@@ -173,18 +179,21 @@ fn drop_alternatives(root: &mut Node, parents: &[Step], last: &Step) {
     }
 }
 
-/// Removes from the scene file the keys that the model that is being set does not have.
-fn drop_other_models(root: &mut Node, parents: &[Step], last: &Step, node: &Node) {
+/// Removes from the scene file the keys that do not go with the word that is being set: those of
+/// another model, or of another way to collide.
+fn drop_unneeded(root: &mut Node, parents: &[Step], last: &Step, node: &Node) {
     let ([table], Value::String(chosen)) = (parents, &node.value) else { return };
-    if (table.name.as_str(), last.name.as_str()) != ("model", "name") {
-        return;
-    }
-    let Some(entries) = entries_of(root, "model") else { return };
+    let Some(entries) = entries_of(root, &table.name) else { return };
+    let is_model = (table.name.as_str(), last.name.as_str()) == ("model", "name");
     let belongs_to_another = |key: &str| {
-        let mut keys = SECTIONS.iter().filter(|s| s.path == "model").flat_map(|s| s.keys);
+        let mut keys = SECTIONS.iter().filter(|s| s.path == table.name).flat_map(|s| s.keys);
         keys.any(|k| {
             k.name == key
-                && matches!(k.needs, Needs::Model(models) if !models.contains(&chosen.as_str()))
+                && match k.needs {
+                    Needs::Model(models) => is_model && !models.contains(&chosen.as_str()),
+                    Needs::Word(name, word) => name == last.name && word != chosen,
+                    _ => false,
+                }
         })
     };
     entries.retain(|e| e.key_span.is_set() || !belongs_to_another(&e.key));

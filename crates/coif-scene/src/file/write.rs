@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use coif::model::ModelSettings;
 
+use super::choices::Collide;
 use super::collider::ColliderDraft;
-use super::keys::{COLLIDER, SECTIONS};
+use super::keys::{COLLIDER, SECTIONS, VOLUME_TABLE};
 use super::numbers::f64_text;
 use super::read::joined;
 use super::scene::Scene;
-use super::schema::{Key, KeyInfo, Kind, Needs, Section, Values};
+use super::schema::{Key, KeyInfo, Kind, Needs, Section, Values, string_text};
 
 /// Where comments start in a written scene file (characters).
 const COMMENT_COLUMN: usize = 34;
@@ -20,8 +21,11 @@ impl Scene {
         let mut out = String::new();
         for section in SECTIONS {
             if !section.path.is_empty() {
+                // The header alone would switch a contact on.
+                let is_off = section.path == VOLUME_TABLE && self.volume.is_none();
+                let mark = if is_off { "# " } else { "" };
                 // Writing to a string cannot fail.
-                let _ = writeln!(out, "\n# {}\n[{}]", section.meaning, section.path);
+                let _ = writeln!(out, "\n# {}\n{mark}[{}]", section.meaning, section.path);
             }
             write_keys(&mut out, section, self);
             if section.path == "body" {
@@ -45,6 +49,10 @@ fn write_keys<T>(out: &mut String, section: &Section<T>, from: &T) {
             Needs::Without(name) => !has(name),
             // A key of this scene's model has a value.
             Needs::Model(_) => false,
+            Needs::Word(name, word) => {
+                let other = section.keys.iter().find(|k| k.name == name);
+                other.and_then(|k| k.value_text(from)) == Some(string_text(word))
+            }
         };
         let excluded = section.keys.iter().any(|other| {
             other.needs == Needs::Without(key.name) && other.value_text(from).is_some()
@@ -109,16 +117,20 @@ pub fn keys() -> Vec<KeyInfo> {
             all.extend(section.keys.iter().map(model_info));
             continue;
         }
-        all.extend(infos(section, &Scene::default()));
+        // Keys of what is off by default have the defaults that it has when it is on.
+        let defaults = Scene::default();
+        let mut all_on = Scene { volume: Some(Default::default()), ..Scene::default() };
+        all_on.body.collide = Collide::DistanceField;
+        all.extend(section.keys.iter().map(|key| {
+            let default = key.value_text(&defaults).or_else(|| key.value_text(&all_on));
+            info(section.path, key, default)
+        }));
         if section.path == "body" {
-            all.extend(infos(&COLLIDER, &ColliderDraft::default()));
+            let draft = ColliderDraft::default();
+            all.extend(COLLIDER.keys.iter().map(|k| info(COLLIDER.path, k, k.value_text(&draft))));
         }
     }
     all
-}
-
-fn infos<T>(section: &Section<T>, defaults: &T) -> impl Iterator<Item = KeyInfo> {
-    section.keys.iter().map(|key| info(section.path, key, key.value_text(defaults)))
 }
 
 fn info<T>(table: &'static str, key: &Key<T>, default: Option<String>) -> KeyInfo {
@@ -130,6 +142,11 @@ fn info<T>(table: &'static str, key: &Key<T>, default: Option<String>) -> KeyInf
         default,
         absent: key.absent,
         only_with: if let Needs::With(name) = key.needs { Some(name) } else { None },
+        only_with_word: if let Needs::Word(name, word) = key.needs {
+            Some((name, word))
+        } else {
+            None
+        },
         not_with: if let Needs::Without(name) = key.needs { Some(name) } else { None },
         only_models: if let Needs::Model(names) = key.needs { names } else { &[] },
         other_defaults: Vec::new(),
@@ -183,7 +200,7 @@ pub fn reference() -> String {
     }
     let _ = write!(
         out,
-        "\n## `[contact.NAME]`\n\nHow hair touches hair. Not available yet: {}.\n",
+        "\n## `[contact.NAME]`\n\nOther ways in which hair touches hair. Not available yet: {}.\n",
         super::PLANNED_CONTACTS.join(", ")
     );
     out
@@ -206,6 +223,9 @@ fn row(key: &KeyInfo) -> String {
     }
     if !key.only_models.is_empty() {
         let _ = write!(meaning, " Only with model {}.", key.only_models.join(", "));
+    }
+    if let Some((other, word)) = key.only_with_word {
+        let _ = write!(meaning, " Only with `{} = \"{word}\"`.", joined(key.table, other));
     }
     match (key.only_with, key.not_with) {
         (Some(other), _) => {

@@ -24,7 +24,7 @@ pub use self::wind::Wind;
 
 use self::roots::Roots;
 use self::surface::SurfaceField;
-use crate::body::{Body, MovingCollider};
+use crate::body::{Body, MovingCollider, distance_field};
 use crate::contact::volume::{self, Volume, VolumeReport};
 use crate::groom::{Groom, Strands};
 use crate::math::RigidTransform;
@@ -236,6 +236,11 @@ impl Simulation {
     /// What the last step's volume contact did.
     pub fn volume_report(&self) -> &VolumeReport {
         &self.volume_report
+    }
+
+    /// What was unusual in the last field of the body's surface, if hair touches it.
+    pub fn surface_report(&self) -> Option<&distance_field::Report> {
+        self.surface.as_ref().map(|surface| surface.field().report())
     }
 
     /// Time spent per stage so far.

@@ -2,7 +2,7 @@
 
 use super::key;
 use crate::file::choices::{BodyShape, Collide, Motion, UpAxis};
-use crate::file::scene::{BodyFile, BodySource, BuiltInBody, Scene};
+use crate::file::scene::{BodyFile, BodySource, BuiltInBody, FieldScene, Scene};
 use crate::file::schema::{Key, Kind};
 
 fn built_in(scene: &Scene) -> Option<&BuiltInBody> {
@@ -29,6 +29,10 @@ fn body_file_mut(scene: &mut Scene, change: impl FnOnce(&mut BodyFile)) {
     if let BodySource::File(body) = &mut scene.body.source {
         change(body);
     }
+}
+
+fn field(scene: &Scene) -> Option<&FieldScene> {
+    (scene.body.collide == Collide::DistanceField).then_some(&scene.body.field)
 }
 
 pub(super) const BODY: &[Key<Scene>] = &[
@@ -148,13 +152,51 @@ pub(super) const BODY: &[Key<Scene>] = &[
     key(
         "collide",
         "",
-        "What hair touches: the built-in body's and the listed shapes, or nothing.",
+        "What hair touches besides the listed shapes: the built-in body's own shapes, the surface \
+         of any body, or nothing.",
         Kind::Choice {
             what: "way to collide",
             names: Collide::NAMES,
-            planned: &["distance-field"],
+            planned: &[],
             get: |s| Some(s.body.collide.name()),
             set: |s, i| s.body.collide = Collide::ALL[i],
         },
     ),
+    key(
+        "field_cell",
+        "m",
+        "Edge of a cell of the distance field: smaller details of the body are lost.",
+        Kind::Number {
+            min: 0.001,
+            max: 1.0,
+            get: |s| field(s).and_then(|f| f.cell),
+            set: |s, v| s.body.field.cell = Some(v),
+        },
+    )
+    .with_word("collide", Collide::DistanceField.name())
+    .absent("1/60 of the body, 0.002 to 0.02"),
+    key(
+        "field_friction",
+        "",
+        "Friction of hair on the surface: 0 is slippery.",
+        Kind::Number {
+            min: 0.0,
+            max: 10.0,
+            get: |s| field(s).map(|f| f.friction),
+            set: |s, v| s.body.field.friction = v,
+        },
+    )
+    .with_word("collide", Collide::DistanceField.name()),
+    key(
+        "field_restitution",
+        "",
+        "Share of the speed into the surface that hair bounces back with.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| field(s).map(|f| f.restitution),
+            set: |s, v| s.body.field.restitution = v,
+        },
+    )
+    .with_word("collide", Collide::DistanceField.name()),
 ];

@@ -7,12 +7,14 @@
 
 mod body;
 mod collider;
+mod contact;
 mod groom;
 mod model;
 mod render;
 
 use body::BODY;
 use collider::COLLIDER_KEYS;
+use contact::VOLUME;
 use groom::{FIBRE, GROOM};
 use model::MODEL;
 use render::RENDER;
@@ -20,6 +22,9 @@ use render::RENDER;
 use super::collider::ColliderDraft;
 use super::scene::Scene;
 use super::schema::{Key, Kind, Needs, SceneSection, Section};
+
+/// The table that switches on contact as a volume.
+pub(crate) const VOLUME_TABLE: &str = "contact.volume";
 
 /// The tables of a scene file in the order of the reference.
 pub(crate) const SECTIONS: &[SceneSection] = &[
@@ -40,6 +45,13 @@ pub(crate) const SECTIONS: &[SceneSection] = &[
         keys: BODY,
     },
     Section { path: "model", meaning: "How the hair moves.", keys: MODEL },
+    Section {
+        path: VOLUME_TABLE,
+        meaning: "How hair touches hair, as friction and repulsion on a grid. The table switches it \
+                  on, even an empty one, and so does `contact = [\"volume\"]` at the top; \
+                  `contact = []` switches it off.",
+        keys: VOLUME,
+    },
     Section { path: "wind", meaning: "Moving air.", keys: WIND },
     Section { path: "world", meaning: "Where the scene takes place.", keys: WORLD },
     Section { path: "time", meaning: "Frames and steps.", keys: TIME },
@@ -49,7 +61,7 @@ pub(crate) const SECTIONS: &[SceneSection] = &[
 /// The table that may be there many times.
 pub(crate) const COLLIDER: Section<ColliderDraft> = Section {
     path: "body.collider",
-    meaning: "Shapes that hair touches besides the built-in body's own, one `[[body.collider]]` \
+    meaning: "Shapes that hair touches besides the body itself, one `[[body.collider]]` \
               each, placed in the body's rest shape; they move with the body.",
     keys: COLLIDER_KEYS,
 };
@@ -99,6 +111,11 @@ impl<T> Key<T> {
 
     const fn of_models(mut self, names: &'static [&'static str]) -> Self {
         self.needs = Needs::Model(names);
+        self
+    }
+
+    const fn with_word(mut self, other: &'static str, word: &'static str) -> Self {
+        self.needs = Needs::Word(other, word);
         self
     }
 

@@ -1,7 +1,8 @@
 //! `[model]`: how the hair moves. Keys that mean the same in every model come first; the others say
 //! which models take them.
 
-use coif::model::{ModelSettings, explicit_spring, follow_the_leader, position_based};
+use coif::model::follow_the_leader::{self, Ends};
+use coif::model::{ModelSettings, explicit_spring, position_based};
 
 use super::key;
 use crate::file::choices::PLANNED_MODELS;
@@ -10,6 +11,24 @@ use crate::file::schema::{Key, Kind};
 
 fn set_model(scene: &mut Scene, index: usize) {
     scene.model = ModelSettings::by_name(ModelSettings::NAMES[index]).unwrap_or_default();
+}
+
+/// The longest style time (s); Follow-The-Leader has no style at all then.
+const NO_STYLE: f32 = 1000.0;
+
+/// The words of [`Ends::NAMES`].
+const ENDS: &[&str] = &{
+    let mut words = [""; Ends::NAMES.len()];
+    let mut i = 0;
+    while i < words.len() {
+        words[i] = Ends::NAMES[i].0;
+        i += 1;
+    }
+    words
+};
+
+fn ends_name(ends: Ends) -> Option<&'static str> {
+    Ends::NAMES.iter().find(|(_, e)| *e == ends).map(|(name, _)| *name)
 }
 
 /// What every model has, by its own default.
@@ -80,12 +99,15 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "style_time",
         "s",
-        "Time in which hair returns to its groom: more is softer.",
+        "Time in which hair returns to its groom: more is softer, 1000 is limp.",
         Kind::Number {
             min: 1e-3,
-            max: 1000.0,
-            get: |s| shared(s).map(|(m, _)| m.style_time),
-            set: |s, v| shared_mut(s, |m, _| *m.style_time = v),
+            max: NO_STYLE as f64,
+            get: |s| shared(s).map(|(m, _)| m.style_time.min(NO_STYLE)),
+            set: |s, v| {
+                let no_style = v >= NO_STYLE && leader(s).is_some();
+                shared_mut(s, |m, _| *m.style_time = if no_style { f32::INFINITY } else { v });
+            },
         },
     ),
     key(
@@ -111,12 +133,49 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "correction",
         "",
-        "Scale of the velocity correction: 1 is stable, less is livelier.",
+        "Mass per length that the motion shows at the tip, relative to the root: 1 is even, less \
+         is livelier.",
         Kind::Number {
             min: 0.0,
             max: 1.0,
             get: |s| leader(s).map(|m| m.correction),
             set: |s, v| leader_mut(s, |m| m.correction = v),
+        },
+    )
+    .of_models(&[follow_the_leader::NAME]),
+    key(
+        "bend_limit",
+        "",
+        "How far every second point stays apart, as a share of the straight distance: 0 bends \
+         freely, 1 not at all.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| leader(s).map(|m| m.bend_limit),
+            set: |s, v| leader_mut(s, |m| m.bend_limit = v),
+        },
+    )
+    .of_models(&[follow_the_leader::NAME]),
+    key(
+        "ends",
+        "",
+        "Which ends of a strand follow the body; both-evenly weighs the two alike everywhere.",
+        Kind::Choice {
+            what: "choice of ends",
+            names: ENDS,
+            planned: &[],
+            get: |s| leader(s).and_then(|m| ends_name(m.ends)),
+            set: |s, i| leader_mut(s, |m| m.ends = Ends::NAMES[i].1),
+        },
+    )
+    .of_models(&[follow_the_leader::NAME]),
+    key(
+        "backward",
+        "",
+        "Whether motion also runs from tip to root within a step.",
+        Kind::Bool {
+            get: |s| leader(s).map(|m| m.backward),
+            set: |s, v| leader_mut(s, |m| m.backward = v),
         },
     )
     .of_models(&[follow_the_leader::NAME]),

@@ -1,0 +1,39 @@
+//! What a simulation had to do otherwise than asked, in words: each at most once per run.
+
+use coif::simulation::Simulation;
+
+/// The notices of the last step. They say no numbers, so that those of two steps are the same text.
+pub(super) fn of(simulation: &Simulation) -> Vec<String> {
+    let mut notices = Vec::new();
+    if let Some(report) = simulation.surface_report() {
+        if report.cell_grown {
+            notices.push(
+                "the body is too large for the cell of its distance field, so the cells are larger; \
+                 hint: set body.field_cell to a larger value"
+                    .into(),
+            );
+        }
+        if report.dropped_triangles > 0 {
+            notices.push(
+                "the body has triangles with corners that are missing or not finite; hair does not \
+                 touch those"
+                    .into(),
+            );
+        }
+        if report.open_rows > 0 {
+            notices.push(
+                "the body's mesh is not closed: hair touches caps over its holes; hint: close the \
+                 mesh if hair stops in the air"
+                    .into(),
+            );
+        }
+    }
+    if simulation.volume_report().coarsened {
+        notices.push(
+            "the hair is too far spread for the cell of its contact, so the cells are larger; hint: \
+             set contact.volume.cell to a larger value"
+                .into(),
+        );
+    }
+    notices
+}
