@@ -313,12 +313,13 @@ fn shaken(model: &ModelSettings, threads: usize, volume: Option<volume::Settings
         let collider =
             Collider::new(Shape::Sphere { radius: RADIUS }, Vec3::ZERO, Quat::IDENTITY, 0);
         let body = Body::rigid(ball(), Arc::new(Shake { angle: 0.8, height: 0.05 }))
-            .unwrap()
+            .expect("a valid body")
             .with_colliders(vec![collider])
-            .unwrap();
+            .expect("valid colliders");
         let world = World { volume, ..World::default() };
         let hair = groom(150, |s| 5 + s % 20);
-        let mut sim = Simulation::new(Arc::new(hair), Arc::new(body), model, world).unwrap();
+        let mut sim = Simulation::new(Arc::new(hair), Arc::new(body), model, world)
+            .expect("a valid simulation");
         sim.advance_to(0.15);
         assert!(sim.report().quarantined.is_empty(), "{}", model.name());
         assert_eq!(sim.health().non_finite, 0);
