@@ -77,6 +77,9 @@ fn on_frames(model: &ModelSettings) -> Simulation {
     Simulation::new(Arc::new(hair()), Arc::new(body), model, world).expect("a valid simulation")
 }
 
+/// Sets a scene for a model.
+type Start = fn(&ModelSettings) -> Simulation;
+
 /// Lets each of two threads take work from the other once: the first time makes memory.
 fn acquaint_two_threads() {
     let (there, back) = (Barrier::new(2), Barrier::new(2));
@@ -91,7 +94,7 @@ fn acquaint_two_threads() {
 
 #[test]
 fn a_step_allocates_nothing() {
-    let scenes: [(&str, fn(&ModelSettings) -> Simulation, usize); 3] = [
+    let scenes: [(&str, Start, usize); 3] = [
         ("primitives", on_primitives, FEW),
         ("frames", on_frames, FEW),
         ("surface and volume", on_everything, SWING),
