@@ -4,13 +4,17 @@
 
 mod scene;
 
-use coif::body::{Body, Collider, Shape};
+use coif::body::{Body, Collider, Motion, Shape};
+use coif::contact::volume;
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
-use coif::model::{Environment, Model, ModelSettings, StepReport, explicit_spring, position_based};
-use coif::simulation::{Simulation, Wind, World};
+use coif::model::{
+    Environment, Model, ModelSettings, StepReport, explicit_spring, follow_the_leader,
+    position_based,
+};
+use coif::simulation::{Simulation, Surface, Wind, World};
 use glam::{Quat, Vec3};
-use scene::{Shake, ball, groom, simulation};
+use scene::{RADIUS, Shake, ball, directions, groom, simulation};
 use std::sync::Arc;
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
@@ -258,6 +262,113 @@ fn hair_falls_on_every_shape_and_stays_outside() {
                 assert!(health.penetration_max < 1e-5, "{} {shape:?}: {health:?}", model.name());
             }
         }
+    }
+}
+
+/// Limp hair that stands on a moving ball falls on its mesh and stays outside; without the mesh it
+/// falls through.
+#[test]
+fn hair_falls_on_a_distance_field_and_stays_outside() {
+    let limp = ModelSettings::FollowTheLeader(follow_the_leader::Settings::limp());
+    for model in [limp, limp_position_based(12), limp_springs(5e5, 2e-4)] {
+        // How near hair comes to the centre, and how deep it gets into the mesh.
+        let fall = |surface: Option<Surface>| {
+            let mut strands = Strands::new();
+            for n in directions(40) {
+                let line = straight(14, 0.15, n).into_iter().map(|p| p + n * (1.002 * RADIUS));
+                strands.push(&line.collect::<Vec<_>>());
+            }
+            let mut hair = Groom::new(strands, Fibre::default());
+            hair.bind(&ball()).unwrap();
+            let motion = || Shake { angle: 0.5, height: 0.02 };
+            let body = Body::rigid(ball(), Arc::new(motion())).unwrap();
+            let world = World { surface, ..World::default() };
+            let mut sim = Simulation::new(Arc::new(hair), Arc::new(body), &model, world).unwrap();
+            let (mut nearest, mut deepest) = (f32::INFINITY, 0.0f32);
+            for frame in 1..=60 {
+                sim.advance_to(f64::from(frame) / 60.0);
+                let rest_from_world = motion().world_from_rest(0, sim.time()).inverse();
+                for p in sim.strands().positions() {
+                    nearest = nearest.min(rest_from_world.point(*p).length());
+                }
+                deepest = deepest.max(sim.health().penetration_max);
+            }
+            assert!(sim.report().quarantined.is_empty(), "{}", model.name());
+            (nearest, deepest)
+        };
+        let (through, _) = fall(None);
+        let (nearest, deepest) = fall(Some(Surface::default()));
+        println!("{}: {nearest} m from the centre, {deepest} m deep", model.name());
+        assert!(through < 0.8 * RADIUS, "{}: {through}", model.name());
+        // Between its edges the mesh is up to 1.4 % inside of the ball.
+        assert!(nearest > 0.98 * RADIUS, "{}: {nearest}", model.name());
+        assert!(deepest < 1e-4, "{}: {deepest}", model.name());
+    }
+}
+
+/// Hair on a ball that shakes, with or without contact between hair.
+fn shaken(model: &ModelSettings, threads: usize, volume: Option<volume::Settings>) -> u64 {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+    pool.install(|| {
+        let collider =
+            Collider::new(Shape::Sphere { radius: RADIUS }, Vec3::ZERO, Quat::IDENTITY, 0);
+        let body = Body::rigid(ball(), Arc::new(Shake { angle: 0.8, height: 0.05 }))
+            .expect("a valid body")
+            .with_colliders(vec![collider])
+            .expect("valid colliders");
+        let world = World { volume, ..World::default() };
+        let hair = groom(150, |s| 5 + s % 20);
+        let mut sim = Simulation::new(Arc::new(hair), Arc::new(body), model, world)
+            .expect("a valid simulation");
+        sim.advance_to(0.15);
+        assert!(sim.report().quarantined.is_empty(), "{}", model.name());
+        assert_eq!(sim.health().non_finite, 0);
+        if sim.world().volume.is_some() {
+            let report = sim.volume_report();
+            assert!(report.nodes.iter().all(|n| *n > 10) && report.left_out == 0, "{report:?}");
+        }
+        sim.state_hash()
+    })
+}
+
+#[test]
+fn hair_touches_hair_with_the_same_bits_for_any_number_of_threads() {
+    for model in defaults() {
+        let touching = shaken(&model, 1, Some(volume::Settings::default()));
+        assert_ne!(touching, shaken(&model, 1, None), "{}", model.name());
+        for threads in [2, 3] {
+            let again = shaken(&model, threads, Some(volume::Settings::default()));
+            assert_eq!(again, touching, "{} on {threads} threads", model.name());
+        }
+    }
+}
+
+/// Friction takes energy from neighbours that go past each other, and the model goes on with what
+/// contact made of its velocities.
+#[test]
+fn friction_between_hairs_brakes_those_that_pass_each_other() {
+    let points = 200 * 12;
+    for settings in defaults() {
+        let mut model = settings.build(&groom(200, |_| 12), 1.0 / 240.0, GRAVITY).unwrap();
+        let friction = volume::Settings { friction: 0.9, repulsion: 0.0, cell: 0.03 };
+        let mut contact = volume::Volume::new(&friction).unwrap();
+        // Every second strand goes left, every other right.
+        let mut samples = model.samples().unwrap();
+        for p in 0..points {
+            let aside = if p / 12 % 2 == 0 { 1.0 } else { -1.0 };
+            samples.velocity[p / 16 * 48 + p % 16] = aside;
+        }
+        let started = samples.velocity.to_vec();
+        samples.motion = &started;
+        contact.apply(&mut samples, 1.0 / 240.0);
+        model.take_samples();
+        let mut velocities = vec![Vec3::ZERO; points];
+        model.velocities(&mut velocities);
+        let energy: f32 = velocities.iter().map(|v| v.length_squared()).sum();
+        println!("{}: {} of the energy is left", settings.name(), energy / points as f32);
+        assert!(energy < 0.8 * points as f32 && energy > 0.01 * points as f32);
+        // Roots go with the scalp.
+        assert!(velocities.iter().step_by(12).all(|v| v.x.abs() == 1.0));
     }
 }
 

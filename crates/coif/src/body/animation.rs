@@ -38,7 +38,7 @@ pub struct Body {
     rest: TriangleMesh,
     deformation: Deformation,
     colliders: Vec<Collider>,
-    /// Per collider of a sampled body: the vertices that say how it moves.
+    /// Per collider of a sampled body: the vertices that say how it moves, [`ANCHORS`] at most.
     anchors: Vec<Vec<usize>>,
 }
 
@@ -238,12 +238,14 @@ impl Body {
             Deformation::Skinned { motion, .. } => {
                 motion.world_from_rest(c.bone, time) * c.world_from_shape
             }
-            Deformation::Sampled { .. } => {
-                let from: Vec<Vec3> =
-                    self.anchors[i].iter().map(|&v| self.rest.positions[v]).collect();
-                let mut to = Vec::with_capacity(from.len());
-                self.vertices_at(self.anchors[i].iter().copied(), time, &mut to);
-                fit_rigid(&from, &to) * c.world_from_shape
+            Deformation::Sampled { frames, fps } => {
+                let sample = Sample::new(frames.len(), time * fps);
+                let (mut from, mut to) = ([Vec3::ZERO; ANCHORS], [Vec3::ZERO; ANCHORS]);
+                for (k, &v) in self.anchors[i].iter().enumerate() {
+                    (from[k], to[k]) = (self.rest.positions[v], sample.position(frames, v));
+                }
+                let count = self.anchors[i].len();
+                fit_rigid(&from[..count], &to[..count]) * c.world_from_shape
             }
         }));
     }

@@ -13,8 +13,9 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::chains::{Chain, Chains, Shape, Solid, Touch, hold_groom};
+use super::chains::{Chain, Chains, Ground, Shape, Solid, Touch, hold_groom};
 use super::{Environment, Model, StepReport};
+use crate::contact::Samples;
 use crate::groom::Groom;
 use crate::math::RigidTransform;
 use crate::{Error, Result};
@@ -97,12 +98,13 @@ impl Model for PositionBased {
         solids.clear();
         solids.extend(env.colliders.iter().map(|c| Solid::new(c, env.dt)));
         let shape = Shape::new(settings.style_time, env.dt);
+        let ground = env.field.map(|field| Ground::new(field, 0.0));
         chains.step(env, report, &|mut chain: Chain<'_>| {
             predict(&mut chain, env, settings, &shape, hold);
             let mut unresolved = 0;
             for _ in 0..settings.iterations {
                 project_distances(&mut chain);
-                unresolved = chain.collide(solids, env.dt);
+                unresolved = chain.collide(solids, ground.as_ref(), env.dt);
             }
             update_velocities(&mut chain, env.dt);
             unresolved
@@ -123,6 +125,14 @@ impl Model for PositionBased {
 
     fn velocities(&self, out: &mut [Vec3]) {
         out.copy_from_slice(&self.chains.velocity);
+    }
+
+    fn samples(&mut self) -> Option<Samples<'_>> {
+        Some(self.chains.samples())
+    }
+
+    fn take_samples(&mut self) {
+        self.chains.take_samples();
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -185,7 +195,7 @@ fn distance_correction(a: Vec3, b: Vec3, length: f32) -> Vec3 {
 fn update_velocities(chain: &mut Chain<'_>, dt: f32) {
     for i in chain.embedded..chain.position.len() {
         let velocity = (chain.position[i] - chain.before[i]) * (1.0 / dt);
-        chain.velocity[i] = chain.touch[i].without_bounce(velocity);
+        chain.velocity[i] = chain.touch[i].rebound(velocity);
     }
 }
 

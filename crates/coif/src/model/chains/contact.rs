@@ -2,7 +2,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::Chain;
+use super::{Chain, Ground};
 use crate::body::{MovingCollider, Shape};
 use crate::math::RigidTransform;
 
@@ -17,22 +17,27 @@ const ROUNDS: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Touch {
     /// Out of the surface; zero if nothing was touched.
-    normal: Vec3,
+    pub(super) normal: Vec3,
     /// Velocity of the surface (m/s).
-    velocity: Vec3,
+    pub(super) velocity: Vec3,
+    /// Speed (m/s) at which the surface gives the particle back.
+    pub(super) bounce: f32,
 }
 
 impl Touch {
-    pub(in crate::model) const NONE: Self = Self { normal: Vec3::ZERO, velocity: Vec3::ZERO };
+    pub(in crate::model) const NONE: Self =
+        Self { normal: Vec3::ZERO, velocity: Vec3::ZERO, bounce: 0.0 };
 
     pub(in crate::model) fn is_none(&self) -> bool {
         self.normal == Vec3::ZERO
     }
 
-    /// Takes off the velocity with which the surface would throw a particle off: hair does not
-    /// bounce, and being pushed out is no motion.
-    pub(in crate::model) fn without_bounce(&self, velocity: Vec3) -> Vec3 {
-        velocity - self.normal * (velocity - self.velocity).dot(self.normal).max(0.0)
+    /// The velocity after the touch. Being pushed out is no motion: nothing is thrown off, but for
+    /// what the surface gives back.
+    pub(in crate::model) fn rebound(&self, velocity: Vec3) -> Vec3 {
+        let speed_out = (velocity - self.velocity).dot(self.normal);
+        let kept = if self.bounce > 0.0 { self.bounce } else { speed_out.min(0.0) };
+        velocity - self.normal * (speed_out - kept)
     }
 }
 
@@ -121,9 +126,15 @@ pub(in crate::model) fn pose_between(
 }
 
 impl Chain<'_> {
-    /// Puts every free particle that is inside a solid on its surface, with friction against the way
-    /// it went since `before` in `dt` seconds. Returns how many are still inside.
-    pub(in crate::model) fn collide(&mut self, solids: &[Solid], dt: f32) -> u32 {
+    /// Puts every free particle that is inside a solid or the body itself on its surface, with
+    /// friction against the way it went since `before` in `dt` seconds. Returns how many are still
+    /// inside.
+    pub(in crate::model) fn collide(
+        &mut self,
+        solids: &[Solid],
+        ground: Option<&Ground<'_>>,
+        dt: f32,
+    ) -> u32 {
         let free = &self.position[self.embedded..];
         let (lo, hi) = free.iter().fold((free[0], free[0]), |(lo, hi), p| (lo.min(*p), hi.max(*p)));
         let near = |i: &usize| solids[*i].meets(lo, hi);
@@ -132,17 +143,27 @@ impl Chain<'_> {
         for i in (0..solids.len().min(64)).filter(near) {
             mask |= 1 << i;
         }
-        if mask == 0 && !(64..solids.len()).any(|i| near(&i)) {
+        if ground.is_none() && mask == 0 && !(64..solids.len()).any(|i| near(&i)) {
             return 0;
         }
         let picked = |i: usize| if i < 64 { mask >> i & 1 == 1 } else { near(&i) };
         let mut unresolved = 0;
         for p in self.embedded..self.position.len() {
             let here = || solids.iter().enumerate().filter(|(i, _)| picked(*i)).map(|(_, s)| s);
-            let moved = push_out(here, self.before[p], self.position[p], dt);
+            let before = self.before[p];
+            let mut moved = push_out(here, before, self.position[p], dt);
+            // The body's own surface has the last word: solids only stand in for it.
+            let left = ground.and_then(|ground| {
+                ground.push_out(before, moved.map_or(self.position[p], |(p, _)| p), dt)
+            });
+            moved = left.or(moved);
             if let Some((position, touch)) = moved {
-                (self.position[p], self.touch[p]) = (position, touch);
-                unresolved += u32::from(here().any(|s| s.surface(position).is_some()));
+                // Later rounds of a step find the particle slower than it came.
+                let bounce = touch.bounce.max(self.touch[p].bounce);
+                (self.position[p], self.touch[p]) = (position, Touch { bounce, ..touch });
+                let inside = here().any(|s| s.surface(position).is_some())
+                    || ground.is_some_and(|ground| ground.holds(position));
+                unresolved += u32::from(inside);
             }
         }
         unresolved
@@ -170,7 +191,7 @@ fn push_out<'a, S: Iterator<Item = &'a Solid>>(
         for solid in solids() {
             let Some((point, normal)) = solid.surface(p) else { continue };
             hit = true;
-            touch = Touch { normal, velocity: solid.velocity_at(point) };
+            touch = Touch { normal, velocity: solid.velocity_at(point), bounce: 0.0 };
             let way = p - before - touch.velocity * dt;
             let into = (-way.dot(normal)).clamp(0.0, point.distance(p));
             p = point;
@@ -266,9 +287,11 @@ mod tests {
 
     #[test]
     fn a_surface_takes_particles_along_but_does_not_throw_them() {
-        let touch = Touch { normal: Vec3::Y, velocity: Vec3::new(1.0, 2.0, 0.0) };
-        assert_eq!(touch.without_bounce(Vec3::new(0.5, 9.0, 0.0)), Vec3::new(0.5, 2.0, 0.0));
-        assert_eq!(touch.without_bounce(Vec3::NEG_Y), Vec3::NEG_Y);
-        assert_eq!(Touch::NONE.without_bounce(Vec3::ONE), Vec3::ONE);
+        let touch = Touch { normal: Vec3::Y, velocity: Vec3::new(1.0, 2.0, 0.0), bounce: 0.0 };
+        assert_eq!(touch.rebound(Vec3::new(0.5, 9.0, 0.0)), Vec3::new(0.5, 2.0, 0.0));
+        assert_eq!(touch.rebound(Vec3::NEG_Y), Vec3::NEG_Y);
+        assert_eq!(Touch::NONE.rebound(Vec3::ONE), Vec3::ONE);
+        let elastic = Touch { bounce: 3.0, ..touch };
+        assert_eq!(elastic.rebound(Vec3::new(0.5, -1.0, 0.0)), Vec3::new(0.5, 5.0, 0.0));
     }
 }

@@ -4,11 +4,14 @@
 //! Particles lie in the groom's order in flat arrays of vectors, strand after strand, root to tip. A
 //! model gives a function that advances one chain; [`Chains::step`] calls it for all of them in
 //! parallel, puts chains back that broke, and reports in strand order. Following the roots, holding
-//! the groomed shape (`shape.rs`, `hold.rs`), contact with the body (`contact.rs`), reset, teleport
-//! and checkpoints are here. How particles are held together is the model's own business.
+//! the groomed shape (`shape.rs`, `hold.rs`), contact with the body (`contact.rs`, `field.rs`) and
+//! what contact between hair sees (`rows.rs`), reset, teleport and checkpoints are here. How particles
+//! are held together is the model's own business.
 
 mod contact;
+mod field;
 mod hold;
+mod rows;
 mod shape;
 
 use std::ops::Range;
@@ -16,10 +19,13 @@ use std::ops::Range;
 use glam::Vec3;
 
 pub(super) use self::contact::{Solid, Touch, pose_between};
+pub(super) use self::field::Ground;
 pub(super) use self::hold::hold_groom;
 pub(super) use self::shape::{Pose, Shape};
 
+use self::rows::Rows;
 use super::{Environment, StepReport};
+use crate::contact::Samples;
 use crate::groom::Groom;
 use crate::math::RigidTransform;
 use crate::{Error, Result};
@@ -46,6 +52,8 @@ pub(super) struct Chains {
     /// Distance to the predecessor in the rest shape (m); 0 at roots.
     length: Vec<f32>,
     strands: Vec<Strand>,
+    /// What contact between hair sees.
+    rows: Rows,
 }
 
 /// A strand's place in the arrays, its root, and what its last step came to.
@@ -104,8 +112,10 @@ impl Chains {
                 unresolved: 0,
             }
         });
-        let strands = strands.collect();
+        let strands: Vec<Strand> = strands.collect();
+        let held = strands.iter().flat_map(|s| s.first..s.first + s.embedded);
         Self {
+            rows: Rows::new(groom, &length, held),
             position: rest.clone(),
             velocity: vec![Vec3::ZERO; rest.len()],
             before: rest.clone(),
@@ -147,6 +157,16 @@ impl Chains {
                 report.quarantined.push(s as u32);
             }
         }
+    }
+
+    /// The particles, for methods of contact.
+    pub(super) fn samples(&mut self) -> Samples<'_> {
+        self.rows.fill(&self.position, &self.velocity)
+    }
+
+    /// Takes over the velocities that contact made of [`Chains::samples`].
+    pub(super) fn take_samples(&mut self) {
+        self.rows.take_velocities(&mut self.velocity);
     }
 
     pub(super) fn reset(&mut self, world_from_rest: &[RigidTransform]) {

@@ -16,8 +16,9 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use self::stability::{AUTO_MARGIN, MAX_AUTO, Stiffest};
-use super::chains::{Chain, Chains, Pose, Shape, Solid, Touch, hold_groom, pose_between};
+use super::chains::{Chain, Chains, Ground, Pose, Shape, Solid, Touch, hold_groom, pose_between};
 use super::{Environment, Model, StepReport};
+use crate::contact::Samples;
 use crate::groom::Groom;
 use crate::math::RigidTransform;
 use crate::{Error, Result};
@@ -229,7 +230,9 @@ impl Model for ExplicitSpring {
                 advance_springs(&mut chain, springs, &part, wind, &poses);
                 let count = env.colliders.len();
                 let now = &solids[k as usize * count..][..count];
-                unresolved = collide(&mut chain, now, part.h);
+                let ahead = env.dt * (1.0 - share(k + 1));
+                let ground = env.field.map(|field| Ground::new(field, ahead));
+                unresolved = collide(&mut chain, now, ground.as_ref(), part.h);
             }
             unresolved
         });
@@ -249,6 +252,14 @@ impl Model for ExplicitSpring {
 
     fn velocities(&self, out: &mut [Vec3]) {
         out.copy_from_slice(&self.chains.velocity);
+    }
+
+    fn samples(&mut self) -> Option<Samples<'_>> {
+        Some(self.chains.samples())
+    }
+
+    fn take_samples(&mut self) {
+        self.chains.take_samples();
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -332,12 +343,12 @@ fn spring_force(
 }
 
 /// Puts particles out of the body; their velocity follows.
-fn collide(chain: &mut Chain<'_>, solids: &[Solid], h: f32) -> u32 {
-    let unresolved = chain.collide(solids, h);
+fn collide(chain: &mut Chain<'_>, solids: &[Solid], ground: Option<&Ground<'_>>, h: f32) -> u32 {
+    let unresolved = chain.collide(solids, ground, h);
     for i in chain.embedded..chain.position.len() {
         if !chain.touch[i].is_none() {
             let velocity = (chain.position[i] - chain.before[i]) * (1.0 / h);
-            chain.velocity[i] = chain.touch[i].without_bounce(velocity);
+            chain.velocity[i] = chain.touch[i].rebound(velocity);
         }
     }
     unresolved

@@ -1,0 +1,169 @@
+//! Chains against the body's own surface, given as a distance field.
+//!
+//! The field is that of the end of the step. A part of a step that ends earlier asks it where the
+//! material at a particle will be by then, so that a body that moves does not arrive all at once.
+
+use glam::Vec3;
+
+use super::contact::Touch;
+use crate::body::distance_field::FieldSample;
+use crate::model::FieldObstacle;
+
+/// Pushes along the gradient: the surface is curved, and its distance is interpolated.
+const ROUNDS: usize = 8;
+
+/// Fastest surface (m/s) that is met before the last part of a step: faster than any head or tail.
+const FASTEST: f32 = 20.0;
+
+/// The body's surface at one moment of a step.
+#[derive(Clone, Copy)]
+pub(in crate::model) struct Ground<'a> {
+    obstacle: FieldObstacle<'a>,
+    /// From now until the end of the step (s).
+    ahead: f32,
+}
+
+impl<'a> Ground<'a> {
+    /// The surface `ahead` seconds before the end of the step.
+    pub(in crate::model) fn new(obstacle: FieldObstacle<'a>, ahead: f32) -> Self {
+        Self { obstacle, ahead }
+    }
+
+    /// What the surface is like at a point that may touch it.
+    fn near(&self, p: Vec3) -> Option<FieldSample> {
+        let FieldObstacle { field, skin, .. } = self.obstacle;
+        // Most points are far away: ask for no more than the distance.
+        let distance = field.distance_at(p);
+        if distance > skin + FASTEST * self.ahead {
+            return None;
+        }
+        let sample = field.sample(p);
+        let carried = p + sample.velocity * self.ahead;
+        Some(if carried == p { sample } else { field.sample(carried) })
+    }
+
+    /// Whether a point is below the surface.
+    pub(super) fn holds(&self, p: Vec3) -> bool {
+        self.near(p).is_some_and(|s| s.distance < 0.0)
+    }
+
+    /// Moves a particle that went from `before` to `p` in `dt` seconds out of the body; `None` if it
+    /// is outside.
+    ///
+    /// Model: go along the gradient by the missing distance, a few times. The first push is braked by
+    /// Coulomb friction, as against a solid, and remembers how fast the particle came.
+    pub(super) fn push_out(&self, before: Vec3, mut p: Vec3, dt: f32) -> Option<(Vec3, Touch)> {
+        let FieldObstacle { friction, restitution, skin, .. } = self.obstacle;
+        let mut touch = Touch::NONE;
+        for _ in 0..ROUNDS {
+            // Nearer than half of the skin is inside, so that rounding does not put it back inside.
+            let Some(FieldSample { distance, gradient: normal, velocity }) =
+                self.near(p).filter(|s| s.distance < 0.5 * skin)
+            else {
+                break;
+            };
+            let depth = skin - distance;
+            let mut bounce = touch.bounce;
+            if touch.is_none() {
+                let way = p - before - velocity * dt;
+                let into = (-way.dot(normal)).max(0.0);
+                bounce = restitution * into / dt;
+                let sliding = way + normal * -way.dot(normal);
+                let most = friction * into.min(depth);
+                p -= sliding * (most / sliding.length().max(1e-12)).min(1.0);
+            }
+            touch = Touch { normal, velocity, bounce };
+            p += normal * depth;
+        }
+        (!touch.is_none()).then_some((p, touch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::distance_field::{DistanceField, Settings};
+
+    /// A box of half a metre around the origin that moves, with its top at y = 0.1 m.
+    fn slab(velocity: Vec3) -> DistanceField {
+        let half = Vec3::new(0.25, 0.1, 0.25);
+        let corner = |i: u32| [0, 1, 2].map(|axis| if i >> axis & 1 == 1 { 1.0 } else { -1.0 });
+        let positions: Vec<Vec3> = (0..8).map(|i| Vec3::from(corner(i)) * half).collect();
+        let quads: [[u32; 4]; 6] =
+            [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let triangles: Vec<_> =
+            quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+        let mut field = DistanceField::new(&triangles, &Settings::default()).unwrap();
+        field.rebuild(&positions, &[velocity; 8]);
+        field
+    }
+
+    fn ground(field: &DistanceField, restitution: f32, ahead: f32) -> Ground<'_> {
+        Ground::new(FieldObstacle { field, friction: 0.3, restitution, skin: 1e-4 }, ahead)
+    }
+
+    const TOP: Vec3 = Vec3::new(0.02, 0.1001, 0.03);
+
+    #[test]
+    fn a_particle_leaves_by_the_nearest_way_and_one_outside_stays() {
+        let field = slab(Vec3::ZERO);
+        let ground = ground(&field, 0.0, 0.0);
+        for (p, out) in [
+            (Vec3::new(0.02, 0.06, 0.03), Vec3::new(0.02, 0.1001, 0.03)),
+            (Vec3::new(-0.22, 0.01, 0.0), Vec3::new(-0.2501, 0.01, 0.0)),
+        ] {
+            let (found, touch) = ground.push_out(p, p, 0.01).unwrap();
+            assert!(found.distance(out) < 1e-4, "{p} -> {found}");
+            assert!(!ground.holds(found) && touch.bounce == 0.0);
+        }
+        assert!(ground.push_out(TOP, TOP, 0.01).is_none());
+        assert!(ground.push_out(TOP, Vec3::NAN, 0.01).is_none());
+    }
+
+    /// Coulomb: what slides less than friction times the way in stops; what slides more goes on by
+    /// the rest.
+    #[test]
+    fn friction_stops_and_slows() {
+        let field = slab(Vec3::ZERO);
+        let slid = |aside: f32| {
+            let p = TOP + Vec3::new(aside, -0.01, 0.0);
+            ground(&field, 0.0, 0.0).push_out(TOP, p, 0.01).unwrap().0.x - TOP.x
+        };
+        assert!(slid(0.002).abs() < 1e-5, "{}", slid(0.002));
+        assert!((slid(0.01) - 0.007).abs() < 1e-5, "{}", slid(0.01));
+    }
+
+    /// Comes in with 1 m/s, leaves with the share of it, besides what the surface does itself.
+    #[test]
+    fn a_share_of_the_speed_comes_back() {
+        for velocity in [Vec3::ZERO, Vec3::Y * 0.5] {
+            let field = slab(velocity);
+            let p = TOP - Vec3::Y * 0.01;
+            for restitution in [0.0, 0.4] {
+                let ground = ground(&field, restitution, 0.0);
+                let (out, touch) = ground.push_out(TOP, p, 0.01).unwrap();
+                let into = 1.0 + velocity.y;
+                let expected = velocity.y + restitution * into;
+                let after = touch.rebound((out - p) / 0.01).y;
+                assert!((after - expected).abs() < 0.01, "{velocity} {restitution}: {after}");
+            }
+        }
+    }
+
+    /// Where a body rises, it has not yet risen in the parts of a step before the last.
+    #[test]
+    fn a_body_that_moves_arrives_in_time() {
+        let field = slab(Vec3::Y * 2.0);
+        let dt = 0.01;
+        for ahead in [0.0, 0.25 * dt, 0.75 * dt] {
+            let p = Vec3::new(0.0, 0.07, 0.0);
+            let (out, _) = ground(&field, 0.0, ahead).push_out(p, p, 0.25 * dt).unwrap();
+            let truth = 0.1001 - 2.0 * ahead;
+            assert!((out.y - truth).abs() < 1e-4, "{ahead}: {} {truth}", out.y);
+        }
+        // It leaves the place where it was in time as well.
+        let (field, was) = (slab(Vec3::NEG_Y * 2.0), Vec3::new(0.0, 0.105, 0.0));
+        assert!(ground(&field, 0.0, 0.0).push_out(was, was, dt).is_none());
+        assert!(ground(&field, 0.0, 0.75 * dt).push_out(was, was, dt).is_some());
+    }
+}

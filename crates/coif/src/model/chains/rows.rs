@@ -1,0 +1,142 @@
+//! Chains as rows of sixteen, for methods of contact.
+//!
+//! A row is sixteen points of the groom one after the other, whatever strand they belong to. They are
+//! copies: contact reads positions and motion, and what it made of the velocities is copied back.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::contact::Samples;
+use crate::groom::Groom;
+use crate::math::LANES;
+use crate::math::lanes::{self, VECTOR};
+
+/// Rows that one task copies: 1024 particles.
+const ROWS_PER_TASK: usize = 64;
+
+/// All particles in rows. Vectors have no memory until contact asks for them.
+pub(super) struct Rows {
+    position: Vec<f32>,
+    motion: Vec<f32>,
+    velocity: Vec<f32>,
+    /// Mass of each particle (kg).
+    mass: Vec<f32>,
+    present: Vec<u16>,
+    free: Vec<u16>,
+}
+
+impl Rows {
+    /// Rows for a groom whose points have these distances to their predecessors (m), 0 at roots.
+    /// `held` are the points that go with the scalp.
+    pub(super) fn new(groom: &Groom, length: &[f32], held: impl Iterator<Item = usize>) -> Self {
+        let rows = length.len().div_ceil(LANES);
+        let mut mass = vec![0.0; rows * LANES];
+        let mut present = vec![0; rows];
+        for (p, inner) in length.iter().enumerate() {
+            // A point stands for half of each segment beside it.
+            let outer = length.get(p + 1).unwrap_or(&0.0);
+            mass[p] = 0.5 * (inner + outer) * groom.fibre.mass_per_length(groom.radius[p]);
+            present[p / LANES] |= 1 << (p % LANES);
+        }
+        let mut free = present.clone();
+        for p in held {
+            free[p / LANES] &= !(1 << (p % LANES));
+        }
+        let (position, motion, velocity) = (Vec::new(), Vec::new(), Vec::new());
+        Self { position, motion, velocity, mass, present, free }
+    }
+
+    /// Copies positions (m) and velocities (m/s) in the groom's order.
+    pub(super) fn fill(&mut self, position: &[Vec3], velocity: &[Vec3]) -> Samples<'_> {
+        let floats = self.present.len() * VECTOR;
+        for (to, from) in [(&mut self.position, position), (&mut self.velocity, velocity)] {
+            to.resize(floats, 0.0);
+            let tasks = to.par_chunks_mut(ROWS_PER_TASK * VECTOR);
+            tasks.zip(from.par_chunks(ROWS_PER_TASK * LANES)).for_each(|(to, from)| {
+                for (i, v) in from.iter().enumerate() {
+                    lanes::set_lane(to, i / LANES, i % LANES, *v);
+                }
+            });
+        }
+        // A chain starts its next step from how it really moved.
+        self.motion.clone_from(&self.velocity);
+        Samples {
+            position: &self.position,
+            motion: &self.motion,
+            velocity: &mut self.velocity,
+            mass: &self.mass,
+            present: &self.present,
+            free: &self.free,
+        }
+    }
+
+    /// Copies the velocities (m/s) back. Without a [`Rows::fill`] before, they stay as they are.
+    pub(super) fn take_velocities(&self, velocity: &mut [Vec3]) {
+        let tasks = velocity.par_chunks_mut(ROWS_PER_TASK * LANES);
+        tasks.zip(self.velocity.par_chunks(ROWS_PER_TASK * VECTOR)).for_each(|(to, from)| {
+            for (i, v) in to.iter_mut().enumerate() {
+                *v = lanes::lane(from, i / LANES, i % LANES);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::groom::{Fibre, Strands};
+    use crate::model::chains::Chains;
+
+    /// Two strands of 1 cm segments: 13 and 1200 points, so that the last row has room and there is
+    /// more than one task.
+    fn groom() -> Groom {
+        let mut strands = Strands::new();
+        for points in [13, 1200] {
+            let line: Vec<Vec3> = (0..points).map(|i| Vec3::X * (0.01 * i as f32)).collect();
+            strands.push(&line);
+        }
+        let mut groom = Groom::new(strands, Fibre::default());
+        groom.embedded[1] = 3;
+        groom
+    }
+
+    #[test]
+    fn particles_weigh_as_much_as_the_hair_and_roots_are_held() {
+        let groom = groom();
+        let mut chains = Chains::new(&groom);
+        let samples = chains.samples();
+        let bits = |masks: &[u16]| masks.iter().map(|m| m.count_ones()).sum::<u32>();
+        assert_eq!(samples.rows(), 76);
+        assert_eq!((bits(samples.present), bits(samples.free)), (1213, 1213 - 1 - 3));
+        assert_eq!((samples.free[0], samples.free[1]), (0x1ffe, 0xffff));
+        let mass: f64 = samples.mass.iter().map(|m| f64::from(*m)).sum();
+        let length = 0.01 * f64::from(12 + 1199);
+        let truth = length * f64::from(groom.fibre.mass_per_length(groom.fibre.radius));
+        assert!((mass / truth - 1.0).abs() < 1e-4, "{mass} {truth}");
+        // Tips and roots weigh half.
+        assert!((samples.mass[12] / samples.mass[11] - 0.5).abs() < 1e-3);
+        assert!((samples.mass[13] / samples.mass[14] - 0.5).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_contact_adds_comes_back_to_the_same_particle() {
+        let mut chains = Chains::new(&groom());
+        for (i, v) in chains.velocity.iter_mut().enumerate() {
+            *v = Vec3::new(i as f32, -(i as f32), 0.5);
+        }
+        let (position, velocity) = (chains.position.clone(), chains.velocity.clone());
+        let samples = chains.samples();
+        for p in [0, 15, 16, 1023, 1024, 1212] {
+            let at = |from: &[f32]| lanes::lane(from, p / LANES, p % LANES);
+            assert_eq!(at(samples.position), position[p]);
+            assert_eq!(at(samples.motion), velocity[p]);
+            assert_eq!(at(samples.velocity), velocity[p]);
+        }
+        samples.velocity.iter_mut().for_each(|v| *v += 1.0);
+        chains.take_samples();
+        for (after, before) in chains.velocity.iter().zip(&velocity) {
+            assert_eq!(*after, *before + Vec3::ONE);
+        }
+        assert_eq!(chains.position, position);
+    }
+}

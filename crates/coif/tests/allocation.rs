@@ -1,0 +1,132 @@
+//! A step allocates nothing once its memory has been made: for every model and contact, on one thread
+//! and on two.
+//!
+//! The counter is that of the whole process, so there is one test and nothing beside it.
+
+mod scene;
+
+use std::alloc::System;
+use std::sync::{Arc, Barrier};
+
+use coif::body::distance_field;
+use coif::body::{Body, Collider, Motion, Shape};
+use coif::contact::volume;
+use coif::groom::Groom;
+use coif::model::{ModelSettings, follow_the_leader};
+use coif::simulation::{Simulation, Surface, Wind, World};
+use glam::{Quat, Vec3};
+use scene::{RADIUS, Shake, ball, groom, simulation};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Steps that are counted: more than half of a swing.
+const COUNTED: usize = 90;
+
+/// Steps until all memory is there, where nothing is larger in one step than in another.
+const FEW: usize = 3;
+
+/// Steps of more than a swing: grids around hair and body have been as large as they get.
+const SWING: usize = 200;
+
+const SHAKE: Shake = Shake { angle: 0.8, height: 0.05 };
+
+/// More strands than one task takes, with different numbers of points.
+fn hair() -> Groom {
+    groom(100, |s| 5 + s % 8)
+}
+
+fn sphere() -> Vec<Collider> {
+    let shape = Shape::Sphere { radius: RADIUS };
+    vec![Collider::new(shape, Vec3::ZERO, Quat::IDENTITY, 0)]
+}
+
+/// Hair on a ball that shakes.
+fn on_primitives(model: &ModelSettings) -> Simulation {
+    simulation(hair(), SHAKE, model)
+}
+
+/// The same with contact between hair, with the ball's own surface, and in the wind.
+fn on_everything(model: &ModelSettings) -> Simulation {
+    let mut body = Body::rigid(ball(), Arc::new(SHAKE)).expect("a valid body");
+    // The exact search of Follow-The-Leader in the corners of colliders makes memory of its own.
+    if model.name() != follow_the_leader::NAME {
+        body = body.with_colliders(sphere()).expect("valid colliders");
+    }
+    let field = distance_field::Settings { cell: 0.02, reach: 0.06, ..Default::default() };
+    let world = World {
+        surface: Some(Surface { field, ..Surface::default() }),
+        volume: Some(volume::Settings::default()),
+        wind: Wind { velocity: Vec3::X, gusts: 0.5, seed: 1 },
+        ..World::default()
+    };
+    Simulation::new(Arc::new(hair()), Arc::new(body), model, world).expect("a valid simulation")
+}
+
+/// Hair on a ball whose vertices are given at frames.
+fn on_frames(model: &ModelSettings) -> Simulation {
+    let mesh = ball();
+    let frames = (0..90).map(|frame| {
+        let pose = SHAKE.world_from_rest(0, f64::from(frame) / 30.0);
+        mesh.positions.iter().map(|&p| pose.point(p)).collect()
+    });
+    let body = Body::sampled(mesh.triangles.clone(), frames.collect(), 30.0).expect("a valid body");
+    let body = body.with_colliders(sphere()).expect("valid colliders");
+    let world = World::default();
+    Simulation::new(Arc::new(hair()), Arc::new(body), model, world).expect("a valid simulation")
+}
+
+/// Sets a scene for a model.
+type Start = fn(&ModelSettings) -> Simulation;
+
+/// Lets each of two threads take work from the other once: the first time makes memory.
+fn acquaint_two_threads() {
+    let (there, back) = (Barrier::new(2), Barrier::new(2));
+    rayon::join(
+        || there.wait(),
+        || {
+            there.wait();
+            rayon::join(|| back.wait(), || back.wait());
+        },
+    );
+}
+
+#[test]
+fn a_step_allocates_nothing() {
+    let scenes: [(&str, Start, usize); 3] = [
+        ("primitives", on_primitives, FEW),
+        ("frames", on_frames, FEW),
+        ("surface and volume", on_everything, SWING),
+    ];
+    let mut found = Vec::new();
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            if threads == 2 {
+                acquaint_two_threads();
+            }
+            for model in ModelSettings::NAMES {
+                let settings = ModelSettings::by_name(model).expect("a model");
+                for (scene, start, warm_up) in scenes {
+                    let mut sim = start(&settings);
+                    (0..warm_up).for_each(|_| sim.step());
+                    let region = Region::new(GLOBAL);
+                    (0..COUNTED).for_each(|_| sim.step());
+                    let change = region.change();
+                    assert!(sim.report().quarantined.is_empty(), "{model}, {scene}");
+                    let made = change.allocations + change.reallocations;
+                    println!("{model}, {scene}, {threads} threads: {made} in {COUNTED} steps");
+                    if made > 0 {
+                        found.push(format!("{model}, {scene}, {threads} threads: {change:?}"));
+                    }
+                }
+            }
+        });
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    // The counter does count.
+    let region = Region::new(GLOBAL);
+    on_primitives(&ModelSettings::default()).step();
+    assert!(region.change().allocations > 0);
+}
