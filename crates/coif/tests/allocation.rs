@@ -49,11 +49,8 @@ fn on_primitives(model: &ModelSettings) -> Simulation {
 
 /// The same with contact between hair, with the ball's own surface, and in the wind.
 fn on_everything(model: &ModelSettings) -> Simulation {
-    let mut body = Body::rigid(ball(), Arc::new(SHAKE)).expect("a valid body");
-    // The exact search of Follow-The-Leader in the corners of colliders makes memory of its own.
-    if model.name() != follow_the_leader::NAME {
-        body = body.with_colliders(sphere()).expect("valid colliders");
-    }
+    let body = Body::rigid(ball(), Arc::new(SHAKE)).expect("a valid body");
+    let body = body.with_colliders(sphere()).expect("valid colliders");
     let field = distance_field::Settings { cell: 0.02, reach: 0.06, ..Default::default() };
     let world = World {
         surface: Some(Surface { field, ..Surface::default() }),

@@ -61,6 +61,10 @@ impl Simulation {
         self.steps = steps;
         self.report = StepReport { quarantined, unresolved };
         self.body.collider_poses_at(self.time(), &mut self.poses[1]);
+        let time = self.time();
+        if let Some(surface) = &mut self.surface {
+            surface.reset(&self.body, time);
+        }
         Ok(())
     }
 

@@ -172,9 +172,16 @@ fn leave_field<S: Simd>(
             return (any, 0);
         }
         if round == FIELD_ROUNDS {
-            // What is left is inside by less than the skin, or has no place at this length.
-            let stuck = bits(inside).filter(|&l| distances[l] < -obstacle.skin).count();
-            return (any, stuck as u32);
+            // What is left is in a fold: look all around.
+            let mut stuck = 0;
+            for lane in bits(inside) {
+                let start = p.lane(lane);
+                let (found, free) =
+                    search_field(obstacle, segment.parent.lane(lane), segment.length[lane], start);
+                p.set_lane(lane, found);
+                stuck += u32::from(!free);
+            }
+            return (any, stuck);
         }
         any = true;
         asked = inside;
@@ -197,6 +204,40 @@ fn leave_field<S: Simd>(
         *p = turned.or(mask, *p);
     }
     (any, 0)
+}
+
+/// The place outside of a distance field on the sphere of radius `length` around `parent` that is
+/// nearest to `start`, of a few dozen that are looked at; the least deep if there is none, and whether
+/// there is one.
+fn search_field(
+    obstacle: &FieldObstacle<'_>,
+    parent: Vec3,
+    length: f32,
+    start: Vec3,
+) -> (Vec3, bool) {
+    let along = (start - parent).normalize_or(Vec3::Y);
+    let out = obstacle.field.sample(parent).gradient;
+    let side = along.any_orthonormal_vector();
+    let other = along.cross(side);
+    let mut best = (start, obstacle.field.distance_at(start) - obstacle.skin, 0.0f32);
+    let mut consider = |direction: Vec3| {
+        let p = parent + direction.normalize_or(along) * length;
+        let depth = (obstacle.field.distance_at(p) - obstacle.skin).min(0.0);
+        let turn = p.distance_squared(start);
+        if depth > best.1 || (depth == 0.0 && best.1 == 0.0 && turn < best.2) {
+            best = (p, depth, turn);
+        }
+    };
+    consider(out);
+    // Circles around the direction that was wanted, wider and wider.
+    for ring in 1..=6u8 {
+        let (sin, cos) = (f32::from(ring) * 0.5).sin_cos();
+        for step in 0..8u8 {
+            let (s, c) = (f32::from(step) * std::f32::consts::FRAC_PI_4).sin_cos();
+            consider(along * cos + (side * c + other * s) * sin);
+        }
+    }
+    (best.0, best.1 >= 0.0)
 }
 
 /// The bits that are set.

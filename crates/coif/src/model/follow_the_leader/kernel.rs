@@ -103,7 +103,7 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
             while let Some(stage) = stages.next_if(|s| s.first < i) {
                 style.enter(simd, stage, [&root, &root_before], [parent, x_before], pass.dt);
             }
-            y = y + style.pull(Vec3x::of_row(simd, &goals[i]), x, drift);
+            y += style.pull(Vec3x::of_row(simd, &goals[i]), x, drift);
         }
         // Keep the angle with the segment before (eq. 11).
         if pass.bend > 0.0 && i > 1 {
@@ -128,7 +128,7 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
         let mut p = parent + way * (length / distance);
         let mut pull = (distance - length) * row(&reactions[if EVEN { 0 } else { i }]);
         if EVEN && i + 1 == points {
-            pull = pull * splat(0.5);
+            pull *= splat(0.5);
         }
 
         // Points that are embedded go where the body carries them.

@@ -27,12 +27,12 @@ pub(super) fn resolve_on_sphere(
         if round == EXACT_ROUNDS {
             tangent_at = parent;
         }
-        let planes: Vec<HalfSpace> = colliders
+        // Found again wherever they are needed: corners are rare, and nothing is allocated.
+        let planes = colliders
             .iter()
             .map(|collider| collider.half_space(tangent_at))
-            .filter(|plane| plane.normal.dot(parent) - plane.offset < length)
-            .collect();
-        let Some(next) = nearest_allowed(&planes, parent, length, candidate) else { break };
+            .filter(|plane| plane.normal.dot(parent) - plane.offset < length);
+        let Some(next) = nearest_allowed(planes, parent, length, candidate) else { break };
         let depth = depth_at(colliders, next);
         if depth < best.1 {
             best = (next, depth);
@@ -53,13 +53,13 @@ fn depth_at(colliders: &[StepCollider], p: Vec3) -> f32 {
 /// The point of the sphere nearest to `candidate` that no half-space forbids, otherwise the least
 /// forbidden. `None` without half-spaces.
 fn nearest_allowed(
-    planes: &[HalfSpace],
+    planes: impl Iterator<Item = HalfSpace> + Clone,
     parent: Vec3,
     length: f32,
     candidate: Vec3,
 ) -> Option<Vec3> {
     let cost = |p: Vec3| {
-        let worst = planes.iter().map(|h| h.offset - h.normal.dot(p)).fold(0.0f32, f32::max);
+        let worst = planes.clone().map(|h| h.offset - h.normal.dot(p)).fold(0.0f32, f32::max);
         let forbidden = if worst > 1e-6 { 1e3 + worst * 1e6 } else { 0.0 };
         forbidden + p.distance(candidate)
     };
@@ -70,10 +70,10 @@ fn nearest_allowed(
             best = Some((p, cost));
         }
     };
-    for (i, a) in planes.iter().enumerate() {
-        consider(nearest_on_circle(parent, length, candidate, a));
-        for b in &planes[..i] {
-            circles_meet(parent, length, a, b).into_iter().flatten().for_each(&mut consider);
+    for (i, a) in planes.clone().enumerate() {
+        consider(nearest_on_circle(parent, length, candidate, &a));
+        for b in planes.clone().take(i) {
+            circles_meet(parent, length, &a, &b).into_iter().flatten().for_each(&mut consider);
         }
     }
     best.map(|(p, _)| p)

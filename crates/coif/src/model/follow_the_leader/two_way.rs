@@ -71,7 +71,7 @@ fn predict<S: Simd>(simd: S, block: &Block, rows: &Rows<'_>, pass: &Pass, wanted
                 while let Some(stage) = stages.next_if(|s| s.first < i) {
                     style.enter(simd, stage, [&root, &root_before], [parent, x_before], pass.dt);
                 }
-                y = y + style.pull(Vec3x::load(simd, &block.goal, i), x, v * dt);
+                y += style.pull(Vec3x::load(simd, &block.goal, i), x, v * dt);
             }
             // Keep provisional lengths, on which the frames of the next stages stand.
             if i > 0 {
