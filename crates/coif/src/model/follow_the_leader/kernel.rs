@@ -6,11 +6,11 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
 use glam::Vec3;
 
-use super::Pass;
 use super::block::{Block, Outcome, Rows};
 use super::collider::{Bounds, Near, Obstacles};
 use super::contact::{Segment, collide};
 use super::style::{SMALLEST_TURN, Stage};
+use super::{BendLimit, Pass};
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};
 
@@ -35,7 +35,10 @@ const NO_DIRECTION: f32 = 1e-9;
 /// Symbols: x position, v velocity, p new position, d correction of the length projection, s scale
 /// of the velocity correction, dt step.
 /// Deviations: v is the velocity with which a particle moves; what eq. 9 subtracts from it is kept
-/// apart, as the tension of the next segment, and added when the next step predicts. d is the length
+/// apart, as the tension of the next segment, and added when the next step predicts. The bending limit
+/// turns a segment about its inner end rather than moving the outer one along the line to the one
+/// before the inner one: so the angle holds after the projection too, also where a segment is folded
+/// back (slip of the text: `phi_min = pi - 2 acos(s_b)`). d is the length
 /// projection's part only, since only that one is a force between the two particles. The reaction
 /// weighs the masses of the two particles, so that a tip counts half and segments may differ. Before
 /// the projection the style pulls. Contact removes the velocity into the surface and slows the
@@ -105,17 +108,6 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
             }
             y += style.pull(Vec3x::of_row(simd, &goals[i]), x, drift);
         }
-        // Keep the angle with the segment before (eq. 11).
-        if pass.bend > 0.0 && i > 1 {
-            let least = (length + row(&lengths[i - 1])) * splat(pass.bend);
-            let way = y - grandparent;
-            let distance2 = way.dot(way);
-            let bent = distance2.simd_lt(least * least);
-            if bent.any_true() {
-                let distance = distance2.sqrt().max(splat(NO_DIRECTION));
-                y = (grandparent + way * (least / distance)).or(bent, y);
-            }
-        }
         // Project onto the length sphere (3.1), from the segment before if there is no direction.
         let mut way = y - parent;
         let mut distance2 = way.dot(way);
@@ -125,6 +117,11 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
             distance2 = way.dot(way);
         }
         let distance = distance2.sqrt();
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend.is_on() && i > 1 {
+            way =
+                unbend(simd, &pass.bend, parent - grandparent, row(&lengths[i - 1]), way, distance);
+        }
         let mut p = parent + way * (length / distance);
         let mut pull = (distance - length) * row(&reactions[if EVEN { 0 } else { i }]);
         if EVEN && i + 1 == points {
@@ -170,6 +167,35 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     let sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
+}
+
+/// Turns segments that bend too far against the ones before back to the limit, in the plane of the
+/// two. `before` is the segment before and `length_before` its length; `way` and `distance` are the
+/// direction that was wanted, and its size, which stays.
+#[inline(always)]
+pub(super) fn unbend<S: Simd>(
+    simd: S,
+    limit: &BendLimit,
+    before: Vec3x<S>,
+    length_before: f32x16<S>,
+    way: Vec3x<S>,
+    distance: f32x16<S>,
+) -> Vec3x<S> {
+    let along = before.dot(way);
+    let bent = along.simd_lt(length_before * distance * limit.cos);
+    if !bent.any_true() {
+        return way;
+    }
+    let tiny = f32x16::splat(simd, NO_DIRECTION);
+    let inverse = f32x16::splat(simd, 1.0) / length_before.max(tiny);
+    let u = before * inverse;
+    let tangent = way - u * (along * inverse);
+    let size = tangent.length();
+    // Straight back has no plane: take any.
+    let side = Vec3x { x: u.y, y: u.z, z: u.x }.cross(u);
+    let tangent = tangent.or(size.simd_gt(distance * 1e-4), side);
+    let scale = distance * limit.sin / tangent.length().max(tiny);
+    (u * (distance * limit.cos) + tangent * scale).or(bent, way)
 }
 
 /// A box around where points can get in one step: where they are, how far their velocity takes them,

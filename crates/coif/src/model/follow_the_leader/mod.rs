@@ -126,12 +126,31 @@ impl Settings {
     }
 }
 
+/// How far a segment may turn against the one before.
+#[derive(Debug, Clone, Copy)]
+struct BendLimit {
+    cos: f32,
+    sin: f32,
+}
+
+impl BendLimit {
+    /// The condition of eq. 11 for equal segments: a turn of at most `2 acos(s_b)`.
+    fn new(s_b: f32) -> Self {
+        let cos = 2.0 * s_b * s_b - 1.0;
+        Self { cos, sin: (1.0 - cos * cos).max(0.0).sqrt() }
+    }
+
+    fn is_on(&self) -> bool {
+        self.cos > -1.0
+    }
+}
+
 /// The constants of a pass.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
     dt: f32,
     gravity: Vec3,
-    bend: f32,
+    bend: BendLimit,
     /// Share of the velocity that the air leaves.
     carried_on: f32,
     ends: Ends,
@@ -144,7 +163,7 @@ impl Pass {
         Self {
             dt,
             gravity,
-            bend: settings.bend_limit,
+            bend: BendLimit::new(settings.bend_limit),
             carried_on: 1.0 / (1.0 + settings.damping * dt),
             ends: settings.ends,
             styled: settings.style_time.is_finite(),

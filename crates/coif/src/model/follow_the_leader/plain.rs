@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
 use super::style::{RestShape, transport};
-use super::{Pass, Settings};
+use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
 use crate::math::RigidTransform;
 use crate::model::Environment;
@@ -138,21 +138,17 @@ fn step_strand(
             }
             y += style.pull(particle.goal, x, v * dt);
         }
-        // Keep the angle with the segment before (eq. 11).
-        if pass.bend > 0.0 && i > 1 {
-            let least = (particle.length + strand.particles[i - 1].length) * pass.bend;
-            let way = y - grandparent;
-            let distance2 = way.length_squared();
-            if distance2 < least * least {
-                y = grandparent + way * (least / distance2.sqrt().max(1e-9));
-            }
-        }
         // Project on the length sphere (3.1).
         let mut way = y - parent;
         if way.length_squared() < 1e-18 {
             way = parent - grandparent;
         }
         let distance = way.length();
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend.is_on() && i > 1 {
+            let before = strand.particles[i - 1].length;
+            way = unbend(&pass.bend, parent - grandparent, before, way, distance);
+        }
         let mut p = parent + way * (particle.length / distance);
         let mut brake = Vec3::ZERO;
         if i >= strand.embedded {
@@ -210,6 +206,20 @@ impl Style {
         let at = |k: usize| self.origin[k] + in_frame(self.along[k], self.normal[k], goal);
         (at(0) - x - drift) * self.pull + (at(0) - at(1) - drift) * self.drag + self.hold
     }
+}
+
+fn unbend(limit: &BendLimit, before: Vec3, length_before: f32, way: Vec3, distance: f32) -> Vec3 {
+    let along = before.dot(way);
+    if along >= length_before * distance * limit.cos {
+        return way;
+    }
+    let inverse = 1.0 / length_before.max(1e-9);
+    let u = before * inverse;
+    let mut tangent = way - u * (along * inverse);
+    if tangent.length() <= distance * 1e-4 {
+        tangent = Vec3::new(u.y, u.z, u.x).cross(u);
+    }
+    u * (distance * limit.cos) + tangent * (distance * limit.sin / tangent.length().max(1e-9))
 }
 
 fn in_frame(along: Vec3, normal: Vec3, v: Vec3) -> Vec3 {

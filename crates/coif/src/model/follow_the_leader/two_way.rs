@@ -13,7 +13,7 @@ use glam::Vec3;
 use super::block::{Block, Outcome, Rows};
 use super::collider::{Near, Obstacles};
 use super::contact::{Segment, collide};
-use super::kernel::{Carrier, FARTHEST, Style};
+use super::kernel::{Carrier, FARTHEST, Style, unbend};
 use super::{Ends, Pass};
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
@@ -157,17 +157,15 @@ fn forward<S: Simd>(
     for i in 1..block.points {
         let x = Vec3x::load(simd, rows.position, i);
         let length = block.length_row(simd, i);
-        let mut y = Vec3x::load(simd, wanted, i);
-        // Keep the angle with the segment before (eq. 11).
-        if pass.bend > 0.0 && i > 1 {
-            let least = (length + block.length_row(simd, i - 1)) * splat(pass.bend);
-            let way = y - grandparent;
-            let distance = way.length().max(splat(1e-9));
-            y = (grandparent + way * (least / distance)).or(distance.simd_lt(least), y);
-        }
+        let y = Vec3x::load(simd, wanted, i);
         let mut way = y - parent;
         way = way.or(way.dot(way).simd_gt(1e-18), parent - grandparent);
         let distance = way.length();
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend.is_on() && i > 1 {
+            let before = block.length_row(simd, i - 1);
+            way = unbend(simd, &pass.bend, parent - grandparent, before, way, distance);
+        }
         let index = splat(i as f32);
         let free = index.simd_gt(last_embedded);
         let mut p = (parent + way * (length / distance)).or(free, y);
