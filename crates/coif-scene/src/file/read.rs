@@ -25,9 +25,9 @@ impl Scene {
         }
         check_names(&sources, &root, "")?;
         check_neighbours(&sources, &root)?;
-        let mut scene = Scene::default();
         // A table switches a contact on, even an empty one.
-        scene.volume = root.find(VOLUME_TABLE).map(|_| Default::default());
+        let volume = root.find(VOLUME_TABLE).map(|_| Default::default());
+        let mut scene = Scene { volume, ..Scene::default() };
         for section in SECTIONS {
             for key in section.keys {
                 if let Some(entry) = root.find(&joined(section.path, key.name)) {
