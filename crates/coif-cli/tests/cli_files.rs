@@ -156,7 +156,7 @@ fn help_teaches_and_nothing_at_all_gives_an_overview() {
 #[test]
 fn validate_gives_the_promised_rows_and_a_plot() {
     let folder = Folder::new();
-    let rows = folder.json(&["validate", "hanging-chain", "--plot", "plots"]);
+    let rows = folder.json(&["validate", "chain", "--plot", "plots"]);
     let rows = rows.as_array().expect("a list");
     assert!(rows.len() >= 3);
     for row in rows {
@@ -166,7 +166,7 @@ fn validate_gives_the_promised_rows_and_a_plot() {
         assert!(row["name"].is_string() && row["model"].is_string());
         assert_eq!(row["pass"], true, "{row}");
     }
-    let svg = std::fs::read_to_string(folder.path("plots/hanging-chain.svg")).unwrap();
+    let svg = std::fs::read_to_string(folder.path("plots/chain.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("<path"));
 }
 
@@ -175,14 +175,18 @@ fn bench_gives_the_promised_rows() {
     let folder = Folder::new();
     let rows = folder.json(&["bench", "ftl", "--quick", "--threads", "2"]);
     let rows = rows.as_array().expect("a list");
-    assert_eq!(rows.len(), 2);
-    for (row, threads) in rows.iter().zip([1, 2]) {
+    assert_eq!(rows.len(), 6);
+    for (row, (threads, strands)) in
+        rows.iter().zip([(1, 1000), (2, 1000), (1, 10_000), (2, 10_000), (1, 1000), (2, 1000)])
+    {
         assert_eq!(row["threads"], threads);
-        assert_eq!(row["strands"], 1000);
-        assert_eq!(row["particles"], 30_000);
+        assert_eq!(row["strands"], strands);
+        assert_eq!(row["particles"], strands * 30);
         for key in ["ns_per_particle_step", "ms_per_frame", "reference_ratio"] {
             assert!(row[key].as_f64().is_some_and(|v| v > 0.0), "{row}");
         }
     }
-    assert_eq!(rows[0]["state_hash"], rows[1]["state_hash"], "same bits on one and two threads");
+    for pair in rows.chunks(2) {
+        assert_eq!(pair[0]["state_hash"], pair[1]["state_hash"], "same bits on 1 and 2 threads");
+    }
 }

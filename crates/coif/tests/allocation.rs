@@ -12,7 +12,7 @@ use coif::body::distance_field;
 use coif::body::{Body, Collider, Motion, Shape};
 use coif::contact::volume;
 use coif::groom::Groom;
-use coif::model::{ModelSettings, follow_the_leader};
+use coif::model::ModelSettings;
 use coif::simulation::{Simulation, Surface, Wind, World};
 use glam::{Quat, Vec3};
 use scene::{RADIUS, Shake, ball, groom, simulation};

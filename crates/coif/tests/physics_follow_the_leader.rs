@@ -65,8 +65,9 @@ fn without_held_shape_hair_falls() {
     assert!(height(&sim.strands()) < height(&rest) - 0.005);
 }
 
-/// The lanes and the plain version are the same method: after half a second of violent motion with
-/// contact they still agree to hundredths of a millimetre: only the rounding of rotations differs.
+/// The lanes and the plain version are the same method: after twenty steps of violent motion with
+/// contact they agree to hundredths of a millimetre. (Later, the rounding of rotations has grown: which
+/// side of a ball a strand slides down is decided by the last bit.)
 #[test]
 fn lanes_agree_with_the_plain_version() {
     let hair = groom(40, |s| 4 + s % 13);
@@ -78,7 +79,7 @@ fn lanes_agree_with_the_plain_version() {
     let mut a = vec![Vec3::ZERO; hair.strands.point_count()];
     let mut b = a.clone();
     let mut before = RigidTransform::IDENTITY;
-    for step in 1..=120 {
+    for step in 1..=20 {
         let time = f64::from(step) * f64::from(dt);
         let pose = RigidTransform {
             rotation: Quat::from_rotation_y((time * 9.0).sin() as f32 * 0.7),
@@ -107,8 +108,8 @@ fn lanes_agree_with_the_plain_version() {
     lanes.positions(&mut a);
     plain.positions(&mut b);
     let worst = a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
-    println!("largest difference between lanes and plain: {worst} m (5e-5)");
-    assert!(worst < 5e-5, "{worst}");
+    println!("largest difference between lanes and plain: {worst} m (2e-5)");
+    assert!(worst < 2e-5, "{worst}");
 }
 
 /// A strand that goes non-finite is put back, counted and named; its neighbours do not notice.

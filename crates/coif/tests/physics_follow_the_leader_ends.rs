@@ -23,7 +23,7 @@ impl Strand {
         let mut strands = Strands::new();
         strands.push(line);
         let groom = Groom::new(strands, Fibre::default());
-        let model = FollowTheLeader::new(&groom, settings, dt, GRAVITY).unwrap();
+        let model = FollowTheLeader::new(&groom, settings, dt, GRAVITY).expect("valid");
         Self { model, dt, points: line.to_vec(), velocities: vec![Vec3::ZERO; line.len()] }
     }
 

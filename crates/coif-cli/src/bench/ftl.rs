@@ -60,7 +60,9 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
             rows.push(Row { memory_limit_ns: Some(limit), ..row });
         }
     }
-    for (name, paper_ms) in SCENES {
+    // Whole scenes are not quick.
+    let scenes = if setting.quick { &[] } else { &SCENES[..] };
+    for &(name, paper_ms) in scenes {
         for threads in setting.thread_counts() {
             rows.push(with_threads(threads, || whole_steps(name, paper_ms, setting, threads))?);
         }

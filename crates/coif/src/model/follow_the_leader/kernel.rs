@@ -79,7 +79,9 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     let mut x_before = Vec3x::of_row(simd, &position[0]);
     let mut parent = root.point(Vec3x::of_row(simd, &rest[0]));
     parent.to_row(&mut position[0]);
-    ((parent - x_before) * splat(1.0 / pass.dt)).to_row(&mut velocity[0]);
+    let root_moves = (parent - x_before) * splat(1.0 / pass.dt);
+    let felt = felt_at_root(simd, pass, root_moves, Vec3x::of_row(simd, &velocity[0]));
+    root_moves.to_row(&mut velocity[0]);
     let mut x = Vec3x::of_row(simd, &position[1]);
     let mut grandparent = parent - (x - x_before);
     let mut style = Style::none(simd);
@@ -104,7 +106,7 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
         if STYLE {
             // Begin the stages that begin at the predecessor.
             while let Some(stage) = stages.next_if(|s| s.first < i) {
-                style.enter(simd, stage, [&root, &root_before], [parent, x_before], pass.dt);
+                style.enter(simd, stage, [&root, &root_before], [parent, x_before], felt, pass.dt);
             }
             y += style.pull(Vec3x::of_row(simd, &goals[i]), x, drift);
         }
@@ -224,6 +226,17 @@ fn reach<S: Simd>(
     }
 }
 
+/// What the roots feel of gravity (m/s^2): less what they accelerate.
+#[inline(always)]
+pub(super) fn felt_at_root<S: Simd>(
+    simd: S,
+    pass: &Pass,
+    velocity: Vec3x<S>,
+    before: Vec3x<S>,
+) -> Vec3x<S> {
+    Vec3x::splat(simd, pass.gravity) - (velocity - before) * f32x16::splat(simd, 1.0 / pass.dt)
+}
+
 /// The stage of the style that each lane is in, at the end and at the start of the step.
 pub(super) struct Style<S: Simd> {
     origin: [Vec3x<S>; 2],
@@ -251,6 +264,7 @@ impl<S: Simd> Style<S> {
         stage: &Stage,
         roots: [&Carrier<S>; 2],
         place: [Vec3x<S>; 2],
+        felt: Vec3x<S>,
         dt: f32,
     ) {
         let here = f32x16::from_slice(simd, &stage.lanes).simd_gt(0.5);
@@ -266,7 +280,10 @@ impl<S: Simd> Style<S> {
             self.frame[k] = start.or(scalp, turned).or(here, self.frame[k]);
             self.origin[k] = place[k].or(here, self.origin[k]);
         }
-        let hold = self.frame[0].point(Vec3x::load(simd, &stage.hold, 0));
+        // Hold the weight across; pull what hangs along with the root, never push.
+        let hang = self.frame[0].point(Vec3x::load(simd, &stage.hang, 0));
+        let carried = felt.dot(hang).max(f32x16::splat(simd, 0.0));
+        let hold = self.frame[0].point(Vec3x::load(simd, &stage.hold, 0)) - hang * carried;
         self.hold = (hold * f32x16::splat(simd, dt * dt)).or(here, self.hold);
         self.pull = here.select(f32x16::from_slice(simd, &stage.pull), self.pull);
         self.drag = here.select(f32x16::from_slice(simd, &stage.drag), self.drag);

@@ -120,7 +120,9 @@ fn step_strand(
     let mut x_before = strand.particles[0].position;
     let mut parent = root.point(strand.particles[0].rest);
     let mut grandparent = parent - (strand.particles[1].position - x_before);
-    strand.particles[0].velocity = (parent - x_before) * (1.0 / dt);
+    let root_moves = (parent - x_before) * (1.0 / dt);
+    let felt = pass.gravity - (root_moves - strand.particles[0].velocity) * (1.0 / dt);
+    strand.particles[0].velocity = root_moves;
     strand.particles[0].position = parent;
     let mut style = Style::default();
     let mut next_stage = 0;
@@ -133,7 +135,7 @@ fn step_strand(
         if let Some(shape) = &strand.shape {
             while next_stage < shape.stages.len() && shape.stages[next_stage].first < i {
                 let roots = [root, &strand.root];
-                style.enter(shape, next_stage, roots, [parent, x_before], dt);
+                style.enter(shape, next_stage, roots, [parent, x_before], felt, dt);
                 next_stage += 1;
             }
             y += style.pull(particle.goal, x, v * dt);
@@ -184,6 +186,7 @@ impl Style {
         index: usize,
         roots: [&RigidTransform; 2],
         place: [Vec3; 2],
+        felt: Vec3,
         dt: f32,
     ) {
         let stage = &shape.stages[index];
@@ -198,7 +201,10 @@ impl Style {
             }
             self.origin[k] = place[k];
         }
-        self.hold = in_frame(self.along[0], self.normal[0], stage.hold) * (dt * dt);
+        let frame = |v: Vec3| in_frame(self.along[0], self.normal[0], v);
+        let hang = frame(stage.hang);
+        let hold = frame(stage.hold) - hang * felt.dot(hang).max(0.0);
+        self.hold = hold * (dt * dt);
         (self.pull, self.drag) = (stage.pull, stage.drag);
     }
 

@@ -12,9 +12,11 @@
 //! round. Their lags and their noise add up, so that motion depends on n, and the limit of many
 //! points does not exist (`x_tt = -K x_s` grows without bound for short waves).
 //!
-//! The groom is the shape under gravity: the frame carries the weight as it lay in the groom along,
-//! so that hair feels gravity less what its style holds already, nothing at rest, all of the
-//! difference when it is turned.
+//! The groom is the shape under gravity: the frame carries along what held the weight across the stage
+//! in the groom, so that hair feels gravity less what its style holds already, and all of the
+//! difference when it is turned. What hangs is held as by tension: as much as the root feels of gravity
+//! along the strand and never a push, so that hair neither flies up when the head falls nor stays
+//! behind when it lands.
 
 use glam::Vec3;
 
@@ -52,8 +54,10 @@ pub(super) struct RestStage {
     /// Its frame in the rest shape: direction, and a unit vector across.
     pub(super) along: Vec3,
     pub(super) normal: Vec3,
-    /// Acceleration that holds the weight, in the frame (m/s^2).
+    /// Acceleration that holds the weight across it, in the frame (m/s^2).
     pub(super) hold: Vec3,
+    /// Its direction in the frame, if it hangs; else 0.
+    pub(super) hang: Vec3,
     /// Share of the way to the goal that one step goes, `k dt^2 / D`.
     pub(super) pull: f32,
     /// Share of the goal's motion that one step takes over, `c dt / D`, with
@@ -98,12 +102,18 @@ impl RestShape {
             let k = soft.max(across / (LARGEST_LEAN * span));
             let (spring, damper) = (k * dt * dt, 2.0 * DAMPING_RATIO * k.sqrt() * dt);
             let d = 1.0 + spring + damper;
-            let hold = if settings.hold_shape { frame(-gravity) } else { Vec3::ZERO };
+            // Hold what lies across or stands; what hangs is held as long as it hangs.
+            let (mut hold, mut hang) = (Vec3::ZERO, Vec3::ZERO);
+            if settings.hold_shape {
+                hold = frame(towards * weight.max(0.0) - gravity);
+                hang = if weight > 0.0 { frame(towards) } else { Vec3::ZERO };
+            }
             stages.push(RestStage {
                 first: begin,
                 along,
                 normal,
                 hold,
+                hang,
                 pull: spring / d,
                 drag: damper / d,
             });
@@ -123,6 +133,7 @@ pub(super) struct Stage {
     /// 1 in the lanes whose first stage it is.
     pub(super) scalp: [f32; LANES],
     pub(super) hold: [f32; VECTOR],
+    pub(super) hang: [f32; VECTOR],
     pub(super) pull: [f32; LANES],
     pub(super) drag: [f32; LANES],
     /// Frame in the rest shape; used by the first stage, whose frame is the scalp's.
@@ -144,6 +155,7 @@ pub(super) fn lay_out(block: &mut Block, l: usize, shape: &RestShape) {
                 lanes: [0.0; LANES],
                 scalp: [0.0; LANES],
                 hold: [0.0; VECTOR],
+                hang: [0.0; VECTOR],
                 pull: [0.0; LANES],
                 drag: [0.0; LANES],
                 along: [0.0; VECTOR],
@@ -155,6 +167,7 @@ pub(super) fn lay_out(block: &mut Block, l: usize, shape: &RestShape) {
         to.lanes[l] = 1.0;
         to.scalp[l] = f32::from(u8::from(index == 0));
         set_lane(&mut to.hold, 0, l, stage.hold);
+        set_lane(&mut to.hang, 0, l, stage.hang);
         set_lane(&mut to.along, 0, l, stage.along);
         set_lane(&mut to.normal, 0, l, stage.normal);
         to.pull[l] = stage.pull;

@@ -13,7 +13,7 @@ use glam::Vec3;
 use super::block::{Block, Outcome, Rows};
 use super::collider::{Near, Obstacles};
 use super::contact::{Segment, collide};
-use super::kernel::{Carrier, FARTHEST, Style, unbend};
+use super::kernel::{Carrier, FARTHEST, Style, felt_at_root, unbend};
 use super::{Ends, Pass};
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
@@ -60,6 +60,8 @@ fn predict<S: Simd>(simd: S, block: &Block, rows: &Rows<'_>, pass: &Pass, wanted
     let mut stages = block.stages.iter().peekable();
     let mut x = Vec3x::load(simd, rows.position, 0);
     let (mut parent, mut x_before) = (x, x);
+    let root_moves = (root.point(Vec3x::load(simd, &block.rest, 0)) - x) * splat(1.0 / pass.dt);
+    let felt = felt_at_root(simd, pass, root_moves, Vec3x::load(simd, rows.velocity, 0));
     for i in 0..block.points {
         let v = Vec3x::load(simd, rows.velocity, i);
         let x_next = Vec3x::load(simd, rows.position, (i + 1).min(block.points - 1));
@@ -69,7 +71,14 @@ fn predict<S: Simd>(simd: S, block: &Block, rows: &Rows<'_>, pass: &Pass, wanted
         if pass.ends != Ends::Free {
             if pass.styled && i > 0 {
                 while let Some(stage) = stages.next_if(|s| s.first < i) {
-                    style.enter(simd, stage, [&root, &root_before], [parent, x_before], pass.dt);
+                    style.enter(
+                        simd,
+                        stage,
+                        [&root, &root_before],
+                        [parent, x_before],
+                        felt,
+                        pass.dt,
+                    );
                 }
                 y += style.pull(Vec3x::load(simd, &block.goal, i), x, v * dt);
             }
