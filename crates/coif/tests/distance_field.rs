@@ -5,6 +5,7 @@
 mod shapes;
 
 use coif::body::closest_point_triangle;
+use coif::body::distance_field::plain::PlainDistanceField;
 use coif::body::distance_field::{DistanceField, Settings};
 use glam::{DVec3, Mat3, Quat, Vec3};
 use proptest::prelude::*;
@@ -177,6 +178,45 @@ fn the_surface_carries_its_velocity() {
     for (p, _) in nodes(&field) {
         assert!(field.sample(p).velocity.distance(drift) < 1e-4);
     }
+}
+
+/// The plain version marches as the paper does.
+#[test]
+fn lanes_are_at_least_as_good_as_the_plain_version() {
+    let squash = Vec3::new(0.2, 0.1, 0.2);
+    let mesh = ball(128, 64, |p| p * squash * (1.0 + 0.1 * (5.0 * p.x).sin() * (4.0 * p.z).cos()));
+    let (spin, settings) = (Vec3::new(2.0, -1.0, 3.0), settings(0.01));
+    let velocities: Vec<Vec3> = mesh.positions.iter().map(|p| spin.cross(*p)).collect();
+    let mut lanes = DistanceField::new(&mesh.triangles, &settings).unwrap();
+    lanes.rebuild(&mesh.positions, &velocities);
+    let (triangles, positions) = (&mesh.triangles, &mesh.positions);
+    let plain = PlainDistanceField::build(triangles, positions, &velocities, &settings).unwrap();
+    assert_eq!(plain.dims, lanes.dims());
+    let [nx, ny, nz] = plain.dims.map(|n| n - 1);
+    // Sums of squared errors of the distance and of the velocity, of either.
+    let mut errors = [[0.0f64; 2]; 2];
+    for n in 0..nx * ny * nz {
+        let node = [n % nx, n / nx % ny, n / (nx * ny)];
+        let p = plain.origin + (Vec3::from(node.map(|n| n as f32)) + 1e-4) * plain.cell;
+        let i = plain.index(node);
+        let sample = lanes.sample(p);
+        let apart = (sample.distance - plain.distance[i]).abs() / plain.cell;
+        let limit = if plain.distance[i].abs() < 0.9 * plain.cell { 2e-3 } else { 1.0 };
+        assert!(apart < limit, "{p}: {} and {}", sample.distance, plain.distance[i]);
+        // The truth by brute force is slow: look at some.
+        if n % 97 == 0 {
+            let (exact, q) = mesh.brute_closest(p);
+            for (error, (d, v)) in errors
+                .iter_mut()
+                .zip([(sample.distance, sample.velocity), (plain.distance[i], plain.velocity[i])])
+            {
+                error[0] += f64::from((d.abs() - exact) / plain.cell).powi(2);
+                error[1] += f64::from((v - spin.cross(q)).length_squared());
+            }
+        }
+    }
+    println!("squared errors: lanes {:?}, plain {:?}", errors[0], errors[1]);
+    assert!(errors[0][0] < errors[1][0] && errors[0][1] < errors[1][1]);
 }
 
 #[test]
@@ -470,18 +510,27 @@ proptest! {
 }
 
 impl Mesh {
-    /// To the nearest triangle; triangles without area count as edges.
     fn brute_distance(&self, p: Vec3) -> f32 {
-        let mut best = f32::INFINITY;
+        self.brute_closest(p).0
+    }
+
+    /// Distance to the nearest triangle and the closest point; triangles without area count as edges.
+    fn brute_closest(&self, p: Vec3) -> (f32, Vec3) {
+        let mut best = (f32::INFINITY, p);
+        let mut keep = |q: Vec3| {
+            if q.distance(p) < best.0 {
+                best = (q.distance(p), q);
+            }
+        };
         for t in &self.triangles {
             let Some([a, b, c]) = self.corners(t) else { continue };
             let q = closest_point_triangle(p, [a, b, c]).0;
             if q.is_finite() && (b - a).cross(c - a).length() > 1e-7 * (b - a).length_squared() {
-                best = best.min(q.distance(p));
+                keep(q);
             }
             for (a, b) in [(a, b), (b, c), (c, a)] {
                 let along = (p - a).dot(b - a) / (b - a).length_squared().max(1e-30);
-                best = best.min(p.distance(a + (b - a) * along.clamp(0.0, 1.0)));
+                keep(a + (b - a) * along.clamp(0.0, 1.0));
             }
         }
         best

@@ -53,8 +53,8 @@ impl Rows<'_> {
             return;
         }
         let (u_len, v_len) = (self.layout.len[u], self.layout.len[v]);
-        for j in v_lo.max(0.0) as usize..((v_hi + 1.0).max(0.0) as usize).min(v_len) {
-            for i in lo.max(0.0) as usize..((hi + 1.0).max(0.0) as usize).min(u_len) {
+        for j in v_lo..v_hi.min(v_len) {
+            for i in lo..hi.min(u_len) {
                 let p = [i as f32, j as f32];
                 let (ab, bc, ca) = (side(a, b, p), side(b, c, p), side(c, a, p));
                 if ab.left != bc.left || bc.left != ca.left {
@@ -64,7 +64,8 @@ impl Rows<'_> {
                 let sum = ab.area + bc.area + ca.area;
                 let depth = (bc.area * a[2] + ca.area * b[2] + ab.area * c[2]) / sum;
                 let depth = if depth.is_finite() { depth.clamp(w_lo, w_hi) } else { w_lo };
-                let next = (depth.floor() + 1.0).max(0.0) as usize;
+                // Nothing is below zero, so that casting rounds down.
+                let next = depth as usize + 1;
                 let row = i + j * u_len;
                 touched[row] = true;
                 let mut at = [0; 3];
@@ -100,9 +101,11 @@ impl Rows<'_> {
     }
 }
 
-/// The whole numbers from the first to the last of three.
-fn span(a: f32, b: f32, c: f32) -> (f32, f32) {
-    (a.min(b).min(c).ceil(), a.max(b).max(c).floor())
+/// The whole numbers between three that are not below zero, as a range.
+fn span(a: f32, b: f32, c: f32) -> (usize, usize) {
+    let (lo, hi) = (a.min(b).min(c), a.max(b).max(c));
+    let first = lo as usize;
+    (first + usize::from((first as f32) < lo), hi as usize + 1)
 }
 
 /// On which side of an edge a point is.

@@ -17,6 +17,7 @@ mod grid;
 mod lanes;
 mod march;
 mod near;
+pub mod plain;
 mod pseudo_normal;
 mod sample;
 mod sign;
@@ -273,11 +274,14 @@ impl DistanceField {
             }
         };
         start(xyz);
-        dispatch!(level, simd => march::march_roughly(simd, &grid.xyz, xyz));
-        dispatch!(level, simd => march::march(simd, &grid.xyz, true, reach, xyz));
-        march::order_back(grid, xyz, zyx);
-        dispatch!(level, simd => march::march(simd, &grid.zyx, false, reach, zyx));
-        march::order_forth(grid, zyx, xyz);
+        let (forth, back) = (&grid.xyz, &grid.zyx);
+        dispatch!(level, simd => {
+            march::march_roughly(simd, forth, xyz);
+            march::march(simd, forth, true, reach, xyz);
+            march::swap_order(simd, forth, xyz, back, zyx);
+            march::march(simd, back, false, reach, zyx);
+            march::swap_order(simd, back, zyx, forth, xyz);
+        });
         // Put the exact values back: rays may have passed through the band.
         start(xyz);
     }
@@ -324,4 +328,48 @@ impl DistanceField {
 #[inline(always)]
 fn side(inside: u8) -> f32 {
     if inside == 1 { -1.0 } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A box that breathes: its grid grows and shrinks.
+    fn corners(size: f32) -> Vec<Vec3> {
+        let sign = |i: usize, axis: usize| if i >> axis & 1 == 1 { size } else { -size };
+        (0..8).map(|i| Vec3::new(sign(i, 0), 0.7 * sign(i, 1), sign(i, 2))).collect()
+    }
+
+    #[test]
+    fn rebuilding_keeps_its_memory() {
+        let quads =
+            [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let triangles: Vec<[u32; 3]> =
+            quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+        // With and without a hole, so that all parts of the sign are used.
+        for triangles in [&triangles[..], &triangles[1..]] {
+            let mut field = DistanceField::new(triangles, &Settings::default()).unwrap();
+            let memory = |field: &DistanceField| {
+                let mut all = vec![
+                    field.distance.capacity(),
+                    field.distance_zyx.capacity(),
+                    field.velocity.capacity(),
+                    field.vertices.capacity(),
+                    field.band.capacity(),
+                    field.known.capacity(),
+                    field.nearest.distance2.capacity(),
+                    field.nearest.triangle.capacity(),
+                    field.nearest.crossing_x.capacity(),
+                ];
+                all.extend(field.sides.capacities());
+                all
+            };
+            field.rebuild(&corners(0.2), &[]);
+            let largest = memory(&field);
+            for size in [0.2, 0.1, 0.05, 0.2] {
+                field.rebuild(&corners(size), &[]);
+                assert_eq!(memory(&field), largest);
+            }
+        }
+    }
 }

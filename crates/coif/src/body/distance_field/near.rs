@@ -33,8 +33,9 @@ pub(super) struct Nearest {
 /// Eight triangles, ready to be measured against nodes; the last index is the triangle.
 ///
 /// Model: in the frame of an edge i (t along it, m in the plane and outward, n the normal) a point
-/// has coordinates r, s, w. Its squared distance to the edge is s^2 + max(-r, r - length, 0)^2 + w^2,
-/// to the triangle the least of the three, or w^2 if all s are negative.
+/// has coordinates r, s, w from the edge's middle. Its squared distance to the edge of length l is
+/// s^2 + max(|r| - l/2, 0)^2 + w^2, to the triangle the least of the three, or w^2 if all s are
+/// negative.
 #[derive(Default)]
 struct Eight {
     /// First node of the widened box, and how many from there, along x, y, z.
@@ -43,8 +44,8 @@ struct Eight {
     /// r of the three edges, s of the three edges, w: value at the first node of the box, then
     /// change per node along x, y, z.
     function: [[[f32; WIDTH]; 4]; 7],
-    /// Lengths of the edges.
-    length: [[f32; WIDTH]; 3],
+    /// Half the lengths of the edges.
+    half: [[f32; WIDTH]; 3],
     /// What s has to be below to be inside.
     limit: [f32; WIDTH],
 }
@@ -62,25 +63,27 @@ pub(super) fn find_nearest<S: Simd>(
 ) {
     out.crossing_x.clear();
     let mut eight = Eight::default();
-    for (group, eight_triangles) in triangles.chunks(WIDTH).enumerate() {
-        let first = (group * WIDTH) as u32;
+    // Take every eighth triangle: neighbours would wait for each other's nodes.
+    for group in 0..triangles.len().next_multiple_of(WIDTH * WIDTH) / WIDTH {
+        let of_lane = |lane: usize| (group / WIDTH * WIDTH + lane) * WIDTH + group % WIDTH;
         // Bring the corners into lanes; lanes without a triangle are not numbers.
         let mut corner = [[f32::NAN; WIDTH]; 9];
-        for (lane, triangle) in eight_triangles.iter().enumerate() {
-            for (c, &v) in triangle.iter().enumerate() {
-                if let Some(v) = vertices.get(v as usize) {
-                    for axis in 0..3 {
-                        corner[3 * c + axis][lane] = v[axis];
-                    }
+        for lane in 0..WIDTH {
+            let Some(triangle) = triangles.get(of_lane(lane)) else { continue };
+            for c in 0..3 {
+                let Some(v) = vertices.get(triangle[c] as usize) else { continue };
+                for axis in 0..3 {
+                    corner[3 * c + axis][lane] = v[axis];
                 }
             }
         }
         let crossing = prepare(simd, layout, band, &corner, &mut eight);
-        for lane in 0..eight_triangles.len() {
+        for lane in 0..WIDTH {
+            let triangle = of_lane(lane) as u32;
             if crossing & (1 << lane) != 0 {
-                out.crossing_x.push(first + lane as u32);
+                out.crossing_x.push(triangle);
             }
-            measure(simd, layout, band, &eight, lane, first + lane as u32, out);
+            measure(simd, layout, band, &eight, lane, triangle, out);
         }
     }
 }
@@ -152,9 +155,10 @@ fn prepare<S: Simd>(
     for i in 0..3 {
         let from = base.minus(corners[i]);
         let outward = along[i].cross(n);
-        store(&mut eight.function[i], from.dot(along[i]), along[i]);
+        let half = lengths[i] * 0.5;
+        store(&mut eight.function[i], from.dot(along[i]) - half, along[i]);
         store(&mut eight.function[3 + i], from.dot(outward), outward);
-        lengths[i].store_slice(&mut eight.length[i]);
+        half.store_slice(&mut eight.half[i]);
     }
     store(&mut eight.function[PLANE], base.minus(a).dot(n), n);
     proper.select(zero, splat(f32::NEG_INFINITY)).store_slice(&mut eight.limit);
@@ -189,31 +193,39 @@ fn measure<S: Simd>(
     let splat = |v: f32| f32x8::splat(simd, v);
     let x = f32x8::from_slice(simd, &[0.0, 1.0, 2.0, 3.0, 0.0, 1.0, 2.0, 3.0]);
     let y = f32x8::from_slice(simd, &[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
-    let mut plane = [splat(0.0); 7];
+    let mut rows = [splat(0.0); 7];
+    let mut deeper = [splat(0.0); 7];
     for f in 0..7 {
-        let [value, dx, dy, _] = &eight.function[f];
-        plane[f] = x * dx[lane] + y * dy[lane] + value[lane];
+        let [value, dx, dy, dz] = &eight.function[f];
+        rows[f] = x * dx[lane] + y * dy[lane] + value[lane];
+        deeper[f] = splat(dz[lane]);
     }
     let target = Target {
-        lengths: [0, 1, 2].map(|e: usize| eight.length[e][lane]),
-        limit: eight.limit[lane],
-        triangle,
+        half: [splat(eight.half[0][lane]), splat(eight.half[1][lane]), splat(eight.half[2][lane])],
+        limit: splat(eight.limit[lane]),
+        triangle: u32x8::splat(simd, triangle),
         row: layout.row,
     };
     let first = layout.index(x0, y0, z0);
     if nx <= 4 && ny * nz <= 64 {
-        // Walk a small box row by row.
-        for k in 0..nz {
-            let mut rows = plane;
-            for j in (0..ny).step_by(2) {
-                target.keep_nearer(simd, &rows, first + k * layout.plane + j * layout.row, out);
+        // Walk a small box column by column.
+        let mut j = 0;
+        loop {
+            let mut column = rows;
+            let mut place = first + j * layout.row;
+            for _k in 0..nz {
+                target.keep_nearer(simd, &column, place, out);
+                place += layout.plane;
                 for f in 0..7 {
-                    let dy = eight.function[f][2][lane];
-                    rows[f] += dy + dy;
+                    column[f] += deeper[f];
                 }
             }
+            j += 2;
+            if j >= ny {
+                break;
+            }
             for f in 0..7 {
-                plane[f] += eight.function[f][3][lane];
+                rows[f] += 2.0 * eight.function[f][2][lane];
             }
         }
     } else {
@@ -225,36 +237,37 @@ fn measure<S: Simd>(
         for (k, j) in (0..nz).flat_map(|k| (0..ny).step_by(2).map(move |j| (k, j))) {
             let (from, to) = clip(&function, band, nx, j, k);
             for i in (from..to).step_by(4) {
-                let mut rows = plane;
+                let mut here = rows;
                 for f in 0..7 {
                     let [_, dx, dy, dz] = function[f];
-                    rows[f] += i as f32 * dx + j as f32 * dy + k as f32 * dz;
+                    here[f] += i as f32 * dx + j as f32 * dy + k as f32 * dz;
                 }
                 let place = first + k * layout.plane + j * layout.row + i;
-                target.keep_nearer(simd, &rows, place, out);
+                target.keep_nearer(simd, &here, place, out);
             }
         }
     }
 }
 
-/// What a triangle's nodes are measured to.
-struct Target {
-    lengths: [f32; 3],
-    limit: f32,
-    triangle: u32,
+/// A triangle that nodes are measured to.
+struct Target<S: Simd> {
+    half: [f32x8<S>; 3],
+    limit: f32x8<S>,
+    triangle: u32x8<S>,
     /// From one row to the next.
     row: usize,
 }
 
-impl Target {
+impl<S: Simd> Target<S> {
     /// Measures four nodes from `place` on and the four above, of which the functions are given.
     #[inline(always)]
-    fn keep_nearer<S: Simd>(&self, simd: S, f: &[f32x8<S>; 7], place: usize, out: &mut Nearest) {
+    fn keep_nearer(&self, simd: S, f: &[f32x8<S>; 7], place: usize, out: &mut Nearest) {
         // Measure to each edge, or to the plane from inside.
         let zero = f32x8::splat(simd, 0.0);
-        let mut flat2 = f32x8::splat(simd, f32::MAX);
-        for e in 0..3 {
-            let over = (-f[e]).max(f[e] - self.lengths[e]).max(zero);
+        let over = (f[0].abs() - self.half[0]).max(zero);
+        let mut flat2 = f[3] * f[3] + over * over;
+        for e in 1..3 {
+            let over = (f[e].abs() - self.half[e]).max(zero);
             flat2 = flat2.min(f[3 + e] * f[3 + e] + over * over);
         }
         let inside = f[3].max(f[4]).max(f[5]).simd_lt(self.limit);
@@ -271,7 +284,7 @@ impl Target {
         let (below, above) = out.triangle[both].split_at_mut(self.row);
         let (below, above) = (&mut below[..4], &mut above[..4]);
         let which = u32x4::from_slice(simd, below).combine(u32x4::from_slice(simd, above));
-        let (low, high) = nearer.select(u32x8::splat(simd, self.triangle), which).split();
+        let (low, high) = nearer.select(self.triangle, which).split();
         low.store_slice(below);
         high.store_slice(above);
     }
