@@ -4,6 +4,7 @@
 //! To add one: write a file with a `BENCHMARK` and name it in [`ALL`].
 
 mod bandwidth;
+mod distance_field;
 mod ftl;
 mod pictures;
 mod table;
@@ -17,7 +18,8 @@ pub(crate) use self::table::table;
 use crate::failure::Failure;
 
 /// All benchmarks, in the order in which they run.
-pub(crate) const ALL: &[Benchmark] = &[ftl::BENCHMARK, volume::BENCHMARK, pictures::BENCHMARK];
+pub(crate) const ALL: &[Benchmark] =
+    &[ftl::BENCHMARK, volume::BENCHMARK, distance_field::BENCHMARK, pictures::BENCHMARK];
 
 /// A benchmark that can be asked for by name.
 pub(crate) struct Benchmark {

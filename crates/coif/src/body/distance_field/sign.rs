@@ -82,14 +82,6 @@ impl Sides {
         }
     }
 
-    /// How much memory each part has.
-    #[cfg(test)]
-    pub(super) fn capacities(&self) -> Vec<usize> {
-        let bytes = [self.inside.capacity(), self.near.capacity(), self.touched.capacity()];
-        let rest = [self.caps.capacity(), self.undecided.capacity()];
-        bytes.into_iter().chain(rest).chain(self.winding.iter().map(Vec::capacity)).collect()
-    }
-
     /// Whether neighbours on different sides are always near the surface.
     fn changes_only_near(&self, layout: &Layout) -> bool {
         let mut bad = 0;
