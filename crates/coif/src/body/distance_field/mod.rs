@@ -5,8 +5,12 @@
 //!              fitted   exact, in a band     in/out   beyond      sampled anywhere
 //! ```
 //!
-//! It takes any mesh. A closed one gives what one expects. Holes are closed by caps and never leak
-//! (`sign.rs`). Bodies that overlap count as one. A sheet has no inside, so its distance is positive
+//! Deviations from the paper: the velocity is that of the closest point at any distance, found by
+//! walking down the gradient; the paper averages it outward while marching, which smears it. How
+//! marching differs is in `march.rs`.
+//!
+//! It takes any mesh. A closed one gives what one expects. Holes are closed by caps, and leak no
+//! farther than their rim (`sign.rs`). Bodies that overlap count as one. A sheet has no inside, so its distance is positive
 //! on both sides; so is that of a plate so thin that no node is within it. Triangles without an area
 //! count as their edges. Triangles with a vertex that is missing, not a number, or farther than
 //! [`FARTHEST`] from the origin are left out. What was unusual is in the [`Report`].
