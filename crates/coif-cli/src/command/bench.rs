@@ -17,7 +17,7 @@ use crate::talk::{self, Talk};
   coif bench ftl --quick
   coif bench --json > speed.json
 
-Benchmarks: ftl, render")]
+Benchmarks: ftl, volume, distance-field, render")]
 pub(crate) struct Bench {
     /// Only this benchmark
     name: Option<String>,
