@@ -22,6 +22,9 @@ const ROUNDS: usize = 3;
 /// Rounds in a distance field, whose surface is curved and whose planes are not exact.
 const FIELD_ROUNDS: usize = 4;
 
+/// Largest slope of an interpolated distance: a little more than that of an exact one.
+const SLOPE: f32 = 1.2;
+
 /// The result of a collision in lanes.
 pub(super) struct LaneContact<S: Simd> {
     /// Whether anything was touched; if not, the rest says nothing.
@@ -32,6 +35,8 @@ pub(super) struct LaneContact<S: Simd> {
     pub(super) brake: Vec3x<S>,
     /// How many could not be brought out.
     pub(super) unresolved: u32,
+    /// Least distance from the surface of a distance field (m).
+    pub(super) clear: f32x16<S>,
 }
 
 /// Sixteen segments: from where, and how long.
@@ -40,6 +45,8 @@ pub(super) struct Segment<S: Simd> {
     pub(super) parent: Vec3x<S>,
     pub(super) grandparent: Vec3x<S>,
     pub(super) length: f32x16<S>,
+    /// The inner ends are at least this far from the surface of a distance field (m).
+    pub(super) clear: f32x16<S>,
 }
 
 /// What has been touched, for friction.
@@ -134,13 +141,15 @@ pub(super) fn collide<S: Simd>(
             }
         }
     }
+    let mut clear = segment.clear;
     if let Some(field) = obstacles.field {
-        let (inside, stuck) = leave_field(simd, field, active, segment, &mut p, &mut touch);
+        let (inside, stuck) =
+            leave_field(simd, field, active, segment, &mut p, &mut touch, &mut clear);
         touched |= inside;
         unresolved += stuck;
     }
     let brake = if touched { touch.brake(simd, p - before, 1.0 / pass.dt) } else { touch.normal };
-    LaneContact { touched, position: p, brake, unresolved }
+    LaneContact { touched, position: p, brake, unresolved, clear }
 }
 
 /// Moves particles out of a distance field, as [`collide`] does with shapes: onto the plane through
@@ -154,8 +163,13 @@ fn leave_field<S: Simd>(
     segment: &Segment<S>,
     p: &mut Vec3x<S>,
     touch: &mut Touch<S>,
+    clear: &mut f32x16<S>,
 ) -> (bool, u32) {
-    let mut asked = active.to_bitmask() as u32;
+    // A point is at most a length nearer to the surface than its predecessor: where that is not near
+    // enough, do not ask.
+    *clear = segment.clear - segment.length * SLOPE;
+    let near = clear.simd_lt(obstacle.skin) & active;
+    let mut asked = near.to_bitmask() as u32;
     let mut any = false;
     for round in 0..=FIELD_ROUNDS {
         // Ask the field lane by lane.
@@ -163,6 +177,7 @@ fn leave_field<S: Simd>(
         let mut distances = f32x16::splat(simd, 0.0);
         for lane in bits(asked) {
             let d = obstacle.field.distance_at(p.lane(lane)) - obstacle.skin;
+            clear[lane] = d;
             if d < 0.0 {
                 inside |= 1 << lane;
                 distances[lane] = d;
@@ -337,7 +352,7 @@ fn onto_plane<S: Simd>(
     n: Vec3x<S>,
     distance: f32x16<S>,
 ) -> Vec3x<S> {
-    let Segment { parent, grandparent, length } = *segment;
+    let Segment { parent, grandparent, length, .. } = *segment;
     let simd = length.simd;
     let one = f32x16::splat(simd, 1.0);
     let inverse = one / length;

@@ -88,6 +88,7 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     let mut stages = block.stages.iter().peekable();
     let mut dragged = (parent - x_before).length();
 
+    let mut clear = splat(0.0);
     let touching = !obstacles.colliders.is_empty();
     for i in 1..points {
         // Now and then, look which colliders the next few points could touch.
@@ -145,8 +146,9 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
             if let Some(mask) = free {
                 active &= mask;
             }
-            let segment = Segment { parent, grandparent, length };
+            let segment = Segment { parent, grandparent, length, clear };
             let contact = collide(simd, &near, obstacles, active, &segment, p, x, pass);
+            clear = contact.clear;
             if contact.touched {
                 p = contact.position;
                 moved = (p - x) * carried_on + blow - contact.brake;

@@ -183,7 +183,7 @@ fn forward<S: Simd>(
         let pull = done * block.reaction_row(simd, i);
         let mut moved = (p - x) * carried_on + blow;
         let active = free & index.simd_le(last) & sane;
-        let segment = Segment { parent, grandparent, length };
+        let segment = Segment { parent, grandparent, length, clear: splat(0.0) };
         let contact = collide(simd, &near, obstacles, active, &segment, p, x, pass);
         if contact.touched {
             p = contact.position;
