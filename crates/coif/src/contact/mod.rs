@@ -10,7 +10,10 @@
 //! at rest. Contact measures with `motion` and adds to `velocity`, so hair that does not move feels
 //! no friction.
 
+mod spring;
 pub mod volume;
+
+pub use spring::ContactSpring;
 
 use crate::math::LANES;
 use crate::math::lanes::VECTOR;
