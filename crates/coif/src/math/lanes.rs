@@ -1,4 +1,8 @@
-//! Three-vectors in lanes: sixteen strands at a time, one strand per lane.
+//! Three-vectors in lanes: one strand per lane.
+//!
+//! Memory holds rows of sixteen strands, a cache line per coordinate. A pass takes a row at once
+//! ([`Vec3x`]) or in halves ([`Vec3x8`]): eight lanes fill one register of today's processors, so that
+//! long computations stay in registers, and the two halves run beside each other.
 //!
 //! Every function is `inline(always)` so that it takes on the instruction set of the dispatched
 //! kernel around it. Multiplications and additions are never fused: the bits are the same whatever
@@ -6,51 +10,99 @@
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, f32x16, mask32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, f32x8, f32x16, mask32x8, mask32x16};
 use glam::Vec3;
 
 /// Strands per block, one per lane.
 pub const LANES: usize = 16;
 
+/// Half of the lanes of a row.
+pub(crate) const HALF: usize = LANES / 2;
+
 /// Floats that one lane vector takes in memory: all x, then all y, then all z.
 pub(crate) const VECTOR: usize = 3 * LANES;
 
-/// Sixteen vectors.
-#[derive(Clone, Copy)]
-pub(crate) struct Vec3x<S: Simd> {
-    pub(crate) x: f32x16<S>,
-    pub(crate) y: f32x16<S>,
-    pub(crate) z: f32x16<S>,
+/// Three-vectors in lanes of a given type.
+macro_rules! lane_vectors {
+    ($(#[$about:meta])* $name:ident, $float:ident, $mask:ident) => {
+        $(#[$about])*
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name<S: Simd> {
+            pub(crate) x: $float<S>,
+            pub(crate) y: $float<S>,
+            pub(crate) z: $float<S>,
+        }
+
+        impl<S: Simd> $name<S> {
+            #[inline(always)]
+            pub(crate) fn splat(simd: S, v: Vec3) -> Self {
+                Self {
+                    x: $float::splat(simd, v.x),
+                    y: $float::splat(simd, v.y),
+                    z: $float::splat(simd, v.z),
+                }
+            }
+
+            #[inline(always)]
+            pub(crate) fn dot(self, b: Self) -> $float<S> {
+                self.x * b.x + self.y * b.y + self.z * b.z
+            }
+
+            /// `self` where the mask is set, `other` elsewhere.
+            #[inline(always)]
+            pub(crate) fn or(self, mask: $mask<S>, other: Self) -> Self {
+                Self {
+                    x: mask.select(self.x, other.x),
+                    y: mask.select(self.y, other.y),
+                    z: mask.select(self.z, other.z),
+                }
+            }
+        }
+
+        impl<S: Simd> Add for $name<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn add(self, b: Self) -> Self {
+                Self { x: self.x + b.x, y: self.y + b.y, z: self.z + b.z }
+            }
+        }
+
+        impl<S: Simd> AddAssign for $name<S> {
+            #[inline(always)]
+            fn add_assign(&mut self, b: Self) {
+                *self = *self + b;
+            }
+        }
+
+        impl<S: Simd> Sub for $name<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn sub(self, b: Self) -> Self {
+                Self { x: self.x - b.x, y: self.y - b.y, z: self.z - b.z }
+            }
+        }
+
+        impl<S: Simd> Mul<$float<S>> for $name<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn mul(self, s: $float<S>) -> Self {
+                Self { x: self.x * s, y: self.y * s, z: self.z * s }
+            }
+        }
+    };
+}
+
+lane_vectors! {
+    /// Sixteen vectors.
+    Vec3x, f32x16, mask32x16
+}
+
+lane_vectors! {
+    /// Eight vectors: half a row.
+    Vec3x8, f32x8, mask32x8
 }
 
 impl<S: Simd> Vec3x<S> {
-    #[inline(always)]
-    pub(crate) fn splat(simd: S, v: Vec3) -> Self {
-        Self {
-            x: f32x16::splat(simd, v.x),
-            y: f32x16::splat(simd, v.y),
-            z: f32x16::splat(simd, v.z),
-        }
-    }
-
-    /// Reads a row.
-    #[inline(always)]
-    pub(crate) fn of_row(simd: S, row: &[f32; VECTOR]) -> Self {
-        Self {
-            x: f32x16::from_slice(simd, &row[..LANES]),
-            y: f32x16::from_slice(simd, &row[LANES..2 * LANES]),
-            z: f32x16::from_slice(simd, &row[2 * LANES..]),
-        }
-    }
-
-    /// Writes a row.
-    #[inline(always)]
-    pub(crate) fn to_row(self, row: &mut [f32; VECTOR]) {
-        self.x.store_slice(&mut row[..LANES]);
-        self.y.store_slice(&mut row[LANES..2 * LANES]);
-        self.z.store_slice(&mut row[2 * LANES..]);
-    }
-
     /// Reads the vector number `index` of a block's array.
     #[inline(always)]
     pub(crate) fn load(simd: S, from: &[f32], index: usize) -> Self {
@@ -70,10 +122,45 @@ impl<S: Simd> Vec3x<S> {
         self.y.store_slice(&mut at[LANES..2 * LANES]);
         self.z.store_slice(&mut at[2 * LANES..]);
     }
+}
 
+/// Half a row of numbers: lanes 0 to 7, or 8 to 15.
+#[inline(always)]
+pub(crate) fn half_row<S: Simd>(simd: S, row: &[f32; LANES], half: usize) -> f32x8<S> {
+    f32x8::from_slice(simd, &row.as_chunks::<HALF>().0[half])
+}
+
+impl<S: Simd> Vec3x8<S> {
+    /// Reads half a row.
     #[inline(always)]
-    pub(crate) fn dot(self, b: Self) -> f32x16<S> {
-        self.x * b.x + self.y * b.y + self.z * b.z
+    pub(crate) fn of_row(simd: S, row: &[f32; VECTOR], half: usize) -> Self {
+        let parts = row.as_chunks::<HALF>().0;
+        Self {
+            x: f32x8::from_slice(simd, &parts[half]),
+            y: f32x8::from_slice(simd, &parts[2 + half]),
+            z: f32x8::from_slice(simd, &parts[4 + half]),
+        }
+    }
+
+    /// Writes half a row.
+    #[inline(always)]
+    pub(crate) fn to_row(self, row: &mut [f32; VECTOR], half: usize) {
+        let parts = row.as_chunks_mut::<HALF>().0;
+        self.x.store_slice(&mut parts[half]);
+        self.y.store_slice(&mut parts[2 + half]);
+        self.z.store_slice(&mut parts[4 + half]);
+    }
+
+    /// Reads half of the vector number `index` of a block's array.
+    #[inline(always)]
+    pub(crate) fn load(simd: S, from: &[f32], index: usize, half: usize) -> Self {
+        Self::of_row(simd, &from.as_chunks::<VECTOR>().0[index], half)
+    }
+
+    /// Writes half of the vector number `index` of a block's array.
+    #[inline(always)]
+    pub(crate) fn store(self, to: &mut [f32], index: usize, half: usize) {
+        self.to_row(&mut to.as_chunks_mut::<VECTOR>().0[index], half);
     }
 
     #[inline(always)]
@@ -86,18 +173,8 @@ impl<S: Simd> Vec3x<S> {
     }
 
     #[inline(always)]
-    pub(crate) fn length(self) -> f32x16<S> {
+    pub(crate) fn length(self) -> f32x8<S> {
         self.dot(self).sqrt()
-    }
-
-    /// `self` where the mask is set, `other` elsewhere.
-    #[inline(always)]
-    pub(crate) fn or(self, mask: mask32x16<S>, other: Self) -> Self {
-        Self {
-            x: mask.select(self.x, other.x),
-            y: mask.select(self.y, other.y),
-            z: mask.select(self.z, other.z),
-        }
     }
 
     /// One lane.
@@ -112,37 +189,6 @@ impl<S: Simd> Vec3x<S> {
         self.x[lane] = v.x;
         self.y[lane] = v.y;
         self.z[lane] = v.z;
-    }
-}
-
-impl<S: Simd> Add for Vec3x<S> {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        Self { x: self.x + b.x, y: self.y + b.y, z: self.z + b.z }
-    }
-}
-
-impl<S: Simd> AddAssign for Vec3x<S> {
-    #[inline(always)]
-    fn add_assign(&mut self, b: Self) {
-        *self = *self + b;
-    }
-}
-
-impl<S: Simd> Sub for Vec3x<S> {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        Self { x: self.x - b.x, y: self.y - b.y, z: self.z - b.z }
-    }
-}
-
-impl<S: Simd> Mul<f32x16<S>> for Vec3x<S> {
-    type Output = Self;
-    #[inline(always)]
-    fn mul(self, s: f32x16<S>) -> Self {
-        Self { x: self.x * s, y: self.y * s, z: self.z * s }
     }
 }
 

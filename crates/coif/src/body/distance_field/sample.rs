@@ -1,8 +1,10 @@
 //! Distance, gradient and velocity anywhere.
 
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8, i32x8};
 use glam::Vec3;
 
 use super::DistanceField;
+use crate::math::lanes::{HALF, Vec3x8};
 
 /// What the field says about a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,6 +65,78 @@ impl DistanceField {
         FieldSample { distance, gradient, velocity }
     }
 
+    /// [`distance_at`](Self::distance_at) for the lanes whose bits are set in `asked`, and the gradient
+    /// of the interpolant, which is about a unit vector. Other lanes say nothing.
+    #[inline(always)]
+    pub(crate) fn slopes<S: Simd>(
+        &self,
+        simd: S,
+        p: Vec3x8<S>,
+        asked: u32,
+    ) -> (f32x8<S>, Vec3x8<S>) {
+        let layout = &self.grid.xyz;
+        let splat = |v: f32| f32x8::splat(simd, v);
+        // Find the cells.
+        let g = (p - Vec3x8::splat(simd, self.grid.origin)) * splat(self.grid.inverse_cell);
+        let last = |n: usize| n as f32 - 1.0;
+        let [x_len, y_len, z_len] = layout.len;
+        let within = g.x.simd_ge(0.0)
+            & g.x.simd_lt(last(x_len))
+            & g.y.simd_ge(0.0)
+            & g.y.simd_lt(last(y_len))
+            & g.z.simd_ge(0.0)
+            & g.z.simd_lt(last(z_len));
+        let cell = Vec3x8 { x: g.x.floor(), y: g.y.floor(), z: g.z.floor() };
+        let at = g - cell;
+        let index = |v: f32x8<S>| v.to_int::<i32x8<S>>();
+        let (row, plane) = (layout.row, layout.plane);
+        let first = layout.index(0, 0, 0) as i32;
+        let nodes =
+            index(cell.x) + first + index(cell.y) * row as i32 + index(cell.z) * plane as i32;
+        let inside = within.to_bitmask() as u32 & asked;
+        // Bring the corners together, lane by lane.
+        let mut corners = [[0.0; HALF]; 8];
+        for lane in 0..HALF {
+            if inside & (1 << lane) != 0 {
+                let node = nodes[lane] as usize;
+                let mut pair = |k: usize, from: usize| {
+                    if let Some(&[a, b]) = self.distance.get(from..from + 2) {
+                        corners[k][lane] = a;
+                        corners[k + 1][lane] = b;
+                    }
+                };
+                pair(0, node);
+                pair(2, node + row);
+                pair(4, node + plane);
+                pair(6, node + plane + row);
+            }
+        }
+        // Interpolate: x, then y, then z.
+        let corner = |k: usize| f32x8::from_slice(simd, &corners[k]);
+        let mix = |a: f32x8<S>, b: f32x8<S>, t: f32x8<S>| a + (b - a) * t;
+        let face = |k: usize| {
+            let (a, b, c, d) = (corner(k), corner(k + 1), corner(k + 2), corner(k + 3));
+            let value = mix(mix(a, b, at.x), mix(c, d, at.x), at.y);
+            (value, mix(b - a, d - c, at.y), mix(c - a, d - b, at.x))
+        };
+        let ((low, x0, y0), (high, x1, y1)) = (face(0), face(4));
+        let mut distance = mix(low, high, at.z);
+        let slope = Vec3x8 { x: mix(x0, x1, at.z), y: mix(y0, y1, at.z), z: high - low };
+        let mut gradient = slope * splat(self.grid.inverse_cell);
+        // Beyond the grid there is only the mesh's box.
+        let beyond = asked & !inside;
+        if beyond != 0 {
+            for lane in 0..HALF {
+                if beyond & (1 << lane) != 0 {
+                    let sample = self.beyond(p.lane(lane));
+                    distance[lane] = sample.distance;
+                    gradient.set_lane(lane, sample.gradient);
+                }
+            }
+        }
+        (distance, gradient)
+    }
+
     /// Distance and unit gradient of the trilinear interpolant.
     #[inline]
     fn slope(&self, p: Vec3, place: &Place) -> (f32, Vec3) {
@@ -85,7 +159,7 @@ impl DistanceField {
     /// Velocity at a point of the surface: the average of the nodes around it that are in the band.
     /// A point that is not on the surface is brought there first.
     #[inline]
-    fn velocity_at(&self, mut p: Vec3) -> Vec3 {
+    pub(crate) fn velocity_at(&self, mut p: Vec3) -> Vec3 {
         for _step in 0..STEPS {
             let Some(place) = self.place(p) else { break };
             let [near, far] = self.faces(place.node, &self.velocity);
@@ -104,13 +178,13 @@ impl DistanceField {
     #[inline]
     fn place(&self, p: Vec3) -> Option<Place> {
         let layout = &self.grid.xyz;
-        let last = layout.len.map(|n| n as f32 - 1.0);
+        let [x_len, y_len, z_len] = layout.len;
         let g = self.grid.in_cells(p);
-        let within = |g: f32, last: f32| g >= 0.0 && g < last;
-        if !(within(g.x, last[0]) && within(g.y, last[1]) && within(g.z, last[2])) {
+        let within = |g: f32, len: usize| g >= 0.0 && g < len as f32 - 1.0;
+        if !(within(g.x, x_len) && within(g.y, y_len) && within(g.z, z_len)) {
             return None;
         }
-        let [x, y, z] = g.to_array().map(|g| g as usize);
+        let (x, y, z) = (g.x as usize, g.y as usize, g.z as usize);
         let at = g - Vec3::new(x as f32, y as f32, z as f32);
         Some(Place { node: layout.index(x, y, z), at })
     }
@@ -119,8 +193,8 @@ impl DistanceField {
     #[inline]
     fn faces<T: Copy>(&self, node: usize, values: &[T]) -> [[T; 4]; 2] {
         let (row, plane) = (self.grid.xyz.row, self.grid.xyz.plane);
-        [node, node + plane]
-            .map(|i| [values[i], values[i + 1], values[i + row], values[i + row + 1]])
+        let face = |i: usize| [values[i], values[i + 1], values[i + row], values[i + row + 1]];
+        [face(node), face(node + plane)]
     }
 
     /// The gradient over two cells, where that of the cell vanishes; up if that does too.
@@ -169,4 +243,44 @@ where
     let low = a + (b - a) * x;
     let high = c + (d - c) * x;
     low + (high - low) * y
+}
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::{Level, dispatch};
+    use proptest::prelude::*;
+
+    use super::super::Settings;
+    use super::*;
+
+    #[inline(always)]
+    fn ask<S: Simd>(simd: S, field: &DistanceField, points: &[Vec3]) -> Vec<(f32, Vec3)> {
+        let mut p = Vec3x8::splat(simd, Vec3::ZERO);
+        for (lane, &point) in points.iter().enumerate() {
+            p.set_lane(lane, point);
+        }
+        let (distance, gradient) = field.slopes(simd, p, 0xff);
+        (0..HALF).map(|lane| (distance[lane], gradient.lane(lane))).collect()
+    }
+
+    proptest! {
+        /// Lanes say what one point after the other says, inside, outside and beyond the grid.
+        #[test]
+        fn lanes_agree_with_single_points(
+            points in prop::collection::vec((-0.4f32..0.4, -0.4f32..0.4, -0.4f32..0.4), HALF)
+        ) {
+            let points: Vec<Vec3> = points.into_iter().map(Vec3::from).collect();
+            let corners = [Vec3::ZERO, Vec3::X * 0.2, Vec3::Y * 0.25, Vec3::Z * 0.15];
+            let triangles = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+            let settings = Settings { cell: 0.02, ..Settings::default() };
+            let mut field = DistanceField::new(&triangles, &settings).expect("settings are fine");
+            field.rebuild(&corners, &[Vec3::ZERO; 4]);
+            let found = dispatch!(Level::new(), simd => ask(simd, &field, &points));
+            for (&p, (distance, gradient)) in points.iter().zip(found) {
+                prop_assert_eq!(distance, field.distance_at(p));
+                let expected = field.sample(p).gradient;
+                prop_assert!(gradient.normalize_or(expected).dot(expected) > 0.999, "{p}");
+            }
+        }
+    }
 }

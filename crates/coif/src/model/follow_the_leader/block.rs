@@ -6,13 +6,13 @@
 //! shorter ones are continued straight beyond their tips by particles that nothing sees (`last` says
 //! where a lane ends). What does not change lies in the block.
 
-use fearless_simd::{Simd, SimdBase, f32x16};
-use glam::Vec3;
+use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
+use glam::{Mat3, Vec3};
 
 use super::Settings;
 use super::style::{self, Stage};
 use crate::groom::Groom;
-use crate::math::lanes::{VECTOR, lane, set_lane};
+use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
 
@@ -198,17 +198,17 @@ impl Block {
         }
     }
 
-    /// Lengths of the segments that end at a point (m).
+    /// Lengths of the segments of half the lanes that end at a point (m).
     #[inline(always)]
-    pub(super) fn length_row<S: Simd>(&self, simd: S, i: usize) -> f32x16<S> {
-        f32x16::from_slice(simd, &self.length[i * LANES..(i + 1) * LANES])
+    pub(super) fn length_row<S: Simd>(&self, simd: S, i: usize, half: usize) -> f32x8<S> {
+        half_row(simd, &self.length.as_chunks().0[i], half)
     }
 
     /// What a correction of a length does to the predecessor of a point.
     #[inline(always)]
-    pub(super) fn reaction_row<S: Simd>(&self, simd: S, i: usize) -> f32x16<S> {
+    pub(super) fn reaction_row<S: Simd>(&self, simd: S, i: usize, half: usize) -> f32x8<S> {
         let at = if self.even { 0 } else { i };
-        let row = f32x16::from_slice(simd, &self.reaction[at * LANES..(at + 1) * LANES]);
+        let row = half_row(simd, &self.reaction.as_chunks().0[at], half);
         if self.even && i + 1 == self.points { row * 0.5 } else { row }
     }
 
@@ -218,24 +218,40 @@ impl Block {
     }
 
     /// Brings the root transforms and the wind of the lanes' strands together.
-    pub(super) fn load_roots(&mut self, env: &Environment<'_>, position: &[f32]) {
+    #[inline(always)]
+    pub(super) fn load_roots<S: Simd>(&mut self, simd: S, env: &Environment<'_>, position: &[f32]) {
         self.root_before = self.root;
-        let still = env.wind.is_still();
-        for l in 0..LANES {
-            self.set_root(l, &env.world_from_rest[self.strands[l] as usize]);
-            if !still {
-                let at = lane(position, 0, l);
-                set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
-            }
+        let mut turn = [[0.0; LANES]; 4];
+        for (l, &strand) in self.strands.iter().enumerate() {
+            let RigidTransform { rotation: q, translation } = env.world_from_rest[strand as usize];
+            (turn[0][l], turn[1][l], turn[2][l], turn[3][l]) = (q.x, q.y, q.z, q.w);
+            set_lane(&mut self.root[3], 0, l, translation);
         }
-        if still {
+        // Columns of the rotations.
+        let row = |from: &[f32; LANES]| f32x16::from_slice(simd, from);
+        let (x, y, z, w) = (row(&turn[0]), row(&turn[1]), row(&turn[2]), row(&turn[3]));
+        let one = f32x16::splat(simd, 1.0);
+        let (x2, y2, z2) = (x + x, y + y, z + z);
+        let (xx, yy, zz) = (x * x2, y * y2, z * z2);
+        let (xy, xz, yz) = (x * y2, x * z2, y * z2);
+        let (wx, wy, wz) = (w * x2, w * y2, w * z2);
+        Vec3x { x: one - (yy + zz), y: xy + wz, z: xz - wy }.store(&mut self.root[0], 0);
+        Vec3x { x: xy - wz, y: one - (xx + zz), z: yz + wx }.store(&mut self.root[1], 0);
+        Vec3x { x: xz + wy, y: yz - wx, z: one - (xx + yy) }.store(&mut self.root[2], 0);
+        if env.wind.is_still() {
             self.wind = [0.0; VECTOR];
+            return;
+        }
+        for l in 0..LANES {
+            let at = lane(position, 0, l);
+            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
         }
     }
 
     /// Says where the scalp under a lane's strand is.
     pub(super) fn set_root(&mut self, l: usize, world_from_rest: &RigidTransform) {
-        let columns = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| world_from_rest.direction(axis));
+        let m = Mat3::from_quat(world_from_rest.rotation);
+        let columns = [m.x_axis, m.y_axis, m.z_axis];
         let all = columns.into_iter().chain([world_from_rest.translation]);
         for (to, v) in self.root.iter_mut().zip(all) {
             set_lane(to, 0, l, v);

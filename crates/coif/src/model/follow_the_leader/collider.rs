@@ -13,14 +13,15 @@ const SKIN: f32 = 1e-5;
 /// scaled along the axes and swept along y.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepCollider {
-    pub(super) shape_from_world: Mat3,
-    pub(super) centre: Vec3,
-    /// From the world to the unit ball: `to_ball * p - ball_centre`; for a ball without sweep.
+    /// From the world to the unit ball: `to_ball * p - ball_centre`. For a plane, lengths stay.
     pub(super) to_ball: Mat3,
     pub(super) ball_centre: Vec3,
-    pub(super) inverse_radii: Vec3,
-    pub(super) half_height: f32,
+    /// How far the unit ball is swept along y, both ways.
+    pub(super) sweep: f32,
     pub(super) plane: bool,
+    /// Centre (m) and squared radius (m^2) of a ball around it.
+    pub(super) centre: Vec3,
+    pub(super) reach2: f32,
     pub(super) friction: f32,
     /// Velocity of the material at `p` is `spin * p + drift` (m/s).
     pub(super) spin: Mat3,
@@ -28,6 +29,9 @@ pub(super) struct StepCollider {
     /// A box around it in the world (m).
     bounds: Bounds,
 }
+
+/// Smallest square of a gradient (1/m^2) that still has a direction.
+pub(super) const NO_GRADIENT: f32 = 1e-18;
 
 /// An axis-aligned box in the world (m).
 #[derive(Debug, Clone, Copy)]
@@ -69,42 +73,45 @@ impl Obstacles<'_> {
 /// The colliders that could touch some particles.
 pub(super) struct Near<'a> {
     pub(super) all: &'a [StepCollider],
-    /// Indices of the near ones, unless there are more of them than fit: then all count as near.
-    picked: [u32; MOST_NEAR],
+    /// The near ones, unless there are more of them than fit: then all count as near.
+    picked: [Option<&'a StepCollider>; MOST_NEAR],
     count: usize,
 }
 
 /// Most colliders that are kept apart as near.
-const MOST_NEAR: usize = 48;
+const MOST_NEAR: usize = 32;
 
 impl<'a> Near<'a> {
     /// None are near yet.
+    #[inline(always)]
     pub(super) fn none(all: &'a [StepCollider]) -> Self {
-        Self { all, picked: [0; MOST_NEAR], count: 0 }
+        Self { all, picked: [None; MOST_NEAR], count: 0 }
     }
 
     /// All count as near.
     pub(super) fn all(all: &'a [StepCollider]) -> Self {
-        Self { all, picked: [0; MOST_NEAR], count: if all.is_empty() { 0 } else { usize::MAX } }
+        let mut near = Self::none(all);
+        all.iter().for_each(|collider| near.add(collider));
+        near
     }
 
-    /// Keeps the colliders that meet a box.
+    #[inline(always)]
+    fn add(&mut self, collider: &'a StepCollider) {
+        if let Some(free) = self.picked.get_mut(self.count) {
+            *free = Some(collider);
+        }
+        self.count += 1;
+    }
+
+    /// Keeps the colliders that reach into a box.
     pub(super) fn pick(&mut self, bounds: &Bounds) {
         self.count = 0;
-        for (i, collider) in self.all.iter().enumerate() {
-            if collider.bounds.meet(bounds) {
-                if self.count < MOST_NEAR {
-                    self.picked[self.count] = i as u32;
-                }
-                self.count += 1;
+        let (centre, extent) = ((bounds.lo + bounds.hi) * 0.5, (bounds.hi - bounds.lo) * 0.5);
+        for collider in self.all {
+            if collider.bounds.meet(bounds) && collider.may_reach(centre, extent) {
+                self.add(collider);
             }
         }
-    }
-
-    /// Whether any is near.
-    #[inline(always)]
-    pub(super) fn any(&self) -> bool {
-        self.count > 0
     }
 
     #[inline(always)]
@@ -114,7 +121,19 @@ impl<'a> Near<'a> {
 
     #[inline(always)]
     pub(super) fn get(&self, i: usize) -> &'a StepCollider {
-        if self.count > MOST_NEAR { &self.all[i] } else { &self.all[self.picked[i] as usize] }
+        let picked = if self.count > MOST_NEAR { None } else { self.picked[i] };
+        picked.unwrap_or_else(|| &self.all[i])
+    }
+
+    /// The near ones.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a StepCollider> + Clone {
+        (0..self.len()).map(|i| self.get(i))
+    }
+
+    /// The near ones in an array of their own, if they fit.
+    #[inline(always)]
+    pub(super) fn picked(&self) -> Option<&[Option<&'a StepCollider>]> {
+        self.picked.get(..self.count)
     }
 }
 
@@ -150,63 +169,77 @@ impl StepCollider {
             let round = scaled.iter().map(|c| *c * *c).sum::<Vec3>();
             Vec3::new(round.x.sqrt(), round.y.sqrt(), round.z.sqrt()) + m.y_axis.abs() * half_height
         };
+        let widest = (1.0 / inverse_radii).max_element();
         let shape_from_world = world_from_shape.transpose();
         let to_ball = Mat3::from_diagonal(inverse_radii) * shape_from_world;
         Self {
             to_ball,
             ball_centre: to_ball * centre,
             bounds: Bounds { lo: centre - extent, hi: centre + extent },
-            shape_from_world,
-            centre,
-            inverse_radii,
-            half_height,
+            sweep: half_height * inverse_radii.y,
             plane,
+            centre,
+            reach2: if plane { f32::INFINITY } else { (widest + half_height).powi(2) },
             friction: collider.friction,
             spin: (Mat3::IDENTITY - Mat3::from_quat(back.rotation)) * (1.0 / dt),
             drift: -back.translation / dt,
         }
     }
 
+    /// Whether it may reach into a box around `centre`, as far as a ball around the box tells in the
+    /// scale of the unit ball.
+    fn may_reach(&self, centre: Vec3, extent: Vec3) -> bool {
+        let s = self.to_unit_ball(centre);
+        let m = &self.to_ball;
+        let size =
+            m.x_axis.abs() * extent.x + m.y_axis.abs() * extent.y + m.z_axis.abs() * extent.z;
+        if self.plane {
+            return s.y < size.y;
+        }
+        let reach = 1.0 + size.length();
+        s.dot(s) < reach * reach
+    }
+
     /// The tangent plane that a point inside is nearest to in the collider's own scale, and how far
     /// the point is from it (negative inside). `None` outside.
     pub(super) fn inside(&self, p: Vec3) -> Option<(Vec3, f32)> {
-        let mut q = self.shape_from_world * (p - self.centre);
-        let (normal, distance) = if self.plane {
-            (Vec3::Y, q.y)
-        } else {
-            q.y -= q.y.clamp(-self.half_height, self.half_height);
-            let s = q * self.inverse_radii;
-            let level2 = s.dot(s);
-            if level2 >= 1.0 {
-                return None;
-            }
-            self.tangent(q, s, level2)
-        };
-        (distance < 0.0).then(|| (self.shape_from_world.transpose() * normal, distance))
-    }
-
-    /// Tangent plane at the surface point on the ray from the axis through `q`.
-    fn tangent(&self, q: Vec3, s: Vec3, level2: f32) -> (Vec3, f32) {
-        let level = level2.sqrt().max(1e-6);
-        let gradient = s * self.inverse_radii;
-        let size = gradient.length();
-        let normal = if size > 1e-12 { gradient * (1.0 / size) } else { Vec3::X };
-        (normal, (1.0 - 1.0 / level) * q.dot(normal))
+        let s = self.to_unit_ball(p);
+        let outside = if self.plane { s.y >= 0.0 } else { s.dot(s) >= 1.0 };
+        (!outside).then(|| self.tangent(s))
     }
 
     /// A half-space free of the collider that is good around `p`, inside or outside.
     pub(super) fn half_space(&self, p: Vec3) -> HalfSpace {
-        let world_from_shape = self.shape_from_world.transpose();
-        let mut q = self.shape_from_world * (p - self.centre);
-        let (normal, distance) = if self.plane {
-            (Vec3::Y, q.y)
-        } else {
-            q.y -= q.y.clamp(-self.half_height, self.half_height);
-            let s = q * self.inverse_radii;
-            self.tangent(q, s, s.dot(s))
-        };
-        let normal = world_from_shape * normal;
+        let (normal, distance) = self.tangent(self.to_unit_ball(p));
         HalfSpace { normal, offset: normal.dot(p) - distance }
+    }
+
+    /// A point in the scale of the unit ball, from the nearest place of the swept centre.
+    fn to_unit_ball(&self, p: Vec3) -> Vec3 {
+        let mut s = self.to_ball * p - self.ball_centre;
+        s.y -= s.y.clamp(-self.sweep, self.sweep);
+        s
+    }
+
+    /// Tangent plane at the surface point on the ray from the axis through `s`: its normal, and how
+    /// far the point is from it (m).
+    ///
+    /// Model: in the unit ball's scale the plane is `s . s' = |s|`; the world's gradient of the left
+    /// side is `to_ball^T s`.
+    fn tangent(&self, s: Vec3) -> (Vec3, f32) {
+        if self.plane {
+            return (self.to_ball.transpose() * Vec3::Y, s.y);
+        }
+        let level2 = s.dot(s);
+        let gradient = self.to_ball.transpose() * s;
+        let size2 = gradient.dot(gradient);
+        if size2 < NO_GRADIENT {
+            // In the very middle any way out is right.
+            let gradient = self.to_ball.transpose() * Vec3::X;
+            return (gradient.normalize_or(Vec3::X), -1.0 / gradient.length());
+        }
+        let inverse = 1.0 / size2.sqrt();
+        (gradient * inverse, (level2 - level2.sqrt()) * inverse)
     }
 
     /// Velocity (m/s) of the material at `p`.

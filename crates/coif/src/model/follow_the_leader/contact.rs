@@ -7,13 +7,13 @@
 //! closed form. Several colliders are treated in turn; what is left after that goes to an exact
 //! enumeration of the few half-spaces around the particle (`on_sphere.rs`).
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
 use glam::Vec3;
 
 use super::Pass;
-use super::collider::{Near, Obstacles, StepCollider};
+use super::collider::{NO_GRADIENT, Near, Obstacles, StepCollider};
 use super::on_sphere::resolve_on_sphere;
-use crate::math::lanes::Vec3x;
+use crate::math::lanes::Vec3x8;
 use crate::model::FieldObstacle;
 
 /// Rounds over all colliders in lanes before the exact enumeration takes over.
@@ -22,134 +22,221 @@ const ROUNDS: usize = 3;
 /// Rounds in a distance field, whose surface is curved and whose planes are not exact.
 const FIELD_ROUNDS: usize = 4;
 
-/// Largest slope of an interpolated distance: a little more than that of an exact one.
-const SLOPE: f32 = 1.2;
+/// Sines and cosines of the circles that are searched where planes lead nowhere: 30 to 150 degrees.
+const RINGS: [(f32, f32); 5] =
+    [(0.5, 0.866_025_4), (0.866_025_4, 0.5), (1.0, 0.0), (0.866_025_4, -0.5), (0.5, -0.866_025_4)];
+
+/// Directions that are looked at on a circle.
+const STEPS_AROUND: usize = 8;
+
+/// Sines and cosines around a circle, in half steps.
+const AROUND: [(f32, f32); 16] = {
+    let (a, b, c) = (0.382_683_43, std::f32::consts::FRAC_1_SQRT_2, 0.923_879_5);
+    [
+        (0.0, 1.0),
+        (a, c),
+        (b, b),
+        (c, a),
+        (1.0, 0.0),
+        (c, -a),
+        (b, -b),
+        (a, -c),
+        (0.0, -1.0),
+        (-a, -c),
+        (-b, -b),
+        (-c, -a),
+        (-1.0, 0.0),
+        (-c, a),
+        (-b, b),
+        (-a, c),
+    ]
+};
+
+/// Largest slope of an interpolated distance, a little more than that of an exact one: a point is at
+/// most this many lengths nearer to the surface than its predecessor. Where that is not near enough,
+/// the field need not be asked.
+pub(super) const SLOPE: f32 = 1.2;
 
 /// The result of a collision in lanes.
 pub(super) struct LaneContact<S: Simd> {
     /// Whether anything was touched; if not, the rest says nothing.
     pub(super) touched: bool,
-    /// Where the particles are now.
-    pub(super) position: Vec3x<S>,
     /// What to take off their velocities (m/s).
-    pub(super) brake: Vec3x<S>,
+    pub(super) brake: Vec3x8<S>,
     /// How many could not be brought out.
     pub(super) unresolved: u32,
-    /// Least distance from the surface of a distance field (m).
-    pub(super) clear: f32x16<S>,
 }
 
-/// Sixteen segments: from where, and how long.
+/// Eight segments: from where, in which direction, and how long.
 #[derive(Clone, Copy)]
 pub(super) struct Segment<S: Simd> {
-    pub(super) parent: Vec3x<S>,
-    pub(super) grandparent: Vec3x<S>,
-    pub(super) length: f32x16<S>,
-    /// The inner ends are at least this far from the surface of a distance field (m).
-    pub(super) clear: f32x16<S>,
+    pub(super) parent: Vec3x8<S>,
+    /// Direction of the segments before.
+    pub(super) ahead: Vec3x8<S>,
+    /// Direction of the segments.
+    pub(super) along: Vec3x8<S>,
+    pub(super) length: f32x8<S>,
+    /// The outer ends are at least this far from the surface of a distance field (m).
+    pub(super) clear: f32x8<S>,
+}
+
+impl<S: Simd> Segment<S> {
+    /// The outer ends.
+    #[inline(always)]
+    pub(super) fn end(&self) -> Vec3x8<S> {
+        self.parent + self.along * self.length
+    }
 }
 
 /// What has been touched, for friction.
 struct Touch<S: Simd> {
-    normal: Vec3x<S>,
-    depth: f32x16<S>,
-    surface: Vec3x<S>,
-    friction: f32x16<S>,
-    restitution: f32x16<S>,
+    normal: Vec3x8<S>,
+    depth: f32x8<S>,
+    surface: Vec3x8<S>,
+    friction: f32x8<S>,
+    restitution: f32x8<S>,
 }
 
 impl<S: Simd> Touch<S> {
     #[inline(always)]
     fn none(simd: S) -> Self {
-        let (zero, none) = (Vec3x::splat(simd, Vec3::ZERO), f32x16::splat(simd, 0.0));
+        let (zero, none) = (Vec3x8::splat(simd, Vec3::ZERO), f32x8::splat(simd, 0.0));
         Self { normal: zero, depth: none, surface: zero, friction: none, restitution: none }
     }
 
     /// Stops the motion into the surface, or turns it round; slows the sliding by Coulomb's law.
     #[inline(always)]
-    fn brake(&self, simd: S, moved: Vec3x<S>, inverse_dt: f32) -> Vec3x<S> {
-        let zero = f32x16::splat(simd, 0.0);
-        let relative = moved * f32x16::splat(simd, inverse_dt) - self.surface;
+    fn brake(&self, simd: S, moved: Vec3x8<S>, inverse_dt: f32) -> Vec3x8<S> {
+        let zero = f32x8::splat(simd, 0.0);
+        let relative = moved * f32x8::splat(simd, inverse_dt) - self.surface;
         let speed_out = relative.dot(self.normal);
         let across = self.normal * speed_out;
         let sliding = relative - across;
         let speed = sliding.length();
         let most = self.friction * self.depth * inverse_dt;
-        let share = (most / speed.max(f32x16::splat(simd, 1e-9))).min(f32x16::splat(simd, 1.0));
+        let share = (most / speed.max(f32x8::splat(simd, 1e-9))).min(f32x8::splat(simd, 1.0));
         // The candidate came in with the depth over the step.
         let bounce = self.normal * (self.restitution * self.depth * inverse_dt);
         (across + sliding * share - bounce)
-            .or(self.depth.simd_gt(zero), Vec3x::splat(simd, Vec3::ZERO))
+            .or(self.depth.simd_gt(zero), Vec3x8::splat(simd, Vec3::ZERO))
     }
 }
 
-/// Moves candidates `p` on the spheres around the segments' inner ends out of the body. `before` is
-/// where the particles were at the start of the step.
+impl Near<'_> {
+    /// The first near collider that any of the points is in.
+    #[inline(always)]
+    pub(super) fn first_around<S: Simd>(&self, simd: S, p: Vec3x8<S>) -> Option<usize> {
+        if let Some(picked) = self.picked() {
+            for (i, collider) in picked.iter().enumerate() {
+                if let Some(collider) = collider
+                    && holds_any(simd, collider, p)
+                {
+                    return Some(i);
+                }
+            }
+            return None;
+        }
+        for (i, collider) in self.all.iter().enumerate() {
+            if holds_any(simd, collider, p) {
+                return Some(i);
+            }
+        }
+        None
+    }
+}
+
+/// Whether any of the points is inside; most are not even in the ball around.
+#[inline(always)]
+fn holds_any<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> bool {
+    in_ball_around(simd, c, p) && level_of(simd, c, p).1.simd_lt(1.0).any_true()
+}
+
+#[inline(always)]
+fn in_ball_around<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> bool {
+    let d = p - Vec3x8::splat(simd, c.centre);
+    d.dot(d).simd_lt(c.reach2).any_true()
+}
+
+/// Moves the outer ends of segments on the spheres around the inner ends out of the body; directions
+/// and clearance of the segments follow. `first` is the collider to begin with, `before` is where the
+/// outer ends were at the start of the step.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
-pub(super) fn collide<S: Simd>(
+pub(super) fn leave_body<S: Simd>(
     simd: S,
     near: &Near<'_>,
+    first: usize,
     obstacles: &Obstacles<'_>,
-    active: mask32x16<S>,
-    segment: &Segment<S>,
-    candidate: Vec3x<S>,
-    before: Vec3x<S>,
+    active: mask32x8<S>,
+    segment: &mut Segment<S>,
+    before: Vec3x8<S>,
     pass: &Pass,
 ) -> LaneContact<S> {
-    let mut p = candidate;
+    let mut p = segment.end();
     let mut touched = false;
     let mut touch = Touch::none(simd);
-    let mut hit = true;
-    for _round in 0..ROUNDS {
-        hit = false;
-        for collider in (0..near.len()).map(|i| near.get(i)) {
-            // Test which lanes are inside.
-            let level2 = level_of(simd, collider, p);
-            let inside = level2.simd_lt(1.0) & active;
-            if !inside.any_true() {
-                continue;
-            }
-            (hit, touched) = (true, true);
-            // Find the tangent plane, and turn the segment onto it.
-            let (n, distance) = tangent_of(simd, collider, p, level2);
-            let turned = onto_plane(segment, p, n, distance);
-            // Remember the touch for friction.
-            let deeper = inside & (-distance).simd_gt(touch.depth);
-            touch.depth = deeper.select(-distance, touch.depth);
-            touch.normal = n.or(inside, touch.normal);
-            touch.surface = material_velocity(simd, collider, p).or(inside, touch.surface);
-            touch.friction = inside.select(f32x16::splat(simd, collider.friction), touch.friction);
-            p = turned.or(inside, p);
+    // Go round the near colliders until none of them has moved a point since its own turn: a point
+    // that lies on a tangent plane is outside of that collider.
+    let count = near.len();
+    let (mut next, mut settled, mut turns) = (first, 0, ROUNDS * count);
+    while settled < count && turns > 0 {
+        let collider = near.get(next);
+        next = if next + 1 == count { 0 } else { next + 1 };
+        turns -= 1;
+        settled += 1;
+        if !in_ball_around(simd, collider, p) {
+            continue;
         }
-        if !hit {
-            break;
+        // Test which lanes are inside.
+        let (s, level2) = level_of(simd, collider, p);
+        let inside = level2.simd_lt(1.0) & active;
+        if !inside.any_true() {
+            continue;
         }
+        touched = true;
+        // Find the tangent plane, and turn the segments onto it.
+        let (n, distance) = tangent_of(simd, collider, s, level2);
+        let (turned, reached) = onto_plane(segment, inside, n, distance);
+        settled = usize::from(reached);
+        // Remember the touch for friction.
+        touch.depth = inside.select((-distance).max(touch.depth), touch.depth);
+        touch.normal = n.or(inside, touch.normal);
+        touch.surface = material_velocity(simd, collider, p).or(inside, touch.surface);
+        touch.friction = inside.select(f32x8::splat(simd, collider.friction), touch.friction);
+        segment.along = turned.or(inside, segment.along);
+        p = segment.end();
     }
     let mut unresolved = 0;
-    if touched && hit {
-        // Settle what the rounds left open, lane by lane.
-        let bits = active.to_bitmask();
-        for lane in (0..crate::math::LANES).filter(|l| bits & (1 << l) != 0) {
-            let candidate = p.lane(lane);
-            if near.all.iter().any(|c| c.inside(candidate).is_some()) {
-                let parent = segment.parent.lane(lane);
-                let (found, free) =
-                    resolve_on_sphere(near.all, parent, segment.length[lane], candidate);
-                p.set_lane(lane, found);
-                unresolved += u32::from(!free);
-            }
-        }
+    if settled < count {
+        unresolved += settle(near, active, segment);
+        p = segment.end();
     }
-    let mut clear = segment.clear;
     if let Some(field) = obstacles.field {
-        let (inside, stuck) =
-            leave_field(simd, field, active, segment, &mut p, &mut touch, &mut clear);
-        touched |= inside;
+        let (inside, stuck) = leave_field(simd, field, active, segment, p, &mut touch);
+        if inside {
+            touched = true;
+            p = segment.end();
+        }
         unresolved += stuck;
     }
     let brake = if touched { touch.brake(simd, p - before, 1.0 / pass.dt) } else { touch.normal };
-    LaneContact { touched, position: p, brake, unresolved, clear }
+    LaneContact { touched, brake, unresolved }
+}
+
+/// Settles what the turns left open, lane by lane: says how many stay inside.
+#[inline(never)]
+fn settle<S: Simd>(near: &Near<'_>, active: mask32x8<S>, segment: &mut Segment<S>) -> u32 {
+    let mut unresolved = 0;
+    for lane in bits(active.to_bitmask() as u32) {
+        let (parent, length) = (segment.parent.lane(lane), segment.length[lane]);
+        let candidate = parent + segment.along.lane(lane) * length;
+        if near.iter().any(|c| c.inside(candidate).is_some()) {
+            let (found, free) = resolve_on_sphere(near.iter(), parent, length, candidate);
+            segment.along.set_lane(lane, (found - parent).normalize_or(Vec3::Y));
+            unresolved += u32::from(!free);
+        }
+    }
+    unresolved
 }
 
 /// Moves particles out of a distance field, as [`collide`] does with shapes: onto the plane through
@@ -159,71 +246,81 @@ pub(super) fn collide<S: Simd>(
 fn leave_field<S: Simd>(
     simd: S,
     obstacle: &FieldObstacle<'_>,
-    active: mask32x16<S>,
-    segment: &Segment<S>,
-    p: &mut Vec3x<S>,
+    active: mask32x8<S>,
+    segment: &mut Segment<S>,
+    mut p: Vec3x8<S>,
     touch: &mut Touch<S>,
-    clear: &mut f32x16<S>,
 ) -> (bool, u32) {
-    // A point is at most a length nearer to the surface than its predecessor: where that is not near
-    // enough, do not ask.
-    *clear = segment.clear - segment.length * SLOPE;
-    let near = clear.simd_lt(obstacle.skin) & active;
+    let near = segment.clear.simd_lt(obstacle.skin) & active;
     let mut asked = near.to_bitmask() as u32;
-    let mut any = false;
+    let (mut any, mut stuck) = (false, 0);
     for round in 0..=FIELD_ROUNDS {
-        // Ask the field lane by lane.
-        let mut inside = 0u32;
-        let mut distances = f32x16::splat(simd, 0.0);
-        for lane in bits(asked) {
-            let d = obstacle.field.distance_at(p.lane(lane)) - obstacle.skin;
-            clear[lane] = d;
-            if d < 0.0 {
-                inside |= 1 << lane;
-                distances[lane] = d;
-            }
-        }
+        let (distance, slope) = obstacle.field.slopes(simd, p, asked);
+        let distance = distance - obstacle.skin;
+        let mask = mask32x8::from_bitmask(simd, u64::from(asked));
+        segment.clear = mask.select(distance, segment.clear);
+        let inside_mask = distance.simd_lt(0.0) & mask;
+        let inside = inside_mask.to_bitmask() as u32;
         if inside == 0 {
-            return (any, 0);
-        }
-        if round == FIELD_ROUNDS {
-            // What is left is in a fold: look all around.
-            let mut stuck = 0;
-            for lane in bits(inside) {
-                let start = p.lane(lane);
-                let (found, free) =
-                    search_field(obstacle, segment.parent.lane(lane), segment.length[lane], start);
-                p.set_lane(lane, found);
-                stuck += u32::from(!free);
-            }
-            return (any, stuck);
+            break;
         }
         any = true;
-        asked = inside;
-        let mut n = Vec3x::splat(simd, Vec3::Y);
-        let mut velocity = Vec3x::splat(simd, Vec3::ZERO);
-        for lane in bits(inside) {
-            let sample = obstacle.field.sample(p.lane(lane));
-            n.set_lane(lane, sample.gradient);
-            velocity.set_lane(lane, sample.velocity);
+        // Out of reach: no turn of the segment changes the distance by more than two lengths.
+        let deep = (distance + segment.length * (2.0 * SLOPE)).simd_lt(0.0) & inside_mask;
+        let deep = deep.to_bitmask() as u32;
+        if round == FIELD_ROUNDS || deep != 0 {
+            // What is left is in a fold: look all around.
+            let last = if round == FIELD_ROUNDS { inside } else { deep };
+            for lane in bits(last) {
+                let parent = segment.parent.lane(lane);
+                let length = segment.length[lane];
+                // With nothing free in reach, go on out from where the predecessor is.
+                let (along, free) = if deep & (1 << lane) != 0 {
+                    (obstacle.field.sample(parent).gradient, false)
+                } else {
+                    search_field(obstacle, parent, length, p.lane(lane))
+                };
+                segment.along.set_lane(lane, along);
+                stuck += u32::from(!free);
+            }
+            p = segment.end();
+            asked = inside & !last;
+            if asked == 0 {
+                break;
+            }
+            continue;
         }
-        let mask = mask32x16::from_bitmask(simd, u64::from(inside));
-        let turned = onto_plane(segment, *p, n, distances);
-        let deeper = mask & (-distances).simd_gt(touch.depth);
-        touch.depth = deeper.select(-distances, touch.depth);
-        touch.normal = n.or(mask, touch.normal);
-        touch.surface = velocity.or(mask, touch.surface);
-        touch.friction = mask.select(f32x16::splat(simd, obstacle.friction), touch.friction);
+        asked = inside;
+        let mut n = slope;
+        let mut velocity = Vec3x8::splat(simd, Vec3::ZERO);
+        let size2 = n.dot(n);
+        let usable = size2.simd_gt(0.01);
+        n = n * (f32x8::splat(simd, 1.0) / size2.sqrt());
+        let steep = usable.to_bitmask() as u32;
+        for lane in bits(inside) {
+            if steep & (1 << lane) == 0 {
+                n.set_lane(lane, obstacle.field.sample(p.lane(lane)).gradient);
+            }
+            let surface = p.lane(lane) - n.lane(lane) * (distance[lane] + obstacle.skin);
+            velocity.set_lane(lane, obstacle.field.velocity_at(surface));
+        }
+        let (turned, _) = onto_plane(segment, inside_mask, n, distance);
+        touch.depth = inside_mask.select((-distance).max(touch.depth), touch.depth);
+        touch.normal = n.or(inside_mask, touch.normal);
+        touch.surface = velocity.or(inside_mask, touch.surface);
+        touch.friction = inside_mask.select(f32x8::splat(simd, obstacle.friction), touch.friction);
         touch.restitution =
-            mask.select(f32x16::splat(simd, obstacle.restitution), touch.restitution);
-        *p = turned.or(mask, *p);
+            inside_mask.select(f32x8::splat(simd, obstacle.restitution), touch.restitution);
+        segment.along = turned.or(inside_mask, segment.along);
+        p = segment.end();
     }
-    (any, 0)
+    (any, stuck)
 }
 
-/// The place outside of a distance field on the sphere of radius `length` around `parent` that is
-/// nearest to `start`, of a few dozen that are looked at; the least deep if there is none, and whether
+/// The direction out of a distance field for a segment of a length at `parent` that is nearest to the
+/// one towards `start`, of a few dozen that are looked at; the least deep if there is none, and whether
 /// there is one.
+#[inline(never)]
 fn search_field(
     obstacle: &FieldObstacle<'_>,
     parent: Vec3,
@@ -234,21 +331,22 @@ fn search_field(
     let out = obstacle.field.sample(parent).gradient;
     let side = along.any_orthonormal_vector();
     let other = along.cross(side);
-    let mut best = (start, obstacle.field.distance_at(start) - obstacle.skin, 0.0f32);
+    let mut best = (along, obstacle.field.distance_at(start) - obstacle.skin, 0.0f32);
     let mut consider = |direction: Vec3| {
-        let p = parent + direction.normalize_or(along) * length;
+        let direction = direction.normalize_or(along);
+        let p = parent + direction * length;
         let depth = (obstacle.field.distance_at(p) - obstacle.skin).min(0.0);
-        let turn = p.distance_squared(start);
+        let turn = direction.distance_squared(along);
         if depth > best.1 || (depth == 0.0 && best.1 == 0.0 && turn < best.2) {
-            best = (p, depth, turn);
+            best = (direction, depth, turn);
         }
     };
     consider(out);
     // Circles around the direction that was wanted, wider and wider.
-    for ring in 1..=6u8 {
-        let (sin, cos) = (f32::from(ring) * 0.5).sin_cos();
-        for step in 0..8u8 {
-            let (s, c) = (f32::from(step) * std::f32::consts::FRAC_PI_4).sin_cos();
+    for (ring, &(sin, cos)) in RINGS.iter().enumerate() {
+        for step in 0..STEPS_AROUND {
+            // Every second circle is turned by half a step.
+            let (s, c) = AROUND[(2 * step + ring % 2) % AROUND.len()];
             consider(along * cos + (side * c + other * s) * sin);
         }
     }
@@ -256,119 +354,127 @@ fn search_field(
 }
 
 /// The bits that are set.
-fn bits(mask: u32) -> impl Iterator<Item = usize> {
-    (0..crate::math::LANES).filter(move |l| mask & (1 << l) != 0)
+#[inline(always)]
+fn bits(mask: u32) -> Bits {
+    Bits(mask)
 }
 
-#[inline(always)]
-fn to_shape<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> Vec3x<S> {
-    let d = p - Vec3x::splat(simd, c.centre);
-    let m = &c.shape_from_world;
-    Vec3x {
-        x: d.x * m.x_axis.x + d.y * m.y_axis.x + d.z * m.z_axis.x,
-        y: d.x * m.x_axis.y + d.y * m.y_axis.y + d.z * m.z_axis.y,
-        z: d.x * m.x_axis.z + d.y * m.y_axis.z + d.z * m.z_axis.z,
+struct Bits(u32);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let lowest = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(lowest)
     }
 }
 
-/// A level that is below one inside.
+/// A point in the scale of the unit ball, and a level that is below one inside.
 #[inline(always)]
-fn level_of<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> f32x16<S> {
-    if c.plane || c.half_height > 0.0 {
-        return axis_level_of(simd, c, p).1;
-    }
+fn level_of<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> (Vec3x8<S>, f32x8<S>) {
     let m = &c.to_ball;
-    let s = Vec3x {
+    let mut s = Vec3x8 {
         x: p.x * m.x_axis.x + p.y * m.y_axis.x + p.z * m.z_axis.x,
         y: p.x * m.x_axis.y + p.y * m.y_axis.y + p.z * m.z_axis.y,
         z: p.x * m.x_axis.z + p.y * m.y_axis.z + p.z * m.z_axis.z,
-    } - Vec3x::splat(simd, c.ball_centre);
-    s.dot(s)
-}
-
-/// The point relative to the axis, and its level.
-#[inline(always)]
-fn axis_level_of<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> (Vec3x<S>, f32x16<S>) {
-    let mut q = to_shape(simd, c, p);
+    } - Vec3x8::splat(simd, c.ball_centre);
     if c.plane {
-        return (q, q.y + 1.0);
+        return (s, s.y + 1.0);
     }
-    if c.half_height > 0.0 {
-        let lo = f32x16::splat(simd, -c.half_height);
-        let hi = f32x16::splat(simd, c.half_height);
-        q.y = q.y - q.y.max(lo).min(hi);
+    if c.sweep > 0.0 {
+        let (lo, hi) = (f32x8::splat(simd, -c.sweep), f32x8::splat(simd, c.sweep));
+        s.y = s.y - s.y.max(lo).min(hi);
     }
-    let (x, y, z) = (q.x * c.inverse_radii.x, q.y * c.inverse_radii.y, q.z * c.inverse_radii.z);
-    (q, x * x + y * y + z * z)
+    (s, s.dot(s))
 }
 
-/// Lane form of [`StepCollider::tangent`]; the normal is turned into the world.
+/// Lane form of [`StepCollider::inside`]'s plane.
 #[inline(always)]
 fn tangent_of<S: Simd>(
     simd: S,
     c: &StepCollider,
-    p: Vec3x<S>,
-    level2: f32x16<S>,
-) -> (Vec3x<S>, f32x16<S>) {
-    let (q, _) = axis_level_of(simd, c, p);
-    let (local, distance) = if c.plane {
-        (Vec3x::splat(simd, Vec3::Y), q.y)
-    } else {
-        let level = level2.sqrt().max(f32x16::splat(simd, 1e-6));
-        let g = c.inverse_radii * c.inverse_radii;
-        let gradient = Vec3x { x: q.x * g.x, y: q.y * g.y, z: q.z * g.z };
-        let size = gradient.length();
-        let scale = f32x16::splat(simd, 1.0) / size.max(f32x16::splat(simd, 1e-12));
-        let normal = (gradient * scale).or(size.simd_gt(1e-12), Vec3x::splat(simd, Vec3::X));
-        let distance =
-            (f32x16::splat(simd, 1.0) - f32x16::splat(simd, 1.0) / level) * q.dot(normal);
-        (normal, distance)
+    mut s: Vec3x8<S>,
+    mut level2: f32x8<S>,
+) -> (Vec3x8<S>, f32x8<S>) {
+    let one = f32x8::splat(simd, 1.0);
+    let above = s.y;
+    if c.plane {
+        (s, level2) = (Vec3x8::splat(simd, Vec3::Y), one);
+    }
+    let m = &c.to_ball;
+    let gradient = Vec3x8 {
+        x: s.x * m.x_axis.x + s.y * m.x_axis.y + s.z * m.x_axis.z,
+        y: s.x * m.y_axis.x + s.y * m.y_axis.y + s.z * m.y_axis.z,
+        z: s.x * m.z_axis.x + s.y * m.z_axis.y + s.z * m.z_axis.z,
     };
-    let m = &c.shape_from_world;
-    let world = Vec3x {
-        x: local.x * m.x_axis.x + local.y * m.x_axis.y + local.z * m.x_axis.z,
-        y: local.x * m.y_axis.x + local.y * m.y_axis.y + local.z * m.y_axis.z,
-        z: local.x * m.z_axis.x + local.y * m.z_axis.y + local.z * m.z_axis.z,
-    };
-    (world, distance)
+    let size2 = gradient.dot(gradient).max(f32x8::splat(simd, NO_GRADIENT));
+    let inverse = one / size2.sqrt();
+    let distance = if c.plane { above } else { (level2 - level2.sqrt()) * inverse };
+    (gradient * inverse, distance)
 }
 
 #[inline(always)]
-fn material_velocity<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> Vec3x<S> {
+fn material_velocity<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> Vec3x8<S> {
     let m = &c.spin;
-    Vec3x {
+    Vec3x8 {
         x: p.x * m.x_axis.x + p.y * m.y_axis.x + p.z * m.z_axis.x,
         y: p.x * m.x_axis.y + p.y * m.y_axis.y + p.z * m.z_axis.y,
         z: p.x * m.x_axis.z + p.y * m.y_axis.z + p.z * m.z_axis.z,
-    } + Vec3x::splat(simd, c.drift)
+    } + Vec3x8::splat(simd, c.drift)
 }
 
-/// The point of the circle where the plane `distance` away from `p` cuts the sphere around
-/// `parent`, nearest to `p`. Where the plane misses the sphere, the point nearest to the plane.
+/// Squared sine of the angle between a segment and a normal below which the segment has no direction
+/// along the surface.
+const STRAIGHT_IN: f32 = 1e-3;
+
+/// Directions that take the outer ends of segments to the nearest point of the circle where the planes
+/// `distance` away from them cut the spheres around the inner ends. Where a plane misses its sphere,
+/// the point nearest to the plane. Also says whether all planes were reached, of the lanes `asked`.
+///
+/// Model: with `a` the part of a direction along the normal, the plane fixes that part of the new one
+/// (`lift`); the part along the surface, `sqrt(1 - a^2)` long, is scaled to `sqrt(1 - lift^2)`.
 #[inline(always)]
 fn onto_plane<S: Simd>(
     segment: &Segment<S>,
-    p: Vec3x<S>,
-    n: Vec3x<S>,
-    distance: f32x16<S>,
-) -> Vec3x<S> {
-    let Segment { parent, grandparent, length, .. } = *segment;
-    let simd = length.simd;
-    let one = f32x16::splat(simd, 1.0);
-    let inverse = one / length;
-    let along = (p - parent) * inverse;
-    // The parent's height over the plane fixes the part of the new direction along the normal.
-    let height = distance + (parent - p).dot(n);
-    let lift = (-height * inverse).max(-one).min(one);
-    // The rest of the direction is kept; straight into the surface, slide ahead instead.
-    let ahead = (parent - grandparent) * inverse;
-    let mut tangent = along - n * along.dot(n);
-    let slide = ahead - n * ahead.dot(n);
-    tangent = tangent.or(tangent.length().simd_gt(1e-3), slide);
-    let side = Vec3x { x: n.y, y: n.z, z: n.x }.cross(n);
-    tangent = tangent.or(tangent.length().simd_gt(1e-3), side);
-    let scale = (one - lift * lift).max(f32x16::splat(simd, 0.0)).sqrt()
-        / tangent.length().max(f32x16::splat(simd, 1e-12));
-    let u = n * lift + tangent * scale;
-    parent + u * (length / u.length().max(f32x16::splat(simd, 1e-12)))
+    asked: mask32x8<S>,
+    n: Vec3x8<S>,
+    distance: f32x8<S>,
+) -> (Vec3x8<S>, bool) {
+    let simd = distance.simd;
+    let one = f32x8::splat(simd, 1.0);
+    let along = segment.along;
+    let a = along.dot(n);
+    let wanted = a - distance / segment.length;
+    let lift = wanted.min(one);
+    let flat2 = one - a * a;
+    let scale = ((one - lift * lift) / flat2.max(f32x8::splat(simd, STRAIGHT_IN))).sqrt();
+    let mut u = along * scale + n * (lift - a * scale);
+    let straight = flat2.simd_lt(STRAIGHT_IN) & asked;
+    if straight.any_true() {
+        u = slide_ahead(segment, n, lift).or(straight, u);
+    }
+    let missed = wanted.simd_gt(one) & asked;
+    // One step of Newton's method takes off what rounding has done to the size.
+    (u * (f32x8::splat(simd, 1.5) - u.dot(u) * 0.5), !missed.any_true())
+}
+
+/// Directions for segments that go straight into a surface: on as the ones before.
+#[inline(always)]
+fn slide_ahead<S: Simd>(segment: &Segment<S>, n: Vec3x8<S>, lift: f32x8<S>) -> Vec3x8<S> {
+    let simd = lift.simd;
+    let enough = STRAIGHT_IN * STRAIGHT_IN;
+    let mut slide = segment.ahead - n * segment.ahead.dot(n);
+    let side = Vec3x8 { x: n.y, y: n.z, z: n.x }.cross(n);
+    slide = slide.or(slide.dot(slide).simd_gt(enough), side);
+    // A normal along the diagonal has no such side either.
+    let other = Vec3x8 { x: n.y, y: f32x8::splat(simd, 0.0) - n.x, z: f32x8::splat(simd, 0.0) };
+    slide = slide.or(slide.dot(slide).simd_gt(enough), other);
+    let flat = (f32x8::splat(simd, 1.0) - lift * lift).sqrt();
+    n * lift + slide * (flat / slide.length())
 }

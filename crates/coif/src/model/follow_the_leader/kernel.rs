@@ -1,24 +1,27 @@
 //! The pass in lanes: sixteen strands, root to tip, one particle of each at a time.
 //!
+//! The two halves of the lanes take turns at every particle. Each waits for its own predecessor only,
+//! so that one computes while the other waits for a root or a quotient.
+//!
 //! Everything that is not position, velocity, tension or a constant of the groom stays in registers:
 //! the pass reads and writes 28 bytes a particle.
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
 use glam::Vec3;
 
 use super::block::{Block, Outcome, Rows};
 use super::collider::{Bounds, Near, Obstacles};
-use super::contact::{Segment, collide};
+use super::contact::{SLOPE, Segment, leave_body};
 use super::style::{SMALLEST_TURN, Stage};
 use super::{BendLimit, Pass};
 use crate::math::LANES;
-use crate::math::lanes::{VECTOR, Vec3x};
+use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row};
 
 /// Farthest a particle may get from the origin (m) before it counts as broken.
 pub(super) const FARTHEST: f32 = 1e5;
 
 /// Points for which near colliders are looked up together.
-const CHUNK: usize = 8;
+const CHUNK: usize = 6;
 
 /// How much farther than their velocity and their predecessors take them points may get in one step
 /// (m), by gravity, style and contact.
@@ -56,176 +59,409 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..points];
     let velocity = &mut rows.velocity.as_chunks_mut::<VECTOR>().0[..points];
     let tension = &mut rows.tension.as_chunks_mut::<LANES>().0[..points];
-    let rest = &block.rest.as_chunks::<VECTOR>().0[..points];
     let lengths = &block.length.as_chunks::<LANES>().0[..points];
     let reactions = block.reaction.as_chunks::<LANES>().0;
     let reactions = if EVEN { &reactions[..1] } else { &reactions[..points] };
     let goals = block.goal.as_chunks::<VECTOR>().0;
     let goals = if STYLE { &goals[..points] } else { goals };
-    let splat = |v: f32| f32x16::splat(simd, v);
-    let row = |from: &[f32; LANES]| f32x16::from_slice(simd, from);
-    let dt = splat(pass.dt);
-    let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
-    let carried_on = splat(pass.carried_on / pass.dt);
-    let blow = Vec3x::of_row(simd, &block.wind) * splat(1.0 - pass.carried_on);
-    let last = row(&block.last);
-    let last_embedded = row(&block.last_embedded);
-    let root = Carrier::load(simd, &block.root);
-    let root_before = Carrier::load(simd, &block.root_before);
+    let constants = Constants::new(simd, pass);
     let mut outcome = Outcome::default();
-    let mut near = Near::none(obstacles.colliders);
 
     // Start at the root, which the body carries.
-    let mut x_before = Vec3x::of_row(simd, &position[0]);
-    let mut parent = root.point(Vec3x::of_row(simd, &rest[0]));
-    parent.to_row(&mut position[0]);
-    let root_moves = (parent - x_before) * splat(1.0 / pass.dt);
-    let felt = felt_at_root(simd, pass, root_moves, Vec3x::of_row(simd, &velocity[0]));
-    root_moves.to_row(&mut velocity[0]);
-    let mut x = Vec3x::of_row(simd, &position[1]);
-    let mut grandparent = parent - (x - x_before);
-    let mut style = Style::none(simd);
+    let mut lower = Half::start::<0>(simd, block, position, velocity, pass, obstacles);
+    let mut upper = Half::start::<1>(simd, block, position, velocity, pass, obstacles);
     let mut stages = block.stages.iter().peekable();
-    let mut dragged = (parent - x_before).length();
-
-    let mut clear = splat(0.0);
-    let touching = !obstacles.colliders.is_empty();
-    for i in 1..points {
-        // Now and then, look which colliders the next few points could touch.
-        if touching && (i - 1) % CHUNK == 0 {
-            let end = (i + CHUNK).min(points);
-            let far = dragged.reduce_max();
-            near.pick(&reach(simd, &position[i..end], &velocity[i..end], pass.dt, far));
+    let mut first = 1;
+    while first < points {
+        let end = (first + CHUNK).min(points);
+        if !obstacles.colliders.is_empty() {
+            // Look which colliders the next few points could touch.
+            let rows = first - 1..end;
+            let (x, v, l) =
+                (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
+            lower.look_around(simd, x, v, l, 0, pass);
+            upper.look_around(simd, x, v, l, 1, pass);
         }
-        let length = row(&lengths[i]);
-        let v = Vec3x::of_row(simd, &velocity[i]);
-        let x_next = Vec3x::of_row(simd, &position[(i + 1).min(points - 1)]);
-
-        // Predict (eq. 1), with the pull of the next segment as it was at the last step (eq. 9).
-        let drift = v * dt;
-        let mut y = x + drift + (x_next - x) * row(&tension[i]) + fall;
-        if STYLE {
-            // Begin the stages that begin at the predecessor.
-            while let Some(stage) = stages.next_if(|s| s.first < i) {
-                style.enter(simd, stage, [&root, &root_before], [parent, x_before], felt, pass.dt);
+        for i in first..end {
+            if STYLE {
+                // Begin the stages that begin at the predecessor.
+                while let Some(stage) = stages.next_if(|s| s.first < i) {
+                    lower.enter(simd, block, stage, &position[i - 1], 0, pass.dt);
+                    upper.enter(simd, block, stage, &position[i - 1], 1, pass.dt);
+                }
             }
-            y += style.pull(Vec3x::of_row(simd, &goals[i]), x, drift);
+            let (inner, outer) = position.split_at_mut(i);
+            let (here, outer) = outer.split_at_mut(1);
+            let (pulls, pull) = tension.split_at_mut(i);
+            let mut row = Row {
+                i,
+                parent: &inner[i - 1],
+                position: &mut here[0],
+                // Beyond the tip there is no pull: any place will do.
+                next: outer.first().unwrap_or(&inner[i - 1]),
+                velocity: &mut velocity[i],
+                tension: &pull[0],
+                tension_before: &mut pulls[i - 1],
+                length: &lengths[i],
+                reaction: &reactions[if EVEN { 0 } else { i }],
+                goal: if STYLE { Some(&goals[i]) } else { None },
+            };
+            let world = World { block, obstacles, pass, constants: &constants };
+            outcome.unresolved += lower.advance::<0, STYLE>(simd, &world, &mut row);
+            outcome.unresolved += upper.advance::<1, STYLE>(simd, &world, &mut row);
         }
-        // Project onto the length sphere (3.1), from the segment before if there is no direction.
-        let mut way = y - parent;
-        let mut distance2 = way.dot(way);
-        let lost = distance2.simd_lt(NO_DIRECTION * NO_DIRECTION);
-        if lost.any_true() {
-            way = (parent - grandparent).or(lost, way);
-            distance2 = way.dot(way);
+        first = end;
+    }
+    if EVEN && points > 1 {
+        // A tip has half the mass of other points.
+        for t in &mut tension[points - 2] {
+            *t *= 0.5;
         }
-        let distance = distance2.sqrt();
-        // Keep the angle with the segment before (eq. 11).
-        if pass.bend.is_on() && i > 1 {
-            way =
-                unbend(simd, &pass.bend, parent - grandparent, row(&lengths[i - 1]), way, distance);
-        }
-        let mut p = parent + way * (length / distance);
-        let mut pull = (distance - length) * row(&reactions[if EVEN { 0 } else { i }]);
-        if EVEN && i + 1 == points {
-            pull *= splat(0.5);
-        }
-
-        // Points that are embedded go where the body carries them.
-        let mut free = None;
-        if i < block.most_embedded {
-            let mask = splat(i as f32).simd_gt(last_embedded);
-            p = p.or(mask, root.point(Vec3x::of_row(simd, &rest[i])));
-            free = Some(mask);
-        }
-
-        // Leave the body on the length sphere.
-        let mut moved = (p - x) * carried_on + blow;
-        if near.any() || obstacles.field.is_some() {
-            let mut active = splat(i as f32).simd_le(last);
-            if let Some(mask) = free {
-                active &= mask;
-            }
-            let segment = Segment { parent, grandparent, length, clear };
-            let contact = collide(simd, &near, obstacles, active, &segment, p, x, pass);
-            clear = contact.clear;
-            if contact.touched {
-                p = contact.position;
-                moved = (p - x) * carried_on + blow - contact.brake;
-                outcome.unresolved += contact.unresolved;
-            }
-        }
-        moved.to_row(&mut velocity[i]);
-        p.to_row(&mut position[i]);
-        pull.store_slice(&mut tension[i - 1]);
-
-        if touching && i % CHUNK == 0 {
-            dragged = (p - x).length();
-        }
-        (grandparent, parent) = (parent, p);
-        (x_before, x) = (x, x_next);
     }
 
     // Each point hangs on the one before: a lane that left the world, or is not a number any more,
     // ends there.
-    let sane = parent.dot(parent).simd_lt(FARTHEST * FARTHEST);
-    outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
+    for half in 0..2 {
+        let tip = Vec3x8::of_row(simd, &position[points - 1], half);
+        let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
+        outcome.broken |= (!(sane.to_bitmask() as u32) & 0xff) << (half * HALF);
+    }
     outcome
 }
 
+/// What is the same for all rows.
+struct Constants<S: Simd> {
+    dt: f32x8<S>,
+    /// How far gravity moves a point in a step (m).
+    fall: Vec3x8<S>,
+    /// From a way in a step to the velocity that the air leaves (1/s).
+    carried_on: f32x8<S>,
+}
+
+impl<S: Simd> Constants<S> {
+    #[inline(always)]
+    fn new(simd: S, pass: &Pass) -> Self {
+        Self {
+            dt: f32x8::splat(simd, pass.dt),
+            fall: Vec3x8::splat(simd, pass.gravity * (pass.dt * pass.dt)),
+            carried_on: f32x8::splat(simd, pass.carried_on / pass.dt),
+        }
+    }
+}
+
+/// What the rows of a block move in.
+struct World<'a, S: Simd> {
+    block: &'a Block,
+    obstacles: &'a Obstacles<'a>,
+    pass: &'a Pass,
+    constants: &'a Constants<S>,
+}
+
+/// One point of sixteen strands in memory.
+struct Row<'a> {
+    i: usize,
+    /// Where the predecessor is now.
+    parent: &'a [f32; VECTOR],
+    /// Where the point was, and will be.
+    position: &'a mut [f32; VECTOR],
+    /// Where the next one was.
+    next: &'a [f32; VECTOR],
+    velocity: &'a mut [f32; VECTOR],
+    tension: &'a [f32; LANES],
+    tension_before: &'a mut [f32; LANES],
+    length: &'a [f32; LANES],
+    reaction: &'a [f32; LANES],
+    goal: Option<&'a [f32; VECTOR]>,
+}
+
+/// What the pass takes along in half of the lanes; the rest lies in the rows.
+struct Half<'a, S: Simd> {
+    /// Direction of the segment that ends at the predecessor.
+    ahead: Vec3x8<S>,
+    /// Where the predecessor was; for the style.
+    x_before: Vec3x8<S>,
+    /// What the wind adds to a velocity (m/s).
+    blow: Vec3x8<S>,
+    /// Least distance of the predecessor from the surface of a distance field (m).
+    clear: f32x8<S>,
+    /// What the root feels of gravity (m/s^2).
+    felt: Vec3x8<S>,
+    style: Style<S>,
+    near: Near<'a>,
+}
+
+impl<'a, S: Simd> Half<'a, S> {
+    /// At the root.
+    #[inline(always)]
+    fn start<const H: usize>(
+        simd: S,
+        block: &Block,
+        position: &mut [[f32; VECTOR]],
+        velocity: &mut [[f32; VECTOR]],
+        pass: &Pass,
+        obstacles: &Obstacles<'a>,
+    ) -> Self {
+        let splat = |v: f32| f32x8::splat(simd, v);
+        let rest = Vec3x8::load(simd, &block.rest, 0, H);
+        let x_before = Vec3x8::of_row(simd, &position[0], H);
+        let root = Carrier::load(simd, &block.root, H).point(rest);
+        root.to_row(&mut position[0], H);
+        let moves = (root - x_before) * splat(1.0 / pass.dt);
+        let felt = felt_at_root(simd, pass, moves, Vec3x8::of_row(simd, &velocity[0], H));
+        moves.to_row(&mut velocity[0], H);
+        let x = Vec3x8::of_row(simd, &position[1], H);
+        Self {
+            ahead: direction_of(simd, x - x_before),
+            x_before,
+            blow: Vec3x8::of_row(simd, &block.wind, H) * splat(1.0 - pass.carried_on),
+            clear: splat(0.0),
+            felt,
+            style: Style::none(simd),
+            near: Near::none(obstacles.colliders),
+        }
+    }
+
+    /// Picks the colliders that the points of some rows could touch in this step; the first row is
+    /// their predecessor, which has moved already.
+    ///
+    /// Model: the strand between two rows lies in an ellipsoid that has the two points as foci and its
+    /// length there as the long axis. So a box around the first, the middle and the last row, widened
+    /// by the short axis, holds all; and by how far the fastest goes, which drags the others along.
+    #[inline(always)]
+    fn look_around(
+        &mut self,
+        simd: S,
+        position: &[[f32; VECTOR]],
+        velocity: &[[f32; VECTOR]],
+        length: &[[f32; LANES]],
+        half: usize,
+        pass: &Pass,
+    ) {
+        let count = position.len().min(velocity.len()).min(length.len());
+        let zero = f32x8::splat(simd, 0.0);
+        let mut a = Vec3x8::of_row(simd, &position[0], half);
+        let (mut lo, mut hi) = (a, a);
+        let (mut short2, mut way, mut speed2) = (zero, zero, zero);
+        for i in 0..count {
+            let v = Vec3x8::of_row(simd, &velocity[i], half);
+            speed2 = speed2.max(v.dot(v));
+            way = way + half_row(simd, &length[i], half);
+            if i == 0 {
+                way = zero;
+            }
+            if i == count / 2 || i + 1 == count {
+                let b = Vec3x8::of_row(simd, &position[i], half);
+                lo = Vec3x8 { x: lo.x.min(b.x), y: lo.y.min(b.y), z: lo.z.min(b.z) };
+                hi = Vec3x8 { x: hi.x.max(b.x), y: hi.y.max(b.y), z: hi.z.max(b.z) };
+                short2 = short2.max(way * way - (b - a).dot(b - a));
+                (a, way) = (b, zero);
+            }
+        }
+        let fastest = speed2.reduce_max().sqrt() / pass.carried_on;
+        let aside = 0.5 * short2.reduce_max().sqrt();
+        let margin = Vec3::splat(MARGIN + aside + 2.0 * fastest * pass.dt);
+        self.near.pick(&Bounds {
+            lo: Vec3::new(lo.x.reduce_min(), lo.y.reduce_min(), lo.z.reduce_min()) - margin,
+            hi: Vec3::new(hi.x.reduce_max(), hi.y.reduce_max(), hi.z.reduce_max()) + margin,
+        });
+    }
+
+    /// Begins a stage of the style at the predecessor.
+    #[inline(always)]
+    fn enter(
+        &mut self,
+        simd: S,
+        block: &Block,
+        stage: &Stage,
+        parent: &[f32; VECTOR],
+        half: usize,
+        dt: f32,
+    ) {
+        let root = Carrier::load(simd, &block.root, half);
+        let root_before = Carrier::load(simd, &block.root_before, half);
+        let place = [Vec3x8::of_row(simd, parent, half), self.x_before];
+        self.style.enter(simd, stage, half, [&root, &root_before], place, self.felt, dt);
+    }
+
+    /// Moves on by one point, half `H` of its lanes. Says how many particles stay inside the body.
+    #[inline(always)]
+    fn advance<const H: usize, const STYLE: bool>(
+        &mut self,
+        simd: S,
+        world: &World<'_, S>,
+        row: &mut Row<'_>,
+    ) -> u32 {
+        let World { block, obstacles, pass, constants } = world;
+        let parent = Vec3x8::of_row(simd, row.parent, H);
+        let x = Vec3x8::of_row(simd, row.position, H);
+        let length = half_row(simd, row.length, H);
+
+        // Predict (eq. 1), with the pull of the next segment as it was at the last step (eq. 9).
+        let drift = Vec3x8::of_row(simd, row.velocity, H) * constants.dt;
+        let pulled = (Vec3x8::of_row(simd, row.next, H) - x) * half_row(simd, row.tension, H);
+        let mut y = x + drift + pulled + constants.fall;
+        if let (true, Some(goal)) = (STYLE, row.goal) {
+            y += self.style.pull(Vec3x8::of_row(simd, goal, H), x, drift);
+            self.x_before = x;
+        }
+        // Project onto the length sphere (3.1), on from the segment before if there is no direction.
+        let mut way = y - parent;
+        let mut distance2 = way.dot(way);
+        let lost = distance2.simd_lt(NO_DIRECTION * NO_DIRECTION);
+        if lost.any_true() {
+            way = self.ahead.or(lost, way);
+            distance2 = way.dot(way);
+        }
+        let distance = distance2.sqrt();
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend.is_on() && row.i > 1 {
+            way = unbend(simd, &pass.bend, self.ahead, way, distance);
+        }
+        let mut along = way * (f32x8::splat(simd, 1.0) / distance);
+        let mut p = parent + along * length;
+        let pull = (distance - length) * half_row(simd, row.reaction, H);
+        pull.store_slice(&mut row.tension_before.as_chunks_mut::<HALF>().0[H]);
+
+        // Points that are embedded go where the body carries them.
+        if row.i < block.most_embedded {
+            (p, along) = embedded(simd, block, row.i, H, p, along, parent);
+        }
+        ((p - x) * constants.carried_on + self.blow).to_row(row.velocity, H);
+
+        // Leave the body on the length sphere.
+        let hit = self.near.first_around(simd, p);
+        let mut inside = hit.is_some();
+        if let Some(field) = obstacles.field {
+            self.clear = self.clear - length * SLOPE;
+            inside |= self.clear.simd_lt(field.skin).any_true();
+        }
+        let mut unresolved = 0;
+        if inside {
+            let touched = self.touch(simd, world, row, H, hit.unwrap_or(0), along);
+            (p, along, unresolved) = (touched.position, touched.along, touched.unresolved);
+        }
+        p.to_row(row.position, H);
+        self.ahead = along;
+        unresolved
+    }
+
+    /// Leaves the body: where points are then, and their velocities. `hit` is a collider that holds
+    /// one. Kept out of the way of the pass,
+    /// whose registers are scarce: all but the direction is read again.
+    #[cold]
+    #[inline(never)]
+    fn touch(
+        &mut self,
+        simd: S,
+        world: &World<'_, S>,
+        row: &mut Row<'_>,
+        half: usize,
+        hit: usize,
+        along: Vec3x8<S>,
+    ) -> Touched<S> {
+        simd.vectorize(
+            #[inline(always)]
+            || self.touch_in_lanes(simd, world, row, half, hit, along),
+        )
+    }
+
+    #[inline(always)]
+    fn touch_in_lanes(
+        &mut self,
+        simd: S,
+        world: &World<'_, S>,
+        row: &mut Row<'_>,
+        half: usize,
+        hit: usize,
+        along: Vec3x8<S>,
+    ) -> Touched<S> {
+        let World { block, obstacles, pass, constants } = world;
+        let index = splat_index(simd, row.i);
+        let active = index.simd_le(half_row(simd, &block.last, half))
+            & index.simd_gt(half_row(simd, &block.last_embedded, half));
+        let x = Vec3x8::of_row(simd, row.position, half);
+        let mut segment = Segment {
+            parent: Vec3x8::of_row(simd, row.parent, half),
+            ahead: self.ahead,
+            along,
+            length: half_row(simd, row.length, half),
+            clear: self.clear,
+        };
+        let contact = leave_body(simd, &self.near, hit, obstacles, active, &mut segment, x, pass);
+        self.clear = segment.clear;
+        let mut position = segment.end();
+        if row.i < block.most_embedded {
+            (position, _) =
+                embedded(simd, block, row.i, half, position, segment.along, segment.parent);
+        }
+        if contact.touched {
+            let moved = (position - x) * constants.carried_on + self.blow - contact.brake;
+            moved.to_row(row.velocity, half);
+        }
+        Touched { position, along: segment.along, unresolved: contact.unresolved }
+    }
+}
+
+/// Points that have left the body.
+struct Touched<S: Simd> {
+    position: Vec3x8<S>,
+    along: Vec3x8<S>,
+    unresolved: u32,
+}
+
+/// Places and directions where embedded points are those that the body gives them.
+#[inline(always)]
+fn embedded<S: Simd>(
+    simd: S,
+    block: &Block,
+    i: usize,
+    half: usize,
+    p: Vec3x8<S>,
+    along: Vec3x8<S>,
+    parent: Vec3x8<S>,
+) -> (Vec3x8<S>, Vec3x8<S>) {
+    let free = splat_index(simd, i).simd_gt(half_row(simd, &block.last_embedded, half));
+    let rest = Vec3x8::load(simd, &block.rest, i, half);
+    let p = p.or(free, Carrier::load(simd, &block.root, half).point(rest));
+    (p, along.or(free, direction_of(simd, p - parent)))
+}
+
+#[inline(always)]
+fn splat_index<S: Simd>(simd: S, i: usize) -> f32x8<S> {
+    f32x8::splat(simd, i as f32)
+}
+
+/// Unit vectors along ways; any where there is no way.
+#[inline(always)]
+pub(super) fn direction_of<S: Simd>(simd: S, way: Vec3x8<S>) -> Vec3x8<S> {
+    let size2 = way.dot(way);
+    let along = way * (f32x8::splat(simd, 1.0) / size2.sqrt());
+    along.or(size2.simd_gt(NO_DIRECTION * NO_DIRECTION), Vec3x8::splat(simd, Vec3::NEG_Y))
+}
+
 /// Turns segments that bend too far against the ones before back to the limit, in the plane of the
-/// two. `before` is the segment before and `length_before` its length; `way` and `distance` are the
-/// direction that was wanted, and its size, which stays.
+/// two. `ahead` is the direction of the segment before; `way` and `distance` are the direction that
+/// was wanted, and its size, which stays.
 #[inline(always)]
 pub(super) fn unbend<S: Simd>(
     simd: S,
     limit: &BendLimit,
-    before: Vec3x<S>,
-    length_before: f32x16<S>,
-    way: Vec3x<S>,
-    distance: f32x16<S>,
-) -> Vec3x<S> {
-    let along = before.dot(way);
-    let bent = along.simd_lt(length_before * distance * limit.cos);
+    ahead: Vec3x8<S>,
+    way: Vec3x8<S>,
+    distance: f32x8<S>,
+) -> Vec3x8<S> {
+    let along = ahead.dot(way);
+    let bent = along.simd_lt(distance * limit.cos);
     if !bent.any_true() {
         return way;
     }
-    let tiny = f32x16::splat(simd, NO_DIRECTION);
-    let inverse = f32x16::splat(simd, 1.0) / length_before.max(tiny);
-    let u = before * inverse;
-    let tangent = way - u * (along * inverse);
+    let tangent = way - ahead * along;
     let size = tangent.length();
     // Straight back has no plane: take any.
-    let side = Vec3x { x: u.y, y: u.z, z: u.x }.cross(u);
+    let side = Vec3x8 { x: ahead.y, y: ahead.z, z: ahead.x }.cross(ahead);
     let tangent = tangent.or(size.simd_gt(distance * 1e-4), side);
-    let scale = distance * limit.sin / tangent.length().max(tiny);
-    (u * (distance * limit.cos) + tangent * scale).or(bent, way)
-}
-
-/// A box around where points can get in one step: where they are, how far their velocity takes them,
-/// and how far they are dragged along.
-#[inline(always)]
-fn reach<S: Simd>(
-    simd: S,
-    position: &[[f32; VECTOR]],
-    velocity: &[[f32; VECTOR]],
-    dt: f32,
-    dragged: f32,
-) -> Bounds {
-    let mut lo = Vec3x::of_row(simd, &position[0]);
-    let mut hi = lo;
-    let mut speed2 = f32x16::splat(simd, 0.0);
-    for (p, v) in position.iter().zip(velocity) {
-        let (p, v) = (Vec3x::of_row(simd, p), Vec3x::of_row(simd, v));
-        lo = Vec3x { x: lo.x.min(p.x), y: lo.y.min(p.y), z: lo.z.min(p.z) };
-        hi = Vec3x { x: hi.x.max(p.x), y: hi.y.max(p.y), z: hi.z.max(p.z) };
-        speed2 = speed2.max(v.dot(v));
-    }
-    let margin = Vec3::splat(MARGIN + dragged + speed2.reduce_max().sqrt() * dt);
-    Bounds {
-        lo: Vec3::new(lo.x.reduce_min(), lo.y.reduce_min(), lo.z.reduce_min()) - margin,
-        hi: Vec3::new(hi.x.reduce_max(), hi.y.reduce_max(), hi.z.reduce_max()) + margin,
-    }
+    let scale = distance * limit.sin / tangent.length().max(f32x8::splat(simd, NO_DIRECTION));
+    (ahead * (distance * limit.cos) + tangent * scale).or(bent, way)
 }
 
 /// What the roots feel of gravity (m/s^2): less what they accelerate.
@@ -233,28 +469,28 @@ fn reach<S: Simd>(
 pub(super) fn felt_at_root<S: Simd>(
     simd: S,
     pass: &Pass,
-    velocity: Vec3x<S>,
-    before: Vec3x<S>,
-) -> Vec3x<S> {
-    Vec3x::splat(simd, pass.gravity) - (velocity - before) * f32x16::splat(simd, 1.0 / pass.dt)
+    velocity: Vec3x8<S>,
+    before: Vec3x8<S>,
+) -> Vec3x8<S> {
+    Vec3x8::splat(simd, pass.gravity) - (velocity - before) * f32x8::splat(simd, 1.0 / pass.dt)
 }
 
 /// The stage of the style that each lane is in, at the end and at the start of the step.
 pub(super) struct Style<S: Simd> {
-    origin: [Vec3x<S>; 2],
+    origin: [Vec3x8<S>; 2],
     frame: [Frame<S>; 2],
     /// Way in which the held weight moves a point in a step (m).
-    hold: Vec3x<S>,
-    pull: f32x16<S>,
-    drag: f32x16<S>,
+    hold: Vec3x8<S>,
+    pull: f32x8<S>,
+    drag: f32x8<S>,
 }
 
 impl<S: Simd> Style<S> {
     #[inline(always)]
     pub(super) fn none(simd: S) -> Self {
-        let zero = Vec3x::splat(simd, Vec3::ZERO);
+        let zero = Vec3x8::splat(simd, Vec3::ZERO);
         let frame = Frame { along: zero, normal: zero, binormal: zero };
-        let none = f32x16::splat(simd, 0.0);
+        let none = f32x8::splat(simd, 0.0);
         Self { origin: [zero; 2], frame: [frame; 2], hold: zero, pull: none, drag: none }
     }
 
@@ -264,66 +500,67 @@ impl<S: Simd> Style<S> {
         &mut self,
         simd: S,
         stage: &Stage,
+        half: usize,
         roots: [&Carrier<S>; 2],
-        place: [Vec3x<S>; 2],
-        felt: Vec3x<S>,
+        place: [Vec3x8<S>; 2],
+        felt: Vec3x8<S>,
         dt: f32,
     ) {
-        let here = f32x16::from_slice(simd, &stage.lanes).simd_gt(0.5);
-        let scalp = f32x16::from_slice(simd, &stage.scalp).simd_gt(0.5);
-        let along = Vec3x::load(simd, &stage.along, 0);
-        let normal = Vec3x::load(simd, &stage.normal, 0);
+        let here = half_row(simd, &stage.lanes, half).simd_gt(0.5);
+        let scalp = half_row(simd, &stage.scalp, half).simd_gt(0.5);
+        let along = Vec3x8::of_row(simd, &stage.along, half);
+        let normal = Vec3x8::of_row(simd, &stage.normal, half);
         for k in 0..2 {
             // On from the scalp, or from the line between the ends of the stage before.
             let chord = place[k] - self.origin[k];
-            let size = chord.length().max(f32x16::splat(simd, NO_DIRECTION));
-            let turned = self.frame[k].transported(chord * (f32x16::splat(simd, 1.0) / size));
+            let size = chord.length().max(f32x8::splat(simd, NO_DIRECTION));
+            let turned = self.frame[k].transported(chord * (f32x8::splat(simd, 1.0) / size));
             let start = Frame::new(roots[k].direction(along), roots[k].direction(normal));
             self.frame[k] = start.or(scalp, turned).or(here, self.frame[k]);
             self.origin[k] = place[k].or(here, self.origin[k]);
         }
         // Hold the weight across; pull what hangs along with the root, never push.
-        let hang = self.frame[0].point(Vec3x::load(simd, &stage.hang, 0));
-        let carried = felt.dot(hang).max(f32x16::splat(simd, 0.0));
-        let hold = self.frame[0].point(Vec3x::load(simd, &stage.hold, 0)) - hang * carried;
-        self.hold = (hold * f32x16::splat(simd, dt * dt)).or(here, self.hold);
-        self.pull = here.select(f32x16::from_slice(simd, &stage.pull), self.pull);
-        self.drag = here.select(f32x16::from_slice(simd, &stage.drag), self.drag);
+        let hang = self.frame[0].point(Vec3x8::of_row(simd, &stage.hang, half));
+        let carried = felt.dot(hang).max(f32x8::splat(simd, 0.0));
+        let hold = self.frame[0].point(Vec3x8::of_row(simd, &stage.hold, half)) - hang * carried;
+        self.hold = (hold * f32x8::splat(simd, dt * dt)).or(here, self.hold);
+        self.pull = here.select(half_row(simd, &stage.pull, half), self.pull);
+        self.drag = here.select(half_row(simd, &stage.drag, half), self.drag);
     }
 
     /// What the style adds to a predicted position: an implicit damped spring to the goal, and the
     /// weight that the groom holds. `drift` is the way that the velocity takes the point.
     #[inline(always)]
-    pub(super) fn pull(&self, goal: Vec3x<S>, x: Vec3x<S>, drift: Vec3x<S>) -> Vec3x<S> {
+    pub(super) fn pull(&self, goal: Vec3x8<S>, x: Vec3x8<S>, drift: Vec3x8<S>) -> Vec3x8<S> {
         let target = self.origin[0] + self.frame[0].point(goal);
         let before = self.origin[1] + self.frame[1].point(goal);
         (target - x - drift) * self.pull + (target - before - drift) * self.drag + self.hold
     }
 }
 
-/// World from rest, sixteen times.
+/// World from rest, in half of the lanes.
 pub(super) struct Carrier<S: Simd> {
-    columns: [Vec3x<S>; 3],
-    translation: Vec3x<S>,
+    columns: [Vec3x8<S>; 3],
+    translation: Vec3x8<S>,
 }
 
 impl<S: Simd> Carrier<S> {
     #[inline(always)]
-    pub(super) fn load(simd: S, from: &[[f32; VECTOR]; 4]) -> Self {
+    pub(super) fn load(simd: S, from: &[[f32; VECTOR]; 4], half: usize) -> Self {
         Self {
-            columns: [0, 1, 2].map(|i| Vec3x::load(simd, &from[i], 0)),
-            translation: Vec3x::load(simd, &from[3], 0),
+            columns: [0, 1, 2].map(|i| Vec3x8::of_row(simd, &from[i], half)),
+            translation: Vec3x8::of_row(simd, &from[3], half),
         }
     }
 
     #[inline(always)]
-    pub(super) fn direction(&self, v: Vec3x<S>) -> Vec3x<S> {
+    pub(super) fn direction(&self, v: Vec3x8<S>) -> Vec3x8<S> {
         let [x, y, z] = self.columns;
         x * v.x + y * v.y + z * v.z
     }
 
     #[inline(always)]
-    pub(super) fn point(&self, p: Vec3x<S>) -> Vec3x<S> {
+    pub(super) fn point(&self, p: Vec3x8<S>) -> Vec3x8<S> {
         self.direction(p) + self.translation
     }
 }
@@ -331,33 +568,33 @@ impl<S: Simd> Carrier<S> {
 /// A direction and two unit vectors across it.
 #[derive(Clone, Copy)]
 struct Frame<S: Simd> {
-    along: Vec3x<S>,
-    normal: Vec3x<S>,
-    binormal: Vec3x<S>,
+    along: Vec3x8<S>,
+    normal: Vec3x8<S>,
+    binormal: Vec3x8<S>,
 }
 
 impl<S: Simd> Frame<S> {
     #[inline(always)]
-    fn new(along: Vec3x<S>, normal: Vec3x<S>) -> Self {
+    fn new(along: Vec3x8<S>, normal: Vec3x8<S>) -> Self {
         Self { along, normal, binormal: along.cross(normal) }
     }
 
     /// From the frame's coordinates to the world's.
     #[inline(always)]
-    fn point(&self, v: Vec3x<S>) -> Vec3x<S> {
+    fn point(&self, v: Vec3x8<S>) -> Vec3x8<S> {
         self.along * v.x + self.normal * v.y + self.binormal * v.z
     }
 
     /// Turned by the smallest rotation that takes its direction to `next`.
     #[inline(always)]
-    fn transported(&self, next: Vec3x<S>) -> Self {
-        let cosine = (self.along.dot(next) + 1.0).max(f32x16::splat(next.x.simd, SMALLEST_TURN));
+    fn transported(&self, next: Vec3x8<S>) -> Self {
+        let cosine = (self.along.dot(next) + 1.0).max(f32x8::splat(next.x.simd, SMALLEST_TURN));
         let normal = self.normal - (self.along + next) * (self.normal.dot(next) / cosine);
         Self::new(next, normal)
     }
 
     #[inline(always)]
-    fn or(self, mask: mask32x16<S>, other: Self) -> Self {
+    fn or(self, mask: mask32x8<S>, other: Self) -> Self {
         Self {
             along: self.along.or(mask, other.along),
             normal: self.normal.or(mask, other.normal),

@@ -344,11 +344,11 @@ impl Model for FollowTheLeader {
         let obstacles = Obstacles { colliders: &colliders, field: env.field.as_ref() };
         // Advance the blocks in any order: none reads another.
         self.for_each_block(|block, mut rows| {
-            block.load_roots(env, rows.position);
+            dispatch!(level, simd => block.load_roots(simd, env, rows.position));
             let mut scratch = std::mem::take(&mut block.scratch);
             block.outcome = advance(level, block, rows.reborrow(), &pass, &obstacles, &mut scratch);
             block.scratch = scratch;
-            for lane in 0..LANES {
+            for lane in 0..if block.outcome.broken == 0 { 0 } else { LANES } {
                 if block.outcome.broken & (1 << lane) != 0 {
                     let root = env.world_from_rest[block.strands[lane] as usize];
                     rows.reset_lane(block, lane, &root);

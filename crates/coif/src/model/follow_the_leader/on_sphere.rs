@@ -15,13 +15,13 @@ const EXACT_ROUNDS: usize = 2;
 /// the candidate, or lies on one circle, or where two circles meet: all of these are tried. Tangents
 /// near the candidate give the nearest answer, but may close off the way between two colliders;
 /// tangents that separate the predecessor from each collider leave a way out of every crease.
-pub(super) fn resolve_on_sphere(
-    colliders: &[StepCollider],
+pub(super) fn resolve_on_sphere<'a>(
+    colliders: impl Iterator<Item = &'a StepCollider> + Clone,
     parent: Vec3,
     length: f32,
     candidate: Vec3,
 ) -> (Vec3, bool) {
-    let mut best = (candidate, depth_at(colliders, candidate));
+    let mut best = (candidate, depth_at(colliders.clone(), candidate));
     let mut tangent_at = candidate;
     for round in 0..=EXACT_ROUNDS {
         if round == EXACT_ROUNDS {
@@ -29,11 +29,11 @@ pub(super) fn resolve_on_sphere(
         }
         // Found again wherever they are needed: corners are rare, and nothing is allocated.
         let planes = colliders
-            .iter()
+            .clone()
             .map(|collider| collider.half_space(tangent_at))
             .filter(|plane| plane.normal.dot(parent) - plane.offset < length);
         let Some(next) = nearest_allowed(planes, parent, length, candidate) else { break };
-        let depth = depth_at(colliders, next);
+        let depth = depth_at(colliders.clone(), next);
         if depth < best.1 {
             best = (next, depth);
         }
@@ -46,8 +46,8 @@ pub(super) fn resolve_on_sphere(
 }
 
 /// How deep a point is inside (m, measured to tangent planes), 0 outside.
-fn depth_at(colliders: &[StepCollider], p: Vec3) -> f32 {
-    colliders.iter().filter_map(|c| c.inside(p)).map(|(_, d)| -d).fold(0.0, f32::max)
+fn depth_at<'a>(colliders: impl Iterator<Item = &'a StepCollider>, p: Vec3) -> f32 {
+    colliders.filter_map(|c| c.inside(p)).map(|(_, d)| -d).fold(0.0, f32::max)
 }
 
 /// The point of the sphere nearest to `candidate` that no half-space forbids, otherwise the least
@@ -146,7 +146,7 @@ mod tests {
             prop_assume!(colliders.iter().all(|c| c.inside(parent).is_none()));
             let length = 0.012;
             let candidate = parent + direction.normalize_or(Vec3::X) * length;
-            let (p, free) = resolve_on_sphere(&colliders, parent, length, candidate);
+            let (p, free) = resolve_on_sphere(colliders.iter(), parent, length, candidate);
             prop_assert!(free);
             prop_assert!((p.distance(parent) / length - 1.0).abs() < 1e-4);
             prop_assert!(colliders.iter().all(|c| c.inside(p).is_none()));
@@ -157,7 +157,7 @@ mod tests {
     fn where_no_point_is_free_length_wins_and_it_is_said() {
         // The predecessor sits in the middle of a ball that the segment cannot leave.
         let ball = [fixed(Shape::Sphere { radius: 0.5 }, Vec3::ZERO, Quat::IDENTITY)];
-        let (p, free) = resolve_on_sphere(&ball, Vec3::X * 0.1, 0.01, Vec3::X * 0.09);
+        let (p, free) = resolve_on_sphere(ball.iter(), Vec3::X * 0.1, 0.01, Vec3::X * 0.09);
         assert!(!free);
         assert!((p.distance(Vec3::X * 0.1) - 0.01).abs() < 1e-6);
         assert!(p.x > 0.105, "it should at least head out: {p}");
@@ -167,7 +167,7 @@ mod tests {
     fn a_free_candidate_stays() {
         let ball = [fixed(Shape::Sphere { radius: 0.5 }, Vec3::ZERO, Quat::IDENTITY)];
         let candidate = Vec3::X * 0.7;
-        let (p, free) = resolve_on_sphere(&ball, Vec3::X * 0.69, 0.01, candidate);
+        let (p, free) = resolve_on_sphere(ball.iter(), Vec3::X * 0.69, 0.01, candidate);
         assert!(free);
         assert!(p.distance(candidate) < 1e-6);
     }

@@ -259,7 +259,7 @@ fn collide(
         }
     }
     if colliders.iter().any(|c| c.inside(p).is_some()) {
-        p = resolve_on_sphere(colliders, parent, length, p).0;
+        p = resolve_on_sphere(colliders.iter(), parent, length, p).0;
     }
     (p, touch)
 }
