@@ -5,10 +5,9 @@
 //! after the model has moved the hair.
 //!
 //! Two velocities meet here. `motion` is how particles really moved over the last step; `velocity`
-//! is what the next step starts from. They differ for models such as Follow-The-Leader, whose
-//! velocity also carries the reaction of the constraint (`muller2012` eq. 9) and is not zero for hair
-//! at rest. Contact measures with `motion` and adds to `velocity`, so hair that does not move feels
-//! no friction.
+//! is what the next step starts from. They may differ, as where a velocity also carries the reaction
+//! of a constraint (`muller2012` eq. 9) and is not zero for hair at rest. Contact measures with
+//! `motion` and adds to `velocity`, so hair that does not move feels no friction.
 
 mod spring;
 pub mod volume;
@@ -26,7 +25,7 @@ use crate::math::lanes::VECTOR;
 pub struct Samples<'a> {
     /// Where the particles are (m); rows of 48.
     pub position: &'a [f32],
-    /// True velocities over the last step (m/s); rows of 48.
+    /// True velocities over the last step (m/s); rows of 48. Empty: `velocity` is true.
     pub motion: &'a [f32],
     /// What the next step starts from (m/s); rows of 48. Contact adds to it.
     pub velocity: &'a mut [f32],
@@ -42,7 +41,10 @@ pub struct Samples<'a> {
 impl Samples<'_> {
     /// How many rows all arrays have.
     pub fn rows(&self) -> usize {
-        let vectors = self.motion.len().min(self.velocity.len()) / VECTOR;
+        let mut vectors = self.velocity.len() / VECTOR;
+        if !self.motion.is_empty() {
+            vectors = vectors.min(self.motion.len() / VECTOR);
+        }
         rows(self.position, self.mass, self.present).min(vectors).min(self.free.len())
     }
 }

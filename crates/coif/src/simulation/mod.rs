@@ -127,7 +127,10 @@ impl Simulation {
             }
         });
         // Let the roots follow the body.
-        self.timers.measure(Stage::Roots, || self.roots.follow(&self.body, end));
+        self.timers.measure(Stage::Roots, || match &self.surface {
+            Some(surface) => self.roots.follow_vertices(surface.vertices()),
+            None => self.roots.follow(&self.body, end),
+        });
         // Move the hair.
         self.timers.measure(Stage::Model, || {
             let env = Environment {

@@ -63,6 +63,17 @@ impl Roots {
         self.positions.clear();
         let vertices = self.vertices.iter().copied();
         body.vertices_with(vertices, time, &mut self.bones, &mut self.positions);
+        self.turn();
+    }
+
+    /// Moves all roots along with vertices of the body that are where they belong already.
+    pub(super) fn follow_vertices(&mut self, vertices: &[Vec3]) {
+        self.positions.clear();
+        self.positions.extend(self.vertices.iter().map(|&v| vertices[v]));
+        self.turn();
+    }
+
+    fn turn(&mut self) {
         let (corners, bindings, rest_points, positions) =
             (&self.corners, &self.bindings, &self.rest_points, &self.positions);
         self.world_from_rest.par_iter_mut().enumerate().for_each(|(s, to)| {

@@ -79,6 +79,11 @@ impl SurfaceField {
         self.field.rebuild(&self.now, &self.velocity);
     }
 
+    /// Where the body's vertices are at the end of the step (m).
+    pub(super) fn vertices(&self) -> &[Vec3] {
+        &self.now
+    }
+
     pub(super) fn field(&self) -> &DistanceField {
         &self.field
     }

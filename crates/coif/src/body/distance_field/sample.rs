@@ -75,9 +75,9 @@ impl DistanceField {
         asked: u32,
     ) -> (f32x8<S>, Vec3x8<S>) {
         let layout = &self.grid.xyz;
-        let splat = |v: f32| f32x8::splat(simd, v);
+        let inverse_cell = f32x8::splat(simd, self.grid.inverse_cell);
         // Find the cells.
-        let g = (p - Vec3x8::splat(simd, self.grid.origin)) * splat(self.grid.inverse_cell);
+        let g = (p - Vec3x8::splat(simd, self.grid.origin)) * inverse_cell;
         let last = |n: usize| n as f32 - 1.0;
         let [x_len, y_len, z_len] = layout.len;
         let within = g.x.simd_ge(0.0)
@@ -88,11 +88,12 @@ impl DistanceField {
             & g.z.simd_lt(last(z_len));
         let cell = Vec3x8 { x: g.x.floor(), y: g.y.floor(), z: g.z.floor() };
         let at = g - cell;
-        let index = |v: f32x8<S>| v.to_int::<i32x8<S>>();
         let (row, plane) = (layout.row, layout.plane);
         let first = layout.index(0, 0, 0) as i32;
-        let nodes =
-            index(cell.x) + first + index(cell.y) * row as i32 + index(cell.z) * plane as i32;
+        let nodes = cell.x.to_int::<i32x8<S>>()
+            + first
+            + cell.y.to_int::<i32x8<S>>() * row as i32
+            + cell.z.to_int::<i32x8<S>>() * plane as i32;
         let inside = within.to_bitmask() as u32 & asked;
         // Bring the corners together, lane by lane.
         let mut corners = [[0.0; HALF]; 8];
@@ -112,17 +113,11 @@ impl DistanceField {
             }
         }
         // Interpolate: x, then y, then z.
-        let corner = |k: usize| f32x8::from_slice(simd, &corners[k]);
-        let mix = |a: f32x8<S>, b: f32x8<S>, t: f32x8<S>| a + (b - a) * t;
-        let face = |k: usize| {
-            let (a, b, c, d) = (corner(k), corner(k + 1), corner(k + 2), corner(k + 3));
-            let value = mix(mix(a, b, at.x), mix(c, d, at.x), at.y);
-            (value, mix(b - a, d - c, at.y), mix(c - a, d - b, at.x))
-        };
-        let ((low, x0, y0), (high, x1, y1)) = (face(0), face(4));
+        let (low, x0, y0) = in_face(simd, &corners, 0, at);
+        let (high, x1, y1) = in_face(simd, &corners, 4, at);
         let mut distance = mix(low, high, at.z);
         let slope = Vec3x8 { x: mix(x0, x1, at.z), y: mix(y0, y1, at.z), z: high - low };
-        let mut gradient = slope * splat(self.grid.inverse_cell);
+        let mut gradient = slope * inverse_cell;
         // Beyond the grid there is only the mesh's box.
         let beyond = asked & !inside;
         if beyond != 0 {
@@ -229,6 +224,27 @@ impl DistanceField {
         let gradient = way.normalize_or(Vec3::Y);
         FieldSample { distance, gradient, velocity: self.mean_velocity }
     }
+}
+
+/// Between the four corners of a face, from the corner number `k` on: the value and its slopes along x
+/// and y.
+#[inline(always)]
+fn in_face<S: Simd>(
+    simd: S,
+    corners: &[[f32; HALF]; 8],
+    k: usize,
+    at: Vec3x8<S>,
+) -> (f32x8<S>, f32x8<S>, f32x8<S>) {
+    let (a, b) = (f32x8::from_slice(simd, &corners[k]), f32x8::from_slice(simd, &corners[k + 1]));
+    let (c, d) =
+        (f32x8::from_slice(simd, &corners[k + 2]), f32x8::from_slice(simd, &corners[k + 3]));
+    let value = mix(mix(a, b, at.x), mix(c, d, at.x), at.y);
+    (value, mix(b - a, d - c, at.y), mix(c - a, d - b, at.x))
+}
+
+#[inline(always)]
+fn mix<S: Simd>(a: f32x8<S>, b: f32x8<S>, t: f32x8<S>) -> f32x8<S> {
+    a + (b - a) * t
 }
 
 /// Values between the four corners of a face, x first.

@@ -81,7 +81,13 @@ fn push_rows<S: Simd>(
         if from.source.present[row] == 0 {
             continue;
         }
-        let particles = lattice.row(simd, &from.source, row);
+        let before = Vec3x::load(simd, velocity, i);
+        let motion = if from.source.motion.is_empty() {
+            before
+        } else {
+            Vec3x::load(simd, from.source.motion, row)
+        };
+        let particles = lattice.moving_row(simd, &from.source, row, motion);
         let used = particles.used.to_bitmask() as u32;
         left_out += u64::from((u32::from(from.source.present[row]) & !used).count_ones());
         let free = particles.used & present(simd, from.free[row]);
@@ -90,7 +96,6 @@ fn push_rows<S: Simd>(
         // Take on a share of the velocity around (eq. 13), and go where hair is less compressed
         // (eq. 14).
         let change = (field.velocity - particles.motion) * friction - field.gradient * repulsion;
-        let before = Vec3x::load(simd, velocity, i);
         (before + change.or(free, zero)).store(velocity, i);
     }
     left_out

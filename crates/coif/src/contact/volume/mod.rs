@@ -174,7 +174,9 @@ impl Volume {
             rest: &rest.density,
             present: samples.present,
         };
-        self.fill(rows, &source, rest.mean);
+        let true_velocity = samples.motion.is_empty();
+        let motion = if true_velocity { &*samples.velocity } else { samples.motion };
+        self.fill(rows, &Source { motion, ..source }, rest.mean);
         let mut report = self.report();
         if dt > 0.0 && dt.is_finite() {
             let push = self.settings.push(dt, self.grid.cell);

@@ -63,8 +63,19 @@ impl<S: Simd> Lattice<S> {
     /// Reads a row and finds its cells.
     #[inline(always)]
     pub(super) fn row(&self, simd: S, from: &Source<'_>, row: usize) -> Row<S> {
+        self.moving_row(simd, from, row, Vec3x::load(simd, from.motion, row))
+    }
+
+    /// As [`row`](Self::row), with velocities from elsewhere.
+    #[inline(always)]
+    pub(super) fn moving_row(
+        &self,
+        simd: S,
+        from: &Source<'_>,
+        row: usize,
+        motion: Vec3x<S>,
+    ) -> Row<S> {
         let p = Vec3x::load(simd, from.position, row);
-        let motion = Vec3x::load(simd, from.motion, row);
         let zero = f32x16::splat(simd, 0.0);
         let one = f32x16::splat(simd, 1.0);
         let mut used = present(simd, from.present[row])

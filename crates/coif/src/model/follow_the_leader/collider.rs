@@ -189,7 +189,7 @@ impl StepCollider {
     /// Whether it may reach into a box around `centre`, as far as a ball around the box tells in the
     /// scale of the unit ball.
     fn may_reach(&self, centre: Vec3, extent: Vec3) -> bool {
-        let s = self.to_unit_ball(centre);
+        let s = self.in_unit_ball(centre);
         let m = &self.to_ball;
         let size =
             m.x_axis.abs() * extent.x + m.y_axis.abs() * extent.y + m.z_axis.abs() * extent.z;
@@ -203,19 +203,19 @@ impl StepCollider {
     /// The tangent plane that a point inside is nearest to in the collider's own scale, and how far
     /// the point is from it (negative inside). `None` outside.
     pub(super) fn inside(&self, p: Vec3) -> Option<(Vec3, f32)> {
-        let s = self.to_unit_ball(p);
+        let s = self.in_unit_ball(p);
         let outside = if self.plane { s.y >= 0.0 } else { s.dot(s) >= 1.0 };
         (!outside).then(|| self.tangent(s))
     }
 
     /// A half-space free of the collider that is good around `p`, inside or outside.
     pub(super) fn half_space(&self, p: Vec3) -> HalfSpace {
-        let (normal, distance) = self.tangent(self.to_unit_ball(p));
+        let (normal, distance) = self.tangent(self.in_unit_ball(p));
         HalfSpace { normal, offset: normal.dot(p) - distance }
     }
 
     /// A point in the scale of the unit ball, from the nearest place of the swept centre.
-    fn to_unit_ball(&self, p: Vec3) -> Vec3 {
+    fn in_unit_ball(&self, p: Vec3) -> Vec3 {
         let mut s = self.to_ball * p - self.ball_centre;
         s.y -= s.y.clamp(-self.sweep, self.sweep);
         s

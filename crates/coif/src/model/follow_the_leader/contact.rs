@@ -328,26 +328,34 @@ fn search_field(
     start: Vec3,
 ) -> (Vec3, bool) {
     let along = (start - parent).normalize_or(Vec3::Y);
-    let out = obstacle.field.sample(parent).gradient;
+    let inner = obstacle.field.sample(parent);
+    if inner.distance + length * SLOPE < obstacle.skin {
+        // Nothing is free in reach: on out from where the predecessor is.
+        return (inner.gradient, false);
+    }
     let side = along.any_orthonormal_vector();
     let other = along.cross(side);
     let mut best = (along, obstacle.field.distance_at(start) - obstacle.skin, 0.0f32);
     let mut consider = |direction: Vec3| {
-        let direction = direction.normalize_or(along);
         let p = parent + direction * length;
         let depth = (obstacle.field.distance_at(p) - obstacle.skin).min(0.0);
         let turn = direction.distance_squared(along);
         if depth > best.1 || (depth == 0.0 && best.1 == 0.0 && turn < best.2) {
             best = (direction, depth, turn);
         }
+        best.1 >= 0.0
     };
-    consider(out);
-    // Circles around the direction that was wanted, wider and wider.
+    consider(inner.gradient);
+    // Circles around the direction that was wanted, wider and wider, until there is a way out.
     for (ring, &(sin, cos)) in RINGS.iter().enumerate() {
+        let mut found = false;
         for step in 0..STEPS_AROUND {
             // Every second circle is turned by half a step.
             let (s, c) = AROUND[(2 * step + ring % 2) % AROUND.len()];
-            consider(along * cos + (side * c + other * s) * sin);
+            found = consider(along * cos + (side * c + other * s) * sin);
+        }
+        if found {
+            break;
         }
     }
     (best.0, best.1 >= 0.0)

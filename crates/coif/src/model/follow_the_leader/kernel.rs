@@ -245,7 +245,7 @@ impl<'a, S: Simd> Half<'a, S> {
         for i in 0..count {
             let v = Vec3x8::of_row(simd, &velocity[i], half);
             speed2 = speed2.max(v.dot(v));
-            way = way + half_row(simd, &length[i], half);
+            way += half_row(simd, &length[i], half);
             if i == 0 {
                 way = zero;
             }
@@ -332,7 +332,7 @@ impl<'a, S: Simd> Half<'a, S> {
         let hit = self.near.first_around(simd, p);
         let mut inside = hit.is_some();
         if let Some(field) = obstacles.field {
-            self.clear = self.clear - length * SLOPE;
+            self.clear -= length * SLOPE;
             inside |= self.clear.simd_lt(field.skin).any_true();
         }
         let mut unresolved = 0;
@@ -495,6 +495,7 @@ impl<S: Simd> Style<S> {
     }
 
     /// Begins a stage at a point that is now and was before at `place`.
+    #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn enter(
         &mut self,

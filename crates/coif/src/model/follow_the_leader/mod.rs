@@ -181,7 +181,6 @@ pub struct FollowTheLeader {
     position: Vec<f32>,
     velocity: Vec<f32>,
     tension: Vec<f32>,
-    motion: Vec<f32>,
     /// Per row: which lanes hold a particle, and which of those may move.
     present: Vec<u16>,
     free: Vec<u16>,
@@ -220,7 +219,6 @@ impl FollowTheLeader {
             position: vec![0.0; rows * VECTOR],
             velocity: vec![0.0; rows * VECTOR],
             tension: vec![0.0; rows * LANES],
-            motion: Vec::new(),
             present: vec![0; rows],
             free: vec![0; rows],
             mass: vec![0.0; rows * LANES],
@@ -396,10 +394,9 @@ impl Model for FollowTheLeader {
     }
 
     fn samples(&mut self) -> Option<Samples<'_>> {
-        self.motion.clone_from(&self.velocity);
         Some(Samples {
             position: &self.position,
-            motion: &self.motion,
+            motion: &[],
             velocity: &mut self.velocity,
             mass: &self.mass,
             present: &self.present,
