@@ -10,9 +10,11 @@
 //! at rest. Contact measures with `motion` and adds to `velocity`, so hair that does not move feels
 //! no friction.
 
+mod hair_contact;
 mod spring;
 pub mod volume;
 
+pub use hair_contact::HairContact;
 pub use spring::ContactSpring;
 
 use crate::math::LANES;
