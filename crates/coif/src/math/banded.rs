@@ -9,7 +9,7 @@
 //! second and to the third before (row by row, sixteen lanes for each number), then the lower triangle
 //! of the block on the diagonal. Blocks that would reach before the first row are never read.
 
-use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f32x16};
+use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
 
 use super::LANES;
 use super::lanes::{VECTOR, Vec3x};
