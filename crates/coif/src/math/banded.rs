@@ -57,15 +57,23 @@ impl Banded {
 
     /// Replaces the matrices by their factors.
     pub fn factor(&mut self) {
-        let Self { band, level } = self;
-        dispatch!(*level, simd => factor(simd, band));
+        factor_lanes(self.level, &mut self.band);
     }
 
     /// Replaces right-hand sides, in rows of sixteen x, y and z, by the solutions.
     pub fn solve(&self, vector: &mut [f32]) {
-        let Self { band, level } = self;
-        dispatch!(*level, simd => solve(simd, band, vector));
+        solve_lanes(self.level, &self.band, vector);
     }
+}
+
+/// [`Banded::factor`] for rows that lie elsewhere.
+pub(crate) fn factor_lanes(level: Level, band: &mut [f32]) {
+    dispatch!(level, simd => factor(simd, band));
+}
+
+/// [`Banded::solve`] for rows that lie elsewhere.
+pub(crate) fn solve_lanes(level: Level, band: &[f32], vector: &mut [f32]) {
+    dispatch!(level, simd => solve(simd, band, vector));
 }
 
 /// Index of a number in the lower triangle of a 3x3 block.
@@ -90,7 +98,7 @@ fn store<S: Simd>(row: &mut [f32; ROW], at: usize, value: f32x16<S>) {
 /// Model: line by line, `w_k = a_k - sum_(m<k) w_m l_km`, `l_k = w_k / d_k`, `d = a - sum_k w_k l_k`;
 /// three lines, those of one unknown, at a time, so that each `l_km` is loaded once for all three.
 #[inline(always)]
-pub(crate) fn factor<S: Simd>(simd: S, band: &mut [f32]) {
+fn factor<S: Simd>(simd: S, band: &mut [f32]) {
     let rows = band.as_chunks_mut::<ROW>().0;
     for j in 0..rows.len() {
         let (done, rest) = rows.split_at_mut(j);
@@ -152,7 +160,7 @@ pub(crate) fn factor<S: Simd>(simd: S, band: &mut [f32]) {
 
 /// Replaces sixteen right-hand sides by the solutions, with the factors that [`factor`] left.
 #[inline(always)]
-pub(crate) fn solve<S: Simd>(simd: S, band: &[f32], vector: &mut [f32]) {
+fn solve<S: Simd>(simd: S, band: &[f32], vector: &mut [f32]) {
     let rows = band.as_chunks::<ROW>().0;
     let x = &mut vector.as_chunks_mut::<VECTOR>().0[..rows.len()];
     // Solve with L.

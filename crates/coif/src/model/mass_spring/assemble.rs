@@ -3,7 +3,7 @@
 //! Every spring has its direction frozen (`selle2008` 4.1), so that the system is linear and positive
 //! definite, and is laid out as `math::banded` wants it.
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16};
+use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x16};
 use glam::Vec3;
 
 use super::altitude::{CANDIDATES, least_altitude};
@@ -36,13 +36,25 @@ pub(super) struct System<'a> {
     pub(super) right: &'a mut [f32],
 }
 
+/// [`assemble`] with the instruction set of the machine.
+pub(super) fn assemble_lanes(
+    level: Level,
+    block: &Block,
+    x: &[f32],
+    v: &[f32],
+    times: &Times,
+    system: &mut System<'_>,
+) {
+    dispatch!(level, simd => assemble(simd, block, x, v, times, system));
+}
+
 /// Assembles the system for the change of the velocities `v` at the positions `x`.
 ///
 /// Model: `(M (1 + s c) + s lag sum k w d d^T w^T) dv = s (f + sum k (stretch + lag rate(v)) ...)`.
 /// Source: `selle2008` 4.1, with its slip corrected: positions at the end of the step, direction of its
 /// start. `lag` is the step plus the fibre's damping time: `dt k + b`.
 #[inline(always)]
-pub(super) fn assemble<S: Simd>(
+fn assemble<S: Simd>(
     simd: S,
     block: &Block,
     x: &[f32],

@@ -5,7 +5,7 @@
 //! to iterate. All sums are taken in the order of blocks and springs, so that the bits do not depend on
 //! the number of threads.
 
-use fearless_simd::{Level, dispatch};
+use fearless_simd::Level;
 use glam::Vec3;
 
 use super::assemble::Times;
@@ -376,7 +376,7 @@ fn is_free(block: &Block, p: &Place) -> bool {
 }
 
 fn solve_strands(level: Level, rows: usize, band: &[f32], vector: &mut [f32]) {
-    dispatch!(level, simd => banded::solve(simd, &band[..rows * ROW], vector));
+    banded::solve_lanes(level, &band[..rows * ROW], vector);
 }
 
 /// Adds up what every block gives, in the order of the blocks.

@@ -18,6 +18,7 @@ mod assemble;
 mod block;
 mod collide;
 mod couple;
+pub mod elastica;
 mod ends;
 mod homogenise;
 mod limit;
@@ -55,10 +56,10 @@ pub const NAME: &str = "mass-spring";
 /// How the velocity at the end of a part of a step is found (`selle2008` section 4, steps 7 and 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VelocityUpdate {
-    /// Loses energy at high frequencies: robust.
+    /// Damps what is faster than a part of a step: robust.
     #[default]
     BackwardEuler,
-    /// Keeps energy; stiff springs ring.
+    /// As the paper prints it: stiff springs ring.
     Trapezoidal,
 }
 

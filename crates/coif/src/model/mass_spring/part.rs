@@ -4,7 +4,7 @@ use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
 
 use super::VelocityUpdate;
-use super::assemble::{System, Times, assemble, constrain};
+use super::assemble::{System, Times, assemble_lanes, constrain};
 use super::block::{Block, FarEndPose};
 use super::collide::collide_with_body;
 use super::couple::{Coupling, Vectors};
@@ -96,46 +96,45 @@ impl Work<'_> {
     fn solve_half_velocity(&mut self, part: &Part) -> SolveReport {
         let times =
             Times { share: 0.5 * part.h, lag: part.h + part.fibre_damping, drag: part.drag };
-        let look_ahead = part.h;
         self.solve(
             times,
-            look_ahead,
+            part.h,
             0,
             |level, block, scratch| {
                 follow_body(block, part);
                 block.half.copy_from_slice(&block.v);
                 let Scratch { band, right, .. } = scratch;
                 let mut system = System { band, right };
-                dispatch!(level, simd => assemble(simd, block, &block.x, &block.half, &times, &mut system));
+                assemble_lanes(level, block, &block.x, &block.half, &times, &mut system);
             },
-            |level, block, right| dispatch!(level, simd => add(simd, &mut block.half, right, 1.0)),
+            |level, block, right| add_lanes(level, &mut block.half, right, 1.0),
         )
     }
 
     /// Steps 7 and 8: `v(n+1/2) = v(n) + dt/2 a(x(n+1/2), v(n+1/2))`, `v(n+1) = 2 v(n+1/2) - v(n)`; or
     /// backward Euler, `v(n+1) = v(n) + dt a(x(n+1/2), v(n+1))`.
     fn solve_velocity(&mut self, part: &Part) -> SolveReport {
-        let (share, look_ahead, factor) = match part.velocity_update {
-            VelocityUpdate::Trapezoidal => (0.5 * part.h, 0.0, 2.0),
-            VelocityUpdate::BackwardEuler => (part.h, part.h, 1.0),
+        let (share, factor) = match part.velocity_update {
+            VelocityUpdate::Trapezoidal => (0.5 * part.h, 2.0),
+            VelocityUpdate::BackwardEuler => (part.h, 1.0),
         };
-        let times = Times { share, lag: look_ahead + part.fibre_damping, drag: part.drag };
+        let times = Times { share, lag: part.h + part.fibre_damping, drag: part.drag };
         self.solve(
             times,
-            look_ahead,
+            part.h,
             1,
             |level, block, scratch| {
                 let Scratch { band, right, middle, .. } = scratch;
                 let floats = block.rows * VECTOR;
                 dispatch!(level, simd => mean(simd, &block.x, &block.next, &mut middle[..floats]));
                 let mut system = System { band, right };
-                dispatch!(level, simd => assemble(simd, block, middle, &block.v, &times, &mut system));
+                assemble_lanes(level, block, middle, &block.v, &times, &mut system);
                 let rows = block.rows;
                 let mut system =
                     System { band: &mut band[..rows * ROW], right: &mut right[..floats] };
                 constrain(&block.touched, &mut system);
             },
-            |level, block, right| dispatch!(level, simd => add(simd, &mut block.v, right, factor)),
+            |level, block, right| add_lanes(level, &mut block.v, right, factor),
         )
     }
 
@@ -153,10 +152,10 @@ impl Work<'_> {
             assemble(level, block, scratch);
             let rows = block.rows;
             let band = &mut scratch.band[..rows * ROW];
-            dispatch!(level, simd => banded::factor(simd, band));
+            banded::factor_lanes(level, band);
             if !coupled {
                 let right = &mut scratch.right[..rows * VECTOR];
-                dispatch!(level, simd => banded::solve(simd, band, right));
+                banded::solve_lanes(level, band, right);
                 take(level, block, right);
             }
         });
@@ -276,6 +275,10 @@ fn advance_positions<S: Simd>(simd: S, block: &mut Block, part: &Part) {
         }
     }
     block.next = next;
+}
+
+fn add_lanes(level: Level, to: &mut [f32], from: &[f32], factor: f32) {
+    dispatch!(level, simd => add(simd, to, from, factor));
 }
 
 /// `to += from * factor`.

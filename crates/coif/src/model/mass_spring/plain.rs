@@ -79,7 +79,7 @@ impl PlainHair {
                     strand.solve(&middle, &mut v, gravity, drag, [h, h + self.fibre_damping])
                 }
                 VelocityUpdate::Trapezoidal => {
-                    let times = [0.5 * h, self.fibre_damping];
+                    let times = [0.5 * h, h + self.fibre_damping];
                     let report = strand.solve(&middle, &mut v, gravity, drag, times);
                     v.iter_mut().zip(&strand.v).for_each(|(v, before)| *v = *v * 2.0 - *before);
                     report
@@ -104,15 +104,23 @@ impl PlainHair {
         self.strands.iter().flat_map(of).collect()
     }
 
+    /// Energy of motion (J).
+    pub fn kinetic_energy(&self) -> f64 {
+        let of = |s: &PlainStrand| {
+            let motion = s.shape.mass.iter().zip(&s.v).map(|(m, v)| 0.5 * m * v.length_squared());
+            motion.sum::<f64>()
+        };
+        self.strands.iter().map(of).sum()
+    }
+
     /// Energy of all springs, of motion and of weight (J).
     pub fn energy(&self, gravity: DVec3) -> f64 {
         let of = |s: &PlainStrand| {
             let springs: f64 = s.shape.links(&s.x).iter().map(Link::energy).sum();
-            let motion = s.shape.mass.iter().zip(&s.v).map(|(m, v)| 0.5 * m * v.length_squared());
             let load = (0..s.x.len()).map(|i| s.x[i].dot(s.shape.hold[i] + gravity * s.shape.weight[i]));
-            springs + motion.sum::<f64>() - load.sum::<f64>()
+            springs - load.sum::<f64>()
         };
-        self.strands.iter().map(of).sum()
+        self.kinetic_energy() + self.strands.iter().map(of).sum::<f64>()
     }
 }
 

@@ -14,15 +14,15 @@ use super::{Ends, Settings};
 use crate::groom::Fibre;
 use crate::model::chains::hold_groom;
 
-/// Angle (rad) by which extra particles turn about the hair from segment to segment. A sixth of a turn
-/// gives flat and less flat tetrahedra that resist bending and twisting alike.
-pub(super) const ROTATION: f64 = std::f64::consts::FRAC_PI_3;
+/// Angle (rad) by which extra particles turn about the hair from segment to segment. With a quarter of a
+/// turn every joint bends as easily to all sides.
+pub(super) const ROTATION: f64 = std::f64::consts::FRAC_PI_2;
 
 /// Share of a segment's mass that its extra particle carries; the points at its ends share the rest.
 const EXTRA_MASS: f64 = 0.25;
 
 /// Share of the bending stiffness of curly hair that each torsion spring may carry.
-const TORSION_SHARE: f64 = 0.15;
+const TORSION_SHARE: f64 = 0.05;
 
 /// Least share of the bending stiffness of curly hair that is left to the bending spring.
 const BEND_SHARE: f64 = 0.1;
@@ -147,7 +147,7 @@ impl Strand {
                 across = (across - along * across.dot(along)).normalize_or(DVec3::Y);
             }
             if extra(i) {
-                let side = DQuat::from_axis_angle(along, ROTATION * (i % 6) as f64) * across;
+                let side = DQuat::from_axis_angle(along, ROTATION * (i % 4) as f64) * across;
                 strand.position.push(raise(points[i], points[i + 1], side));
                 strand.point.push(None);
             }
@@ -184,7 +184,7 @@ impl Strand {
     /// Model: springs of straight hair have `c EI / l^3` with the constants of [`UnitStiffness`]. The
     /// bending stiffness of a joint stands for half of each segment beside it; the first joint that can
     /// move stands for all of the hair between the place where it is held and the middle of the next
-    /// segment. `from_root`: the hair can bend from its root on, not only from the last held point.
+    /// segment (`from_root`: it can bend from its root on, not only from the last held point).
     fn attach(
         &mut self,
         points: &[DVec3],
@@ -200,7 +200,7 @@ impl Strand {
             (before.unwrap_or(0) as usize).min(points.len() - 2)
         };
         let length = |i: usize| points[i].distance(points[i + 1]);
-        let clamp = if from_root { 2.0 / 3.0 } else { 2.0 };
+        let clamp = if from_root { clamp_from_root(points) } else { 2.0 };
         let mut springs = vec![[Spring::default(); 3]; count];
         let mut altitude = vec![(0.0, [0.0; CANDIDATES]); count];
         for row in 0..count {
@@ -365,6 +365,14 @@ fn straight_segments(points: &[DVec3], below: f64) -> Vec<bool> {
     let joint = |j: usize| j > 0 && j + 1 < n && is_straight(j);
     let alone = n <= 3;
     (0..n - 1).map(|i| alone || joint(i) || joint(i + 1)).collect()
+}
+
+/// How stiff the first joint is, as a multiple of others, so that the first segment and a half bend there
+/// as if they bent all along, for a load at the tip: `l (L - l)^2` over the integral of `(L - s)^2`.
+fn clamp_from_root(points: &[DVec3]) -> f64 {
+    let segments = (points.len() - 1).max(2) as f64;
+    let whole = (segments.powi(3) - (segments - 1.5).powi(3)) / 3.0;
+    (segments - 1.0).powi(2) / whole
 }
 
 /// Radius (m) of a round fibre with the area that a cone between two points has on average.
