@@ -2,7 +2,7 @@
 
 mod scene;
 
-use coif::body::{MovingCollider, Shape};
+use coif::body::{Motion, MovingCollider, Shape};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::elastica::heavy_cantilever;
@@ -10,7 +10,7 @@ use coif::model::mass_spring::{Ends, FarEnd, MassSpring, NAME, Settings};
 use coif::model::{Environment, Model, ModelSettings, StepReport};
 use coif::simulation::Wind;
 use glam::{Quat, Vec3};
-use scene::{Shake, groom, simulation};
+use scene::{RADIUS, Shake, groom, simulation};
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
@@ -78,8 +78,9 @@ fn longest_stretch(groom: &Groom, now: &[Vec3]) -> f32 {
     worst
 }
 
-/// A horizontal hair droops under its own weight as the elastica of a heavy rod does, whatever the number
-/// of segments: 10 cm of human hair have `q L^3 / EI` of about 8.
+/// A horizontal hair droops under its own weight as the elastica of a heavy rod does: 10 cm of human hair
+/// have `q L^3 / EI` of about 8. Springs get softer where a joint bends by more than half a radian, so
+/// that the curve wants segments of 5 mm.
 #[test]
 fn heavy_hair_droops_as_the_elastica() {
     let fibre = Fibre::default();
@@ -88,7 +89,7 @@ fn heavy_hair_droops_as_the_elastica() {
     let weight = fibre.mass_per_length(fibre.radius) * 9.81 * length * length * length / bending;
     let truth = *heavy_cantilever(weight.into(), 40).last().expect("points");
     let truth = Vec3::new(truth[0] as f32, truth[1] as f32, 0.0) * length;
-    for segments in [10, 20, 40] {
+    for (segments, tolerance) in [(20, 0.06), (40, 0.015)] {
         let groom = lines(&[horizontal(segments, length)]);
         let settings = Settings {
             hold_shape: false,
@@ -102,7 +103,7 @@ fn heavy_hair_droops_as_the_elastica() {
         let tip = run.positions()[segments];
         let error = tip.distance(truth) / length;
         println!("{segments} segments: {tip} for {truth}, error {error:.4}");
-        assert!(error < 0.05, "{segments}: {tip} {truth}");
+        assert!(error < tolerance, "{segments}: {tip} {truth}");
     }
 }
 
@@ -153,20 +154,30 @@ fn lengths_stay_within_the_limit() {
     assert!((4..=21).contains(&most), "{most}");
 }
 
-/// Hair on a ball that shakes stays out of it.
+/// Hair on a ball that shakes stays out of it, from the third point on: two are held.
 #[test]
 fn hair_stays_out_of_the_body() {
     let hair = groom(60, |s| 5 + s % 20);
-    let model = ModelSettings::by_name(NAME).expect("the model");
-    let mut sim = simulation(hair, Shake { angle: 0.8, height: 0.05 }, &model);
+    let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
+    let (motion, dt) = (Shake { angle: 0.8, height: 0.05 }, 1.0 / 240.0);
     let mut deepest = 0.0f32;
-    for frame in 1..=60 {
-        sim.advance_to(f64::from(frame) / 60.0);
-        deepest = deepest.max(sim.health().penetration_max);
+    for step in 0..240 {
+        let pose = |step: i32| motion.world_from_rest(0, f64::from(step) * f64::from(dt));
+        let (start, end) = (pose(step), pose(step + 1));
+        run.poses.fill(end);
+        let shape = Shape::Sphere { radius: RADIUS };
+        run.colliders = vec![MovingCollider { shape, friction: 0.3, start, end }];
+        run.step(dt);
+        let now = run.positions();
+        for s in 0..hair.strands.strand_count() {
+            for p in hair.strands.points_of(s).skip(2) {
+                deepest = deepest.max(run.colliders[0].depth_at(now[p]));
+            }
+        }
     }
-    println!("deepest {deepest}, stretch {}", sim.health().stretch_max);
-    assert!(deepest < 1e-4, "{deepest}");
-    assert!(sim.report().quarantined.is_empty());
+    println!("deepest {deepest}");
+    assert!(deepest < 1e-5, "{deepest}");
+    assert_eq!(run.report.unresolved, 0);
 }
 
 /// Coulomb: a hair across a slope stays where friction is more than the slope, and slides where it is
