@@ -188,8 +188,7 @@ fn friction_holds_hair_on_a_slope() {
         // Short hairs on a long, soft tether are almost free at their tips.
         let line: Vec<Vec3> = (0..=30).map(|i| Vec3::new(0.01 * i as f32, 1e-5, 0.0)).collect();
         let groom = lines(&[line]);
-        let settings =
-            Settings { hold_shape: false, damping: 0.0, ..Settings::default() };
+        let settings = Settings { hold_shape: false, damping: 0.0, ..Settings::default() };
         let slope = Quat::from_rotation_x(0.3);
         let gravity = slope * GRAVITY;
         let mut run = Run::new(&groom, &settings, gravity);
@@ -273,7 +272,8 @@ fn a_stretched_curl_springs_back() {
 #[test]
 fn bits_do_not_depend_on_threads_or_restarts() {
     let model = ModelSettings::by_name(NAME).expect("the model");
-    let start = || simulation(groom(150, |s| 5 + s % 12), Shake { angle: 0.8, height: 0.05 }, &model);
+    let start =
+        || simulation(groom(150, |s| 5 + s % 12), Shake { angle: 0.8, height: 0.05 }, &model);
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
@@ -303,7 +303,78 @@ fn nonsense_is_refused_with_its_name() {
         (Settings { longest_part: 0.0, ..Settings::default() }, "longest_part"),
         (Settings { damping: f32::NAN, ..Settings::default() }, "damping"),
     ] {
-        let message = MassSpring::new(&groom, &settings, GRAVITY).err().expect("refused").to_string();
+        let message =
+            MassSpring::new(&groom, &settings, GRAVITY).err().expect("refused").to_string();
         assert!(message.contains(name), "{message}");
     }
+}
+
+/// A body that jumps about by half a metre and half a turn every step breaks nothing: hair stays finite
+/// and within reach of its root.
+#[test]
+fn an_earthquake_breaks_nothing() {
+    let hair = groom(60, |s| 2 + s % 25);
+    let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
+    for step in 0..60u64 {
+        let random = |k: u64| {
+            let h = (step * 5 + k).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            ((h ^ (h >> 29)) >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+        };
+        run.poses.fill(RigidTransform {
+            rotation: Quat::from_rotation_x(6.0 * random(0))
+                * Quat::from_rotation_y(6.0 * random(1)),
+            translation: Vec3::new(random(2), random(3), random(4)),
+        });
+        run.step(1.0 / 240.0);
+        let now = run.positions();
+        assert!(now.iter().all(|p| p.is_finite()));
+        assert!(longest_stretch(&hair, &now) < 0.02, "{}", longest_stretch(&hair, &now));
+    }
+}
+
+/// A strand that is no number any more is put back on its rest shape and named.
+#[test]
+fn a_broken_strand_is_put_back_and_named() {
+    let hair = groom(40, |_| 10);
+    let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
+    let samples = run.model.samples().expect("it has particles");
+    samples.velocity[8] = f32::NAN;
+    run.model.take_samples();
+    run.gravity = GRAVITY;
+    let env = Environment {
+        time: 0.0,
+        dt: 1.0 / 240.0,
+        gravity: GRAVITY,
+        wind: &Wind::default(),
+        world_from_rest: &run.poses,
+        colliders: &[],
+        field: None,
+    };
+    run.model.step(&env, &mut run.report);
+    assert_eq!(run.report.quarantined, [0]);
+    assert!(run.positions().iter().all(|p| p.is_finite()));
+}
+
+/// In the wind hair leans to leeward until its weight and stiffness stop it.
+#[test]
+fn wind_blows_hair_to_leeward() {
+    let line: Vec<Vec3> = (0..20).map(|i| Vec3::NEG_Y * 0.006 * i as f32).collect();
+    let groom = lines(&[line]);
+    let mut run = Run::new(&groom, &Settings::default(), GRAVITY);
+    let wind = Wind { velocity: Vec3::X * 3.0, gusts: 0.0, seed: 0 };
+    for _ in 0..360 {
+        let env = Environment {
+            time: 0.0,
+            dt: 1.0 / 240.0,
+            gravity: GRAVITY,
+            wind: &wind,
+            world_from_rest: &run.poses,
+            colliders: &[],
+            field: None,
+        };
+        run.model.step(&env, &mut run.report);
+    }
+    let tip = run.positions()[19];
+    println!("tip at {tip}");
+    assert!(tip.x > 0.03 && tip.y > -0.114 && tip.z.abs() < 0.02, "{tip}");
 }

@@ -52,15 +52,20 @@ fn step(model: &mut MassSpring, dt: f32, gravity: Vec3, poses: &[RigidTransform]
 fn a_spring_bends_a_hair_by_what_beams_bend() {
     let fibre = Fibre::default();
     let (length, segments, far) = (0.1f32, 20u32, 2e-3f32);
-    let line = |z: f32| (0..=segments).map(move |i| Vec3::new(length * i as f32 / segments as f32, 0.0, z));
+    let line = |z: f32| {
+        (0..=segments).map(move |i| Vec3::new(length * i as f32 / segments as f32, 0.0, z))
+    };
     let mut strands = Strands::new();
     strands.push(&line(0.0).collect::<Vec<_>>());
     // A hair across the tip of the first whose first two points are held.
-    let post: Vec<Vec3> = (0..4).map(|i| Vec3::new(length, far, 0.0) + Vec3::Y * 0.01 * i as f32).collect();
+    let post: Vec<Vec3> =
+        (0..4).map(|i| Vec3::new(length, far, 0.0) + Vec3::Y * 0.01 * i as f32).collect();
     strands.push(&post);
     let groom = Groom::new(strands, fibre);
-    let beam = 3.0 * fibre.young_modulus * std::f32::consts::FRAC_PI_4 * fibre.radius.powi(4) / length.powi(3);
-    let settings = Settings { damping: 25.0, shortest_part: 4e-3, longest_part: 1.0, ..Settings::default() };
+    let beam = 3.0 * fibre.young_modulus * std::f32::consts::FRAC_PI_4 * fibre.radius.powi(4)
+        / length.powi(3);
+    let settings =
+        Settings { damping: 25.0, shortest_part: 4e-3, longest_part: 1.0, ..Settings::default() };
     for stiffness in [0.3 * beam, beam, 10.0 * beam, 1e5 * beam] {
         let mut model = MassSpring::new(&groom, &settings, Vec3::ZERO).expect("a valid model");
         model.set_contact(Some(Box::new(Ties(vec![tie(segments, segments + 1, 0.0, stiffness)]))));
@@ -97,7 +102,13 @@ fn net(threads: usize) -> (u64, u32, f64) {
                 let (a, b) = (s * points + i, (s + 1) * points + i);
                 let weights = [0.6, 0.4, -0.6, -0.4];
                 let points = [a, a + 1, b, b + 1];
-                springs.push(ContactSpring { points, weights, rest: 0.002, stiffness: 1.0, damping: 1e-5 });
+                springs.push(ContactSpring {
+                    points,
+                    weights,
+                    rest: 0.002,
+                    stiffness: 1.0,
+                    damping: 1e-5,
+                });
             }
         }
         let mut model = MassSpring::new(&groom, &Settings::default(), gravity).expect("valid");

@@ -51,7 +51,8 @@ impl Banded {
     /// Adds to one number of the matrix in one lane: block `(row, row - before)`, with `before` up to
     /// [`BLOCKS`]; for the diagonal block (`before` 0) only the lower triangle, `r >= c`.
     pub fn add(&mut self, row: usize, before: usize, [r, c]: [usize; 2], lane: usize, value: f32) {
-        let number = if before == 0 { DIAGONAL + lower(r, c) } else { 9 * (before - 1) + 3 * r + c };
+        let number =
+            if before == 0 { DIAGONAL + lower(r, c) } else { 9 * (before - 1) + 3 * r + c };
         self.band[row * ROW + number * LANES + lane] += value;
     }
 

@@ -8,6 +8,7 @@ use glam::Vec3;
 
 use super::altitude::{CANDIDATES, least_altitude};
 use super::block::{Block, SPRINGS, Touched};
+use super::limit::mask;
 use crate::math::LANES;
 use crate::math::banded::{BLOCKS, DIAGONAL, ROW, lower};
 use crate::math::lanes::{VECTOR, Vec3x};
@@ -90,12 +91,15 @@ fn assemble<S: Simd>(
     // Springs to the next three particles.
     for j in 0..rows {
         let (from, speed) = (Vec3x::of_row(simd, &x[j]), Vec3x::of_row(simd, &v[j]));
-        let number = |i: usize| f32x16::from_slice(simd, &springs[j][i * LANES..(i + 1) * LANES]);
+        let numbers = &springs[j];
         let mut own = Vec3x::of_row(simd, &right[j]);
-        let mut own_diagonal: [_; 6] =
-            std::array::from_fn(|i| load_number(simd, &band[j], DIAGONAL + i));
+        let mut own_diagonal = [splat(0.0); 6];
+        for i in 0..6 {
+            own_diagonal[i] = load_number(simd, &band[j], DIAGONAL + i);
+        }
         for s in 1..=BLOCKS.min(rows - 1 - j) {
-            let (stiffness, rest) = (number(2 * s - 2), number(2 * s - 1));
+            let stiffness = spring_number(simd, numbers, 2 * s - 2);
+            let rest = spring_number(simd, numbers, 2 * s - 1);
             let way = Vec3x::of_row(simd, &x[j + s]) - from;
             let length = way.length().max(splat(NO_LENGTH));
             let d = way * (splat(1.0) / length);
@@ -116,15 +120,18 @@ fn assemble<S: Simd>(
             own_diagonal[i].store_slice(number_mut(&mut band[j], DIAGONAL + i));
         }
         if j + 3 < rows {
-            let four: [_; 4] = std::array::from_fn(|i| Vec3x::of_row(simd, &x[j + i]));
-            let Across { weights, direction, length, rest } =
-                altitude(simd, four, number(6), |i| number(7 + i));
-            let mut stiffness = number(6);
-            let rate_vector = (0..4).fold(Vec3x::splat(simd, Vec3::ZERO), |sum, i| {
-                sum + Vec3x::of_row(simd, &v[j + i]) * weights[i]
-            });
+            let mut four = [from; 4];
+            for i in 1..4 {
+                four[i] = Vec3x::of_row(simd, &x[j + i]);
+            }
+            let Across { weights, direction, length, rest } = altitude(simd, four, numbers);
+            let mut rate_vector = speed * weights[0];
+            for i in 1..4 {
+                rate_vector += Vec3x::of_row(simd, &v[j + i]) * weights[i];
+            }
             // A collapsed edge has no altitude.
-            stiffness = direction.dot(direction).simd_gt(0.5).select(stiffness, splat(0.0));
+            let stiffness = spring_number(simd, numbers, 6);
+            let stiffness = direction.dot(direction).simd_gt(0.5).select(stiffness, splat(0.0));
             let rate = direction.dot(rate_vector);
             let tension = stiffness * share * (length - rest + lag * rate);
             let outer = outer_product(direction, coefficient * stiffness);
@@ -132,11 +139,10 @@ fn assemble<S: Simd>(
                 let to = &mut right[j + a];
                 let pull = direction * (tension * weights[a]);
                 (Vec3x::of_row(simd, to) - pull).to_row(to);
-                let scaled = outer.map(|o| o * (weights[a] * weights[a]));
-                add_diagonal(simd, &mut band[j + a], &scaled);
+                add_diagonal(simd, &mut band[j + a], &scaled(&outer, weights[a] * weights[a]));
                 for b in 0..a {
-                    let scaled = outer.map(|o| o * (weights[a] * weights[b]) * splat(-1.0));
-                    subtract_block(simd, &mut band[j + a], a - b, &scaled);
+                    let minus = scaled(&outer, splat(0.0) - weights[a] * weights[b]);
+                    subtract_block(simd, &mut band[j + a], a - b, &minus);
                 }
             }
         }
@@ -153,58 +159,69 @@ struct Across<S: Simd> {
     rest: f32x16<S>,
 }
 
-/// [`least_altitude`] in lanes; `rest` gives the rest length of each candidate. Without stiffness nobody
-/// looks.
+/// [`least_altitude`] in lanes, of the altitude springs of a row. Without stiffness nobody looks.
 #[inline(always)]
-fn altitude<S: Simd>(
-    simd: S,
-    x: [Vec3x<S>; 4],
-    stiffness: f32x16<S>,
-    rest: impl Fn(usize) -> f32x16<S>,
-) -> Across<S> {
-    let [a, b, c] = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
+fn altitude<S: Simd>(simd: S, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES]) -> Across<S> {
+    let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
     let (g1, g2, g3) = (b.cross(c), c.cross(a), a.cross(b));
     let g0 = Vec3x::splat(simd, Vec3::ZERO) - (g1 + g2 + g3);
     let six_volume = a.dot(g1);
     // The largest base has the least altitude.
     let bases = [g0, g1, g2, g3, g0 + g1, g0 + g2, g0 + g3];
-    let (mut base, mut area2, mut chosen) = (bases[0], bases[0].dot(bases[0]), rest(0));
+    let mut base = bases[0];
+    let mut area2 = base.dot(base);
+    let mut rest = spring_number(simd, numbers, 7);
     for i in 1..CANDIDATES {
         let size = bases[i].dot(bases[i]);
         let larger = size.simd_gt(area2);
         base = bases[i].or(larger, base);
         area2 = larger.select(size, area2);
-        chosen = larger.select(rest(i), chosen);
+        rest = larger.select(spring_number(simd, numbers, 7 + i), rest);
     }
     let inverse_area2 = f32x16::splat(simd, 1.0) / area2.max(f32x16::splat(simd, 1e-30));
     let inverse_area = inverse_area2.sqrt();
+    let scaled_base = base * inverse_area2;
     let mut across = Across {
-        weights: [g0, g1, g2, g3].map(|g| g.dot(base) * inverse_area2),
+        weights: [
+            g0.dot(scaled_base),
+            g1.dot(scaled_base),
+            g2.dot(scaled_base),
+            g3.dot(scaled_base),
+        ],
         direction: base * inverse_area,
         length: six_volume * inverse_area,
-        rest: chosen,
+        rest,
     };
     // Particles on one line are rare: take them one by one.
     let longest2 = a.dot(a).max(b.dot(b)).max(c.dot(c));
     let limit = longest2 * longest2 * f32x16::splat(simd, PARALLEL * PARALLEL);
-    let lines = area2.simd_lt(limit) & stiffness.simd_gt(0.0);
+    let lines = area2.simd_lt(limit) & spring_number(simd, numbers, 6).simd_gt(0.0);
     let lines = lines.to_bitmask() as u32 & 0xffff;
     if lines != 0 {
-        for l in (0..LANES).filter(|l| lines >> l & 1 == 1) {
-            let found = least_altitude(x.map(|p| p.lane(l).as_dvec3()));
-            let Some(found) = found else {
-                across.direction.set_lane(l, Vec3::ZERO);
-                continue;
-            };
-            across.direction.set_lane(l, found.direction.as_vec3());
-            across.length[l] = found.length as f32;
-            across.rest[l] = rest(found.candidate)[l];
-            for i in 0..4 {
-                across.weights[i][l] = found.weights[i] as f32;
+        for l in 0..LANES {
+            if lines >> l & 1 == 1 {
+                across.take_line(x, numbers, l);
             }
         }
     }
     across
+}
+
+impl<S: Simd> Across<S> {
+    /// Finds the altitude of one lane whose particles are on a line.
+    #[cold]
+    fn take_line(&mut self, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES], l: usize) {
+        let Some(found) = least_altitude(x.map(|p| p.lane(l).as_dvec3())) else {
+            self.direction.set_lane(l, Vec3::ZERO);
+            return;
+        };
+        self.direction.set_lane(l, found.direction.as_vec3());
+        self.length[l] = found.length as f32;
+        self.rest[l] = numbers[(7 + found.candidate) * LANES + l];
+        for i in 0..4 {
+            self.weights[i][l] = found.weights[i] as f32;
+        }
+    }
 }
 
 /// The lower triangle of `factor d d^T`.
@@ -212,6 +229,24 @@ fn altitude<S: Simd>(
 fn outer_product<S: Simd>(d: Vec3x<S>, factor: f32x16<S>) -> [f32x16<S>; 6] {
     let e = d * factor;
     [d.x * e.x, d.y * e.x, d.y * e.y, d.z * e.x, d.z * e.y, d.z * e.z]
+}
+
+#[inline(always)]
+fn scaled<S: Simd>(values: &[f32x16<S>; 6], factor: f32x16<S>) -> [f32x16<S>; 6] {
+    [
+        values[0] * factor,
+        values[1] * factor,
+        values[2] * factor,
+        values[3] * factor,
+        values[4] * factor,
+        values[5] * factor,
+    ]
+}
+
+/// Number `at` of a row of springs.
+#[inline(always)]
+fn spring_number<S: Simd>(simd: S, row: &[f32; SPRINGS * LANES], at: usize) -> f32x16<S> {
+    f32x16::from_slice(simd, &row[at * LANES..(at + 1) * LANES])
 }
 
 #[inline(always)]
@@ -252,9 +287,12 @@ fn hold_particles<S: Simd>(
     band: &mut [[f32; ROW]],
     right: &mut [[f32; VECTOR]],
 ) {
-    for j in (0..band.len()).filter(|&j| free[j] != u16::MAX) {
-        let keep: [f32; LANES] = std::array::from_fn(|l| f32::from(free[j] >> l & 1));
-        let keep = f32x16::from_slice(simd, &keep);
+    for j in 0..band.len() {
+        if free[j] == u16::MAX {
+            continue;
+        }
+        let one = f32x16::splat(simd, 1.0);
+        let keep = mask(simd, free[j]).select(one, f32x16::splat(simd, 0.0));
         (Vec3x::of_row(simd, &right[j]) * keep).to_row(&mut right[j]);
         for at in 0..DIAGONAL {
             (load_number(simd, &band[j], at) * keep).store_slice(number_mut(&mut band[j], at));
@@ -287,8 +325,7 @@ pub(super) fn constrain(touched: &[Touched], system: &mut System<'_>) {
         let band = &mut *system.band;
         let at = |row: usize, number: usize| row * ROW + number * LANES + l;
         // The right-hand side.
-        let force: [f32; 3] =
-            std::array::from_fn(|c| system.right[j * VECTOR + c * LANES + l]);
+        let force: [f32; 3] = std::array::from_fn(|c| system.right[j * VECTOR + c * LANES + l]);
         for r in 0..3 {
             system.right[j * VECTOR + r * LANES + l] =
                 (0..3).map(|c| projector[r][c] * force[c]).sum();

@@ -2,7 +2,8 @@
 //!
 //! A row holds one particle of each strand (`math::lanes`), root to tip; strands of a block may have
 //! different numbers of particles and extra particles at different places. Positions are relative to
-//! the root, so that single precision is enough; velocities are those in the world.
+//! the root, so that single precision is enough; velocities are those in the world. Masses and forces are
+//! in units that make a mean mass about 1, so that nothing gets so small that arithmetic is slow.
 
 use glam::Vec3;
 
@@ -16,7 +17,7 @@ use crate::model::chains::Pose;
 /// lengths of the altitude spring.
 pub(super) const SPRINGS: usize = 6 + 8;
 
-/// Mass of particles that are not there (kg).
+/// Mass of particles that are not there (scaled).
 const NO_MASS: f32 = 1.0;
 
 /// How far a particle may be from its root, in lengths of its strand, before the strand counts as broken.
@@ -55,15 +56,15 @@ pub(super) struct Block {
     pub(super) is_point: Box<[u16]>,
     /// Per row: lanes whose particle hangs on the second before it, not on the one before it.
     pub(super) two_back: Box<[u16]>,
-    /// Inertia (kg).
+    /// Inertia (scaled).
     pub(super) mass: Box<[f32]>,
-    /// Mass that gravity acts on (kg).
+    /// Mass that gravity acts on (scaled).
     pub(super) weight: Box<[f32]>,
-    /// Stiffness and rest lengths of all springs that begin at a row.
+    /// Stiffness (scaled) and rest lengths (m) of all springs that begin at a row.
     pub(super) springs: Box<[f32]>,
     /// Distance from the particle that this one hangs on, in the groom (m).
     pub(super) length: Box<[f32]>,
-    /// Force that holds the groom, in the rest frame (N).
+    /// Force that holds the groom, in the rest frame (scaled).
     pub(super) hold: Box<[f32]>,
     /// Rest positions relative to the root (m).
     pub(super) rest: Box<[f32]>,
@@ -89,7 +90,7 @@ pub(super) struct Block {
     pub(super) half: Box<[f32]>,
     /// Positions at the end of a part of a step (m).
     pub(super) next: Box<[f32]>,
-    /// Forces that do not depend on the solution (N).
+    /// Forces that do not depend on the solution (scaled).
     pub(super) load: Box<[f32]>,
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
@@ -102,7 +103,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) fn new(strands: &[(u32, Strand, Vec3)]) -> Self {
+    /// Lays out strands; masses and forces are in units of `1 / scale` (kg, N).
+    pub(super) fn new(strands: &[(u32, Strand, Vec3)], scale: f64) -> Self {
         let rows = strands.iter().map(|s| s.1.position.len()).max().unwrap_or(0);
         let floats = |per_row: usize| vec![0.0; rows * per_row].into_boxed_slice();
         let mut block = Self {
@@ -141,12 +143,12 @@ impl Block {
             let (index, strand, root) = &strands[l.min(strands.len() - 1)];
             block.strands[l] = *index;
             block.root_rest[l] = *root;
-            block.set_strand(l, strand);
+            block.set_strand(l, strand, scale);
         }
         block
     }
 
-    fn set_strand(&mut self, l: usize, strand: &Strand) {
+    fn set_strand(&mut self, l: usize, strand: &Strand, scale: f64) {
         let count = strand.position.len();
         self.count[l] = count as u16;
         self.held_at_root[l] = strand.held_at_root as u16;
@@ -156,13 +158,13 @@ impl Block {
             let at = row * LANES + l;
             self.free[row] |= u16::from(!strand.held[row]) << l;
             self.is_point[row] |= u16::from(strand.point[row].is_some()) << l;
-            self.mass[at] = strand.mass[row] as f32;
-            self.weight[at] = strand.weight[row] as f32;
-            set_lane(&mut self.hold, row, l, strand.hold[row].as_vec3());
+            self.mass[at] = (strand.mass[row] * scale) as f32;
+            self.weight[at] = (strand.weight[row] * scale) as f32;
+            set_lane(&mut self.hold, row, l, (strand.hold[row] * scale).as_vec3());
             set_lane(&mut self.rest, row, l, strand.position[row].as_vec3());
-            let springs = strand.springs[row].iter().flat_map(|s| [s.stiffness, s.rest]);
+            let springs = strand.springs[row].iter().flat_map(|s| [s.stiffness * scale, s.rest]);
             let (stiffness, rests) = strand.altitude[row];
-            let numbers = springs.chain([stiffness]).chain(rests);
+            let numbers = springs.chain([stiffness * scale]).chain(rests);
             for (i, value) in numbers.enumerate() {
                 self.springs[(row * SPRINGS + i) * LANES + l] = value as f32;
             }

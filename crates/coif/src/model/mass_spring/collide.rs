@@ -5,8 +5,8 @@ use glam::Vec3;
 use super::block::{Block, Touched};
 use super::part::Part;
 use crate::math::lanes::{lane, set_lane};
-use crate::model::chains::{Chain, Ground, Pose, Solid, Touch};
 use crate::model::Environment;
+use crate::model::chains::{Chain, Ground, Pose, Solid, Touch};
 
 /// Way along a surface, as a share of what it was without friction, below which a particle sticks.
 const STUCK: f32 = 1e-3;

@@ -88,8 +88,10 @@ struct Link {
 /// The hairs that touch, and room to solve for them.
 pub(super) struct Coupling {
     pub(super) contact: Box<dyn HairContact>,
-    pub(super) tolerance: f32,
-    pub(super) most_iterations: u32,
+    /// What forces are multiplied with.
+    scale: f32,
+    tolerance: f32,
+    most_iterations: u32,
     place: Vec<Place>,
     links: Vec<Link>,
     position: Vec<Vec3>,
@@ -101,12 +103,30 @@ pub(super) struct Coupling {
 }
 
 impl Coupling {
-    pub(super) fn new(contact: Box<dyn HairContact>, place: Vec<Place>, tolerance: f32, most: u32) -> Self {
+    pub(super) fn new(
+        contact: Box<dyn HairContact>,
+        place: Vec<Place>,
+        scale: f32,
+        tolerance: f32,
+        most: u32,
+    ) -> Self {
         let points = || vec![Vec3::ZERO; place.len()];
         let (position, velocity, end) = (points(), points(), points());
         let (handed, handed_end) = (points(), points());
         let (links, most_iterations) = (Vec::new(), most);
-        Self { contact, tolerance, most_iterations, place, links, position, velocity, end, handed, handed_end }
+        Self {
+            contact,
+            scale,
+            tolerance,
+            most_iterations,
+            place,
+            links,
+            position,
+            velocity,
+            end,
+            handed,
+            handed_end,
+        }
     }
 
     /// Lets contact find the pairs that are near each other.
@@ -278,7 +298,7 @@ impl Coupling {
         mark_touches(blocks, scratch, constrained);
         self.links.clear();
         let place = &self.place;
-        let times = [times.share, look_ahead];
+        let times = [times.share * self.scale, look_ahead];
         let frozen = |spring| freeze(spring, place, blocks, scratch, times, which);
         self.links.extend(self.contact.springs().iter().filter_map(frozen));
         for link in &self.links {
@@ -380,11 +400,7 @@ fn solve_strands(level: Level, rows: usize, band: &[f32], vector: &mut [f32]) {
 }
 
 /// Adds up what every block gives, in the order of the blocks.
-fn sum(
-    blocks: &mut [Block],
-    scratch: &mut [Scratch],
-    of: impl Fn(&Scratch) -> f64 + Sync,
-) -> f64 {
+fn sum(blocks: &mut [Block], scratch: &mut [Scratch], of: impl Fn(&Scratch) -> f64 + Sync) -> f64 {
     in_halves(blocks, scratch, 1, &|_, scratch| scratch.coupled.sum = of(scratch));
     scratch.iter().map(|s| s.coupled.sum).sum()
 }

@@ -20,8 +20,7 @@ pub fn heavy_cantilever(weight: f64, points: usize) -> Vec<[f64; 2]> {
                 at.push([x, y]);
             }
             let s = i as f64 * h;
-            let (t_mid, k_mid) =
-                (t + 0.5 * h * k, k - 0.5 * h * weight * (1.0 - s) * t.cos());
+            let (t_mid, k_mid) = (t + 0.5 * h * k, k - 0.5 * h * weight * (1.0 - s) * t.cos());
             x += h * t_mid.cos();
             y -= h * t_mid.sin();
             t += h * k_mid;

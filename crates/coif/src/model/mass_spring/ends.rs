@@ -12,7 +12,8 @@ pub enum Ends {
 
 impl Ends {
     /// All choices by name.
-    pub const NAMES: &'static [(&'static str, Self)] = &[("root", Self::Root), ("both", Self::Both)];
+    pub const NAMES: &'static [(&'static str, Self)] =
+        &[("root", Self::Root), ("both", Self::Both)];
 }
 
 /// How a tip that is held moves, besides being carried by the body.

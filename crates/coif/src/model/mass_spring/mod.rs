@@ -120,14 +120,34 @@ impl Settings {
     fn validate(&self) -> Result<()> {
         let part = self.longest_part;
         let checks = [
-            ("straight_below (rad)", self.straight_below, (0.0..=3.2).contains(&self.straight_below), "0 to pi"),
+            (
+                "straight_below (rad)",
+                self.straight_below,
+                (0.0..=3.2).contains(&self.straight_below),
+                "0 to pi",
+            ),
             ("strain_limit", self.strain_limit, (0.0..1.0).contains(&self.strain_limit), "0 to 1"),
-            ("damping (1/s)", self.damping, self.damping >= 0.0 && self.damping.is_finite(), "0 or more"),
+            (
+                "damping (1/s)",
+                self.damping,
+                self.damping >= 0.0 && self.damping.is_finite(),
+                "0 or more",
+            ),
             ("longest_part (s)", part, part > 0.0, "more than 0"),
             ("shortest_part (s)", self.shortest_part, self.shortest_part > 0.0, "more than 0"),
             ("tolerance", self.tolerance, self.tolerance > 0.0, "more than 0"),
-            ("far_end approach (m/s)", self.far_end.approach, self.far_end.approach.is_finite(), "a number"),
-            ("far_end twist (rad/s)", self.far_end.twist, self.far_end.twist.is_finite(), "a number"),
+            (
+                "far_end approach (m/s)",
+                self.far_end.approach,
+                self.far_end.approach.is_finite(),
+                "a number",
+            ),
+            (
+                "far_end twist (rad/s)",
+                self.far_end.twist,
+                self.far_end.twist.is_finite(),
+                "a number",
+            ),
             ("far_end until (s)", self.far_end.until, self.far_end.until >= 0.0, "0 or more"),
         ];
         for (name, value, fine, expected) in checks {
@@ -139,6 +159,18 @@ impl Settings {
     }
 }
 
+/// The power of two that makes the mean mass of a point about 1.
+fn mass_scale(groom: &Groom) -> f32 {
+    let mass = |s: usize| {
+        let points = groom.strands.points_of(s);
+        let radius = groom.radius[points.start].max(1e-9);
+        groom.fibre.mass_per_length(radius) * groom.strands.length(s) / points.len() as f32
+    };
+    let count = groom.strands.strand_count();
+    let mean = (0..count).map(|s| f64::from(mass(s))).sum::<f64>() / count.max(1) as f64;
+    mean.clamp(1e-20, 1e20).log2().round().exp2().recip() as f32
+}
+
 /// Blocks that one task takes through a step.
 const BLOCKS_PER_TASK: usize = 8;
 
@@ -146,6 +178,8 @@ const BLOCKS_PER_TASK: usize = 8;
 pub struct MassSpring {
     settings: Settings,
     fibre_damping: f32,
+    /// What masses and forces are multiplied with.
+    scale: f32,
     level: Level,
     blocks: Vec<Block>,
     /// One per task, or one per block where contact couples them.
@@ -176,6 +210,7 @@ impl MassSpring {
             let particles = Strand::count_particles(line, embedded(s), settings);
             (particles, morton_code(line[0], lo, hi), s)
         });
+        let scale = mass_scale(groom);
         let lay_out = |&s: &usize| {
             let line = groom.strands.strand(s);
             let radius = &groom.radius[groom.strands.points_of(s)];
@@ -192,7 +227,7 @@ impl MassSpring {
                     let rows = (0..strand.point.len()).filter(is_point);
                     (*s, rows.map(|r| r as u16).collect())
                 });
-                (Block::new(&strands), rows.collect())
+                (Block::new(&strands, scale.into()), rows.collect())
             })
             .collect();
         let mut place = vec![Place::default(); groom.strands.point_count()];
@@ -212,6 +247,7 @@ impl MassSpring {
         let mut model = Self {
             settings: settings.clone(),
             fibre_damping: groom.fibre.damping,
+            scale,
             level: Level::new(),
             blocks,
             scratch,
@@ -240,9 +276,10 @@ impl MassSpring {
                 scratch.coupled = Vectors::new(rows);
             }
         }
-        let place = || self.place.clone();
-        self.coupling =
-            contact.map(|contact| Coupling::new(contact, place(), tolerance, most_iterations));
+        let (place, scale) = (&self.place, self.scale);
+        self.coupling = contact.map(|contact| {
+            Coupling::new(contact, place.clone(), scale, tolerance, most_iterations)
+        });
     }
 
     /// How many particles there are, extra ones included.
@@ -367,7 +404,7 @@ impl Model for MassSpring {
     }
 
     fn samples(&mut self) -> Option<Samples<'_>> {
-        Some(self.samples.fill(&self.blocks, &self.place))
+        Some(self.samples.fill(&self.blocks, &self.place, 1.0 / self.scale))
     }
 
     fn take_samples(&mut self) {
@@ -447,8 +484,11 @@ impl MassSpring {
                     block.root[1][l] = root;
                 }
                 let still = env.wind.is_still();
-                let wind =
-                    if still { Vec3::ZERO } else { env.wind.velocity_at(block.origin[l], env.time) };
+                let wind = if still {
+                    Vec3::ZERO
+                } else {
+                    env.wind.velocity_at(block.origin[l], env.time)
+                };
                 set_lane(&mut block.wind, 0, l, wind);
                 block.load_lane(l, env.gravity);
                 block.free_tip(l, released);

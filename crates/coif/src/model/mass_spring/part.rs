@@ -1,6 +1,6 @@
 //! One part of a step: the nine stages of `selle2008` section 4, on one block or on all of them.
 
-use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
+use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, dispatch, f32x16};
 use glam::Vec3;
 
 use super::VelocityUpdate;
@@ -14,6 +14,9 @@ use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 use crate::math::{LANES, SolveReport};
 use crate::model::Environment;
 use crate::model::chains::Solid;
+
+/// Velocity (m/s) that counts as none: a hair's breadth in a million years.
+const TINY: f32 = 1e-18;
 
 /// The constants of one part of a step.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +71,12 @@ pub(super) struct Work<'a> {
 
 impl Work<'_> {
     /// One part of a step, as in the box of `selle2008` section 4.
-    pub(super) fn run(&mut self, env: &Environment<'_>, solids: &[Solid], part: &Part) -> SolveReport {
+    pub(super) fn run(
+        &mut self,
+        env: &Environment<'_>,
+        solids: &[Solid],
+        part: &Part,
+    ) -> SolveReport {
         self.find_contacts(part);
         let first = self.solve_half_velocity(part); // 1
         self.each(|level, block, _| {
@@ -269,7 +277,9 @@ fn advance_positions<S: Simd>(simd: S, block: &mut Block, part: &Part) {
     let far_end = part.far_end.as_ref().filter(|_| !part.released);
     let mut next = std::mem::take(&mut block.next);
     for l in 0..LANES {
-        block.held_targets(l, part.share, far_end, |row, target| set_lane(&mut next, row, l, target));
+        block.held_targets(l, part.share, far_end, |row, target| {
+            set_lane(&mut next, row, l, target)
+        });
         for row in block.count[l] as usize..rows {
             set_lane(&mut next, row, l, Vec3::ZERO);
         }
@@ -281,14 +291,15 @@ fn add_lanes(level: Level, to: &mut [f32], from: &[f32], factor: f32) {
     dispatch!(level, simd => add(simd, to, from, factor));
 }
 
-/// `to += from * factor`.
+/// `to += from * factor`, and nothing where that is hardly anything: hair at rest would count in numbers so
+/// small that arithmetic is slow.
 #[inline(always)]
 fn add<S: Simd>(simd: S, to: &mut [f32], from: &[f32], factor: f32) {
-    let factor = f32x16::splat(simd, factor);
+    let (factor, zero) = (f32x16::splat(simd, factor), f32x16::splat(simd, 0.0));
     let (to, from) = (to.as_chunks_mut::<LANES>().0, from.as_chunks::<LANES>().0);
     for (to, from) in to.iter_mut().zip(from) {
         let sum = f32x16::from_slice(simd, to) + f32x16::from_slice(simd, from) * factor;
-        sum.store_slice(to);
+        sum.abs().simd_lt(TINY).select(zero, sum).store_slice(to);
     }
 }
 

@@ -117,7 +117,8 @@ impl PlainHair {
     pub fn energy(&self, gravity: DVec3) -> f64 {
         let of = |s: &PlainStrand| {
             let springs: f64 = s.shape.links(&s.x).iter().map(Link::energy).sum();
-            let load = (0..s.x.len()).map(|i| s.x[i].dot(s.shape.hold[i] + gravity * s.shape.weight[i]));
+            let load =
+                (0..s.x.len()).map(|i| s.x[i].dot(s.shape.hold[i] + gravity * s.shape.weight[i]));
             springs - load.sum::<f64>()
         };
         self.kinetic_energy() + self.strands.iter().map(of).sum::<f64>()

@@ -20,8 +20,8 @@ pub(super) struct SampleRows {
 }
 
 impl SampleRows {
-    /// Copies the state.
-    pub(super) fn fill(&mut self, blocks: &[Block], place: &[Place]) -> Samples<'_> {
+    /// Copies the state; `unit` (kg) is what masses are counted in.
+    pub(super) fn fill(&mut self, blocks: &[Block], place: &[Place], unit: f32) -> Samples<'_> {
         let rows = place.len().div_ceil(LANES);
         self.position.resize(rows * VECTOR, 0.0);
         self.velocity.resize(rows * VECTOR, 0.0);
@@ -35,7 +35,7 @@ impl SampleRows {
             let (from, lane_from) = (usize::from(p.row), usize::from(p.lane));
             set_lane(&mut self.position, row, l, block.world_position(from, lane_from));
             set_lane(&mut self.velocity, row, l, lane(&block.v, from, lane_from));
-            self.mass[i] = block.weight[from * LANES + lane_from];
+            self.mass[i] = block.weight[from * LANES + lane_from] * unit;
             self.present[row] |= 1 << l;
             self.free[row] |= (block.free[from] >> lane_from & 1) << l;
         }

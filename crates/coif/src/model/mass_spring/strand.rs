@@ -263,7 +263,8 @@ impl Strand {
             let four: [DVec3; 4] = std::array::from_fn(|i| x[row + i]);
             let l = four[1].distance(four[2]);
             let bending = bending_stiffness(material.fibre, radius(row + 1)) / l;
-            let ratio = 2.0 * f64::from(material.fibre.shear_modulus / material.fibre.young_modulus);
+            let ratio =
+                2.0 * f64::from(material.fibre.shear_modulus / material.fibre.young_modulus);
             let twisting = ratio * bending;
             let along = (four[2] - four[1]).normalize_or(DVec3::Y);
             let way = (four[3] - four[0]).normalize_or(DVec3::Y);
@@ -281,12 +282,14 @@ impl Strand {
             let mut across = 0.0;
             let mut across_bend = [0.0; 2];
             if let Some(altitude) = least_altitude(four) {
-                let turn = altitude.weights[3]
-                    * altitude.direction.dot(along.cross(four[3] - four[2]));
+                let turn =
+                    altitude.weights[3] * altitude.direction.dot(along.cross(four[3] - four[2]));
                 across = left.max(0.0) / (turn * turn).max(0.01 * l * l);
                 across_bend = bends.map(|(axis, at)| {
                     let moved = |i: usize| altitude.weights[i] * axis.cross(four[i] - at);
-                    altitude.direction.dot(moved(3) + if at == four[1] { moved(2) } else { DVec3::ZERO })
+                    altitude
+                        .direction
+                        .dot(moved(3) + if at == four[1] { moved(2) } else { DVec3::ZERO })
                 });
             }
             for k in 0..2 {

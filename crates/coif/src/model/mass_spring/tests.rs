@@ -78,9 +78,11 @@ fn moments_turn_the_tip_as_they_turn_a_rod() {
         let n = strand.position.len();
         let last = [n - 3, n - 2, n - 1].map(|i| strand.position[i]);
         let centre = (last[0] + last[1] + last[2]) / 3.0;
-        for (axis, stiffness, name) in
-            [(DVec3::X, 0.5 * bending, "twist"), (DVec3::Y, bending, "bend"), (DVec3::Z, bending, "bend")]
-        {
+        for (axis, stiffness, name) in [
+            (DVec3::X, 0.5 * bending, "twist"),
+            (DVec3::Y, bending, "bend"),
+            (DVec3::Z, bending, "bend"),
+        ] {
             let arms = last.map(|p| p - centre);
             let inertia: f64 = arms.iter().map(|r| axis.cross(*r).length_squared()).sum();
             let mut force = vec![DVec3::ZERO; n];
@@ -94,7 +96,11 @@ fn moments_turn_the_tip_as_they_turn_a_rod() {
             println!("{segments} segments, {name}: {:.4}", found / truth);
             // The last half segment has no joint, and the first is set for loads at the tip.
             let missing = 0.5 / segments as f64;
-            assert!((found / truth - 1.0 + missing).abs() < 0.03, "{segments} {name}: {}", found / truth);
+            assert!(
+                (found / truth - 1.0 + missing).abs() < 0.03,
+                "{segments} {name}: {}",
+                found / truth
+            );
         }
     }
 }
@@ -107,7 +113,9 @@ fn a_curl_is_as_soft_as_a_helical_spring() {
     for per_turn in [10usize, 14] {
         let line: Vec<Vec3> = (0..=per_turn * turns)
             .map(|i| std::f64::consts::TAU * i as f64 / per_turn as f64)
-            .map(|t| DVec3::new(radius * t.cos(), -pitch * t / std::f64::consts::TAU, radius * t.sin()))
+            .map(|t| {
+                DVec3::new(radius * t.cos(), -pitch * t / std::f64::consts::TAU, radius * t.sin())
+            })
             .map(|p| p.as_vec3())
             .collect();
         let (strand, bending) = strand(&line);
@@ -124,7 +132,10 @@ fn a_curl_is_as_soft_as_a_helical_spring() {
             .map(|i| whole * (i as f64 + 0.5) / steps as f64)
             .map(|t| (1.0 - t.cos()).powi(2) / (0.5 * bending) + t.sin().powi(2) / bending)
             .sum::<f64>()
-            * whole / steps as f64 * 1e-9 * radius.powi(3);
+            * whole
+            / steps as f64
+            * 1e-9
+            * radius.powi(3);
         println!("{per_turn} points a turn: {:.4}", found / truth);
         assert!((found / truth - 1.0).abs() < 0.25, "{per_turn}: {}", found / truth);
     }
@@ -137,15 +148,31 @@ fn mixed_groom() -> Groom {
         let start = Vec3::new(a.cos(), 1.0, a.sin()) * 0.1;
         let count = 9 + s % 4;
         let bend = |i: f32| Vec3::new(a.cos() * i, 0.3 * i - 2.0 * i * i, a.sin() * i);
-        let curl = |i: f32| Vec3::new((80.0 * i).cos(), -0.6 * 80.0 * i / 9.0, (80.0 * i).sin()) * 0.008;
-        let line = (0..count).map(|i| i as f32 * 0.009).map(|t| start + if s % 3 == 0 { curl(t) } else { bend(t) });
+        let curl =
+            |i: f32| Vec3::new((80.0 * i).cos(), -0.6 * 80.0 * i / 9.0, (80.0 * i).sin()) * 0.008;
+        let line = (0..count)
+            .map(|i| i as f32 * 0.009)
+            .map(|t| start + if s % 3 == 0 { curl(t) } else { bend(t) });
         strands.push(&line.collect::<Vec<_>>());
     }
     Groom::new(strands, Fibre::default())
 }
 
-fn environment<'a>(dt: f32, gravity: Vec3, wind: &'a Wind, poses: &'a [RigidTransform]) -> Environment<'a> {
-    Environment { time: 0.0, dt, gravity, wind, world_from_rest: poses, colliders: &[], field: None }
+fn environment<'a>(
+    dt: f32,
+    gravity: Vec3,
+    wind: &'a Wind,
+    poses: &'a [RigidTransform],
+) -> Environment<'a> {
+    Environment {
+        time: 0.0,
+        dt,
+        gravity,
+        wind,
+        world_from_rest: poses,
+        colliders: &[],
+        field: None,
+    }
 }
 
 /// Lanes and a direct solver come to the same as double precision and an iteration.
@@ -165,12 +192,23 @@ fn lanes_agree_with_the_plain_version() {
         let mut plain = plain::PlainHair::new(&groom, &settings, gravity).unwrap();
         let mut found = vec![Vec3::ZERO; groom.strands.point_count()];
         for step in 1..=20 {
-            model.step(&environment(1e-3, gravity, &Wind::default(), &poses), &mut StepReport::default());
+            model.step(
+                &environment(1e-3, gravity, &Wind::default(), &poses),
+                &mut StepReport::default(),
+            );
             plain.advance(1e-3, gravity.as_dvec3());
             model.positions(&mut found);
             let truth = plain.positions();
-            let worst = found.iter().zip(&truth).map(|(a, b)| a.as_dvec3().distance(*b)).fold(0.0, f64::max);
-            let moved = truth.iter().zip(groom.strands.positions()).map(|(a, b)| a.distance(b.as_dvec3())).fold(0.0, f64::max);
+            let worst = found
+                .iter()
+                .zip(&truth)
+                .map(|(a, b)| a.as_dvec3().distance(*b))
+                .fold(0.0, f64::max);
+            let moved = truth
+                .iter()
+                .zip(groom.strands.positions())
+                .map(|(a, b)| a.distance(b.as_dvec3()))
+                .fold(0.0, f64::max);
             println!("{update:?} {step}: {worst:e} of {moved:e}");
             assert!(worst < 2e-7 + 1e-2 * moved, "{update:?} {step}: {worst} of {moved}");
         }
@@ -183,7 +221,9 @@ fn energy_never_grows() {
     let mut groom = mixed_groom();
     groom.fibre.damping = 0.0;
     let gravity = Vec3::new(0.0, -9.81, 4.0);
-    for (update, least) in [(VelocityUpdate::Trapezoidal, 0.3), (VelocityUpdate::BackwardEuler, 0.3)] {
+    for (update, least) in
+        [(VelocityUpdate::Trapezoidal, 0.3), (VelocityUpdate::BackwardEuler, 0.3)]
+    {
         let settings = Settings {
             hold_shape: false,
             damping: 0.0,

@@ -43,8 +43,11 @@ impl TetrahedralBody {
             })
             .collect();
         faces.sort_unstable();
-        let twice = |i: usize, j: Option<usize>| j.is_some_and(|j| faces.get(j).is_some_and(|f| f.0 == faces[i].0));
-        let outer = (0..faces.len()).filter(|&i| !twice(i, i.checked_sub(1)) && !twice(i, Some(i + 1)));
+        let twice = |i: usize, j: Option<usize>| {
+            j.is_some_and(|j| faces.get(j).is_some_and(|f| f.0 == faces[i].0))
+        };
+        let outer =
+            (0..faces.len()).filter(|&i| !twice(i, i.checked_sub(1)) && !twice(i, Some(i + 1)));
         let surface = outer.map(|i| faces[i].1).collect();
         Self::new(position, edges, tetrahedra.to_vec(), surface, mass)
     }
@@ -80,10 +83,7 @@ impl TetrahedralBody {
         let at = |p: u32| position[p as usize];
         Self {
             edges: edges.into_iter().map(|e| (e, at(e[0]).distance(at(e[1])))).collect(),
-            tetrahedra: tetrahedra
-                .into_iter()
-                .map(|t| (t, altitude_lengths(t.map(at))))
-                .collect(),
+            tetrahedra: tetrahedra.into_iter().map(|t| (t, altitude_lengths(t.map(at)))).collect(),
             velocity: vec![DVec3::ZERO; position.len()],
             mass: vec![mass; position.len()],
             position,
@@ -113,7 +113,8 @@ impl TetrahedralBody {
 
     /// Energy of all springs and of motion (J).
     pub fn energy(&self) -> f64 {
-        let motion = self.mass.iter().zip(&self.velocity).map(|(m, v)| 0.5 * m * v.length_squared());
+        let motion =
+            self.mass.iter().zip(&self.velocity).map(|(m, v)| 0.5 * m * v.length_squared());
         self.links().iter().map(Link::energy).sum::<f64>() + motion.sum::<f64>()
     }
 
@@ -139,7 +140,13 @@ impl TetrahedralBody {
         self.velocity = velocity;
     }
 
-    fn solve(&self, velocity: &mut [DVec3], force: &[DVec3], constraint: &[Constraint], times: [f64; 2]) {
+    fn solve(
+        &self,
+        velocity: &mut [DVec3],
+        force: &[DVec3],
+        constraint: &[Constraint],
+        times: [f64; 2],
+    ) {
         let (mass, wind) = (&self.mass[..], DVec3::ZERO);
         let particles = Particles { mass, constraint, force, drag: 0.0, wind };
         solve_velocities(&particles, &self.links(), velocity, times, 1e-6);
