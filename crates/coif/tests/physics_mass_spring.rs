@@ -94,7 +94,7 @@ fn heavy_hair_droops_as_the_elastica() {
         let settings = Settings {
             hold_shape: false,
             damping: 25.0,
-            longest_part: 1.0,
+            longest_part: dt,
             shortest_part: dt,
             ..Settings::default()
         };
@@ -330,6 +330,8 @@ fn an_earthquake_breaks_nothing() {
         assert!(now.iter().all(|p| p.is_finite()));
         assert!(longest_stretch(&hair, &now) < 0.02, "{}", longest_stretch(&hair, &now));
     }
+    // As many parts as the shortest part lets it have.
+    assert_eq!(run.report.substeps, 20);
 }
 
 /// A strand that is no number any more is put back on its rest shape and named.

@@ -36,7 +36,7 @@ pub fn conjugate_gradient(
     while report.iterations < most && report.residual > tolerance {
         apply(&direction, &mut image);
         let curvature = dot(&direction, &image);
-        if !(curvature > 0.0) {
+        if curvature.is_nan() || curvature <= 0.0 {
             break;
         }
         let step = energy / curvature;

@@ -218,28 +218,23 @@ impl MassSpring {
             let strand = Strand::new(line, embedded(s), &material, settings, gravity);
             (s as u32, strand, line[0])
         };
-        let built: Vec<(Block, Vec<(u32, Vec<u16>)>)> = order
+        let blocks: Vec<Block> = order
             .par_chunks(LANES)
             .map(|strands| {
                 let strands: Vec<_> = strands.iter().map(lay_out).collect();
-                let rows = strands.iter().map(|(s, strand, _)| {
-                    let is_point = |r: &usize| strand.point[*r].is_some();
-                    let rows = (0..strand.point.len()).filter(is_point);
-                    (*s, rows.map(|r| r as u16).collect())
-                });
-                (Block::new(&strands, scale.into()), rows.collect())
+                Block::new(&strands, scale.into())
             })
             .collect();
+        // Note where each point of the groom went.
         let mut place = vec![Place::default(); groom.strands.point_count()];
-        let mut blocks = Vec::with_capacity(built.len());
-        for (b, (block, rows)) in built.into_iter().enumerate() {
-            for (l, (s, rows)) in rows.into_iter().enumerate() {
-                let first = groom.strands.points_of(s as usize).start;
-                for (i, row) in rows.into_iter().enumerate() {
-                    place[first + i] = Place { block: b as u32, row, lane: l as u8 };
+        for (b, block) in blocks.iter().enumerate() {
+            for l in 0..block.lanes {
+                let points = groom.strands.points_of(block.strands[l] as usize);
+                let rows = (0..block.rows).filter(|row| block.is_point[*row] >> l & 1 == 1);
+                for (point, row) in points.zip(rows) {
+                    place[point] = Place { block: b as u32, row: row as u16, lane: l as u8 };
                 }
             }
-            blocks.push(block);
         }
         let tasks = blocks.chunks(BLOCKS_PER_TASK);
         let most = |blocks: &[Block]| blocks.iter().map(|b| b.rows).max().unwrap_or(0);

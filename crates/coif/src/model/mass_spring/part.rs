@@ -1,6 +1,6 @@
 //! One part of a step: the nine stages of `selle2008` section 4, on one block or on all of them.
 
-use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, dispatch, f32x16};
+use fearless_simd::{Level, Select, Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
 
 use super::VelocityUpdate;

@@ -30,6 +30,12 @@ const BEND_SHARE: f64 = 0.1;
 /// Edges stretch no more than one part in this many under the weight of the strand.
 const WEIGHT_STRETCH: f64 = 500.0;
 
+/// Stiffest edges and other springs that single precision can carry, as multiples of the mass of a segment
+/// over the square of a part of a step: human hair gets there with segments of half a millimetre, and is
+/// softer if they are shorter.
+const STIFFEST_EDGE: f64 = 1e7;
+const STIFFEST_BEND: f64 = 3e5;
+
 /// Largest stretch of an edge that holds up the groom, as a share of its length.
 const MOST_HELD_STRETCH: f32 = 0.05;
 
@@ -50,6 +56,8 @@ pub(super) struct Strand {
     pub(super) held: Vec<bool>,
     /// How many particles at the root the body carries.
     pub(super) held_at_root: usize,
+    /// Whether the hair can bend from its root on, not only from the last held point.
+    bends_from_root: bool,
     /// Stiffness (N/m) and length without force (m) of the springs to the next three particles.
     pub(super) springs: Vec<[Spring; 3]>,
     /// Stiffness (N/m) of the altitude spring, and its lengths without force (m).
@@ -99,6 +107,7 @@ impl Strand {
         let held_tips = if settings.ends == Ends::Both { 2 } else { 0 };
         let extra = extra_particles(&points, embedded, settings);
         let mut strand = Self::particles(&points, |i| extra[i]);
+        strand.bends_from_root = embedded < 2;
         strand.weigh(&points, material);
         let first_of_tip = strand.row_of(n - held_tips.min(n));
         strand.held_at_root = strand.row_of(held_points - 1) + 1;
@@ -106,7 +115,7 @@ impl Strand {
             strand.held[row] = row < strand.held_at_root || (held_tips > 0 && row >= first_of_tip);
         }
         let heavy = strand.weight.iter().sum::<f64>() * f64::from(gravity.length().max(1.0));
-        strand.attach(&points, material, heavy, held_points, embedded < 2);
+        strand.attach(&points, material, heavy, held_points, settings.longest_part.into());
         if settings.hold_shape {
             strand.hold_up(line, held_points, gravity);
         }
@@ -129,6 +138,7 @@ impl Strand {
             hold: Vec::new(),
             held: Vec::new(),
             held_at_root: 0,
+            bends_from_root: false,
             springs: Vec::new(),
             altitude: Vec::new(),
         };
@@ -184,14 +194,14 @@ impl Strand {
     /// Model: springs of straight hair have `c EI / l^3` with the constants of [`UnitStiffness`]. The
     /// bending stiffness of a joint stands for half of each segment beside it; the first joint that can
     /// move stands for all of the hair between the place where it is held and the middle of the next
-    /// segment (`from_root`: it can bend from its root on, not only from the last held point).
+    /// segment.
     fn attach(
         &mut self,
         points: &[DVec3],
         material: &Material<'_>,
         heavy: f64,
         held_points: usize,
-        from_root: bool,
+        longest_part: f64,
     ) {
         let count = self.position.len();
         // Index of the segment that a particle and the next are on.
@@ -200,7 +210,7 @@ impl Strand {
             (before.unwrap_or(0) as usize).min(points.len() - 2)
         };
         let length = |i: usize| points[i].distance(points[i + 1]);
-        let clamp = if from_root { clamp_from_root(points) } else { 2.0 };
+        let clamp = if self.bends_from_root { clamp_from_root(points) } else { 2.0 };
         let mut springs = vec![[Spring::default(); 3]; count];
         let mut altitude = vec![(0.0, [0.0; CANDIDATES]); count];
         for row in 0..count {
@@ -217,11 +227,15 @@ impl Strand {
                 let bending = bending_stiffness(material.fibre, radius);
                 let clamped = inner.contains(&Some(held_points as u32 - 1));
                 let scale = if clamped { clamp } else { 1.0 } * bending / (l * l * l);
+                let mass = f64::from(material.fibre.mass_per_length(radius as f32)) * l;
+                let carried = mass / (longest_part * longest_part);
+                let scale = scale.min(STIFFEST_BEND * carried / material.unit.torsion);
                 springs[row][s - 1] = Spring {
                     stiffness: if is_edge {
                         let most = stretch_stiffness(material.fibre, radius) / l;
                         let least = WEIGHT_STRETCH * heavy / l;
-                        (material.unit.edge * bending / (l * l * l)).max(least).min(most)
+                        let wanted = material.unit.edge * bending / (l * l * l);
+                        wanted.min(STIFFEST_EDGE * carried).max(least).min(most)
                     } else if s == 2 {
                         scale * material.unit.bend
                     } else {
