@@ -9,9 +9,11 @@
 //! of a constraint (`muller2012` eq. 9) and is not zero for hair at rest. Contact measures with
 //! `motion` and adds to `velocity`, so hair that does not move feels no friction.
 
+mod hair_contact;
 mod spring;
 pub mod volume;
 
+pub use hair_contact::HairContact;
 pub use spring::ContactSpring;
 
 use crate::math::LANES;

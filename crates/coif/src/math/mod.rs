@@ -1,10 +1,14 @@
-//! Frames, lanes, rigid fits and space-filling order: knows nothing about hair.
+//! Frames, lanes, rigid fits, linear solvers and space-filling order: knows nothing about hair.
 
+pub mod banded;
+mod conjugate_gradient;
+pub(crate) mod dense;
 mod fit;
 mod frames;
 pub(crate) mod lanes;
 mod morton;
 
+pub use conjugate_gradient::{SolveReport, conjugate_gradient};
 pub use fit::fit_rigid;
 pub use frames::RigidTransform;
 pub use lanes::LANES;

@@ -5,6 +5,7 @@
 mod chains;
 pub mod explicit_spring;
 pub mod follow_the_leader;
+pub mod mass_spring;
 pub mod position_based;
 
 use glam::Vec3;
@@ -13,7 +14,7 @@ use crate::body::MovingCollider;
 use crate::body::distance_field::DistanceField;
 use crate::contact::Samples;
 use crate::groom::Groom;
-use crate::math::RigidTransform;
+use crate::math::{RigidTransform, SolveReport};
 use crate::simulation::Wind;
 use crate::{Error, Result};
 
@@ -57,6 +58,10 @@ pub struct StepReport {
     pub quarantined: Vec<u32>,
     /// Particles that no place at the right length could bring out of the body: length won.
     pub unresolved: u64,
+    /// Parts that the last step was cut into, by a model that chooses them.
+    pub substeps: u32,
+    /// How the last step's systems were solved, by a model that iterates.
+    pub solve: SolveReport,
 }
 
 /// A way for hair to move.
@@ -97,6 +102,8 @@ pub enum ModelSettings {
     PositionBased(position_based::Settings),
     /// `explicit-spring`
     ExplicitSpring(explicit_spring::Settings),
+    /// `mass-spring`
+    MassSpring(mass_spring::Settings),
 }
 
 impl Default for ModelSettings {
@@ -108,7 +115,7 @@ impl Default for ModelSettings {
 impl ModelSettings {
     /// The names of all models.
     pub const NAMES: &'static [&'static str] =
-        &[follow_the_leader::NAME, position_based::NAME, explicit_spring::NAME];
+        &[follow_the_leader::NAME, position_based::NAME, explicit_spring::NAME, mass_spring::NAME];
 
     /// The word that chooses this model.
     pub fn name(&self) -> &'static str {
@@ -116,6 +123,7 @@ impl ModelSettings {
             Self::FollowTheLeader(_) => follow_the_leader::NAME,
             Self::PositionBased(_) => position_based::NAME,
             Self::ExplicitSpring(_) => explicit_spring::NAME,
+            Self::MassSpring(_) => mass_spring::NAME,
         }
     }
 
@@ -125,6 +133,7 @@ impl ModelSettings {
             follow_the_leader::NAME => Ok(Self::FollowTheLeader(Default::default())),
             position_based::NAME => Ok(Self::PositionBased(Default::default())),
             explicit_spring::NAME => Ok(Self::ExplicitSpring(Default::default())),
+            mass_spring::NAME => Ok(Self::MassSpring(Default::default())),
             _ => Err(Error::UnknownName {
                 kind: "model",
                 name: name.into(),
@@ -145,6 +154,9 @@ impl ModelSettings {
             }
             Self::ExplicitSpring(settings) => {
                 Ok(Box::new(explicit_spring::ExplicitSpring::new(groom, settings, dt, gravity)?))
+            }
+            Self::MassSpring(settings) => {
+                Ok(Box::new(mass_spring::MassSpring::new(groom, settings, gravity)?))
             }
         }
     }

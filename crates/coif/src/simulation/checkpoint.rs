@@ -59,7 +59,7 @@ impl Simulation {
             return Err(error);
         }
         self.steps = steps;
-        self.report = StepReport { quarantined, unresolved };
+        self.report = StepReport { quarantined, unresolved, ..StepReport::default() };
         self.body.collider_poses_at(self.time(), &mut self.poses[1]);
         let time = self.time();
         if let Some(surface) = &mut self.surface {

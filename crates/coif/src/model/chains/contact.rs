@@ -17,11 +17,11 @@ const ROUNDS: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Touch {
     /// Out of the surface; zero if nothing was touched.
-    pub(super) normal: Vec3,
+    pub(in crate::model) normal: Vec3,
     /// Velocity of the surface (m/s).
-    pub(super) velocity: Vec3,
+    pub(in crate::model) velocity: Vec3,
     /// Speed (m/s) at which the surface gives the particle back.
-    pub(super) bounce: f32,
+    pub(in crate::model) bounce: f32,
 }
 
 impl Touch {

@@ -16,7 +16,7 @@ pub(in crate::model) struct Pose {
 }
 
 impl Pose {
-    pub(super) fn new(transform: &RigidTransform) -> Self {
+    pub(in crate::model) fn new(transform: &RigidTransform) -> Self {
         Self { rotation: Mat3::from_quat(transform.rotation), translation: transform.translation }
     }
 

@@ -1,0 +1,38 @@
+//! What a model that couples strands asks of the contact between hairs.
+
+use glam::Vec3;
+
+use super::ContactSpring;
+
+/// How hair touches hair within a step of a model that solves for all strands together.
+///
+/// `selle2008` section 4: contact enters one part of a step in four places, in the order of the
+/// methods here. All arrays hold the points of the hair in the groom's order, in the world; points
+/// that are embedded in the scalp are among them, and what is changed about those is ignored. For the
+/// same bits on any number of threads, results must not depend on how work is shared.
+pub trait HairContact: Send {
+    /// Finds the pairs of segments that are near each other, and makes and breaks the springs between
+    /// them (`selle2008` 5.2). Called at the start of a part of a step of `dt` seconds.
+    fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32);
+
+    /// The springs that hold now. They enter both velocity solves (steps 1 and 7).
+    fn springs(&self) -> &[ContactSpring];
+
+    /// Changes the velocities (m/s) so that hairs do not come nearer (steps 3 and 9). The hair is at
+    /// `position` and will go on for `dt` seconds.
+    fn repel(&mut self, position: &[Vec3], velocity: &mut [Vec3], dt: f32);
+
+    /// Changes where hair goes in `dt` seconds, and its velocity (m/s), so that no hair passes through
+    /// another between `start` and `end` (step 6).
+    fn collide(&mut self, start: &[Vec3], end: &mut [Vec3], velocity: &mut [Vec3], dt: f32);
+
+    /// Forgets all pairs and springs: the hair was put somewhere else.
+    fn reset(&mut self);
+
+    /// Appends what must be known to go on with the same bits.
+    fn save(&self, out: &mut Vec<u8>);
+
+    /// Takes back what [`HairContact::save`] wrote; gives back the bytes that follow it, or `None` if
+    /// these are not its bytes.
+    fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]>;
+}

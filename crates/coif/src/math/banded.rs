@@ -1,0 +1,291 @@
+//! Direct solution of narrow banded systems, sixteen of them at a time, one per lane.
+//!
+//! Unknowns are vectors; each is coupled with the [`BLOCKS`] before it and the [`BLOCKS`] after it, so
+//! that a matrix has eleven sub-diagonals of numbers. The factor `L D L^T` (L with ones on its diagonal)
+//! replaces the matrix, no memory is allocated, and there is no pivoting: matrices must be positive
+//! definite.
+//!
+//! One row of a matrix in memory is [`ROW`] floats: three 3x3 blocks, to the unknown before, to the
+//! second and to the third before (row by row, sixteen lanes for each number), then the lower triangle
+//! of the block on the diagonal. Blocks that would reach before the first row are never read.
+
+use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
+
+use super::LANES;
+use super::lanes::{VECTOR, Vec3x};
+
+/// How many unknowns before itself an unknown is coupled with.
+pub const BLOCKS: usize = 3;
+
+/// Where the diagonal block starts in a row, counted in numbers of sixteen lanes.
+pub(crate) const DIAGONAL: usize = 9 * BLOCKS;
+
+/// Floats of one row: the blocks before the diagonal and the lower triangle of the diagonal block.
+pub const ROW: usize = (DIAGONAL + 6) * LANES;
+
+/// Numbers before the diagonal block in one line of the matrix.
+const BEFORE: usize = 3 * BLOCKS;
+
+/// Smallest pivot, as a share of the diagonal: rounding of a matrix that is barely positive must not
+/// turn it negative.
+const LEAST_PIVOT: f32 = 1e-6;
+
+/// Sixteen banded matrices of the same size, and their factors.
+#[derive(Debug, Clone)]
+pub struct Banded {
+    band: Vec<f32>,
+    level: Level,
+}
+
+impl Banded {
+    /// Matrices of `rows` vector unknowns, all zero.
+    pub fn new(rows: usize) -> Self {
+        Self { band: vec![0.0; rows * ROW], level: Level::new() }
+    }
+
+    /// The rows; see the module for their layout.
+    pub fn rows_mut(&mut self) -> &mut [f32] {
+        &mut self.band
+    }
+
+    /// Adds to one number of the matrix in one lane: block `(row, row - before)`, with `before` up to
+    /// [`BLOCKS`]; for the diagonal block (`before` 0) only the lower triangle, `r >= c`.
+    pub fn add(&mut self, row: usize, before: usize, [r, c]: [usize; 2], lane: usize, value: f32) {
+        let number =
+            if before == 0 { DIAGONAL + lower(r, c) } else { 9 * (before - 1) + 3 * r + c };
+        self.band[row * ROW + number * LANES + lane] += value;
+    }
+
+    /// Replaces the matrices by their factors.
+    pub fn factor(&mut self) {
+        factor_lanes(self.level, &mut self.band);
+    }
+
+    /// Replaces right-hand sides, in rows of sixteen x, y and z, by the solutions.
+    pub fn solve(&self, vector: &mut [f32]) {
+        solve_lanes(self.level, &self.band, vector);
+    }
+}
+
+/// [`Banded::factor`] for rows that lie elsewhere.
+pub(crate) fn factor_lanes(level: Level, band: &mut [f32]) {
+    dispatch!(level, simd => factor(simd, band));
+}
+
+/// [`Banded::solve`] for rows that lie elsewhere.
+pub(crate) fn solve_lanes(level: Level, band: &[f32], vector: &mut [f32]) {
+    dispatch!(level, simd => solve(simd, band, vector));
+}
+
+/// Index of a number in the lower triangle of a 3x3 block.
+pub(crate) const fn lower(r: usize, c: usize) -> usize {
+    r * (r + 1) / 2 + c
+}
+
+/// Number `at` of a row.
+#[inline(always)]
+fn load<S: Simd>(simd: S, row: &[f32; ROW], at: usize) -> f32x16<S> {
+    f32x16::from_slice(simd, &row[at * LANES..(at + 1) * LANES])
+}
+
+#[inline(always)]
+fn store<S: Simd>(row: &mut [f32; ROW], at: usize, value: f32x16<S>) {
+    value.store_slice(&mut row[at * LANES..(at + 1) * LANES]);
+}
+
+/// Replaces sixteen matrices by their factors. Lower triangles of the diagonal blocks then hold
+/// `l10, l20, l21` and the inverses of the three pivots.
+///
+/// Model: line by line, `w_k = a_k - sum_(m<k) w_m l_km`, `l_k = w_k / d_k`, `d = a - sum_k w_k l_k`;
+/// three lines, those of one unknown, at a time, so that each `l_km` is loaded once for all three.
+#[inline(always)]
+fn factor<S: Simd>(simd: S, band: &mut [f32]) {
+    let rows = band.as_chunks_mut::<ROW>().0;
+    for j in 0..rows.len() {
+        let (done, rest) = rows.split_at_mut(j);
+        let row = &mut rest[0];
+        // Numbers of a line in the order of the columns: the farthest block first.
+        let first = BEFORE - 3 * j.min(BLOCKS);
+        let at = |r: usize, q: usize| 9 * (BLOCKS - 1 - q / 3) + 3 * r + q % 3;
+        let zero = f32x16::splat(simd, 0.0);
+        let mut w = [[zero; BEFORE]; 3];
+        for q in first..BEFORE {
+            let back = BLOCKS - q / 3;
+            let other = &done[j - back];
+            let mut sum: [_; 3] = std::array::from_fn(|r| load(simd, row, at(r, q)));
+            for m in first..q {
+                // The factor's number that couples the earlier unknowns q and m.
+                let apart = q / 3 - m / 3;
+                let number = if apart == 0 {
+                    DIAGONAL + (q % 3) * (q % 3 - 1) / 2 + m % 3
+                } else {
+                    9 * (apart - 1) + 3 * (q % 3) + m % 3
+                };
+                let l = load(simd, other, number);
+                for r in 0..3 {
+                    sum[r] -= w[r][m] * l;
+                }
+            }
+            for r in 0..3 {
+                w[r][q] = sum[r];
+            }
+        }
+        // Divide by the pivots, and take off the diagonal what the earlier unknowns account for.
+        let mut d: [_; 6] = std::array::from_fn(|i| load(simd, row, DIAGONAL + i));
+        let least = [lower(0, 0), lower(1, 1), lower(2, 2)].map(|i| d[i] * LEAST_PIVOT);
+        for q in first..BEFORE {
+            let pivot = load(simd, &done[j - (BLOCKS - q / 3)], DIAGONAL + 3 + q % 3);
+            let l: [_; 3] = std::array::from_fn(|r| w[r][q] * pivot);
+            for r in 0..3 {
+                for c in 0..=r {
+                    d[lower(r, c)] -= w[r][q] * l[c];
+                }
+                store(row, at(r, q), l[r]);
+            }
+        }
+        // Factor what is left of the diagonal block.
+        let one = f32x16::splat(simd, 1.0);
+        let inverse0 = one / d[lower(0, 0)].max(least[0]);
+        let l10 = d[lower(1, 0)] * inverse0;
+        let l20 = d[lower(2, 0)] * inverse0;
+        let inverse1 = one / (d[lower(1, 1)] - d[lower(1, 0)] * l10).max(least[1]);
+        let w21 = d[lower(2, 1)] - d[lower(2, 0)] * l10;
+        let l21 = w21 * inverse1;
+        let left = d[lower(2, 2)] - d[lower(2, 0)] * l20 - w21 * l21;
+        let inverse2 = one / left.max(least[2]);
+        for (i, value) in [l10, l20, l21, inverse0, inverse1, inverse2].into_iter().enumerate() {
+            store(row, DIAGONAL + i, value);
+        }
+    }
+}
+
+/// Replaces sixteen right-hand sides by the solutions, with the factors that [`factor`] left.
+#[inline(always)]
+fn solve<S: Simd>(simd: S, band: &[f32], vector: &mut [f32]) {
+    let rows = band.as_chunks::<ROW>().0;
+    let x = &mut vector.as_chunks_mut::<VECTOR>().0[..rows.len()];
+    // Solve with L.
+    for (j, row) in rows.iter().enumerate() {
+        let mut y = Vec3x::of_row(simd, &x[j]);
+        for k in 0..j.min(BLOCKS) {
+            let before = Vec3x::of_row(simd, &x[j - 1 - k]);
+            let l = |r: usize, c: usize| load(simd, row, 9 * k + 3 * r + c);
+            y.x -= l(0, 0) * before.x + l(0, 1) * before.y + l(0, 2) * before.z;
+            y.y -= l(1, 0) * before.x + l(1, 1) * before.y + l(1, 2) * before.z;
+            y.z -= l(2, 0) * before.x + l(2, 1) * before.y + l(2, 2) * before.z;
+        }
+        y.y -= load(simd, row, DIAGONAL) * y.x;
+        y.z -= load(simd, row, DIAGONAL + 1) * y.x + load(simd, row, DIAGONAL + 2) * y.y;
+        y.to_row(&mut x[j]);
+    }
+    // Divide by the pivots and solve with the transpose of L.
+    for (j, row) in rows.iter().enumerate().rev() {
+        let mut y = Vec3x::of_row(simd, &x[j]);
+        y.x *= load(simd, row, DIAGONAL + 3);
+        y.y *= load(simd, row, DIAGONAL + 4);
+        y.z *= load(simd, row, DIAGONAL + 5);
+        // What later unknowns account for.
+        for k in 0..BLOCKS.min(rows.len() - 1 - j) {
+            let (later, known) = (&rows[j + 1 + k], Vec3x::of_row(simd, &x[j + 1 + k]));
+            let l = |r: usize, c: usize| load(simd, later, 9 * k + 3 * r + c);
+            y.x -= l(0, 0) * known.x + l(1, 0) * known.y + l(2, 0) * known.z;
+            y.y -= l(0, 1) * known.x + l(1, 1) * known.y + l(2, 1) * known.z;
+            y.z -= l(0, 2) * known.x + l(1, 2) * known.y + l(2, 2) * known.z;
+        }
+        y.y -= load(simd, row, DIAGONAL + 2) * y.z;
+        y.x -= load(simd, row, DIAGONAL) * y.y + load(simd, row, DIAGONAL + 1) * y.z;
+        y.to_row(&mut x[j]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::dense::solve_positive_definite;
+    use super::*;
+
+    /// Numbers in -1..1 that depend on a seed only.
+    fn noise(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+        }
+    }
+
+    /// Fills lane after lane with `sum s g g^T + I`, where each g touches four neighbouring unknowns:
+    /// positive definite for any numbers. Gives back the same matrices in full and in double precision.
+    fn fill(rows: usize, seed: u64, stiff: f64) -> (Banded, Vec<Vec<f64>>) {
+        let n = 3 * rows;
+        let mut banded = Banded::new(rows);
+        let mut dense = vec![vec![0.0; n * n]; LANES];
+        let mut random = noise(seed);
+        for (lane, dense) in dense.iter_mut().enumerate() {
+            for i in 0..n {
+                dense[i * n + i] = 1.0;
+            }
+            for start in 0..rows {
+                for _ in 0..3 {
+                    let g: Vec<f64> = (0..12).map(|_| random()).collect();
+                    let weight = stiff * random().abs();
+                    for (a, ga) in g.iter().enumerate() {
+                        for (b, gb) in g.iter().enumerate() {
+                            let (i, j) = (3 * start + a, 3 * start + b);
+                            if i < n && j < n {
+                                dense[i * n + j] += weight * ga * gb;
+                            }
+                        }
+                    }
+                }
+            }
+            for i in 0..n {
+                for j in (3 * (i / 3).saturating_sub(BLOCKS))..=i {
+                    let (row, before) = (i / 3, i / 3 - j / 3);
+                    // What the lanes hold is what both solve.
+                    let value = dense[i * n + j] as f32;
+                    (dense[i * n + j], dense[j * n + i]) = (value.into(), value.into());
+                    banded.add(row, before, [i % 3, j % 3], lane, value);
+                }
+            }
+        }
+        (banded, dense)
+    }
+
+    fn largest_error(rows: usize, seed: u64, stiff: f64) -> f64 {
+        let (mut banded, mut dense) = fill(rows, seed, stiff);
+        let mut random = noise(seed ^ 77);
+        let mut vector: Vec<f32> = (0..rows * VECTOR).map(|_| random() as f32).collect();
+        let right = vector.clone();
+        banded.factor();
+        banded.solve(&mut vector);
+        let mut worst = 0.0f64;
+        for (lane, dense) in dense.iter_mut().enumerate() {
+            let at = |i: usize| (i / 3) * VECTOR + (i % 3) * LANES + lane;
+            let mut truth: Vec<f64> = (0..3 * rows).map(|i| right[at(i)].into()).collect();
+            assert!(solve_positive_definite(dense, &mut truth));
+            let size = truth.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            for (i, x) in truth.iter().enumerate() {
+                worst = worst.max((x - f64::from(vector[at(i)])).abs() / size);
+            }
+        }
+        worst
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn the_solution_is_that_of_a_full_matrix(rows in 1usize..25, seed in 0u64..1000) {
+            let error = largest_error(rows, seed, 3.0);
+            prop_assert!(error < 1e-4, "{error}");
+        }
+    }
+
+    /// Stiffness of a thousand masses costs three digits of seven, not all.
+    #[test]
+    fn stiff_matrices_lose_no_more_than_their_condition() {
+        let error = largest_error(40, 5, 1000.0);
+        assert!(error < 0.01, "{error}");
+    }
+}

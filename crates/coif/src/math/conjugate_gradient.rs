@@ -1,0 +1,84 @@
+//! The conjugate gradient method in its textbook form, for symmetric positive definite systems.
+
+/// How a solve went.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SolveReport {
+    /// Iterations that were made.
+    pub iterations: u32,
+    /// Size of what is left of the right-hand side, as a share of it.
+    pub residual: f64,
+}
+
+/// Improves `x` until `apply(x)` is `right` but for the share `tolerance` of its size, or for `most`
+/// iterations. `diagonal` is that of the matrix, as preconditioner.
+pub fn conjugate_gradient(
+    mut apply: impl FnMut(&[f64], &mut [f64]),
+    diagonal: &[f64],
+    right: &[f64],
+    x: &mut [f64],
+    tolerance: f64,
+    most: u32,
+) -> SolveReport {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let mut image = vec![0.0; x.len()];
+    apply(x, &mut image);
+    let mut left: Vec<f64> = right.iter().zip(&image).map(|(b, a)| b - a).collect();
+    let size = dot(right, right).sqrt();
+    let mut report = SolveReport::default();
+    if size == 0.0 {
+        x.fill(0.0);
+        return report;
+    }
+    let mut scaled: Vec<f64> = left.iter().zip(diagonal).map(|(r, d)| r / d).collect();
+    let mut direction = scaled.clone();
+    let mut energy = dot(&left, &scaled);
+    report.residual = dot(&left, &left).sqrt() / size;
+    while report.iterations < most && report.residual > tolerance {
+        apply(&direction, &mut image);
+        let curvature = dot(&direction, &image);
+        if curvature.is_nan() || curvature <= 0.0 {
+            break;
+        }
+        let step = energy / curvature;
+        for i in 0..x.len() {
+            x[i] += step * direction[i];
+            left[i] -= step * image[i];
+            scaled[i] = left[i] / diagonal[i];
+        }
+        let before = std::mem::replace(&mut energy, dot(&left, &scaled));
+        for (d, z) in direction.iter_mut().zip(&scaled) {
+            *d = z + *d * (energy / before);
+        }
+        report.iterations += 1;
+        report.residual = dot(&left, &left).sqrt() / size;
+    }
+    report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of springs between walls, pulled in the middle: a tent. As many iterations as unknowns
+    /// are enough.
+    #[test]
+    fn a_pulled_string_is_a_tent() {
+        let n = 21;
+        let apply = |x: &[f64], y: &mut [f64]| {
+            for i in 0..n {
+                let before = if i > 0 { x[i - 1] } else { 0.0 };
+                let after = if i + 1 < n { x[i + 1] } else { 0.0 };
+                y[i] = 2.0 * x[i] - before - after;
+            }
+        };
+        let mut right = vec![0.0; n];
+        right[10] = 2.0;
+        let mut x = vec![0.0; n];
+        let report = conjugate_gradient(apply, &vec![2.0; n], &right, &mut x, 1e-12, 21);
+        assert!(report.residual < 1e-12 && report.iterations <= 21, "{report:?}");
+        for (i, x) in x.iter().enumerate() {
+            let truth = 11.0 - (i as f64 - 10.0).abs();
+            assert!((x - truth).abs() < 1e-9, "{i}: {x} {truth}");
+        }
+    }
+}

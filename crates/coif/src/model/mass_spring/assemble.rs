@@ -1,0 +1,366 @@
+//! Forces and matrix of one velocity solve, sixteen strands at a time.
+//!
+//! Every spring has its direction frozen (`selle2008` 4.1), so that the system is linear and positive
+//! definite, and is laid out as `math::banded` wants it.
+
+use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x16};
+use glam::Vec3;
+
+use super::altitude::{CANDIDATES, least_altitude};
+use super::block::{Block, SPRINGS, Touched};
+use super::limit::mask;
+use crate::math::LANES;
+use crate::math::banded::{BLOCKS, DIAGONAL, ROW, lower};
+use crate::math::lanes::{VECTOR, Vec3x};
+
+/// Sine below which four particles count as lying on one line, in single precision.
+const PARALLEL: f32 = 1e-3;
+
+/// Shortest spring that has a direction (m).
+const NO_LENGTH: f32 = 1e-12;
+
+/// What a velocity solve is like: `v' = v + share a(x, v')`, where a spring pulls with
+/// `k (stretch + lag rate(v'))`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    /// Part of the step over which the acceleration acts (s).
+    pub(super) share: f32,
+    /// Time by which springs look ahead, with the fibre's damping (s).
+    pub(super) lag: f32,
+    /// Rate (1/s) at which hair takes on the velocity of the air.
+    pub(super) drag: f32,
+}
+
+/// The system of one block: the matrix in rows of [`ROW`], the right-hand side in rows of [`VECTOR`].
+pub(super) struct System<'a> {
+    pub(super) band: &'a mut [f32],
+    pub(super) right: &'a mut [f32],
+}
+
+/// [`assemble`] with the instruction set of the machine.
+pub(super) fn assemble_lanes(
+    level: Level,
+    block: &Block,
+    x: &[f32],
+    v: &[f32],
+    times: &Times,
+    system: &mut System<'_>,
+) {
+    dispatch!(level, simd => assemble(simd, block, x, v, times, system));
+}
+
+/// Assembles the system for the change of the velocities `v` at the positions `x`.
+///
+/// Model: `(M (1 + s c) + s lag sum k w d d^T w^T) dv = s (f + sum k (stretch + lag rate(v)) ...)`.
+/// Source: `selle2008` 4.1, with its slip corrected: positions at the end of the step, direction of its
+/// start. `lag` is the step plus the fibre's damping time: `dt k + b`.
+#[inline(always)]
+fn assemble<S: Simd>(
+    simd: S,
+    block: &Block,
+    x: &[f32],
+    v: &[f32],
+    times: &Times,
+    system: &mut System<'_>,
+) {
+    let rows = block.rows;
+    let x = &x.as_chunks::<VECTOR>().0[..rows];
+    let v = &v.as_chunks::<VECTOR>().0[..rows];
+    let load = &block.load.as_chunks::<VECTOR>().0[..rows];
+    let mass = &block.mass.as_chunks::<LANES>().0[..rows];
+    let springs = &block.springs.as_chunks::<{ SPRINGS * LANES }>().0[..rows];
+    let band = &mut system.band.as_chunks_mut::<ROW>().0[..rows];
+    let right = &mut system.right.as_chunks_mut::<VECTOR>().0[..rows];
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let (share, lag) = (splat(times.share), splat(times.lag));
+    let coefficient = splat(times.share * times.lag);
+    let wind = Vec3x::of_row(simd, &block.wind);
+
+    // Begin with masses, loads and the air.
+    for j in 0..rows {
+        let mass = f32x16::from_slice(simd, &mass[j]);
+        let air = (wind - Vec3x::of_row(simd, &v[j])) * (mass * splat(times.drag));
+        let force = Vec3x::of_row(simd, &load[j]) + air;
+        (force * share).to_row(&mut right[j]);
+        let inertia = mass * splat(1.0 + times.share * times.drag);
+        band[j].fill(0.0);
+        for axis in 0..3 {
+            inertia.store_slice(number_mut(&mut band[j], DIAGONAL + lower(axis, axis)));
+        }
+    }
+    // Springs to the next three particles.
+    for j in 0..rows {
+        let (from, speed) = (Vec3x::of_row(simd, &x[j]), Vec3x::of_row(simd, &v[j]));
+        let numbers = &springs[j];
+        let mut own = Vec3x::of_row(simd, &right[j]);
+        let mut own_diagonal = [splat(0.0); 6];
+        for i in 0..6 {
+            own_diagonal[i] = load_number(simd, &band[j], DIAGONAL + i);
+        }
+        for s in 1..=BLOCKS.min(rows - 1 - j) {
+            let stiffness = spring_number(simd, numbers, 2 * s - 2);
+            let rest = spring_number(simd, numbers, 2 * s - 1);
+            let way = Vec3x::of_row(simd, &x[j + s]) - from;
+            let length = way.length().max(splat(NO_LENGTH));
+            let d = way * (splat(1.0) / length);
+            let rate = d.dot(Vec3x::of_row(simd, &v[j + s]) - speed);
+            let pull = d * (stiffness * share * (length - rest + lag * rate));
+            own += pull;
+            let other = &mut right[j + s];
+            (Vec3x::of_row(simd, other) - pull).to_row(other);
+            let outer = outer_product(d, coefficient * stiffness);
+            for i in 0..6 {
+                own_diagonal[i] += outer[i];
+            }
+            add_diagonal(simd, &mut band[j + s], &outer);
+            subtract_block(simd, &mut band[j + s], s, &outer);
+        }
+        own.to_row(&mut right[j]);
+        for i in 0..6 {
+            own_diagonal[i].store_slice(number_mut(&mut band[j], DIAGONAL + i));
+        }
+        if j + 3 < rows {
+            let mut four = [from; 4];
+            for i in 1..4 {
+                four[i] = Vec3x::of_row(simd, &x[j + i]);
+            }
+            let Across { weights, direction, length, rest } = altitude(simd, four, numbers);
+            let mut rate_vector = speed * weights[0];
+            for i in 1..4 {
+                rate_vector += Vec3x::of_row(simd, &v[j + i]) * weights[i];
+            }
+            // A collapsed edge has no altitude.
+            let stiffness = spring_number(simd, numbers, 6);
+            let stiffness = direction.dot(direction).simd_gt(0.5).select(stiffness, splat(0.0));
+            let rate = direction.dot(rate_vector);
+            let tension = stiffness * share * (length - rest + lag * rate);
+            let outer = outer_product(direction, coefficient * stiffness);
+            for a in 0..4 {
+                let to = &mut right[j + a];
+                let pull = direction * (tension * weights[a]);
+                (Vec3x::of_row(simd, to) - pull).to_row(to);
+                add_diagonal(simd, &mut band[j + a], &scaled(&outer, weights[a] * weights[a]));
+                for b in 0..a {
+                    let minus = scaled(&outer, splat(0.0) - weights[a] * weights[b]);
+                    subtract_block(simd, &mut band[j + a], a - b, &minus);
+                }
+            }
+        }
+    }
+    hold_particles(simd, &block.free, band, right);
+}
+
+/// The altitude springs of sixteen tetrahedra.
+struct Across<S: Simd> {
+    weights: [f32x16<S>; 4],
+    /// Zero where an edge has collapsed.
+    direction: Vec3x<S>,
+    length: f32x16<S>,
+    rest: f32x16<S>,
+}
+
+/// [`least_altitude`] in lanes, of the altitude springs of a row. Without stiffness nobody looks.
+#[inline(always)]
+fn altitude<S: Simd>(simd: S, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES]) -> Across<S> {
+    let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
+    let (g1, g2, g3) = (b.cross(c), c.cross(a), a.cross(b));
+    let g0 = Vec3x::splat(simd, Vec3::ZERO) - (g1 + g2 + g3);
+    let six_volume = a.dot(g1);
+    // The largest base has the least altitude.
+    let bases = [g0, g1, g2, g3, g0 + g1, g0 + g2, g0 + g3];
+    let mut base = bases[0];
+    let mut area2 = base.dot(base);
+    let mut rest = spring_number(simd, numbers, 7);
+    for i in 1..CANDIDATES {
+        let size = bases[i].dot(bases[i]);
+        let larger = size.simd_gt(area2);
+        base = bases[i].or(larger, base);
+        area2 = larger.select(size, area2);
+        rest = larger.select(spring_number(simd, numbers, 7 + i), rest);
+    }
+    let inverse_area2 = f32x16::splat(simd, 1.0) / area2.max(f32x16::splat(simd, 1e-30));
+    let inverse_area = inverse_area2.sqrt();
+    let scaled_base = base * inverse_area2;
+    let mut across = Across {
+        weights: [
+            g0.dot(scaled_base),
+            g1.dot(scaled_base),
+            g2.dot(scaled_base),
+            g3.dot(scaled_base),
+        ],
+        direction: base * inverse_area,
+        length: six_volume * inverse_area,
+        rest,
+    };
+    // Particles on one line are rare: take them one by one.
+    let longest2 = a.dot(a).max(b.dot(b)).max(c.dot(c));
+    let limit = longest2 * longest2 * f32x16::splat(simd, PARALLEL * PARALLEL);
+    let lines = area2.simd_lt(limit) & spring_number(simd, numbers, 6).simd_gt(0.0);
+    let lines = lines.to_bitmask() as u32 & 0xffff;
+    if lines != 0 {
+        for l in 0..LANES {
+            if lines >> l & 1 == 1 {
+                across.take_line(x, numbers, l);
+            }
+        }
+    }
+    across
+}
+
+impl<S: Simd> Across<S> {
+    /// Finds the altitude of one lane whose particles are on a line.
+    #[cold]
+    fn take_line(&mut self, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES], l: usize) {
+        let Some(found) = least_altitude(x.map(|p| p.lane(l).as_dvec3())) else {
+            self.direction.set_lane(l, Vec3::ZERO);
+            return;
+        };
+        self.direction.set_lane(l, found.direction.as_vec3());
+        self.length[l] = found.length as f32;
+        self.rest[l] = numbers[(7 + found.candidate) * LANES + l];
+        for i in 0..4 {
+            self.weights[i][l] = found.weights[i] as f32;
+        }
+    }
+}
+
+/// The lower triangle of `factor d d^T`.
+#[inline(always)]
+fn outer_product<S: Simd>(d: Vec3x<S>, factor: f32x16<S>) -> [f32x16<S>; 6] {
+    let e = d * factor;
+    [d.x * e.x, d.y * e.x, d.y * e.y, d.z * e.x, d.z * e.y, d.z * e.z]
+}
+
+#[inline(always)]
+fn scaled<S: Simd>(values: &[f32x16<S>; 6], factor: f32x16<S>) -> [f32x16<S>; 6] {
+    [
+        values[0] * factor,
+        values[1] * factor,
+        values[2] * factor,
+        values[3] * factor,
+        values[4] * factor,
+        values[5] * factor,
+    ]
+}
+
+/// Number `at` of a row of springs.
+#[inline(always)]
+fn spring_number<S: Simd>(simd: S, row: &[f32; SPRINGS * LANES], at: usize) -> f32x16<S> {
+    f32x16::from_slice(simd, &row[at * LANES..(at + 1) * LANES])
+}
+
+#[inline(always)]
+fn load_number<S: Simd>(simd: S, row: &[f32; ROW], at: usize) -> f32x16<S> {
+    f32x16::from_slice(simd, &row[at * LANES..(at + 1) * LANES])
+}
+
+#[inline(always)]
+fn number_mut(row: &mut [f32; ROW], at: usize) -> &mut [f32] {
+    &mut row[at * LANES..(at + 1) * LANES]
+}
+
+#[inline(always)]
+fn add_diagonal<S: Simd>(simd: S, row: &mut [f32; ROW], values: &[f32x16<S>; 6]) {
+    for i in 0..6 {
+        let sum = load_number(simd, row, DIAGONAL + i) + values[i];
+        sum.store_slice(number_mut(row, DIAGONAL + i));
+    }
+}
+
+/// Subtracts a symmetric block that couples a row with the one `before` rows before it.
+#[inline(always)]
+fn subtract_block<S: Simd>(simd: S, row: &mut [f32; ROW], before: usize, values: &[f32x16<S>; 6]) {
+    for r in 0..3 {
+        for c in 0..3 {
+            let at = 9 * (before - 1) + 3 * r + c;
+            let value = values[lower(r.max(c), r.min(c))];
+            (load_number(simd, row, at) - value).store_slice(number_mut(row, at));
+        }
+    }
+}
+
+/// Takes particles that may not move out of the system.
+#[inline(always)]
+fn hold_particles<S: Simd>(
+    simd: S,
+    free: &[u16],
+    band: &mut [[f32; ROW]],
+    right: &mut [[f32; VECTOR]],
+) {
+    for j in 0..band.len() {
+        if free[j] == u16::MAX {
+            continue;
+        }
+        let one = f32x16::splat(simd, 1.0);
+        let keep = mask(simd, free[j]).select(one, f32x16::splat(simd, 0.0));
+        (Vec3x::of_row(simd, &right[j]) * keep).to_row(&mut right[j]);
+        for at in 0..DIAGONAL {
+            (load_number(simd, &band[j], at) * keep).store_slice(number_mut(&mut band[j], at));
+        }
+        for s in 1..=BLOCKS.min(band.len() - 1 - j) {
+            let later = &mut band[j + s];
+            for at in 9 * (s - 1)..9 * s {
+                (load_number(simd, later, at) * keep).store_slice(number_mut(later, at));
+            }
+        }
+    }
+}
+
+/// Takes the directions in which touched particles may not change their velocity out of the system.
+///
+/// Model: with the projector P across the normal, rows and columns of the particle become P A P, and
+/// its normal direction is left to itself; a particle that sticks has P = 0. So the velocity in that
+/// direction stays what it was, exactly, and the matrix stays as well conditioned as it was.
+pub(super) fn constrain(touched: &[Touched], system: &mut System<'_>) {
+    let rows = system.right.len() / VECTOR;
+    for touch in touched {
+        let (j, l) = (touch.row as usize, touch.lane as usize);
+        let n = touch.normal.to_array();
+        let projector: [[f32; 3]; 3] = std::array::from_fn(|r| {
+            std::array::from_fn(|c| {
+                let identity = if r == c { 1.0 } else { 0.0 };
+                if touch.sticks { 0.0 } else { identity - n[r] * n[c] }
+            })
+        });
+        let band = &mut *system.band;
+        let at = |row: usize, number: usize| row * ROW + number * LANES + l;
+        // The right-hand side.
+        let force: [f32; 3] = std::array::from_fn(|c| system.right[j * VECTOR + c * LANES + l]);
+        for r in 0..3 {
+            system.right[j * VECTOR + r * LANES + l] =
+                (0..3).map(|c| projector[r][c] * force[c]).sum();
+        }
+        // The diagonal block, with its own size along what was taken out.
+        let diagonal: [[f32; 3]; 3] = std::array::from_fn(|r| {
+            std::array::from_fn(|c| band[at(j, DIAGONAL + lower(r.max(c), r.min(c)))])
+        });
+        let size = (diagonal[0][0] + diagonal[1][1] + diagonal[2][2]) / 3.0;
+        let inner = product(&projector, &product(&diagonal, &projector));
+        for r in 0..3 {
+            for c in 0..=r {
+                let identity = if r == c { 1.0 } else { 0.0 };
+                let rest = size * (identity - projector[r][c]);
+                band[at(j, DIAGONAL + lower(r, c))] = inner[r][c] + rest;
+            }
+        }
+        // Blocks in its row, then in its column.
+        for before in 1..=BLOCKS.min(j) {
+            let old = read_block(band, |i| at(j, 9 * (before - 1) + i));
+            let new = product(&projector, &old);
+            (0..9).for_each(|i| band[at(j, 9 * (before - 1) + i)] = new[i / 3][i % 3]);
+        }
+        for after in 1..=BLOCKS.min(rows - 1 - j) {
+            let old = read_block(band, |i| at(j + after, 9 * (after - 1) + i));
+            let new = product(&old, &projector);
+            (0..9).for_each(|i| band[at(j + after, 9 * (after - 1) + i)] = new[i / 3][i % 3]);
+        }
+    }
+}
+
+fn read_block(band: &[f32], at: impl Fn(usize) -> usize) -> [[f32; 3]; 3] {
+    std::array::from_fn(|r| std::array::from_fn(|c| band[at(3 * r + c)]))
+}
+
+fn product(a: &[[f32; 3]; 3], b: &[[f32; 3]; 3]) -> [[f32; 3]; 3] {
+    std::array::from_fn(|r| std::array::from_fn(|c| (0..3).map(|k| a[r][k] * b[k][c]).sum()))
+}

@@ -1,0 +1,305 @@
+//! Sixteen strands in memory: what does not change, and the state.
+//!
+//! A row holds one particle of each strand (`math::lanes`), root to tip; strands of a block may have
+//! different numbers of particles and extra particles at different places. Positions are relative to
+//! the root, so that single precision is enough; velocities are those in the world. Masses and forces are
+//! in units that make a mean mass about 1, so that nothing gets so small that arithmetic is slow.
+
+use glam::Vec3;
+
+use super::ends::FarEnd;
+use super::strand::Strand;
+use crate::math::lanes::{VECTOR, lane, set_lane};
+use crate::math::{LANES, RigidTransform};
+use crate::model::chains::Pose;
+
+/// Numbers that a row has for its springs: stiffness and rest length of three, stiffness and seven rest
+/// lengths of the altitude spring.
+pub(super) const SPRINGS: usize = 6 + 8;
+
+/// Mass of particles that are not there (scaled).
+const NO_MASS: f32 = 1.0;
+
+/// How far a particle may be from its root, in lengths of its strand, before the strand counts as broken.
+const FARTHEST: f32 = 10.0;
+
+/// How fast a particle may be (m/s) before the strand counts as broken.
+const FASTEST: f32 = 1e5;
+
+/// A particle that touches the body during a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Touched {
+    pub(super) row: u16,
+    pub(super) lane: u8,
+    /// Whether friction holds it: then all of its velocity is that of the surface.
+    pub(super) sticks: bool,
+    pub(super) normal: Vec3,
+}
+
+/// Up to sixteen strands.
+pub(super) struct Block {
+    /// Which strand each lane holds; lanes that are not in use repeat the last one.
+    pub(super) strands: [u32; LANES],
+    /// How many lanes are in use.
+    pub(super) lanes: usize,
+    /// Particles of the longest strand.
+    pub(super) rows: usize,
+    /// Particles of each lane's strand.
+    pub(super) count: [u16; LANES],
+    /// Particles of each lane's strand that the body carries at the root.
+    pub(super) held_at_root: [u16; LANES],
+    /// First particle of each lane's strand that is held at the tip, or its count.
+    pub(super) held_tip: [u16; LANES],
+    /// Per row: lanes whose particle may move.
+    pub(super) free: Box<[u16]>,
+    /// Per row: lanes whose particle is a point of the hair.
+    pub(super) is_point: Box<[u16]>,
+    /// Per row: lanes whose particle hangs on the second before it, not on the one before it.
+    pub(super) two_back: Box<[u16]>,
+    /// Inertia (scaled).
+    pub(super) mass: Box<[f32]>,
+    /// Mass that gravity acts on (scaled).
+    pub(super) weight: Box<[f32]>,
+    /// Stiffness (scaled) and rest lengths (m) of all springs that begin at a row.
+    pub(super) springs: Box<[f32]>,
+    /// Distance from the particle that this one hangs on, in the groom (m).
+    pub(super) length: Box<[f32]>,
+    /// Force that holds the groom, in the rest frame (scaled).
+    pub(super) hold: Box<[f32]>,
+    /// Rest positions relative to the root (m).
+    pub(super) rest: Box<[f32]>,
+    /// The root in the rest shape (m).
+    pub(super) root_rest: [Vec3; LANES],
+    /// Length of each lane's strand (m).
+    pub(super) reach: [f32; LANES],
+    /// Shortest segment of each lane's strand (m).
+    pub(super) shortest: [f32; LANES],
+
+    /// Positions relative to `origin` (m).
+    pub(super) x: Box<[f32]>,
+    /// Velocities (m/s).
+    pub(super) v: Box<[f32]>,
+    /// Where the roots are (m).
+    pub(super) origin: [Vec3; LANES],
+    /// Where the roots will be at the end of the present part of the step (m).
+    pub(super) origin_next: [Vec3; LANES],
+    /// World from rest at the start and at the end of the step.
+    pub(super) root: [[RigidTransform; LANES]; 2],
+
+    /// Velocities in the middle of a part of a step (m/s).
+    pub(super) half: Box<[f32]>,
+    /// Positions at the end of a part of a step (m).
+    pub(super) next: Box<[f32]>,
+    /// Forces that do not depend on the solution (scaled).
+    pub(super) load: Box<[f32]>,
+    /// Velocity of the air at the root (m/s).
+    pub(super) wind: [f32; VECTOR],
+    /// What touches the body; never longer than there are points.
+    pub(super) touched: Vec<Touched>,
+    /// Where hair points were before and went, their velocities and touches: room for one strand.
+    pub(super) room: super::collide::Room,
+    /// Particles left inside the body.
+    pub(super) unresolved: u32,
+}
+
+impl Block {
+    /// Lays out strands; masses and forces are in units of `1 / scale` (kg, N).
+    pub(super) fn new(strands: &[(u32, Strand, Vec3)], scale: f64) -> Self {
+        let rows = strands.iter().map(|s| s.1.position.len()).max().unwrap_or(0);
+        let floats = |per_row: usize| vec![0.0; rows * per_row].into_boxed_slice();
+        let mut block = Self {
+            strands: [0; LANES],
+            lanes: strands.len(),
+            rows,
+            count: [0; LANES],
+            held_at_root: [0; LANES],
+            held_tip: [0; LANES],
+            free: vec![0; rows].into_boxed_slice(),
+            is_point: vec![0; rows].into_boxed_slice(),
+            two_back: vec![0; rows].into_boxed_slice(),
+            mass: vec![NO_MASS; rows * LANES].into_boxed_slice(),
+            weight: floats(LANES),
+            springs: floats(SPRINGS * LANES),
+            length: floats(LANES),
+            hold: floats(VECTOR),
+            rest: floats(VECTOR),
+            root_rest: [Vec3::ZERO; LANES],
+            reach: [0.0; LANES],
+            shortest: [f32::INFINITY; LANES],
+            x: floats(VECTOR),
+            v: floats(VECTOR),
+            origin: [Vec3::ZERO; LANES],
+            origin_next: [Vec3::ZERO; LANES],
+            root: [[RigidTransform::IDENTITY; LANES]; 2],
+            half: floats(VECTOR),
+            next: floats(VECTOR),
+            load: floats(VECTOR),
+            wind: [0.0; VECTOR],
+            touched: Vec::with_capacity(rows * LANES),
+            room: super::collide::Room::new(rows),
+            unresolved: 0,
+        };
+        for l in 0..LANES {
+            let (index, strand, root) = &strands[l.min(strands.len() - 1)];
+            block.strands[l] = *index;
+            block.root_rest[l] = *root;
+            block.set_strand(l, strand, scale);
+        }
+        block
+    }
+
+    fn set_strand(&mut self, l: usize, strand: &Strand, scale: f64) {
+        let count = strand.position.len();
+        self.count[l] = count as u16;
+        self.held_at_root[l] = strand.held_at_root as u16;
+        let free_end = (strand.held_at_root..count).find(|&r| strand.held[r]).unwrap_or(count);
+        self.held_tip[l] = free_end as u16;
+        for row in 0..count {
+            let at = row * LANES + l;
+            self.free[row] |= u16::from(!strand.held[row]) << l;
+            self.is_point[row] |= u16::from(strand.point[row].is_some()) << l;
+            self.mass[at] = (strand.mass[row] * scale) as f32;
+            self.weight[at] = (strand.weight[row] * scale) as f32;
+            set_lane(&mut self.hold, row, l, (strand.hold[row] * scale).as_vec3());
+            set_lane(&mut self.rest, row, l, strand.position[row].as_vec3());
+            let springs = strand.springs[row].iter().flat_map(|s| [s.stiffness * scale, s.rest]);
+            let (stiffness, rests) = strand.altitude[row];
+            let numbers = springs.chain([stiffness * scale]).chain(rests);
+            for (i, value) in numbers.enumerate() {
+                self.springs[(row * SPRINGS + i) * LANES + l] = value as f32;
+            }
+            // A point hangs on the point before; an extra particle on the point before as well.
+            if row > 0 {
+                let is_segment = strand.point[row].is_some() && strand.point[row - 1].is_none();
+                let parent = if is_segment { row - 2 } else { row - 1 };
+                self.two_back[row] |= u16::from(is_segment) << l;
+                let length = strand.position[row].distance(strand.position[parent]) as f32;
+                self.length[at] = length;
+                if strand.point[row].is_some() {
+                    self.reach[l] += length;
+                    self.shortest[l] = self.shortest[l].min(length);
+                }
+            }
+        }
+        // Particles that are not there lie on the last that is.
+        for row in count..self.rows {
+            set_lane(&mut self.rest, row, l, strand.position[count - 1].as_vec3());
+        }
+    }
+
+    /// Lanes in use, as bits.
+    pub(super) fn in_use(&self) -> u16 {
+        ((1u32 << self.lanes) - 1) as u16
+    }
+
+    /// Puts a lane at rest on its rest shape, carried by the body.
+    pub(super) fn reset_lane(&mut self, l: usize, world_from_rest: &RigidTransform) {
+        self.root[0][l] = *world_from_rest;
+        self.root[1][l] = *world_from_rest;
+        self.origin[l] = world_from_rest.point(self.root_rest[l]);
+        for row in 0..self.rows {
+            let p = world_from_rest.direction(lane(&self.rest, row, l));
+            set_lane(&mut self.x, row, l, p);
+            set_lane(&mut self.v, row, l, Vec3::ZERO);
+        }
+    }
+
+    /// Moves a lane rigidly; velocities turn with it.
+    pub(super) fn carry_lane(&mut self, l: usize, from: &RigidTransform, to: &RigidTransform) {
+        let motion = *to * from.inverse();
+        self.root[1][l] = *to;
+        self.origin[l] = motion.point(self.origin[l]);
+        for row in 0..self.rows {
+            let (p, v) = (lane(&self.x, row, l), lane(&self.v, row, l));
+            set_lane(&mut self.x, row, l, motion.direction(p));
+            set_lane(&mut self.v, row, l, motion.direction(v));
+        }
+    }
+
+    /// Puts together the forces on a lane that do not change in a step: weight, and what holds the groom.
+    pub(super) fn load_lane(&mut self, l: usize, gravity: Vec3) {
+        let turn = glam::Mat3::from_quat(self.root[1][l].rotation);
+        for row in 0..self.count[l] as usize {
+            let hold = turn * lane(&self.hold, row, l);
+            let weight = gravity * self.weight[row * LANES + l];
+            set_lane(&mut self.load, row, l, hold + weight);
+        }
+    }
+
+    /// Lets the tip of a lane go, or holds it.
+    pub(super) fn free_tip(&mut self, l: usize, free: bool) {
+        for row in self.held_tip[l] as usize..self.count[l] as usize {
+            self.free[row] = self.free[row] & !(1 << l) | u16::from(free) << l;
+        }
+    }
+
+    /// Lanes that hold something that is not a number, or that is much farther away than the strand is
+    /// long.
+    pub(super) fn find_broken(&self) -> u16 {
+        let mut sane = [true; LANES];
+        for (x, v) in self.x.as_chunks::<VECTOR>().0.iter().zip(self.v.as_chunks::<VECTOR>().0) {
+            for l in 0..LANES {
+                let square = |a: &[f32; VECTOR]| {
+                    a[l] * a[l] + a[l + LANES] * a[l + LANES] + a[l + 2 * LANES] * a[l + 2 * LANES]
+                };
+                let reach = FARTHEST * self.reach[l];
+                // A comparison with a value that is not a number fails.
+                sane[l] &= (square(x) <= reach * reach) & (square(v) <= FASTEST * FASTEST);
+            }
+        }
+        (0..LANES).fold(0, |bits, l| bits | u16::from(!sane[l]) << l)
+    }
+
+    /// Where a particle is in the world (m).
+    pub(super) fn world_position(&self, row: usize, l: usize) -> Vec3 {
+        lane(&self.x, row, l) + self.origin[l]
+    }
+
+    /// Where the held particles of a lane go by the share `share` of the step: calls `put` with the row
+    /// and the position relative to the root. Gives back where the root is.
+    pub(super) fn held_targets(
+        &self,
+        l: usize,
+        share: f32,
+        far_end: Option<&FarEndPose>,
+        mut put: impl FnMut(usize, Vec3),
+    ) -> Vec3 {
+        let pose = self.pose(l, share);
+        for row in 0..self.held_at_root[l] as usize {
+            put(row, pose.direction(lane(&self.rest, row, l)));
+        }
+        let (first, count) = (self.held_tip[l] as usize, self.count[l] as usize);
+        if let Some(far_end) = far_end.filter(|_| first < count) {
+            let at = |row: usize| lane(&self.rest, row, l);
+            for row in first..count {
+                put(row, pose.direction(far_end.place(at(row), at(count - 1), at(0))));
+            }
+        }
+        pose.point(self.root_rest[l])
+    }
+
+    fn pose(&self, l: usize, share: f32) -> Pose {
+        Pose::new(&self.root[0][l]).between(&Pose::new(&self.root[1][l]), share)
+    }
+}
+
+/// What the far end has done by some time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FarEndPose {
+    way: f32,
+    turn: f32,
+}
+
+impl FarEndPose {
+    pub(super) fn at(far_end: &FarEnd, time: f64) -> Self {
+        let time = time.clamp(0.0, far_end.until.into()) as f32;
+        Self { way: far_end.approach * time, turn: far_end.twist * time }
+    }
+
+    /// Where a particle held at the tip is: turned about the line to the root and moved along it.
+    fn place(&self, p: Vec3, tip: Vec3, root: Vec3) -> Vec3 {
+        let axis = (root - tip).normalize_or(Vec3::Y);
+        let turned = glam::Quat::from_axis_angle(axis, self.turn) * (p - tip);
+        tip + turned + axis * self.way
+    }
+}

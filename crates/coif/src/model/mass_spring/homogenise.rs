@@ -1,0 +1,183 @@
+//! Spring constants of straight hair from the stiffness of the fibre.
+//!
+//! In units of the bending stiffness `EI` and the length `l` of a segment, the constants of straight
+//! hair do not depend on the fibre, but for the ratio of twisting to bending stiffness: `k = c EI / l^3`.
+//! They are found once, by bending and twisting a piece of hair by a small moment.
+
+use glam::DVec3;
+
+use super::altitude::altitude_lengths;
+use super::link::Link;
+use super::strand::{ROTATION, raise};
+use crate::math::dense::solve_positive_definite;
+
+/// Constants of the springs of straight hair, as multiples of `EI / l^3`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UnitStiffness {
+    /// Edges of hair and of the triangles on it.
+    pub edge: f64,
+    /// Springs between every other particle.
+    pub bend: f64,
+    /// Springs between particles three apart.
+    pub torsion: f64,
+    /// Altitude springs.
+    pub altitude: f64,
+}
+
+/// Stiffness of edges, as a multiple of `EI / l^3`: a hundred times that of the other springs. The
+/// fibre's own is some ten thousand times, too much for single precision; the strain limit does the
+/// rest (`selle2008` 4.2).
+const EDGE: f64 = 400.0;
+
+/// Altitude springs, as a share of the bending springs. Enough to open a flat tetrahedron; with more the
+/// stiffness would change where the least altitude is another one.
+const ALTITUDE: f64 = 0.1;
+
+/// Ratios of twisting to bending stiffness that can be reached; others get the nearest.
+const LEAST_RATIO: f64 = 0.1;
+const MOST_RATIO: f64 = 1.0;
+
+/// Turns of the extra particles about the hair in the piece that is tried: whole turns, so that it bends
+/// as easily to all sides.
+const TURNS: usize = 3;
+
+/// How much easier the piece turns than it should: bending (mean of all sides) and twisting.
+struct Compliance {
+    bend: f64,
+    twist: f64,
+}
+
+impl UnitStiffness {
+    /// Finds the constants for a ratio `GJ / EI` of twisting to bending stiffness.
+    pub fn new(twist_over_bend: f64) -> Self {
+        let target = twist_over_bend.clamp(LEAST_RATIO, MOST_RATIO);
+        let constants = |log: [f64; 2]| {
+            let [torsion, bend] = log.map(f64::exp);
+            Self { edge: EDGE, bend, torsion, altitude: ALTITUDE * bend }
+        };
+        let error = |log: [f64; 2]| {
+            let found = constants(log).measure();
+            [found.bend.ln(), (found.twist * target).ln()]
+        };
+        // Newton's method on the logarithms of the two constants and of the two errors.
+        let mut log = [4.0f64.ln(), 2.0f64.ln()];
+        for _ in 0..30 {
+            let now = error(log);
+            if now[0].abs().max(now[1].abs()) < 1e-10 {
+                break;
+            }
+            let step = 1e-5;
+            let [dx, dy] = [error([log[0] + step, log[1]]), error([log[0], log[1] + step])]
+                .map(|e| [(e[0] - now[0]) / step, (e[1] - now[1]) / step]);
+            let determinant = dx[0] * dy[1] - dx[1] * dy[0];
+            let change = [
+                (dy[0] * now[1] - dy[1] * now[0]) / determinant,
+                (dx[1] * now[0] - dx[0] * now[1]) / determinant,
+            ];
+            for (log, change) in log.iter_mut().zip(change) {
+                *log += change.clamp(-0.5, 0.5);
+            }
+        }
+        constants(log)
+    }
+
+    /// Angle per joint and moment of a piece of straight hair with segments of length 1 and `EI` 1.
+    ///
+    /// Model: the first triangle is held, a pure moment turns the last one; joints are in series, so that
+    /// their angles add up.
+    fn measure(&self) -> Compliance {
+        let joints = TURNS * (std::f64::consts::TAU / ROTATION).round() as usize;
+        let mut x = Vec::new();
+        for i in 0..=joints {
+            let (a, b) = (DVec3::Z * i as f64, DVec3::Z * (i + 1) as f64);
+            let angle = ROTATION * i as f64;
+            let side = DVec3::new(angle.cos(), angle.sin(), 0.0);
+            x.extend([a, raise(a, b, side)]);
+        }
+        x.push(DVec3::Z * (joints + 1) as f64);
+        let (n, held) = (x.len(), 3);
+        // Assemble the stiffness of what is not held.
+        let unknowns = 3 * (n - held);
+        let mut matrix = vec![0.0; unknowns * unknowns];
+        for link in self.links(&x) {
+            for (a, b) in (0..16).map(|i| (i / 4, i % 4)) {
+                let (pa, pb) = (link.points[a] as usize, link.points[b] as usize);
+                if pa < held || pb < held {
+                    continue;
+                }
+                let weight = link.stiffness * link.weights[a] * link.weights[b];
+                for (r, c) in (0..9).map(|i| (i / 3, i % 3)) {
+                    let at = (3 * (pa - held) + r) * unknowns + 3 * (pb - held) + c;
+                    matrix[at] += weight * link.direction[r] * link.direction[c];
+                }
+            }
+        }
+        // Turn the last triangle by forces that have no sum: they are those of a rigid rotation.
+        let last = [n - 3, n - 2, n - 1];
+        let centre = last.iter().map(|&i| x[i]).sum::<DVec3>() / 3.0;
+        let angles = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
+            let unit = rigid_forces(last.map(|i| x[i] - centre), axis);
+            let mut right = vec![0.0; unknowns];
+            for (i, f) in last.into_iter().zip(unit) {
+                f.write_to_slice(&mut right[3 * (i - held)..]);
+            }
+            let forces = right.clone();
+            let solved = solve_positive_definite(&mut matrix.clone(), &mut right);
+            // Work of a unit moment is the angle.
+            let angle: f64 = right.iter().zip(&forces).map(|(u, f)| u * f).sum();
+            if solved { angle / joints as f64 } else { f64::NAN }
+        });
+        Compliance { bend: 0.5 * (angles[0] + angles[1]), twist: angles[2] }
+    }
+
+    fn links(&self, x: &[DVec3]) -> Vec<Link> {
+        let mut links = Vec::new();
+        for j in 0..x.len() {
+            for s in 1..=3 {
+                if j + s < x.len() {
+                    let stiffness = match s {
+                        1 => self.edge,
+                        2 if j % 2 == 0 => self.edge,
+                        2 => self.bend,
+                        _ => self.torsion,
+                    };
+                    let pair = [j as u32, (j + s) as u32];
+                    let rest = x[j].distance(x[j + s]);
+                    links.extend(Link::between(pair, x, stiffness, rest));
+                }
+            }
+            if j + 3 < x.len() {
+                let points = std::array::from_fn(|i| (j + i) as u32);
+                let rest = altitude_lengths(points.map(|p| x[p as usize]));
+                links.extend(Link::across(points, x, self.altitude, &rest));
+            }
+        }
+        links
+    }
+}
+
+/// Forces on three points around their centre that turn them with a unit moment about an axis.
+fn rigid_forces(arms: [DVec3; 3], axis: DVec3) -> [DVec3; 3] {
+    let inertia = arms.iter().fold(glam::DMat3::ZERO, |sum, r| {
+        let outer = glam::DMat3::from_cols(*r * r.x, *r * r.y, *r * r.z);
+        sum + glam::DMat3::from_diagonal(DVec3::splat(r.length_squared())) - outer
+    });
+    let spin = inertia.inverse() * axis;
+    arms.map(|r| spin.cross(r))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_give_the_stiffness_asked_for() {
+        for ratio in [0.25, 0.5, 0.77, 1.0] {
+            let unit = UnitStiffness::new(ratio);
+            let found = unit.measure();
+            assert!((found.bend - 1.0).abs() < 1e-6, "{ratio}: {}", found.bend);
+            assert!((found.twist * ratio - 1.0).abs() < 1e-6, "{ratio}: {}", found.twist);
+            assert!(unit.torsion > 0.1 && unit.bend > 0.1 && unit.bend < 30.0, "{unit:?}");
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! The mass-spring hair of `selle2008`: every hair with bending, twisting and its natural curl.
+//!
+//! A strand is a chain of particles with edge, bending, torsion and altitude springs (`strand.rs`,
+//! `altitude.rs`), whose constants come from the fibre (`homogenise.rs`). A step is cut into parts
+//! (`substeps.rs`), each of which goes through the nine stages of section 4 (`part.rs`): two implicit
+//! velocity solves (`assemble.rs`, `math::banded`), strain limiting (`limit.rs`), contact with the body
+//! (`collide.rs`) and with other hair (`couple.rs`, `contact::HairContact`).
+//!
+//! The state lies in rows of sixteen strands (`block.rs`). `plain.rs` is one part of a step without
+//! lanes, `tetrahedra.rs` the bodies and shells of section 3.1.
+//!
+//! Deviations: edges are less stiff than the fibre's (`homogenise.rs`), and weight acts on the points of
+//! the hair only, not on extra particles, so that these do not turn the hair about itself. Backward
+//! Euler takes the springs in the middle of the part, as the trapezoidal rule does.
+
+pub mod altitude;
+mod assemble;
+mod block;
+mod collide;
+mod couple;
+pub mod elastica;
+mod ends;
+mod homogenise;
+mod limit;
+pub mod link;
+mod part;
+pub mod plain;
+mod samples;
+mod strand;
+mod substeps;
+pub mod tetrahedra;
+
+use fearless_simd::Level;
+use glam::Vec3;
+use rayon::prelude::*;
+
+pub use self::ends::{Ends, FarEnd};
+pub use self::homogenise::UnitStiffness;
+
+use self::block::{Block, FarEndPose};
+use self::couple::{Coupling, Place, Vectors};
+use self::part::{Part, Scratch, Work, in_halves};
+use self::samples::SampleRows;
+use self::strand::{Material, Strand};
+use super::chains::{Solid, pose_between};
+use super::{Environment, Model, StepReport};
+use crate::contact::{HairContact, Samples};
+use crate::groom::Groom;
+use crate::math::lanes::{lane, set_lane};
+use crate::math::{LANES, RigidTransform, SolveReport, morton_code};
+use crate::{Error, Result};
+
+/// The word that chooses this model.
+pub const NAME: &str = "mass-spring";
+
+/// How the velocity at the end of a part of a step is found (`selle2008` section 4, steps 7 and 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum VelocityUpdate {
+    /// Damps what is faster than a part of a step: robust.
+    #[default]
+    BackwardEuler,
+    /// As the paper prints it: stiff springs ring.
+    Trapezoidal,
+}
+
+impl VelocityUpdate {
+    /// All choices by name.
+    pub const NAMES: &'static [(&'static str, Self)] =
+        &[("backward-euler", Self::BackwardEuler), ("trapezoidal", Self::Trapezoidal)];
+}
+
+/// Parameters of the mass-spring model. Stiffness, mass and damping of the hair are those of the
+/// groom's fibre.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Angle (rad) between two segments below which hair counts as straight there, and gets extra
+    /// particles.
+    pub straight_below: f32,
+    /// Largest stretch of a segment, as a share of its length.
+    pub strain_limit: f32,
+    /// Rate (1/s) at which hair takes on the velocity of the air.
+    pub damping: f32,
+    /// Whether the groom is the shape that hair has under gravity (rather than without).
+    pub hold_shape: bool,
+    /// How the velocity at the end of a part of a step is found.
+    pub velocity_update: VelocityUpdate,
+    /// Longest part of a step (s).
+    pub longest_part: f32,
+    /// Shortest part of a step (s), however fast the hair moves.
+    pub shortest_part: f32,
+    /// Which ends of a strand follow the body.
+    pub ends: Ends,
+    /// How tips that are held move besides.
+    pub far_end: FarEnd,
+    /// What may be left of the right-hand side when hairs that touch are solved for, as a share of it.
+    pub tolerance: f32,
+    /// Most iterations of that.
+    pub most_iterations: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            straight_below: 0.35,
+            strain_limit: 0.01,
+            damping: 4.0,
+            hold_shape: true,
+            velocity_update: VelocityUpdate::BackwardEuler,
+            longest_part: 1.1e-3,
+            shortest_part: 2e-4,
+            ends: Ends::Root,
+            far_end: FarEnd::default(),
+            tolerance: 1e-4,
+            most_iterations: 50,
+        }
+    }
+}
+
+impl Settings {
+    fn validate(&self) -> Result<()> {
+        let part = self.longest_part;
+        let checks = [
+            (
+                "straight_below (rad)",
+                self.straight_below,
+                (0.0..=3.2).contains(&self.straight_below),
+                "0 to pi",
+            ),
+            ("strain_limit", self.strain_limit, (0.0..1.0).contains(&self.strain_limit), "0 to 1"),
+            (
+                "damping (1/s)",
+                self.damping,
+                self.damping >= 0.0 && self.damping.is_finite(),
+                "0 or more",
+            ),
+            ("longest_part (s)", part, part > 0.0, "more than 0"),
+            ("shortest_part (s)", self.shortest_part, self.shortest_part > 0.0, "more than 0"),
+            ("tolerance", self.tolerance, self.tolerance > 0.0, "more than 0"),
+            (
+                "far_end approach (m/s)",
+                self.far_end.approach,
+                self.far_end.approach.is_finite(),
+                "a number",
+            ),
+            (
+                "far_end twist (rad/s)",
+                self.far_end.twist,
+                self.far_end.twist.is_finite(),
+                "a number",
+            ),
+            ("far_end until (s)", self.far_end.until, self.far_end.until >= 0.0, "0 or more"),
+        ];
+        for (name, value, fine, expected) in checks {
+            if !fine {
+                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The power of two that makes the mean mass of a point about 1.
+fn mass_scale(groom: &Groom) -> f32 {
+    let mass = |s: usize| {
+        let points = groom.strands.points_of(s);
+        let radius = groom.radius[points.start].max(1e-9);
+        groom.fibre.mass_per_length(radius) * groom.strands.length(s) / points.len() as f32
+    };
+    let count = groom.strands.strand_count();
+    let mean = (0..count).map(|s| f64::from(mass(s))).sum::<f64>() / count.max(1) as f64;
+    mean.clamp(1e-20, 1e20).log2().round().exp2().recip() as f32
+}
+
+/// Blocks that one task takes through a step.
+const BLOCKS_PER_TASK: usize = 8;
+
+/// Hair that moves as masses and springs.
+pub struct MassSpring {
+    settings: Settings,
+    fibre_damping: f32,
+    /// What masses and forces are multiplied with.
+    scale: f32,
+    level: Level,
+    blocks: Vec<Block>,
+    /// One per task, or one per block where contact couples them.
+    scratch: Vec<Scratch>,
+    /// Where each point of the groom is.
+    place: Vec<Place>,
+    coupling: Option<Coupling>,
+    /// Colliders of all parts of the present step, part after part.
+    solids: Vec<Solid>,
+    samples: SampleRows,
+    /// Time since the start (s), for the far end.
+    clock: f64,
+}
+
+impl MassSpring {
+    /// Lays a groom out in lanes; its shape has to stand `gravity` (m/s^2).
+    pub fn new(groom: &Groom, settings: &Settings, gravity: Vec3) -> Result<Self> {
+        settings.validate()?;
+        groom.validate()?;
+        let ratio = 2.0 * f64::from(groom.fibre.shear_modulus / groom.fibre.young_modulus);
+        let unit = UnitStiffness::new(ratio);
+        // Put strands with equally many particles next to each other, and among them neighbours.
+        let embedded = |s: usize| groom.embedded[s] as usize;
+        let mut order: Vec<usize> = (0..groom.strands.strand_count()).collect();
+        let (lo, hi) = groom.strands.bounds().unwrap_or_default();
+        order.sort_by_cached_key(|&s| {
+            let line = groom.strands.strand(s);
+            let particles = Strand::count_particles(line, embedded(s), settings);
+            (particles, morton_code(line[0], lo, hi), s)
+        });
+        let scale = mass_scale(groom);
+        let lay_out = |&s: &usize| {
+            let line = groom.strands.strand(s);
+            let radius = &groom.radius[groom.strands.points_of(s)];
+            let material = Material { fibre: &groom.fibre, radius, unit: &unit };
+            let strand = Strand::new(line, embedded(s), &material, settings, gravity);
+            (s as u32, strand, line[0])
+        };
+        let blocks: Vec<Block> = order
+            .par_chunks(LANES)
+            .map(|strands| {
+                let strands: Vec<_> = strands.iter().map(lay_out).collect();
+                Block::new(&strands, scale.into())
+            })
+            .collect();
+        // Note where each point of the groom went.
+        let mut place = vec![Place::default(); groom.strands.point_count()];
+        for (b, block) in blocks.iter().enumerate() {
+            for l in 0..block.lanes {
+                let points = groom.strands.points_of(block.strands[l] as usize);
+                let rows = (0..block.rows).filter(|row| block.is_point[*row] >> l & 1 == 1);
+                for (point, row) in points.zip(rows) {
+                    place[point] = Place { block: b as u32, row: row as u16, lane: l as u8 };
+                }
+            }
+        }
+        let tasks = blocks.chunks(BLOCKS_PER_TASK);
+        let most = |blocks: &[Block]| blocks.iter().map(|b| b.rows).max().unwrap_or(0);
+        let scratch = tasks.map(|blocks| Scratch::new(most(blocks))).collect();
+        let mut model = Self {
+            settings: settings.clone(),
+            fibre_damping: groom.fibre.damping,
+            scale,
+            level: Level::new(),
+            blocks,
+            scratch,
+            place,
+            coupling: None,
+            solids: Vec::new(),
+            samples: SampleRows::default(),
+            clock: 0.0,
+        };
+        model.reset(&vec![RigidTransform::IDENTITY; groom.strands.strand_count()]);
+        Ok(model)
+    }
+
+    /// Lets hair touch hair, or not any more.
+    pub fn set_contact(&mut self, contact: Option<Box<dyn HairContact>>) {
+        let Settings { tolerance, most_iterations, .. } = self.settings;
+        let (per, coupled) = match contact {
+            Some(_) => (1, true),
+            None => (BLOCKS_PER_TASK, false),
+        };
+        let most = |blocks: &[Block]| blocks.iter().map(|b| b.rows).max().unwrap_or(0);
+        self.scratch = self.blocks.chunks(per).map(|blocks| Scratch::new(most(blocks))).collect();
+        if coupled {
+            for scratch in &mut self.scratch {
+                let rows = scratch.right.len() / crate::math::lanes::VECTOR;
+                scratch.coupled = Vectors::new(rows);
+            }
+        }
+        let (place, scale) = (&self.place, self.scale);
+        self.coupling = contact.map(|contact| {
+            Coupling::new(contact, place.clone(), scale, tolerance, most_iterations)
+        });
+    }
+
+    /// How many particles there are, extra ones included.
+    pub fn particle_count(&self) -> usize {
+        let lanes = |b: &Block| b.count[..b.lanes].iter().map(|c| usize::from(*c)).sum::<usize>();
+        self.blocks.iter().map(lanes).sum()
+    }
+
+    /// The colliders of all parts of a step.
+    fn pose_solids(&mut self, env: &Environment<'_>, parts: u32) {
+        let share = |k: u32| k as f32 / parts as f32;
+        self.solids.clear();
+        for k in 0..parts {
+            let moving = env.colliders.iter().map(|c| pose_between(c, share(k), share(k + 1)));
+            self.solids.extend(moving.map(|c| Solid::new(&c, env.dt / parts as f32)));
+        }
+    }
+
+    /// The constants of the parts of a step of `dt` seconds, by their number.
+    fn parts(&self, dt: f32, parts: u32) -> impl Fn(u32) -> Part + Sync + use<> {
+        let settings = self.settings.clone();
+        let (clock, fibre_damping) = (self.clock, self.fibre_damping);
+        let released = self.is_released();
+        move |k| {
+            let share = (k + 1) as f32 / parts as f32;
+            let time = clock + f64::from(dt * share);
+            let is_held = settings.ends == Ends::Both;
+            Part {
+                h: dt / parts as f32,
+                share,
+                ahead: dt * (1.0 - share),
+                fibre_damping,
+                drag: settings.damping,
+                strain_limit: settings.strain_limit,
+                velocity_update: settings.velocity_update,
+                far_end: is_held.then(|| FarEndPose::at(&settings.far_end, time)),
+                released,
+            }
+        }
+    }
+
+    fn is_released(&self) -> bool {
+        let far_end = &self.settings.far_end;
+        far_end.release && self.clock >= f64::from(far_end.until)
+    }
+}
+
+impl Model for MassSpring {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
+        let parts = self.begin(env);
+        self.pose_solids(env, parts);
+        let (colliders, level) = (env.colliders.len(), self.level);
+        let solids = std::mem::take(&mut self.solids);
+        let solids_of = |k: u32| &solids[k as usize * colliders..][..colliders];
+        let part = self.parts(env.dt, parts);
+        let mut solved = SolveReport::default();
+        if let Some(mut coupling) = self.coupling.take() {
+            // Hairs that touch go through every stage together.
+            for k in 0..parts {
+                let part = part(k);
+                let (blocks, scratch) = (&mut self.blocks[..], &mut self.scratch[..]);
+                let coupling = Some(&mut coupling);
+                let mut work = Work { level, blocks, scratch, per: 1, coupling };
+                let found = work.run(env, solids_of(k), &part);
+                solved.iterations = solved.iterations.max(found.iterations);
+                solved.residual = solved.residual.max(found.residual);
+            }
+            self.coupling = Some(coupling);
+        } else {
+            // Otherwise each block goes through all parts while it is in the cache.
+            let (blocks, scratch) = (&mut self.blocks, &mut self.scratch);
+            in_halves(blocks, scratch, BLOCKS_PER_TASK, &|block, scratch| {
+                for k in 0..parts {
+                    let part = part(k);
+                    let blocks = std::slice::from_mut(block);
+                    let scratch = std::slice::from_mut(scratch);
+                    let mut work = Work { level, blocks, scratch, per: 1, coupling: None };
+                    work.run(env, solids_of(k), &part);
+                }
+            });
+        }
+        self.solids = solids;
+        self.clock += f64::from(env.dt);
+        self.quarantine(report);
+        report.substeps = parts;
+        report.solve = solved;
+    }
+
+    fn reset(&mut self, world_from_rest: &[RigidTransform]) {
+        self.clock = 0.0;
+        for block in &mut self.blocks {
+            for l in 0..LANES {
+                block.reset_lane(l, &world_from_rest[block.strands[l] as usize]);
+            }
+        }
+        self.forget_contact();
+    }
+
+    fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
+        for block in &mut self.blocks {
+            for l in 0..LANES {
+                let s = block.strands[l] as usize;
+                block.carry_lane(l, &from[s], &to[s]);
+            }
+        }
+    }
+
+    fn positions(&self, out: &mut [Vec3]) {
+        for (out, p) in out.iter_mut().zip(&self.place) {
+            *out = self.blocks[p.block as usize].world_position(p.row.into(), p.lane.into());
+        }
+    }
+
+    fn velocities(&self, out: &mut [Vec3]) {
+        for (out, p) in out.iter_mut().zip(&self.place) {
+            *out = lane(&self.blocks[p.block as usize].v, p.row.into(), p.lane.into());
+        }
+    }
+
+    fn samples(&mut self) -> Option<Samples<'_>> {
+        Some(self.samples.fill(&self.blocks, &self.place, 1.0 / self.scale))
+    }
+
+    fn take_samples(&mut self) {
+        self.samples.take_velocities(&mut self.blocks, &self.place);
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.clock.to_le_bytes());
+        for block in &self.blocks {
+            let origin = block.origin.iter().flat_map(|o| o.to_array());
+            for value in block.x.iter().chain(&block.v).copied().chain(origin) {
+                out.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+        if let Some(coupling) = &self.coupling {
+            for value in self.scratch.iter().flat_map(|s| s.coupled.memory()) {
+                out.extend_from_slice(&value.to_le_bytes());
+            }
+            coupling.contact.save(out);
+        }
+    }
+
+    fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
+        let floats = |b: &Block| 2 * b.x.len() + 3 * LANES;
+        let particles = self.blocks.iter().map(floats).sum::<usize>();
+        let memory = match &self.coupling {
+            Some(_) => self.scratch.iter().map(|s| s.coupled.memory().count()).sum::<usize>(),
+            None => 0,
+        };
+        let expected = 8 + 4 * (particles + memory);
+        let wrong = || {
+            let found = bytes.len();
+            Error::BadCheckpoint(format!("{found} bytes of hair where the groom needs {expected}"))
+        };
+        let (state, contact) = bytes.split_at_checked(expected).ok_or_else(wrong)?;
+        match &mut self.coupling {
+            Some(coupling) => {
+                let left = coupling.contact.restore(contact);
+                if left.is_none_or(|left| !left.is_empty()) {
+                    return Err(wrong());
+                }
+            }
+            None if contact.is_empty() => {}
+            None => return Err(wrong()),
+        }
+        let (clock, state) = state.split_at(8);
+        self.clock = f64::from_le_bytes(std::array::from_fn(|i| clock[i]));
+        let mut values =
+            state.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut next = || values.next().unwrap_or(0.0);
+        for block in &mut self.blocks {
+            block.x.iter_mut().for_each(|x| *x = next());
+            block.v.iter_mut().for_each(|v| *v = next());
+            block.origin.iter_mut().for_each(|o| *o = Vec3::new(next(), next(), next()));
+            for l in 0..LANES {
+                block.root[1][l] = world_from_rest[block.strands[l] as usize];
+            }
+        }
+        for scratch in &mut self.scratch {
+            scratch.coupled.memory_mut().for_each(|x| *x = next());
+        }
+        Ok(())
+    }
+}
+
+impl MassSpring {
+    /// Brings together what a step needs to know, and says in how many parts it will be taken.
+    fn begin(&mut self, env: &Environment<'_>) -> u32 {
+        let released = self.is_released();
+        let Self { blocks, scratch, .. } = self;
+        let per = blocks.len().div_ceil(scratch.len().max(1)).max(1);
+        in_halves(blocks, scratch, per, &|block, _| {
+            block.root[0] = block.root[1];
+            for l in 0..LANES {
+                let root = env.world_from_rest[block.strands[l] as usize];
+                if root.rotation.is_finite() && root.translation.is_finite() {
+                    block.root[1][l] = root;
+                }
+                let still = env.wind.is_still();
+                let wind = if still {
+                    Vec3::ZERO
+                } else {
+                    env.wind.velocity_at(block.origin[l], env.time)
+                };
+                set_lane(&mut block.wind, 0, l, wind);
+                block.load_lane(l, env.gravity);
+                block.free_tip(l, released);
+            }
+        });
+        substeps::parts(blocks, env.dt, &self.settings)
+    }
+
+    /// Puts strands that broke back on their rest shape, and reports in the order of the blocks.
+    fn quarantine(&mut self, report: &mut StepReport) {
+        for block in &mut self.blocks {
+            report.unresolved += u64::from(block.unresolved);
+            let broken = block.find_broken() & block.in_use();
+            for l in (0..block.lanes).filter(|l| broken >> l & 1 == 1) {
+                report.quarantined.push(block.strands[l]);
+                let root = block.root[1][l];
+                block.reset_lane(l, &root);
+            }
+        }
+    }
+
+    fn forget_contact(&mut self) {
+        if let Some(coupling) = &mut self.coupling {
+            coupling.contact.reset();
+            self.scratch.iter_mut().for_each(|s| s.coupled.reset());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,315 @@
+//! One part of a step: the nine stages of `selle2008` section 4, on one block or on all of them.
+
+use fearless_simd::{Level, Select, Simd, SimdBase, dispatch, f32x16};
+use glam::Vec3;
+
+use super::VelocityUpdate;
+use super::assemble::{System, Times, assemble_lanes, constrain};
+use super::block::{Block, FarEndPose};
+use super::collide::collide_with_body;
+use super::couple::{Coupling, Vectors};
+use super::limit::limit_strain;
+use crate::math::banded::{self, ROW};
+use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
+use crate::math::{LANES, SolveReport};
+use crate::model::Environment;
+use crate::model::chains::Solid;
+
+/// Velocity (m/s) that counts as none: a hair's breadth in a million years.
+const TINY: f32 = 1e-18;
+
+/// The constants of one part of a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    /// Length (s).
+    pub(super) h: f32,
+    /// Share of the step that is over at its end.
+    pub(super) share: f32,
+    /// From its end until the end of the step (s).
+    pub(super) ahead: f32,
+    /// Internal friction of the fibre as a time (s).
+    pub(super) fibre_damping: f32,
+    /// Rate (1/s) at which hair takes on the velocity of the air.
+    pub(super) drag: f32,
+    pub(super) strain_limit: f32,
+    pub(super) velocity_update: VelocityUpdate,
+    /// Where held tips are at its end.
+    pub(super) far_end: Option<FarEndPose>,
+    /// Whether held tips have been let go.
+    pub(super) released: bool,
+}
+
+/// Room for the system of a block.
+pub(super) struct Scratch {
+    pub(super) band: Vec<f32>,
+    pub(super) right: Vec<f32>,
+    /// Positions in the middle of a part.
+    middle: Vec<f32>,
+    /// Room for the solve that couples blocks.
+    pub(super) coupled: Vectors,
+}
+
+impl Scratch {
+    pub(super) fn new(rows: usize) -> Self {
+        Self {
+            band: vec![0.0; rows * ROW],
+            right: vec![0.0; rows * VECTOR],
+            middle: vec![0.0; rows * VECTOR],
+            coupled: Vectors::default(),
+        }
+    }
+}
+
+/// The blocks that go through the stages together, `per` of them to one scratch.
+pub(super) struct Work<'a> {
+    pub(super) level: Level,
+    pub(super) blocks: &'a mut [Block],
+    pub(super) scratch: &'a mut [Scratch],
+    pub(super) per: usize,
+    pub(super) coupling: Option<&'a mut Coupling>,
+}
+
+impl Work<'_> {
+    /// One part of a step, as in the box of `selle2008` section 4.
+    pub(super) fn run(
+        &mut self,
+        env: &Environment<'_>,
+        solids: &[Solid],
+        part: &Part,
+    ) -> SolveReport {
+        self.find_contacts(part);
+        let first = self.solve_half_velocity(part); // 1
+        self.each(|level, block, _| {
+            dispatch!(level, simd => limit_strain(simd, block, part.h, part.strain_limit)); // 2
+        });
+        self.repel_half_velocity(part); // 3
+        self.each(|level, block, _| {
+            dispatch!(level, simd => advance_positions(simd, block, part)); // 4
+            collide_with_body(block, env, solids, part); // 5
+        });
+        self.collide_with_hair(part); // 6
+        let second = self.solve_velocity(part); // 7, 8
+        self.each(|_, block, _| {
+            block.x.copy_from_slice(&block.next);
+            block.origin = block.origin_next;
+        });
+        self.repel_velocity(part); // 9
+        SolveReport {
+            iterations: first.iterations.max(second.iterations),
+            residual: first.residual.max(second.residual),
+        }
+    }
+
+    /// Step 1: `v(n+1/2) = v(n) + dt/2 a(x(n), v(n+1/2))`.
+    fn solve_half_velocity(&mut self, part: &Part) -> SolveReport {
+        let times =
+            Times { share: 0.5 * part.h, lag: part.h + part.fibre_damping, drag: part.drag };
+        self.solve(
+            times,
+            part.h,
+            0,
+            |level, block, scratch| {
+                follow_body(block, part);
+                block.half.copy_from_slice(&block.v);
+                let Scratch { band, right, .. } = scratch;
+                let mut system = System { band, right };
+                assemble_lanes(level, block, &block.x, &block.half, &times, &mut system);
+            },
+            |level, block, right| add_lanes(level, &mut block.half, right, 1.0),
+        )
+    }
+
+    /// Steps 7 and 8: `v(n+1/2) = v(n) + dt/2 a(x(n+1/2), v(n+1/2))`, `v(n+1) = 2 v(n+1/2) - v(n)`; or
+    /// backward Euler, `v(n+1) = v(n) + dt a(x(n+1/2), v(n+1))`.
+    fn solve_velocity(&mut self, part: &Part) -> SolveReport {
+        let (share, factor) = match part.velocity_update {
+            VelocityUpdate::Trapezoidal => (0.5 * part.h, 2.0),
+            VelocityUpdate::BackwardEuler => (part.h, 1.0),
+        };
+        let times = Times { share, lag: part.h + part.fibre_damping, drag: part.drag };
+        self.solve(
+            times,
+            part.h,
+            1,
+            |level, block, scratch| {
+                let Scratch { band, right, middle, .. } = scratch;
+                let floats = block.rows * VECTOR;
+                dispatch!(level, simd => mean(simd, &block.x, &block.next, &mut middle[..floats]));
+                let mut system = System { band, right };
+                assemble_lanes(level, block, middle, &block.v, &times, &mut system);
+                let rows = block.rows;
+                let mut system =
+                    System { band: &mut band[..rows * ROW], right: &mut right[..floats] };
+                constrain(&block.touched, &mut system);
+            },
+            |level, block, right| add_lanes(level, &mut block.v, right, factor),
+        )
+    }
+
+    /// Assembles, factors and solves a system, and lets `take` have the solution.
+    fn solve(
+        &mut self,
+        times: Times,
+        look_ahead: f32,
+        which: usize,
+        assemble: impl Fn(Level, &mut Block, &mut Scratch) + Sync,
+        take: impl Fn(Level, &mut Block, &[f32]) + Sync,
+    ) -> SolveReport {
+        let coupled = self.coupling.is_some();
+        self.each(|level, block, scratch| {
+            assemble(level, block, scratch);
+            let rows = block.rows;
+            let band = &mut scratch.band[..rows * ROW];
+            banded::factor_lanes(level, band);
+            if !coupled {
+                let right = &mut scratch.right[..rows * VECTOR];
+                banded::solve_lanes(level, band, right);
+                take(level, block, right);
+            }
+        });
+        let Some(coupling) = self.coupling.as_deref_mut() else {
+            return SolveReport::default();
+        };
+        let report =
+            coupling.solve(self.level, self.blocks, self.scratch, &times, look_ahead, which);
+        self.each(|level, block, scratch| {
+            let floats = block.rows * VECTOR;
+            take(level, block, &scratch.right[..floats]);
+        });
+        report
+    }
+
+    /// Finds pairs of hairs that are near each other.
+    fn find_contacts(&mut self, part: &Part) {
+        if let Some(coupling) = self.coupling.as_deref_mut() {
+            coupling.find(self.blocks, part.h);
+        }
+    }
+
+    /// Step 3.
+    fn repel_half_velocity(&mut self, part: &Part) {
+        if let Some(coupling) = self.coupling.as_deref_mut() {
+            coupling.repel(self.blocks, |block| &mut block.half, part.h);
+        }
+    }
+
+    /// Step 9.
+    fn repel_velocity(&mut self, part: &Part) {
+        if let Some(coupling) = self.coupling.as_deref_mut() {
+            coupling.repel(self.blocks, |block| &mut block.v, part.h);
+        }
+    }
+
+    /// Step 6.
+    fn collide_with_hair(&mut self, part: &Part) {
+        if let Some(coupling) = self.coupling.as_deref_mut() {
+            coupling.collide(self.blocks, part.h);
+        }
+    }
+
+    /// Calls `work` for every block.
+    fn each(&mut self, work: impl Fn(Level, &mut Block, &mut Scratch) + Sync) {
+        let level = self.level;
+        in_halves(self.blocks, self.scratch, self.per, &|block, scratch| {
+            work(level, block, scratch);
+        });
+    }
+}
+
+/// Hands out blocks in runs of `per`, each with one scratch: no block reads another.
+pub(super) fn in_halves(
+    blocks: &mut [Block],
+    scratch: &mut [Scratch],
+    per: usize,
+    work: &(impl Fn(&mut Block, &mut Scratch) + Sync),
+) {
+    if scratch.len() <= 1 || rayon::current_num_threads() == 1 {
+        for (blocks, scratch) in blocks.chunks_mut(per).zip(scratch) {
+            for block in blocks {
+                work(block, scratch);
+            }
+        }
+        return;
+    }
+    let half = scratch.len() / 2;
+    let (scratch_a, scratch_b) = scratch.split_at_mut(half);
+    let (a, b) = blocks.split_at_mut(half * per);
+    rayon::join(|| in_halves(a, scratch_a, per, work), || in_halves(b, scratch_b, per, work));
+}
+
+/// Gives held particles the velocity that takes them where the body has them at the end of the part.
+fn follow_body(block: &mut Block, part: &Part) {
+    let per_h = 1.0 / part.h;
+    let far_end = part.far_end.as_ref().filter(|_| !part.released);
+    let mut v = std::mem::take(&mut block.v);
+    for l in 0..LANES {
+        let origin = block.origin[l];
+        let x = &block.x;
+        // Where the root goes is known before any particle is asked for.
+        let goes = block.held_targets(l, part.share, None, |_, _| {});
+        block.held_targets(l, part.share, far_end, |row, target| {
+            let way = (target - lane(x, row, l)) + (goes - origin);
+            set_lane(&mut v, row, l, way * per_h);
+        });
+        block.origin_next[l] = goes;
+    }
+    block.v = v;
+}
+
+/// Step 4: `x(n+1) = x(n) + dt v(n+1/2)`, relative to where the roots are then.
+#[inline(always)]
+fn advance_positions<S: Simd>(simd: S, block: &mut Block, part: &Part) {
+    let mut shift = [0.0; VECTOR];
+    for l in 0..LANES {
+        set_lane(&mut shift, 0, l, block.origin_next[l] - block.origin[l]);
+    }
+    let shift = Vec3x::of_row(simd, &shift);
+    let h = f32x16::splat(simd, part.h);
+    let rows = block.rows;
+    let x = &block.x.as_chunks::<VECTOR>().0[..rows];
+    let half = &block.half.as_chunks::<VECTOR>().0[..rows];
+    let next = &mut block.next.as_chunks_mut::<VECTOR>().0[..rows];
+    for j in 0..rows {
+        let moved = Vec3x::of_row(simd, &half[j]) * h - shift;
+        (Vec3x::of_row(simd, &x[j]) + moved).to_row(&mut next[j]);
+    }
+    // What is held goes exactly where it has to, and what is not there stays.
+    let far_end = part.far_end.as_ref().filter(|_| !part.released);
+    let mut next = std::mem::take(&mut block.next);
+    for l in 0..LANES {
+        block.held_targets(l, part.share, far_end, |row, target| {
+            set_lane(&mut next, row, l, target)
+        });
+        for row in block.count[l] as usize..rows {
+            set_lane(&mut next, row, l, Vec3::ZERO);
+        }
+    }
+    block.next = next;
+}
+
+fn add_lanes(level: Level, to: &mut [f32], from: &[f32], factor: f32) {
+    dispatch!(level, simd => add(simd, to, from, factor));
+}
+
+/// `to += from * factor`, and nothing where that is hardly anything: hair at rest would count in numbers so
+/// small that arithmetic is slow.
+#[inline(always)]
+fn add<S: Simd>(simd: S, to: &mut [f32], from: &[f32], factor: f32) {
+    let (factor, zero) = (f32x16::splat(simd, factor), f32x16::splat(simd, 0.0));
+    let (to, from) = (to.as_chunks_mut::<LANES>().0, from.as_chunks::<LANES>().0);
+    for (to, from) in to.iter_mut().zip(from) {
+        let sum = f32x16::from_slice(simd, to) + f32x16::from_slice(simd, from) * factor;
+        sum.abs().simd_lt(TINY).select(zero, sum).store_slice(to);
+    }
+}
+
+/// `to = (a + b) / 2`.
+#[inline(always)]
+fn mean<S: Simd>(simd: S, a: &[f32], b: &[f32], to: &mut [f32]) {
+    let half = f32x16::splat(simd, 0.5);
+    let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
+    for ((a, b), to) in a.iter().zip(b).zip(to.as_chunks_mut::<LANES>().0) {
+        let sum = (f32x16::from_slice(simd, a) + f32x16::from_slice(simd, b)) * half;
+        sum.store_slice(to);
+    }
+}

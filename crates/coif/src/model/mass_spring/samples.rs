@@ -1,0 +1,67 @@
+//! The points of the hair in rows of sixteen, for methods of contact that see any model.
+
+use glam::Vec3;
+
+use super::block::Block;
+use super::couple::Place;
+use crate::contact::Samples;
+use crate::math::LANES;
+use crate::math::lanes::{VECTOR, lane, set_lane};
+
+/// Copies of positions and velocities in the groom's order; no memory until somebody asks.
+#[derive(Default)]
+pub(super) struct SampleRows {
+    position: Vec<f32>,
+    motion: Vec<f32>,
+    velocity: Vec<f32>,
+    mass: Vec<f32>,
+    present: Vec<u16>,
+    free: Vec<u16>,
+}
+
+impl SampleRows {
+    /// Copies the state; `unit` (kg) is what masses are counted in.
+    pub(super) fn fill(&mut self, blocks: &[Block], place: &[Place], unit: f32) -> Samples<'_> {
+        let rows = place.len().div_ceil(LANES);
+        self.position.resize(rows * VECTOR, 0.0);
+        self.velocity.resize(rows * VECTOR, 0.0);
+        self.mass.resize(rows * LANES, 0.0);
+        self.present.resize(rows, 0);
+        self.free.resize(rows, 0);
+        self.free.fill(0);
+        for (i, p) in place.iter().enumerate() {
+            let (row, l) = (i / LANES, i % LANES);
+            let block = &blocks[p.block as usize];
+            let (from, lane_from) = (usize::from(p.row), usize::from(p.lane));
+            set_lane(&mut self.position, row, l, block.world_position(from, lane_from));
+            set_lane(&mut self.velocity, row, l, lane(&block.v, from, lane_from));
+            self.mass[i] = block.weight[from * LANES + lane_from] * unit;
+            self.present[row] |= 1 << l;
+            self.free[row] |= (block.free[from] >> lane_from & 1) << l;
+        }
+        self.motion.clone_from(&self.velocity);
+        Samples {
+            position: &self.position,
+            motion: &self.motion,
+            velocity: &mut self.velocity,
+            mass: &self.mass,
+            present: &self.present,
+            free: &self.free,
+        }
+    }
+
+    /// Copies back the velocities that contact changed. Extra particles keep theirs: springs bring them
+    /// along.
+    pub(super) fn take_velocities(&self, blocks: &mut [Block], place: &[Place]) {
+        if self.velocity.is_empty() {
+            return;
+        }
+        for (i, p) in place.iter().enumerate() {
+            let new: Vec3 = lane(&self.velocity, i / LANES, i % LANES);
+            let block = &mut blocks[p.block as usize];
+            if block.free[usize::from(p.row)] >> p.lane & 1 == 1 {
+                set_lane(&mut block.v, p.row.into(), p.lane.into(), new);
+            }
+        }
+    }
+}

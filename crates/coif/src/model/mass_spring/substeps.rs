@@ -1,0 +1,50 @@
+//! How many parts a step is cut into: from the rate of strain and the Courant number (`selle2008`
+//! section 6).
+
+use glam::Vec3;
+
+use super::Settings;
+use super::block::Block;
+use crate::math::lanes::lane;
+
+/// Largest angle (rad) by which a segment may turn in one part, or share of its length by which it may
+/// stretch.
+const MOST_TURN: f32 = 0.3;
+
+/// Most segments that a particle may go past in one part, relative to its root.
+const MOST_SEGMENTS: f32 = 2.0;
+
+/// The number of parts for a step of `dt` seconds.
+pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings) -> u32 {
+    let rate = blocks.iter().map(|b| fastest(b, dt)).fold(0.0, f32::max);
+    let wanted = (dt / settings.longest_part).max(dt * rate).ceil().max(1.0);
+    let most = (dt / settings.shortest_part).floor().max(1.0);
+    // The longest part is kept even where the shortest is longer than that.
+    wanted.min(most.max((dt / settings.longest_part).ceil())) as u32
+}
+
+/// Parts per second that the fastest particle of a block asks for.
+fn fastest(block: &Block, dt: f32) -> f32 {
+    let mut rate = 0.0f32;
+    for l in 0..block.lanes {
+        let goes = block.root[1][l].point(block.root_rest[l]);
+        let root = (goes - block.origin[l]) / dt;
+        let turn = block.root[0][l].rotation.angle_between(block.root[1][l].rotation) / dt;
+        let mut last = lane(&block.v, 0, l);
+        let (mut speed2, mut turn2) = (0.0f32, 0.0f32);
+        for row in (1..block.count[l] as usize).filter(|r| block.is_point[*r] >> l & 1 == 1) {
+            let v: Vec3 = lane(&block.v, row, l);
+            speed2 = speed2.max((v - root).length_squared());
+            turn2 = turn2.max((v - last).length_squared());
+            last = v;
+        }
+        let shortest = block.shortest[l].max(1e-6);
+        let asks = (speed2.sqrt() / (MOST_SEGMENTS * shortest))
+            .max(turn2.sqrt() / (MOST_TURN * shortest))
+            .max(turn / MOST_TURN);
+        if asks.is_finite() {
+            rate = rate.max(asks);
+        }
+    }
+    rate
+}

@@ -1,0 +1,271 @@
+//! Stiffness of a strand against beam theory, and lanes against the plain version.
+
+use glam::{DVec3, Quat, Vec3};
+
+use super::strand::{Material, Strand, bending_stiffness};
+use super::*;
+use crate::groom::{Fibre, Strands};
+use crate::math::dense::solve_positive_definite;
+use crate::simulation::Wind;
+
+fn straight(segments: usize, length: f32) -> Vec<Vec3> {
+    (0..=segments).map(|i| Vec3::X * (length * i as f32 / segments as f32)).collect()
+}
+
+fn strand(line: &[Vec3]) -> (Strand, f64) {
+    let fibre = Fibre::default();
+    let radius = vec![fibre.radius; line.len()];
+    let unit = UnitStiffness::new(0.5);
+    let material = Material { fibre: &fibre, radius: &radius, unit: &unit };
+    let settings = Settings { hold_shape: false, ..Settings::default() };
+    let bending = bending_stiffness(&fibre, fibre.radius.into());
+    (Strand::new(line, 1, &material, &settings, Vec3::NEG_Y * 9.81), bending)
+}
+
+/// Displacements of a strand under small forces.
+fn deflect(strand: &Strand, force: &[DVec3]) -> Vec<DVec3> {
+    let held = strand.held_at_root;
+    let n = 3 * (strand.position.len() - held);
+    let mut matrix = vec![0.0; n * n];
+    for link in strand.links(&strand.position) {
+        for (a, b) in (0..16).map(|i| (i / 4, i % 4)) {
+            let (pa, pb) = (link.points[a] as usize, link.points[b] as usize);
+            if pa < held || pb < held {
+                continue;
+            }
+            let weight = link.stiffness * link.weights[a] * link.weights[b];
+            for (r, c) in (0..9).map(|i| (i / 3, i % 3)) {
+                matrix[(3 * (pa - held) + r) * n + 3 * (pb - held) + c] +=
+                    weight * link.direction[r] * link.direction[c];
+            }
+        }
+    }
+    let mut right: Vec<f64> = force[held..].iter().flat_map(|f| f.to_array()).collect();
+    assert!(solve_positive_definite(&mut matrix, &mut right));
+    let zero = vec![DVec3::ZERO; held];
+    zero.into_iter().chain(right.chunks_exact(3).map(DVec3::from_slice)).collect()
+}
+
+/// A horizontal strand under a small load at its tip and under its own small weight: `F L^3 / (3 EI)`
+/// and `q L^4 / (8 EI)`, for any number of segments and to any side.
+#[test]
+fn a_clamped_strand_bends_as_a_beam() {
+    for segments in [10, 20, 40] {
+        let (strand, bending) = strand(&straight(segments, 0.1));
+        let tip = strand.position.len() - 1;
+        for side in [DVec3::Y, DVec3::Z, DVec3::new(0.0, 0.6, -0.8)] {
+            let mut force = vec![DVec3::ZERO; tip + 1];
+            force[tip] = side * 1e-9;
+            let found = deflect(&strand, &force)[tip].dot(side);
+            let truth = 1e-9 * 1e-3 / (3.0 * bending);
+            println!("{segments} segments, load at the tip: {:.4}", found / truth);
+            assert!((found / truth - 1.0).abs() < 0.05, "{segments}: {}", found / truth);
+            let force: Vec<DVec3> = strand.weight.iter().map(|w| side * *w).collect();
+            let found = deflect(&strand, &force)[tip].dot(side);
+            let per_length = strand.weight.iter().sum::<f64>() / 0.1;
+            let truth = per_length * 1e-4 / (8.0 * bending);
+            println!("{segments} segments, own weight: {:.4}", found / truth);
+            assert!((found / truth - 1.0).abs() < 0.05, "{segments}: {}", found / truth);
+        }
+    }
+}
+
+/// A moment about the axis turns the tip by `M L / GJ`, one across it by `M L / EI`.
+#[test]
+fn moments_turn_the_tip_as_they_turn_a_rod() {
+    for segments in [10, 20, 40] {
+        let (strand, bending) = strand(&straight(segments, 0.1));
+        let n = strand.position.len();
+        let last = [n - 3, n - 2, n - 1].map(|i| strand.position[i]);
+        let centre = (last[0] + last[1] + last[2]) / 3.0;
+        for (axis, stiffness, name) in [
+            (DVec3::X, 0.5 * bending, "twist"),
+            (DVec3::Y, bending, "bend"),
+            (DVec3::Z, bending, "bend"),
+        ] {
+            let arms = last.map(|p| p - centre);
+            let inertia: f64 = arms.iter().map(|r| axis.cross(*r).length_squared()).sum();
+            let mut force = vec![DVec3::ZERO; n];
+            for (i, r) in arms.into_iter().enumerate() {
+                force[n - 3 + i] = axis.cross(r) * (1e-10 / inertia);
+            }
+            let moved = deflect(&strand, &force);
+            let work: f64 = moved.iter().zip(&force).map(|(u, f)| u.dot(*f)).sum();
+            let found = work / 1e-10;
+            let truth = 1e-10 * 0.1 / stiffness;
+            println!("{segments} segments, {name}: {:.4}", found / truth);
+            // The last half segment has no joint, and the first is set for loads at the tip.
+            let missing = 0.5 / segments as f64;
+            assert!(
+                (found / truth - 1.0 + missing).abs() < 0.03,
+                "{segments} {name}: {}",
+                found / truth
+            );
+        }
+    }
+}
+
+/// A close-coiled helix is a spring of twisted wire. Curly hair without extra particles cannot bend out of
+/// the plane of three points, and ten points a turn lie inside of the circle: it is a little too stiff.
+#[test]
+fn a_curl_is_as_soft_as_a_helical_spring() {
+    let (radius, pitch, turns) = (0.01f64, 0.002f64, 5usize);
+    for per_turn in [10usize, 14] {
+        let line: Vec<Vec3> = (0..=per_turn * turns)
+            .map(|i| std::f64::consts::TAU * i as f64 / per_turn as f64)
+            .map(|t| {
+                DVec3::new(radius * t.cos(), -pitch * t / std::f64::consts::TAU, radius * t.sin())
+            })
+            .map(|p| p.as_vec3())
+            .collect();
+        let (strand, bending) = strand(&line);
+        assert!(strand.position.len() < line.len() + 3, "it is curly all along");
+        let n = strand.position.len();
+        let mut force = vec![DVec3::ZERO; n];
+        force[n - 1] = DVec3::NEG_Y * 1e-9;
+        let found = -deflect(&strand, &force)[n - 1].y;
+        // A force at the wire, not at the axis: the moment about a point of the wire at the angle t is
+        // F R |2 sin(t/2)|, of which `F R (1 - cos t)` twists and `F R sin t` bends.
+        let whole = std::f64::consts::TAU * turns as f64;
+        let steps = 20_000;
+        let truth: f64 = (0..steps)
+            .map(|i| whole * (i as f64 + 0.5) / steps as f64)
+            .map(|t| (1.0 - t.cos()).powi(2) / (0.5 * bending) + t.sin().powi(2) / bending)
+            .sum::<f64>()
+            * whole
+            / steps as f64
+            * 1e-9
+            * radius.powi(3);
+        println!("{per_turn} points a turn: {:.4}", found / truth);
+        assert!((found / truth - 1.0).abs() < 0.25, "{per_turn}: {}", found / truth);
+    }
+}
+
+fn mixed_groom() -> Groom {
+    let mut strands = Strands::new();
+    for s in 0..19 {
+        let a = s as f32 * 0.7;
+        let start = Vec3::new(a.cos(), 1.0, a.sin()) * 0.1;
+        let count = 9 + s % 4;
+        let bend = |i: f32| Vec3::new(a.cos() * i, 0.3 * i - 2.0 * i * i, a.sin() * i);
+        let curl =
+            |i: f32| Vec3::new((80.0 * i).cos(), -0.6 * 80.0 * i / 9.0, (80.0 * i).sin()) * 0.008;
+        let line = (0..count)
+            .map(|i| i as f32 * 0.009)
+            .map(|t| start + if s % 3 == 0 { curl(t) } else { bend(t) });
+        strands.push(&line.collect::<Vec<_>>());
+    }
+    Groom::new(strands, Fibre::default())
+}
+
+fn environment<'a>(
+    dt: f32,
+    gravity: Vec3,
+    wind: &'a Wind,
+    poses: &'a [RigidTransform],
+) -> Environment<'a> {
+    Environment {
+        time: 0.0,
+        dt,
+        gravity,
+        wind,
+        world_from_rest: poses,
+        colliders: &[],
+        field: None,
+    }
+}
+
+/// Lanes and a direct solver come to the same as double precision and an iteration.
+#[test]
+fn lanes_agree_with_the_plain_version() {
+    let groom = mixed_groom();
+    let poses = vec![RigidTransform::IDENTITY; 19];
+    let gravity = Vec3::new(3.0, -9.81, 1.0);
+    for update in [VelocityUpdate::BackwardEuler, VelocityUpdate::Trapezoidal] {
+        let settings = Settings {
+            hold_shape: false,
+            velocity_update: update,
+            shortest_part: 1e-3,
+            ..Settings::default()
+        };
+        let mut model = MassSpring::new(&groom, &settings, gravity).unwrap();
+        let mut plain = plain::PlainHair::new(&groom, &settings, gravity).unwrap();
+        let mut found = vec![Vec3::ZERO; groom.strands.point_count()];
+        for step in 1..=20 {
+            model.step(
+                &environment(1e-3, gravity, &Wind::default(), &poses),
+                &mut StepReport::default(),
+            );
+            plain.advance(1e-3, gravity.as_dvec3());
+            model.positions(&mut found);
+            let truth = plain.positions();
+            let worst = found
+                .iter()
+                .zip(&truth)
+                .map(|(a, b)| a.as_dvec3().distance(*b))
+                .fold(0.0, f64::max);
+            let moved = truth
+                .iter()
+                .zip(groom.strands.positions())
+                .map(|(a, b)| a.distance(b.as_dvec3()))
+                .fold(0.0, f64::max);
+            println!("{update:?} {step}: {worst:e} of {moved:e}");
+            assert!(worst < 2e-7 + 1e-2 * moved, "{update:?} {step}: {worst} of {moved}");
+        }
+    }
+}
+
+/// Hair that falls without air and without damping loses little energy, and never gains any.
+#[test]
+fn energy_never_grows() {
+    let mut groom = mixed_groom();
+    groom.fibre.damping = 0.0;
+    let gravity = Vec3::new(0.0, -9.81, 4.0);
+    for (update, least) in
+        [(VelocityUpdate::Trapezoidal, 0.3), (VelocityUpdate::BackwardEuler, 0.3)]
+    {
+        let settings = Settings {
+            hold_shape: false,
+            damping: 0.0,
+            velocity_update: update,
+            ..Settings::default()
+        };
+        let mut plain = plain::PlainHair::new(&groom, &settings, gravity).unwrap();
+        let start = plain.energy(gravity.as_dvec3());
+        let mut highest = f64::NEG_INFINITY;
+        let mut lost = 0.0f64;
+        let mut fallen = 0.0f64;
+        for _ in 0..150 {
+            plain.advance(1e-3, gravity.as_dvec3());
+            let energy = plain.energy(gravity.as_dvec3());
+            highest = highest.max(energy - start);
+            fallen = fallen.max(plain.kinetic_energy());
+            lost = start - energy;
+        }
+        println!("{update:?}: highest {highest:e}, lost {lost:e}, of {fallen:e}");
+        assert!(highest < 0.02 * fallen, "{update:?}: {highest:e} of {fallen:e}");
+        assert!(lost < (1.0 - least) * fallen, "{update:?}: {lost:e} of {fallen:e}");
+    }
+}
+
+/// The instruction set that the machine offers and the least that its kind has give the same bits.
+#[test]
+fn instruction_sets_agree_to_the_bit() {
+    let groom = mixed_groom();
+    let gravity = Vec3::NEG_Y * 9.81;
+    let run = |level: Level| {
+        let mut model = MassSpring::new(&groom, &Settings::default(), gravity).unwrap();
+        model.level = level;
+        for step in 0..20 {
+            let rotation = Quat::from_rotation_y(0.02 * step as f32);
+            let poses = vec![RigidTransform { rotation, translation: Vec3::ZERO }; 19];
+            let wind = Wind::default();
+            let env = environment(1.0 / 240.0, gravity, &wind, &poses);
+            model.step(&env, &mut StepReport::default());
+        }
+        let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
+        model.positions(&mut positions);
+        crate::simulation::hash_positions(&positions)
+    };
+    assert_eq!(run(Level::new()), run(Level::baseline()));
+}

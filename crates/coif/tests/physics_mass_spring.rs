@@ -1,0 +1,382 @@
+//! The mass-spring model against analytic truth and against its own promises.
+
+mod scene;
+
+use coif::body::{Motion, MovingCollider, Shape};
+use coif::groom::{Fibre, Groom, Strands};
+use coif::math::RigidTransform;
+use coif::model::mass_spring::elastica::heavy_cantilever;
+use coif::model::mass_spring::{Ends, FarEnd, MassSpring, NAME, Settings};
+use coif::model::{Environment, Model, ModelSettings, StepReport};
+use coif::simulation::Wind;
+use glam::{Quat, Vec3};
+use scene::{RADIUS, Shake, groom, simulation};
+
+const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
+
+fn lines(all: &[Vec<Vec3>]) -> Groom {
+    let mut strands = Strands::new();
+    all.iter().for_each(|line| strands.push(line));
+    Groom::new(strands, Fibre::default())
+}
+
+fn horizontal(segments: usize, length: f32) -> Vec<Vec3> {
+    (0..=segments).map(|i| Vec3::X * (length * i as f32 / segments as f32)).collect()
+}
+
+/// Hair that is stepped without a body.
+struct Run {
+    model: MassSpring,
+    poses: Vec<RigidTransform>,
+    colliders: Vec<MovingCollider>,
+    report: StepReport,
+    points: usize,
+    gravity: Vec3,
+}
+
+impl Run {
+    fn new(groom: &Groom, settings: &Settings, gravity: Vec3) -> Self {
+        Self {
+            model: MassSpring::new(groom, settings, gravity).expect("a valid model"),
+            poses: vec![RigidTransform::IDENTITY; groom.strands.strand_count()],
+            colliders: Vec::new(),
+            report: StepReport::default(),
+            points: groom.strands.point_count(),
+            gravity,
+        }
+    }
+
+    fn step(&mut self, dt: f32) {
+        let env = Environment {
+            time: 0.0,
+            dt,
+            gravity: self.gravity,
+            wind: &Wind::default(),
+            world_from_rest: &self.poses,
+            colliders: &self.colliders,
+            field: None,
+        };
+        self.model.step(&env, &mut self.report);
+        assert!(self.report.quarantined.is_empty());
+    }
+
+    fn positions(&self) -> Vec<Vec3> {
+        let mut out = vec![Vec3::ZERO; self.points];
+        self.model.positions(&mut out);
+        out
+    }
+}
+
+fn longest_stretch(groom: &Groom, now: &[Vec3]) -> f32 {
+    let mut worst = 0.0f32;
+    for s in 0..groom.strands.strand_count() {
+        for p in groom.strands.points_of(s).skip(1) {
+            let rest = groom.strands.positions()[p].distance(groom.strands.positions()[p - 1]);
+            worst = worst.max((now[p].distance(now[p - 1]) / rest - 1.0).abs());
+        }
+    }
+    worst
+}
+
+/// A horizontal hair droops under its own weight as the elastica of a heavy rod does: 10 cm of human hair
+/// have `q L^3 / EI` of about 8. Springs get softer where a joint bends by more than half a radian, so
+/// that the curve wants segments of 5 mm.
+#[test]
+fn heavy_hair_droops_as_the_elastica() {
+    let fibre = Fibre::default();
+    let (length, dt) = (0.1, 4e-3);
+    let bending = fibre.young_modulus * std::f32::consts::FRAC_PI_4 * fibre.radius.powi(4);
+    let weight = fibre.mass_per_length(fibre.radius) * 9.81 * length * length * length / bending;
+    let truth = *heavy_cantilever(weight.into(), 40).last().expect("points");
+    let truth = Vec3::new(truth[0] as f32, truth[1] as f32, 0.0) * length;
+    for (segments, tolerance) in [(20, 0.06), (40, 0.015)] {
+        let groom = lines(&[horizontal(segments, length)]);
+        let settings = Settings {
+            hold_shape: false,
+            damping: 25.0,
+            longest_part: dt,
+            shortest_part: dt,
+            ..Settings::default()
+        };
+        let mut run = Run::new(&groom, &settings, GRAVITY);
+        (0..600).for_each(|_| run.step(dt));
+        let tip = run.positions()[segments];
+        let error = tip.distance(truth) / length;
+        println!("{segments} segments: {tip} for {truth}, error {error:.4}");
+        assert!(error < tolerance, "{segments}: {tip} {truth}");
+    }
+}
+
+/// The groom is the shape under gravity: straight, curved and curly hair to all sides stays where it is.
+#[test]
+fn the_groom_holds_its_shape() {
+    let hair = groom(60, |s| 4 + s % 17);
+    let curl = |s: usize| -> Vec<Vec3> {
+        let turn = move |t: f32| Vec3::new(t.cos() - 1.0, -0.15 * t, t.sin()) * 0.008;
+        let lean = Quat::from_rotation_z(s as f32);
+        (0..40).map(|i| lean * turn(0.6 * i as f32)).collect()
+    };
+    let curly = lines(&(0..7).map(curl).collect::<Vec<_>>());
+    for groom in [hair, curly] {
+        let mut run = Run::new(&groom, &Settings::default(), GRAVITY);
+        for _ in 0..240 {
+            run.step(1.0 / 240.0);
+        }
+        let now = run.positions();
+        let moved = now.iter().zip(groom.strands.positions()).map(|(a, b)| a.distance(*b));
+        let worst = moved.fold(0.0, f32::max);
+        println!("moved {worst:e} m in a second");
+        assert!(worst < 2e-4, "{worst}");
+    }
+}
+
+/// A head that shakes hard: lengths stay within a little more than the limit, in parts that are as many
+/// as the motion asks for.
+#[test]
+fn lengths_stay_within_the_limit() {
+    let hair = groom(100, |s| 5 + s % 20);
+    let settings = Settings::default();
+    let mut run = Run::new(&hair, &settings, GRAVITY);
+    let (mut worst, mut most) = (0.0f32, 0);
+    for step in 0..240 {
+        let swing = 1.0 - (step as f32 * 9.0 / 240.0).cos();
+        let pose = RigidTransform {
+            rotation: Quat::from_rotation_y(0.8 * swing),
+            translation: Vec3::Y * (0.05 * swing),
+        };
+        run.poses.fill(pose);
+        run.step(1.0 / 240.0);
+        worst = worst.max(longest_stretch(&hair, &run.positions()));
+        most = most.max(run.report.substeps);
+    }
+    println!("stretch {worst}, parts {most}");
+    assert!(worst < 0.015, "{worst}");
+    assert!((4..=21).contains(&most), "{most}");
+}
+
+/// Hair on a ball that shakes stays out of it, from the third point on: two are held.
+#[test]
+fn hair_stays_out_of_the_body() {
+    let hair = groom(60, |s| 5 + s % 20);
+    let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
+    let (motion, dt) = (Shake { angle: 0.8, height: 0.05 }, 1.0 / 240.0);
+    let mut deepest = 0.0f32;
+    for step in 0..240 {
+        let pose = |step: i32| motion.world_from_rest(0, f64::from(step) * f64::from(dt));
+        let (start, end) = (pose(step), pose(step + 1));
+        run.poses.fill(end);
+        let shape = Shape::Sphere { radius: RADIUS };
+        run.colliders = vec![MovingCollider { shape, friction: 0.3, start, end }];
+        run.step(dt);
+        let now = run.positions();
+        for s in 0..hair.strands.strand_count() {
+            for p in hair.strands.points_of(s).skip(2) {
+                deepest = deepest.max(run.colliders[0].depth_at(now[p]));
+            }
+        }
+    }
+    println!("deepest {deepest}");
+    assert!(deepest < 1e-5, "{deepest}");
+    assert_eq!(run.report.unresolved, 0);
+}
+
+/// Coulomb: a hair across a slope stays where friction is more than the slope, and slides where it is
+/// less.
+#[test]
+fn friction_holds_hair_on_a_slope() {
+    let slid = |friction: f32| {
+        // Short hairs on a long, soft tether are almost free at their tips.
+        let line: Vec<Vec3> = (0..=30).map(|i| Vec3::new(0.01 * i as f32, 1e-5, 0.0)).collect();
+        let groom = lines(&[line]);
+        let settings = Settings { hold_shape: false, damping: 0.0, ..Settings::default() };
+        let slope = Quat::from_rotation_x(0.3);
+        let gravity = slope * GRAVITY;
+        let mut run = Run::new(&groom, &settings, gravity);
+        let plane = RigidTransform::IDENTITY;
+        run.colliders =
+            vec![MovingCollider { shape: Shape::Plane, friction, start: plane, end: plane }];
+        (0..60).for_each(|_| run.step(1.0 / 240.0));
+        let tip = run.positions()[30];
+        assert!(tip.y > -1e-5 && tip.y < 1e-3, "{tip}");
+        tip.z.abs()
+    };
+    let (held, free) = (slid(0.5), slid(0.0));
+    println!("slid {held} with friction, {free} without");
+    assert!(held < 1e-4 && free > 0.01, "{held} {free}");
+}
+
+fn both_ends(far_end: FarEnd) -> Settings {
+    Settings { ends: Ends::Both, far_end, hold_shape: false, damping: 10.0, ..Settings::default() }
+}
+
+/// `selle2008` figure 10 (a): a straight hair whose ends approach each other buckles out to one side.
+#[test]
+fn a_hair_whose_ends_approach_buckles() {
+    let groom = lines(&[horizontal(24, 0.12)]);
+    let far_end = FarEnd { approach: 0.1, until: 0.5, ..FarEnd::default() };
+    let mut run = Run::new(&groom, &both_ends(far_end), Vec3::new(0.0, -0.2, 0.0));
+    (0..240).for_each(|_| run.step(1.0 / 240.0));
+    let x = run.positions();
+    let aside = x.iter().map(|p| p.y.hypot(p.z)).fold(0.0, f32::max);
+    println!("ends {} apart, {aside} aside", x[24].distance(x[0]));
+    assert!((x[24].distance(x[0]) - 0.07).abs() < 1e-3);
+    // An arc of 12 cm over a chord of 7 cm rises by about 4 cm.
+    assert!(aside > 0.03 && aside < 0.055, "{aside}");
+    assert!(longest_stretch(&groom, &x) < 0.012);
+}
+
+/// Figure 10 (b): a hair that is twisted and given slack writhes into a loop: points that are far apart
+/// along it come near each other. Without twist they do not.
+#[test]
+fn a_twisted_hair_forms_a_loop() {
+    let nearest = |twist: f32| {
+        let groom = lines(&[horizontal(40, 0.12)]);
+        let far_end = FarEnd { approach: 0.05, twist, until: 1.0, release: false };
+        let mut run = Run::new(&groom, &both_ends(far_end), Vec3::new(0.0, -0.1, 0.0));
+        (0..360).for_each(|_| run.step(1.0 / 240.0));
+        let x = run.positions();
+        let mut nearest = f32::INFINITY;
+        for i in 0..x.len() {
+            for j in i + 8..x.len() {
+                nearest = nearest.min(x[i].distance(x[j]));
+            }
+        }
+        assert!(longest_stretch(&groom, &x) < 0.02);
+        nearest
+    };
+    let (straight, twisted) = (nearest(0.0), nearest(25.0));
+    println!("nearest {straight} untwisted, {twisted} twisted");
+    assert!(twisted < 0.6 * straight, "{twisted} {straight}");
+}
+
+/// Figure 10 (d): a curl that was pulled long and let go comes back.
+#[test]
+fn a_stretched_curl_springs_back() {
+    let turn = |t: f32| Vec3::new(0.008 * t.cos(), -0.0012 * t, 0.008 * t.sin());
+    let line: Vec<Vec3> = (0..50).map(|i| turn(0.62 * i as f32)).collect();
+    let groom = lines(std::slice::from_ref(&line));
+    let far_end = FarEnd { approach: -0.1, until: 0.4, release: true, ..FarEnd::default() };
+    let mut run = Run::new(&groom, &both_ends(far_end), Vec3::ZERO);
+    let chord = |x: &[Vec3]| x[49].distance(x[0]);
+    (0..96).for_each(|_| run.step(1.0 / 240.0));
+    let long = chord(&run.positions());
+    assert!((long - chord(&line) - 0.04).abs() < 2e-3, "{long}");
+    (0..360).for_each(|_| run.step(1.0 / 240.0));
+    let x = run.positions();
+    let worst = x.iter().zip(&line).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    println!("{} long at rest, {long} pulled, {} after", chord(&line), chord(&x));
+    assert!((chord(&x) - chord(&line)).abs() < 2e-3 && worst < 3e-3, "{worst}");
+}
+
+/// Same bits for any number of threads, and after a restart.
+#[test]
+fn bits_do_not_depend_on_threads_or_restarts() {
+    let model = ModelSettings::by_name(NAME).expect("the model");
+    let start =
+        || simulation(groom(150, |s| 5 + s % 12), Shake { angle: 0.8, height: 0.05 }, &model);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut sim = start();
+            sim.advance_to(0.1);
+            let saved = sim.checkpoint();
+            sim.advance_to(0.2);
+            (saved, sim.state_hash())
+        })
+    };
+    let (saved, hash) = run(1);
+    for threads in [2, 3] {
+        assert_eq!(run(threads).1, hash, "{threads} threads");
+    }
+    let mut resumed = start();
+    resumed.restore(&saved).expect("its own checkpoint");
+    resumed.advance_to(0.2);
+    assert_eq!(resumed.state_hash(), hash);
+    assert!(start().restore(&saved[..saved.len() - 1]).is_err());
+}
+
+#[test]
+fn nonsense_is_refused_with_its_name() {
+    let groom = lines(&[horizontal(5, 0.1)]);
+    for (settings, name) in [
+        (Settings { strain_limit: 1.5, ..Settings::default() }, "strain_limit"),
+        (Settings { longest_part: 0.0, ..Settings::default() }, "longest_part"),
+        (Settings { damping: f32::NAN, ..Settings::default() }, "damping"),
+    ] {
+        let message =
+            MassSpring::new(&groom, &settings, GRAVITY).err().expect("refused").to_string();
+        assert!(message.contains(name), "{message}");
+    }
+}
+
+/// A body that jumps about by half a metre and half a turn every step breaks nothing: hair stays finite
+/// and within reach of its root.
+#[test]
+fn an_earthquake_breaks_nothing() {
+    let hair = groom(60, |s| 2 + s % 25);
+    let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
+    for step in 0..60u64 {
+        let random = |k: u64| {
+            let h = (step * 5 + k).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            ((h ^ (h >> 29)) >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+        };
+        run.poses.fill(RigidTransform {
+            rotation: Quat::from_rotation_x(6.0 * random(0))
+                * Quat::from_rotation_y(6.0 * random(1)),
+            translation: Vec3::new(random(2), random(3), random(4)),
+        });
+        run.step(1.0 / 240.0);
+        let now = run.positions();
+        assert!(now.iter().all(|p| p.is_finite()));
+        assert!(longest_stretch(&hair, &now) < 0.02, "{}", longest_stretch(&hair, &now));
+    }
+    // As many parts as the shortest part lets it have.
+    assert_eq!(run.report.substeps, 20);
+}
+
+/// A strand that is no number any more is put back on its rest shape and named.
+#[test]
+fn a_broken_strand_is_put_back_and_named() {
+    let hair = groom(40, |_| 10);
+    let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
+    let samples = run.model.samples().expect("it has particles");
+    samples.velocity[8] = f32::NAN;
+    run.model.take_samples();
+    run.gravity = GRAVITY;
+    let env = Environment {
+        time: 0.0,
+        dt: 1.0 / 240.0,
+        gravity: GRAVITY,
+        wind: &Wind::default(),
+        world_from_rest: &run.poses,
+        colliders: &[],
+        field: None,
+    };
+    run.model.step(&env, &mut run.report);
+    assert_eq!(run.report.quarantined, [0]);
+    assert!(run.positions().iter().all(|p| p.is_finite()));
+}
+
+/// In the wind hair leans to leeward until its weight and stiffness stop it.
+#[test]
+fn wind_blows_hair_to_leeward() {
+    let line: Vec<Vec3> = (0..20).map(|i| Vec3::NEG_Y * 0.006 * i as f32).collect();
+    let groom = lines(&[line]);
+    let mut run = Run::new(&groom, &Settings::default(), GRAVITY);
+    let wind = Wind { velocity: Vec3::X * 3.0, gusts: 0.0, seed: 0 };
+    for _ in 0..360 {
+        let env = Environment {
+            time: 0.0,
+            dt: 1.0 / 240.0,
+            gravity: GRAVITY,
+            wind: &wind,
+            world_from_rest: &run.poses,
+            colliders: &[],
+            field: None,
+        };
+        run.model.step(&env, &mut run.report);
+    }
+    let tip = run.positions()[19];
+    println!("tip at {tip}");
+    assert!(tip.x > 0.03 && tip.y > -0.114 && tip.z.abs() < 0.02, "{tip}");
+}
