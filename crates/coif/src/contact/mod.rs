@@ -11,6 +11,8 @@
 //! no friction.
 
 mod hair_contact;
+pub mod pairs;
+pub mod segments;
 mod spring;
 pub mod volume;
 
