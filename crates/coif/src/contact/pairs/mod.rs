@@ -34,7 +34,7 @@ pub const APART: u32 = 4;
 /// Most pairs that one segment finds; of more, the nearest are kept.
 const MOST_FOUND: usize = 48;
 
-/// Segments longer than this times the mean search on their own.
+/// Segments larger than this times the mean search farther than most.
 const LONG: f32 = 2.0;
 
 /// How near is near (m).
@@ -161,12 +161,18 @@ impl Pairs {
     /// relative to it.
     fn covers(&self, position: &[Vec3]) -> bool {
         let mean = mean_shift(&self.reference, position);
-        let most = 0.5 * self.reach.margin;
+        let (reference, pad_of) = (&self.reference, &self.sorted.pad_of);
         mean.is_finite()
-            && position
-                .par_chunks(CHUNK)
-                .zip(self.reference.par_chunks(CHUNK))
-                .all(|(now, then)| fits(now, then, mean, most))
+            && position.par_chunks(CHUNK).enumerate().all(|(chunk, position)| {
+                let first = chunk * CHUNK;
+                position.iter().enumerate().all(|(i, now)| {
+                    // A point may go as far as both of its segments.
+                    let p = first + i;
+                    let most = pad_of[p].min(pad_of[p.saturating_sub(1)]);
+                    let moved = (*now - reference[p] - mean).length_squared();
+                    moved <= most * most || !usable(*now)
+                })
+            })
     }
 
     fn search(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
@@ -176,8 +182,7 @@ impl Pairs {
         self.sort(segments);
         self.look(segments);
         self.collect(start.len());
-        // Where pairs are missing, what is left out must not depend on the past.
-        self.good = self.dropped == 0;
+        self.good = true;
     }
 
     /// Takes the points in the middle of their motion, and fits the grid.
@@ -203,7 +208,7 @@ impl Pairs {
             let mut spread = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
             for (i, (size, own)) in sizes.iter_mut().zip(pads).enumerate() {
                 let p = chunk * CHUNK + i;
-                *size = -1.0;
+                (*size, *own) = (-1.0, f32::INFINITY);
                 if !(segments.starts(p) && p + 1 < points) {
                     continue;
                 }
@@ -212,7 +217,7 @@ impl Pairs {
                 let half = 0.5 * a.distance(b);
                 let motion = moved[0].max(moved[1]);
                 if usable(a) && usable(b) && usable(Vec3::splat(half + motion)) {
-                    *own = pad.max(motion);
+                    *own = pad + motion;
                     *size = half + *own;
                     let middle = 0.5 * (a + b);
                     spread = spread.union(Spread { lo: middle, hi: middle, size: *size });
@@ -342,16 +347,6 @@ fn mean_shift(from: &[Vec3], to: &[Vec3]) -> Vec3 {
         .filter(|way| way.is_finite())
         .fold((Vec3::ZERO, 0u32), |(sum, count), way| (sum + way, count + 1));
     sum / count.max(1) as f32
-}
-
-/// Whether no point is farther than `most` from where it was, moved by `shift`. What cannot be used is
-/// in no pair and fits.
-fn fits(now: &[Vec3], then: &[Vec3], shift: Vec3, most: f32) -> bool {
-    let strays = |(now, then): (&Vec3, &Vec3)| {
-        let near = (*now - *then - shift).length_squared() <= most * most;
-        !near && usable(*now)
-    };
-    !now.iter().zip(then).any(strays)
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ const WIDTH: usize = 8;
 /// reach; the rest counts as dropped.
 const MOST_SEEN: usize = 1 << 14;
 
+/// Size of one class of segments over that of the class before it.
+const GROWTH: f32 = 2.0;
+
 /// Added to the distance for the rounding of single precision, as a share.
 const SLACK: f32 = 1e-3;
 
@@ -29,7 +32,7 @@ pub(super) struct Sorted {
     half: [Vec<f32>; 3],
     /// How far it may move (m).
     pad: Vec<f32>,
-    /// How often the usual size has to be doubled to hold this segment.
+    /// How often the usual size has to grow to hold this segment.
     class: Vec<u8>,
     /// Which segment it is.
     pub(super) segment: Vec<u32>,
@@ -89,15 +92,15 @@ impl Sorted {
     }
 }
 
-/// How often `usual` has to be doubled to reach `size`.
+/// How often `usual` has to grow to reach `size`.
 fn class_of(size: f32, usual: f32) -> u8 {
-    let mut class = 0;
-    let mut bound = usual;
-    while bound < size && class < 64 {
-        bound *= 2.0;
-        class += 1;
-    }
-    class
+    (0..u8::MAX).find(|&class| size <= largest_of(class, usual)).unwrap_or(u8::MAX)
+}
+
+/// Largest size in a class (m).
+#[inline]
+fn largest_of(class: u8, usual: f32) -> f32 {
+    usual * GROWTH.powi(i32::from(class))
 }
 
 /// A segment that looks around.
@@ -193,7 +196,7 @@ impl Seeker {
         reach: f32,
         nearest: &mut Nearest,
     ) {
-        let largest = sorted.usual * 2.0f32.powi(i32::from(self.class));
+        let largest = largest_of(self.class, sorted.usual);
         let radius = (reach + self.pad + largest) * (1.0 + SLACK);
         let (a, b) = (self.middle - self.half, self.middle + self.half);
         let (lo, hi) = (a.min(b) - radius, a.max(b) + radius);
