@@ -141,7 +141,8 @@ impl Repulsion {
                     let closest = closest_points_segment_segment(p, q);
                     let depth = settings.thickness - closest.distance();
                     // What is not a number is not near.
-                    if !(depth > 0.0) || held.is_some_and(|held| held.holds(a as u32, b)) {
+                    let near = depth > 0.0;
+                    if !near || held.is_some_and(|held| held.holds(a as u32, b)) {
                         continue;
                     }
                     let normal = closest

@@ -69,7 +69,10 @@ pub struct Pairs {
 /// What one task found.
 #[derive(Debug, Default)]
 struct Found {
-    pairs: Vec<[u32; 2]>,
+    /// How many pairs each of its segments found.
+    counts: Vec<u8>,
+    /// The other segments of these pairs.
+    others: Vec<u32>,
     dropped: u64,
 }
 
@@ -151,7 +154,8 @@ impl Pairs {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let found: usize = self.chunks.iter().map(|c| c.pairs.capacity() * 8).sum();
+        let bytes = |c: &Found| c.others.capacity() * 4 + c.counts.capacity();
+        let found: usize = self.chunks.iter().map(bytes).sum();
         let words = self.sizes.capacity() + self.keys.capacity() + self.first.capacity();
         let words = words + self.other.capacity() + self.grid.first.capacity();
         found + 4 * words + 12 * self.reference.capacity() + self.sorted.bytes()
@@ -282,11 +286,8 @@ impl Pairs {
         let (grid, sorted, reach, level) =
             (&self.grid, &self.sorted, self.reach.distance, self.level);
         self.chunks.par_iter_mut().enumerate().for_each(|(chunk, found)| {
-            found.pairs.clear();
-            found.dropped = 0;
             let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
-            dispatch!(level, simd =>
-                near::look(simd, grid, sorted, segments, reach, range, &mut found.pairs, &mut found.dropped));
+            dispatch!(level, simd => near::look(simd, grid, sorted, segments, reach, range, found));
         });
         self.dropped = self.chunks.iter().map(|found| found.dropped).sum();
     }
@@ -296,19 +297,19 @@ impl Pairs {
         let first = &mut self.first;
         first.clear();
         first.resize(points + 2, 0);
-        let pairs = || self.chunks.iter().flat_map(|found| &found.pairs);
-        pairs().for_each(|pair| first[pair[0] as usize + 2] += 1);
+        let (chunks, order) = (&self.chunks, &self.sorted.segment);
+        for_each_pair(chunks, order, |a, _| first[a as usize + 2] += 1);
         for p in 2..first.len() {
             first[p] += first[p - 1];
         }
         let count = first[first.len() - 1] as usize;
-        self.other.clear();
-        self.other.resize(count, 0);
-        for pair in pairs() {
-            let at = &mut first[pair[0] as usize + 1];
-            self.other[*at as usize] = pair[1];
+        resize(&mut self.other, count);
+        let other = &mut self.other;
+        for_each_pair(chunks, order, |a, b| {
+            let at = &mut first[a as usize + 1];
+            other[*at as usize] = b;
             *at += 1;
-        }
+        });
         first.pop();
         sort_lists(&self.first, &mut self.other);
     }
@@ -322,6 +323,27 @@ impl Spread {
             size: self.size.max(other.size),
         }
     }
+}
+
+/// Goes through all pairs, the lower number first, in the order in which they were found.
+fn for_each_pair(chunks: &[Found], order: &[u32], mut work: impl FnMut(u32, u32)) {
+    for (found, order) in chunks.iter().zip(order.chunks(CHUNK)) {
+        let mut others = found.others.iter();
+        for (&own, &count) in order.iter().zip(&found.counts) {
+            for &other in others.by_ref().take(usize::from(count)) {
+                work(own.min(other), own.max(other));
+            }
+        }
+    }
+}
+
+/// Gives a list that is about to be overwritten another length, with an eighth to spare when it grows.
+fn resize(list: &mut Vec<u32>, length: usize) {
+    list.clear();
+    if list.capacity() < length {
+        list.reserve_exact(length + length / 8);
+    }
+    list.resize(length, 0);
 }
 
 /// Sorts each list of `values`; `first` holds where they start and where the last one ends.

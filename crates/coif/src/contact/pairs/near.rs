@@ -7,7 +7,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::grid::Grid;
-use super::{APART, CHUNK, MOST_FOUND};
+use super::{APART, CHUNK, Found, MOST_FOUND};
 use crate::contact::segments::{Segments, closest_points};
 
 /// Segments looked at together.
@@ -146,7 +146,6 @@ impl Nearest {
 
 /// Finds the pairs of the segments `range`, in the order of their cells.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "one call, from a dispatch that takes no struct")]
 pub(super) fn look<S: Simd>(
     simd: S,
     grid: &Grid,
@@ -154,9 +153,10 @@ pub(super) fn look<S: Simd>(
     segments: &Segments,
     reach: f32,
     range: Range<usize>,
-    pairs: &mut Vec<[u32; 2]>,
-    dropped: &mut u64,
+    to: &mut Found,
 ) {
+    to.counts.clear();
+    to.others.clear();
     let mut nearest = Nearest { found: [(0.0, 0); MOST_FOUND], count: 0, dropped: 0 };
     for index in range {
         let half = sorted.half(index);
@@ -172,13 +172,11 @@ pub(super) fn look<S: Simd>(
         };
         nearest.count = 0;
         seeker.look(simd, grid, sorted, segments, reach, &mut nearest);
-        let own = sorted.segment[index];
-        for &(_, other) in &nearest.found[..nearest.count] {
-            let other = sorted.segment[other as usize];
-            pairs.push([own.min(other), own.max(other)]);
-        }
+        let found = &nearest.found[..nearest.count];
+        to.counts.push(found.len() as u8);
+        to.others.extend(found.iter().map(|&(_, other)| sorted.segment[other as usize]));
     }
-    *dropped += nearest.dropped;
+    to.dropped = nearest.dropped;
 }
 
 impl Seeker {
