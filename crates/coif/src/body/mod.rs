@@ -5,6 +5,7 @@ mod closest;
 mod collider;
 pub mod distance_field;
 mod ellipsoid;
+pub mod level_set_time;
 mod mesh;
 
 pub use animation::{Body, BoneWeights, Motion, Still};

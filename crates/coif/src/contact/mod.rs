@@ -9,12 +9,21 @@
 //! of a constraint (`muller2012` eq. 9) and is not zero for hair at rest. Contact measures with
 //! `motion` and adds to `velocity`, so hair that does not move feels no friction.
 
+pub mod crossing;
+pub mod edge_collision;
 mod hair_contact;
+mod impulses;
+pub mod pairs;
+pub mod repulsion;
+pub mod segments;
 mod spring;
+pub mod stiction;
+pub mod strand_contact;
 pub mod volume;
 
 pub use hair_contact::HairContact;
 pub use spring::ContactSpring;
+pub use strand_contact::StrandContact;
 
 use crate::math::LANES;
 use crate::math::lanes::VECTOR;

@@ -12,7 +12,7 @@ use glam::Vec3;
 
 use crate::body::MovingCollider;
 use crate::body::distance_field::DistanceField;
-use crate::contact::Samples;
+use crate::contact::{HairContact, Samples};
 use crate::groom::Groom;
 use crate::math::{RigidTransform, SolveReport};
 use crate::simulation::Wind;
@@ -85,6 +85,16 @@ pub trait Model: Send {
     }
     /// Takes back what contact changed in [`Model::samples`], where that was a copy.
     fn take_samples(&mut self) {}
+    /// Adds to the particles' velocities (m/s), in the groom's order: what contact between single hairs
+    /// does after a step. False, and nothing has changed, if the model has no such particles.
+    fn add_velocities(&mut self, _change: &[Vec3]) -> bool {
+        false
+    }
+    /// Takes contact between single hairs into its own step, if the model solves for all strands
+    /// together; gives it back otherwise, and it acts after the step.
+    fn couple(&mut self, contact: Box<dyn HairContact>) -> Option<Box<dyn HairContact>> {
+        Some(contact)
+    }
     /// Appends everything that a step changes, for a checkpoint.
     fn save(&self, out: &mut Vec<u8>);
     /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has

@@ -135,6 +135,11 @@ impl Model for PositionBased {
         self.chains.take_samples();
     }
 
+    fn add_velocities(&mut self, change: &[Vec3]) -> bool {
+        self.chains.add_velocities(change);
+        true
+    }
+
     fn save(&self, out: &mut Vec<u8>) {
         self.chains.save(out);
     }

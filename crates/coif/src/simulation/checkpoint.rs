@@ -20,6 +20,13 @@ impl Simulation {
         for strand in &self.report.quarantined {
             out.extend_from_slice(&strand.to_le_bytes());
         }
+        // The springs between hairs come before the model, which takes all that is left.
+        let mut springs = Vec::new();
+        if let Some(hair) = &self.hair {
+            hair.save(&mut springs);
+        }
+        out.extend_from_slice(&(springs.len() as u64).to_le_bytes());
+        out.extend_from_slice(&springs);
         self.model.save(&mut out);
         out
     }
@@ -52,10 +59,25 @@ impl Simulation {
             .chunks_exact(4)
             .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
             .collect();
+        let length = usize::try_from(reader.number()?).unwrap_or(usize::MAX);
+        let springs = reader.take(length)?;
+        // Keep the present springs, in case the model does not take its part.
+        let mut kept = Vec::new();
+        let taken = match &mut self.hair {
+            None => springs.is_empty(),
+            Some(hair) => {
+                hair.save(&mut kept);
+                hair.restore(springs)
+            }
+        };
+        if !taken {
+            return Err(Error::BadCheckpoint("its springs between hairs are not these".into()));
+        }
         let present = self.time();
         self.roots.follow(&self.body, steps as f64 / f64::from(self.world.steps_per_second));
         if let Err(error) = self.model.restore(reader.0, self.roots.world_from_rest()) {
             self.roots.follow(&self.body, present);
+            self.hair.iter_mut().for_each(|hair| _ = hair.restore(&kept));
             return Err(error);
         }
         self.steps = steps;

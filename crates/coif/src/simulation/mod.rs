@@ -5,6 +5,7 @@
 //! model's state and its scratch memory; groom and body stay as they were given.
 
 mod checkpoint;
+mod hair;
 mod hash;
 mod health;
 mod roots;
@@ -22,9 +23,11 @@ pub use self::surface::Surface;
 pub use self::timers::{Stage, Timers};
 pub use self::wind::Wind;
 
+use self::hair::HairTouch;
 use self::roots::Roots;
 use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
+use crate::contact::strand_contact;
 use crate::contact::volume::{self, Volume, VolumeReport};
 use crate::groom::{Groom, Strands};
 use crate::math::RigidTransform;
@@ -44,6 +47,8 @@ pub struct World {
     pub surface: Option<Surface>,
     /// Whether and how hair touches hair as a volume.
     pub volume: Option<volume::Settings>,
+    /// Whether and how single hairs touch each other.
+    pub hair: Option<strand_contact::Settings>,
 }
 
 impl Default for World {
@@ -54,6 +59,7 @@ impl Default for World {
             steps_per_second: 240,
             surface: None,
             volume: None,
+            hair: None,
         }
     }
 }
@@ -71,6 +77,7 @@ pub struct Simulation {
     surface: Option<SurfaceField>,
     volume: Option<Volume>,
     volume_report: VolumeReport,
+    hair: Option<HairTouch>,
     report: StepReport,
     timers: Timers,
 }
@@ -86,10 +93,13 @@ impl Simulation {
         groom.validate()?;
         world.validate()?;
         let roots = Roots::new(&groom, &body)?;
-        let model = model.build(&groom, world.dt(), world.gravity)?;
+        let mut model = model.build(&groom, world.dt(), world.gravity)?;
         let surface = world.surface.as_ref().map(|s| SurfaceField::new(&body, s)).transpose()?;
         let volume = world.volume.as_ref().map(Volume::new).transpose()?;
+        let touch = |settings| HairTouch::new(&groom, settings, &mut *model);
+        let hair = world.hair.as_ref().map(touch).transpose()?;
         let mut simulation = Self {
+            hair,
             surface,
             volume,
             volume_report: VolumeReport::default(),
@@ -153,6 +163,9 @@ impl Simulation {
                 self.model.take_samples();
             });
         }
+        if let Some(hair) = &mut self.hair {
+            self.timers.measure(Stage::Contact, || hair.apply(&mut *self.model, self.world.dt()));
+        }
         self.steps += 1;
     }
 
@@ -173,6 +186,9 @@ impl Simulation {
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
+        }
+        if let Some(hair) = &mut self.hair {
+            hair.reset();
         }
         // The groom's own density is what it has at rest.
         if let (Some(volume), Some(samples)) = (&mut self.volume, self.model.samples()) {
@@ -239,6 +255,12 @@ impl Simulation {
     /// What the last step's volume contact did.
     pub fn volume_report(&self) -> &VolumeReport {
         &self.volume_report
+    }
+
+    /// What the last step's contact between single hairs did, if hair touches hair and the model does
+    /// not solve for it itself.
+    pub fn hair_report(&self) -> Option<strand_contact::Report> {
+        self.hair.as_ref().and_then(HairTouch::contact).map(|contact| contact.report())
     }
 
     /// What was unusual in the last field of the body's surface, if hair touches it.

@@ -169,6 +169,11 @@ impl Chains {
         self.rows.take_velocities(&mut self.velocity);
     }
 
+    /// Adds to the velocities, in the groom's order.
+    pub(super) fn add_velocities(&mut self, change: &[Vec3]) {
+        self.velocity.iter_mut().zip(change).for_each(|(v, change)| *v += *change);
+    }
+
     pub(super) fn reset(&mut self, world_from_rest: &[RigidTransform]) {
         for (strand, root) in self.strands.iter_mut().zip(world_from_rest) {
             strand.root = *root;

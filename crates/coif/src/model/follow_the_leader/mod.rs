@@ -404,6 +404,18 @@ impl Model for FollowTheLeader {
         })
     }
 
+    fn add_velocities(&mut self, change: &[Vec3]) -> bool {
+        for (s, &(row, lane)) in self.place.iter().enumerate() {
+            let points = self.first_point[s] as usize..self.first_point[s + 1] as usize;
+            for (i, change) in change[points].iter().enumerate() {
+                let (row, lane) = (row as usize + i, lane.into());
+                let v = lanes::lane(&self.velocity, row, lane);
+                lanes::set_lane(&mut self.velocity, row, lane, v + *change);
+            }
+        }
+        true
+    }
+
     fn save(&self, out: &mut Vec<u8>) {
         for value in self.position.iter().chain(&self.velocity).chain(&self.tension) {
             out.extend_from_slice(&value.to_le_bytes());

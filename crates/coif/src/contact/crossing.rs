@@ -1,0 +1,299 @@
+//! When two moving segments first meet.
+//!
+//! Four points that move straight are in one plane at the roots of a cubic; at such a time the
+//! segments meet if their distance is nothing. The cubic is solved between its turning points, where
+//! it has at most one root, and the turning points themselves are tried as well: a root that only
+//! touches zero is not lost to rounding. Segments that stay in one plane have no cubic; they are
+//! brought together step by step instead. All in double precision.
+
+use glam::{DVec3, Vec3};
+
+use super::segments::closest_points;
+
+/// How near segments have to be to meet (m): a hundredth of a hair's radius.
+pub const TOLERANCE: f64 = 4e-7;
+
+/// The volume between the segments over that of the box around them, below which they count as in one
+/// plane all the time. Single precision of the points leaves a few times 1e-7.
+const FLAT: f64 = 3e-6;
+
+/// Value of the cubic over its largest coefficient, below which a turning point may be a root.
+const TOUCHES: f64 = 1e-6;
+
+/// Most steps that bring segments in one plane together.
+const STEPS: usize = 64;
+
+/// Two segments that meet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Crossing {
+    /// When, as a share of the step.
+    pub time: f64,
+    /// Where on the first segment and on the second, 0..1.
+    pub at: [f32; 2],
+}
+
+/// Two points that move straight: where they start and how far they go.
+#[derive(Debug, Clone, Copy)]
+struct Moving {
+    start: [DVec3; 2],
+    way: [DVec3; 2],
+}
+
+impl Moving {
+    fn new(start: [Vec3; 2], end: [Vec3; 2]) -> Self {
+        let start = start.map(|p| p.as_dvec3());
+        Self { start, way: [end[0].as_dvec3() - start[0], end[1].as_dvec3() - start[1]] }
+    }
+
+    /// Start and direction at a time.
+    fn at(&self, time: f64) -> (DVec3, DVec3) {
+        let [a, b] = [0, 1].map(|i| self.start[i] + self.way[i] * time);
+        (a, b - a)
+    }
+
+    /// The longest way of an end relative to one of the other segment's: no two places come nearer by
+    /// more.
+    fn fastest(&self, other: &Self) -> f64 {
+        let [a, b] = self.way;
+        let way2 =
+            |x: DVec3| x.distance_squared(other.way[0]).max(x.distance_squared(other.way[1]));
+        way2(a).max(way2(b)).sqrt()
+    }
+
+    fn bounds(&self) -> (DVec3, DVec3) {
+        let [a, b] = self.start;
+        let [c, d] = [0, 1].map(|i| self.start[i] + self.way[i]);
+        (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)))
+    }
+}
+
+/// When and where segment `a` and segment `b` first meet while their ends go straight from where they
+/// start to where they end, if they do. Each is given as its two ends.
+pub fn first_crossing(
+    a: [Vec3; 2],
+    a_end: [Vec3; 2],
+    b: [Vec3; 2],
+    b_end: [Vec3; 2],
+) -> Option<Crossing> {
+    let (a, b) = (Moving::new(a, a_end), Moving::new(b, b_end));
+    let ((lo, hi), (other_lo, other_hi)) = (a.bounds(), b.bounds());
+    let near = DVec3::splat(TOLERANCE);
+    // What is not a number meets nothing.
+    if !((lo - near).cmple(other_hi).all() && other_lo.cmple(hi + near).all()) {
+        return None;
+    }
+    // Most pairs are farther apart than they can go.
+    let ((p, u), (q, v)) = (a.at(0.0), b.at(0.0));
+    let distance = f64::from(closest_points(p, u, q, v).distance());
+    if distance > a.fastest(&b) + TOLERANCE {
+        return None;
+    }
+    let (cubic, size) = coplanarity(&a, &b);
+    let largest = cubic.iter().fold(0.0f64, |most, k| most.max(k.abs()));
+    if largest <= FLAT * size {
+        return approach(&a, &b);
+    }
+    unit_roots(cubic, TOUCHES * largest).into_iter().flatten().find_map(|time| meet(&a, &b, time))
+}
+
+/// The crossing at a time, if the segments meet then.
+fn meet(a: &Moving, b: &Moving, time: f64) -> Option<Crossing> {
+    let ((p, u), (q, v)) = (a.at(time), b.at(time));
+    let closest = closest_points(p, u, q, v);
+    let met = f64::from(closest.distance()) <= TOLERANCE;
+    met.then_some(Crossing { time, at: [closest.s, closest.t] })
+}
+
+/// Coefficients of the volume between the segments over time, constant first, and the volume of a box
+/// around them for comparison.
+fn coplanarity(a: &Moving, b: &Moving) -> ([f64; 4], f64) {
+    let edge = |m: &Moving| [m.start[1] - m.start[0], m.way[1] - m.way[0]];
+    let (u, v) = (edge(a), edge(b));
+    let w = [b.start[0] - a.start[0], b.way[0] - a.way[0]];
+    let volume = |i: usize, j: usize, k: usize| u[i].cross(v[j]).dot(w[k]);
+    let cubic = [
+        volume(0, 0, 0),
+        volume(1, 0, 0) + volume(0, 1, 0) + volume(0, 0, 1),
+        volume(1, 1, 0) + volume(1, 0, 1) + volume(0, 1, 1),
+        volume(1, 1, 1),
+    ];
+    let length = |e: &[DVec3; 2]| e[0].length().max((e[0] + e[1]).length());
+    (cubic, length(&u) * length(&v) * (w[0].length() + w[1].length()))
+}
+
+/// The roots of a cubic between 0 and 1 in order, and places where it turns around within `touches`
+/// of zero.
+fn unit_roots(k: [f64; 4], touches: f64) -> [Option<f64>; 7] {
+    let f = |t: f64| k[0] + t * (k[1] + t * (k[2] + t * k[3]));
+    // Cut at the turning points: in between there is at most one root.
+    let turns = quadratic_roots(3.0 * k[3], 2.0 * k[2], k[1]).map(|t| t.clamp(0.0, 1.0));
+    let cuts = [0.0, turns[0].min(turns[1]), turns[0].max(turns[1]), 1.0];
+    let mut roots = [None; 7];
+    for (i, &cut) in cuts.iter().enumerate() {
+        if f(cut).abs() <= touches {
+            roots[2 * i] = Some(cut);
+        }
+        if i < 3 && f(cut) * f(cuts[i + 1]) < 0.0 {
+            roots[2 * i + 1] = Some(bisect(f, cut, cuts[i + 1]));
+        }
+    }
+    roots
+}
+
+/// The root between two times at which the signs differ.
+fn bisect(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let rises = f(low) < 0.0;
+    // Fifty halvings leave nothing of double precision.
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if (f(middle) < 0.0) == rises {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// Real roots of `a t^2 + b t + c`; zero for those that there are not.
+fn quadratic_roots(a: f64, b: f64, c: f64) -> [f64; 2] {
+    let root = (b * b - 4.0 * a * c).max(0.0).sqrt();
+    // Add what has the same sign, then divide, so that nothing cancels.
+    let q = -0.5 * (b + root.copysign(b));
+    [q / a, c / q].map(|t| if t.is_finite() { t } else { 0.0 })
+}
+
+/// The first meeting of segments that stay in one plane.
+///
+/// Model: no point comes nearer to the other segment than the fastest of the ends allows, so time can
+/// go on by distance over that speed until they meet.
+fn approach(a: &Moving, b: &Moving) -> Option<Crossing> {
+    let speed = a.fastest(b);
+    let mut time = 0.0;
+    for _ in 0..STEPS {
+        if let Some(crossing) = meet(a, b, time) {
+            return Some(crossing);
+        }
+        let ((p, u), (q, v)) = (a.at(time), b.at(time));
+        let distance = f64::from(closest_points(p, u, q, v).distance());
+        time += (distance - 0.5 * TOLERANCE) / speed;
+        if time > 1.0 || time.is_nan() {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
+        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+        /// Segments that are made to meet at a time do meet, no later than that.
+        #[test]
+        fn constructed_crossings_are_found(
+            time in 0.0f32..1.0, s in 0.02f32..0.98, t in 0.02f32..0.98,
+            u in vec3(0.01), v in vec3(0.01), place in vec3(0.3),
+            ways in [vec3(0.02), vec3(0.02), vec3(0.02), vec3(0.02)], straight: bool
+        ) {
+            prop_assume!(u.length() > 1e-3 && v.length() > 1e-3);
+            let ways = if straight { [ways[0], ways[0], ways[2], ways[2]] } else { ways };
+            // At `time` the places s and t are at `place`.
+            let then = [place - u * s, place + u * (1.0 - s), place - v * t, place + v * (1.0 - t)];
+            let start: [Vec3; 4] = std::array::from_fn(|i| then[i] - ways[i] * time);
+            let end: [Vec3; 4] = std::array::from_fn(|i| then[i] + ways[i] * (1.0 - time));
+            let found = first_crossing(
+                [start[0], start[1]], [end[0], end[1]], [start[2], start[3]], [end[2], end[3]],
+            );
+            let found = found.expect("a crossing");
+            // Rounding of the ends moves the time where hair is slow or nearly in one plane.
+            prop_assert!(found.time <= f64::from(time) + 0.05, "{found:?} {time}");
+        }
+
+        /// What is found is true: the segments are together then. What keeps apart is not found.
+        #[test]
+        fn only_true_crossings_are_found(
+            start in [vec3(0.01), vec3(0.01), vec3(0.01), vec3(0.01)],
+            end in [vec3(0.01), vec3(0.01), vec3(0.01), vec3(0.01)]
+        ) {
+            let a = Moving::new([start[0], start[1]], [end[0], end[1]]);
+            let b = Moving::new([start[2], start[3]], [end[2], end[3]]);
+            let found = first_crossing(
+                [start[0], start[1]], [end[0], end[1]], [start[2], start[3]], [end[2], end[3]],
+            );
+            let distance = |time: f64| {
+                let ((p, u), (q, v)) = (a.at(time), b.at(time));
+                f64::from(closest_points(p, u, q, v).distance())
+            };
+            if let Some(found) = found {
+                prop_assert!(distance(found.time) <= TOLERANCE);
+            }
+            let until = found.map_or(1.0, |found| found.time);
+            // Before the first crossing the volume changes its sign only where segments are apart.
+            let times = || (0..=400).map(|i| until * f64::from(i) / 400.0);
+            let least = times().map(distance).fold(f64::INFINITY, f64::min);
+            prop_assert!(found.is_some() || least > 0.0, "{least}");
+        }
+
+        /// Parallel hairs that move in their plane meet, however they are turned.
+        #[test]
+        fn flat_crossings_are_found(
+            axis in vec3(1.0), angle in 0.0f32..6.3, shift in -0.004f32..0.004, tilt in -0.3f32..0.3
+        ) {
+            let turn = glam::Quat::from_axis_angle(axis.normalize_or(Vec3::X), angle);
+            let place = |x: f32, y: f32| turn * Vec3::new(x, y, 0.0) + Vec3::new(0.1, 0.2, -0.1);
+            let slope = tilt * 1e-3;
+            let a = [place(-0.005, 0.0), place(0.005, 0.0)];
+            let b = [place(shift - 0.005, 1e-3), place(shift + 0.005, 1e-3 + slope)];
+            let end = [place(shift - 0.005, -1e-3), place(shift + 0.005, slope - 1e-3)];
+            let found = first_crossing(a, a, b, end).expect("a crossing");
+            // The lower end comes first.
+            prop_assert!((found.time - 0.5).abs() < 0.16, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn tangent_and_degenerate_motions_are_found() {
+        let a = [Vec3::new(-1.0, 0.0, 0.0), Vec3::new(1.0, 0.0, 0.0)];
+        let along_z = |x: f32, y: f32| [Vec3::new(x, y, -1.0), Vec3::new(x, y, 1.0)];
+        // It comes to rest on the other, comes from it, or stays on it.
+        for (from, to) in [(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)] {
+            let found = first_crossing(a, a, along_z(0.2, from), along_z(0.2, to));
+            assert!(found.is_some(), "{from} {to}");
+        }
+        // It turns while it passes, and is parallel when they meet: the volume only touches zero.
+        let turning = |t: f32| [Vec3::new(-0.2, t, 0.0), Vec3::new(0.1, t, t)];
+        let found = first_crossing(a, a, turning(-0.5), turning(0.5)).expect("a crossing");
+        assert!((found.time - 0.5).abs() < 1e-6, "{found:?}");
+        // Past the end, beside, and too late.
+        assert!(first_crossing(a, a, along_z(1.2, 1.0), along_z(1.2, -1.0)).is_none());
+        assert!(first_crossing(a, a, along_z(0.0, 1.0), along_z(0.0, 0.1)).is_none());
+        let gone = [Vec3::NAN; 2];
+        assert!(first_crossing(a, a, along_z(0.0, 1.0), gone).is_none());
+        assert!(first_crossing(gone, gone, a, a).is_none());
+    }
+
+    #[test]
+    fn roots_of_all_kinds_are_found() {
+        let count = |k: [f64; 4]| unit_roots(k, 1e-9).into_iter().flatten().count();
+        // (t - 0.2)(t - 0.5)(t - 0.7)
+        let k = [-0.07, 0.59, -1.4, 1.0];
+        let roots: Vec<f64> = unit_roots(k, 1e-12).into_iter().flatten().collect();
+        assert_eq!(roots.len(), 3);
+        for (found, true_root) in roots.iter().zip([0.2, 0.5, 0.7]) {
+            assert!((found - true_root).abs() < 1e-12, "{roots:?}");
+        }
+        // (t - 0.5)^2, (t - 0.5)^3, t - 0.5, and t^2 + 1.
+        assert!(count([0.25, -1.0, 1.0, 0.0]) >= 1);
+        assert!(count([-0.125, 0.75, -1.5, 1.0]) >= 1);
+        assert!(count([-0.5, 1.0, 0.0, 0.0]) == 1);
+        assert!(count([1.0, 0.0, 1.0, 0.0]) == 0);
+    }
+}

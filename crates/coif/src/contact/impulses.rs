@@ -1,0 +1,266 @@
+//! Equal and opposite impulses between places on two segments, for many pairs at once.
+//!
+//! Model: all pairs see the same velocities, and a point that takes part in n pairs shares its mass
+//! among them: a pair's impulse is found for points n times as light, and given to the points as they
+//! are. So impulses on a point are averaged, never add up to too much, and each pair conserves
+//! momentum exactly.
+//!
+//! Why not one pair after the other: that depends on the order of the pairs, and colours that keep it
+//! parallel change whenever a pair comes or goes. Here each point gathers its impulses in the order
+//! of the pairs, so the bits do not depend on the number of threads.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::segments::Segments;
+
+/// Pairs or points that one task takes.
+const CHUNK: usize = 1024;
+
+/// A place on one segment and a place on another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Link {
+    pub(super) a: u32,
+    pub(super) b: u32,
+    /// Shares of the way along `a` and `b`, 0..1.
+    pub(super) at: [f32; 2],
+}
+
+impl Link {
+    /// The four points and their weights in the vector from the place on `b` to that on `a`.
+    #[inline]
+    pub(super) fn points(&self) -> [(usize, f32); 4] {
+        let (a, b, [s, t]) = (self.a as usize, self.b as usize, self.at);
+        [(a, 1.0 - s), (a + 1, s), (b, t - 1.0), (b + 1, -t)]
+    }
+
+    /// The vector from the place on `b` to that on `a`, of what the points carry.
+    #[inline]
+    pub(super) fn difference(&self, values: &[Vec3]) -> Vec3 {
+        self.points().iter().map(|&(p, w)| values[p] * w).sum()
+    }
+}
+
+/// What a pair knows of the points it pushes.
+pub(super) struct Seen {
+    /// Velocity of the place on `a` relative to that on `b` (m/s).
+    pub(super) velocity: Vec3,
+    /// Relative velocity per impulse (1/kg), with masses shared among pairs.
+    pub(super) inverse_mass: f32,
+}
+
+/// Which links each segment has.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    /// Per segment: where its links start, as `a`.
+    first_a: Vec<u32>,
+    /// Per segment: where its links start in `order_b`, as `b`.
+    first_b: Vec<u32>,
+    /// The links in the order of `b`.
+    order_b: Vec<u32>,
+}
+
+impl Ends {
+    /// Takes links in the order of `a`, then `b`.
+    pub(super) fn prepare(&mut self, points: usize, links: &[Link]) {
+        let add_up = |first: &mut [u32]| {
+            for p in 1..first.len() {
+                first[p] += first[p - 1];
+            }
+        };
+        self.first_a.clear();
+        self.first_a.resize(points + 1, 0);
+        links.iter().for_each(|link| self.first_a[link.a as usize + 1] += 1);
+        add_up(&mut self.first_a);
+        // Sort by `b`: count, then put each link behind those before it.
+        self.first_b.clear();
+        self.first_b.resize(points + 2, 0);
+        links.iter().for_each(|link| self.first_b[link.b as usize + 2] += 1);
+        add_up(&mut self.first_b);
+        self.order_b.clear();
+        self.order_b.resize(links.len(), 0);
+        for (i, link) in links.iter().enumerate() {
+            let at = &mut self.first_b[link.b as usize + 1];
+            self.order_b[*at as usize] = i as u32;
+            *at += 1;
+        }
+    }
+
+    /// The links of a segment as `a`.
+    #[inline]
+    pub(super) fn of_a(&self, segment: usize) -> std::ops::Range<usize> {
+        self.first_a[segment] as usize..self.first_a[segment + 1] as usize
+    }
+
+    /// The links of a segment as `b`.
+    #[inline]
+    pub(super) fn of_b(&self, segment: usize) -> &[u32] {
+        &self.order_b[self.first_b[segment] as usize..self.first_b[segment + 1] as usize]
+    }
+
+    /// How many links a segment has.
+    #[inline]
+    fn count(&self, segment: usize) -> usize {
+        self.of_a(segment).len() + self.of_b(segment).len()
+    }
+
+    /// How many links move a point.
+    #[inline]
+    fn shared(&self, point: usize) -> usize {
+        let before = if point > 0 { self.count(point - 1) } else { 0 };
+        before + self.count(point)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        4 * (self.first_a.capacity() + self.first_b.capacity() + self.order_b.capacity())
+    }
+}
+
+/// Who touches whom, and the impulses of a round.
+#[derive(Debug, Default)]
+pub(super) struct Impulses {
+    ends: Ends,
+    impulse: Vec<Vec3>,
+}
+
+impl Impulses {
+    /// Bytes of memory in use.
+    pub(super) fn bytes(&self) -> usize {
+        self.ends.bytes() + 12 * self.impulse.capacity()
+    }
+
+    /// Takes links in the order of `a`, then `b`.
+    pub(super) fn prepare(&mut self, points: usize, links: &[Link]) {
+        self.ends.prepare(points, links);
+    }
+
+    /// What a link sees of the points it pushes.
+    #[inline]
+    fn seen(&self, link: &Link, inverse_mass: &[f32], velocity: &[Vec3]) -> Seen {
+        let mut sum = 0.0;
+        for (p, w) in link.points() {
+            sum += w * w * inverse_mass[p] * self.ends.shared(p) as f32;
+        }
+        Seen { velocity: link.difference(velocity), inverse_mass: sum }
+    }
+
+    /// Finds all impulses (N s) on the places `a` at these velocities. `impulse` gets the link, its
+    /// state, and what it sees.
+    pub(super) fn round<T: Send>(
+        &mut self,
+        segments: &Segments,
+        links: &[Link],
+        state: &mut [T],
+        velocity: &[Vec3],
+        impulse: impl Fn(&Link, &mut T, Seen) -> Vec3 + Sync,
+    ) {
+        let mut found = std::mem::take(&mut self.impulse);
+        found.clear();
+        found.resize(links.len(), Vec3::ZERO);
+        let inverse_mass = segments.inverse_mass();
+        found
+            .par_chunks_mut(CHUNK)
+            .zip(links.par_chunks(CHUNK).zip(state.par_chunks_mut(CHUNK)))
+            .for_each(|(found, (links, state))| {
+                for ((found, link), state) in found.iter_mut().zip(links).zip(state) {
+                    let seen = self.seen(link, inverse_mass, velocity);
+                    if seen.inverse_mass > 0.0 {
+                        let push = impulse(link, state, seen);
+                        *found = if push.is_finite() { push } else { Vec3::ZERO };
+                    }
+                }
+            });
+        self.impulse = found;
+    }
+
+    /// The change of a point's velocity (m/s) by the impulses of the last round.
+    #[inline]
+    pub(super) fn change(&self, point: usize, links: &[Link], inverse_mass: &[f32]) -> Vec3 {
+        let mut sum = Vec3::ZERO;
+        if inverse_mass[point] == 0.0 {
+            return sum;
+        }
+        // The point is the end of the segment before it and the start of its own.
+        for segment in point.saturating_sub(1)..=point {
+            let starts = segment == point;
+            for i in self.ends.of_a(segment) {
+                let share = links[i].at[0];
+                sum += self.impulse[i] * if starts { 1.0 - share } else { share };
+            }
+            for &i in self.ends.of_b(segment) {
+                let share = links[i as usize].at[1];
+                sum -= self.impulse[i as usize] * if starts { 1.0 - share } else { share };
+            }
+        }
+        sum * inverse_mass[point]
+    }
+
+    /// Adds the impulses of the last round to the velocities (m/s).
+    pub(super) fn add_to(&self, segments: &Segments, links: &[Link], velocity: &mut [Vec3]) {
+        let inverse_mass = segments.inverse_mass();
+        velocity.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, velocity)| {
+            for (i, v) in velocity.iter_mut().enumerate() {
+                *v += self.change(chunk * CHUNK + i, links, inverse_mass);
+            }
+        });
+    }
+}
+
+/// A push of `normal` along `n` and the friction that comes with it: no more than `friction` times
+/// the push, and no more than stops the sliding.
+#[inline]
+pub(super) fn with_friction(n: Vec3, normal: f32, friction: f32, seen: &Seen) -> Vec3 {
+    let slide = seen.velocity - n * seen.velocity.dot(n);
+    let speed = slide.length();
+    let stop = speed / seen.inverse_mass;
+    let drag = stop.min(friction * normal);
+    n * normal - if speed > 0.0 { slide * (drag / speed) } else { Vec3::ZERO }
+}
+
+/// A unit vector across two segments, where the way between them is too short to have a direction.
+pub(super) fn across(a: Vec3, b: Vec3) -> Vec3 {
+    let n = a.cross(b);
+    let least = 1e-6 * a.length() * b.length();
+    if n.length() > least {
+        n.normalize_or(Vec3::Y)
+    } else {
+        a.try_normalize().map_or(Vec3::Y, |a| a.any_orthonormal_vector())
+    }
+}
+
+/// Lists that tasks fill on their own and that are read one after the other.
+#[derive(Debug)]
+pub(super) struct Lists<T> {
+    lists: Vec<Vec<T>>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { lists: Vec::new() }
+    }
+}
+
+impl<T: Copy + Send + Sync> Lists<T> {
+    /// Lets `fill` add what the points `range` have to its list.
+    pub(super) fn fill(
+        &mut self,
+        points: usize,
+        fill: impl Fn(std::ops::Range<usize>, &mut Vec<T>) + Sync,
+    ) {
+        self.lists.resize_with(points.div_ceil(CHUNK), Vec::new);
+        self.lists.par_iter_mut().enumerate().for_each(|(chunk, list)| {
+            list.clear();
+            fill(chunk * CHUNK..((chunk + 1) * CHUNK).min(points), list);
+        });
+    }
+
+    /// All in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.lists.iter().flatten()
+    }
+
+    /// Bytes of memory in use.
+    pub(super) fn bytes(&self) -> usize {
+        self.lists.iter().map(|list| list.capacity() * size_of::<T>()).sum()
+    }
+}

@@ -1,0 +1,539 @@
+//! Pairs of segments that are near each other, or will be.
+//!
+//! ```text
+//!  points ─► boxes ─► cells ─► rows of cells along each segment ─► pairs by segment
+//!            middle,   counting  eight segments at a time           sorted
+//!            reach     sort
+//! ```
+//!
+//! Segments are sorted by the cell of their middle. A segment looks for others in the rows of cells
+//! around its own line, not in a cube around it: for hair, ten times fewer. Each pair is found once, by
+//! the longer (or faster) of the two, so that one long segment does not make the search of all others
+//! wide. Pairs are found with a margin and are good until something has moved by half of it.
+//!
+//! The list is in the order of the segments and the same for any number of threads.
+
+mod grid;
+mod near;
+
+use fearless_simd::{Level, dispatch};
+use glam::Vec3;
+use rayon::prelude::*;
+
+use self::grid::Grid;
+use self::near::Sorted;
+use super::segments::{Segments, usable};
+
+/// Points or segments that one task takes.
+const CHUNK: usize = 2048;
+
+/// Segments of one strand touch if they are at least this far apart along it: nearer ones are held by
+/// the strand itself.
+pub const APART: u32 = 4;
+
+/// Most pairs that one segment finds; of more, the nearest are kept.
+const MOST_FOUND: usize = 48;
+
+/// Segments larger than this times the mean search farther than most.
+const LONG: f32 = 2.0;
+
+/// How near is near (m).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reach {
+    /// Segments as near as this are pairs.
+    pub distance: f32,
+    /// Added to the distance, so that the pairs stay good while hair moves by half of it.
+    pub margin: f32,
+}
+
+/// Finds pairs and keeps them.
+pub struct Pairs {
+    level: Level,
+    grid: Grid,
+    sorted: Sorted,
+    sizes: Vec<f32>,
+    keys: Vec<u32>,
+    chunks: Vec<Found>,
+    /// Per point: where its segment's pairs start in `other`.
+    first: Vec<u32>,
+    /// The segments with the higher number of all pairs.
+    other: Vec<u32>,
+    /// Where the points were, in the middle of their motion.
+    reference: Vec<Vec3>,
+    reach: Reach,
+    good: bool,
+    dropped: u64,
+    searches: u64,
+}
+
+/// What one task found.
+#[derive(Debug, Default)]
+struct Found {
+    /// How many pairs each of its segments found.
+    counts: Vec<u8>,
+    /// The other segments of these pairs.
+    others: Vec<u32>,
+    dropped: u64,
+}
+
+/// What there is about the points of a chunk.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    lo: Vec3,
+    hi: Vec3,
+    size: f32,
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Self {
+            level: Level::new(),
+            grid: Grid::default(),
+            sorted: Sorted::default(),
+            sizes: Vec::new(),
+            keys: Vec::new(),
+            chunks: Vec::new(),
+            first: Vec::new(),
+            other: Vec::new(),
+            reference: Vec::new(),
+            reach: Reach { distance: 0.0, margin: 0.0 },
+            good: false,
+            dropped: 0,
+            searches: 0,
+        }
+    }
+}
+
+impl Pairs {
+    /// Makes sure that all pairs are there that come as near as `reach` while the points go straight
+    /// from `start` to `end`. Searches anew only if points have moved by more than the margin allows.
+    pub fn find(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
+        let points = segments.points().min(start.len()).min(end.len());
+        let (start, end) = (&start[..points], &end[..points]);
+        let same = self.good && self.reach == reach && self.reference.len() == points;
+        if !(same && self.covers(start) && self.covers(end)) {
+            self.search(segments, start, end, reach);
+        }
+    }
+
+    /// Forgets all pairs.
+    pub fn clear(&mut self) {
+        self.good = false;
+    }
+
+    /// The pairs of a segment with segments of a higher number, in order.
+    #[inline]
+    pub fn of(&self, segment: usize) -> &[u32] {
+        &self.other[self.first[segment] as usize..self.first[segment + 1] as usize]
+    }
+
+    /// How many points the pairs are for.
+    pub fn points(&self) -> usize {
+        self.first.len().saturating_sub(1)
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.other.len()
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.other.is_empty()
+    }
+
+    /// Pairs that the last search left out where hair was too dense to keep all of them.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// How often pairs were searched for anew.
+    pub fn searches(&self) -> u64 {
+        self.searches
+    }
+
+    /// Bytes of memory in use.
+    pub fn bytes(&self) -> usize {
+        let bytes = |c: &Found| c.others.capacity() * 4 + c.counts.capacity();
+        let found: usize = self.chunks.iter().map(bytes).sum();
+        let words = self.sizes.capacity() + self.keys.capacity() + self.first.capacity();
+        let words = words + self.other.capacity() + self.grid.first.capacity();
+        found + 4 * words + 12 * self.reference.capacity() + self.sorted.bytes()
+    }
+
+    /// Whether the pairs are good for these positions: hair as a whole may move, but its points not
+    /// relative to it.
+    fn covers(&self, position: &[Vec3]) -> bool {
+        let mean = mean_shift(&self.reference, position);
+        let (reference, pad_of) = (&self.reference, &self.sorted.pad_of);
+        mean.is_finite()
+            && position.par_chunks(CHUNK).enumerate().all(|(chunk, position)| {
+                let first = chunk * CHUNK;
+                position.iter().enumerate().all(|(i, now)| {
+                    // A point may go as far as both of its segments.
+                    let p = first + i;
+                    let most = pad_of[p].min(pad_of[p.saturating_sub(1)]);
+                    let moved = (*now - reference[p] - mean).length_squared();
+                    moved <= most * most || !usable(*now)
+                })
+            })
+    }
+
+    fn search(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
+        self.searches += 1;
+        self.reach = reach;
+        self.measure(segments, start, end);
+        self.sort(segments);
+        self.look(segments);
+        self.collect(start.len());
+        self.good = true;
+    }
+
+    /// Takes the points in the middle of their motion, and fits the grid.
+    fn measure(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3]) {
+        let points = start.len();
+        self.reference.resize(points, Vec3::ZERO);
+        self.reference
+            .par_chunks_mut(CHUNK)
+            .zip(start.par_chunks(CHUNK).zip(end.par_chunks(CHUNK)))
+            .for_each(|(reference, (start, end))| {
+                for ((reference, start), end) in reference.iter_mut().zip(start).zip(end) {
+                    *reference = 0.5 * (*start + *end);
+                }
+            });
+        // A segment's size: half its length, and how far it moves relative to all hair.
+        let shift = mean_shift(start, end);
+        let shift = if shift.is_finite() { shift } else { Vec3::ZERO };
+        let (reference, pad) = (&self.reference, 0.5 * self.reach.margin);
+        self.sorted.start(points);
+        self.sizes.resize(points, 0.0);
+        let spread = self.sizes.par_chunks_mut(CHUNK).zip(self.sorted.pad_of.par_chunks_mut(CHUNK));
+        let spread = spread.enumerate().map(|(chunk, (sizes, pads))| {
+            let mut spread = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
+            for (i, (size, own)) in sizes.iter_mut().zip(pads).enumerate() {
+                let p = chunk * CHUNK + i;
+                (*size, *own) = (-1.0, f32::INFINITY);
+                if !(segments.starts(p) && p + 1 < points) {
+                    continue;
+                }
+                let [a, b] = [reference[p], reference[p + 1]];
+                let moved = [p, p + 1].map(|p| 0.5 * (end[p] - start[p] - shift).length());
+                let half = 0.5 * a.distance(b);
+                let motion = moved[0].max(moved[1]);
+                if usable(a) && usable(b) && usable(Vec3::splat(half + motion)) {
+                    *own = pad + motion;
+                    *size = half + *own;
+                    let middle = 0.5 * (a + b);
+                    spread = spread.union(Spread { lo: middle, hi: middle, size: *size });
+                }
+            }
+            spread
+        });
+        let none = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
+        let spread = spread.reduce(|| none, Spread::union);
+        let (sum, used) = self
+            .sizes
+            .iter()
+            .filter(|&&s| s >= 0.0)
+            .fold((0.0, 0u32), |(s, n), x| (s + f64::from(*x), n + 1));
+        let mean = (sum / f64::from(used.max(1))) as f32;
+        let usual = if spread.size <= LONG * mean { spread.size } else { LONG * mean };
+        self.grid.fit(&self.reference, (spread.lo, spread.hi), usual, self.reach.distance, used);
+        self.sorted.usual = usual;
+    }
+
+    /// Sorts the segments by cell: a counting sort, so that segments of a cell stay in order.
+    fn sort(&mut self, segments: &Segments) {
+        let points = self.reference.len();
+        let (grid, reference, sizes) = (&self.grid, &self.reference, &self.sizes);
+        self.keys.resize(points, 0);
+        self.keys.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, keys)| {
+            for (i, key) in keys.iter_mut().enumerate() {
+                let p = chunk * CHUNK + i;
+                *key = u32::MAX;
+                if sizes[p] >= 0.0 {
+                    *key = grid.key(0.5 * (reference[p] + reference[p + 1]));
+                }
+            }
+        });
+        let first = &mut self.grid.first;
+        first.clear();
+        first.resize(self.grid.cells + 2, 0);
+        let used = self.keys.iter().filter(|&&key| key != u32::MAX);
+        used.clone().for_each(|&key| first[key as usize + 2] += 1);
+        for cell in 2..first.len() {
+            first[cell] += first[cell - 1];
+        }
+        let count = first[first.len() - 1] as usize;
+        let order = &mut self.sorted.segment;
+        order.clear();
+        order.resize(count, 0);
+        for (p, &key) in self.keys.iter().enumerate() {
+            if key != u32::MAX {
+                let at = &mut first[key as usize + 1];
+                order[*at as usize] = p as u32;
+                *at += 1;
+            }
+        }
+        debug_assert!(count <= segments.count());
+        self.sorted.fill(&self.reference, &self.sizes);
+    }
+
+    /// Lets every segment look around.
+    fn look(&mut self, segments: &Segments) {
+        let count = self.sorted.segment.len();
+        self.chunks.resize_with(count.div_ceil(CHUNK), Found::default);
+        let (grid, sorted, reach, level) =
+            (&self.grid, &self.sorted, self.reach.distance, self.level);
+        self.chunks.par_iter_mut().enumerate().for_each(|(chunk, found)| {
+            let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
+            dispatch!(level, simd => near::look(simd, grid, sorted, segments, reach, range, found));
+        });
+        self.dropped = self.chunks.iter().map(|found| found.dropped).sum();
+    }
+
+    /// Brings the pairs into the order of the segments.
+    fn collect(&mut self, points: usize) {
+        let first = &mut self.first;
+        first.clear();
+        first.resize(points + 2, 0);
+        let (chunks, order) = (&self.chunks, &self.sorted.segment);
+        for_each_pair(chunks, order, |a, _| first[a as usize + 2] += 1);
+        for p in 2..first.len() {
+            first[p] += first[p - 1];
+        }
+        let count = first[first.len() - 1] as usize;
+        resize(&mut self.other, count);
+        let other = &mut self.other;
+        for_each_pair(chunks, order, |a, b| {
+            let at = &mut first[a as usize + 1];
+            other[*at as usize] = b;
+            *at += 1;
+        });
+        first.pop();
+        sort_lists(&self.first, &mut self.other);
+    }
+}
+
+impl Spread {
+    fn union(self, other: Self) -> Self {
+        Self {
+            lo: self.lo.min(other.lo),
+            hi: self.hi.max(other.hi),
+            size: self.size.max(other.size),
+        }
+    }
+}
+
+/// Goes through all pairs, the lower number first, in the order in which they were found.
+fn for_each_pair(chunks: &[Found], order: &[u32], mut work: impl FnMut(u32, u32)) {
+    for (found, order) in chunks.iter().zip(order.chunks(CHUNK)) {
+        let mut others = found.others.iter();
+        for (&own, &count) in order.iter().zip(&found.counts) {
+            for &other in others.by_ref().take(usize::from(count)) {
+                work(own.min(other), own.max(other));
+            }
+        }
+    }
+}
+
+/// Gives a list that is about to be overwritten another length, with an eighth to spare when it grows.
+fn resize(list: &mut Vec<u32>, length: usize) {
+    list.clear();
+    if list.capacity() < length {
+        list.reserve_exact(length + length / 8);
+    }
+    list.resize(length, 0);
+}
+
+/// Sorts each list of `values`; `first` holds where they start and where the last one ends.
+fn sort_lists(first: &[u32], values: &mut [u32]) {
+    let lists = first.len() - 1;
+    if lists <= CHUNK {
+        let base = first[0];
+        for w in first.windows(2) {
+            values[(w[0] - base) as usize..(w[1] - base) as usize].sort_unstable();
+        }
+        return;
+    }
+    let middle = lists / 2;
+    let (low, high) = values.split_at_mut((first[middle] - first[0]) as usize);
+    rayon::join(|| sort_lists(&first[..=middle], low), || sort_lists(&first[middle..], high));
+}
+
+/// Mean way of all points (m), summed in a fixed order.
+fn mean_shift(from: &[Vec3], to: &[Vec3]) -> Vec3 {
+    // One point in sixteen tells how hair moves as a whole.
+    let ways = from.iter().zip(to).step_by(16).map(|(from, to)| *to - *from);
+    let (sum, count) = ways
+        .filter(|way| way.is_finite())
+        .fold((Vec3::ZERO, 0u32), |(sum, count), way| (sum + way, count + 1));
+    sum / count.max(1) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::super::segments::closest_points_segment_segment;
+    use super::*;
+    use crate::groom::{Fibre, Groom, Strands};
+
+    /// Strands that wander, and where their points go.
+    fn hair(seed: u32, strands: usize, size: f32) -> (Segments, Vec<Vec3>, Vec<Vec3>) {
+        let mut state = seed.wrapping_mul(2_654_435_761) | 1;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let mut all = Strands::new();
+        for s in 0..strands {
+            let mut vector = || Vec3::new(random(), random(), random());
+            let mut p = vector() * size;
+            let direction = vector();
+            // One strand in nine has long segments, one flies far away.
+            let step = if s % 9 == 4 { 0.04 } else { 0.006 };
+            if s == 5 {
+                p += Vec3::splat(40.0);
+            }
+            let mut line = vec![p];
+            for _ in 0..3 + s % 7 {
+                p += (direction + 0.7 * vector()).normalize_or(Vec3::X) * step;
+                line.push(p);
+            }
+            all.push(&line);
+        }
+        let start = all.positions().to_vec();
+        let end = start.iter().enumerate().map(|(i, p)| {
+            let fast = if i % 50 < 4 { 0.02 } else { 0.001 };
+            *p + Vec3::X * 0.1 + Vec3::new(random(), random(), random()) * fast
+        });
+        let end = end.collect();
+        (Segments::new(&Groom::new(all, Fibre::default()), 1.0), start, end)
+    }
+
+    fn distance(position: &[Vec3], a: usize, b: usize) -> f32 {
+        let of = |s: usize| [position[s], position[s + 1]];
+        closest_points_segment_segment(of(a), of(b)).distance()
+    }
+
+    fn list(pairs: &Pairs) -> BTreeSet<(usize, usize)> {
+        (0..pairs.points())
+            .flat_map(|a| pairs.of(a).iter().map(move |&b| (a, b as usize)))
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// The pairs are those that brute force finds: none is missing at any time of the motion, and
+        /// none is there that is far.
+        #[test]
+        fn pairs_are_those_of_brute_force(
+            seed in 1u32..1_000_000, strands in 2usize..60, size in 0.005f32..0.05,
+            reach in 0.0f32..0.004, margin in 0.0f32..0.003, moving: bool
+        ) {
+            let (segments, start, moved) = hair(seed, strands, size);
+            let end = if moving { &moved } else { &start };
+            let mut pairs = Pairs::default();
+            pairs.find(&segments, &start, end, Reach { distance: reach, margin });
+            let found = list(&pairs);
+            prop_assert_eq!(found.len(), pairs.len());
+            prop_assume!(pairs.dropped() == 0);
+            for a in (0..start.len()).filter(|&a| segments.starts(a)) {
+                for b in (a + 1..start.len()).filter(|&b| segments.starts(b)) {
+                    let least = (0..=8)
+                        .map(|i| {
+                            let at = |p: usize| start[p].lerp(end[p], i as f32 / 8.0);
+                            let of = |s: usize| [at(s), at(s + 1)];
+                            closest_points_segment_segment(of(a), of(b)).distance()
+                        })
+                        .fold(f32::INFINITY, f32::min);
+                    let there = found.contains(&(a, b));
+                    if !segments.may_touch(a as u32, b as u32, APART) {
+                        prop_assert!(!there);
+                    } else if least <= reach {
+                        prop_assert!(there, "{a} {b}: {least}");
+                    } else if !moving && least > (reach + margin) * 1.01 + 1e-6 {
+                        prop_assert!(!there, "{a} {b}: {least}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_are_kept_until_something_moves_by_the_margin() {
+        let (segments, mut position, _) = hair(3, 40, 0.02);
+        let reach = Reach { distance: 1e-3, margin: 2e-3 };
+        let mut pairs = Pairs::default();
+        pairs.find(&segments, &position, &position, reach);
+        // Hair that moves as a whole keeps its pairs.
+        position.iter_mut().for_each(|p| *p += Vec3::Y);
+        pairs.find(&segments, &position, &position, reach);
+        assert_eq!(pairs.searches(), 1);
+        position[7] += Vec3::X * 0.5e-3;
+        pairs.find(&segments, &position, &position, reach);
+        assert_eq!(pairs.searches(), 1);
+        position[7] += Vec3::X * 1e-3;
+        pairs.find(&segments, &position, &position, reach);
+        assert_eq!(pairs.searches(), 2);
+        assert!(!pairs.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_in_no_pair() {
+        let (segments, mut position, _) = hair(5, 40, 0.01);
+        position[3] = Vec3::NAN;
+        position[30].y = f32::INFINITY;
+        let reach = Reach { distance: 2e-3, margin: 0.0 };
+        let mut pairs = Pairs::default();
+        pairs.find(&segments, &position, &position, reach);
+        let found = list(&pairs);
+        assert!(!found.is_empty());
+        for (a, b) in found {
+            for bad in [2, 3, 29, 30] {
+                assert!(a != bad && b != bad, "{a} {b}");
+            }
+            assert!(distance(&position, a, b) <= 2.1e-3);
+        }
+    }
+
+    /// All strands in one place: the search ends soon and says what it left out.
+    #[test]
+    fn a_heap_of_hair_is_bounded_and_reported() {
+        let mut all = Strands::new();
+        for s in 0..3000 {
+            let p = Vec3::splat(s as f32 * 1e-7);
+            all.push(&[p, p + Vec3::X * 0.01, p + Vec3::X * 0.02]);
+        }
+        let groom = Groom::new(all, Fibre::default());
+        let segments = Segments::new(&groom, 1.0);
+        let position = groom.strands.positions();
+        let mut pairs = Pairs::default();
+        pairs.find(&segments, position, position, Reach { distance: 1e-3, margin: 0.0 });
+        assert!(pairs.dropped() > 0);
+        assert!(pairs.len() <= segments.count() * MOST_FOUND);
+    }
+
+    #[test]
+    fn the_list_does_not_depend_on_threads() {
+        let (segments, start, end) = hair(11, 2000, 0.05);
+        let run = |threads| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| {
+                let mut pairs = Pairs::default();
+                let reach = Reach { distance: 2e-3, margin: 1e-3 };
+                pairs.find(&segments, &start, &end, reach);
+                (pairs.first.clone(), pairs.other.clone())
+            })
+        };
+        let one = run(1);
+        assert!(one.1.len() > 1000, "{}", one.1.len());
+        assert!(one == run(2) && one == run(3));
+    }
+}

@@ -1,0 +1,185 @@
+//! Hairs that come too near push each other away (`selle2008` 5.3).
+//!
+//! Two segments nearer than a thickness do not come nearer, are pushed apart softly, and rub. Pairs
+//! that a spring holds are left to the spring, which pushes as well.
+
+use glam::Vec3;
+
+use super::impulses::{Impulses, Link, Lists, across, with_friction};
+use super::pairs::Pairs;
+use super::segments::{Segments, closest_points_segment_segment};
+use super::stiction::Stiction;
+use crate::{Error, Result};
+
+/// Parameters of repulsion. The defaults are for human hair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Nearer than this, hairs push (m). Somewhat more than the hair's diameter, so that most contacts
+    /// are soft and few are left to [`edge_collision`](super::edge_collision).
+    pub thickness: f32,
+    /// Force per depth (N/m).
+    pub stiffness: f32,
+    /// Most that a step may push apart, as a share of the depth, 0..1. More makes hair bounce.
+    pub share: f32,
+    /// Coulomb friction between hairs: about 0.2 along the scales, 0.4 against them.
+    pub friction: f32,
+    /// How often all pairs are gone through.
+    pub rounds: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { thickness: 0.2e-3, stiffness: 0.02, share: 0.1, friction: 0.3, rounds: 4 }
+    }
+}
+
+impl Settings {
+    pub(super) fn validate(&self) -> Result<()> {
+        let rounds = f64::from(self.rounds);
+        let checks = [
+            (
+                "repulsion thickness (m)",
+                self.thickness.into(),
+                (1e-6..=1.0).contains(&self.thickness),
+                "1e-6 to 1",
+            ),
+            (
+                "repulsion stiffness (N/m)",
+                self.stiffness.into(),
+                (0.0..=1e6).contains(&self.stiffness),
+                "0 to 1e6",
+            ),
+            ("repulsion share", self.share.into(), (0.0..=1.0).contains(&self.share), "0 to 1"),
+            (
+                "repulsion friction",
+                self.friction.into(),
+                (0.0..=10.0).contains(&self.friction),
+                "0 to 10",
+            ),
+            ("repulsion rounds", rounds, (1.0..=100.0).contains(&rounds), "1 to 100"),
+        ];
+        for (name, value, fine, expected) in checks {
+            if !fine {
+                return Err(Error::OutOfRange { name: name.into(), value, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Repulsion between hairs, with its memory.
+#[derive(Debug)]
+pub struct Repulsion {
+    settings: Settings,
+    found: Lists<Touch>,
+    links: Vec<Link>,
+    touches: Vec<Touch>,
+    impulses: Impulses,
+}
+
+/// Two segments that are too near.
+#[derive(Debug, Clone, Copy)]
+struct Touch {
+    link: Link,
+    /// From the second to the first.
+    normal: Vec3,
+    /// Speed along the normal that they shall have at least (m/s).
+    target: f32,
+}
+
+impl Repulsion {
+    /// Checks the parameters.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        settings.validate()?;
+        Ok(Self {
+            settings: settings.clone(),
+            found: Lists::default(),
+            links: Vec::new(),
+            touches: Vec::new(),
+            impulses: Impulses::default(),
+        })
+    }
+
+    /// How many pairs were too near in the last step.
+    pub fn touching(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Bytes of memory in use.
+    pub fn bytes(&self) -> usize {
+        let touches = self.touches.capacity() * size_of::<Touch>();
+        touches + 16 * self.links.capacity() + self.found.bytes() + self.impulses.bytes()
+    }
+
+    /// Changes velocities so that hairs nearer than the thickness do not come nearer in the next `dt`
+    /// seconds.
+    ///
+    /// Model: along the normal, an inelastic impulse stops the approach; a spring adds
+    /// `dt k depth`, but never so much that the pair goes apart by more than a share of the depth in
+    /// the step. Friction takes at most its coefficient times that push.
+    /// Source: `selle2008` 5.3, after the edge/edge repulsion of Bridson et al. 2002.
+    /// Deviations: pairs are not taken one after the other, see `impulses.rs`; what a pair shall reach
+    /// is fixed before the first round, so that the spring does not push once per round.
+    pub fn repel(
+        &mut self,
+        segments: &Segments,
+        pairs: &Pairs,
+        held: Option<&Stiction>,
+        position: &[Vec3],
+        velocity: &mut [Vec3],
+        dt: f32,
+    ) {
+        let settings = &self.settings;
+        let inverse_mass = segments.inverse_mass();
+        let motion: &[Vec3] = velocity;
+        self.found.fill(pairs.points(), |range, list| {
+            for a in range {
+                for &b in pairs.of(a) {
+                    let second = b as usize;
+                    let of = |s: usize| [position[s], position[s + 1]];
+                    let (p, q) = (of(a), of(second));
+                    let closest = closest_points_segment_segment(p, q);
+                    let depth = settings.thickness - closest.distance();
+                    // What is not a number is not near.
+                    let near = depth > 0.0;
+                    if !near || held.is_some_and(|held| held.holds(a as u32, b)) {
+                        continue;
+                    }
+                    let normal = closest
+                        .apart
+                        .try_normalize()
+                        .unwrap_or_else(|| across(p[1] - p[0], q[1] - q[0]));
+                    let link = Link { a: a as u32, b, at: [closest.s, closest.t] };
+                    let lightness: f32 =
+                        link.points().iter().map(|&(p, w)| w * w * inverse_mass[p]).sum();
+                    if lightness > 0.0 {
+                        let speed = link.difference(motion).dot(normal).max(0.0);
+                        let pushed = speed + dt * settings.stiffness * depth * lightness;
+                        let target = pushed.min((settings.share * depth / dt).max(speed));
+                        list.push(Touch { link, normal, target });
+                    }
+                }
+            }
+        });
+        self.touches.clear();
+        self.touches.extend(self.found.iter());
+        self.links.clear();
+        self.links.extend(self.touches.iter().map(|touch| touch.link));
+        if self.links.is_empty() {
+            return;
+        }
+        self.impulses.prepare(segments.points(), &self.links);
+        let friction = settings.friction;
+        for _ in 0..settings.rounds {
+            let (links, touches) = (&self.links, &mut self.touches);
+            self.impulses.round(segments, links, touches, velocity, |_, touch, seen| {
+                let missing = touch.target - seen.velocity.dot(touch.normal);
+                if missing <= 0.0 {
+                    return Vec3::ZERO;
+                }
+                with_friction(touch.normal, missing / seen.inverse_mass, friction, &seen)
+            });
+            self.impulses.add_to(segments, links, velocity);
+        }
+    }
+}

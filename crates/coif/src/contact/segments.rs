@@ -1,0 +1,230 @@
+//! The segments of all strands, and the closest points of two of them.
+//!
+//! Segment `i` goes from point `i` of the groom to point `i + 1`; the tip of a strand starts none. So
+//! a segment needs no table of its own, and neighbours on a strand are neighbours in memory.
+
+use glam::{DVec3, Vec3};
+
+use crate::groom::Groom;
+
+/// Farthest coordinate (m) of a point that takes part in contact. Beyond, single precision does not
+/// resolve the distance between two hairs.
+const FARTHEST: f32 = 1e4;
+
+/// Squared sine of the angle below which two segments count as parallel: about what double precision
+/// resolves.
+const PARALLEL: f64 = 1e-13;
+
+/// Which points make a segment, and how easily they are moved.
+#[derive(Debug, Clone)]
+pub struct Segments {
+    /// Per point: its strand.
+    strand: Vec<u32>,
+    /// Per point: one over its mass (1/kg), zero if it is embedded in the scalp.
+    inverse_mass: Vec<f32>,
+    count: usize,
+}
+
+impl Segments {
+    /// The segments of a valid groom. A point weighs half of the segments next to it, times
+    /// `mass_scale`: 1 for dry hair.
+    pub fn new(groom: &Groom, mass_scale: f32) -> Self {
+        let strands = &groom.strands;
+        let mut strand = Vec::with_capacity(strands.point_count());
+        let mut inverse_mass = Vec::with_capacity(strands.point_count());
+        for (s, line) in strands.iter().enumerate() {
+            let first = strands.points_of(s).start;
+            let half = |i: usize| -> f32 {
+                let radius = 0.5 * (groom.radius[first + i] + groom.radius[first + i + 1]);
+                0.5 * line[i].distance(line[i + 1]) * groom.fibre.mass_per_length(radius)
+            };
+            for i in 0..line.len() {
+                let before = if i > 0 { half(i - 1) } else { 0.0 };
+                let after = if i + 1 < line.len() { half(i) } else { 0.0 };
+                let held = i < groom.embedded[s].max(1) as usize;
+                let inverse = 1.0 / ((before + after) * mass_scale);
+                inverse_mass.push(if held || !inverse.is_finite() { 0.0 } else { inverse });
+                strand.push(s as u32);
+            }
+        }
+        let count = strands.point_count() - strands.strand_count();
+        Self { strand, inverse_mass, count }
+    }
+
+    /// How many points there are.
+    pub fn points(&self) -> usize {
+        self.strand.len()
+    }
+
+    /// How many segments there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// One over the mass of each point (1/kg); zero if it cannot be moved.
+    pub fn inverse_mass(&self) -> &[f32] {
+        &self.inverse_mass
+    }
+
+    /// Whether a segment starts at this point.
+    #[inline]
+    pub(super) fn starts(&self, point: usize) -> bool {
+        point + 1 < self.strand.len() && self.strand[point] == self.strand[point + 1]
+    }
+
+    /// Whether two segments are far enough from each other along the hair to touch.
+    #[inline]
+    pub(super) fn may_touch(&self, a: u32, b: u32, apart: u32) -> bool {
+        a.abs_diff(b) >= apart || self.strand[a as usize] != self.strand[b as usize]
+    }
+}
+
+/// Whether a point is where contact can be computed.
+#[inline]
+pub(super) fn usable(p: Vec3) -> bool {
+    p.abs().max_element() < FARTHEST && !p.is_nan()
+}
+
+/// The places where two segments are nearest to each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Closest {
+    /// Share of the way along the first segment, 0..1.
+    pub s: f32,
+    /// Share of the way along the second segment, 0..1.
+    pub t: f32,
+    /// From the place on the second to the place on the first (m).
+    pub apart: Vec3,
+}
+
+impl Closest {
+    /// How far the two places are from each other (m).
+    pub fn distance(&self) -> f32 {
+        self.apart.length()
+    }
+}
+
+/// The closest points of the segments `a` and `b`.
+///
+/// Model: minimum of a convex function of two shares on the unit square. The minimum of the two lines
+/// is taken if it is inside; otherwise one share is at its end, and the other follows from it.
+/// Segments that are parallel meet in the middle of where they lie beside each other. Segments without
+/// a length count as points.
+#[inline]
+pub fn closest_points_segment_segment(a: [Vec3; 2], b: [Vec3; 2]) -> Closest {
+    let (p, q) = (a[0].as_dvec3(), b[0].as_dvec3());
+    closest_points(p, a[1].as_dvec3() - p, q, b[1].as_dvec3() - q)
+}
+
+/// The same for segments that start at `p`, `q` and go along `u`, `v`.
+#[inline]
+pub(super) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3) -> Closest {
+    let w = p - q;
+    let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
+    let (uw, vw) = (u.dot(w), v.dot(w));
+    let unit = |x: f64| x.clamp(0.0, 1.0);
+    let (s, t) = if uu <= f64::MIN_POSITIVE {
+        (0.0, if vv <= f64::MIN_POSITIVE { 0.0 } else { unit(vw / vv) })
+    } else if vv <= f64::MIN_POSITIVE {
+        (unit(-uw / uu), 0.0)
+    } else {
+        let area = uu * vv - uv * uv;
+        let s = if area > PARALLEL * uu * vv {
+            unit((uv * vw - vv * uw) / area)
+        } else {
+            // Meet in the middle of the stretch that the second covers of the first.
+            let (from, to) = (-uw / uu, (uv - uw) / uu);
+            0.5 * (unit(from) + unit(to))
+        };
+        // Follow on the second; where that ends, come back to the first.
+        let t = (uv * s + vw) / vv;
+        if (0.0..=1.0).contains(&t) { (s, t) } else { (unit((uv * unit(t) - uw) / uu), unit(t)) }
+    };
+    let apart = w + u * s - v * t;
+    Closest { s: s as f32, t: t as f32, apart: apart.as_vec3() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::groom::{Fibre, Strands};
+
+    fn vec3() -> impl Strategy<Value = Vec3> {
+        // A coarse lattice makes parallel, collinear and crossing segments common.
+        let lattice = (-2i32..3, -2i32..3, -2i32..3)
+            .prop_map(|(x, y, z)| Vec3::new(x as f32, y as f32, z as f32) * 0.25);
+        let free = (-0.5f32..0.5, -0.5f32..0.5, -0.5f32..0.5).prop_map(Vec3::from);
+        prop_oneof![lattice, free]
+    }
+
+    fn distance_to_segment(x: Vec3, [a, b]: [Vec3; 2]) -> f32 {
+        let d = b - a;
+        let t = if d == Vec3::ZERO { 0.0 } else { ((x - a).dot(d) / d.dot(d)).clamp(0.0, 1.0) };
+        x.distance(a + d * t)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        /// No pair of points of the two segments is nearer, and the answer is a pair of their points.
+        #[test]
+        fn nothing_is_nearer(a in [vec3(), vec3()], b in [vec3(), vec3()]) {
+            let c = closest_points_segment_segment(a, b);
+            prop_assert!((0.0..=1.0).contains(&c.s) && (0.0..=1.0).contains(&c.t), "{c:?}");
+            let (x, y) = (a[0].lerp(a[1], c.s), b[0].lerp(b[1], c.t));
+            prop_assert!((x - y).distance(c.apart) < 1e-6, "{c:?}");
+            for i in 0..=64 {
+                let along = a[0].lerp(a[1], i as f32 / 64.0);
+                prop_assert!(c.distance() <= distance_to_segment(along, b) + 1e-6, "{c:?}");
+            }
+            for end in b {
+                prop_assert!(c.distance() <= distance_to_segment(end, a) + 1e-6, "{c:?}");
+            }
+            // The order of the segments does not matter for the distance.
+            let d = closest_points_segment_segment(b, a).distance();
+            prop_assert!((c.distance() - d).abs() < 1e-6);
+        }
+
+        /// Segments that are nearly parallel, where single precision would go astray.
+        #[test]
+        fn nearly_parallel_segments_are_exact(
+            tilt in -1e-4f32..1e-4, shift in -0.9f32..0.9, gap in 1e-4f32..1e-2
+        ) {
+            let a = [Vec3::ZERO, Vec3::X];
+            let b = [Vec3::new(shift, gap, 0.0), Vec3::new(shift + 1.0, gap + tilt, 0.0)];
+            let c = closest_points_segment_segment(a, b);
+            let brute = [
+                distance_to_segment(a[0], b), distance_to_segment(a[1], b),
+                distance_to_segment(b[0], a), distance_to_segment(b[1], a),
+            ];
+            let least = brute.into_iter().fold(f32::INFINITY, f32::min);
+            prop_assert!((c.distance() - least).abs() < 2e-7, "{} {least}", c.distance());
+        }
+    }
+
+    #[test]
+    fn parallel_segments_meet_in_the_middle_of_their_overlap() {
+        let a = [Vec3::ZERO, Vec3::X];
+        let b = [Vec3::new(1.5, 0.1, 0.0), Vec3::new(0.5, 0.1, 0.0)];
+        let c = closest_points_segment_segment(a, b);
+        assert!((c.s - 0.75).abs() < 1e-6 && (c.t - 0.75).abs() < 1e-6, "{c:?}");
+    }
+
+    #[test]
+    fn masses_add_up_and_embedded_points_are_held() {
+        let mut strands = Strands::new();
+        strands.push(&[Vec3::ZERO, Vec3::X * 0.01, Vec3::X * 0.03, Vec3::X * 0.04]);
+        strands.push(&[Vec3::Y, Vec3::Y * 1.02]);
+        let mut groom = Groom::new(strands, Fibre::default());
+        groom.embedded[0] = 2;
+        let segments = Segments::new(&groom, 2.0);
+        assert_eq!(segments.count(), 4);
+        let inverse = segments.inverse_mass();
+        assert_eq!(&inverse[..2], &[0.0, 0.0]);
+        let line = groom.fibre.mass_per_length(groom.fibre.radius);
+        assert!((1.0 / inverse[2] - 2.0 * line * 0.015).abs() < 1e-12);
+        let starts: Vec<bool> = (0..6).map(|p| segments.starts(p)).collect();
+        assert_eq!(starts, [true, true, true, false, true, false]);
+        assert!(!segments.may_touch(0, 2, 4) && segments.may_touch(2, 4, 4));
+    }
+}

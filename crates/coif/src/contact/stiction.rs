@@ -1,0 +1,412 @@
+//! Hairs that stick to each other (`selle2008` 5.2).
+//!
+//! Two segments that come nearer than one distance get a spring between the places where they are
+//! nearest. It keeps these places until it is longer than another distance, then it breaks at once:
+//! hair pulled across hair sticks, and slips (`selle2008` figure 10 c). A segment has at most n springs,
+//! to the nearest segments that will have it.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::ContactSpring;
+use super::impulses::{Ends, Impulses, Link, Lists};
+use super::pairs::Pairs;
+use super::segments::{Segments, closest_points_segment_segment};
+use crate::{Error, Result};
+
+/// Most springs that a segment can have.
+pub const MOST_SPRINGS: u32 = 8;
+
+/// Segments that one task takes.
+const CHUNK: usize = 1024;
+
+/// Bytes of a saved spring.
+const SAVED: usize = 16;
+
+/// Parameters of stiction. The defaults are for dry human hair, where a spring gives way at 2
+/// micronewtons: the weight of three centimetres of hair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Nearer than this, hair sticks (m). About the distance between simulated hairs, or none does.
+    pub make: f32,
+    /// Farther than this, a spring breaks (m); more than `make`, or springs come and go in a step.
+    pub break_: f32,
+    /// Length of a spring without force (m). `selle2008` takes `make`; less pulls hair together.
+    pub rest: f32,
+    /// Most springs per segment, 1 to [`MOST_SPRINGS`].
+    pub springs: u32,
+    /// Force per length (N/m).
+    pub stiffness: f32,
+    /// Force per speed (N s/m). The default is a quarter of what stops half a centimetre of hair
+    /// without a swing.
+    pub damping: f32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let make = 0.5e-3;
+        Self { make, break_: 1e-3, rest: make, springs: 4, stiffness: 4e-3, damping: 5e-6 }
+    }
+}
+
+impl Settings {
+    pub(super) fn validate(&self) -> Result<()> {
+        let most = f64::from(MOST_SPRINGS);
+        let springs = f64::from(self.springs);
+        let positive = |x: f32| x > 0.0 && x <= 1e6;
+        let checks = [
+            ("stiction make (m)", self.make.into(), (1e-6..=1.0).contains(&self.make), "1e-6 to 1"),
+            (
+                "stiction break (m)",
+                self.break_.into(),
+                self.break_ > self.make && self.break_ <= 10.0,
+                "more than make, at most 10",
+            ),
+            (
+                "stiction rest (m)",
+                self.rest.into(),
+                (0.0..=self.break_).contains(&self.rest),
+                "0 to break",
+            ),
+            ("stiction springs", springs, (1.0..=most).contains(&springs), "1 to 8"),
+            (
+                "stiction stiffness (N/m)",
+                self.stiffness.into(),
+                positive(self.stiffness),
+                "above 0, at most 1e6",
+            ),
+            (
+                "stiction damping (N s/m)",
+                self.damping.into(),
+                (0.0..=1e6).contains(&self.damping),
+                "0 to 1e6",
+            ),
+        ];
+        for (name, value, fine, expected) in checks {
+            if !fine {
+                return Err(Error::OutOfRange { name: name.into(), value, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The springs between hairs, as they come and go.
+#[derive(Debug)]
+pub struct Stiction {
+    settings: Settings,
+    /// In the order of the first segment, then the second.
+    springs: Vec<ContactSpring>,
+    /// Per segment: where its springs start, as the first segment.
+    first: Vec<u32>,
+    /// Per segment: how many springs it may still get.
+    free: Vec<u8>,
+    near: Lists<Near>,
+    links: Vec<Link>,
+    /// Per link: its distance and number, by which links are compared.
+    ranks: Vec<u64>,
+    ends: Ends,
+    /// Per segment: the last rank that it takes.
+    last: Vec<u64>,
+    made: u64,
+    broken: u64,
+}
+
+/// Two segments that are near enough for a spring.
+#[derive(Debug, Clone, Copy)]
+struct Near {
+    link: Link,
+    distance: f32,
+}
+
+impl Stiction {
+    /// Checks the parameters.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        settings.validate()?;
+        Ok(Self {
+            settings: settings.clone(),
+            springs: Vec::new(),
+            first: Vec::new(),
+            free: Vec::new(),
+            near: Lists::default(),
+            links: Vec::new(),
+            ranks: Vec::new(),
+            ends: Ends::default(),
+            last: Vec::new(),
+            made: 0,
+            broken: 0,
+        })
+    }
+
+    /// The springs that hold now.
+    pub fn springs(&self) -> &[ContactSpring] {
+        &self.springs
+    }
+
+    /// How many springs were made and how many broke in the last [`Stiction::update`].
+    pub fn changes(&self) -> (u64, u64) {
+        (self.made, self.broken)
+    }
+
+    /// Whether two segments hold each other, `a` before `b`.
+    #[inline]
+    pub fn holds(&self, a: u32, b: u32) -> bool {
+        let Some(&[from, to]) = self.first.get(a as usize..a as usize + 2) else { return false };
+        self.springs[from as usize..to as usize].iter().any(|spring| spring.points[2] == b)
+    }
+
+    /// Breaks springs that are too long and makes new ones among the pairs.
+    pub fn update(&mut self, segments: &Segments, pairs: &Pairs, position: &[Vec3]) {
+        let points = segments.points();
+        self.break_long(position);
+        self.count(points);
+        self.find_near(pairs, position);
+        self.choose(points);
+        self.make();
+        self.count(points);
+    }
+
+    /// Forgets all springs.
+    pub fn clear(&mut self) {
+        self.springs.clear();
+        self.first.clear();
+    }
+
+    /// Bytes of memory in use.
+    pub fn bytes(&self) -> usize {
+        let springs = self.springs.capacity() * size_of::<ContactSpring>();
+        let per_point = 4 * self.first.capacity() + self.free.capacity() + 8 * self.last.capacity();
+        let links = 16 * self.links.capacity() + 8 * self.ranks.capacity();
+        springs + per_point + links + self.near.bytes() + self.ends.bytes()
+    }
+
+    fn break_long(&mut self, position: &[Vec3]) {
+        let before = self.springs.len();
+        let most = self.settings.break_;
+        // What is not a number breaks as well.
+        self.springs.retain(|spring| link_of(spring).difference(position).length() <= most);
+        self.broken = (before - self.springs.len()) as u64;
+    }
+
+    /// Counts the springs of each segment, as the first and as both.
+    fn count(&mut self, points: usize) {
+        self.free.clear();
+        self.free.resize(points, self.settings.springs as u8);
+        self.first.clear();
+        self.first.resize(points + 1, 0);
+        for spring in &self.springs {
+            let [a, _, b, _] = spring.points.map(|p| p as usize);
+            self.first[a + 1] += 1;
+            for segment in [a, b] {
+                self.free[segment] = self.free[segment].saturating_sub(1);
+            }
+        }
+        for p in 1..self.first.len() {
+            self.first[p] += self.first[p - 1];
+        }
+    }
+
+    /// Finds the pairs that are near enough and have room for a spring.
+    fn find_near(&mut self, pairs: &Pairs, position: &[Vec3]) {
+        let mut near = std::mem::take(&mut self.near);
+        let (free, make) = (&self.free, self.settings.make);
+        near.fill(pairs.points(), |range, list| {
+            for a in range.filter(|&a| free[a] > 0) {
+                for &b in pairs.of(a) {
+                    let (first, second) = (a as u32, b as usize);
+                    if free[second] == 0 || self.holds(first, b) {
+                        continue;
+                    }
+                    let of = |s: usize| [position[s], position[s + 1]];
+                    let closest = closest_points_segment_segment(of(a), of(second));
+                    let distance = closest.distance();
+                    if distance < make {
+                        let link = Link { a: first, b, at: [closest.s, closest.t] };
+                        list.push(Near { link, distance });
+                    }
+                }
+            }
+        });
+        self.near = near;
+        self.links.clear();
+        self.ranks.clear();
+        for (i, near) in self.near.iter().enumerate() {
+            self.links.push(near.link);
+            // Distances are positive, so their bits are in the order of the numbers.
+            self.ranks.push((u64::from(near.distance.to_bits()) << 32) | i as u64);
+        }
+    }
+
+    /// Lets each segment choose the nearest; a spring needs both.
+    fn choose(&mut self, points: usize) {
+        self.ends.prepare(points, &self.links);
+        self.last.resize(points, 0);
+        let (ends, free, ranks) = (&self.ends, &self.free, &self.ranks);
+        self.last.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, last)| {
+            for (i, last) in last.iter_mut().enumerate() {
+                let segment = chunk * CHUNK + i;
+                let mut nearest = [u64::MAX; MOST_SPRINGS as usize];
+                let nearest = &mut nearest[..usize::from(free[segment])];
+                let as_b = ends.of_b(segment).iter().map(|&link| link as usize);
+                for link in ends.of_a(segment).chain(as_b) {
+                    insert(nearest, ranks[link]);
+                }
+                *last = nearest.last().copied().unwrap_or(0);
+            }
+        });
+    }
+
+    /// Adds the chosen springs to the others, from the back, so that both stay in order.
+    fn make(&mut self) {
+        let chosen = |i: usize| {
+            let (link, rank) = (self.links[i], self.ranks[i]);
+            rank <= self.last[link.a as usize] && rank <= self.last[link.b as usize]
+        };
+        let made = (0..self.links.len()).filter(|&i| chosen(i)).count();
+        self.made = made as u64;
+        let Some(&filler) = self.links.first().filter(|_| made > 0) else { return };
+        let mut old = self.springs.len();
+        self.springs.resize(old + made, spring_of(&filler, &self.settings));
+        let mut to = self.springs.len();
+        for i in (0..self.links.len()).rev().filter(|&i| chosen(i)) {
+            let link = self.links[i];
+            let after = |s: &ContactSpring| (s.points[0], s.points[2]) > (link.a, link.b);
+            while old > 0 && after(&self.springs[old - 1]) {
+                (to, old) = (to - 1, old - 1);
+                self.springs[to] = self.springs[old];
+            }
+            to -= 1;
+            self.springs[to] = spring_of(&link, &self.settings);
+        }
+    }
+
+    /// Gives the springs' forces over `dt` (s) to the velocities, for models that do not solve for
+    /// them.
+    ///
+    /// Model: each spring is damped and implicit, `j = -dt (k (l - l0 + dt v) + c v)` with the velocity
+    /// v after all impulses; the direction stays. Rounds of all springs together converge to the
+    /// implicit solution without strands.
+    /// Source: `selle2008` 4.1.
+    pub(super) fn pull(
+        &self,
+        segments: &Segments,
+        motion: &Motion<'_>,
+        rounds: u32,
+        scratch: &mut Scratch,
+        velocity: &mut [Vec3],
+    ) {
+        let (position, dt) = (motion.position, motion.dt);
+        scratch.links.clear();
+        scratch.links.extend(self.springs.iter().map(link_of));
+        scratch.pulls.clear();
+        scratch.pulls.extend(self.springs.iter().map(|spring| {
+            let way = link_of(spring).difference(position);
+            let along = way.normalize_or_zero();
+            Pull { along, push: dt * spring.stiffness * (way.length() - spring.rest), sum: 0.0 }
+        }));
+        let drag = dt * (dt * self.settings.stiffness + self.settings.damping);
+        let Scratch { links, pulls, impulses } = scratch;
+        impulses.prepare(segments.points(), links);
+        for _ in 0..rounds {
+            impulses.round(segments, links, pulls, velocity, |_, pull, seen| {
+                let wanted = -(pull.push + drag * seen.velocity.dot(pull.along));
+                let change = (wanted - pull.sum) / (1.0 + drag * seen.inverse_mass);
+                pull.sum += change;
+                pull.along * change
+            });
+            impulses.add_to(segments, links, velocity);
+        }
+    }
+
+    /// Appends the springs.
+    pub(super) fn save(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(self.springs.len() as u64).to_le_bytes());
+        for spring in &self.springs {
+            let link = link_of(spring);
+            for word in [link.a, link.b, link.at[0].to_bits(), link.at[1].to_bits()] {
+                out.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+    }
+
+    /// Takes back what was saved; `None`, and nothing has changed, if these are not such bytes.
+    pub(super) fn restore<'a>(&mut self, segments: &Segments, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let (count, bytes) = bytes.split_first_chunk::<8>()?;
+        let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
+        let (springs, rest) = bytes.split_at_checked(count.checked_mul(SAVED)?)?;
+        let links = springs.chunks_exact(SAVED).map(|spring| {
+            let word = |i: usize| u32::from_le_bytes(std::array::from_fn(|k| spring[4 * i + k]));
+            let at = [f32::from_bits(word(2)), f32::from_bits(word(3))];
+            Link { a: word(0), b: word(1), at }
+        });
+        // Springs must be in order, between segments that there are.
+        let fine = |link: &Link| {
+            link.a < link.b
+                && segments.starts(link.a as usize)
+                && segments.starts(link.b as usize)
+                && link.at.iter().all(|x| (0.0..=1.0).contains(x))
+        };
+        if !(links.clone().all(|link| fine(&link))
+            && links.clone().is_sorted_by(|x, y| (x.a, x.b) < (y.a, y.b)))
+        {
+            return None;
+        }
+        self.springs.clear();
+        self.springs.extend(links.map(|link| spring_of(&link, &self.settings)));
+        self.count(segments.points());
+        Some(rest)
+    }
+}
+
+/// Where hair is and how long a step is.
+pub(super) struct Motion<'a> {
+    pub(super) position: &'a [Vec3],
+    pub(super) dt: f32,
+}
+
+/// Memory of [`Stiction::pull`].
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    links: Vec<Link>,
+    pulls: Vec<Pull>,
+    impulses: Impulses,
+}
+
+/// A spring within a step.
+#[derive(Debug, Clone, Copy)]
+struct Pull {
+    along: Vec3,
+    /// Impulse of the spring as it is (N s).
+    push: f32,
+    /// Impulse so far (N s).
+    sum: f32,
+}
+
+fn link_of(spring: &ContactSpring) -> Link {
+    let [a, _, b, _] = spring.points;
+    Link { a, b, at: [spring.weights[1], -spring.weights[3]] }
+}
+
+fn spring_of(link: &Link, settings: &Settings) -> ContactSpring {
+    ContactSpring {
+        points: [link.a, link.a + 1, link.b, link.b + 1],
+        weights: link.points().map(|(_, weight)| weight),
+        rest: settings.rest,
+        stiffness: settings.stiffness,
+        damping: settings.damping,
+    }
+}
+
+/// Puts a rank among the least ones, which are in order.
+#[inline]
+fn insert(least: &mut [u64], rank: u64) {
+    if least.last().is_none_or(|&last| rank >= last) {
+        return;
+    }
+    let mut at = least.len() - 1;
+    while at > 0 && least[at - 1] > rank {
+        least[at] = least[at - 1];
+        at -= 1;
+    }
+    least[at] = rank;
+}

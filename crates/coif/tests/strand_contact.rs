@@ -1,0 +1,413 @@
+//! Contact between single hairs against what must be true of it: hair sticks and slips, pulls off at
+//! the force of its springs, does not pass through hair, and conserves momentum.
+
+mod tangle;
+
+use coif::contact::crossing::first_crossing;
+use coif::contact::segments::Segments;
+use coif::contact::strand_contact::Settings;
+use coif::contact::{HairContact, StrandContact, edge_collision, repulsion, stiction};
+use coif::groom::{Fibre, Groom, Strands};
+use glam::Vec3;
+use tangle::{Tangle, tangle};
+
+/// A straight hair of `count` points through `middle`, `length` long.
+fn line(middle: Vec3, direction: Vec3, length: f32, count: usize) -> Vec<Vec3> {
+    let step = length / (count - 1) as f32;
+    (0..count).map(|i| middle + direction * (i as f32 * step - 0.5 * length)).collect()
+}
+
+fn two(a: &[Vec3], b: &[Vec3]) -> Groom {
+    let mut strands = Strands::new();
+    strands.push(a);
+    strands.push(b);
+    Groom::new(strands, Fibre::default())
+}
+
+fn only_stiction() -> Settings {
+    Settings { repulsion: None, collision: None, ..Settings::default() }
+}
+
+/// Pulled across a hair that is held, a hair sticks with one spring, slips when that is as long as the
+/// distance at which it breaks, and sticks again: `selle2008` figure 10 c.
+#[test]
+fn hair_sticks_and_slips() {
+    let stiction = stiction::Settings { springs: 1, ..Default::default() };
+    let (make, break_) = (stiction.make, stiction.break_);
+    let settings = Settings { stiction: Some(stiction), ..only_stiction() };
+    let gap = 0.8 * make;
+    let groom = two(
+        &line(Vec3::ZERO, Vec3::X, 0.06, 2),
+        &line(Vec3::new(-0.01, gap, 0.0), Vec3::Z, 0.02, 2),
+    );
+    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let mut position = groom.strands.positions().to_vec();
+    let velocity = vec![Vec3::ZERO; position.len()];
+    let step = 10e-6;
+    // Between two slips hair is pulled from straight above to where the spring is as long as it may.
+    let way = (break_ * break_ - gap * gap).sqrt();
+    let mut since_slip = 0.0;
+    let mut slips = 0;
+    for i in 0..2000 {
+        contact.find(&position, &velocity, 1e-3);
+        let report = contact.report();
+        assert_eq!(report.springs, 1, "step {i}");
+        if report.changed.1 > 0 {
+            slips += 1;
+            assert!((since_slip - way).abs() < 2.0 * step, "{since_slip} {way}");
+            since_slip = 0.0;
+        }
+        position[2].x += step;
+        position[3].x += step;
+        since_slip += step;
+    }
+    let expected = (2000.0 * step / way) as i32;
+    println!("{slips} slips over 20 mm, expected {expected}");
+    assert!((slips - expected).abs() <= 1, "{slips} {expected}");
+}
+
+/// A spring that was made holds between the distances, but none is made there.
+#[test]
+fn springs_have_hysteresis() {
+    let settings = only_stiction();
+    let stiction = settings.stiction.clone().unwrap();
+    let groom = two(&line(Vec3::ZERO, Vec3::X, 0.02, 2), &line(Vec3::Y * 0.02, Vec3::Z, 0.02, 2));
+    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let mut springs_at = |height: f32| {
+        let mut position = groom.strands.positions().to_vec();
+        position[2].y = height;
+        position[3].y = height;
+        contact.find(&position, &[Vec3::ZERO; 4], 1e-3);
+        contact.springs().len()
+    };
+    let between = 0.5 * (stiction.make + stiction.break_);
+    assert_eq!(springs_at(between), 0);
+    assert_eq!(springs_at(0.9 * stiction.make), 1);
+    assert_eq!(springs_at(between), 1);
+    assert_eq!(springs_at(1.01 * stiction.break_), 0);
+    assert_eq!(springs_at(between), 0);
+}
+
+/// A hair that is pulled off another comes free at the force of one spring at its longest.
+#[test]
+fn hair_pulls_off_at_the_force_of_its_spring() {
+    let settings = only_stiction();
+    let stiction = settings.stiction.clone().unwrap();
+    let groom = two(
+        &line(Vec3::ZERO, Vec3::X, 0.02, 2),
+        &line(Vec3::Y * stiction.make * 0.98, Vec3::Z, 0.03, 4),
+    );
+    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let mut position = groom.strands.positions().to_vec();
+    let mut velocity = vec![Vec3::ZERO; position.len()];
+    let inverse_mass = Segments::new(&groom, 1.0).inverse_mass().to_vec();
+    let expected = stiction.stiffness * (stiction.break_ - stiction.rest);
+    let dt = 1e-4;
+    let mut pull = 0.0;
+    let mut free_at = None;
+    for i in 0..60_000 {
+        // Pull slowly on the two points around the contact, in a very viscous air.
+        pull = 2.0 * expected * i as f32 / 60_000.0;
+        for p in [4, 5] {
+            velocity[p] = velocity[p] * 0.9 + Vec3::Y * (0.5 * pull * inverse_mass[p] * dt);
+        }
+        for held in [0, 1, 2, 3] {
+            velocity[held] = Vec3::ZERO;
+        }
+        contact.apply(&position, &mut velocity, dt);
+        for p in [4, 5] {
+            position[p] += velocity[p] * dt;
+        }
+        if contact.springs().is_empty() {
+            free_at = Some(pull);
+            break;
+        }
+    }
+    let free_at = free_at.expect("the hair comes free");
+    println!("free at {free_at:e} N, expected {expected:e} N, pulled to {pull:e} N");
+    assert!((free_at / expected - 1.0).abs() < 0.05, "{free_at} {expected}");
+}
+
+#[test]
+fn no_segment_has_more_springs_than_allowed() {
+    for springs in [1, 3, 8] {
+        let Tangle { groom, velocity } = tangle(400, 6, 0.01);
+        let stiction = stiction::Settings { springs, ..Default::default() };
+        let settings = Settings { stiction: Some(stiction.clone()), ..only_stiction() };
+        let mut contact = StrandContact::new(&groom, &settings).unwrap();
+        let mut position = groom.strands.positions().to_vec();
+        for _ in 0..20 {
+            contact.find(&position, &velocity, 1e-3);
+            position.iter_mut().zip(&velocity).for_each(|(x, v)| *x += *v * 1e-4);
+            let mut count = vec![0; position.len()];
+            for spring in contact.springs() {
+                let [a, _, b, _] = spring.points;
+                count[a as usize] += 1;
+                count[b as usize] += 1;
+                let way: Vec3 = spring
+                    .points
+                    .iter()
+                    .zip(spring.weights)
+                    .map(|(&p, w)| position[p as usize] * w)
+                    .sum();
+                assert!(way.length() < stiction.break_ * 1.5);
+            }
+            assert!(contact.springs().len() > 50);
+            assert!(count.iter().all(|&n| n <= springs), "{springs}");
+            let order = |s: &coif::contact::ContactSpring| (s.points[0], s.points[2]);
+            assert!(contact.springs().is_sorted_by(|x, y| order(x) < order(y)));
+        }
+    }
+}
+
+/// Two hairs flung at each other: with collision they do not pass through each other, without they do.
+#[test]
+fn flung_hairs_do_not_pass_through() {
+    for speed in [1.0, 20.0] {
+        for (direction, name) in
+            [(Vec3::Z, "across"), (Vec3::new(1.0, 0.0, 0.02).normalize(), "along")]
+        {
+            let dt = 1.0 / 240.0;
+            let half = 0.4 * speed * dt;
+            let groom = two(
+                &line(Vec3::Y * half, Vec3::X, 0.1, 21),
+                &line(Vec3::new(0.001, -half, 0.0), direction, 0.1, 21),
+            );
+            let start = groom.strands.positions().to_vec();
+            let passes = |collision: Option<edge_collision::Settings>| {
+                let settings =
+                    Settings { stiction: None, repulsion: None, collision, ..Settings::default() };
+                let mut contact = StrandContact::new(&groom, &settings).unwrap();
+                let way = |i: usize| if i < 21 { Vec3::NEG_Y } else { Vec3::Y } * speed;
+                let mut velocity: Vec<Vec3> = (0..42).map(way).collect();
+                let mut end: Vec<Vec3> =
+                    start.iter().zip(&velocity).map(|(x, v)| *x + *v * dt).collect();
+                contact.find(&start, &velocity, dt);
+                contact.collide(&start, &mut end, &mut velocity, dt);
+                let report = contact.report().collision;
+                let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];
+                let crossings = (0..20)
+                    .flat_map(|a| (21..41).map(move |b| (a, b)))
+                    .filter(|&(a, b)| {
+                        let (x, y) = (of(&start, a), of(&start, b));
+                        first_crossing(x, of(&end, a), y, of(&end, b)).is_some()
+                    })
+                    .count();
+                println!("{name}, {speed} m/s: {report:?}, {crossings} crossings");
+                (crossings, report)
+            };
+            let (crossings, _) = passes(None);
+            assert!(crossings > 0);
+            let collision = edge_collision::Settings { rounds: 20, ..Default::default() };
+            let (crossings, report) = passes(Some(collision));
+            assert!(report.met > 0);
+            assert_eq!((crossings, report.left), (0, 0));
+        }
+    }
+}
+
+/// In a dense tangle at high speed, most crossings are gone after a few rounds, and the rest is
+/// counted.
+#[test]
+fn a_fast_tangle_is_mostly_resolved() {
+    let Tangle { groom, velocity } = tangle(300, 10, 0.03);
+    let settings = Settings { stiction: None, repulsion: None, ..Settings::default() };
+    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let start = groom.strands.positions();
+    let dt = 1e-3;
+    let mut velocity: Vec<Vec3> = velocity.iter().map(|v| *v * 3.0).collect();
+    let mut end: Vec<Vec3> = start.iter().zip(&velocity).map(|(x, v)| *x + *v * dt).collect();
+    contact.find(start, &velocity, dt);
+    contact.collide(start, &mut end, &mut velocity, dt);
+    let report = contact.report().collision;
+    println!("{report:?}");
+    assert!(report.met > 100);
+    assert!(report.left * 5 < report.met, "{report:?}");
+    assert!(end.iter().chain(&velocity).all(|v| v.is_finite()));
+}
+
+/// Repulsion and collision between free points change no momentum, and held points do not move.
+#[test]
+fn momentum_is_conserved() {
+    let a = line(Vec3::Y * 5e-5, Vec3::X, 0.1, 11);
+    let b = line(Vec3::Y * -5e-5, Vec3::new(0.3, 0.0, 1.0).normalize(), 0.08, 11);
+    let groom = two(&a, &b);
+    let settings = Settings { stiction: None, ..Settings::default() };
+    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let inverse_mass = contact.segments().inverse_mass().to_vec();
+    let mut velocity: Vec<Vec3> = (0..22)
+        .map(|i| if i < 11 { Vec3::new(0.2, -1.0, 0.1) } else { Vec3::new(-0.3, 0.7, 0.2) })
+        .collect();
+    let before = velocity.clone();
+    contact.apply(groom.strands.positions(), &mut velocity, 1e-3);
+    let momentum = |v: &[Vec3]| -> Vec3 {
+        v.iter().zip(&inverse_mass).filter(|(_, w)| **w > 0.0).map(|(v, w)| *v / *w).sum()
+    };
+    let size: f32 = inverse_mass.iter().filter(|w| **w > 0.0).map(|w| 1.0 / w).sum();
+    let change = (momentum(&velocity) - momentum(&before)).length() / size;
+    println!("mean change of velocity {change:e} m/s");
+    assert!(change < 1e-6, "{change}");
+    assert!(contact.report().touching > 0);
+    assert!(velocity[5] != before[5]);
+    assert_eq!((velocity[0], velocity[11]), (before[0], before[11]));
+}
+
+/// Repulsion stops the approach and pushes apart by no more than its share of the depth.
+#[test]
+fn repulsion_is_soft() {
+    let repulsion = repulsion::Settings { stiffness: 1e3, rounds: 50, ..Default::default() };
+    let (thickness, share) = (repulsion.thickness, repulsion.share);
+    let settings = Settings {
+        stiction: None,
+        collision: None,
+        repulsion: Some(repulsion),
+        ..Settings::default()
+    };
+    let dt = 1e-3;
+    for approach in [0.0, 0.5] {
+        let groom = two(
+            &line(Vec3::Y * 0.25 * thickness, Vec3::X, 0.03, 4),
+            &line(Vec3::Y * -0.25 * thickness, Vec3::Z, 0.03, 4),
+        );
+        let mut contact = StrandContact::new(&groom, &settings).unwrap();
+        let mut velocity: Vec<Vec3> =
+            (0..8).map(|i| Vec3::Y * if i < 4 { -approach } else { approach }).collect();
+        let position = groom.strands.positions();
+        contact.find(position, &velocity, dt);
+        contact.repel(position, &mut velocity, dt);
+        // The hairs touch in their middles.
+        let speed = 0.5 * (velocity[1] + velocity[2] - velocity[5] - velocity[6]).y;
+        let most = share * 0.5 * thickness / dt;
+        println!("approach {approach} m/s: {speed} m/s, at most {most} m/s");
+        assert!((speed / most - 1.0).abs() < 0.02, "{speed} {most}");
+    }
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads() {
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let Tangle { groom, mut velocity } = tangle(1500, 8, 0.03);
+            let mut contact = StrandContact::new(&groom, &Settings::default()).unwrap();
+            let mut position = groom.strands.positions().to_vec();
+            for _ in 0..10 {
+                contact.apply(&position, &mut velocity, 1e-3);
+                position.iter_mut().zip(&velocity).for_each(|(x, v)| *x += *v * 1e-3);
+            }
+            let report = contact.report();
+            assert!(report.springs > 100 && report.touching > 10, "{report:?}");
+            let bits = |v: &Vec3| v.to_array().map(f32::to_bits);
+            (position.iter().map(bits).collect::<Vec<_>>(), contact.springs().to_vec(), report)
+        })
+    };
+    let one = run(1);
+    assert!(one == run(2) && one == run(3));
+}
+
+/// What was saved goes on with the same bits.
+#[test]
+fn a_checkpoint_goes_on_with_the_same_bits() {
+    let Tangle { groom, mut velocity } = tangle(300, 8, 0.02);
+    let mut contact = StrandContact::new(&groom, &Settings::default()).unwrap();
+    let mut position = groom.strands.positions().to_vec();
+    let step = |contact: &mut StrandContact, position: &mut [Vec3], velocity: &mut [Vec3]| {
+        contact.apply(position, velocity, 1e-3);
+        position.iter_mut().zip(velocity).for_each(|(x, v)| *x += *v * 1e-3);
+    };
+    (0..5).for_each(|_| step(&mut contact, &mut position, &mut velocity));
+    let mut bytes = Vec::new();
+    contact.save(&mut bytes);
+    bytes.extend_from_slice(b"rest");
+    let mut other = StrandContact::new(&groom, &Settings::default()).unwrap();
+    assert!(other.restore(&bytes[..bytes.len() / 2]).is_none());
+    assert_eq!(other.restore(&bytes), Some(&b"rest"[..]));
+    assert_eq!(other.springs(), contact.springs());
+    let (mut x, mut v) = (position.clone(), velocity.clone());
+    for _ in 0..5 {
+        step(&mut contact, &mut position, &mut velocity);
+        step(&mut other, &mut x, &mut v);
+    }
+    assert!(x == position && v == velocity);
+}
+
+#[test]
+fn what_is_not_a_number_stays_where_it_is() {
+    let Tangle { groom, mut velocity } = tangle(100, 8, 0.01);
+    let mut contact = StrandContact::new(&groom, &Settings::default()).unwrap();
+    let mut position = groom.strands.positions().to_vec();
+    contact.apply(&position, &mut velocity, 1e-3);
+    position[20] = Vec3::NAN;
+    velocity[45] = Vec3::INFINITY;
+    contact.apply(&position, &mut velocity, 1e-3);
+    contact.apply(&position, &mut velocity, 1e-3);
+    let bad = velocity.iter().filter(|v| !v.is_finite()).count();
+    assert!(bad <= 2, "{bad}");
+    // Arrays of another size, and steps of no length, change nothing.
+    let before = velocity.clone();
+    contact.apply(&position[1..], &mut velocity, 1e-3);
+    contact.apply(&position, &mut velocity, 0.0);
+    assert_eq!(format!("{before:?}"), format!("{velocity:?}"));
+}
+
+#[test]
+fn impossible_settings_are_named() {
+    let groom = tangle(2, 3, 0.01).groom;
+    let fails = |settings: Settings, what: &str| {
+        let message = StrandContact::new(&groom, &settings).map(|_| ()).unwrap_err().to_string();
+        assert!(message.contains(what), "{message}");
+    };
+    let with = |change: fn(&mut stiction::Settings)| {
+        let mut stiction = stiction::Settings::default();
+        change(&mut stiction);
+        Settings { stiction: Some(stiction), ..Settings::default() }
+    };
+    fails(with(|s| s.make = f32::NAN), "make");
+    fails(with(|s| s.make = -1.0), "make");
+    fails(with(|s| s.break_ = s.make), "break");
+    fails(with(|s| s.rest = f32::INFINITY), "rest");
+    fails(with(|s| s.springs = 0), "springs");
+    fails(with(|s| s.springs = 1_000_000), "springs");
+    fails(with(|s| s.stiffness = -1.0), "stiffness");
+    fails(with(|s| s.damping = f32::NAN), "damping");
+    let repulsion = repulsion::Settings { thickness: 0.0, ..Default::default() };
+    fails(Settings { repulsion: Some(repulsion), ..Settings::default() }, "thickness");
+    let collision = edge_collision::Settings { rounds: 0, ..Default::default() };
+    fails(Settings { collision: Some(collision), ..Settings::default() }, "rounds");
+    fails(Settings { margin: f32::NAN, ..Settings::default() }, "margin");
+    fails(Settings { mass_scale: 0.0, ..Settings::default() }, "mass_scale");
+    for wetness in [-1.0, 0.0, 0.3, 1.0, 7.0, f32::NAN] {
+        assert!(Settings::wet(wetness).validate().is_ok());
+    }
+    assert_eq!(Settings::wet(0.0), Settings::default());
+}
+
+/// Wet hair clumps: strands that hang side by side end nearer to each other than dry ones.
+#[test]
+fn wet_hair_clumps() {
+    let width = |wetness: f32| {
+        // A bundle of hairs, 0.8 mm from each other.
+        let mut strands = Strands::new();
+        for i in 0..25 {
+            let place = Vec3::new((i % 5) as f32, 0.0, (i / 5) as f32) * 0.8e-3;
+            strands.push(&line(place, Vec3::Y, 0.03, 7));
+        }
+        let groom = Groom::new(strands, Fibre::default());
+        let mut contact = StrandContact::new(&groom, &Settings::wet(wetness)).unwrap();
+        let mut position = groom.strands.positions().to_vec();
+        let mut velocity = vec![Vec3::ZERO; position.len()];
+        for _ in 0..200 {
+            contact.apply(&position, &mut velocity, 1e-3);
+            for ((x, v), p) in position.iter_mut().zip(&mut velocity).zip(0..) {
+                *v *= if p % 7 == 0 { 0.0 } else { 0.95 };
+                *x += *v * 1e-3;
+            }
+        }
+        let tips = || position.iter().skip(6).step_by(7);
+        let mean: Vec3 = tips().sum::<Vec3>() / 25.0;
+        tips().map(|tip| (*tip - mean).length()).sum::<f32>() / 25.0
+    };
+    let (dry, wet) = (width(0.0), width(1.0));
+    println!("mean distance of tips from their middle: dry {dry}, wet {wet}");
+    assert!(wet < 0.7 * dry, "{dry} {wet}");
+}

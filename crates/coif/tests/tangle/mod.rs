@@ -1,0 +1,37 @@
+//! A heap of hairs that fly in all directions, for tests of contact.
+
+use coif::groom::{Fibre, Groom, Strands};
+use glam::Vec3;
+
+/// Hairs and how their points move (m/s).
+pub(crate) struct Tangle {
+    pub(crate) groom: Groom,
+    pub(crate) velocity: Vec<Vec3>,
+}
+
+/// Strands of `points` points within `size` (m) of the origin, each with its own velocity.
+pub(crate) fn tangle(strands: usize, points: usize, size: f32) -> Tangle {
+    let mut state = 0x2545_f491u32;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let mut vector = move || Vec3::new(random(), random(), random());
+    let mut all = Strands::new();
+    let mut velocity = Vec::new();
+    for _ in 0..strands {
+        let mut p = vector() * size;
+        let along = vector().normalize_or(Vec3::X);
+        let speed = vector();
+        let mut line = Vec::new();
+        for _ in 0..points {
+            line.push(p);
+            velocity.push(speed + vector() * 0.2);
+            p += (along + vector() * 0.3).normalize_or(Vec3::X) * 0.004;
+        }
+        all.push(&line);
+    }
+    Tangle { groom: Groom::new(all, Fibre::default()), velocity }
+}
