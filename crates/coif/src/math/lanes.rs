@@ -48,6 +48,34 @@ macro_rules! lane_vectors {
                 self.x * b.x + self.y * b.y + self.z * b.z
             }
 
+            #[inline(always)]
+            pub(crate) fn cross(self, b: Self) -> Self {
+                Self {
+                    x: self.y * b.z - self.z * b.y,
+                    y: self.z * b.x - self.x * b.z,
+                    z: self.x * b.y - self.y * b.x,
+                }
+            }
+
+            #[inline(always)]
+            pub(crate) fn length(self) -> $float<S> {
+                self.dot(self).sqrt()
+            }
+
+            /// One lane.
+            #[inline(always)]
+            pub(crate) fn lane(&self, lane: usize) -> Vec3 {
+                Vec3::new(self.x[lane], self.y[lane], self.z[lane])
+            }
+
+            /// Replaces one lane.
+            #[inline(always)]
+            pub(crate) fn set_lane(&mut self, lane: usize, v: Vec3) {
+                self.x[lane] = v.x;
+                self.y[lane] = v.y;
+                self.z[lane] = v.z;
+            }
+
             /// `self` where the mask is set, `other` elsewhere.
             #[inline(always)]
             pub(crate) fn or(self, mask: $mask<S>, other: Self) -> Self {
@@ -103,24 +131,34 @@ lane_vectors! {
 }
 
 impl<S: Simd> Vec3x<S> {
+    /// Reads a row.
+    #[inline(always)]
+    pub(crate) fn of_row(simd: S, row: &[f32; VECTOR]) -> Self {
+        Self {
+            x: f32x16::from_slice(simd, &row[..LANES]),
+            y: f32x16::from_slice(simd, &row[LANES..2 * LANES]),
+            z: f32x16::from_slice(simd, &row[2 * LANES..]),
+        }
+    }
+
+    /// Writes a row.
+    #[inline(always)]
+    pub(crate) fn to_row(self, row: &mut [f32; VECTOR]) {
+        self.x.store_slice(&mut row[..LANES]);
+        self.y.store_slice(&mut row[LANES..2 * LANES]);
+        self.z.store_slice(&mut row[2 * LANES..]);
+    }
+
     /// Reads the vector number `index` of a block's array.
     #[inline(always)]
     pub(crate) fn load(simd: S, from: &[f32], index: usize) -> Self {
-        let at = &from[index * VECTOR..(index + 1) * VECTOR];
-        Self {
-            x: f32x16::from_slice(simd, &at[..LANES]),
-            y: f32x16::from_slice(simd, &at[LANES..2 * LANES]),
-            z: f32x16::from_slice(simd, &at[2 * LANES..]),
-        }
+        Self::of_row(simd, &from.as_chunks::<VECTOR>().0[index])
     }
 
     /// Writes the vector number `index` of a block's array.
     #[inline(always)]
     pub(crate) fn store(self, to: &mut [f32], index: usize) {
-        let at = &mut to[index * VECTOR..(index + 1) * VECTOR];
-        self.x.store_slice(&mut at[..LANES]);
-        self.y.store_slice(&mut at[LANES..2 * LANES]);
-        self.z.store_slice(&mut at[2 * LANES..]);
+        self.to_row(&mut to.as_chunks_mut::<VECTOR>().0[index]);
     }
 }
 
@@ -161,34 +199,6 @@ impl<S: Simd> Vec3x8<S> {
     #[inline(always)]
     pub(crate) fn store(self, to: &mut [f32], index: usize, half: usize) {
         self.to_row(&mut to.as_chunks_mut::<VECTOR>().0[index], half);
-    }
-
-    #[inline(always)]
-    pub(crate) fn cross(self, b: Self) -> Self {
-        Self {
-            x: self.y * b.z - self.z * b.y,
-            y: self.z * b.x - self.x * b.z,
-            z: self.x * b.y - self.y * b.x,
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn length(self) -> f32x8<S> {
-        self.dot(self).sqrt()
-    }
-
-    /// One lane.
-    #[inline(always)]
-    pub(crate) fn lane(&self, lane: usize) -> Vec3 {
-        Vec3::new(self.x[lane], self.y[lane], self.z[lane])
-    }
-
-    /// Replaces one lane.
-    #[inline(always)]
-    pub(crate) fn set_lane(&mut self, lane: usize, v: Vec3) {
-        self.x[lane] = v.x;
-        self.y[lane] = v.y;
-        self.z[lane] = v.z;
     }
 }
 
