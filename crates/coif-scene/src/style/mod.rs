@@ -140,7 +140,9 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     let mut groom = Groom::new(all, request.fibre);
     groom.embedded = strands.iter().map(|(_, held)| *held).collect();
     groom.roots = roots.iter().map(|r| r.binding).collect();
-    for s in 0..strands.len() {
+    // Single hairs are for experiments: the same all along.
+    let tapers = !matches!(request.style, Style::Single | Style::Coil);
+    for s in 0..if tapers { strands.len() } else { 0 } {
         let points = groom.strands.points_of(s);
         let n = points.len();
         for (i, r) in groom.radius[points].iter_mut().enumerate() {

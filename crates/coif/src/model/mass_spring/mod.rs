@@ -417,6 +417,11 @@ impl Model for MassSpring {
         self.samples.take_velocities(&mut self.blocks, &self.place);
     }
 
+    fn couple(&mut self, contact: Box<dyn HairContact>) -> Option<Box<dyn HairContact>> {
+        self.set_contact(Some(contact));
+        None
+    }
+
     fn save(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.clock.to_le_bytes());
         for block in &self.blocks {
