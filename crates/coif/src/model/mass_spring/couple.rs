@@ -4,9 +4,16 @@
 //! hairs. Conjugate gradient with A, factored, as preconditioner: only what the springs change is left
 //! to iterate. All sums are taken in the order of blocks and springs, so that the bits do not depend on
 //! the number of threads.
+//!
+//! Springs see the hair through a list of the points that have any: their values are brought together
+//! from the blocks, multiplied with all springs, and summed up per point, each of which threads share
+//! without sharing a result.
+
+use std::ops::Range;
 
 use fearless_simd::Level;
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::assemble::Times;
 use super::block::Block;
@@ -42,6 +49,8 @@ pub(super) struct Vectors {
     touch: Vec<u16>,
     /// Part of a sum that this block has.
     sum: f64,
+    /// The points of this block among those with springs.
+    slots: Range<usize>,
 }
 
 impl Vectors {
@@ -56,6 +65,7 @@ impl Vectors {
             last: [vector(), vector()],
             touch: vec![0; rows * LANES],
             sum: 0.0,
+            slots: 0..0,
         }
     }
 
@@ -75,9 +85,11 @@ impl Vectors {
 }
 
 /// A spring between hairs with its direction frozen: its rate is `sum g_i . v_i`.
+#[derive(Clone, Copy, Default)]
 struct Link {
-    places: [Place; 4],
-    /// Weight times direction, without what a point may not do.
+    /// Where its points are among those with springs.
+    slots: [u32; 4],
+    /// Weight times direction, without what a point may not do; nothing if it has no direction.
     g: [Vec3; 4],
     /// What it adds to the matrix per `g g^T`.
     coefficient: f32,
@@ -93,7 +105,11 @@ pub(super) struct Coupling {
     tolerance: f32,
     most_iterations: u32,
     place: Vec<Place>,
+    /// All points in the order of the blocks, and where each block's begin.
+    order: Vec<u32>,
+    first_of_block: Vec<u32>,
     links: Vec<Link>,
+    net: Net,
     position: Vec<Vec3>,
     velocity: Vec<Vec3>,
     end: Vec<Vec3>,
@@ -114,7 +130,18 @@ impl Coupling {
         let (position, velocity, end) = (points(), points(), points());
         let (handed, handed_end) = (points(), points());
         let (links, most_iterations) = (Vec::new(), most);
+        let mut order: Vec<u32> = (0..place.len() as u32).collect();
+        order.sort_by_key(|&p| {
+            let at = &place[p as usize];
+            (at.block, at.row, at.lane)
+        });
+        let blocks = place.iter().map(|p| p.block + 1).max().unwrap_or(0);
+        let begin = |b: u32| order.partition_point(|&p| place[p as usize].block < b) as u32;
+        let first_of_block = (0..=blocks).map(begin).collect();
         Self {
+            order,
+            first_of_block,
+            net: Net::default(),
             contact,
             scale,
             tolerance,
@@ -130,61 +157,75 @@ impl Coupling {
     }
 
     /// Lets contact find the pairs that are near each other.
-    pub(super) fn find(&mut self, blocks: &[Block], h: f32) {
-        for (i, p) in self.place.iter().enumerate() {
-            let block = &blocks[p.block as usize];
-            self.position[i] = block.world_position(p.row.into(), p.lane.into());
-            self.velocity[i] = lane(&block.v, p.row.into(), p.lane.into());
-        }
+    pub(super) fn find(&mut self, blocks: &[Block], scratch: &mut [Scratch], h: f32) {
+        gather(&mut self.position, &self.place, blocks, Block::world_position);
+        gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(&b.v, row, l));
         self.contact.find(&self.position, &self.velocity, h);
+        self.net.tie(self.contact.springs(), &self.order, &self.place);
+        for (b, scratch) in scratch.iter_mut().enumerate() {
+            let begin = |b: usize| self.net.place.partition_point(|p| (p.block as usize) < b);
+            scratch.coupled.slots = begin(b)..begin(b + 1);
+        }
     }
 
     /// Lets contact change velocities (steps 3 and 9).
     pub(super) fn repel(
         &mut self,
         blocks: &mut [Block],
-        of: impl Fn(&mut Block) -> &mut Box<[f32]>,
+        read: impl Fn(&Block) -> &[f32] + Sync,
+        write: impl Fn(&mut Block) -> &mut [f32] + Sync,
         h: f32,
     ) {
-        for (i, p) in self.place.iter().enumerate() {
-            let block = &mut blocks[p.block as usize];
-            self.position[i] = block.world_position(p.row.into(), p.lane.into());
-            self.velocity[i] = lane(of(block), p.row.into(), p.lane.into());
-        }
+        gather(&mut self.position, &self.place, blocks, Block::world_position);
+        gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(read(b), row, l));
         self.handed.copy_from_slice(&self.velocity);
         self.contact.repel(&self.position, &mut self.velocity, h);
-        for (i, p) in self.place.iter().enumerate() {
-            let block = &mut blocks[p.block as usize];
-            if self.velocity[i] != self.handed[i] && is_free(block, p) {
-                set_lane(of(block), p.row.into(), p.lane.into(), self.velocity[i]);
+        let (velocity, handed) = (&self.velocity, &self.handed);
+        self.give_back(blocks, |block, i, row, l| {
+            if velocity[i] != handed[i] {
+                set_lane(write(block), row, l, velocity[i]);
             }
-        }
+        });
     }
 
     /// Lets contact keep hairs from passing through each other (step 6).
     pub(super) fn collide(&mut self, blocks: &mut [Block], h: f32) {
-        for (i, p) in self.place.iter().enumerate() {
-            let (block, row, l) = (&blocks[p.block as usize], p.row.into(), usize::from(p.lane));
-            self.position[i] = block.world_position(row, l);
-            self.end[i] = lane(&block.next, row, l) + block.origin_next[l];
-            self.velocity[i] = lane(&block.v, row, l);
-        }
+        gather(&mut self.position, &self.place, blocks, Block::world_position);
+        gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(&b.v, row, l));
+        gather(&mut self.end, &self.place, blocks, |b, row, l| {
+            lane(&b.next, row, l) + b.origin_next[l]
+        });
         self.handed.copy_from_slice(&self.velocity);
         self.handed_end.copy_from_slice(&self.end);
         self.contact.collide(&self.position, &mut self.end, &mut self.velocity, h);
-        for (i, p) in self.place.iter().enumerate() {
-            let block = &mut blocks[p.block as usize];
-            let (row, l) = (p.row.into(), usize::from(p.lane));
-            if !is_free(block, p) {
-                continue;
+        let (velocity, handed) = (&self.velocity, &self.handed);
+        let (end, handed_end) = (&self.end, &self.handed_end);
+        self.give_back(blocks, |block, i, row, l| {
+            if end[i] != handed_end[i] {
+                let place = end[i] - block.origin_next[l];
+                set_lane(&mut block.next, row, l, place);
             }
-            if self.end[i] != self.handed_end[i] {
-                set_lane(&mut block.next, row, l, self.end[i] - block.origin_next[l]);
+            if velocity[i] != handed[i] {
+                set_lane(&mut block.v, row, l, velocity[i]);
             }
-            if self.velocity[i] != self.handed[i] {
-                set_lane(&mut block.v, row, l, self.velocity[i]);
+        });
+    }
+
+    /// Calls `take` for every point that may move, with its block, number, row and lane.
+    fn give_back(
+        &self,
+        blocks: &mut [Block],
+        take: impl Fn(&mut Block, usize, usize, usize) + Sync,
+    ) {
+        let (order, place) = (&self.order, &self.place);
+        blocks.par_iter_mut().zip(self.first_of_block.par_windows(2)).for_each(|(block, ends)| {
+            for &i in &order[ends[0] as usize..ends[1] as usize] {
+                let p = &place[i as usize];
+                if is_free(block, p) {
+                    take(block, i as usize, p.row.into(), p.lane.into());
+                }
             }
-        }
+        });
     }
 
     /// Solves the systems whose factors and right-hand sides are in `scratch`, with the springs between
@@ -212,11 +253,10 @@ impl Coupling {
             });
             return SolveReport::default();
         }
-        for i in 0..self.links.len() {
-            let rate = self.links[i].rate(scratch, |s| &s.coupled.last[which]);
-            self.links[i].add(scratch, |s| &mut s.right, -rate);
-        }
+        self.net.multiply(&self.links, scratch, |s| &s.coupled.last[which]);
+        let net = &self.net;
         in_halves(blocks, scratch, 1, &|block, scratch| {
+            net.add(&scratch.coupled.slots, -1.0, &mut scratch.right);
             solve_strands(level, block.rows, &scratch.band, &mut scratch.right);
             let Vectors { residual, last, .. } = &mut scratch.coupled;
             residual.fill(0.0);
@@ -224,12 +264,11 @@ impl Coupling {
                 *last -= x;
             }
         });
-        for i in 0..self.links.len() {
-            let rate = self.links[i].rate(scratch, |s| &s.coupled.last[which]);
-            self.links[i].add(scratch, |s| &mut s.coupled.residual, rate);
-        }
+        self.net.multiply(&self.links, scratch, |s| &s.coupled.last[which]);
+        let net = &self.net;
         in_halves(blocks, scratch, 1, &|block, scratch| {
             let Scratch { band, coupled, .. } = scratch;
+            net.add(&coupled.slots, 1.0, &mut coupled.residual);
             coupled.solved.copy_from_slice(&coupled.residual);
             solve_strands(level, block.rows, band, &mut coupled.solved);
             coupled.direction.copy_from_slice(&coupled.solved);
@@ -243,16 +282,15 @@ impl Coupling {
         };
         report.residual = left(blocks, scratch);
         while report.iterations < self.most_iterations && report.residual > self.tolerance.into() {
+            self.net.multiply(&self.links, scratch, |s| &s.coupled.direction);
+            let net = &self.net;
             in_halves(blocks, scratch, 1, &|_, scratch| {
-                let Vectors { image, full_image, .. } = &mut scratch.coupled;
+                let Vectors { direction, image, full_image, slots, sum, .. } = &mut scratch.coupled;
                 full_image.copy_from_slice(image);
+                net.add(slots, 1.0, full_image);
+                *sum = dot(direction, full_image);
             });
-            for i in 0..self.links.len() {
-                let rate = self.links[i].rate(scratch, |s| &s.coupled.direction);
-                self.links[i].add(scratch, |s| &mut s.coupled.full_image, rate);
-            }
-            let curvature =
-                sum(blocks, scratch, |s| dot(&s.coupled.direction, &s.coupled.full_image));
+            let curvature = scratch.iter().map(|s| s.coupled.sum).sum::<f64>();
             if !(curvature > 0.0 && energy.is_finite()) {
                 break;
             }
@@ -265,9 +303,10 @@ impl Coupling {
                 }
                 coupled.solved.copy_from_slice(&coupled.residual);
                 solve_strands(level, block.rows, band, &mut coupled.solved);
+                coupled.sum = dot(&coupled.residual, &coupled.solved);
             });
             let before = energy;
-            energy = sum(blocks, scratch, |s| dot(&s.coupled.residual, &s.coupled.solved));
+            energy = scratch.iter().map(|s| s.coupled.sum).sum();
             let turn = (energy / before) as f32;
             in_halves(blocks, scratch, 1, &|_, scratch| {
                 let Vectors { residual, solved, direction, image, .. } = &mut scratch.coupled;
@@ -296,13 +335,19 @@ impl Coupling {
     ) {
         let constrained = which == 1;
         mark_touches(blocks, scratch, constrained);
-        self.links.clear();
-        let place = &self.place;
+        let springs = self.contact.springs();
+        self.links.resize(springs.len(), Link::default());
         let times = [times.share * self.scale, look_ahead];
-        let frozen = |spring| freeze(spring, place, blocks, scratch, times, which);
-        self.links.extend(self.contact.springs().iter().filter_map(frozen));
-        for link in &self.links {
-            link.add(scratch, |s| &mut s.right, -link.pull);
+        let (net, read) = (&self.net, &*scratch);
+        self.links.par_iter_mut().zip(springs).zip(&net.ties).for_each(
+            |((link, spring), slots)| {
+                *link = freeze(spring, *slots, &net.place, blocks, read, times, which)
+                    .unwrap_or_default();
+            },
+        );
+        self.net.pull(&self.links);
+        for scratch in scratch.iter_mut() {
+            self.net.add(&scratch.coupled.slots, -1.0, &mut scratch.right);
         }
         mark_touches(blocks, scratch, false);
     }
@@ -311,13 +356,14 @@ impl Coupling {
 /// A spring with its direction frozen; `None` if it has none.
 fn freeze(
     spring: &ContactSpring,
+    slots: [u32; 4],
     place: &[Place],
     blocks: &[Block],
     scratch: &[Scratch],
     [share, look_ahead]: [f32; 2],
     which: usize,
 ) -> Option<Link> {
-    let places = spring.points.map(|p| place.get(p as usize).copied());
+    let places = slots.map(|slot| place.get(slot as usize).copied());
     let [Some(a), Some(b), Some(c), Some(d)] = places else { return None };
     let places = [a, b, c, d];
     let state = |p: &Place| {
@@ -355,7 +401,7 @@ fn freeze(
         }
     });
     let all_finite = pull.is_finite() && direction.is_finite();
-    all_finite.then_some(Link { places, g, coefficient: share * lag, pull })
+    all_finite.then_some(Link { slots, g, coefficient: share * lag, pull })
 }
 
 /// Writes down which particles touch the body, or wipes it out again.
@@ -368,22 +414,151 @@ fn mark_touches(blocks: &[Block], scratch: &mut [Scratch], on: bool) {
     }
 }
 
-impl Link {
-    /// The coefficient times the rate for the vectors that `of` picks.
-    fn rate(&self, scratch: &[Scratch], of: impl Fn(&Scratch) -> &Vec<f32>) -> f32 {
-        let mut rate = 0.0;
-        for (p, g) in self.places.iter().zip(&self.g) {
-            rate += g.dot(lane(of(&scratch[p.block as usize]), p.row.into(), p.lane.into()));
+/// Points or springs that one task takes at least.
+const LEAST: usize = 1024;
+
+/// Number of a point that has no springs.
+const NONE: u32 = u32::MAX;
+
+/// The points that have springs, and how springs tie them.
+#[derive(Default)]
+struct Net {
+    /// The points in the order of the blocks.
+    place: Vec<Place>,
+    /// Per spring: its points in `place`.
+    ties: Vec<[u32; 4]>,
+    /// Per point: where its ends of springs begin; then the ends, each four times the spring's number
+    /// plus which of its points it is.
+    first: Vec<u32>,
+    ends: Vec<u32>,
+    /// Per point of the groom: its number in `place`.
+    slot: Vec<u32>,
+    value: Vec<Vec3>,
+    rate: Vec<f32>,
+    sum: Vec<Vec3>,
+}
+
+impl Net {
+    /// Takes over which points the springs tie.
+    fn tie(&mut self, springs: &[ContactSpring], order: &[u32], place: &[Place]) {
+        // Mark the points that have any, and number them in the order of the blocks.
+        self.slot.clear();
+        self.slot.resize(place.len(), NONE);
+        for point in springs.iter().flat_map(|s| s.points) {
+            if let Some(slot) = self.slot.get_mut(point as usize) {
+                *slot = 0;
+            }
         }
-        self.coefficient * rate
+        self.place.clear();
+        for &point in order {
+            let slot = &mut self.slot[point as usize];
+            if *slot != NONE {
+                *slot = self.place.len() as u32;
+                self.place.push(place[point as usize]);
+            }
+        }
+        let (slot, ties) = (&self.slot, &mut self.ties);
+        ties.clear();
+        // A spring between points that are not there is tied to nothing.
+        let tie = |p: u32| slot.get(p as usize).copied().filter(|slot| *slot != NONE);
+        ties.extend(springs.iter().map(|s| match s.points.map(tie) {
+            [Some(a), Some(b), Some(c), Some(d)] => [a, b, c, d],
+            _ => [NONE; 4],
+        }));
+        // List the ends of springs at every point, in the order of the springs.
+        self.first.clear();
+        self.first.resize(self.place.len() + 1, 0);
+        let there = |tie: &&[u32; 4]| tie[0] != NONE;
+        for slot in self.ties.iter().filter(there).flatten() {
+            self.first[*slot as usize + 1] += 1;
+        }
+        for i in 1..self.first.len() {
+            self.first[i] += self.first[i - 1];
+        }
+        self.ends.clear();
+        self.ends.resize(4 * self.ties.len(), 0);
+        for (i, slot) in self.ties.iter().flatten().enumerate() {
+            if *slot != NONE {
+                let at = &mut self.first[*slot as usize];
+                self.ends[*at as usize] = i as u32;
+                *at += 1;
+            }
+        }
+        // Filling has moved every start to the next one's.
+        for i in (1..self.first.len()).rev() {
+            self.first[i] = self.first[i - 1];
+        }
+        if let Some(first) = self.first.first_mut() {
+            *first = 0;
+        }
+        self.value.resize(self.place.len(), Vec3::ZERO);
+        self.sum.resize(self.place.len(), Vec3::ZERO);
+        self.rate.resize(self.ties.len(), 0.0);
     }
 
-    /// Adds `g` times a number to the vectors that `of` picks.
-    fn add(&self, scratch: &mut [Scratch], of: impl Fn(&mut Scratch) -> &mut Vec<f32>, by: f32) {
-        for (p, g) in self.places.iter().zip(&self.g) {
-            add_lane(of(&mut scratch[p.block as usize]), p, *g * by);
+    /// Multiplies the vectors that `of` picks with all springs; the sums are the product.
+    fn multiply(
+        &mut self,
+        links: &[Link],
+        scratch: &[Scratch],
+        of: impl Fn(&Scratch) -> &Vec<f32> + Sync,
+    ) {
+        self.value.par_iter_mut().zip(&self.place).with_min_len(LEAST).for_each(|(value, p)| {
+            *value = lane(of(&scratch[p.block as usize]), p.row.into(), p.lane.into());
+        });
+        let value = &self.value;
+        self.rate.par_iter_mut().zip(links).with_min_len(LEAST).for_each(|(rate, link)| {
+            *rate = 0.0;
+            if link.coefficient != 0.0 {
+                let part = |i: usize| link.g[i].dot(value[link.slots[i] as usize]);
+                *rate = link.coefficient * (part(0) + part(1) + part(2) + part(3));
+            }
+        });
+        self.sum_up(links);
+    }
+
+    /// The sums are what the springs pull.
+    fn pull(&mut self, links: &[Link]) {
+        self.rate
+            .par_iter_mut()
+            .zip(links)
+            .with_min_len(LEAST)
+            .for_each(|(rate, link)| *rate = link.pull);
+        self.sum_up(links);
+    }
+
+    /// Adds up what the springs at every point give.
+    fn sum_up(&mut self, links: &[Link]) {
+        let (ends, rate) = (&self.ends, &self.rate);
+        self.sum.par_iter_mut().zip(self.first.par_windows(2)).with_min_len(LEAST).for_each(
+            |(sum, range)| {
+                *sum = Vec3::ZERO;
+                for &end in &ends[range[0] as usize..range[1] as usize] {
+                    let (spring, which) = (end as usize / 4, end as usize % 4);
+                    *sum += links[spring].g[which] * rate[spring];
+                }
+            },
+        );
+    }
+
+    /// Adds the sums of some points, times a factor, to their block's vector.
+    fn add(&self, slots: &Range<usize>, factor: f32, to: &mut [f32]) {
+        for (p, sum) in self.place[slots.clone()].iter().zip(&self.sum[slots.clone()]) {
+            add_lane(to, p, *sum * factor);
         }
     }
+}
+
+/// Brings a value of every point together in the groom's order.
+fn gather(
+    out: &mut [Vec3],
+    place: &[Place],
+    blocks: &[Block],
+    of: impl Fn(&Block, usize, usize) -> Vec3 + Sync,
+) {
+    out.par_iter_mut().zip(place).with_min_len(LEAST).for_each(|(to, p)| {
+        *to = of(&blocks[p.block as usize], p.row.into(), p.lane.into());
+    });
 }
 
 fn add_lane(to: &mut [f32], p: &Place, v: Vec3) {
