@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use coif::model::mass_spring;
 use coif_scene::file::{GroomSource, GroomStyle};
 use coif_scene::{Scene, build, builtin};
 
@@ -16,7 +17,11 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
         };
         let limbs = ["monster", "afghan", "girl"].contains(&name);
         let resolution = if limbs { 0.03 } else { 0.006 };
-        let mut sets = vec!["groom.strands=250".into(), format!("body.resolution={resolution}")];
+        // Mass-spring hair takes its time: less of it, and not all of the motion.
+        let springs = read(&[]).model.name() == mass_spring::NAME;
+        let count = if springs { strands_of(&read(&[])).min(32) } else { 250 };
+        let mut sets =
+            vec![format!("groom.strands={count}"), format!("body.resolution={resolution}")];
         if let GroomSource::Style(GroomStyle { particles: Some(total), strands, .. }) =
             read(&[]).groom
         {
@@ -26,7 +31,8 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
         let built = build(&scene, Path::new(".")).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut simulation = built.simulation().unwrap_or_else(|e| panic!("{name}: {e}"));
         let (mut stretch, mut depth) = (0.0f32, 0.0f32);
-        for frame in 1..scene.time.frames {
+        let frames = if springs { scene.time.frames.min(40) } else { scene.time.frames };
+        for frame in 1..frames {
             simulation.advance_to(f64::from(frame) / f64::from(scene.time.fps));
             let health = simulation.health();
             assert_eq!(health.non_finite, 0, "{name}, frame {frame}");
@@ -36,10 +42,22 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
         // Where a leg swings into the trunk, it carries roots below the surface, and the first points
         // after them do not always find the way out of the fold. Fur is there, a girl's hair is not.
         let deepest = if limbs && name != "girl" { 0.012 } else { 1e-3 };
-        println!("{name}: stretch {stretch:.1e} (1e-4), penetration {depth:.1e} m ({deepest:.0e})");
-        assert!(stretch < 1e-4, "{name} stretches by {stretch}");
+        // Springs stretch by what the strain limit allows, and a little more where hair meets hair.
+        let longest = if springs { 0.1 } else { 1e-4 };
+        println!(
+            "{name}: stretch {stretch:.1e} ({longest:.0e}), penetration {depth:.1e} m ({deepest:.0e})"
+        );
+        assert!(stretch < longest, "{name} stretches by {stretch}");
         assert!(depth < deepest, "{name} goes {depth} m into the body");
         assert!(simulation.report().quarantined.is_empty(), "{name} lost strands");
+    }
+}
+
+/// How many strands a built-in scene asks for.
+fn strands_of(scene: &Scene) -> u32 {
+    match &scene.groom {
+        GroomSource::Style(style) => style.strands,
+        GroomSource::File(_) => 0,
     }
 }
 
