@@ -1,41 +1,64 @@
 //! Chains against the body's own surface, given as a distance field.
 //!
-//! The field is that of the end of the step. A part of a step that ends earlier asks it where the
-//! material at a particle will be by then, so that a body that moves does not arrive all at once.
+//! A part of a step that ends before the step does asks where the surface is by then: between the
+//! fields at the start and the end of the step (`selle2008` 5.1), so that a body that moves does not
+//! arrive all at once. Where only the field at the end is known, it asks that one where the material at
+//! a particle will be at the end.
 
 use glam::Vec3;
 
 use super::contact::Touch;
 use crate::body::distance_field::FieldSample;
-use crate::model::FieldObstacle;
+use crate::body::level_set_time::LevelSetInTime;
+use crate::model::{FieldMotion, FieldObstacle};
 
 /// Pushes along the gradient: the surface is curved, and its distance is interpolated.
 const ROUNDS: usize = 8;
 
-/// Fastest surface (m/s) that is met before the last part of a step: faster than any head or tail.
+/// Fastest surface (m/s) that is met before the last part of a step, where its motion is not known:
+/// faster than any head or tail.
 const FASTEST: f32 = 20.0;
 
 /// The body's surface at one moment of a step.
 #[derive(Clone, Copy)]
 pub(in crate::model) struct Ground<'a> {
     obstacle: FieldObstacle<'a>,
+    /// Between start and end of the step, before the end and where the motion is known.
+    between: Option<LevelSetInTime<'a>>,
+    /// Share of the step that is over.
+    share: f32,
     /// From now until the end of the step (s).
     ahead: f32,
+    /// How far the surface can be from where it is at the end of the step, and at its start (m).
+    reach: [f32; 2],
 }
 
 impl<'a> Ground<'a> {
-    /// The surface `ahead` seconds before the end of the step.
-    pub(in crate::model) fn new(obstacle: FieldObstacle<'a>, ahead: f32) -> Self {
-        Self { obstacle, ahead }
+    /// The surface when a share of a step of length `dt` (s) is over.
+    pub(in crate::model) fn at(obstacle: FieldObstacle<'a>, dt: f32, share: f32) -> Self {
+        let ahead = dt * (1.0 - share);
+        let between = obstacle.in_time(dt).filter(|_| share < 1.0);
+        let reach = match obstacle.motion.filter(|_| share < 1.0) {
+            // Beyond its band a field is only as exact as a part of a cell.
+            Some(FieldMotion { start, fastest }) => {
+                [fastest * ahead + obstacle.field.cell(), fastest * (dt - ahead) + start.cell()]
+            }
+            None => [FASTEST * ahead, 0.0],
+        };
+        Self { obstacle, between, share, ahead, reach }
     }
 
     /// What the surface is like at a point that may touch it.
     fn near(&self, p: Vec3) -> Option<FieldSample> {
-        let FieldObstacle { field, skin, .. } = self.obstacle;
+        let FieldObstacle { field, motion, skin, .. } = self.obstacle;
         // Most points are far away: ask for no more than the distance.
-        let distance = field.distance_at(p);
-        if distance > skin + FASTEST * self.ahead {
+        let [to_end, to_start] = self.reach;
+        if field.distance_at(p) > skin + to_end {
             return None;
+        }
+        if let (Some(between), Some(FieldMotion { start, .. })) = (&self.between, motion) {
+            let far = start.distance_at(p) > skin + to_start;
+            return (!far).then(|| between.sample(p, self.share));
         }
         let sample = field.sample(p);
         let carried = p + sample.velocity * self.ahead;
