@@ -109,9 +109,15 @@ mod tests {
 
     /// A box of half a metre around the origin that moves, with its top at y = 0.1 m.
     fn slab(velocity: Vec3) -> DistanceField {
+        slab_at(0.0, velocity)
+    }
+
+    /// The same with its top `up` metres higher.
+    fn slab_at(up: f32, velocity: Vec3) -> DistanceField {
         let half = Vec3::new(0.25, 0.1, 0.25);
         let corner = |i: u32| [0, 1, 2].map(|axis| if i >> axis & 1 == 1 { 1.0 } else { -1.0 });
-        let positions: Vec<Vec3> = (0..8).map(|i| Vec3::from(corner(i)) * half).collect();
+        let place = |i: u32| Vec3::from(corner(i)) * half + Vec3::Y * up;
+        let positions: Vec<Vec3> = (0..8).map(place).collect();
         let quads: [[u32; 4]; 6] =
             [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
         let triangles: Vec<_> =
@@ -121,16 +127,19 @@ mod tests {
         field
     }
 
-    fn ground(field: &DistanceField, restitution: f32, ahead: f32) -> Ground<'_> {
-        Ground::new(FieldObstacle { field, friction: 0.3, restitution, skin: 1e-4 }, ahead)
+    fn ground(field: &DistanceField, restitution: f32, share: f32) -> Ground<'_> {
+        let obstacle =
+            FieldObstacle { field, motion: None, friction: 0.3, restitution, skin: 1e-4 };
+        Ground::at(obstacle, DT, share)
     }
 
+    const DT: f32 = 0.01;
     const TOP: Vec3 = Vec3::new(0.02, 0.1001, 0.03);
 
     #[test]
     fn a_particle_leaves_by_the_nearest_way_and_one_outside_stays() {
         let field = slab(Vec3::ZERO);
-        let ground = ground(&field, 0.0, 0.0);
+        let ground = ground(&field, 0.0, 1.0);
         for (p, out) in [
             (Vec3::new(0.02, 0.06, 0.03), Vec3::new(0.02, 0.1001, 0.03)),
             (Vec3::new(-0.22, 0.01, 0.0), Vec3::new(-0.2501, 0.01, 0.0)),
@@ -150,7 +159,7 @@ mod tests {
         let field = slab(Vec3::ZERO);
         let slid = |aside: f32| {
             let p = TOP + Vec3::new(aside, -0.01, 0.0);
-            ground(&field, 0.0, 0.0).push_out(TOP, p, 0.01).unwrap().0.x - TOP.x
+            ground(&field, 0.0, 1.0).push_out(TOP, p, 0.01).unwrap().0.x - TOP.x
         };
         assert!(slid(0.002).abs() < 1e-5, "{}", slid(0.002));
         assert!((slid(0.01) - 0.007).abs() < 1e-5, "{}", slid(0.01));
@@ -163,7 +172,7 @@ mod tests {
             let field = slab(velocity);
             let p = TOP - Vec3::Y * 0.01;
             for restitution in [0.0, 0.4] {
-                let ground = ground(&field, restitution, 0.0);
+                let ground = ground(&field, restitution, 1.0);
                 let (out, touch) = ground.push_out(TOP, p, 0.01).unwrap();
                 let into = 1.0 + velocity.y;
                 let expected = velocity.y + restitution * into;
@@ -177,16 +186,41 @@ mod tests {
     #[test]
     fn a_body_that_moves_arrives_in_time() {
         let field = slab(Vec3::Y * 2.0);
-        let dt = 0.01;
-        for ahead in [0.0, 0.25 * dt, 0.75 * dt] {
+        for share in [1.0, 0.75, 0.25] {
             let p = Vec3::new(0.0, 0.07, 0.0);
-            let (out, _) = ground(&field, 0.0, ahead).push_out(p, p, 0.25 * dt).unwrap();
-            let truth = 0.1001 - 2.0 * ahead;
-            assert!((out.y - truth).abs() < 1e-4, "{ahead}: {} {truth}", out.y);
+            let (out, _) = ground(&field, 0.0, share).push_out(p, p, 0.25 * DT).unwrap();
+            let truth = 0.1001 - 2.0 * (1.0 - share) * DT;
+            assert!((out.y - truth).abs() < 1e-4, "{share}: {} {truth}", out.y);
         }
         // It leaves the place where it was in time as well.
         let (field, was) = (slab(Vec3::NEG_Y * 2.0), Vec3::new(0.0, 0.105, 0.0));
-        assert!(ground(&field, 0.0, 0.0).push_out(was, was, dt).is_none());
-        assert!(ground(&field, 0.0, 0.75 * dt).push_out(was, was, dt).is_some());
+        assert!(ground(&field, 0.0, 1.0).push_out(was, was, DT).is_none());
+        assert!(ground(&field, 0.0, 0.25).push_out(was, was, DT).is_some());
+    }
+
+    /// Between two fields six cells apart a particle is touched in the very part in which the surface
+    /// gets to it, and not before.
+    #[test]
+    fn contact_begins_in_the_part_in_which_the_surface_arrives() {
+        const PARTS: u32 = 12;
+        let way = Vec3::Y * 0.06;
+        let (start, field) = (slab_at(-0.06, way / DT), slab_at(0.0, way / DT));
+        let motion = Some(FieldMotion { start: &start, fastest: way.length() / DT });
+        let obstacle =
+            FieldObstacle { field: &field, motion, friction: 0.3, restitution: 0.0, skin: 1e-4 };
+        for high in [0.042, 0.053, 0.066, 0.0715, 0.089, 0.0985] {
+            let p = Vec3::new(0.03, high, -0.02);
+            let top = |k: u32| 0.04 + 0.06 * k as f32 / PARTS as f32;
+            let touched = |k: &u32| {
+                let ground = Ground::at(obstacle, DT, *k as f32 / PARTS as f32);
+                ground.push_out(p, p, DT / PARTS as f32).is_some()
+            };
+            let first = (1..=PARTS).find(touched);
+            let truth = (1..=PARTS).find(|k| top(*k) > p.y);
+            assert_eq!(first, truth, "{high}");
+            // The end of the step alone would have it at once.
+            let at_end = Ground::at(FieldObstacle { motion: None, ..obstacle }, DT, 1.0);
+            assert!(at_end.push_out(p, p, DT).is_some());
+        }
     }
 }
