@@ -168,10 +168,10 @@ fn swept(model: &ModelSettings, sweep: Sweep, seen: Seen, split: u32) -> Vec<Vec
 /// Root mean square of the distances (cells) over all steps.
 fn difference(found: &[Vec<Vec3>], truth: &[Vec<Vec3>]) -> f32 {
     let pairs = found.iter().flatten().zip(truth.iter().flatten());
-    let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count), (a, b)| {
+    let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count): (f64, f64), (a, b)| {
         (sum + f64::from(a.distance_squared(*b)), count + 1.0)
     });
-    (sum / count as f64).sqrt() as f32 / CELL
+    (sum / count).sqrt() as f32 / CELL
 }
 
 /// The bar moves by up to five cells in a step.
