@@ -45,7 +45,9 @@ pub enum Scheme {
 ///
 /// Exact at both frames. Continuous in between, but for jumps of less than a tenth of a cell where the
 /// field's gradient jumps from cell to cell. Velocities of the fields have to be those at the frames
-/// themselves, not means over the frames before.
+/// themselves, or in both the way of each point between the two frames, over `dt`: then every point
+/// goes straight from one frame to the other, however unevenly the body moves. Means over the frame
+/// before would not arrive.
 #[derive(Clone, Copy)]
 pub struct LevelSetInTime<'a> {
     start: &'a DistanceField,
@@ -117,9 +119,14 @@ impl<'a> LevelSetInTime<'a> {
             Scheme::TwoSidedCurved => {
                 let (mut from, mut to) = (x, x);
                 for _ in 0..ROUNDS {
+                    let last = (from, to);
                     let (v0, v1) = velocities(from, to);
                     from = x - (v0 * (1.0 - 0.5 * a) + v1 * (0.5 * a)) * before;
                     to = x + (v0 * (0.5 - 0.5 * a) + v1 * (0.5 + 0.5 * a)) * after;
+                    // Where all goes the same way, the second round finds what the first did.
+                    if (from, to) == last {
+                        break;
+                    }
                 }
                 (from, to)
             }

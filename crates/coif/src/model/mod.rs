@@ -12,6 +12,7 @@ use glam::Vec3;
 
 use crate::body::MovingCollider;
 use crate::body::distance_field::DistanceField;
+use crate::body::level_set_time::LevelSetInTime;
 use crate::contact::{HairContact, Samples};
 use crate::groom::Groom;
 use crate::math::{RigidTransform, SolveReport};
@@ -43,12 +44,31 @@ pub struct Environment<'a> {
 pub struct FieldObstacle<'a> {
     /// Distance to the surface at the end of the step, and its velocity.
     pub field: &'a DistanceField,
+    /// How it came there, for a model that [splits steps](Model::splits_steps).
+    pub motion: Option<FieldMotion<'a>>,
     /// Coulomb friction.
     pub friction: f32,
     /// Share of the speed into the surface that comes back.
     pub restitution: f32,
     /// How far out of the surface hair is put (m).
     pub skin: f32,
+}
+
+/// The motion of a field during a step.
+#[derive(Clone, Copy)]
+pub struct FieldMotion<'a> {
+    /// Distance to the surface at the start of the step. Its velocity, and that of the field at the end,
+    /// is the way of each point of the surface in this step, over the length of the step.
+    pub start: &'a DistanceField,
+    /// Speed of the fastest point of the surface (m/s).
+    pub fastest: f32,
+}
+
+impl<'a> FieldObstacle<'a> {
+    /// The surface at any time of a step of length `dt` (s), if its motion is known.
+    pub fn in_time(&self, dt: f32) -> Option<LevelSetInTime<'a>> {
+        self.motion.map(|motion| LevelSetInTime::new(motion.start, self.field, dt))
+    }
 }
 
 /// What a step could not do as asked.
@@ -68,6 +88,11 @@ pub struct StepReport {
 pub trait Model: Send {
     /// The word that chooses it.
     fn name(&self) -> &'static str;
+    /// Whether it cuts a step into parts and wants to know where the body's surface is in between. The
+    /// [`FieldObstacle`] it sees has a motion then, which costs memory for a second field.
+    fn splits_steps(&self) -> bool {
+        false
+    }
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
     /// Puts every strand at rest on its rest shape, carried by the body.

@@ -98,7 +98,7 @@ impl Model for PositionBased {
         solids.clear();
         solids.extend(env.colliders.iter().map(|c| Solid::new(c, env.dt)));
         let shape = Shape::new(settings.style_time, env.dt);
-        let ground = env.field.map(|field| Ground::new(field, 0.0));
+        let ground = env.field.map(|field| Ground::at(field, env.dt, 1.0));
         chains.step(env, report, &|mut chain: Chain<'_>| {
             predict(&mut chain, env, settings, &shape, hold);
             let mut unresolved = 0;

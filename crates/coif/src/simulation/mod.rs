@@ -102,7 +102,9 @@ impl Simulation {
             heavy.fibre.density *= wet;
             model.build(&heavy, world.dt(), world.gravity)?
         };
-        let surface = world.surface.as_ref().map(|s| SurfaceField::new(&body, s)).transpose()?;
+        let in_parts = model.splits_steps();
+        let touched = |surface| SurfaceField::new(&body, surface, in_parts);
+        let surface = world.surface.as_ref().map(touched).transpose()?;
         let volume = world.volume.as_ref().map(Volume::new).transpose()?;
         let touch = |settings| HairTouch::new(&groom, settings, &mut *model);
         let hair = world.hair.as_ref().map(touch).transpose()?;

@@ -1,12 +1,16 @@
 //! The body's own surface as something that hair touches: its mesh at every step, and the distance
 //! field around it.
+//!
+//! For a model that cuts a step into parts it keeps the field at the start of the step as well: the
+//! one that was built for the end of the step before. Velocities are how far each vertex goes in the
+//! step, over its length, in both fields, so that what starts at one surface arrives at the other.
 
 use glam::{Affine3A, Vec3};
 
 use crate::Result;
 use crate::body::Body;
 use crate::body::distance_field::{self, DistanceField};
-use crate::model::FieldObstacle;
+use crate::model::{FieldMotion, FieldObstacle};
 
 /// How hair touches the body's own surface.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +37,10 @@ const SKIN: f32 = 1e-4;
 /// The mesh and its field, as they move.
 pub(super) struct SurfaceField {
     field: DistanceField,
+    /// At the start of the step, for a model that asks for it.
+    start: Option<DistanceField>,
+    /// Speed of the fastest vertex in the step (m/s), for a model that asks for the start.
+    fastest: f32,
     settings: Surface,
     bones: Vec<Affine3A>,
     before: Vec<Vec3>,
@@ -41,9 +49,13 @@ pub(super) struct SurfaceField {
 }
 
 impl SurfaceField {
-    pub(super) fn new(body: &Body, settings: &Surface) -> Result<Self> {
+    /// With the field at the start of each step, if `in_parts`.
+    pub(super) fn new(body: &Body, settings: &Surface, in_parts: bool) -> Result<Self> {
+        let field = || DistanceField::new(&body.rest().triangles, &settings.field);
         Ok(Self {
-            field: DistanceField::new(&body.rest().triangles, &settings.field)?,
+            field: field()?,
+            start: in_parts.then(field).transpose()?,
+            fastest: 0.0,
             settings: settings.clone(),
             bones: Vec::new(),
             before: Vec::new(),
@@ -63,7 +75,16 @@ impl SurfaceField {
     pub(super) fn follow(&mut self, body: &Body, end: f64, dt: f32) {
         std::mem::swap(&mut self.before, &mut self.now);
         self.pose(body, end);
+        // Where the last step ended, this one starts.
+        if let Some(start) = &mut self.start {
+            std::mem::swap(start, &mut self.field);
+        }
         self.build(dt);
+        if let Some(start) = &mut self.start {
+            start.set_velocities(&self.velocity);
+            let speed2 = self.velocity.iter().map(|v| v.length_squared());
+            self.fastest = speed2.fold(0.0, f32::max).sqrt();
+        }
     }
 
     fn pose(&mut self, body: &Body, time: f64) {
@@ -91,6 +112,7 @@ impl SurfaceField {
     pub(super) fn obstacle(&self) -> FieldObstacle<'_> {
         FieldObstacle {
             field: &self.field,
+            motion: self.start.as_ref().map(|start| FieldMotion { start, fastest: self.fastest }),
             friction: self.settings.friction,
             restitution: self.settings.restitution,
             skin: SKIN,

@@ -184,6 +184,13 @@ impl DistanceField {
         self.finish();
     }
 
+    /// Gives the surface other velocities (m/s): the rest of the field stays as it is.
+    pub fn set_velocities(&mut self, velocities: &[Vec3]) {
+        if self.grid.xyz.len[0] > 0 {
+            self.carry_velocities(velocities);
+        }
+    }
+
     /// Fits the grid and takes the vertices into it. False if there is nothing to measure.
     fn fit_grid(&mut self, positions: &[Vec3]) -> bool {
         let usable = |p: &Vec3| p.abs().max_element() <= FARTHEST && !p.is_nan();

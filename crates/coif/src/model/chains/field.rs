@@ -1,41 +1,64 @@
 //! Chains against the body's own surface, given as a distance field.
 //!
-//! The field is that of the end of the step. A part of a step that ends earlier asks it where the
-//! material at a particle will be by then, so that a body that moves does not arrive all at once.
+//! A part of a step that ends before the step does asks where the surface is by then: between the
+//! fields at the start and the end of the step (`selle2008` 5.1), so that a body that moves does not
+//! arrive all at once. Where only the field at the end is known, it asks that one where the material at
+//! a particle will be at the end.
 
 use glam::Vec3;
 
 use super::contact::Touch;
 use crate::body::distance_field::FieldSample;
-use crate::model::FieldObstacle;
+use crate::body::level_set_time::LevelSetInTime;
+use crate::model::{FieldMotion, FieldObstacle};
 
 /// Pushes along the gradient: the surface is curved, and its distance is interpolated.
 const ROUNDS: usize = 8;
 
-/// Fastest surface (m/s) that is met before the last part of a step: faster than any head or tail.
+/// Fastest surface (m/s) that is met before the last part of a step, where its motion is not known:
+/// faster than any head or tail.
 const FASTEST: f32 = 20.0;
 
 /// The body's surface at one moment of a step.
 #[derive(Clone, Copy)]
 pub(in crate::model) struct Ground<'a> {
     obstacle: FieldObstacle<'a>,
+    /// Between start and end of the step, before the end and where the motion is known.
+    between: Option<LevelSetInTime<'a>>,
+    /// Share of the step that is over.
+    share: f32,
     /// From now until the end of the step (s).
     ahead: f32,
+    /// How far the surface can be from where it is at the end of the step, and at its start (m).
+    reach: [f32; 2],
 }
 
 impl<'a> Ground<'a> {
-    /// The surface `ahead` seconds before the end of the step.
-    pub(in crate::model) fn new(obstacle: FieldObstacle<'a>, ahead: f32) -> Self {
-        Self { obstacle, ahead }
+    /// The surface when a share of a step of length `dt` (s) is over.
+    pub(in crate::model) fn at(obstacle: FieldObstacle<'a>, dt: f32, share: f32) -> Self {
+        let ahead = dt * (1.0 - share);
+        let between = obstacle.in_time(dt).filter(|_| share < 1.0);
+        let reach = match obstacle.motion.filter(|_| share < 1.0) {
+            // Beyond its band a field is only as exact as a part of a cell.
+            Some(FieldMotion { start, fastest }) => {
+                [fastest * ahead + obstacle.field.cell(), fastest * (dt - ahead) + start.cell()]
+            }
+            None => [FASTEST * ahead, 0.0],
+        };
+        Self { obstacle, between, share, ahead, reach }
     }
 
     /// What the surface is like at a point that may touch it.
     fn near(&self, p: Vec3) -> Option<FieldSample> {
-        let FieldObstacle { field, skin, .. } = self.obstacle;
+        let FieldObstacle { field, motion, skin, .. } = self.obstacle;
         // Most points are far away: ask for no more than the distance.
-        let distance = field.distance_at(p);
-        if distance > skin + FASTEST * self.ahead {
+        let [to_end, to_start] = self.reach;
+        if field.distance_at(p) > skin + to_end {
             return None;
+        }
+        if let (Some(between), Some(FieldMotion { start, .. })) = (&self.between, motion) {
+            let far = start.distance_at(p) > skin + to_start;
+            return (!far).then(|| between.sample(p, self.share));
         }
         let sample = field.sample(p);
         let carried = p + sample.velocity * self.ahead;
@@ -86,9 +109,15 @@ mod tests {
 
     /// A box of half a metre around the origin that moves, with its top at y = 0.1 m.
     fn slab(velocity: Vec3) -> DistanceField {
+        slab_at(0.0, velocity)
+    }
+
+    /// The same with its top `up` metres higher.
+    fn slab_at(up: f32, velocity: Vec3) -> DistanceField {
         let half = Vec3::new(0.25, 0.1, 0.25);
         let corner = |i: u32| [0, 1, 2].map(|axis| if i >> axis & 1 == 1 { 1.0 } else { -1.0 });
-        let positions: Vec<Vec3> = (0..8).map(|i| Vec3::from(corner(i)) * half).collect();
+        let place = |i: u32| Vec3::from(corner(i)) * half + Vec3::Y * up;
+        let positions: Vec<Vec3> = (0..8).map(place).collect();
         let quads: [[u32; 4]; 6] =
             [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
         let triangles: Vec<_> =
@@ -98,16 +127,19 @@ mod tests {
         field
     }
 
-    fn ground(field: &DistanceField, restitution: f32, ahead: f32) -> Ground<'_> {
-        Ground::new(FieldObstacle { field, friction: 0.3, restitution, skin: 1e-4 }, ahead)
+    fn ground(field: &DistanceField, restitution: f32, share: f32) -> Ground<'_> {
+        let obstacle =
+            FieldObstacle { field, motion: None, friction: 0.3, restitution, skin: 1e-4 };
+        Ground::at(obstacle, DT, share)
     }
 
+    const DT: f32 = 0.01;
     const TOP: Vec3 = Vec3::new(0.02, 0.1001, 0.03);
 
     #[test]
     fn a_particle_leaves_by_the_nearest_way_and_one_outside_stays() {
         let field = slab(Vec3::ZERO);
-        let ground = ground(&field, 0.0, 0.0);
+        let ground = ground(&field, 0.0, 1.0);
         for (p, out) in [
             (Vec3::new(0.02, 0.06, 0.03), Vec3::new(0.02, 0.1001, 0.03)),
             (Vec3::new(-0.22, 0.01, 0.0), Vec3::new(-0.2501, 0.01, 0.0)),
@@ -127,7 +159,7 @@ mod tests {
         let field = slab(Vec3::ZERO);
         let slid = |aside: f32| {
             let p = TOP + Vec3::new(aside, -0.01, 0.0);
-            ground(&field, 0.0, 0.0).push_out(TOP, p, 0.01).unwrap().0.x - TOP.x
+            ground(&field, 0.0, 1.0).push_out(TOP, p, 0.01).unwrap().0.x - TOP.x
         };
         assert!(slid(0.002).abs() < 1e-5, "{}", slid(0.002));
         assert!((slid(0.01) - 0.007).abs() < 1e-5, "{}", slid(0.01));
@@ -140,7 +172,7 @@ mod tests {
             let field = slab(velocity);
             let p = TOP - Vec3::Y * 0.01;
             for restitution in [0.0, 0.4] {
-                let ground = ground(&field, restitution, 0.0);
+                let ground = ground(&field, restitution, 1.0);
                 let (out, touch) = ground.push_out(TOP, p, 0.01).unwrap();
                 let into = 1.0 + velocity.y;
                 let expected = velocity.y + restitution * into;
@@ -154,16 +186,41 @@ mod tests {
     #[test]
     fn a_body_that_moves_arrives_in_time() {
         let field = slab(Vec3::Y * 2.0);
-        let dt = 0.01;
-        for ahead in [0.0, 0.25 * dt, 0.75 * dt] {
+        for share in [1.0, 0.75, 0.25] {
             let p = Vec3::new(0.0, 0.07, 0.0);
-            let (out, _) = ground(&field, 0.0, ahead).push_out(p, p, 0.25 * dt).unwrap();
-            let truth = 0.1001 - 2.0 * ahead;
-            assert!((out.y - truth).abs() < 1e-4, "{ahead}: {} {truth}", out.y);
+            let (out, _) = ground(&field, 0.0, share).push_out(p, p, 0.25 * DT).unwrap();
+            let truth = 0.1001 - 2.0 * (1.0 - share) * DT;
+            assert!((out.y - truth).abs() < 1e-4, "{share}: {} {truth}", out.y);
         }
         // It leaves the place where it was in time as well.
         let (field, was) = (slab(Vec3::NEG_Y * 2.0), Vec3::new(0.0, 0.105, 0.0));
-        assert!(ground(&field, 0.0, 0.0).push_out(was, was, dt).is_none());
-        assert!(ground(&field, 0.0, 0.75 * dt).push_out(was, was, dt).is_some());
+        assert!(ground(&field, 0.0, 1.0).push_out(was, was, DT).is_none());
+        assert!(ground(&field, 0.0, 0.25).push_out(was, was, DT).is_some());
+    }
+
+    /// Between two fields six cells apart a particle is touched in the very part in which the surface
+    /// gets to it, and not before.
+    #[test]
+    fn contact_begins_in_the_part_in_which_the_surface_arrives() {
+        const PARTS: u32 = 12;
+        let way = Vec3::Y * 0.06;
+        let (start, field) = (slab_at(-0.06, way / DT), slab_at(0.0, way / DT));
+        let motion = Some(FieldMotion { start: &start, fastest: way.length() / DT });
+        let obstacle =
+            FieldObstacle { field: &field, motion, friction: 0.3, restitution: 0.0, skin: 1e-4 };
+        for high in [0.042, 0.053, 0.066, 0.0715, 0.089, 0.0985] {
+            let p = Vec3::new(0.03, high, -0.02);
+            let top = |k: u32| 0.04 + 0.06 * k as f32 / PARTS as f32;
+            let touched = |k: &u32| {
+                let ground = Ground::at(obstacle, DT, *k as f32 / PARTS as f32);
+                ground.push_out(p, p, DT / PARTS as f32).is_some()
+            };
+            let first = (1..=PARTS).find(touched);
+            let truth = (1..=PARTS).find(|k| top(*k) > p.y);
+            assert_eq!(first, truth, "{high}");
+            // The end of the step alone would have it at once.
+            let at_end = Ground::at(FieldObstacle { motion: None, ..obstacle }, DT, 1.0);
+            assert!(at_end.push_out(p, p, DT).is_some());
+        }
     }
 }

@@ -205,6 +205,10 @@ impl Model for ExplicitSpring {
         NAME
     }
 
+    fn splits_steps(&self) -> bool {
+        true
+    }
+
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
         let Self { settings, substeps, chains, springs, solids } = self;
         let part = Part {
@@ -230,8 +234,7 @@ impl Model for ExplicitSpring {
                 advance_springs(&mut chain, springs, &part, wind, &poses);
                 let count = env.colliders.len();
                 let now = &solids[k as usize * count..][..count];
-                let ahead = env.dt * (1.0 - share(k + 1));
-                let ground = env.field.map(|field| Ground::new(field, ahead));
+                let ground = env.field.map(|field| Ground::at(field, env.dt, share(k + 1)));
                 unresolved = collide(&mut chain, now, ground.as_ref(), part.h);
             }
             unresolved

@@ -51,7 +51,7 @@ pub(super) fn collide_with_body(
     if solids.is_empty() && env.field.is_none() {
         return;
     }
-    let ground = env.field.map(|field| Ground::new(field, part.ahead));
+    let ground = env.field.map(|field| Ground::at(field, env.dt, part.share));
     let mut room = std::mem::replace(&mut block.room, Room::new(0));
     for l in 0..block.lanes {
         collide_lane(block, l, &mut room, solids, ground.as_ref(), part);

@@ -320,7 +320,6 @@ impl MassSpring {
             Part {
                 h: dt / parts as f32,
                 share,
-                ahead: dt * (1.0 - share),
                 fibre_damping,
                 drag: settings.damping,
                 strain_limit: settings.strain_limit,
@@ -340,6 +339,10 @@ impl MassSpring {
 impl Model for MassSpring {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn splits_steps(&self) -> bool {
+        true
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {

@@ -25,8 +25,6 @@ pub(super) struct Part {
     pub(super) h: f32,
     /// Share of the step that is over at its end.
     pub(super) share: f32,
-    /// From its end until the end of the step (s).
-    pub(super) ahead: f32,
     /// Internal friction of the fibre as a time (s).
     pub(super) fibre_damping: f32,
     /// Rate (1/s) at which hair takes on the velocity of the air.
