@@ -56,6 +56,11 @@ pub(crate) struct Outcome {
     pub(crate) penetration_max_m: f32,
     pub(crate) quarantined: usize,
     pub(crate) unresolved: u64,
+    /// Parts into which the last step was cut.
+    pub(crate) substeps: u32,
+    /// Iterations of the last step's solve, and what they left of the right-hand side.
+    pub(crate) solve_iterations: u32,
+    pub(crate) solve_residual: f64,
     pub(crate) non_finite: u64,
     pub(crate) state_hash: String,
     pub(crate) outputs: Vec<String>,
@@ -199,6 +204,9 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         penetration_max_m: peaks.penetration_m,
         quarantined: simulation.report().quarantined.len(),
         unresolved: simulation.report().unresolved,
+        substeps: simulation.report().substeps,
+        solve_iterations: simulation.report().solve.iterations,
+        solve_residual: simulation.report().solve.residual,
         non_finite: peaks.non_finite,
         state_hash: format!("{:016x}", simulation.state_hash()),
         outputs,
