@@ -89,7 +89,7 @@ fn heavy_hair_droops_as_the_elastica() {
     let weight = fibre.mass_per_length(fibre.radius) * 9.81 * length * length * length / bending;
     let truth = *heavy_cantilever(weight.into(), 40).last().expect("points");
     let truth = Vec3::new(truth[0] as f32, truth[1] as f32, 0.0) * length;
-    for (segments, tolerance) in [(20, 0.06), (40, 0.015)] {
+    for (segments, tolerance) in [(10, 0.2), (20, 0.06), (40, 0.015)] {
         let groom = lines(&[horizontal(segments, length)]);
         let settings = Settings {
             hold_shape: false,
@@ -226,27 +226,32 @@ fn a_hair_whose_ends_approach_buckles() {
 }
 
 /// Figure 10 (b): a hair that is twisted and given slack writhes into a loop: points that are far apart
-/// along it come near each other. Without twist they do not.
+/// along it come near each other. Without twist they do not. (A ring of this hair is unstable from
+/// `2 pi sqrt(3) EI / GJ` on, 14 rad. Without contact between hairs it then passes through itself, and is
+/// two turns less twisted.)
 #[test]
 fn a_twisted_hair_forms_a_loop() {
     let nearest = |twist: f32| {
-        let groom = lines(&[horizontal(40, 0.12)]);
+        let mut groom = lines(&[horizontal(40, 0.12)]);
+        groom.fibre.shear_modulus = 1.5e9;
         let far_end = FarEnd { approach: 0.05, twist, until: 1.0, release: false };
         let mut run = Run::new(&groom, &both_ends(far_end), Vec3::new(0.0, -0.1, 0.0));
-        (0..360).for_each(|_| run.step(1.0 / 240.0));
-        let x = run.positions();
         let mut nearest = f32::INFINITY;
-        for i in 0..x.len() {
-            for j in i + 8..x.len() {
-                nearest = nearest.min(x[i].distance(x[j]));
+        for _ in 0..1440 {
+            run.step(1.0 / 960.0);
+            let x = run.positions();
+            for i in 0..x.len() {
+                for j in i + 10..x.len() {
+                    nearest = nearest.min(x[i].distance(x[j]));
+                }
             }
         }
-        assert!(longest_stretch(&groom, &x) < 0.02);
+        assert!(longest_stretch(&groom, &run.positions()) < 0.02);
         nearest
     };
     let (straight, twisted) = (nearest(0.0), nearest(25.0));
     println!("nearest {straight} untwisted, {twisted} twisted");
-    assert!(twisted < 0.6 * straight, "{twisted} {straight}");
+    assert!(twisted < 0.3 * straight, "{twisted} {straight}");
 }
 
 /// Figure 10 (d): a curl that was pulled long and let go comes back.

@@ -31,10 +31,18 @@ const SCENES: &[(&str, &str)] = scenes![
     "monster",
     "afghan",
     "girl",
+    "tuft",
+    "hair-loop",
+    "hair-twist",
+    "hair-spring",
+    "long-straight-10k",
+    "long-curly-5k",
+    "medium-10k-wind",
+    "full-head-100k",
 ];
 
 /// The names of all built-in scenes: the demo, one per style, one per motion, wind, a yardstick,
-/// and the characters of `muller2012`.
+/// the characters of `muller2012`, and the single hairs and heads of `selle2008`.
 pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
     SCENES.iter().map(|(name, _)| *name)
 }

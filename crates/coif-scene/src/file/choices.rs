@@ -46,6 +46,12 @@ choice! {
         Shaggy = "shaggy",
         /// Long fur that hangs, for the hound.
         Silky = "silky",
+        /// One tuft of long hair at the back of the head.
+        Tuft = "tuft",
+        /// Hairs that stand straight up from the top of the head, one or a few.
+        Single = "single",
+        /// The same, as coils.
+        Coil = "coil",
     }
 }
 
@@ -182,11 +188,11 @@ choice! {
 pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
 /// Models that the design names and that cannot be simulated yet.
 pub(crate) const PLANNED_MODELS: &[&str] =
-    &["mass-spring", "hair-mesh", "cantilever", "super-helix", "rigid-links"];
+    &["hair-mesh", "cantilever", "super-helix", "rigid-links"];
 /// Ways hair touches hair.
-pub(crate) const CONTACTS: &[&str] = &[volume::NAME];
+pub(crate) const CONTACTS: &[&str] = &[volume::NAME, "stiction", "repulsion", "edge-collision"];
 /// Ways hair touches hair that the design names and that cannot be simulated yet.
-pub const PLANNED_CONTACTS: &[&str] = &["stiction", "repulsion", "edge-collision"];
+pub const PLANNED_CONTACTS: &[&str] = &[];
 
 #[cfg(test)]
 mod tests {

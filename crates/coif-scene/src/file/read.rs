@@ -5,7 +5,7 @@ use coif::model::ModelSettings;
 use super::choices::{BodyShape, CONTACTS, Motion, PLANNED_CONTACTS, Style};
 use super::collider::ColliderDraft;
 use super::error::{Problem, SceneError, quoted};
-use super::keys::{ALTERNATIVES, COLLIDER, SECTIONS, VOLUME_TABLE};
+use super::keys::{ALTERNATIVES, COLLIDER, CONTACT_TABLES, SECTIONS};
 use super::nearest::suggestion;
 use super::scene::{BodySource, GroomSource, Scene};
 use super::schema::{Key, Needs, unknown_choice};
@@ -26,8 +26,12 @@ impl Scene {
         check_names(&sources, &root, "")?;
         check_neighbours(&sources, &root)?;
         // A table switches a contact on, even an empty one.
-        let volume = root.find(VOLUME_TABLE).map(|_| Default::default());
-        let mut scene = Scene { volume, ..Scene::default() };
+        let mut scene = Scene::default();
+        for contact in CONTACT_TABLES {
+            if root.find(contact.path).is_some() {
+                (contact.switch_on)(&mut scene);
+            }
+        }
         for section in SECTIONS {
             for key in section.keys {
                 if let Some(entry) = root.find(&joined(section.path, key.name)) {

@@ -1,6 +1,6 @@
 //! A scene as plain data. Units are SI, defaults are those of an empty file.
 
-use coif::contact::volume;
+use coif::contact::{strand_contact, volume};
 use coif::groom::Fibre;
 use coif::model::ModelSettings;
 use coif::simulation::{Surface, Wind, World};
@@ -25,6 +25,9 @@ pub struct Scene {
     /// Whether and how hair touches hair as a volume: friction 0 to 1, repulsion (m) 0 to 1, cell
     /// (m) 0.0001 to 10. Default: it does not.
     pub volume: Option<volume::Settings>,
+    /// How single hairs touch: each of stiction, repulsion and collision may be absent. Default: they
+    /// do not touch.
+    pub strands: strand_contact::Settings,
     /// Moving air: velocity (m/s), each component -200 to 200, gusts 0 to 1. Default: none.
     pub wind: Wind,
     /// Acceleration of everything that falls (m/s^2), each component -1000 to 1000. Default: that
@@ -45,6 +48,7 @@ impl Default for Scene {
             body: BodyScene::default(),
             model: ModelSettings::default(),
             volume: None,
+            strands: NO_CONTACT,
             wind: Wind::default(),
             gravity: World::default().gravity,
             time: Time::default(),
@@ -53,7 +57,22 @@ impl Default for Scene {
     }
 }
 
+/// Single hairs do not touch.
+const NO_CONTACT: strand_contact::Settings = strand_contact::Settings {
+    stiction: None,
+    repulsion: None,
+    collision: None,
+    margin: 0.5e-3,
+    mass_scale: 1.0,
+};
+
 impl Scene {
+    /// Whether single hairs touch each other in any way.
+    pub fn touches_single_hairs(&self) -> bool {
+        let strand_contact::Settings { stiction, repulsion, collision, .. } = &self.strands;
+        stiction.is_some() || repulsion.is_some() || collision.is_some()
+    }
+
     /// The world of the simulation, with a whole number of steps in every frame. It does not have
     /// the body's surface, whose cell depends on the body: see [`Built::world`](crate::Built::world).
     pub fn world(&self) -> World {
@@ -62,6 +81,7 @@ impl Scene {
             wind: self.wind.clone(),
             steps_per_second: World::steps_for_fps(self.time.steps_per_second, self.time.fps),
             volume: self.volume.clone(),
+            hair: self.touches_single_hairs().then(|| self.strands.clone()),
             ..World::default()
         }
     }

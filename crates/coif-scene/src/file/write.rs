@@ -6,7 +6,7 @@ use coif::model::ModelSettings;
 
 use super::choices::Collide;
 use super::collider::ColliderDraft;
-use super::keys::{COLLIDER, SECTIONS, VOLUME_TABLE};
+use super::keys::{COLLIDER, CONTACT_TABLES, SECTIONS};
 use super::numbers::f64_text;
 use super::read::joined;
 use super::scene::Scene;
@@ -22,7 +22,8 @@ impl Scene {
         for section in SECTIONS {
             if !section.path.is_empty() {
                 // The header alone would switch a contact on.
-                let is_off = section.path == VOLUME_TABLE && self.volume.is_none();
+                let is_off =
+                    CONTACT_TABLES.iter().any(|c| c.path == section.path && !(c.is_on)(self));
                 let mark = if is_off { "# " } else { "" };
                 // Writing to a string cannot fail.
                 let _ = writeln!(out, "\n# {}\n{mark}[{}]", section.meaning, section.path);
@@ -119,7 +120,8 @@ pub fn keys() -> Vec<KeyInfo> {
         }
         // Keys of what is off by default have the defaults that it has when it is on.
         let defaults = Scene::default();
-        let mut all_on = Scene { volume: Some(Default::default()), ..Scene::default() };
+        let mut all_on = Scene::default();
+        CONTACT_TABLES.iter().for_each(|contact| (contact.switch_on)(&mut all_on));
         all_on.body.collide = Collide::DistanceField;
         all.extend(section.keys.iter().map(|key| {
             let default = key.value_text(&defaults).or_else(|| key.value_text(&all_on));
@@ -198,11 +200,6 @@ pub fn reference() -> String {
             let _ = writeln!(out, "{}", row(key));
         }
     }
-    let _ = write!(
-        out,
-        "\n## `[contact.NAME]`\n\nOther ways in which hair touches hair. Not available yet: {}.\n",
-        super::PLANNED_CONTACTS.join(", ")
-    );
     out
 }
 

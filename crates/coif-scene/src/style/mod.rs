@@ -10,6 +10,7 @@ mod fur;
 mod grow;
 mod locks;
 mod ponytail;
+mod single;
 
 use coif::body::{Collider, MovingCollider, Shape, TriangleMesh};
 use coif::groom::{Fibre, Groom, Strands};
@@ -75,6 +76,9 @@ fn recipe(style: Style, length: Option<f32>) -> Recipe {
         Style::Fur => (0.030, fur::grow, Some(Locks::coat())),
         Style::Shaggy => (0.085, coat::grow, Some(Locks::shaggy())),
         Style::Silky => (0.20, coat::grow, Some(Locks::silky())),
+        Style::Tuft => (0.30, grow::long, None),
+        Style::Single => (0.15, single::straight, None),
+        Style::Coil => (0.20, single::coil, None),
     };
     let length = length.unwrap_or(own);
     let coat = matches!(style, Style::Shaggy | Style::Silky);
@@ -91,7 +95,11 @@ const MOST_PUSHES: usize = 24;
 /// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
 pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
     let normals = mesh.vertex_normals();
-    let density = |_: usize, p: Vec3| figure.hair_density(p);
+    let patch = patch(figure, mesh, request.style);
+    let density = |_: usize, p: Vec3| match patch {
+        Some((centre, radius)) if p.distance(centre) > radius => 0.0,
+        _ => figure.hair_density(p),
+    };
     let roots = scatter(mesh, &normals, density, request.strands, request.seed)?;
     let recipe = recipe(request.style, request.length);
     // Grow every strand on its own.
@@ -132,7 +140,9 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     let mut groom = Groom::new(all, request.fibre);
     groom.embedded = strands.iter().map(|(_, held)| *held).collect();
     groom.roots = roots.iter().map(|r| r.binding).collect();
-    for s in 0..strands.len() {
+    // Single hairs are for experiments: the same all along.
+    let tapers = !matches!(request.style, Style::Single | Style::Coil);
+    for s in 0..if tapers { strands.len() } else { 0 } {
         let points = groom.strands.points_of(s);
         let n = points.len();
         for (i, r) in groom.radius[points].iter_mut().enumerate() {
@@ -145,6 +155,18 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     }
     groom.color = colors(figure, request.style, &roots, &groom.strands);
     Some(groom)
+}
+
+/// Where the roots are, if they are not all over: centre and radius (m).
+fn patch(figure: &dyn Figure, mesh: &TriangleMesh, style: Style) -> Option<(Vec3, f32)> {
+    let (towards, radius) = match style {
+        Style::Tuft => (Vec3::new(0.0, 0.45, -0.9), 0.022),
+        Style::Single | Style::Coil => (Vec3::Y, 0.012),
+        _ => return None,
+    };
+    let hairy = mesh.positions.iter().filter(|&&p| figure.hair_density(p) > 0.0);
+    let farthest = hairy.max_by(|a, b| a.dot(towards).total_cmp(&b.dot(towards)));
+    farthest.map(|&centre| (centre, radius))
 }
 
 /// Makes hair that is shorter than `length` finer in proportion, down to a third.

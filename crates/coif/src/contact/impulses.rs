@@ -228,6 +228,14 @@ pub(super) fn across(a: Vec3, b: Vec3) -> Vec3 {
     }
 }
 
+/// Makes room for `length` elements in all, with an eighth to spare when it has to grow: to double is too
+/// much for lists of millions.
+pub(super) fn make_room<T>(list: &mut Vec<T>, length: usize) {
+    if list.capacity() < length {
+        list.reserve_exact(length + length / 8 - list.len());
+    }
+}
+
 /// Lists that tasks fill on their own and that are read one after the other.
 #[derive(Debug)]
 pub(super) struct Lists<T> {
@@ -252,6 +260,11 @@ impl<T: Copy + Send + Sync> Lists<T> {
             list.clear();
             fill(chunk * CHUNK..((chunk + 1) * CHUNK).min(points), list);
         });
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.lists.iter().map(Vec::len).sum()
     }
 
     /// All in order.

@@ -2,7 +2,9 @@
 //!
 //! A contact method sees [`Samples`], the particles of any model as they lie in memory, and adds to
 //! their velocities; it knows nothing of strands, constraints or the body. It runs once per step,
-//! after the model has moved the hair.
+//! after the model has moved the hair. Contact between single hairs ([`StrandContact`]) sees all points
+//! in the groom's order instead, within the step of a model that couples strands ([`HairContact`]) or
+//! after that of any other.
 //!
 //! Two velocities meet here. `motion` is how particles really moved over the last step; `velocity`
 //! is what the next step starts from. They may differ, as where a velocity also carries the reaction

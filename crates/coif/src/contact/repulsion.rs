@@ -5,7 +5,7 @@
 
 use glam::Vec3;
 
-use super::impulses::{Impulses, Link, Lists, across, with_friction};
+use super::impulses::{Impulses, Link, Lists, across, make_room, with_friction};
 use super::pairs::Pairs;
 use super::segments::{Segments, closest_points_segment_segment};
 use super::stiction::Stiction;
@@ -162,8 +162,10 @@ impl Repulsion {
             }
         });
         self.touches.clear();
-        self.touches.extend(self.found.iter());
         self.links.clear();
+        make_room(&mut self.touches, self.found.len());
+        make_room(&mut self.links, self.found.len());
+        self.touches.extend(self.found.iter());
         self.links.extend(self.touches.iter().map(|touch| touch.link));
         if self.links.is_empty() {
             return;

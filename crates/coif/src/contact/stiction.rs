@@ -9,7 +9,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::ContactSpring;
-use super::impulses::{Ends, Impulses, Link, Lists};
+use super::impulses::{Ends, Impulses, Link, Lists, make_room};
 use super::pairs::Pairs;
 use super::segments::{Segments, closest_points_segment_segment};
 use crate::{Error, Result};
@@ -230,6 +230,8 @@ impl Stiction {
         self.near = near;
         self.links.clear();
         self.ranks.clear();
+        make_room(&mut self.links, self.near.len());
+        make_room(&mut self.ranks, self.near.len());
         for (i, near) in self.near.iter().enumerate() {
             self.links.push(near.link);
             // Distances are positive, so their bits are in the order of the numbers.
@@ -266,6 +268,7 @@ impl Stiction {
         self.made = made as u64;
         let Some(&filler) = self.links.first().filter(|_| made > 0) else { return };
         let mut old = self.springs.len();
+        make_room(&mut self.springs, old + made);
         self.springs.resize(old + made, spring_of(&filler, &self.settings));
         let mut to = self.springs.len();
         for i in (0..self.links.len()).rev().filter(|&i| chosen(i)) {

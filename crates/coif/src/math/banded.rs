@@ -104,59 +104,85 @@ fn factor<S: Simd>(simd: S, band: &mut [f32]) {
     for j in 0..rows.len() {
         let (done, rest) = rows.split_at_mut(j);
         let row = &mut rest[0];
-        // Numbers of a line in the order of the columns: the farthest block first.
-        let first = BEFORE - 3 * j.min(BLOCKS);
-        let at = |r: usize, q: usize| 9 * (BLOCKS - 1 - q / 3) + 3 * r + q % 3;
-        let zero = f32x16::splat(simd, 0.0);
-        let mut w = [[zero; BEFORE]; 3];
-        for q in first..BEFORE {
-            let back = BLOCKS - q / 3;
-            let other = &done[j - back];
-            let mut sum: [_; 3] = std::array::from_fn(|r| load(simd, row, at(r, q)));
-            for m in first..q {
-                // The factor's number that couples the earlier unknowns q and m.
-                let apart = q / 3 - m / 3;
-                let number = if apart == 0 {
-                    DIAGONAL + (q % 3) * (q % 3 - 1) / 2 + m % 3
-                } else {
-                    9 * (apart - 1) + 3 * (q % 3) + m % 3
-                };
-                let l = load(simd, other, number);
-                for r in 0..3 {
-                    sum[r] -= w[r][m] * l;
-                }
-            }
-            for r in 0..3 {
-                w[r][q] = sum[r];
-            }
-        }
-        // Divide by the pivots, and take off the diagonal what the earlier unknowns account for.
-        let mut d: [_; 6] = std::array::from_fn(|i| load(simd, row, DIAGONAL + i));
-        let least = [lower(0, 0), lower(1, 1), lower(2, 2)].map(|i| d[i] * LEAST_PIVOT);
-        for q in first..BEFORE {
-            let pivot = load(simd, &done[j - (BLOCKS - q / 3)], DIAGONAL + 3 + q % 3);
-            let l: [_; 3] = std::array::from_fn(|r| w[r][q] * pivot);
-            for r in 0..3 {
-                for c in 0..=r {
-                    d[lower(r, c)] -= w[r][q] * l[c];
-                }
-                store(row, at(r, q), l[r]);
-            }
-        }
-        // Factor what is left of the diagonal block.
-        let one = f32x16::splat(simd, 1.0);
-        let inverse0 = one / d[lower(0, 0)].max(least[0]);
-        let l10 = d[lower(1, 0)] * inverse0;
-        let l20 = d[lower(2, 0)] * inverse0;
-        let inverse1 = one / (d[lower(1, 1)] - d[lower(1, 0)] * l10).max(least[1]);
-        let w21 = d[lower(2, 1)] - d[lower(2, 0)] * l10;
-        let l21 = w21 * inverse1;
-        let left = d[lower(2, 2)] - d[lower(2, 0)] * l20 - w21 * l21;
-        let inverse2 = one / left.max(least[2]);
-        for (i, value) in [l10, l20, l21, inverse0, inverse1, inverse2].into_iter().enumerate() {
-            store(row, DIAGONAL + i, value);
+        match done {
+            [.., c, b, a] => factor_row(simd, [c, b, a], row, 0),
+            [b, a] => factor_row(simd, [b, b, a], row, 3),
+            [a] => factor_row(simd, [a, a, a], row, 6),
+            _ => factor_row(simd, [&[0.0; ROW]; BLOCKS], row, BEFORE),
         }
     }
+}
+
+/// Factors one row; `done` are the rows before it, the farthest first, of which the numbers from `first`
+/// on count.
+#[inline(always)]
+fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW], first: usize) {
+    let zero = f32x16::splat(simd, 0.0);
+    // Numbers of a line in the order of the columns: the farthest block first.
+    let mut w = [[zero; BEFORE]; 3];
+    for q in first..BEFORE {
+        let other = done[q / 3];
+        let mut sum0 = load(simd, row, place(0, q));
+        let mut sum1 = load(simd, row, place(1, q));
+        let mut sum2 = load(simd, row, place(2, q));
+        for m in first..q {
+            // The factor's number that couples the earlier unknowns q and m.
+            let apart = q / 3 - m / 3;
+            let number = if apart == 0 {
+                DIAGONAL + (q % 3) * (q % 3 - 1) / 2 + m % 3
+            } else {
+                9 * (apart - 1) + 3 * (q % 3) + m % 3
+            };
+            let l = load(simd, other, number);
+            sum0 -= w[0][m] * l;
+            sum1 -= w[1][m] * l;
+            sum2 -= w[2][m] * l;
+        }
+        w[0][q] = sum0;
+        w[1][q] = sum1;
+        w[2][q] = sum2;
+    }
+    // Divide by the pivots, and take off the diagonal what the earlier unknowns account for.
+    let mut d00 = load(simd, row, DIAGONAL);
+    let mut d10 = load(simd, row, DIAGONAL + 1);
+    let mut d11 = load(simd, row, DIAGONAL + 2);
+    let mut d20 = load(simd, row, DIAGONAL + 3);
+    let mut d21 = load(simd, row, DIAGONAL + 4);
+    let mut d22 = load(simd, row, DIAGONAL + 5);
+    let (least0, least1, least2) = (d00 * LEAST_PIVOT, d11 * LEAST_PIVOT, d22 * LEAST_PIVOT);
+    for q in first..BEFORE {
+        let pivot = load(simd, done[q / 3], DIAGONAL + 3 + q % 3);
+        let (l0, l1, l2) = (w[0][q] * pivot, w[1][q] * pivot, w[2][q] * pivot);
+        d00 -= w[0][q] * l0;
+        d10 -= w[1][q] * l0;
+        d11 -= w[1][q] * l1;
+        d20 -= w[2][q] * l0;
+        d21 -= w[2][q] * l1;
+        d22 -= w[2][q] * l2;
+        store(row, place(0, q), l0);
+        store(row, place(1, q), l1);
+        store(row, place(2, q), l2);
+    }
+    // Factor what is left of the diagonal block.
+    let one = f32x16::splat(simd, 1.0);
+    let inverse0 = one / d00.max(least0);
+    let (l10, l20) = (d10 * inverse0, d20 * inverse0);
+    let inverse1 = one / (d11 - d10 * l10).max(least1);
+    let w21 = d21 - d20 * l10;
+    let l21 = w21 * inverse1;
+    let inverse2 = one / (d22 - d20 * l20 - w21 * l21).max(least2);
+    store(row, DIAGONAL, l10);
+    store(row, DIAGONAL + 1, l20);
+    store(row, DIAGONAL + 2, l21);
+    store(row, DIAGONAL + 3, inverse0);
+    store(row, DIAGONAL + 4, inverse1);
+    store(row, DIAGONAL + 5, inverse2);
+}
+
+/// Where the number in column `q` of line `r` lies in a row.
+#[inline(always)]
+const fn place(r: usize, q: usize) -> usize {
+    9 * (BLOCKS - 1 - q / 3) + 3 * r + q % 3
 }
 
 /// Replaces sixteen right-hand sides by the solutions, with the factors that [`factor`] left.

@@ -93,7 +93,15 @@ impl Simulation {
         groom.validate()?;
         world.validate()?;
         let roots = Roots::new(&groom, &body)?;
-        let mut model = model.build(&groom, world.dt(), world.gravity)?;
+        // Water weighs: wet hair is denser to the model.
+        let wet = world.hair.as_ref().map_or(1.0, |hair| hair.mass_scale());
+        let mut model = if wet == 1.0 {
+            model.build(&groom, world.dt(), world.gravity)?
+        } else {
+            let mut heavy = (*groom).clone();
+            heavy.fibre.density *= wet;
+            model.build(&heavy, world.dt(), world.gravity)?
+        };
         let surface = world.surface.as_ref().map(|s| SurfaceField::new(&body, s)).transpose()?;
         let volume = world.volume.as_ref().map(Volume::new).transpose()?;
         let touch = |settings| HairTouch::new(&groom, settings, &mut *model);

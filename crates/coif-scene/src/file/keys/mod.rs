@@ -14,7 +14,7 @@ mod render;
 
 use body::BODY;
 use collider::COLLIDER_KEYS;
-use contact::VOLUME;
+use contact::{EDGE_COLLISION, REPULSION, STICTION, VOLUME};
 use groom::{FIBRE, GROOM};
 use model::MODEL;
 use render::RENDER;
@@ -23,8 +23,15 @@ use super::collider::ColliderDraft;
 use super::scene::Scene;
 use super::schema::{Key, Kind, Needs, SceneSection, Section};
 
-/// The table that switches on contact as a volume.
-pub(crate) const VOLUME_TABLE: &str = "contact.volume";
+/// A table that switches a contact on.
+pub(crate) struct ContactTable {
+    pub(crate) path: &'static str,
+    pub(crate) is_on: fn(&Scene) -> bool,
+    pub(crate) switch_on: fn(&mut Scene),
+}
+
+/// The tables that switch contacts on.
+pub(crate) const CONTACT_TABLES: &[ContactTable] = contact::TABLES;
 
 /// The tables of a scene file in the order of the reference.
 pub(crate) const SECTIONS: &[SceneSection] = &[
@@ -46,11 +53,27 @@ pub(crate) const SECTIONS: &[SceneSection] = &[
     },
     Section { path: "model", meaning: "How the hair moves.", keys: MODEL },
     Section {
-        path: VOLUME_TABLE,
+        path: "contact.volume",
         meaning: "How hair touches hair, as friction and repulsion on a grid. The table switches it \
                   on, even an empty one, and so does `contact = [\"volume\"]` at the top; \
                   `contact = []` switches it off.",
         keys: VOLUME,
+    },
+    Section {
+        path: "contact.stiction",
+        meaning: "Single hairs that come near stick to each other until they are pulled apart: a \
+                  spring between each two. For hair that is simulated hair by hair.",
+        keys: STICTION,
+    },
+    Section {
+        path: "contact.repulsion",
+        meaning: "Single hairs that come near push each other away softly, and rub.",
+        keys: REPULSION,
+    },
+    Section {
+        path: "contact.edge-collision",
+        meaning: "Single hairs do not pass through each other, however fast.",
+        keys: EDGE_COLLISION,
     },
     Section { path: "wind", meaning: "Moving air.", keys: WIND },
     Section { path: "world", meaning: "Where the scene takes place.", keys: WORLD },

@@ -2,7 +2,7 @@
 //! which models take them.
 
 use coif::model::follow_the_leader::{self, Ends};
-use coif::model::{ModelSettings, explicit_spring, position_based};
+use coif::model::{ModelSettings, explicit_spring, mass_spring, position_based};
 
 use super::key;
 use crate::file::choices::PLANNED_MODELS;
@@ -15,6 +15,9 @@ fn set_model(scene: &mut Scene, index: usize) {
 
 /// The longest style time (s); Follow-The-Leader has no style at all then.
 const NO_STYLE: f32 = 1000.0;
+
+/// The latest time (s) at which a held tip stops; it does not, then.
+const NEVER: f32 = 1000.0;
 
 /// The words of [`Ends::NAMES`].
 const ENDS: &[&str] = &{
@@ -32,29 +35,67 @@ fn ends_name(ends: Ends) -> Option<&'static str> {
 }
 
 /// What every model has, by its own default.
-struct Shared<T> {
-    style_time: T,
-    damping: T,
+struct Shared<F, B> {
+    damping: F,
+    hold_shape: B,
 }
 
-fn shared(scene: &Scene) -> Option<(Shared<f32>, bool)> {
-    let (style_time, damping, hold_shape) = match &scene.model {
-        ModelSettings::FollowTheLeader(m) => (m.style_time, m.damping, m.hold_shape),
-        ModelSettings::PositionBased(m) => (m.style_time, m.damping, m.hold_shape),
-        ModelSettings::ExplicitSpring(m) => (m.style_time, m.damping, m.hold_shape),
+fn shared(scene: &Scene) -> Option<Shared<f32, bool>> {
+    let (damping, hold_shape) = match &scene.model {
+        ModelSettings::FollowTheLeader(m) => (m.damping, m.hold_shape),
+        ModelSettings::PositionBased(m) => (m.damping, m.hold_shape),
+        ModelSettings::ExplicitSpring(m) => (m.damping, m.hold_shape),
+        ModelSettings::MassSpring(m) => (m.damping, m.hold_shape),
         _ => return None,
     };
-    Some((Shared { style_time, damping }, hold_shape))
+    Some(Shared { damping, hold_shape })
 }
 
-fn shared_mut(scene: &mut Scene, change: impl FnOnce(Shared<&mut f32>, &mut bool)) {
-    let (style_time, damping, hold_shape) = match &mut scene.model {
-        ModelSettings::FollowTheLeader(m) => (&mut m.style_time, &mut m.damping, &mut m.hold_shape),
-        ModelSettings::PositionBased(m) => (&mut m.style_time, &mut m.damping, &mut m.hold_shape),
-        ModelSettings::ExplicitSpring(m) => (&mut m.style_time, &mut m.damping, &mut m.hold_shape),
+fn shared_mut(scene: &mut Scene, change: impl FnOnce(Shared<&mut f32, &mut bool>)) {
+    let (damping, hold_shape) = match &mut scene.model {
+        ModelSettings::FollowTheLeader(m) => (&mut m.damping, &mut m.hold_shape),
+        ModelSettings::PositionBased(m) => (&mut m.damping, &mut m.hold_shape),
+        ModelSettings::ExplicitSpring(m) => (&mut m.damping, &mut m.hold_shape),
+        ModelSettings::MassSpring(m) => (&mut m.damping, &mut m.hold_shape),
         _ => return,
     };
-    change(Shared { style_time, damping }, hold_shape);
+    change(Shared { damping, hold_shape });
+}
+
+/// The models whose style is a spring of its own; that of mass-spring hair is the fibre itself.
+const STYLED: &[&str] = &[follow_the_leader::NAME, position_based::NAME, explicit_spring::NAME];
+
+fn style_time(scene: &Scene) -> Option<f32> {
+    match &scene.model {
+        ModelSettings::FollowTheLeader(m) => Some(m.style_time),
+        ModelSettings::PositionBased(m) => Some(m.style_time),
+        ModelSettings::ExplicitSpring(m) => Some(m.style_time),
+        _ => None,
+    }
+}
+
+fn set_style_time(scene: &mut Scene, time: f32) {
+    match &mut scene.model {
+        ModelSettings::FollowTheLeader(m) => {
+            m.style_time = if time >= NO_STYLE { f32::INFINITY } else { time };
+        }
+        ModelSettings::PositionBased(m) => m.style_time = time,
+        ModelSettings::ExplicitSpring(m) => m.style_time = time,
+        _ => {}
+    }
+}
+
+fn masses(scene: &Scene) -> Option<&mass_spring::Settings> {
+    match &scene.model {
+        ModelSettings::MassSpring(settings) => Some(settings),
+        _ => None,
+    }
+}
+
+fn masses_mut(scene: &mut Scene, change: impl FnOnce(&mut mass_spring::Settings)) {
+    if let ModelSettings::MassSpring(settings) = &mut scene.model {
+        change(settings);
+    }
 }
 
 fn leader(scene: &Scene) -> Option<&follow_the_leader::Settings> {
@@ -103,13 +144,11 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         Kind::Number {
             min: 1e-3,
             max: NO_STYLE as f64,
-            get: |s| shared(s).map(|(m, _)| m.style_time.min(NO_STYLE)),
-            set: |s, v| {
-                let no_style = v >= NO_STYLE && leader(s).is_some();
-                shared_mut(s, |m, _| *m.style_time = if no_style { f32::INFINITY } else { v });
-            },
+            get: |s| style_time(s).map(|time| time.min(NO_STYLE)),
+            set: set_style_time,
         },
-    ),
+    )
+    .of_models(STYLED),
     key(
         "damping",
         "1/s",
@@ -117,8 +156,8 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         Kind::Number {
             min: 0.0,
             max: 1000.0,
-            get: |s| shared(s).map(|(m, _)| m.damping),
-            set: |s, v| shared_mut(s, |m, _| *m.damping = v),
+            get: |s| shared(s).map(|m| m.damping),
+            set: |s, v| shared_mut(s, |m| *m.damping = v),
         },
     ),
     key(
@@ -126,8 +165,8 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         "",
         "Whether the groom is the shape at rest under gravity; if not, it sags.",
         Kind::Bool {
-            get: |s| shared(s).map(|(_, hold_shape)| hold_shape),
-            set: |s, v| shared_mut(s, |_, hold_shape| *hold_shape = v),
+            get: |s| shared(s).map(|m| m.hold_shape),
+            set: |s, v| shared_mut(s, |m| *m.hold_shape = v),
         },
     ),
     key(
@@ -164,11 +203,20 @@ pub(super) const MODEL: &[Key<Scene>] = &[
             what: "choice of ends",
             names: ENDS,
             planned: &[],
-            get: |s| leader(s).and_then(|m| ends_name(m.ends)),
-            set: |s, i| leader_mut(s, |m| m.ends = Ends::NAMES[i].1),
+            get: |s| match &s.model {
+                ModelSettings::MassSpring(m) if m.ends == mass_spring::Ends::Both => Some("both"),
+                ModelSettings::MassSpring(_) => Some("root"),
+                _ => leader(s).and_then(|m| ends_name(m.ends)),
+            },
+            set: |s, i| {
+                leader_mut(s, |m| m.ends = Ends::NAMES[i].1);
+                let both = Ends::NAMES[i].1 == Ends::Both;
+                let ends = if both { mass_spring::Ends::Both } else { mass_spring::Ends::Root };
+                masses_mut(s, |m| m.ends = ends);
+            },
         },
     )
-    .of_models(&[follow_the_leader::NAME]),
+    .of_models(&[follow_the_leader::NAME, mass_spring::NAME]),
     key(
         "backward",
         "",
@@ -234,6 +282,125 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         },
     )
     .of_models(&[explicit_spring::NAME]),
+    key(
+        "strain_limit",
+        "",
+        "Largest stretch of a segment, as a share of its length.",
+        Kind::Number {
+            min: 0.0,
+            max: 0.9,
+            get: |s| masses(s).map(|m| m.strain_limit),
+            set: |s, v| masses_mut(s, |m| m.strain_limit = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "velocity_update",
+        "",
+        "How the velocity at the end of a part of a step is found: backward-euler is robust, \
+         trapezoidal is as published and rings.",
+        Kind::Choice {
+            what: "velocity update",
+            names: &["backward-euler", "trapezoidal"],
+            planned: &[],
+            get: |s| {
+                let m = masses(s)?;
+                let names = mass_spring::VelocityUpdate::NAMES.iter();
+                names.clone().find(|(_, u)| *u == m.velocity_update).map(|(name, _)| *name)
+            },
+            set: |s, i| {
+                let update = mass_spring::VelocityUpdate::NAMES[i].1;
+                masses_mut(s, |m| m.velocity_update = update);
+            },
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "longest_part",
+        "s",
+        "A step is cut into parts no longer than this; fast hair gets shorter ones.",
+        Kind::Number {
+            min: 1e-6,
+            max: 1.0,
+            get: |s| masses(s).map(|m| m.longest_part),
+            set: |s, v| masses_mut(s, |m| m.longest_part = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "shortest_part",
+        "s",
+        "And no shorter than this, however fast the hair moves.",
+        Kind::Number {
+            min: 1e-6,
+            max: 1.0,
+            get: |s| masses(s).map(|m| m.shortest_part),
+            set: |s, v| masses_mut(s, |m| m.shortest_part = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "straight_below",
+        "rad",
+        "Angle between two segments below which hair counts as straight there, and gets extra \
+         particles that feel its twist.",
+        Kind::Number {
+            min: 0.0,
+            max: std::f64::consts::PI,
+            get: |s| masses(s).map(|m| m.straight_below),
+            set: |s, v| masses_mut(s, |m| m.straight_below = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "tip_approach",
+        "m/s",
+        "Speed at which a held tip moves towards its root; negative pulls it away.",
+        Kind::Number {
+            min: -100.0,
+            max: 100.0,
+            get: |s| masses(s).map(|m| m.far_end.approach),
+            set: |s, v| masses_mut(s, |m| m.far_end.approach = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "tip_twist",
+        "rad/s",
+        "Rate at which a held tip turns about the line to its root.",
+        Kind::Number {
+            min: -1000.0,
+            max: 1000.0,
+            get: |s| masses(s).map(|m| m.far_end.twist),
+            set: |s, v| masses_mut(s, |m| m.far_end.twist = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "tip_until",
+        "s",
+        "Time after which a held tip stops; 1000 is never.",
+        Kind::Number {
+            min: 0.0,
+            max: NEVER as f64,
+            get: |s| masses(s).map(|m| m.far_end.until.min(NEVER)),
+            set: |s, v| {
+                let until = if v >= NEVER { f32::INFINITY } else { v };
+                masses_mut(s, |m| m.far_end.until = until);
+            },
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "tip_release",
+        "",
+        "Whether a held tip is let go then.",
+        Kind::Bool {
+            get: |s| masses(s).map(|m| m.far_end.release),
+            set: |s, v| masses_mut(s, |m| m.far_end.release = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
 ];
 
 #[cfg(test)]

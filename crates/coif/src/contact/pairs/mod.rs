@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use self::grid::Grid;
 use self::near::Sorted;
+use super::impulses::make_room;
 use super::segments::{Segments, usable};
 
 /// Points or segments that one task takes.
@@ -303,7 +304,9 @@ impl Pairs {
             first[p] += first[p - 1];
         }
         let count = first[first.len() - 1] as usize;
-        resize(&mut self.other, count);
+        self.other.clear();
+        make_room(&mut self.other, count);
+        self.other.resize(count, 0);
         let other = &mut self.other;
         for_each_pair(chunks, order, |a, b| {
             let at = &mut first[a as usize + 1];
@@ -335,15 +338,6 @@ fn for_each_pair(chunks: &[Found], order: &[u32], mut work: impl FnMut(u32, u32)
             }
         }
     }
-}
-
-/// Gives a list that is about to be overwritten another length, with an eighth to spare when it grows.
-fn resize(list: &mut Vec<u32>, length: usize) {
-    list.clear();
-    if list.capacity() < length {
-        list.reserve_exact(length + length / 8);
-    }
-    list.resize(length, 0);
 }
 
 /// Sorts each list of `values`; `first` holds where they start and where the last one ends.

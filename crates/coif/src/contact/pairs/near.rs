@@ -200,31 +200,24 @@ impl Seeker {
         let (lo, hi) = (a.min(b) - radius, a.max(b) + radius);
         let way = b - a;
         let inverse = way.recip();
-        let own = [0, 1, 2].map(|axis| grid.index(self.middle[axis], axis));
         // Segments of the same class are looked for only before this one: they look for the rest.
-        let only_before = self.class == 0;
-        let last = |axis: usize| {
-            let last = grid.index(hi[axis], axis);
-            if only_before && axis == 2 { last.min(own[2]) } else { last }
-        };
+        let limit = if self.class == 0 { self.index } else { usize::MAX };
         let mut seen = 0;
-        for z in grid.index(lo.z, 2)..=last(2) {
-            let in_z = shares(grid.span(z, 2), radius, a.z, inverse.z, (0.0, 1.0));
-            let (y0, y1) = extent(a.y, way.y, in_z, radius);
-            let mut last_y = grid.index(y1, 1);
-            if only_before && z == own[2] {
-                last_y = last_y.min(own[1]);
+        for z in grid.index(lo.z, 2)..=grid.index(hi.z, 2) {
+            // Cut off what of this segment is too far from the layer.
+            let in_z = shares(grid.span(z, 2), radius, a.z, inverse.z);
+            if in_z.0 > in_z.1 {
+                continue;
             }
-            for y in grid.index(y0, 1)..=last_y {
-                let in_y = shares(grid.span(y, 1), radius, a.y, inverse.y, in_z);
-                if in_y.0 > in_y.1 {
-                    continue;
+            let (y0, y1) = extent(a.y, way.y, in_z, radius);
+            let (x0, x1) = extent(a.x, way.x, in_z, radius);
+            let (x0, x1) = (grid.index(x0, 0), grid.index(x1, 0));
+            for y in grid.index(y0, 1)..=grid.index(y1, 1) {
+                let (start, end) = grid.row(x0, x1, y, z);
+                if start >= limit {
+                    return;
                 }
-                let (x0, x1) = extent(a.x, way.x, in_y, radius);
-                let (start, mut end) = grid.row(grid.index(x0, 0), grid.index(x1, 0), y, z);
-                if only_before {
-                    end = end.min(self.index);
-                }
+                let end = end.min(limit);
                 if start < end {
                     seen += end - start;
                     if seen > MOST_SEEN {
@@ -313,21 +306,15 @@ impl Seeker {
     }
 }
 
-/// The shares of a segment along an axis that are within `radius` of a cell's span, cut by `limit`.
+/// The shares of a segment along an axis that are within `radius` of a cell's span.
 #[inline(always)]
-fn shares(
-    (lo, hi): (f32, f32),
-    radius: f32,
-    start: f32,
-    inverse: f32,
-    limit: (f32, f32),
-) -> (f32, f32) {
+fn shares((lo, hi): (f32, f32), radius: f32, start: f32, inverse: f32) -> (f32, f32) {
     let (a, b) = ((lo - radius - start) * inverse, (hi + radius - start) * inverse);
     // A segment across the axis has an inverse that is infinite: it is near all of the time.
     if !inverse.is_finite() || a.is_nan() || b.is_nan() {
-        return limit;
+        return (0.0, 1.0);
     }
-    (limit.0.max(a.min(b)), limit.1.min(a.max(b)))
+    (a.min(b).max(0.0), a.max(b).min(1.0))
 }
 
 /// Least and largest coordinate near a part of a segment.

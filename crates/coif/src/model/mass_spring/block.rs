@@ -100,6 +100,10 @@ pub(super) struct Block {
     pub(super) room: super::collide::Room,
     /// Particles left inside the body.
     pub(super) unresolved: u32,
+    /// Parts per second that its fastest particle asks for.
+    pub(super) asks: f32,
+    /// Lanes that were broken at the end of the last step.
+    pub(super) broken: u16,
 }
 
 impl Block {
@@ -138,6 +142,8 @@ impl Block {
             touched: Vec::with_capacity(rows * LANES),
             room: super::collide::Room::new(rows),
             unresolved: 0,
+            asks: 0.0,
+            broken: 0,
         };
         for l in 0..LANES {
             let (index, strand, root) = &strands[l.min(strands.len() - 1)];

@@ -174,6 +174,9 @@ fn mass_scale(groom: &Groom) -> f32 {
 /// Blocks that one task takes through a step.
 const BLOCKS_PER_TASK: usize = 8;
 
+/// Points that one task copies.
+const POINTS_PER_TASK: usize = 4096;
+
 /// Hair that moves as masses and springs.
 pub struct MassSpring {
     settings: Settings,
@@ -283,6 +286,18 @@ impl MassSpring {
         self.blocks.iter().map(lanes).sum()
     }
 
+    /// Writes something of every point in the groom's order.
+    fn gather(&self, out: &mut [Vec3], of: impl Fn(&Block, usize, usize) -> Vec3 + Sync) {
+        let pieces =
+            out.par_chunks_mut(POINTS_PER_TASK).zip(self.place.par_chunks(POINTS_PER_TASK));
+        let blocks = &self.blocks;
+        pieces.for_each(|(out, place)| {
+            for (out, p) in out.iter_mut().zip(place) {
+                *out = of(&blocks[p.block as usize], p.row.into(), p.lane.into());
+            }
+        });
+    }
+
     /// The colliders of all parts of a step.
     fn pose_solids(&mut self, env: &Environment<'_>, parts: u32) {
         let share = |k: u32| k as f32 / parts as f32;
@@ -387,15 +402,11 @@ impl Model for MassSpring {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        for (out, p) in out.iter_mut().zip(&self.place) {
-            *out = self.blocks[p.block as usize].world_position(p.row.into(), p.lane.into());
-        }
+        self.gather(out, |block, row, l| block.world_position(row, l));
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        for (out, p) in out.iter_mut().zip(&self.place) {
-            *out = lane(&self.blocks[p.block as usize].v, p.row.into(), p.lane.into());
-        }
+        self.gather(out, |block, row, l| lane(&block.v, row, l));
     }
 
     fn samples(&mut self) -> Option<Samples<'_>> {
@@ -404,6 +415,11 @@ impl Model for MassSpring {
 
     fn take_samples(&mut self) {
         self.samples.take_velocities(&mut self.blocks, &self.place);
+    }
+
+    fn couple(&mut self, contact: Box<dyn HairContact>) -> Option<Box<dyn HairContact>> {
+        self.set_contact(Some(contact));
+        None
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -488,15 +504,20 @@ impl MassSpring {
                 block.load_lane(l, env.gravity);
                 block.free_tip(l, released);
             }
+            block.asks = substeps::fastest(block, env.dt);
         });
         substeps::parts(blocks, env.dt, &self.settings)
     }
 
     /// Puts strands that broke back on their rest shape, and reports in the order of the blocks.
     fn quarantine(&mut self, report: &mut StepReport) {
+        let per = self.blocks.len().div_ceil(self.scratch.len().max(1)).max(1);
+        in_halves(&mut self.blocks, &mut self.scratch, per, &|block, _| {
+            block.broken = block.find_broken() & block.in_use();
+        });
         for block in &mut self.blocks {
             report.unresolved += u64::from(block.unresolved);
-            let broken = block.find_broken() & block.in_use();
+            let broken = block.broken;
             for l in (0..block.lanes).filter(|l| broken >> l & 1 == 1) {
                 report.quarantined.push(block.strands[l]);
                 let root = block.root[1][l];

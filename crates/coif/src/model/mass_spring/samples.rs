@@ -1,12 +1,16 @@
 //! The points of the hair in rows of sixteen, for methods of contact that see any model.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::block::Block;
 use super::couple::Place;
 use crate::contact::Samples;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, lane, set_lane};
+
+/// Rows that one task copies: 1024 points.
+const ROWS_PER_TASK: usize = 64;
 
 /// Copies of positions and velocities in the groom's order; no memory until somebody asks.
 #[derive(Default)]
@@ -29,12 +33,20 @@ impl SampleRows {
         self.present.resize(rows, 0);
         self.free.resize(rows, 0);
         self.free.fill(0);
+        let pieces = place.par_chunks(ROWS_PER_TASK * LANES);
+        let positions = self.position.par_chunks_mut(ROWS_PER_TASK * VECTOR);
+        let velocities = self.velocity.par_chunks_mut(ROWS_PER_TASK * VECTOR);
+        pieces.zip(positions).zip(velocities).for_each(|((place, position), velocity)| {
+            for (i, p) in place.iter().enumerate() {
+                let (block, row, l) = (&blocks[p.block as usize], p.row.into(), p.lane.into());
+                set_lane(position, i / LANES, i % LANES, block.world_position(row, l));
+                set_lane(velocity, i / LANES, i % LANES, lane(&block.v, row, l));
+            }
+        });
         for (i, p) in place.iter().enumerate() {
             let (row, l) = (i / LANES, i % LANES);
             let block = &blocks[p.block as usize];
             let (from, lane_from) = (usize::from(p.row), usize::from(p.lane));
-            set_lane(&mut self.position, row, l, block.world_position(from, lane_from));
-            set_lane(&mut self.velocity, row, l, lane(&block.v, from, lane_from));
             self.mass[i] = block.weight[from * LANES + lane_from] * unit;
             self.present[row] |= 1 << l;
             self.free[row] |= (block.free[from] >> lane_from & 1) << l;

@@ -16,7 +16,7 @@ const MOST_SEGMENTS: f32 = 2.0;
 
 /// The number of parts for a step of `dt` seconds.
 pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings) -> u32 {
-    let rate = blocks.iter().map(|b| fastest(b, dt)).fold(0.0, f32::max);
+    let rate = blocks.iter().map(|b| b.asks).fold(0.0, f32::max);
     let wanted = (dt / settings.longest_part).max(dt * rate).ceil().max(1.0);
     let most = (dt / settings.shortest_part).floor().max(1.0);
     // The longest part is kept even where the shortest is longer than that.
@@ -24,7 +24,7 @@ pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings) -> u32 {
 }
 
 /// Parts per second that the fastest particle of a block asks for.
-fn fastest(block: &Block, dt: f32) -> f32 {
+pub(super) fn fastest(block: &Block, dt: f32) -> f32 {
     let mut rate = 0.0f32;
     for l in 0..block.lanes {
         let goes = block.root[1][l].point(block.root_rest[l]);

@@ -59,13 +59,13 @@ fn a_clamped_strand_bends_as_a_beam() {
             let found = deflect(&strand, &force)[tip].dot(side);
             let truth = 1e-9 * 1e-3 / (3.0 * bending);
             println!("{segments} segments, load at the tip: {:.4}", found / truth);
-            assert!((found / truth - 1.0).abs() < 0.05, "{segments}: {}", found / truth);
+            assert!((found / truth - 1.0).abs() < 0.06, "{segments}: {}", found / truth);
             let force: Vec<DVec3> = strand.weight.iter().map(|w| side * *w).collect();
             let found = deflect(&strand, &force)[tip].dot(side);
             let per_length = strand.weight.iter().sum::<f64>() / 0.1;
             let truth = per_length * 1e-4 / (8.0 * bending);
             println!("{segments} segments, own weight: {:.4}", found / truth);
-            assert!((found / truth - 1.0).abs() < 0.05, "{segments}: {}", found / truth);
+            assert!((found / truth - 1.0).abs() < 0.06, "{segments}: {}", found / truth);
         }
     }
 }
