@@ -85,7 +85,13 @@ fn run() -> Result<Findings, Failure> {
             ("angle", "slope of the tip (rad)", tip_angle),
         ] {
             let pair = [of(&shape), of(&curve)];
-            rows.push(Row::compare(name(what), simulation.model_name(), quantity, pair, TOLERANCE));
+            rows.push(Row::compare(
+                name(what),
+                simulation.model_name(),
+                quantity,
+                pair,
+                tolerance(segments),
+            ));
         }
         let line = |points: &[[f64; 2]]| points.iter().map(|p| (p[0], p[1])).collect();
         if segments == SEGMENTS[0] {
