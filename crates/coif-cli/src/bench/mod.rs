@@ -70,7 +70,7 @@ pub(crate) struct Detail {
     /// Shares of the time, by piece.
     pub(crate) shares: BTreeMap<&'static str, f64>,
     /// Parts that a frame was cut into.
-    pub(crate) parts_per_frame: f64,
+    pub(crate) parts_per_frame: u32,
     /// Iterations of the worst solve.
     pub(crate) most_iterations: u32,
     /// Largest memory of the program up to then.
@@ -89,7 +89,7 @@ impl fmt::Display for Detail {
             write!(f, ", {name} {:.0} %", share * 100.0)?;
         }
         let (parts, iterations) = (self.parts_per_frame, self.most_iterations);
-        write!(f, "; {parts:.1} parts, at most {iterations} iterations")?;
+        write!(f, "; {parts} parts, at most {iterations} iterations")?;
         if let Some(bytes) = self.peak_memory_bytes {
             write!(f, "; {:.2} GB", bytes as f64 * 1e-9)?;
         }
