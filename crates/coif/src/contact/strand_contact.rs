@@ -198,6 +198,15 @@ impl StrandContact {
         self.ahead = end;
     }
 
+    /// Finds pairs if [`find`](HairContact::find) has not been asked for. Else its pairs do, which
+    /// look ahead by the present velocities: what hair does beyond within one part of a step is left to
+    /// the next part, for a search costs more than all else here.
+    fn find_once(&mut self, position: &[Vec3]) {
+        if self.pairs.points() != self.segments.points() {
+            self.pairs.find(&self.segments, position, position, self.reach);
+        }
+    }
+
     /// Whether arrays have a value per point, and the step a length.
     fn fits(&self, lengths: &[usize], dt: f32) -> bool {
         lengths.iter().all(|&n| n == self.segments.points()) && dt > 0.0 && dt.is_finite()
@@ -233,8 +242,10 @@ impl HairContact for StrandContact {
         if !self.fits(&[position.len(), velocity.len()], dt) {
             return;
         }
+        if self.repulsion.is_some() {
+            self.find_once(position);
+        }
         if let Some(repulsion) = &mut self.repulsion {
-            self.pairs.find(&self.segments, position, position, self.reach);
             let held = self.stiction.as_ref();
             repulsion.repel(&self.segments, &self.pairs, held, position, velocity, dt);
         }
@@ -244,8 +255,10 @@ impl HairContact for StrandContact {
         if !self.fits(&[start.len(), end.len(), velocity.len()], dt) {
             return;
         }
+        if self.collision.is_some() {
+            self.find_once(start);
+        }
         if let Some(collision) = &mut self.collision {
-            self.pairs.find(&self.segments, start, end, self.reach);
             let way = &mut Way { start, end, velocity, dt };
             collision.collide(&self.segments, &self.pairs, self.stiction.as_ref(), way);
         }
