@@ -190,3 +190,32 @@ fn bench_gives_the_promised_rows() {
         assert_eq!(pair[0]["state_hash"], pair[1]["state_hash"], "same bits on 1 and 2 threads");
     }
 }
+
+#[test]
+fn bench_measures_one_row_and_says_where_its_time_goes() {
+    let folder = Folder::new();
+    let bench = ["bench", "mass-spring", "--quick", "--threads", "2", "--row"];
+    let rows = folder.json(&[&bench[..], &["long-straight-1k"]].concat());
+    let rows = rows.as_array().expect("a list");
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0]["state_hash"], rows[1]["state_hash"], "same bits on 1 and 2 threads");
+    for row in rows {
+        assert_eq!(row["strands"], 100);
+        assert!(row["particles"].as_u64().is_some_and(|n| n > 10_000), "extra ones count: {row}");
+        let shares = row["shares"].as_object().expect("shares of the time");
+        let sum: f64 = shares.values().filter_map(serde_json::Value::as_f64).sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{row}");
+    }
+    assert!(folder.fails(&[&bench[..], &["long-curly"]].concat()).contains("long-curly"));
+}
+
+#[test]
+fn mass_spring_hair_and_moving_fields_are_true() {
+    let folder = Folder::new();
+    for (check, least) in [("cantilever", 45), ("level-set", 10)] {
+        let rows = folder.json(&["validate", check]);
+        let rows = rows.as_array().expect("a list");
+        assert!(rows.len() >= least, "{check}");
+        assert!(rows.iter().all(|row| row["pass"] == true), "{rows:?}");
+    }
+}

@@ -6,20 +6,30 @@
 mod bandwidth;
 mod distance_field;
 mod ftl;
+mod mass_spring;
 mod pictures;
 mod table;
 mod volume;
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use serde::Serialize;
 
 pub(crate) use self::table::table;
 use crate::failure::Failure;
+use crate::units;
 
 /// All benchmarks, in the order in which they run.
-pub(crate) const ALL: &[Benchmark] =
-    &[ftl::BENCHMARK, volume::BENCHMARK, distance_field::BENCHMARK, pictures::BENCHMARK];
+pub(crate) const ALL: &[Benchmark] = &[
+    ftl::BENCHMARK,
+    mass_spring::BENCHMARK,
+    volume::BENCHMARK,
+    distance_field::BENCHMARK,
+    pictures::BENCHMARK,
+];
 
 /// A benchmark that can be asked for by name.
 pub(crate) struct Benchmark {
@@ -48,18 +58,75 @@ pub(crate) struct Row {
     pub(crate) state_hash: String,
 }
 
+/// What is known of a row besides: where the time of whole frames goes.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Detail {
+    /// The row that it belongs to, with its threads.
+    #[serde(skip)]
+    pub(crate) row: String,
+    #[serde(skip)]
+    pub(crate) threads: usize,
+    pub(crate) seconds_per_frame: f64,
+    /// Shares of the time, by piece.
+    pub(crate) shares: BTreeMap<&'static str, f64>,
+    /// Parts that a frame was cut into.
+    pub(crate) parts_per_frame: u32,
+    /// Iterations of the worst solve.
+    pub(crate) most_iterations: u32,
+    /// Largest memory of the program up to then.
+    pub(crate) peak_memory_bytes: Option<u64>,
+    /// Time per particle over that of the first row with as many threads: 1 if it grows evenly.
+    pub(crate) growth: Option<f64>,
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let frame = units::seconds(self.seconds_per_frame);
+        write!(f, "{}, threads {}: {frame} a frame", self.row, self.threads)?;
+        let mut shares: Vec<_> = self.shares.iter().collect();
+        shares.sort_by(|a, b| b.1.total_cmp(a.1));
+        for (name, share) in shares {
+            write!(f, ", {name} {:.0} %", share * 100.0)?;
+        }
+        let (parts, iterations) = (self.parts_per_frame, self.most_iterations);
+        write!(f, "; {parts} parts, at most {iterations} iterations")?;
+        if let Some(bytes) = self.peak_memory_bytes {
+            write!(f, "; {:.2} GB", bytes as f64 * 1e-9)?;
+        }
+        if let Some(growth) = self.growth {
+            write!(f, "; {growth:.2} times the smallest head's time per particle")?;
+        }
+        Ok(())
+    }
+}
+
 /// How to measure.
+#[derive(Default)]
 pub(crate) struct Setting {
     /// A tenth of the hair and fewer repetitions.
     pub(crate) quick: bool,
     /// Rows are measured on one thread and on this many.
     pub(crate) threads: usize,
+    /// The only row that is asked for.
+    pub(crate) row: Option<String>,
+    /// What was found besides rows.
+    pub(crate) details: Mutex<Vec<Detail>>,
 }
 
 impl Setting {
     /// One thread, and all of them if that is more.
     fn thread_counts(&self) -> Vec<usize> {
         if self.threads > 1 { vec![1, self.threads] } else { vec![1] }
+    }
+
+    /// Whether a row is asked for.
+    fn wants(&self, name: &str) -> bool {
+        self.row.as_deref().is_none_or(|row| row == name)
+    }
+
+    /// Keeps what is known of a row besides.
+    fn add_detail(&self, detail: Detail) {
+        self.details.lock().unwrap_or_else(PoisonError::into_inner).push(detail);
     }
 
     /// How often to repeat; the minimum counts.

@@ -7,8 +7,9 @@ use crate::units;
 
 /// The rows as a table with a line of explanation.
 pub(crate) fn table(rows: &[Row]) -> String {
+    let width = rows.iter().map(|r| r.name.len()).fold(12, usize::max);
     let mut out = format!(
-        "{:<12} {:>8} {:>10} {:>7} {:>12} {:>12} {:>10} {:>8}  {}\n",
+        "{:<width$} {:>8} {:>10} {:>7} {:>12} {:>12} {:>10} {:>8}  {}\n",
         "name",
         "strands",
         "particles",
@@ -24,7 +25,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
-            "{:<12} {:>8} {:>10} {:>7} {:>12.2} {:>12} {:>10.3} {:>7.1}x  {}",
+            "{:<width$} {:>8} {:>10} {:>7} {:>12.2} {:>12} {:>10.3} {:>7.1}x  {}",
             row.name,
             units::count(row.strands as u64),
             units::count(row.particles as u64),

@@ -1,9 +1,10 @@
 //! `coif bench`: speed.
 
 use clap::Args;
+use serde::Serialize;
 
 use super::threads;
-use crate::bench::{ALL, Setting, table};
+use crate::bench::{ALL, Detail, Row, Setting, table};
 use crate::failure::Failure;
 use crate::nearest::nearest;
 use crate::talk::{self, Talk};
@@ -15,12 +16,16 @@ use crate::talk::{self, Talk};
 #[command(after_help = "Examples:
   coif bench
   coif bench ftl --quick
+  coif bench mass-spring --row full-head-100k
   coif bench --json > speed.json
 
-Benchmarks: ftl, volume, distance-field, render")]
+Benchmarks: ftl, mass-spring, volume, distance-field, render")]
 pub(crate) struct Bench {
     /// Only this benchmark
     name: Option<String>,
+    /// Only this row; some take minutes and are measured only if they are named here
+    #[arg(long, value_name = "ROW", requires = "name")]
+    row: Option<String>,
     /// A tenth of the hair and fewer repetitions
     #[arg(long)]
     quick: bool,
@@ -41,15 +46,49 @@ impl Bench {
             return Err(unknown("benchmark", name, ALL.iter().map(|b| (b.name, b.about))));
         }
         let threads = if self.threads == 0 { rayon::current_num_threads() } else { self.threads };
-        let setting = Setting { quick: self.quick, threads };
+        let setting = Setting { quick: self.quick, threads, row: self.row, ..Setting::default() };
         let mut rows = Vec::new();
         for benchmark in ALL.iter().filter(|b| self.name.as_deref().is_none_or(|n| n == b.name)) {
             let working = talk.working(&format!("{}: {}", benchmark.name, benchmark.about));
             rows.extend((benchmark.run)(&setting)?);
             drop(working);
         }
-        if self.json { talk::print_json(&rows) } else { talk::print(&table(&rows)) }
+        if let Some(row) = &setting.row {
+            rows.retain(|r: &Row| {
+                r.name == *row || r.name.strip_suffix("-quick") == Some(row.as_str())
+            });
+            if rows.is_empty() {
+                let hint = "'coif bench NAME' lists the rows of a benchmark; '--quick' has fewer";
+                return Err(Failure::new(format!("there is no row '{row}'"), hint));
+            }
+        }
+        let details = setting.details.into_inner().unwrap_or_default();
+        if self.json {
+            let line = |row| {
+                let detail = details.iter().find(|d| is_of(d, row));
+                Line { row, detail }
+            };
+            return talk::print_json(&rows.iter().map(line).collect::<Vec<_>>());
+        }
+        let mut text = table(&rows);
+        for detail in details.iter().filter(|d| rows.iter().any(|r| is_of(d, r))) {
+            text += &format!("{detail}\n");
+        }
+        talk::print(&text)
     }
+}
+
+/// A row with what is known of it besides.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    row: &'a Row,
+    #[serde(flatten)]
+    detail: Option<&'a Detail>,
+}
+
+fn is_of(detail: &Detail, row: &Row) -> bool {
+    detail.row == row.name && detail.threads == row.threads
 }
 
 /// There is no such thing in a registry; this is what there is.

@@ -19,7 +19,7 @@ use crate::validate::{ALL, Row};
   coif validate chain --plot plots
   coif validate --json | jq '.[] | select(.pass | not)'
 
-Checks: hold, length, chain, rope")]
+Checks: hold, length, chain, rope, cantilever, level-set")]
 pub(crate) struct Validate {
     /// Only this check
     name: Option<String>,

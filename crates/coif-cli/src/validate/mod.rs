@@ -3,9 +3,11 @@
 //! To add one: write a file with a `CHECK` and name it in [`ALL`]. A check gives rows and, if
 //! there is something to see, plots.
 
+mod cantilever;
 mod chain;
 mod hold;
 mod length;
+mod level_set;
 mod plot;
 mod rope;
 
@@ -17,7 +19,8 @@ pub(crate) use self::plot::Plot;
 use crate::failure::Failure;
 
 /// All checks, in the order in which they run.
-pub(crate) const ALL: &[Check] = &[hold::CHECK, length::CHECK, chain::CHECK, rope::CHECK];
+pub(crate) const ALL: &[Check] =
+    &[hold::CHECK, length::CHECK, chain::CHECK, rope::CHECK, cantilever::CHECK, level_set::CHECK];
 
 /// A check that can be asked for by name.
 pub(crate) struct Check {
