@@ -116,6 +116,9 @@ pub(super) struct Outcome {
 /// Segments whose lengths differ by less than this share count as equal for the masses beside them.
 const EQUAL: f32 = 1e-3;
 
+/// Straightness above which a line counts as straight for the reactions.
+const STRAIGHT: f32 = 0.98;
+
 impl Block {
     pub(super) fn new(
         groom: &Groom,
@@ -127,10 +130,11 @@ impl Block {
         let in_lane = |lane: usize| strands[lane.min(strands.len() - 1)];
         let count = |s: usize| groom.strands.points_of(s).len();
         let points = strands.iter().map(|&s| count(s)).max().unwrap_or(0);
-        let even = strands
-            .iter()
-            .all(|&s| count(s) == points && has_equal_segments(groom.strands.strand(s)));
         let styled = settings.style_time.is_finite();
+        let even = strands.iter().all(|&s| {
+            let line = groom.strands.strand(s);
+            count(s) == points && has_equal_segments(line) && !(styled && is_curly(line))
+        });
         let mut block = Self {
             strands: std::array::from_fn(|l| in_lane(l) as u32),
             lanes: strands.len(),
@@ -164,7 +168,7 @@ impl Block {
                 let p = if i <= last { line[i] } else { line[last] + step * (i - last) as f32 };
                 set_lane(&mut block.rest, i, l, p);
             }
-            block.set_lengths(l, line, settings.correction);
+            block.set_lengths(l, line, settings.correction, styled);
             if styled {
                 let shape = style::RestShape::new(line, embedded, settings, dt, gravity);
                 style::lay_out(&mut block, l, &shape);
@@ -178,8 +182,9 @@ impl Block {
     /// Model: the reaction of a segment on its inner end is `m_i / m_(i-1)` of what it does to its
     /// outer end; a point has half the mass of each segment beside it. The scale `s` of eq. 9 is
     /// spread over the strand, `s^(1/segments)` each, so that it means the same for any number of
-    /// points.
-    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: f32) {
+    /// points. Where the groom bends, a style holds the hair, and only the part of the pull along the
+    /// segment before is felt there ([`straightness`]).
+    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: f32, styled: bool) {
         let last = line.len() - 1;
         let length = |i: usize| line[i].distance(line[i - 1]);
         let scale = correction.powf(1.0 / last as f32);
@@ -189,7 +194,10 @@ impl Block {
             let j = i.min(last);
             self.length[i * LANES + l] = length(j);
             if !self.even {
-                let ratio = if i > last || i == 1 { 0.0 } else { mass(i) / mass(i - 1) };
+                let mut ratio = if i > last || i == 1 { 0.0 } else { mass(i) / mass(i - 1) };
+                if styled && (2..=last).contains(&i) {
+                    ratio *= straightness(line, i);
+                }
                 self.reaction[i * LANES + l] = scale * ratio / length(j);
             }
         }
@@ -257,6 +265,21 @@ impl Block {
             set_lane(to, 0, l, v);
         }
     }
+}
+
+/// How straight the groom goes on at the predecessor of a point: the cosine of the bend there, 0 to 1.
+///
+/// Model: the reaction of a segment pulls its inner end sideways as well where the hair bends. With a
+/// style that is a follower force that nothing answers: tight curls flutter, from rounding errors to
+/// centimetres within seconds.
+pub(super) fn straightness(line: &[Vec3], i: usize) -> f32 {
+    let direction = |i: usize| (line[i] - line[i - 1]).normalize_or_zero();
+    direction(i).dot(direction(i - 1)).clamp(0.0, 1.0)
+}
+
+/// Whether a line bends so much that it matters for the reactions.
+fn is_curly(line: &[Vec3]) -> bool {
+    (2..line.len()).any(|i| straightness(line, i) < STRAIGHT)
 }
 
 fn has_equal_segments(line: &[Vec3]) -> bool {

@@ -437,8 +437,8 @@ fn material_velocity<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> Vec3x8
     } + Vec3x8::splat(simd, c.drift)
 }
 
-/// Squared sine of the angle between a segment and a normal below which the segment has no direction
-/// along the surface.
+/// Squared sine of the angle between a segment and a normal below which rounding hides the segment's
+/// direction along the surface, unless it is looked at closely.
 const STRAIGHT_IN: f32 = 1e-3;
 
 /// Directions that take the outer ends of segments to the nearest point of the circle where the planes
@@ -472,16 +472,20 @@ fn onto_plane<S: Simd>(
     (u * (f32x8::splat(simd, 1.5) - u.dot(u) * 0.5), !missed.any_true())
 }
 
-/// Directions for segments that go straight into a surface: on as the ones before.
+/// Directions for segments that go nearly straight into a surface: on along what they have of a
+/// direction there, or as the ones before.
 #[inline(always)]
 fn slide_ahead<S: Simd>(segment: &Segment<S>, n: Vec3x8<S>, lift: f32x8<S>) -> Vec3x8<S> {
     let simd = lift.simd;
     let enough = STRAIGHT_IN * STRAIGHT_IN;
-    let mut slide = segment.ahead - n * segment.ahead.dot(n);
+    let own = segment.along - n * segment.along.dot(n);
+    let before = segment.ahead - n * segment.ahead.dot(n);
+    let mut slide = own.or(own.dot(own).simd_gt(enough), before);
     let side = Vec3x8 { x: n.y, y: n.z, z: n.x }.cross(n);
     slide = slide.or(slide.dot(slide).simd_gt(enough), side);
     // A normal along the diagonal has no such side either.
-    let other = Vec3x8 { x: n.y, y: f32x8::splat(simd, 0.0) - n.x, z: f32x8::splat(simd, 0.0) };
+    let zero = f32x8::splat(simd, 0.0);
+    let other = Vec3x8 { x: n.y, y: zero - n.x, z: zero };
     slide = slide.or(slide.dot(slide).simd_gt(enough), other);
     let flat = (f32x8::splat(simd, 1.0) - lift * lift).sqrt();
     n * lift + slide * (flat / slide.length())

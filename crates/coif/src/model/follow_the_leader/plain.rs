@@ -3,6 +3,7 @@
 
 use glam::Vec3;
 
+use super::block::straightness;
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
 use super::style::{RestShape, transport};
@@ -71,7 +72,12 @@ impl PlainFollowTheLeader {
                 rest: line[i],
                 goal: shape.as_ref().map_or(Vec3::ZERO, |s| s.goal[i]),
                 length: length(i),
-                reaction: if i > 1 { scale * mass(i) / (mass(i - 1) * length(i)) } else { 0.0 },
+                reaction: if i > 1 {
+                    let bent = if shape.is_some() { straightness(line, i) } else { 1.0 };
+                    scale * bent * mass(i) / (mass(i - 1) * length(i))
+                } else {
+                    0.0
+                },
             });
             Strand {
                 particles: particles.collect(),
