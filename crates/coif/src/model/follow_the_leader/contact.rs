@@ -20,7 +20,11 @@ use crate::model::FieldObstacle;
 const ROUNDS: usize = 3;
 
 /// Rounds in a distance field, whose surface is curved and whose planes are not exact.
-const FIELD_ROUNDS: usize = 4;
+const FIELD_ROUNDS: usize = 6;
+
+/// Depth (m) below a distance field's surface that nobody sees: what the rounds leave there stays, rather
+/// than being turned far away.
+const GRAZING: f32 = 3e-4;
 
 /// Sines and cosines of the circles that are searched where planes lead nowhere: 30 to 150 degrees.
 const RINGS: [(f32, f32); 5] =
@@ -270,7 +274,8 @@ fn leave_field<S: Simd>(
         let deep = deep.to_bitmask() as u32;
         if round == FIELD_ROUNDS || deep != 0 {
             // What is left is in a fold: look all around.
-            let last = if round == FIELD_ROUNDS { inside } else { deep };
+            let grazes = (distance + GRAZING).simd_gt(0.0).to_bitmask() as u32;
+            let last = if round == FIELD_ROUNDS { inside & !grazes } else { deep };
             for lane in bits(last) {
                 let parent = segment.parent.lane(lane);
                 let length = segment.length[lane];
@@ -285,7 +290,7 @@ fn leave_field<S: Simd>(
             }
             p = segment.end();
             asked = inside & !last;
-            if asked == 0 {
+            if asked == 0 || round == FIELD_ROUNDS {
                 break;
             }
             continue;
