@@ -14,6 +14,7 @@
 //! The list is in the order of the segments and the same for any number of threads.
 
 mod grid;
+mod lanes;
 mod near;
 
 use fearless_simd::{Level, dispatch};
@@ -21,7 +22,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use self::grid::Grid;
-use self::near::Sorted;
+use self::near::{Hair, Sorted};
 use super::impulses::make_room;
 use super::segments::{Segments, usable};
 
@@ -61,6 +62,8 @@ pub struct Pairs {
     other: Vec<u32>,
     /// Where the points were, in the middle of their motion.
     reference: Vec<Vec3>,
+    /// How far they went, relative to all hair.
+    way: Vec<Vec3>,
     reach: Reach,
     good: bool,
     dropped: u64,
@@ -97,6 +100,7 @@ impl Default for Pairs {
             first: Vec::new(),
             other: Vec::new(),
             reference: Vec::new(),
+            way: Vec::new(),
             reach: Reach { distance: 0.0, margin: 0.0 },
             good: false,
             dropped: 0,
@@ -159,23 +163,31 @@ impl Pairs {
         let found: usize = self.chunks.iter().map(bytes).sum();
         let words = self.sizes.capacity() + self.keys.capacity() + self.first.capacity();
         let words = words + self.other.capacity() + self.grid.first.capacity();
-        found + 4 * words + 12 * self.reference.capacity() + self.sorted.bytes()
+        found + 4 * words + 24 * self.reference.capacity() + self.sorted.bytes()
     }
 
-    /// Whether the pairs are good for these positions: hair as a whole may move, but its points not
-    /// relative to it.
+    /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
+    /// the way that was looked at, but not beside it.
     fn covers(&self, position: &[Vec3]) -> bool {
-        let mean = mean_shift(&self.reference, position);
-        let (reference, pad_of) = (&self.reference, &self.sorted.pad_of);
+        let (reference, way) = (&self.reference, &self.way);
+        let mean = mean_shift(reference, position);
+        // Find at which time of its motion the hair is.
+        let (mut along, mut all) = (0.0, 0.0);
+        for p in (0..position.len()).step_by(16) {
+            let moved = position[p] - reference[p] - mean;
+            if moved.is_finite() && way[p].is_finite() {
+                along += f64::from(moved.dot(way[p]));
+                all += f64::from(way[p].length_squared());
+            }
+        }
+        let time = if all > 0.0 { (along / all).clamp(-0.5, 0.5) as f32 } else { 0.0 };
+        let most = 0.5 * self.reach.margin;
         mean.is_finite()
             && position.par_chunks(CHUNK).enumerate().all(|(chunk, position)| {
                 let first = chunk * CHUNK;
                 position.iter().enumerate().all(|(i, now)| {
-                    // A point may go as far as both of its segments.
-                    let p = first + i;
-                    let most = pad_of[p].min(pad_of[p.saturating_sub(1)]);
-                    let moved = (*now - reference[p] - mean).length_squared();
-                    moved <= most * most || !usable(*now)
+                    let expected = reference[first + i] + time * way[first + i] + mean;
+                    now.distance_squared(expected) <= most * most || !usable(*now)
                 })
             })
     }
@@ -194,36 +206,36 @@ impl Pairs {
     fn measure(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3]) {
         let points = start.len();
         self.reference.resize(points, Vec3::ZERO);
+        self.way.resize(points, Vec3::ZERO);
+        let shift = mean_shift(start, end);
+        let shift = if shift.is_finite() { shift } else { Vec3::ZERO };
         self.reference
             .par_chunks_mut(CHUNK)
+            .zip(self.way.par_chunks_mut(CHUNK))
             .zip(start.par_chunks(CHUNK).zip(end.par_chunks(CHUNK)))
-            .for_each(|(reference, (start, end))| {
-                for ((reference, start), end) in reference.iter_mut().zip(start).zip(end) {
-                    *reference = 0.5 * (*start + *end);
+            .for_each(|((reference, way), (start, end))| {
+                for (i, (start, end)) in start.iter().zip(end).enumerate() {
+                    reference[i] = 0.5 * (*start + *end);
+                    way[i] = *end - *start - shift;
                 }
             });
         // A segment's size: half its length, and how far it moves relative to all hair.
-        let shift = mean_shift(start, end);
-        let shift = if shift.is_finite() { shift } else { Vec3::ZERO };
-        let (reference, pad) = (&self.reference, 0.5 * self.reach.margin);
-        self.sorted.start(points);
+        let (reference, way, pad) = (&self.reference, &self.way, 0.5 * self.reach.margin);
         self.sizes.resize(points, 0.0);
-        let spread = self.sizes.par_chunks_mut(CHUNK).zip(self.sorted.pad_of.par_chunks_mut(CHUNK));
-        let spread = spread.enumerate().map(|(chunk, (sizes, pads))| {
+        let spread = self.sizes.par_chunks_mut(CHUNK).enumerate().map(|(chunk, sizes)| {
             let mut spread = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
-            for (i, (size, own)) in sizes.iter_mut().zip(pads).enumerate() {
+            for (i, size) in sizes.iter_mut().enumerate() {
                 let p = chunk * CHUNK + i;
-                (*size, *own) = (-1.0, f32::INFINITY);
+                *size = -1.0;
                 if !(segments.starts(p) && p + 1 < points) {
                     continue;
                 }
                 let [a, b] = [reference[p], reference[p + 1]];
-                let moved = [p, p + 1].map(|p| 0.5 * (end[p] - start[p] - shift).length());
+                let moved = [p, p + 1].map(|p| 0.5 * way[p].length());
                 let half = 0.5 * a.distance(b);
                 let motion = moved[0].max(moved[1]);
                 if usable(a) && usable(b) && usable(Vec3::splat(half + motion)) {
-                    *own = pad + motion;
-                    *size = half + *own;
+                    *size = half + pad + motion;
                     let middle = 0.5 * (a + b);
                     spread = spread.union(Spread { lo: middle, hi: middle, size: *size });
                 }
@@ -277,18 +289,18 @@ impl Pairs {
             }
         }
         debug_assert!(count <= segments.count());
-        self.sorted.fill(&self.reference, &self.sizes);
+        self.sorted.fill(&self.reference, &self.way, &self.sizes);
     }
 
     /// Lets every segment look around.
     fn look(&mut self, segments: &Segments) {
         let count = self.sorted.segment.len();
         self.chunks.resize_with(count.div_ceil(CHUNK), Found::default);
-        let (grid, sorted, reach, level) =
-            (&self.grid, &self.sorted, self.reach.distance, self.level);
+        let (grid, reach, level) = (&self.grid, self.reach, self.level);
+        let hair = &Hair { sorted: &self.sorted, segments, sizes: &self.sizes };
         self.chunks.par_iter_mut().enumerate().for_each(|(chunk, found)| {
             let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
-            dispatch!(level, simd => near::look(simd, grid, sorted, segments, reach, range, found));
+            dispatch!(level, simd => near::look(simd, grid, hair, reach, range, found));
         });
         self.dropped = self.chunks.iter().map(|found| found.dropped).sum();
     }
