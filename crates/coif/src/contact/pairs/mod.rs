@@ -1,13 +1,15 @@
 //! Pairs of segments that are near each other, or will be.
 //!
 //! ```text
-//!  points ─► boxes ─► cells ─► rows of cells along each segment ─► pairs by segment
-//!            middle,   counting  eight segments at a time           sorted
-//!            reach     sort
+//!  points ─► lines ─► cells ─► rows of cells along each segment ─► pairs by segment
+//!            middle,   counting  eight capsules at a time, then     sorted
+//!            motion    sorts     the eight segments in each
 //! ```
 //!
 //! Segments are sorted by the cell of their middle. A segment looks for others in the rows of cells
-//! around its own line, not in a cube around it: for hair, ten times fewer. Each pair is found once, by
+//! around its own line, not in a cube around it: for hair, ten times fewer. Eight neighbours in the order
+//! share a capsule, and most are left out with it. What counts is motion relative to each other, for
+//! neighbours move together. Each pair is found once, by
 //! the longer (or faster) of the two, so that one long segment does not make the search of all others
 //! wide. Pairs are found with a margin and are good until something has moved by half of it.
 //!
@@ -21,7 +23,7 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::grid::Grid;
+use self::grid::{Grid, PLACES};
 use self::near::{Hair, Sorted};
 use super::impulses::make_room;
 use super::segments::{Segments, usable};
@@ -55,6 +57,8 @@ pub struct Pairs {
     sorted: Sorted,
     sizes: Vec<f32>,
     keys: Vec<u32>,
+    places: Vec<u16>,
+    by_place: Vec<u32>,
     chunks: Vec<Found>,
     /// Per point: where its segment's pairs start in `other`.
     first: Vec<u32>,
@@ -96,6 +100,8 @@ impl Default for Pairs {
             sorted: Sorted::default(),
             sizes: Vec::new(),
             keys: Vec::new(),
+            places: Vec::new(),
+            by_place: Vec::new(),
             chunks: Vec::new(),
             first: Vec::new(),
             other: Vec::new(),
@@ -163,6 +169,7 @@ impl Pairs {
         let found: usize = self.chunks.iter().map(bytes).sum();
         let words = self.sizes.capacity() + self.keys.capacity() + self.first.capacity();
         let words = words + self.other.capacity() + self.grid.first.capacity();
+        let words = words + self.by_place.capacity() + self.places.capacity() / 2;
         found + 4 * words + 24 * self.reference.capacity() + self.sorted.bytes()
     }
 
@@ -255,38 +262,55 @@ impl Pairs {
         self.sorted.usual = usual;
     }
 
-    /// Sorts the segments by cell: a counting sort, so that segments of a cell stay in order.
+    /// Sorts the segments by cell, and within each cell so that neighbours come together: two counting
+    /// sorts, the second of which keeps the order of the first.
     fn sort(&mut self, segments: &Segments) {
         let points = self.reference.len();
         let (grid, reference, sizes) = (&self.grid, &self.reference, &self.sizes);
         self.keys.resize(points, 0);
-        self.keys.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, keys)| {
-            for (i, key) in keys.iter_mut().enumerate() {
+        self.places.resize(points, 0);
+        let keys = self.keys.par_chunks_mut(CHUNK).zip(self.places.par_chunks_mut(CHUNK));
+        keys.enumerate().for_each(|(chunk, (keys, places))| {
+            for (i, (key, place)) in keys.iter_mut().zip(places).enumerate() {
                 let p = chunk * CHUNK + i;
                 *key = u32::MAX;
                 if sizes[p] >= 0.0 {
-                    *key = grid.key(0.5 * (reference[p] + reference[p + 1]));
+                    let (a, b) = (reference[p], reference[p + 1]);
+                    let middle = 0.5 * (a + b);
+                    (*key, *place) = (grid.key(middle), grid.place(middle, b - a));
                 }
             }
         });
+        // Sort by the place within a cell.
+        let (keys, places) = (&self.keys, &self.places);
+        let used = (0..points).filter(|&p| keys[p] != u32::MAX);
+        let mut next = [0; PLACES + 1];
+        used.clone().for_each(|p| next[places[p] as usize + 1] += 1);
+        for place in 1..next.len() {
+            next[place] += next[place - 1];
+        }
+        let count = next[PLACES];
+        self.by_place.resize(count, 0);
+        for p in used {
+            let at = &mut next[places[p] as usize];
+            self.by_place[*at] = p as u32;
+            *at += 1;
+        }
+        // Sort by cell.
         let first = &mut self.grid.first;
         first.clear();
         first.resize(self.grid.cells + 2, 0);
-        let used = self.keys.iter().filter(|&&key| key != u32::MAX);
-        used.clone().for_each(|&key| first[key as usize + 2] += 1);
+        let used = keys.iter().filter(|&&key| key != u32::MAX);
+        used.for_each(|&key| first[key as usize + 2] += 1);
         for cell in 2..first.len() {
             first[cell] += first[cell - 1];
         }
-        let count = first[first.len() - 1] as usize;
         let order = &mut self.sorted.segment;
-        order.clear();
         order.resize(count, 0);
-        for (p, &key) in self.keys.iter().enumerate() {
-            if key != u32::MAX {
-                let at = &mut first[key as usize + 1];
-                order[*at as usize] = p as u32;
-                *at += 1;
-            }
+        for &p in &self.by_place {
+            let at = &mut first[keys[p as usize] as usize + 1];
+            order[*at as usize] = p;
+            *at += 1;
         }
         debug_assert!(count <= segments.count());
         self.sorted.fill(&self.reference, &self.way, &self.sizes);

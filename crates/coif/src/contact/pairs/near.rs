@@ -223,8 +223,7 @@ impl<S: Simd> Seeker<S> {
                 let eight = group * WIDTH + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let lines = &hair.sorted.lines[eight];
-                let mut near =
-                    within(&range, eight) & self.probe.test(simd, lines, &mut distance2);
+                let mut near = within(&range, eight) & self.probe.test(simd, lines, &mut distance2);
                 while near != 0 {
                     let lane = near.trailing_zeros() as usize;
                     near &= near - 1;
