@@ -7,11 +7,11 @@
 //! ```
 //!
 //! Segments are sorted by the cell of their middle. A segment looks for others in the rows of cells
-//! around its own line, not in a cube around it: for hair, ten times fewer. Eight neighbours in the order
-//! share a capsule, and most are left out with it. What counts is motion relative to each other, for
-//! neighbours move together. Each pair is found once, by
-//! the longer (or faster) of the two, so that one long segment does not make the search of all others
-//! wide. Pairs are found with a margin and are good until something has moved by half of it.
+//! around its own line, not in a cube around it: for hair, ten times fewer. Eight neighbours in this
+//! order share a capsule, and most are left out with it. What counts is motion relative to each other,
+//! for neighbours move together. Each pair is found once, by the longer (or faster) of the two, so that
+//! one long segment does not make the search of all others wide. Pairs are found with a margin and are
+//! good until something has moved by half of it beside its way.
 //!
 //! The list is in the order of the segments and the same for any number of threads.
 
