@@ -12,8 +12,11 @@ const LEAST_CELLS: f64 = 4096.0;
 /// nearest cell: a strand that flew away must not make all cells large.
 const SPAN: f32 = 5.0;
 
+/// Places within a cell: 32 by 32 for each axis that hair may go along.
+pub(super) const PLACES: usize = 3 * 32 * 32;
+
 /// Edge of a cell over the radius in which segments look.
-const CELL: f32 = 0.8;
+const CELL: f32 = 1.2;
 
 /// A box of cells, x fastest.
 #[derive(Debug, Default)]
@@ -96,6 +99,35 @@ impl Grid {
     pub(super) fn key(&self, p: Vec3) -> u32 {
         let (x, y, z) = (self.index(p.x, 0), self.index(p.y, 1), self.index(p.z, 2));
         ((z * self.len[1] + y) * self.len[0] + x) as u32
+    }
+
+    /// Number of the place of a line within the cell of its middle: lines beside each other have near
+    /// numbers, wherever along the line their middles are.
+    ///
+    /// Model: hair goes mostly along one axis; its place is where it goes through the plane across
+    /// this axis in the middle of the cell.
+    #[inline]
+    pub(super) fn place(&self, middle: Vec3, along: Vec3) -> u16 {
+        let size = along.abs();
+        let axis = if size.x >= size.y.max(size.z) {
+            0
+        } else if size.y >= size.z {
+            1
+        } else {
+            2
+        };
+        let within = ((middle - self.origin) * self.inverse_cell).map(|x| x - x.floor());
+        let slope = (0.5 - within[axis]) / along[axis];
+        let slope = if slope.is_finite() { slope } else { 0.0 };
+        // Leave half a cell on each side, and interleave the bits (Morton order).
+        let spread = |across: usize| {
+            let at = 0.25 + 0.5 * (within[across] + slope * along[across]);
+            let x = (at * 32.0).clamp(0.0, 31.0) as u16;
+            let x = (x | x << 4) & 0x10f;
+            let x = (x | x << 2) & 0x133;
+            (x | x << 1) & 0x155
+        };
+        ((axis as u16) << 10) | spread((axis + 1) % 3) << 1 | spread((axis + 2) % 3)
     }
 
     /// The sorted segments in the cells `x0..=x1` of a row.

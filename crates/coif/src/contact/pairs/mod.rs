@@ -1,27 +1,30 @@
 //! Pairs of segments that are near each other, or will be.
 //!
 //! ```text
-//!  points ─► boxes ─► cells ─► rows of cells along each segment ─► pairs by segment
-//!            middle,   counting  eight segments at a time           sorted
-//!            reach     sort
+//!  points ─► lines ─► cells ─► rows of cells along each segment ─► pairs by segment
+//!            middle,   counting  eight capsules at a time, then     sorted
+//!            motion    sorts     the eight segments in each
 //! ```
 //!
 //! Segments are sorted by the cell of their middle. A segment looks for others in the rows of cells
-//! around its own line, not in a cube around it: for hair, ten times fewer. Each pair is found once, by
-//! the longer (or faster) of the two, so that one long segment does not make the search of all others
-//! wide. Pairs are found with a margin and are good until something has moved by half of it.
+//! around its own line, not in a cube around it: for hair, ten times fewer. Eight neighbours in this
+//! order share a capsule, and most are left out with it. What counts is motion relative to each other,
+//! for neighbours move together. Each pair is found once, by the longer (or faster) of the two, so that
+//! one long segment does not make the search of all others wide. Pairs are found with a margin and are
+//! good until something has moved by half of it beside its way.
 //!
 //! The list is in the order of the segments and the same for any number of threads.
 
 mod grid;
+mod lanes;
 mod near;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::grid::Grid;
-use self::near::Sorted;
+use self::grid::{Grid, PLACES};
+use self::near::{Hair, Sorted};
 use super::impulses::make_room;
 use super::segments::{Segments, usable};
 
@@ -54,6 +57,8 @@ pub struct Pairs {
     sorted: Sorted,
     sizes: Vec<f32>,
     keys: Vec<u32>,
+    places: Vec<u16>,
+    by_place: Vec<u32>,
     chunks: Vec<Found>,
     /// Per point: where its segment's pairs start in `other`.
     first: Vec<u32>,
@@ -61,6 +66,8 @@ pub struct Pairs {
     other: Vec<u32>,
     /// Where the points were, in the middle of their motion.
     reference: Vec<Vec3>,
+    /// How far they went, relative to all hair.
+    way: Vec<Vec3>,
     reach: Reach,
     good: bool,
     dropped: u64,
@@ -93,10 +100,13 @@ impl Default for Pairs {
             sorted: Sorted::default(),
             sizes: Vec::new(),
             keys: Vec::new(),
+            places: Vec::new(),
+            by_place: Vec::new(),
             chunks: Vec::new(),
             first: Vec::new(),
             other: Vec::new(),
             reference: Vec::new(),
+            way: Vec::new(),
             reach: Reach { distance: 0.0, margin: 0.0 },
             good: false,
             dropped: 0,
@@ -159,23 +169,32 @@ impl Pairs {
         let found: usize = self.chunks.iter().map(bytes).sum();
         let words = self.sizes.capacity() + self.keys.capacity() + self.first.capacity();
         let words = words + self.other.capacity() + self.grid.first.capacity();
-        found + 4 * words + 12 * self.reference.capacity() + self.sorted.bytes()
+        let words = words + self.by_place.capacity() + self.places.capacity() / 2;
+        found + 4 * words + 24 * self.reference.capacity() + self.sorted.bytes()
     }
 
-    /// Whether the pairs are good for these positions: hair as a whole may move, but its points not
-    /// relative to it.
+    /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
+    /// the way that was looked at, but not beside it.
     fn covers(&self, position: &[Vec3]) -> bool {
-        let mean = mean_shift(&self.reference, position);
-        let (reference, pad_of) = (&self.reference, &self.sorted.pad_of);
+        let (reference, way) = (&self.reference, &self.way);
+        let mean = mean_shift(reference, position);
+        // Find at which time of its motion the hair is.
+        let (mut along, mut all) = (0.0, 0.0);
+        for p in (0..position.len()).step_by(16) {
+            let moved = position[p] - reference[p] - mean;
+            if moved.is_finite() && way[p].is_finite() {
+                along += f64::from(moved.dot(way[p]));
+                all += f64::from(way[p].length_squared());
+            }
+        }
+        let time = if all > 0.0 { (along / all).clamp(-0.5, 0.5) as f32 } else { 0.0 };
+        let most = 0.5 * self.reach.margin;
         mean.is_finite()
             && position.par_chunks(CHUNK).enumerate().all(|(chunk, position)| {
                 let first = chunk * CHUNK;
                 position.iter().enumerate().all(|(i, now)| {
-                    // A point may go as far as both of its segments.
-                    let p = first + i;
-                    let most = pad_of[p].min(pad_of[p.saturating_sub(1)]);
-                    let moved = (*now - reference[p] - mean).length_squared();
-                    moved <= most * most || !usable(*now)
+                    let expected = reference[first + i] + time * way[first + i] + mean;
+                    now.distance_squared(expected) <= most * most || !usable(*now)
                 })
             })
     }
@@ -194,36 +213,36 @@ impl Pairs {
     fn measure(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3]) {
         let points = start.len();
         self.reference.resize(points, Vec3::ZERO);
+        self.way.resize(points, Vec3::ZERO);
+        let shift = mean_shift(start, end);
+        let shift = if shift.is_finite() { shift } else { Vec3::ZERO };
         self.reference
             .par_chunks_mut(CHUNK)
+            .zip(self.way.par_chunks_mut(CHUNK))
             .zip(start.par_chunks(CHUNK).zip(end.par_chunks(CHUNK)))
-            .for_each(|(reference, (start, end))| {
-                for ((reference, start), end) in reference.iter_mut().zip(start).zip(end) {
-                    *reference = 0.5 * (*start + *end);
+            .for_each(|((reference, way), (start, end))| {
+                for (i, (start, end)) in start.iter().zip(end).enumerate() {
+                    reference[i] = 0.5 * (*start + *end);
+                    way[i] = *end - *start - shift;
                 }
             });
         // A segment's size: half its length, and how far it moves relative to all hair.
-        let shift = mean_shift(start, end);
-        let shift = if shift.is_finite() { shift } else { Vec3::ZERO };
-        let (reference, pad) = (&self.reference, 0.5 * self.reach.margin);
-        self.sorted.start(points);
+        let (reference, way, pad) = (&self.reference, &self.way, 0.5 * self.reach.margin);
         self.sizes.resize(points, 0.0);
-        let spread = self.sizes.par_chunks_mut(CHUNK).zip(self.sorted.pad_of.par_chunks_mut(CHUNK));
-        let spread = spread.enumerate().map(|(chunk, (sizes, pads))| {
+        let spread = self.sizes.par_chunks_mut(CHUNK).enumerate().map(|(chunk, sizes)| {
             let mut spread = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
-            for (i, (size, own)) in sizes.iter_mut().zip(pads).enumerate() {
+            for (i, size) in sizes.iter_mut().enumerate() {
                 let p = chunk * CHUNK + i;
-                (*size, *own) = (-1.0, f32::INFINITY);
+                *size = -1.0;
                 if !(segments.starts(p) && p + 1 < points) {
                     continue;
                 }
                 let [a, b] = [reference[p], reference[p + 1]];
-                let moved = [p, p + 1].map(|p| 0.5 * (end[p] - start[p] - shift).length());
+                let moved = [p, p + 1].map(|p| 0.5 * way[p].length());
                 let half = 0.5 * a.distance(b);
                 let motion = moved[0].max(moved[1]);
                 if usable(a) && usable(b) && usable(Vec3::splat(half + motion)) {
-                    *own = pad + motion;
-                    *size = half + *own;
+                    *size = half + pad + motion;
                     let middle = 0.5 * (a + b);
                     spread = spread.union(Spread { lo: middle, hi: middle, size: *size });
                 }
@@ -243,52 +262,69 @@ impl Pairs {
         self.sorted.usual = usual;
     }
 
-    /// Sorts the segments by cell: a counting sort, so that segments of a cell stay in order.
+    /// Sorts the segments by cell, and within each cell so that neighbours come together: two counting
+    /// sorts, the second of which keeps the order of the first.
     fn sort(&mut self, segments: &Segments) {
         let points = self.reference.len();
         let (grid, reference, sizes) = (&self.grid, &self.reference, &self.sizes);
         self.keys.resize(points, 0);
-        self.keys.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, keys)| {
-            for (i, key) in keys.iter_mut().enumerate() {
+        self.places.resize(points, 0);
+        let keys = self.keys.par_chunks_mut(CHUNK).zip(self.places.par_chunks_mut(CHUNK));
+        keys.enumerate().for_each(|(chunk, (keys, places))| {
+            for (i, (key, place)) in keys.iter_mut().zip(places).enumerate() {
                 let p = chunk * CHUNK + i;
                 *key = u32::MAX;
                 if sizes[p] >= 0.0 {
-                    *key = grid.key(0.5 * (reference[p] + reference[p + 1]));
+                    let (a, b) = (reference[p], reference[p + 1]);
+                    let middle = 0.5 * (a + b);
+                    (*key, *place) = (grid.key(middle), grid.place(middle, b - a));
                 }
             }
         });
+        // Sort by the place within a cell.
+        let (keys, places) = (&self.keys, &self.places);
+        let used = (0..points).filter(|&p| keys[p] != u32::MAX);
+        let mut next = [0; PLACES + 1];
+        used.clone().for_each(|p| next[places[p] as usize + 1] += 1);
+        for place in 1..next.len() {
+            next[place] += next[place - 1];
+        }
+        let count = next[PLACES];
+        self.by_place.resize(count, 0);
+        for p in used {
+            let at = &mut next[places[p] as usize];
+            self.by_place[*at] = p as u32;
+            *at += 1;
+        }
+        // Sort by cell.
         let first = &mut self.grid.first;
         first.clear();
         first.resize(self.grid.cells + 2, 0);
-        let used = self.keys.iter().filter(|&&key| key != u32::MAX);
-        used.clone().for_each(|&key| first[key as usize + 2] += 1);
+        let used = keys.iter().filter(|&&key| key != u32::MAX);
+        used.for_each(|&key| first[key as usize + 2] += 1);
         for cell in 2..first.len() {
             first[cell] += first[cell - 1];
         }
-        let count = first[first.len() - 1] as usize;
         let order = &mut self.sorted.segment;
-        order.clear();
         order.resize(count, 0);
-        for (p, &key) in self.keys.iter().enumerate() {
-            if key != u32::MAX {
-                let at = &mut first[key as usize + 1];
-                order[*at as usize] = p as u32;
-                *at += 1;
-            }
+        for &p in &self.by_place {
+            let at = &mut first[keys[p as usize] as usize + 1];
+            order[*at as usize] = p;
+            *at += 1;
         }
         debug_assert!(count <= segments.count());
-        self.sorted.fill(&self.reference, &self.sizes);
+        self.sorted.fill(&self.reference, &self.way, &self.sizes);
     }
 
     /// Lets every segment look around.
     fn look(&mut self, segments: &Segments) {
         let count = self.sorted.segment.len();
         self.chunks.resize_with(count.div_ceil(CHUNK), Found::default);
-        let (grid, sorted, reach, level) =
-            (&self.grid, &self.sorted, self.reach.distance, self.level);
+        let (grid, reach, level) = (&self.grid, self.reach, self.level);
+        let hair = &Hair { sorted: &self.sorted, segments, sizes: &self.sizes };
         self.chunks.par_iter_mut().enumerate().for_each(|(chunk, found)| {
             let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
-            dispatch!(level, simd => near::look(simd, grid, sorted, segments, reach, range, found));
+            dispatch!(level, simd => near::look(simd, grid, hair, reach, range, found));
         });
         self.dropped = self.chunks.iter().map(|found| found.dropped).sum();
     }

@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, SimdBase, SimdMask, f32x8};
+use fearless_simd::Simd;
 use glam::Vec3;
 use rayon::prelude::*;
 
 use super::grid::Grid;
-use super::{APART, CHUNK, Found, MOST_FOUND};
-use crate::contact::segments::{Segments, closest_points};
-
-/// Segments looked at together.
-const WIDTH: usize = 8;
+use super::lanes::{Eight, Line, Probe, SLACK, WIDTH};
+use super::{APART, CHUNK, Found, MOST_FOUND, Reach};
+use crate::contact::segments::Segments;
 
 /// Most segments that one segment looks at. Only hair that is far denser than any head's has more in
 /// reach; the rest counts as dropped.
@@ -20,75 +18,58 @@ const MOST_SEEN: usize = 1 << 14;
 /// Size of one class of segments over that of the class before it.
 const GROWTH: f32 = 2.0;
 
-/// Added to the distance for the rounding of single precision, as a share.
-const SLACK: f32 = 1e-3;
-
-/// Segments in the order of their cells, one array for each number.
+/// Segments in the order of their cells.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
-    /// Middle (m).
-    middle: [Vec<f32>; 3],
-    /// Half of the way from end to end (m).
-    half: [Vec<f32>; 3],
-    /// How far it may move (m).
-    pad: Vec<f32>,
+    /// The segments, eight in each.
+    lines: Vec<Eight>,
+    /// Capsules around each eight, eight in each.
+    capsules: Vec<Eight>,
     /// How often the usual size has to grow to hold this segment.
     class: Vec<u8>,
     /// Which segment it is.
     pub(super) segment: Vec<u32>,
-    /// Per point: how far its segment may move (m).
-    pub(super) pad_of: Vec<f32>,
     /// Half length and motion of most segments (m).
     pub(super) usual: f32,
 }
 
 impl Sorted {
-    pub(super) fn start(&mut self, points: usize) {
-        self.pad_of.resize(points, 0.0);
-    }
-
     pub(super) fn bytes(&self) -> usize {
-        32 * self.segment.capacity() + self.class.capacity() + 4 * self.pad_of.capacity()
+        let eights = self.lines.capacity() + self.capsules.capacity();
+        size_of::<Eight>() * eights + 4 * self.segment.capacity() + self.class.capacity()
     }
 
-    /// Takes the segments in the order of `self.segment`.
-    pub(super) fn fill(&mut self, reference: &[Vec3], sizes: &[f32]) {
+    /// Takes the segments in the order of `self.segment`; `way` is how far points go.
+    pub(super) fn fill(&mut self, reference: &[Vec3], way: &[Vec3], sizes: &[f32]) {
         let count = self.segment.len();
-        // Room behind the last one, so that eight can always be read.
-        let room = count + WIDTH;
-        self.middle.iter_mut().chain(&mut self.half).for_each(|v| v.resize(room, 0.0));
-        self.pad.resize(room, 0.0);
         self.class.resize(count, 0);
+        self.lines.resize(count.div_ceil(WIDTH), Eight::default());
+        self.capsules.resize(count.div_ceil(WIDTH * WIDTH), Eight::default());
         let usual = self.usual;
-        let [mx, my, mz] = &mut self.middle;
-        let [hx, hy, hz] = &mut self.half;
-        let middle = (mx.par_chunks_mut(CHUNK), my.par_chunks_mut(CHUNK), mz.par_chunks_mut(CHUNK));
-        let half = (hx.par_chunks_mut(CHUNK), hy.par_chunks_mut(CHUNK), hz.par_chunks_mut(CHUNK));
-        let rest = (self.pad.par_chunks_mut(CHUNK), self.class.par_chunks_mut(CHUNK));
-        let from = self.segment.par_chunks(CHUNK);
-        let pad_of = &self.pad_of;
-        (middle.into_par_iter(), half.into_par_iter(), rest.into_par_iter(), from)
-            .into_par_iter()
-            .for_each(|((mx, my, mz), (hx, hy, hz), (pad, class), from)| {
+        // Each task takes whole eights of eights.
+        let lines = self.lines.par_chunks_mut(CHUNK / WIDTH);
+        let capsules = self.capsules.par_chunks_mut(CHUNK / WIDTH / WIDTH);
+        let rest = (self.class.par_chunks_mut(CHUNK), self.segment.par_chunks(CHUNK));
+        (lines, capsules, rest.into_par_iter()).into_par_iter().for_each(
+            |(lines, capsules, (class, from))| {
                 for (i, &segment) in from.iter().enumerate() {
                     let s = segment as usize;
                     let (a, b) = (reference[s], reference[s + 1]);
-                    [mx[i], my[i], mz[i]] = (0.5 * (a + b)).to_array();
-                    [hx[i], hy[i], hz[i]] = (0.5 * (b - a)).to_array();
-                    pad[i] = pad_of[s];
+                    let line = Line {
+                        middle: 0.5 * (a + b),
+                        half: 0.5 * (b - a),
+                        way: 0.25 * (way[s] + way[s + 1]),
+                        pad: 0.25 * way[s].distance(way[s + 1]),
+                    };
+                    lines[i / WIDTH].set(i % WIDTH, &line);
                     class[i] = class_of(sizes[s], usual);
                 }
-            });
-    }
-
-    #[inline]
-    fn middle(&self, i: usize) -> Vec3 {
-        Vec3::new(self.middle[0][i], self.middle[1][i], self.middle[2][i])
-    }
-
-    #[inline]
-    fn half(&self, i: usize) -> Vec3 {
-        Vec3::new(self.half[0][i], self.half[1][i], self.half[2][i])
+                for (i, eight) in lines.iter().enumerate() {
+                    let count = (from.len() - i * WIDTH).min(WIDTH);
+                    capsules[i / WIDTH].set(i % WIDTH, &eight.capsule(count));
+                }
+            },
+        );
     }
 }
 
@@ -104,15 +85,13 @@ fn largest_of(class: u8, usual: f32) -> f32 {
 }
 
 /// A segment that looks around.
-struct Seeker {
+struct Seeker<S: Simd> {
     index: usize,
     class: u8,
-    middle: Vec3,
-    half: Vec3,
-    /// Unit direction; zero if the segment has no length.
-    along: Vec3,
-    length: f32,
-    pad: f32,
+    line: Line,
+    probe: Probe<S>,
+    /// Within this of its line are the middles of all segments that are near (m).
+    radius: f32,
 }
 
 /// The nearest that a segment has found.
@@ -124,9 +103,9 @@ struct Nearest {
 
 impl Nearest {
     #[inline]
-    fn add(&mut self, distance: f32, sorted: u32) {
+    fn add(&mut self, distance2: f32, sorted: u32) {
         if self.count < MOST_FOUND {
-            self.found[self.count] = (distance, sorted);
+            self.found[self.count] = (distance2, sorted);
             self.count += 1;
             return;
         }
@@ -138,8 +117,8 @@ impl Nearest {
                 farthest = i;
             }
         }
-        if (distance, sorted) < self.found[farthest] {
-            self.found[farthest] = (distance, sorted);
+        if (distance2, sorted) < self.found[farthest] {
+            self.found[farthest] = (distance2, sorted);
         }
     }
 }
@@ -149,29 +128,29 @@ impl Nearest {
 pub(super) fn look<S: Simd>(
     simd: S,
     grid: &Grid,
-    sorted: &Sorted,
-    segments: &Segments,
-    reach: f32,
+    hair: &Hair<'_>,
+    reach: Reach,
     range: Range<usize>,
     to: &mut Found,
 ) {
     to.counts.clear();
     to.others.clear();
+    let sorted = hair.sorted;
     let mut nearest = Nearest { found: [(0.0, 0); MOST_FOUND], count: 0, dropped: 0 };
     for index in range {
-        let half = sorted.half(index);
-        let length = half.length();
+        let line = sorted.lines[index / WIDTH].get(index % WIDTH);
+        let class = sorted.class[index];
+        let pad = hair.sizes[sorted.segment[index] as usize] - line.half.length();
+        let largest = largest_of(class, sorted.usual);
         let seeker = Seeker {
             index,
-            class: sorted.class[index],
-            middle: sorted.middle(index),
-            half,
-            along: if length > 0.0 { half / length } else { Vec3::ZERO },
-            length,
-            pad: sorted.pad[index],
+            class,
+            line,
+            probe: Probe::new(simd, &line, reach.distance + reach.margin),
+            radius: (reach.distance + pad + largest) * (1.0 + SLACK),
         };
         nearest.count = 0;
-        seeker.look(simd, grid, sorted, segments, reach, &mut nearest);
+        seeker.look(simd, grid, hair, &mut nearest);
         let found = &nearest.found[..nearest.count];
         to.counts.push(found.len() as u8);
         to.others.extend(found.iter().map(|&(_, other)| sorted.segment[other as usize]));
@@ -179,24 +158,23 @@ pub(super) fn look<S: Simd>(
     to.dropped = nearest.dropped;
 }
 
-impl Seeker {
+/// What there is to look at.
+pub(super) struct Hair<'a> {
+    pub(super) sorted: &'a Sorted,
+    pub(super) segments: &'a Segments,
+    /// Per point: half length and motion of its segment (m).
+    pub(super) sizes: &'a [f32],
+}
+
+impl<S: Simd> Seeker<S> {
     /// Goes through the rows of cells in which the middle of a near segment can be.
     ///
-    /// Model: the middle of a segment that is no larger than this one's class and as near as `reach`
-    /// is within a radius of this segment's line, from end to end.
+    /// Model: the middle of a segment that is no larger than this one's class and near is within a
+    /// radius of this segment's line, from end to end.
     #[inline(always)]
-    fn look<S: Simd>(
-        &self,
-        simd: S,
-        grid: &Grid,
-        sorted: &Sorted,
-        segments: &Segments,
-        reach: f32,
-        nearest: &mut Nearest,
-    ) {
-        let largest = largest_of(self.class, sorted.usual);
-        let radius = (reach + self.pad + largest) * (1.0 + SLACK);
-        let (a, b) = (self.middle - self.half, self.middle + self.half);
+    fn look(&self, simd: S, grid: &Grid, hair: &Hair<'_>, nearest: &mut Nearest) {
+        let (radius, middle, half) = (self.radius, self.line.middle, self.line.half);
+        let (a, b) = (middle - half, middle + half);
         let (lo, hi) = (a.min(b) - radius, a.max(b) + radius);
         let way = b - a;
         let inverse = way.recip();
@@ -224,86 +202,57 @@ impl Seeker {
                         nearest.dropped += 1;
                         return;
                     }
-                    self.test(simd, sorted, segments, reach, start..end, nearest);
+                    self.look_at(simd, hair, start..end, nearest);
                 }
             }
         }
     }
 
-    /// Adds those of the sorted segments `range` that are near.
+    /// Adds those of the sorted segments `range` that are near, by way of the capsules around them.
     #[inline(always)]
-    fn test<S: Simd>(
-        &self,
-        simd: S,
-        sorted: &Sorted,
-        segments: &Segments,
-        reach: f32,
-        range: Range<usize>,
-        nearest: &mut Nearest,
-    ) {
-        let load = |from: &[Vec<f32>; 3], i: usize| -> [f32x8<S>; 3] {
-            [0, 1, 2].map(|axis| f32x8::from_slice(simd, &from[axis][i..i + WIDTH]))
-        };
-        let splat = |v: Vec3| v.to_array().map(|x| f32x8::splat(simd, x));
-        let (middle, along) = (splat(self.middle), splat(self.along));
-        let (least, one) = (f32x8::splat(simd, 1e-30), f32x8::splat(simd, 1.0));
-        let margin = f32x8::splat(simd, (reach + self.pad) * (1.0 + SLACK));
-        let length = f32x8::splat(simd, self.length);
-        let mut at = range.start;
-        while at < range.end {
-            // Split the way between the middles, and the half segment, into along and across.
-            let [mx, my, mz] = load(&sorted.middle, at);
-            let w = [mx - middle[0], my - middle[1], mz - middle[2]];
-            let e = load(&sorted.half, at);
-            let near = margin + f32x8::from_slice(simd, &sorted.pad[at..at + WIDTH]);
-            let (wa, ea) = (dot(w, along), dot(e, along));
-            let across = |v: [f32x8<S>; 3], a: f32x8<S>| {
-                [v[0] - along[0] * a, v[1] - along[1] * a, v[2] - along[2] * a]
-            };
-            let (w, e) = (across(w, wa), across(e, ea));
-            // Find where the other comes nearest to this segment's line.
-            let t = dot(w, e) / dot(e, e).max(least);
-            let t = t.max(-one).min(one);
-            let q = [w[0] - e[0] * t, w[1] - e[1] * t, w[2] - e[2] * t];
-            let close = dot(q, q).simd_le(near * near);
-            let beside = wa.abs().simd_le(length + ea.abs() + near);
-            let mut bits = (close & beside).to_bitmask() as u32;
-            let left = range.end - at;
-            if left < WIDTH {
-                bits &= (1 << left) - 1;
+    fn look_at(&self, simd: S, hair: &Hair<'_>, range: Range<usize>, nearest: &mut Nearest) {
+        let eights = range.start / WIDTH..(range.end - 1) / WIDTH + 1;
+        let mut distance2 = [0.0; WIDTH];
+        for group in eights.start / WIDTH..=(eights.end - 1) / WIDTH {
+            let mut bits = within(&eights, group);
+            // One capsule is not worth a look of its own.
+            if bits.count_ones() > 1 {
+                bits &= self.probe.test(simd, &hair.sorted.capsules[group], &mut distance2);
             }
             while bits != 0 {
-                self.add(sorted, segments, reach, at + bits.trailing_zeros() as usize, nearest);
+                let eight = group * WIDTH + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
+                let lines = &hair.sorted.lines[eight];
+                let mut near = within(&range, eight) & self.probe.test(simd, lines, &mut distance2);
+                while near != 0 {
+                    let lane = near.trailing_zeros() as usize;
+                    near &= near - 1;
+                    self.add(hair, eight * WIDTH + lane, distance2[lane], nearest);
+                }
             }
-            at += WIDTH;
         }
     }
 
-    /// Adds a segment if it really is near, may touch, and does not find this one itself.
-    #[inline]
-    fn add(
-        &self,
-        sorted: &Sorted,
-        segments: &Segments,
-        reach: f32,
-        other: usize,
-        nearest: &mut Nearest,
-    ) {
+    /// Adds a segment if it may touch and does not find this one itself.
+    #[inline(always)]
+    fn add(&self, hair: &Hair<'_>, other: usize, distance2: f32, nearest: &mut Nearest) {
+        let sorted = hair.sorted;
         let class = sorted.class[other];
         let finds = class < self.class || (class == self.class && other < self.index);
         let (a, b) = (sorted.segment[self.index], sorted.segment[other]);
-        if !finds || !segments.may_touch(a, b, APART) {
-            return;
-        }
-        let (p, u) = ((self.middle - self.half).as_dvec3(), 2.0 * self.half.as_dvec3());
-        let half = sorted.half(other);
-        let (q, v) = ((sorted.middle(other) - half).as_dvec3(), 2.0 * half.as_dvec3());
-        let distance = closest_points(p, u, q, v).distance();
-        if distance <= (reach + self.pad + sorted.pad[other]) * (1.0 + SLACK) {
-            nearest.add(distance, other as u32);
+        if finds && hair.segments.may_touch(a, b, APART) {
+            nearest.add(distance2, other as u32);
         }
     }
+}
+
+/// Which of the eight numbers from `WIDTH * group` are in a range, as bits.
+#[inline(always)]
+fn within(range: &Range<usize>, group: usize) -> u32 {
+    let first = group * WIDTH;
+    let from = range.start.saturating_sub(first);
+    let to = (range.end - first).min(WIDTH);
+    (1 << to) - (1 << from)
 }
 
 /// The shares of a segment along an axis that are within `radius` of a cell's span.
@@ -322,9 +271,4 @@ fn shares((lo, hi): (f32, f32), radius: f32, start: f32, inverse: f32) -> (f32, 
 fn extent(start: f32, way: f32, (from, to): (f32, f32), radius: f32) -> (f32, f32) {
     let (a, b) = (start + way * from, start + way * to);
     (a.min(b) - radius, a.max(b) + radius)
-}
-
-#[inline(always)]
-fn dot<S: Simd>(a: [f32x8<S>; 3], b: [f32x8<S>; 3]) -> f32x8<S> {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

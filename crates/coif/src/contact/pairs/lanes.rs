@@ -1,0 +1,160 @@
+//! Eight moving lines side by side, and the test of one against all of them.
+//!
+//! A line is a segment, or the axis of a capsule around eight segments. Both are tested in the same
+//! way, so that a look at eight capsules spares the look at up to 64 segments.
+
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
+use glam::Vec3;
+
+/// Lines looked at together.
+pub(super) const WIDTH: usize = 8;
+
+/// Added to the distance for the rounding of single precision, as a share.
+pub(super) const SLACK: f32 = 1e-3;
+
+/// A line in the middle of its motion.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Line {
+    /// Middle (m).
+    pub(super) middle: Vec3,
+    /// Half of the way from end to end (m).
+    pub(super) half: Vec3,
+    /// Half of the way that its middle goes (m).
+    pub(super) way: Vec3,
+    /// How far its parts can be from where middle, half and way put them (m).
+    pub(super) pad: f32,
+}
+
+/// Eight lines, one array for each number.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Eight {
+    middle: [[f32; WIDTH]; 3],
+    half: [[f32; WIDTH]; 3],
+    way: [[f32; WIDTH]; 3],
+    pad: [f32; WIDTH],
+}
+
+impl Eight {
+    #[inline]
+    pub(super) fn set(&mut self, lane: usize, line: &Line) {
+        for axis in 0..3 {
+            self.middle[axis][lane] = line.middle[axis];
+            self.half[axis][lane] = line.half[axis];
+            self.way[axis][lane] = line.way[axis];
+        }
+        self.pad[lane] = line.pad;
+    }
+
+    #[inline]
+    pub(super) fn get(&self, lane: usize) -> Line {
+        let of = |from: &[[f32; WIDTH]; 3]| Vec3::from(from.map(|values| values[lane]));
+        let (middle, half, way) = (of(&self.middle), of(&self.half), of(&self.way));
+        Line { middle, half, way, pad: self.pad[lane] }
+    }
+
+    /// The axis of a capsule around the first `count` lines, with its radius as the pad.
+    pub(super) fn capsule(&self, count: usize) -> Line {
+        let lines = (0..count).map(|lane| self.get(lane));
+        // Hair grows either way: turn all lines to the side of the first.
+        let first = self.get(0).half;
+        let (mut along, mut middle, mut way) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+        for line in lines.clone() {
+            along += if line.half.dot(first) < 0.0 { -line.half } else { line.half };
+            middle += line.middle;
+            way += line.way;
+        }
+        let share = 1.0 / count.max(1) as f32;
+        let (along, middle, way) = (along.normalize_or(Vec3::X), middle * share, way * share);
+        // Make the axis as long as all ends need, and the capsule as thick.
+        let (mut lo, mut hi, mut pad) = (f32::INFINITY, f32::NEG_INFINITY, 0.0f32);
+        for line in lines {
+            for end in [line.middle - line.half, line.middle + line.half] {
+                let from = end - middle;
+                let at = from.dot(along);
+                (lo, hi) = (lo.min(at), hi.max(at));
+                let across = (from - along * at).length();
+                pad = pad.max(across + line.pad + line.way.distance(way));
+            }
+        }
+        let half = along * (0.5 * (hi - lo));
+        Line { middle: middle + along * (0.5 * (hi + lo)), half, way, pad: pad * (1.0 + SLACK) }
+    }
+}
+
+/// A line that looks for others, in all lanes.
+pub(super) struct Probe<S: Simd> {
+    middle: [f32x8<S>; 3],
+    way: [f32x8<S>; 3],
+    along: [f32x8<S>; 3],
+    length: f32x8<S>,
+    near: f32x8<S>,
+}
+
+impl<S: Simd> Probe<S> {
+    /// A probe for what comes as near as `reach` (m) to the line.
+    #[inline(always)]
+    pub(super) fn new(simd: S, line: &Line, reach: f32) -> Self {
+        let splat = |v: Vec3| v.to_array().map(|x| f32x8::splat(simd, x));
+        let length = line.half.length();
+        let along = if length > 0.0 { line.half / length } else { Vec3::ZERO };
+        Self {
+            middle: splat(line.middle),
+            way: splat(line.way),
+            along: splat(along),
+            length: f32x8::splat(simd, length),
+            near: f32x8::splat(simd, (reach + line.pad) * (1.0 + SLACK)),
+        }
+    }
+
+    /// Which of the lines come near, as bits.
+    ///
+    /// Model: two lines that go straight come as near as `reach` only if, in the middle of their
+    /// motion, they are nearer than that and half of their way relative to each other.
+    #[inline(always)]
+    pub(super) fn test(&self, simd: S, lines: &Eight, distance2: &mut [f32; WIDTH]) -> u32 {
+        let load = |from: &[[f32; WIDTH]; 3]| -> [f32x8<S>; 3] {
+            [0, 1, 2].map(|axis| f32x8::from_slice(simd, &from[axis]))
+        };
+        let (least, one) = (f32x8::splat(simd, 1e-30), f32x8::splat(simd, 1.0));
+        let (way, w) = (minus(load(&lines.way), self.way), minus(load(&lines.middle), self.middle));
+        let near = self.near + f32x8::from_slice(simd, &lines.pad) + dot(way, way).sqrt();
+        let near2 = near * near;
+        // Split the way between the middles, and the half line, into along and across.
+        let e = load(&lines.half);
+        let (wa, ea) = (dot(w, self.along), dot(e, self.along));
+        let (wc, ec) = (less(w, self.along, wa), less(e, self.along, ea));
+        // Find where the other comes nearest to this line, as if this one had no end.
+        let t = dot(wc, ec) / dot(ec, ec).max(least);
+        let t = t.max(-one).min(one);
+        let q = less(wc, ec, t);
+        let beside = wa.abs().simd_le(self.length + ea.abs() + near);
+        let bits = (dot(q, q).simd_le(near2) & beside).to_bitmask() as u32;
+        if bits == 0 {
+            return 0;
+        }
+        // Come back to this line's end where it has one, and go along the other from there.
+        let s = (wa - ea * t).max(-self.length).min(self.length);
+        let w = less(w, self.along, s);
+        let t = (dot(w, e) / dot(e, e).max(least)).max(-one).min(one);
+        let q = less(w, e, t);
+        let d2 = dot(q, q);
+        d2.store_slice(distance2);
+        bits & d2.simd_le(near2).to_bitmask() as u32
+    }
+}
+
+#[inline(always)]
+fn dot<S: Simd>(a: [f32x8<S>; 3], b: [f32x8<S>; 3]) -> f32x8<S> {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+fn minus<S: Simd>(a: [f32x8<S>; 3], b: [f32x8<S>; 3]) -> [f32x8<S>; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// `a - b t`
+#[inline(always)]
+fn less<S: Simd>(a: [f32x8<S>; 3], b: [f32x8<S>; 3], t: f32x8<S>) -> [f32x8<S>; 3] {
+    [a[0] - b[0] * t, a[1] - b[1] * t, a[2] - b[2] * t]
+}
