@@ -203,20 +203,11 @@ pub(super) const MODEL: &[Key<Scene>] = &[
             what: "choice of ends",
             names: ENDS,
             planned: &[],
-            get: |s| match &s.model {
-                ModelSettings::MassSpring(m) if m.ends == mass_spring::Ends::Both => Some("both"),
-                ModelSettings::MassSpring(_) => Some("root"),
-                _ => leader(s).and_then(|m| ends_name(m.ends)),
-            },
-            set: |s, i| {
-                leader_mut(s, |m| m.ends = Ends::NAMES[i].1);
-                let both = Ends::NAMES[i].1 == Ends::Both;
-                let ends = if both { mass_spring::Ends::Both } else { mass_spring::Ends::Root };
-                masses_mut(s, |m| m.ends = ends);
-            },
+            get: |s| leader(s).and_then(|m| ends_name(m.ends)),
+            set: |s, i| leader_mut(s, |m| m.ends = Ends::NAMES[i].1),
         },
     )
-    .of_models(&[follow_the_leader::NAME, mass_spring::NAME]),
+    .of_models(&[follow_the_leader::NAME]),
     key(
         "backward",
         "",
@@ -349,6 +340,19 @@ pub(super) const MODEL: &[Key<Scene>] = &[
             max: std::f64::consts::PI,
             get: |s| masses(s).map(|m| m.straight_below),
             set: |s, v| masses_mut(s, |m| m.straight_below = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "hold_tips",
+        "",
+        "Whether tips are held too, and moved by the keys that follow.",
+        Kind::Bool {
+            get: |s| masses(s).map(|m| m.ends == mass_spring::Ends::Both),
+            set: |s, v| {
+                let ends = if v { mass_spring::Ends::Both } else { mass_spring::Ends::Root };
+                masses_mut(s, |m| m.ends = ends);
+            },
         },
     )
     .of_models(&[mass_spring::NAME]),
