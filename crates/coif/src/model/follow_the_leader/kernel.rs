@@ -346,8 +346,8 @@ impl<'a, S: Simd> Half<'a, S> {
     }
 
     /// Leaves the body: where points are then, and their velocities. `hit` is a collider that holds
-    /// one. Kept out of the way of the pass,
-    /// whose registers are scarce: all but the direction is read again.
+    /// one. Kept out of the way of the pass, whose registers are scarce: all but the direction is read
+    /// again.
     #[cold]
     #[inline(never)]
     fn touch(
