@@ -1,22 +1,55 @@
-use glam::{Affine3A, Vec3};
+//! Roots follow the body: each strand turns with the triangle that it grows on.
+//!
+//! Eight strands at a time, one per lane. A triangle without an area has no frame of its own to
+//! compute in lanes; its strands are done one by one.
+
+use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x8};
+use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
 
 use crate::body::{Body, triangle_frame};
 use crate::groom::Groom;
 use crate::math::RigidTransform;
+use crate::math::lanes::{HALF, Vec3x8};
 use crate::{Error, Result};
+
+/// Groups of lanes that one task treats.
+const GROUPS: usize = 64;
+
+/// Sine of the angle between a triangle's first two edges below which it has no area.
+const FLAT: f32 = 1e-6;
 
 /// Carries the roots of all strands along with the body.
 pub(super) struct Roots {
     /// The vertices under the roots, each once.
     vertices: Vec<usize>,
-    /// Per strand: the three places in `vertices` of its triangle.
-    corners: Vec<[u32; 3]>,
-    bindings: Vec<crate::groom::RootBinding>,
-    rest_points: Vec<Vec3>,
+    groups: Vec<Group>,
     positions: Vec<Vec3>,
     bones: Vec<Affine3A>,
     world_from_rest: Vec<RigidTransform>,
+    level: Level,
+}
+
+/// Where the strands of eight lanes are bound.
+struct Group {
+    /// Places in `vertices` of the triangles' corners.
+    corners: [[u32; 3]; HALF],
+    /// Weights of the corners.
+    weights: [[f32; HALF]; 3],
+    /// Triangle from world in the rest shape.
+    triangle_from_rest: [[f32; HALF]; 4],
+    /// The place on the triangle in the rest shape (m).
+    place: [[f32; HALF]; 3],
+}
+
+impl Group {
+    /// Lanes without a strand stay on the first vertex.
+    const EMPTY: Self = Self {
+        corners: [[0; 3]; HALF],
+        weights: [[0.0; HALF]; 3],
+        triangle_from_rest: [[0.0; HALF]; 4],
+        place: [[0.0; HALF]; 3],
+    };
 }
 
 impl Roots {
@@ -25,36 +58,45 @@ impl Roots {
             return Err(Error::Unbound);
         }
         let mesh = body.rest();
-        let mut place = vec![u32::MAX; mesh.positions.len()];
+        let mut known = vec![u32::MAX; mesh.positions.len()];
         let mut vertices = Vec::new();
-        let mut corners = Vec::with_capacity(groom.roots.len());
-        let mut rest_points = Vec::with_capacity(groom.roots.len());
-        for root in &groom.roots {
+        let mut groups = Vec::with_capacity(groom.roots.len().div_ceil(HALF));
+        for (s, root) in groom.roots.iter().enumerate() {
             let triangle =
                 *mesh.triangles.get(root.triangle as usize).ok_or(Error::OutOfRange {
                     name: "triangle of a root".into(),
                     value: root.triangle.into(),
                     expected: "a triangle of the body",
                 })?;
-            corners.push(triangle.map(|v| {
+            if s % HALF == 0 {
+                groups.push(Group::EMPTY);
+            }
+            let (group, lane) = (&mut groups[s / HALF], s % HALF);
+            group.corners[lane] = triangle.map(|v| {
                 let v = v as usize;
-                if place[v] == u32::MAX {
-                    place[v] = vertices.len() as u32;
+                if known[v] == u32::MAX {
+                    known[v] = vertices.len() as u32;
                     vertices.push(v);
                 }
-                place[v]
-            }));
-            let [a, b, c] = mesh.corners(root.triangle as usize);
-            rest_points.push(on_triangle([a, b, c], root.barycentric));
+                known[v]
+            });
+            let place = on_triangle(mesh.corners(root.triangle as usize), root.barycentric);
+            let turn = root.rest_frame.conjugate().to_array();
+            for i in 0..3 {
+                group.weights[i][lane] = root.barycentric[i];
+                group.place[i][lane] = place[i];
+            }
+            for i in 0..4 {
+                group.triangle_from_rest[i][lane] = turn[i];
+            }
         }
         Ok(Self {
             vertices,
-            corners,
-            bindings: groom.roots.clone(),
-            rest_points,
+            groups,
             positions: Vec::new(),
             bones: Vec::new(),
             world_from_rest: vec![RigidTransform::IDENTITY; groom.roots.len()],
+            level: Level::new(),
         })
     }
 
@@ -74,15 +116,10 @@ impl Roots {
     }
 
     fn turn(&mut self) {
-        let (corners, bindings, rest_points, positions) =
-            (&self.corners, &self.bindings, &self.rest_points, &self.positions);
-        self.world_from_rest.par_iter_mut().enumerate().for_each(|(s, to)| {
-            let triangle = corners[s].map(|v| positions[v as usize]);
-            // Turn with the triangle's frame about the place where the root is bound.
-            let rotation =
-                (triangle_frame(triangle) * bindings[s].rest_frame.conjugate()).normalize();
-            let place = on_triangle(triangle, bindings[s].barycentric);
-            *to = RigidTransform { rotation, translation: place - rotation * rest_points[s] };
+        let (positions, level) = (&self.positions, self.level);
+        let strands = self.world_from_rest.par_chunks_mut(GROUPS * HALF);
+        strands.zip(self.groups.par_chunks(GROUPS)).for_each(|(out, groups)| {
+            dispatch!(level, simd => turn_groups(simd, groups, positions, out));
         });
     }
 
@@ -91,6 +128,186 @@ impl Roots {
     }
 }
 
+#[inline(always)]
+fn turn_groups<S: Simd>(
+    simd: S,
+    groups: &[Group],
+    positions: &[Vec3],
+    out: &mut [RigidTransform],
+) {
+    for g in 0..groups.len() {
+        let first = g * HALF;
+        let last = (first + HALF).min(out.len());
+        turn_group(simd, &groups[g], positions, &mut out[first..last]);
+    }
+}
+
+/// Turns the strands of a group with their triangles' frames about the place where they are bound.
+#[inline(always)]
+fn turn_group<S: Simd>(simd: S, group: &Group, positions: &[Vec3], out: &mut [RigidTransform]) {
+    let mut corner = [[0.0; HALF]; 9];
+    for lane in 0..HALF {
+        for c in 0..3 {
+            let p = positions[group.corners[lane][c] as usize];
+            corner[3 * c][lane] = p.x;
+            corner[3 * c + 1][lane] = p.y;
+            corner[3 * c + 2][lane] = p.z;
+        }
+    }
+    let (a, b, c) = (load(simd, &corner, 0), load(simd, &corner, 3), load(simd, &corner, 6));
+
+    // The frame has x along the first edge, y out of the surface.
+    let (edge, side) = (b - a, c - a);
+    let normal = edge.cross(side);
+    let (edge2, area2) = (edge.dot(edge), normal.dot(normal));
+    let flat = area2.simd_gt(edge2 * side.dot(side) * (FLAT * FLAT));
+    let tiny = f32x8::splat(simd, f32::MIN_POSITIVE);
+    let one = f32x8::splat(simd, 1.0);
+    let x = edge * (one / edge2.max(tiny).sqrt());
+    let y = normal * (one / area2.max(tiny).sqrt());
+    let rotation = times(quaternion(x, y, x.cross(y)), {
+        let q = &group.triangle_from_rest;
+        [
+            f32x8::from_slice(simd, &q[0]),
+            f32x8::from_slice(simd, &q[1]),
+            f32x8::from_slice(simd, &q[2]),
+            f32x8::from_slice(simd, &q[3]),
+        ]
+    });
+    let [i, j, k, w] = rotation;
+    let scale = one / (i * i + j * j + k * k + w * w).max(tiny).sqrt();
+    let (v, w) = (Vec3x8 { x: i, y: j, z: k } * scale, w * scale);
+
+    // Rotate by v + w: p + 2 (w (v x p) + v x (v x p)).
+    let rest = load(simd, &group.place, 0);
+    let across = v.cross(rest);
+    let turned = rest + (across * w + v.cross(across)) * f32x8::splat(simd, 2.0);
+    let place = a * f32x8::from_slice(simd, &group.weights[0])
+        + b * f32x8::from_slice(simd, &group.weights[1])
+        + c * f32x8::from_slice(simd, &group.weights[2]);
+    let translation = place - turned;
+    let proper = flat.to_bitmask();
+    for lane in 0..out.len() {
+        out[lane] = if proper >> lane & 1 == 1 {
+            RigidTransform {
+                rotation: Quat::from_xyzw(v.x[lane], v.y[lane], v.z[lane], w[lane]),
+                translation: translation.lane(lane),
+            }
+        } else {
+            turn_one(group, lane, positions)
+        };
+    }
+}
+
+/// Turns the strand of one lane, whatever its triangle is like.
+#[cold]
+#[inline(never)]
+fn turn_one(group: &Group, lane: usize, positions: &[Vec3]) -> RigidTransform {
+    let triangle = group.corners[lane].map(|v| positions[v as usize]);
+    let [x, y, z, w] = group.triangle_from_rest.map(|q| q[lane]);
+    let rotation = (triangle_frame(triangle) * Quat::from_xyzw(x, y, z, w)).normalize();
+    let rest = Vec3::from(group.place.map(|p| p[lane]));
+    let place = on_triangle(triangle, group.weights.map(|w| w[lane]));
+    RigidTransform { rotation, translation: place - rotation * rest }
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, rows: &[[f32; HALF]], first: usize) -> Vec3x8<S> {
+    Vec3x8 {
+        x: f32x8::from_slice(simd, &rows[first]),
+        y: f32x8::from_slice(simd, &rows[first + 1]),
+        z: f32x8::from_slice(simd, &rows[first + 2]),
+    }
+}
+
+/// The rotation with these columns as a quaternion (x, y, z, w) of some length.
+///
+/// Model: with q of length one, 4 q qᵀ has rows that are sums of the matrix's elements, each a multiple
+/// of q. The row with the largest diagonal element is the best conditioned.
+#[inline(always)]
+fn quaternion<S: Simd>(x: Vec3x8<S>, y: Vec3x8<S>, z: Vec3x8<S>) -> [f32x8<S>; 4] {
+    let square_w = x.x + y.y + z.z + 1.0;
+    let square_x = x.x - y.y - z.z + 1.0;
+    let square_y = y.y - x.x - z.z + 1.0;
+    let square_z = z.z - x.x - y.y + 1.0;
+    let (xy, xz, yz) = (x.y + y.x, x.z + z.x, y.z + z.y);
+    let (xw, yw, zw) = (y.z - z.y, z.x - x.z, x.y - y.x);
+    let mut largest = square_w;
+    let mut row = [xw, yw, zw, square_w];
+    for (square, other) in [
+        (square_x, [square_x, xy, xz, xw]),
+        (square_y, [xy, square_y, yz, yw]),
+        (square_z, [xz, yz, square_z, zw]),
+    ] {
+        let larger = square.simd_gt(largest);
+        largest = larger.select(square, largest);
+        for i in 0..4 {
+            row[i] = larger.select(other[i], row[i]);
+        }
+    }
+    row
+}
+
+/// The product of two quaternions (x, y, z, w).
+#[inline(always)]
+fn times<S: Simd>(a: [f32x8<S>; 4], b: [f32x8<S>; 4]) -> [f32x8<S>; 4] {
+    let [ax, ay, az, aw] = a;
+    let [bx, by, bz, bw] = b;
+    [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+}
+
 fn on_triangle([a, b, c]: [Vec3; 3], w: [f32; 3]) -> Vec3 {
     a * w[0] + b * w[1] + c * w[2]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn vec3() -> impl Strategy<Value = Vec3> {
+        (-1.0f32..1.0, -1.0f32..1.0, -1.0f32..1.0).prop_map(Vec3::from)
+    }
+
+    proptest! {
+        /// Lanes turn strands as one by one, also on triangles without an area.
+        #[test]
+        fn lanes_agree_with_single_strands(
+            positions in prop::collection::vec(vec3(), 3 * HALF),
+            turns in prop::collection::vec((vec3(), 0.1f32..1.0), HALF),
+            flat in 0..HALF,
+        ) {
+            let mut positions = positions;
+            positions[3 * flat + 2] = positions[3 * flat].midpoint(positions[3 * flat + 1]);
+            let mut group = Group::EMPTY;
+            for lane in 0..HALF {
+                let first = 3 * lane as u32;
+                group.corners[lane] = [first, first + 1, first + 2];
+                let (axis, w) = turns[lane];
+                let turn = Quat::from_xyzw(axis.x, axis.y, axis.z, w).normalize().to_array();
+                (0..4).for_each(|i| group.triangle_from_rest[i][lane] = turn[i]);
+                for i in 0..3 {
+                    group.weights[i][lane] = [0.2, 0.3, 0.5][i];
+                    group.place[i][lane] = axis[i];
+                }
+            }
+            let mut out = [RigidTransform::IDENTITY; HALF];
+            dispatch!(Level::new(), simd => turn_group(simd, &group, &positions, &mut out));
+            for (lane, found) in out.iter().enumerate() {
+                let expected = turn_one(&group, lane, &positions);
+                let [a, b, c] = group.corners[lane].map(|v| positions[v as usize]);
+                let area = (b - a).cross(c - a).length();
+                // How exactly a sliver's normal is known.
+                let bound = 1e-5 + 1e-6 / area.max(1e-6);
+                prop_assert!(found.rotation.dot(expected.rotation).abs() > 1.0 - bound);
+                prop_assert!(found.translation.distance(expected.translation) < 4.0 * bound.sqrt());
+            }
+        }
+    }
 }
