@@ -50,7 +50,7 @@ const CASES: [Case; 3] = [
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    for case in &CASES {
+    for case in CASES.iter().filter(|case| setting.wants(case.name)) {
         let strands = if setting.quick { case.strands / 10 } else { case.strands };
         let built = head(strands)?;
         for threads in setting.thread_counts() {
@@ -62,7 +62,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     }
     // Whole scenes are not quick.
     let scenes = if setting.quick { &[] } else { &SCENES[..] };
-    for &(name, paper_ms) in scenes {
+    for &(name, paper_ms) in scenes.iter().filter(|scene| setting.wants(scene.0)) {
         for threads in setting.thread_counts() {
             rows.push(with_threads(threads, || whole_steps(name, paper_ms, setting, threads))?);
         }
