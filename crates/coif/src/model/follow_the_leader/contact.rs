@@ -57,10 +57,10 @@ const AROUND: [(f32, f32); 16] = {
     ]
 };
 
-/// Largest slope of an interpolated distance, a little more than that of an exact one: a point is at
-/// most this many lengths nearer to the surface than its predecessor. Where that is not near enough,
-/// the field need not be asked.
-pub(super) const SLOPE: f32 = 1.2;
+/// Largest slope of a distance that is interpolated between nodes: one along each axis, so the root of
+/// three. A point is at most this many lengths nearer to the surface than its predecessor. Where that is
+/// not near enough, the field need not be asked; with less, hair gets inside unseen.
+pub(super) const SLOPE: f32 = 1.75;
 
 /// The result of a collision in lanes.
 pub(super) struct LaneContact<S: Simd> {
