@@ -214,6 +214,11 @@ impl StrandContact {
 }
 
 impl HairContact for StrandContact {
+    fn arrange(&mut self, order: &[u32]) {
+        self.segments.arrange(order);
+        self.reset();
+    }
+
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32) {
         if !self.fits(&[position.len(), velocity.len()], dt) {
             return;

@@ -1,30 +1,30 @@
 //! Pairs of segments that are near each other, or will be.
 //!
 //! ```text
-//!  points ─► lines ─► cells ─► rows of cells along each segment ─► pairs by segment
-//!            middle,   counting  eight capsules at a time, then     sorted
-//!            motion    sorts     the eight segments in each
+//!  points ─► lines ─► order ─► tree of capsules ─► pairs by segment
+//!            middle,   along a   eight to a node,    sorted
+//!            motion    curve     eight tests at once
 //! ```
 //!
-//! Segments are sorted by the cell of their middle. A segment looks for others in the rows of cells
-//! around its own line, not in a cube around it: for hair, ten times fewer. Eight neighbours in this
-//! order share a capsule, and most are left out with it. What counts is motion relative to each other,
-//! for neighbours move together. Each pair is found once, by the longer (or faster) of the two, so that
-//! one long segment does not make the search of all others wide. Pairs are found with a margin and are
-//! good until something has moved by half of it beside its way.
+//! Segments are sorted so that neighbours in space are neighbours in memory. Eight neighbours share a
+//! capsule, eight capsules share a larger one, and so on; most segments are left out with a capsule that
+//! is not near. What counts is motion relative to each other, for neighbours move together. Pairs are
+//! found with a margin and are good until something has moved by half of it beside its way.
 //!
 //! The list is in the order of the segments and the same for any number of threads.
 
-mod grid;
 mod lanes;
 mod near;
+mod order;
+mod tree;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::grid::{Grid, PLACES};
-use self::near::{Hair, Sorted};
+use self::near::Shortlist;
+use self::order::Cells;
+use self::tree::Tree;
 use super::impulses::make_room;
 use super::segments::{Segments, usable};
 
@@ -38,9 +38,6 @@ pub const APART: u32 = 4;
 /// Most pairs that one segment finds; of more, the nearest are kept.
 const MOST_FOUND: usize = 48;
 
-/// Segments larger than this times the mean search farther than most.
-const LONG: f32 = 2.0;
-
 /// How near is near (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
@@ -53,12 +50,9 @@ pub struct Reach {
 /// Finds pairs and keeps them.
 pub struct Pairs {
     level: Level,
-    grid: Grid,
-    sorted: Sorted,
-    sizes: Vec<f32>,
-    keys: Vec<u32>,
-    places: Vec<u16>,
-    by_place: Vec<u32>,
+    /// Per segment: its place along the curve, and its number.
+    keys: Vec<u64>,
+    tree: Tree,
     chunks: Vec<Found>,
     /// Per point: where its segment's pairs start in `other`.
     first: Vec<u32>,
@@ -81,27 +75,17 @@ struct Found {
     counts: Vec<u8>,
     /// The other segments of these pairs.
     others: Vec<u32>,
+    /// Room for what is near a group of segments, and near eight of them.
+    lists: [Shortlist; 2],
     dropped: u64,
-}
-
-/// What there is about the points of a chunk.
-#[derive(Debug, Clone, Copy)]
-struct Spread {
-    lo: Vec3,
-    hi: Vec3,
-    size: f32,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
         Self {
             level: Level::new(),
-            grid: Grid::default(),
-            sorted: Sorted::default(),
-            sizes: Vec::new(),
             keys: Vec::new(),
-            places: Vec::new(),
-            by_place: Vec::new(),
+            tree: Tree::default(),
             chunks: Vec::new(),
             first: Vec::new(),
             other: Vec::new(),
@@ -165,12 +149,13 @@ impl Pairs {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let bytes = |c: &Found| c.others.capacity() * 4 + c.counts.capacity();
+        let bytes = |c: &Found| {
+            let lists = c.lists.iter().map(Shortlist::bytes).sum::<usize>();
+            c.others.capacity() * 4 + c.counts.capacity() + lists
+        };
         let found: usize = self.chunks.iter().map(bytes).sum();
-        let words = self.sizes.capacity() + self.keys.capacity() + self.first.capacity();
-        let words = words + self.other.capacity() + self.grid.first.capacity();
-        let words = words + self.by_place.capacity() + self.places.capacity() / 2;
-        found + 4 * words + 24 * self.reference.capacity() + self.sorted.bytes()
+        let words = 2 * self.keys.capacity() + self.first.capacity() + self.other.capacity();
+        found + 4 * words + 24 * self.reference.capacity() + self.tree.bytes()
     }
 
     /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
@@ -202,15 +187,15 @@ impl Pairs {
     fn search(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
         self.searches += 1;
         self.reach = reach;
-        self.measure(segments, start, end);
+        self.measure(start, end);
         self.sort(segments);
         self.look(segments);
         self.collect(start.len());
         self.good = true;
     }
 
-    /// Takes the points in the middle of their motion, and fits the grid.
-    fn measure(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3]) {
+    /// Takes the points in the middle of their motion.
+    fn measure(&mut self, start: &[Vec3], end: &[Vec3]) {
         let points = start.len();
         self.reference.resize(points, Vec3::ZERO);
         self.way.resize(points, Vec3::ZERO);
@@ -226,105 +211,51 @@ impl Pairs {
                     way[i] = *end - *start - shift;
                 }
             });
-        // A segment's size: half its length, and how far it moves relative to all hair.
-        let (reference, way, pad) = (&self.reference, &self.way, 0.5 * self.reach.margin);
-        self.sizes.resize(points, 0.0);
-        let spread = self.sizes.par_chunks_mut(CHUNK).enumerate().map(|(chunk, sizes)| {
-            let mut spread = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
-            for (i, size) in sizes.iter_mut().enumerate() {
-                let p = chunk * CHUNK + i;
-                *size = -1.0;
-                if !(segments.starts(p) && p + 1 < points) {
-                    continue;
-                }
-                let [a, b] = [reference[p], reference[p + 1]];
-                let moved = [p, p + 1].map(|p| 0.5 * way[p].length());
-                let half = 0.5 * a.distance(b);
-                let motion = moved[0].max(moved[1]);
-                if usable(a) && usable(b) && usable(Vec3::splat(half + motion)) {
-                    *size = half + pad + motion;
-                    let middle = 0.5 * (a + b);
-                    spread = spread.union(Spread { lo: middle, hi: middle, size: *size });
-                }
-            }
-            spread
-        });
-        let none = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
-        let spread = spread.reduce(|| none, Spread::union);
-        let (sum, used) = self
-            .sizes
-            .iter()
-            .filter(|&&s| s >= 0.0)
-            .fold((0.0, 0u32), |(s, n), x| (s + f64::from(*x), n + 1));
-        let mean = (sum / f64::from(used.max(1))) as f32;
-        let usual = if spread.size <= LONG * mean { spread.size } else { LONG * mean };
-        self.grid.fit(&self.reference, (spread.lo, spread.hi), usual, self.reach.distance, used);
-        self.sorted.usual = usual;
     }
 
-    /// Sorts the segments by cell, and within each cell so that neighbours come together: two counting
-    /// sorts, the second of which keeps the order of the first.
+    /// Sorts the segments along a curve through space, and builds the tree over them.
     fn sort(&mut self, segments: &Segments) {
         let points = self.reference.len();
-        let (grid, reference, sizes) = (&self.grid, &self.reference, &self.sizes);
-        self.keys.resize(points, 0);
-        self.places.resize(points, 0);
-        let keys = self.keys.par_chunks_mut(CHUNK).zip(self.places.par_chunks_mut(CHUNK));
-        keys.enumerate().for_each(|(chunk, (keys, places))| {
-            for (i, (key, place)) in keys.iter_mut().zip(places).enumerate() {
+        let (reference, way) = (&self.reference, &self.way);
+        // What is not a number, or too far away for one, takes no part.
+        let fine = |p: usize| usable(reference[p]) && usable(way[p]);
+        let none = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let bounds = reference.par_chunks(CHUNK).map(|points| {
+            let near = points.iter().filter(|p| usable(**p));
+            near.fold(none, |(lo, hi), p| (lo.min(*p), hi.max(*p)))
+        });
+        let bounds = bounds.reduce(|| none, |a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let cells = Cells::fit(reference, bounds);
+        self.keys.resize(points, u64::MAX);
+        self.keys.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, keys)| {
+            for (i, key) in keys.iter_mut().enumerate() {
                 let p = chunk * CHUNK + i;
-                *key = u32::MAX;
-                if sizes[p] >= 0.0 {
+                *key = u64::MAX;
+                if segments.starts(p) && p + 1 < points && fine(p) && fine(p + 1) {
                     let (a, b) = (reference[p], reference[p + 1]);
-                    let middle = 0.5 * (a + b);
-                    (*key, *place) = (grid.key(middle), grid.place(middle, b - a));
+                    *key = u64::from(cells.key(0.5 * (a + b), b - a)) << 32 | p as u64;
                 }
             }
         });
-        // Sort by the place within a cell.
-        let (keys, places) = (&self.keys, &self.places);
-        let used = (0..points).filter(|&p| keys[p] != u32::MAX);
-        let mut next = [0; PLACES + 1];
-        used.clone().for_each(|p| next[places[p] as usize + 1] += 1);
-        for place in 1..next.len() {
-            next[place] += next[place - 1];
-        }
-        let count = next[PLACES];
-        self.by_place.resize(count, 0);
-        for p in used {
-            let at = &mut next[places[p] as usize];
-            self.by_place[*at] = p as u32;
-            *at += 1;
-        }
-        // Sort by cell.
-        let first = &mut self.grid.first;
-        first.clear();
-        first.resize(self.grid.cells + 2, 0);
-        let used = keys.iter().filter(|&&key| key != u32::MAX);
-        used.for_each(|&key| first[key as usize + 2] += 1);
-        for cell in 2..first.len() {
-            first[cell] += first[cell - 1];
-        }
-        let order = &mut self.sorted.segment;
+        // No two keys are the same, so that there is one order only.
+        self.keys.par_sort_unstable();
+        let count = self.keys.partition_point(|key| *key != u64::MAX);
+        let order = &mut self.tree.segment;
         order.resize(count, 0);
-        for &p in &self.by_place {
-            let at = &mut first[keys[p as usize] as usize + 1];
-            order[*at as usize] = p;
-            *at += 1;
-        }
-        debug_assert!(count <= segments.count());
-        self.sorted.fill(&self.reference, &self.way, &self.sizes);
+        order.par_iter_mut().zip(&self.keys).with_min_len(CHUNK).for_each(|(segment, key)| {
+            *segment = *key as u32;
+        });
+        self.tree.fill(&self.reference, &self.way);
     }
 
     /// Lets every segment look around.
     fn look(&mut self, segments: &Segments) {
-        let count = self.sorted.segment.len();
+        let count = self.tree.segment.len();
         self.chunks.resize_with(count.div_ceil(CHUNK), Found::default);
-        let (grid, reach, level) = (&self.grid, self.reach, self.level);
-        let hair = &Hair { sorted: &self.sorted, segments, sizes: &self.sizes };
+        let (tree, reach, level) = (&self.tree, self.reach, self.level);
         self.chunks.par_iter_mut().enumerate().for_each(|(chunk, found)| {
             let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
-            dispatch!(level, simd => near::look(simd, grid, hair, reach, range, found));
+            dispatch!(level, simd => near::look(simd, tree, segments, reach, range, found));
         });
         self.dropped = self.chunks.iter().map(|found| found.dropped).sum();
     }
@@ -334,7 +265,7 @@ impl Pairs {
         let first = &mut self.first;
         first.clear();
         first.resize(points + 2, 0);
-        let (chunks, order) = (&self.chunks, &self.sorted.segment);
+        let (chunks, order) = (&self.chunks, &self.tree.segment);
         for_each_pair(chunks, order, |a, _| first[a as usize + 2] += 1);
         for p in 2..first.len() {
             first[p] += first[p - 1];
@@ -351,16 +282,6 @@ impl Pairs {
         });
         first.pop();
         sort_lists(&self.first, &mut self.other);
-    }
-}
-
-impl Spread {
-    fn union(self, other: Self) -> Self {
-        Self {
-            lo: self.lo.min(other.lo),
-            hi: self.hi.max(other.hi),
-            size: self.size.max(other.size),
-        }
     }
 }
 
