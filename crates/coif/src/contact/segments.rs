@@ -55,7 +55,8 @@ impl Segments {
     /// that is not one changes nothing.
     pub(super) fn arrange(&mut self, order: &[u32]) {
         let mut seen = vec![false; self.points()];
-        let mut is_new = |p: &u32| seen.get_mut(*p as usize).is_some_and(|s| !std::mem::replace(s, true));
+        let mut is_new =
+            |p: &u32| seen.get_mut(*p as usize).is_some_and(|s| !std::mem::replace(s, true));
         if order.len() == self.points() && order.iter().all(&mut is_new) {
             self.strand = order.iter().map(|&p| self.strand[p as usize]).collect();
             self.inverse_mass = order.iter().map(|&p| self.inverse_mass[p as usize]).collect();

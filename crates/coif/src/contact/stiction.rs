@@ -212,9 +212,11 @@ impl Stiction {
         let (free, make) = (&self.free, self.settings.make);
         near.fill(pairs.points(), |range, list| {
             for a in range.filter(|&a| free[a] > 0) {
-                for &b in pairs.of(a) {
+                for (&b, &apart) in pairs.of(a).iter().zip(pairs.apart(a)) {
                     let (first, second) = (a as u32, b as usize);
-                    if free[second] == 0 || self.holds(first, b) {
+                    // What is not a number is not near.
+                    let near = apart < make;
+                    if !near || free[second] == 0 || self.holds(first, b) {
                         continue;
                     }
                     let of = |s: usize| [position[s], position[s + 1]];
@@ -309,9 +311,9 @@ impl Stiction {
         }));
         let drag = dt * (dt * self.settings.stiffness + self.settings.damping);
         let Scratch { links, pulls, impulses } = scratch;
-        impulses.prepare(segments.points(), links);
+        impulses.prepare(segments, links);
         for _ in 0..rounds {
-            impulses.round(segments, links, pulls, velocity, |_, pull, seen| {
+            impulses.round(links, pulls, velocity, |_, pull, seen| {
                 let wanted = -(pull.push + drag * seen.velocity.dot(pull.along));
                 let change = (wanted - pull.sum) / (1.0 + drag * seen.inverse_mass);
                 pull.sum += change;

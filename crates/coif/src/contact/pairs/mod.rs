@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  points ─► lines ─► order ─► tree of capsules ─► pairs by segment
-//!            middle,   along a   eight to a node,    sorted
-//!            motion    curve     eight tests at once
+//!            middle,   split by   eight to a node,    sorted
+//!            motion    medians    eight tests at once
 //! ```
 //!
 //! Segments are sorted so that neighbours in space are neighbours in memory. Eight neighbours share a
@@ -22,11 +22,11 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::near::Shortlist;
-use self::order::Cells;
+use self::near::Room;
+use self::order::Item;
 use self::tree::Tree;
 use super::impulses::make_room;
-use super::segments::{Segments, usable};
+use super::segments::{Segments, closest_points_segment_segment, usable};
 
 /// Points or segments that one task takes.
 const CHUNK: usize = 2048;
@@ -36,7 +36,7 @@ const CHUNK: usize = 2048;
 pub const APART: u32 = 4;
 
 /// Most pairs that one segment finds; of more, the nearest are kept.
-const MOST_FOUND: usize = 48;
+const MOST_FOUND: usize = 32;
 
 /// How near is near (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,14 +50,17 @@ pub struct Reach {
 /// Finds pairs and keeps them.
 pub struct Pairs {
     level: Level,
-    /// Per segment: its place along the curve, and its number.
-    keys: Vec<u64>,
+    items: Vec<Item>,
     tree: Tree,
     chunks: Vec<Found>,
     /// Per point: where its segment's pairs start in `other`.
     first: Vec<u32>,
     /// The segments with the higher number of all pairs.
     other: Vec<u32>,
+    /// Per pair: how far apart its segments are at `start` (m).
+    apart: Vec<f32>,
+    /// Where the points were when pairs were last asked for.
+    start: Vec<Vec3>,
     /// Where the points were, in the middle of their motion.
     reference: Vec<Vec3>,
     /// How far they went, relative to all hair.
@@ -75,8 +78,7 @@ struct Found {
     counts: Vec<u8>,
     /// The other segments of these pairs.
     others: Vec<u32>,
-    /// Room for what is near a group of segments, and near eight of them.
-    lists: [Shortlist; 2],
+    room: Room,
     dropped: u64,
 }
 
@@ -84,11 +86,13 @@ impl Default for Pairs {
     fn default() -> Self {
         Self {
             level: Level::new(),
-            keys: Vec::new(),
+            items: Vec::new(),
             tree: Tree::default(),
             chunks: Vec::new(),
             first: Vec::new(),
             other: Vec::new(),
+            apart: Vec::new(),
+            start: Vec::new(),
             reference: Vec::new(),
             way: Vec::new(),
             reach: Reach { distance: 0.0, margin: 0.0 },
@@ -109,6 +113,9 @@ impl Pairs {
         if !(same && self.covers(start) && self.covers(end)) {
             self.search(segments, start, end, reach);
         }
+        self.start.clear();
+        self.start.extend_from_slice(start);
+        self.measure_gaps();
     }
 
     /// Forgets all pairs.
@@ -120,6 +127,26 @@ impl Pairs {
     #[inline]
     pub fn of(&self, segment: usize) -> &[u32] {
         &self.other[self.first[segment] as usize..self.first[segment + 1] as usize]
+    }
+
+    /// How far apart (m) the segments of these pairs were when they were asked for.
+    #[inline]
+    pub(super) fn apart(&self, segment: usize) -> &[f32] {
+        &self.apart[self.first[segment] as usize..self.first[segment + 1] as usize]
+    }
+
+    /// Whether the points were there when pairs were asked for.
+    pub(super) fn are_for(&self, position: &[Vec3]) -> bool {
+        self.start == position
+    }
+
+    /// By how much (m) two segments can have come nearer since, with points that are at `now`.
+    #[inline]
+    pub(super) fn approach(&self, now: &[Vec3], a: usize, b: usize) -> f32 {
+        let moved = |p: usize| now[p] - self.start[p];
+        let (a, b) = ([moved(a), moved(a + 1)], [moved(b), moved(b + 1)]);
+        let way2 = |x: Vec3| x.distance_squared(b[0]).max(x.distance_squared(b[1]));
+        way2(a[0]).max(way2(a[1])).sqrt()
     }
 
     /// How many points the pairs are for.
@@ -149,13 +176,11 @@ impl Pairs {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let bytes = |c: &Found| {
-            let lists = c.lists.iter().map(Shortlist::bytes).sum::<usize>();
-            c.others.capacity() * 4 + c.counts.capacity() + lists
-        };
+        let bytes = |c: &Found| c.others.capacity() * 4 + c.counts.capacity() + c.room.bytes();
         let found: usize = self.chunks.iter().map(bytes).sum();
-        let words = 2 * self.keys.capacity() + self.first.capacity() + self.other.capacity();
-        found + 4 * words + 24 * self.reference.capacity() + self.tree.bytes()
+        let words = self.first.capacity() + self.other.capacity() + self.apart.capacity();
+        let items = size_of::<Item>() * self.items.capacity();
+        found + items + 4 * words + 36 * self.reference.capacity() + self.tree.bytes()
     }
 
     /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
@@ -182,6 +207,14 @@ impl Pairs {
                     now.distance_squared(expected) <= most * most || !usable(*now)
                 })
             })
+    }
+
+    /// Measures how far apart the segments of all pairs are.
+    fn measure_gaps(&mut self) {
+        self.apart.clear();
+        make_room(&mut self.apart, self.other.len());
+        self.apart.resize(self.other.len(), 0.0);
+        fill_gaps(&self.start, &self.first, &self.other, 0, &mut self.apart);
     }
 
     fn search(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
@@ -213,37 +246,23 @@ impl Pairs {
             });
     }
 
-    /// Sorts the segments along a curve through space, and builds the tree over them.
+    /// Brings the segments into order, and builds the tree over them.
     fn sort(&mut self, segments: &Segments) {
-        let points = self.reference.len();
         let (reference, way) = (&self.reference, &self.way);
         // What is not a number, or too far away for one, takes no part.
         let fine = |p: usize| usable(reference[p]) && usable(way[p]);
-        let none = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let bounds = reference.par_chunks(CHUNK).map(|points| {
-            let near = points.iter().filter(|p| usable(**p));
-            near.fold(none, |(lo, hi), p| (lo.min(*p), hi.max(*p)))
-        });
-        let bounds = bounds.reduce(|| none, |a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let cells = Cells::fit(reference, bounds);
-        self.keys.resize(points, u64::MAX);
-        self.keys.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, keys)| {
-            for (i, key) in keys.iter_mut().enumerate() {
-                let p = chunk * CHUNK + i;
-                *key = u64::MAX;
-                if segments.starts(p) && p + 1 < points && fine(p) && fine(p + 1) {
-                    let (a, b) = (reference[p], reference[p + 1]);
-                    *key = u64::from(cells.key(0.5 * (a + b), b - a)) << 32 | p as u64;
-                }
-            }
-        });
-        // No two keys are the same, so that there is one order only.
-        self.keys.par_sort_unstable();
-        let count = self.keys.partition_point(|key| *key != u64::MAX);
+        let there = |p: usize| segments.starts(p) && fine(p) && fine(p + 1);
+        let points = reference.len();
+        self.items.clear();
+        self.items.extend((0..points.saturating_sub(1)).filter(|&p| there(p)).map(|p| {
+            let (a, b) = (reference[p], reference[p + 1]);
+            Item { middle: 0.5 * (a + b), extent: (b - a).abs(), segment: p as u32 }
+        }));
+        order::sort(&mut self.items, self.reach.distance + self.reach.margin);
         let order = &mut self.tree.segment;
-        order.resize(count, 0);
-        order.par_iter_mut().zip(&self.keys).with_min_len(CHUNK).for_each(|(segment, key)| {
-            *segment = *key as u32;
+        order.resize(self.items.len(), 0);
+        order.par_iter_mut().zip(&self.items).with_min_len(CHUNK).for_each(|(segment, item)| {
+            *segment = item.segment;
         });
         self.tree.fill(&self.reference, &self.way);
     }
@@ -297,6 +316,31 @@ fn for_each_pair(chunks: &[Found], order: &[u32], mut work: impl FnMut(u32, u32)
     }
 }
 
+/// Writes how far apart the segments of pairs are; `first` holds where the pairs of the segments from
+/// number `segment` on start, and where the last one's end.
+fn fill_gaps(x: &[Vec3], first: &[u32], other: &[u32], segment: usize, apart: &mut [f32]) {
+    let lists = first.len() - 1;
+    if lists <= CHUNK {
+        let base = first[0];
+        for (i, w) in first.windows(2).enumerate() {
+            let (from, to) = ((w[0] - base) as usize, (w[1] - base) as usize);
+            let of = |s: usize| [x[s], x[s + 1]];
+            for (apart, &b) in apart[from..to].iter_mut().zip(&other[from..to]) {
+                let (a, b) = (of(segment + i), of(b as usize));
+                *apart = closest_points_segment_segment(a, b).distance();
+            }
+        }
+        return;
+    }
+    let middle = lists / 2;
+    let cut = (first[middle] - first[0]) as usize;
+    let (low, high) = apart.split_at_mut(cut);
+    rayon::join(
+        || fill_gaps(x, &first[..=middle], &other[..cut], segment, low),
+        || fill_gaps(x, &first[middle..], &other[cut..], segment + middle, high),
+    );
+}
+
 /// Sorts each list of `values`; `first` holds where they start and where the last one ends.
 fn sort_lists(first: &[u32], values: &mut [u32]) {
     let lists = first.len() - 1;
@@ -328,7 +372,6 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::segments::closest_points_segment_segment;
     use super::*;
     use crate::groom::{Fibre, Groom, Strands};
 

@@ -21,14 +21,14 @@ const MOST_SEEN: usize = 1 << 12;
 
 /// Eights of segments, with the capsules around them side by side.
 #[derive(Debug, Default)]
-pub(super) struct Shortlist {
+struct Shortlist {
     eight: Vec<u32>,
     capsules: Vec<Eight>,
 }
 
 impl Shortlist {
     /// Bytes of memory in use.
-    pub(super) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         4 * self.eight.capacity() + size_of::<Eight>() * self.capsules.capacity()
     }
 
@@ -46,19 +46,50 @@ impl Shortlist {
         self.eight.push(eight);
     }
 
-    /// Calls `found` with the place in the list of every capsule that comes near the probe.
+    /// Calls `found` with the place in the list of every capsule that can come near the probe.
     #[inline(always)]
-    fn near<S: Simd>(&self, simd: S, probe: &Probe<S>, mut found: impl FnMut(usize)) {
-        let count = self.eight.len();
-        let mut distance2 = [0.0; WIDTH];
-        for group in 0..count.div_ceil(WIDTH) {
-            let there = within(&(0..count), group);
-            let mut bits = there & probe.test(simd, &self.capsules[group], &mut distance2);
+    fn near<S: Simd>(
+        &self,
+        simd: S,
+        probe: &Probe<S>,
+        bits: &mut Vec<u8>,
+        mut found: impl FnMut(usize),
+    ) {
+        let groups = &self.capsules[..self.eight.len().div_ceil(WIDTH)];
+        // Test first and act then: tests that nothing waits for overlap.
+        // (A plain loop: in a closure, tests would not be compiled for this machine's lanes.)
+        bits.resize(groups.len(), 0);
+        for (bits, capsules) in bits.iter_mut().zip(groups) {
+            *bits = probe.rough_test(simd, capsules) as u8;
+        }
+        for (group, &bits) in bits.iter().enumerate() {
+            let mut bits = u32::from(bits) & within(&(0..self.eight.len()), group);
             while bits != 0 {
                 found(group * WIDTH + bits.trailing_zeros() as usize);
                 bits &= bits - 1;
             }
         }
+    }
+}
+
+/// Room for the search of one task.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// What is near a group of segments, and near eight of them.
+    for_group: Shortlist,
+    for_eight: Shortlist,
+    /// Results of tests.
+    bits: Vec<u8>,
+    /// Eights near a segment, and which of each eight are.
+    near: Vec<(u32, u32)>,
+    distances: Vec<[f32; WIDTH]>,
+}
+
+impl Room {
+    /// Bytes of memory in use.
+    pub(super) fn bytes(&self) -> usize {
+        let lists = self.for_group.bytes() + self.for_eight.bytes();
+        lists + self.bits.capacity() + 8 * self.near.capacity() + 32 * self.distances.capacity()
     }
 }
 
@@ -106,7 +137,8 @@ pub(super) fn look<S: Simd>(
     to.others.clear();
     let reach = reach.distance + reach.margin;
     let mut nearest = Nearest { found: [(0.0, 0); MOST_FOUND], count: 0, dropped: 0 };
-    let Found { counts, others, lists: [for_group, for_eight], dropped } = to;
+    let Found { counts, others, room, dropped } = to;
+    let Room { for_group, for_eight, bits, near, distances } = room;
     for group in range.start / GROUP..range.end.div_ceil(GROUP) {
         let eights = group * WIDTH..((group + 1) * WIDTH).min(range.end.div_ceil(WIDTH));
         // Go down the tree.
@@ -123,32 +155,36 @@ pub(super) fn look<S: Simd>(
             // Leave what is near one of the eight.
             for_eight.clear();
             let probe = Probe::new(simd, &tree.capsule(eight), reach);
-            for_group.near(simd, &probe, |at| {
+            for_group.near(simd, &probe, bits, |at| {
                 let other = for_group.eight[at];
                 if other as usize <= eight {
                     for_eight.push(other, &for_group.capsules[at / WIDTH].get(at % WIDTH));
                 }
             });
             for index in eight * WIDTH..((eight + 1) * WIDTH).min(range.end) {
-                nearest.count = 0;
+                // Test all lines of the eights that are near.
                 let line = tree.lines()[eight].get(index % WIDTH);
                 let probe = Probe::new(simd, &line, reach);
+                near.clear();
+                for_eight.near(simd, &probe, bits, |at| near.push((for_eight.eight[at], 0)));
+                distances.resize(near.len(), [0.0; WIDTH]);
+                for ((other, bits), distance2) in near.iter_mut().zip(distances.iter_mut()) {
+                    *bits = probe.test(simd, &tree.lines()[*other as usize], distance2);
+                }
+                // Keep those that may touch.
+                nearest.count = 0;
                 let own = tree.segment[index];
-                let mut distance2 = [0.0; WIDTH];
-                for_eight.near(simd, &probe, |at| {
-                    let other = for_eight.eight[at] as usize;
-                    let lines = &tree.lines()[other];
-                    let near = probe.test(simd, lines, &mut distance2);
-                    let mut near = within(&(0..index), other) & near;
-                    while near != 0 {
-                        let lane = near.trailing_zeros() as usize;
-                        near &= near - 1;
-                        let sorted = other * WIDTH + lane;
+                for (&(other, bits), distance2) in near.iter().zip(distances.iter()) {
+                    let mut bits = bits & within(&(0..index), other as usize);
+                    while bits != 0 {
+                        let lane = bits.trailing_zeros() as usize;
+                        bits &= bits - 1;
+                        let sorted = other as usize * WIDTH + lane;
                         if segments.may_touch(own, tree.segment[sorted], APART) {
                             nearest.add(distance2[lane], sorted as u32);
                         }
                     }
-                });
+                }
                 let found = &nearest.found[..nearest.count];
                 counts.push(found.len() as u8);
                 others.extend(found.iter().map(|&(_, other)| tree.segment[other as usize]));

@@ -1,87 +1,110 @@
-//! The order of segments along a curve through space, so that neighbours in space are neighbours in
-//! memory.
+//! The order of segments in which neighbours in space are neighbours in memory.
+//!
+//! All segments are split in two by the median of their middles along an axis, each half again, and so
+//! on down to eights, at the borders of the tree's nodes (`tree.rs`).
 
 use glam::Vec3;
 
-use crate::math::morton_code;
+use super::lanes::WIDTH;
 
-/// Standard deviations of the hair's places that the cells span. What is outside is put into the
-/// nearest cell: a strand that flew away must not make all cells large.
-const SPAN: f32 = 5.0;
+/// Segments that one task sorts.
+const TASK: usize = 4096;
 
-/// Bits of a cell's number along each axis.
-const CELL_BITS: u32 = 6;
-
-/// Bits of the place within a cell: two for the axis that hair goes along, five for each of the others.
-const PLACE_BITS: u32 = 12;
-
-/// Cells over the hair, in Morton order.
+/// A segment on its way to its place.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cells {
-    lo: Vec3,
-    hi: Vec3,
-    inverse_cell: f32,
+pub(super) struct Item {
+    pub(super) middle: Vec3,
+    /// Its extent along each axis, from end to end (m).
+    pub(super) extent: Vec3,
+    pub(super) segment: u32,
 }
 
-impl Cells {
-    /// Lays cells over the points within `bounds`.
-    pub(super) fn fit(points: &[Vec3], (mut lo, mut hi): (Vec3, Vec3)) -> Self {
-        if !lo.cmple(hi).all() {
-            (lo, hi) = (Vec3::ZERO, Vec3::ZERO);
-        }
-        // Leave far strays to the outermost cells.
-        let near = points.iter().step_by(16).filter(|p| p.cmpge(lo).all() && p.cmple(hi).all());
-        let (mut sum, mut sum2, mut count) = (Vec3::ZERO, Vec3::ZERO, 0.0f32);
-        for p in near {
-            let p = *p - lo;
-            (sum, sum2, count) = (sum + p, sum2 + p * p, count + 1.0);
-        }
-        if count > 1.0 {
-            let mean = sum / count;
-            let deviation = (sum2 / count - mean * mean).max(Vec3::ZERO);
-            let span = SPAN * Vec3::from(deviation.to_array().map(f32::sqrt)) + Vec3::splat(1e-3);
-            (lo, hi) = (lo.max(lo + mean - span), hi.min(lo + mean + span));
-        }
-        // Cells are cubes, as many along the longest side as a number has room for.
-        let size = (hi - lo).max_element().max(1e-6);
-        let cells = (1 << CELL_BITS) as f32;
-        Self { lo, hi: lo + Vec3::splat(size), inverse_cell: cells / size }
+/// Brings segments into an order in which nodes of the tree are compact; `reach` is how far they look
+/// around (m).
+pub(super) fn sort(items: &mut [Item], reach: f32) {
+    // The largest node that does not hold all of them.
+    let mut node = WIDTH;
+    while node * WIDTH < items.len() {
+        node *= WIDTH;
     }
+    split(items, node, reach);
+}
 
-    /// A number by which a segment is sorted: its cell, then its place within it.
-    #[inline]
-    pub(super) fn key(&self, middle: Vec3, along: Vec3) -> u32 {
-        // The code has ten bits for each axis.
-        let cell = morton_code(middle, self.lo, self.hi) >> (3 * (10 - CELL_BITS));
-        (cell << PLACE_BITS) | u32::from(self.place(middle, along))
+/// Splits the segments at borders of nodes of `node` segments, then those nodes.
+fn split(items: &mut [Item], node: usize, reach: f32) {
+    if items.len() <= node {
+        if node > WIDTH {
+            split(items, node / WIDTH, reach);
+        }
+        return;
     }
+    let nodes = items.len().div_ceil(node);
+    let at = nodes.div_ceil(2) * node;
+    if at >= items.len() {
+        return;
+    }
+    let axis = best_axis(items, reach);
+    // No two segments are the same, so that there is one way to split them.
+    items.select_nth_unstable_by(at, |a, b| {
+        a.middle[axis].total_cmp(&b.middle[axis]).then(a.segment.cmp(&b.segment))
+    });
+    let large = items.len() > TASK;
+    let (low, high) = items.split_at_mut(at);
+    if large {
+        rayon::join(|| split(low, node, reach), || split(high, node, reach));
+    } else {
+        split(low, node, reach);
+        split(high, node, reach);
+    }
+}
 
-    /// Number of the place of a line within the cell of its middle: lines beside each other have near
-    /// numbers, wherever along the line their middles are.
-    ///
-    /// Model: hair goes mostly along one axis; its place is where it goes through the plane across
-    /// this axis in the middle of the cell.
-    #[inline]
-    fn place(&self, middle: Vec3, along: Vec3) -> u16 {
-        let size = along.abs();
-        let axis = if size.x >= size.y.max(size.z) {
-            0
-        } else if size.y >= size.z {
-            1
-        } else {
-            2
+/// The axis along which a split leaves the least to look at: middles are spread wide there, compared
+/// with how far the segments themselves reach.
+fn best_axis(items: &[Item], reach: f32) -> usize {
+    let (mut lo, mut hi, mut extent) = (Vec3::INFINITY, Vec3::NEG_INFINITY, Vec3::ZERO);
+    for item in items {
+        lo = lo.min(item.middle);
+        hi = hi.max(item.middle);
+        extent += item.extent;
+    }
+    let mean = extent / items.len() as f32;
+    let spread = (hi - lo) / (mean + Vec3::splat(2.0 * reach + 1e-9));
+    if spread.x >= spread.y.max(spread.z) {
+        0
+    } else if spread.y >= spread.z {
+        1
+    } else {
+        2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eights of a lattice of lines are narrow, and nothing gets lost.
+    #[test]
+    fn neighbours_come_together() {
+        let mut items: Vec<Item> = (0..40 * 40 * 3)
+            .map(|i| {
+                let place = |k: usize| (i * 7919 % 4800 / k) as f32;
+                let middle = Vec3::new(place(1) % 40.0, place(1600) * 10.0, place(40) % 40.0);
+                Item { middle, extent: Vec3::Y * 10.0, segment: i as u32 }
+            })
+            .collect();
+        let before = items.clone();
+        sort(&mut items, 0.5);
+        let mut seen = vec![false; items.len()];
+        for item in &items {
+            assert!(!std::mem::replace(&mut seen[item.segment as usize], true));
+            assert_eq!(item.middle, before[item.segment as usize].middle);
+        }
+        let width = |eight: &[Item]| {
+            let lo = eight.iter().fold(Vec3::INFINITY, |lo, i| lo.min(i.middle));
+            let hi = eight.iter().fold(Vec3::NEG_INFINITY, |hi, i| hi.max(i.middle));
+            (hi - lo).x.max((hi - lo).z)
         };
-        let within = ((middle - self.lo) * self.inverse_cell).map(|x| x - x.floor());
-        let slope = (0.5 - within[axis]) / along[axis];
-        let slope = if slope.is_finite() { slope } else { 0.0 };
-        // Leave half a cell on each side, and interleave the bits (Morton order).
-        let spread = |across: usize| {
-            let at = 0.25 + 0.5 * (within[across] + slope * along[across]);
-            let x = (at * 32.0).clamp(0.0, 31.0) as u16;
-            let x = (x | x << 4) & 0x10f;
-            let x = (x | x << 2) & 0x133;
-            (x | x << 1) & 0x155
-        };
-        ((axis as u16) << 10) | spread((axis + 1) % 3) << 1 | spread((axis + 2) % 3)
+        let mean = items.chunks(WIDTH).map(width).sum::<f32>() / (items.len() / WIDTH) as f32;
+        assert!(mean < 4.0, "{mean}");
     }
 }

@@ -99,13 +99,12 @@ impl Tree {
         let mut open = [(0u8, 0u32); 8 * WIDTH];
         let mut count = 1;
         open[0] = (self.levels.len() as u8 - 1, 0);
-        let mut distance2 = [0.0; WIDTH];
         while count > 0 {
             count -= 1;
             let (level, node) = (usize::from(open[count].0), open[count].1 as usize);
             let range = 0..(last >> (3 * (level - 1))) + 1;
             let lines = &self.levels[level][node];
-            let bits = within(&range, node) & probe.test(simd, lines, &mut distance2);
+            let bits = within(&range, node) & probe.rough_test(simd, lines);
             if level == 1 {
                 let mut bits = bits;
                 while bits != 0 {
