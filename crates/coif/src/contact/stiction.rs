@@ -27,7 +27,8 @@ const SAVED: usize = 16;
 /// micronewtons: the weight of three centimetres of hair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Nearer than this, hair sticks (m). About the distance between simulated hairs, or none does.
+    /// Nearer than this, hair sticks (m). About the distance between simulated hairs, or none does;
+    /// [`strand_contact`](super::strand_contact) takes less where hair is dense.
     pub make: f32,
     /// Farther than this, a spring breaks (m); more than `make`, or springs come and go in a step.
     pub break_: f32,
