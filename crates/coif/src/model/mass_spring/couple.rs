@@ -260,8 +260,8 @@ impl Coupling {
             coupled.sums = coupled.products(level);
         });
         let mut energy = add_up(scratch, 0);
-        let mut report = SolveReport::default();
-        report.residual = (add_up(scratch, 1) / size).sqrt();
+        let residual = (add_up(scratch, 1) / size).sqrt();
+        let mut report = SolveReport { iterations: 0, residual };
         while report.iterations < self.most_iterations && report.residual > self.tolerance.into() {
             self.multiply(scratch, |s| &s.coupled.direction);
             let (net, place) = (&self.net, &self.place[..]);
