@@ -5,6 +5,7 @@
 
 use glam::Vec3;
 
+use super::density::Density;
 use super::edge_collision::{self, EdgeCollision, Way};
 use super::pairs::{Pairs, Reach};
 use super::repulsion::{self, Repulsion};
@@ -19,6 +20,13 @@ pub const NAME: &str = "strands";
 
 /// Rounds of springs in [`StrandContact::apply`].
 const PULLS: u32 = 8;
+
+/// Most segments, on average, that a segment has within the distance at which hair sticks: twice what it
+/// holds on to. With fewer hair does not clump; time grows with more.
+const NEIGHBOURS: f32 = 8.0;
+
+/// Least distance at which hair sticks, in radii of the fibre: where two hairs touch.
+const NEAREST: f32 = 2.0;
 
 /// Parameters of the contact.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,13 +50,16 @@ impl Default for Settings {
             stiction: Some(stiction::Settings::default()),
             repulsion: Some(repulsion::Settings::default()),
             collision: Some(edge_collision::Settings::default()),
-            margin: 0.5e-3,
-            mass_scale: 1.0,
+            ..Self::NONE
         }
     }
 }
 
 impl Settings {
+    /// Hairs do not touch.
+    pub const NONE: Self =
+        Self { stiction: None, repulsion: None, collision: None, margin: 0.2e-3, mass_scale: 1.0 };
+
     /// Hair from dry (0) to dripping (1): heavier, with more, stiffer and longer springs that pull it
     /// into clumps (`selle2008` 5.2). Values beyond count as 0 or 1.
     ///
@@ -69,6 +80,31 @@ impl Settings {
             damping: dry.damping * grow(6.0),
         };
         Self { stiction: Some(stiction), mass_scale: grow(2.0), ..Self::default() }
+    }
+
+    /// These settings for a groom: where hair is so dense that a segment has more neighbours within the
+    /// distance at which hair sticks than matter, all distances shrink together. The force at which a
+    /// spring breaks stays.
+    ///
+    /// Why: on a full head a hundred other segments are within half a millimetre of each segment. Hair
+    /// sticks to its neighbours, not to what is behind them, and time grows with all of them.
+    pub fn fitted(&self, groom: &Groom) -> Self {
+        let mut fitted = self.clone();
+        let widest = self.stiction.as_ref().map_or(stiction::Settings::default().make, |s| s.make);
+        let least = (NEAREST * groom.fibre.radius / widest).min(1.0);
+        let fits = Density::of(groom).distance_for(NEIGHBOURS);
+        let share = (fits / widest).min(1.0).max(least);
+        if let Some(stiction) = &mut fitted.stiction {
+            stiction.make *= share;
+            stiction.break_ *= share;
+            stiction.rest *= share;
+            stiction.stiffness /= share;
+        }
+        if let Some(repulsion) = &mut fitted.repulsion {
+            repulsion.thickness *= share;
+        }
+        fitted.margin *= share;
+        fitted
     }
 
     /// Mass of the hair over that of dry hair, for the model.
@@ -131,6 +167,7 @@ impl StrandContact {
     /// Contact between the hairs of a valid groom.
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
         settings.validate()?;
+        let settings = settings.fitted(groom);
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
         Ok(Self {
@@ -214,6 +251,11 @@ impl StrandContact {
 }
 
 impl HairContact for StrandContact {
+    fn arrange(&mut self, order: &[u32]) {
+        self.segments.arrange(order);
+        self.reset();
+    }
+
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32) {
         if !self.fits(&[position.len(), velocity.len()], dt) {
             return;
