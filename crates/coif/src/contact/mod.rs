@@ -12,7 +12,6 @@
 //! `motion` and adds to `velocity`, so hair that does not move feels no friction.
 
 pub mod crossing;
-pub mod density;
 pub mod edge_collision;
 mod hair_contact;
 mod impulses;

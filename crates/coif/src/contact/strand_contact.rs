@@ -5,7 +5,6 @@
 
 use glam::Vec3;
 
-use super::density::Density;
 use super::edge_collision::{self, EdgeCollision, Way};
 use super::pairs::{Pairs, Reach};
 use super::repulsion::{self, Repulsion};
@@ -20,13 +19,6 @@ pub const NAME: &str = "strands";
 
 /// Rounds of springs in [`StrandContact::apply`].
 const PULLS: u32 = 8;
-
-/// Most segments, on average, that a segment has within the distance at which hair sticks: twice what it
-/// holds on to. With fewer hair does not clump; time grows with more.
-const NEIGHBOURS: f32 = 8.0;
-
-/// Least distance at which hair sticks, in radii of the fibre: where two hairs touch.
-const NEAREST: f32 = 2.0;
 
 /// Parameters of the contact.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,31 +72,6 @@ impl Settings {
             damping: dry.damping * grow(6.0),
         };
         Self { stiction: Some(stiction), mass_scale: grow(2.0), ..Self::default() }
-    }
-
-    /// These settings for a groom: where hair is so dense that a segment has more neighbours within the
-    /// distance at which hair sticks than matter, all distances shrink together. The force at which a
-    /// spring breaks stays.
-    ///
-    /// Why: on a full head a hundred other segments are within half a millimetre of each segment. Hair
-    /// sticks to its neighbours, not to what is behind them, and time grows with all of them.
-    pub fn fitted(&self, groom: &Groom) -> Self {
-        let mut fitted = self.clone();
-        let widest = self.stiction.as_ref().map_or(stiction::Settings::default().make, |s| s.make);
-        let least = (NEAREST * groom.fibre.radius / widest).min(1.0);
-        let fits = Density::of(groom).distance_for(NEIGHBOURS);
-        let share = (fits / widest).min(1.0).max(least);
-        if let Some(stiction) = &mut fitted.stiction {
-            stiction.make *= share;
-            stiction.break_ *= share;
-            stiction.rest *= share;
-            stiction.stiffness /= share;
-        }
-        if let Some(repulsion) = &mut fitted.repulsion {
-            repulsion.thickness *= share;
-        }
-        fitted.margin *= share;
-        fitted
     }
 
     /// Mass of the hair over that of dry hair, for the model.
@@ -167,7 +134,6 @@ impl StrandContact {
     /// Contact between the hairs of a valid groom.
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
         settings.validate()?;
-        let settings = settings.fitted(groom);
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
         Ok(Self {

@@ -125,14 +125,7 @@ pub(super) const STICTION: &[Key<Scene>] = &[
             },
         },
     ),
-    stiction!(
-        "make",
-        make,
-        "m",
-        1e-6..=0.1,
-        "Nearer than this, two hairs stick; less, as all distances of contact, where hair is so \
-         dense that a segment has more than about eight neighbours."
-    ),
+    stiction!("make", make, "m", 1e-6..=0.1, "Nearer than this, two hairs stick."),
     stiction!(
         "break",
         break_,
