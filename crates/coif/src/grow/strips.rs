@@ -121,8 +121,12 @@ pub fn fill(
             Error::EmptyGroom
         });
     }
-    // Every strip needs a strand whose root carries it.
-    let strands = strands.max(strips.count());
+    // Every strip needs a strand whose root carries it: with fewer strands there are fewer strips.
+    let strands = strands.max(1);
+    if strands < strips.count() {
+        let some: Vec<usize> = (0..strands).map(|s| s * strips.count() / strands).collect();
+        strips = strips.pick(&some);
+    }
     let mut lines = Strands::with_capacity(strands, strands * points);
     let mut frames = Vec::new();
     let mut sides: [Vec<Vec3>; 3];
@@ -253,6 +257,10 @@ mod tests {
             let bow = Vec3::new(0.0, p.y, p.z - 0.1).length() - 0.1;
             assert!(bow.abs() < 0.003, "{p}");
         }
+        let two = strip().pick(&[0, 0]);
+        let few = fill(two.clone(), 1, 5, Fibre::default(), 7).unwrap();
+        assert_eq!((few.strands.strand_count(), few.strips.unwrap().count()), (1, 1));
+        assert_eq!(fill(two, 3, 5, Fibre::default(), 7).unwrap().strips.unwrap().carrier, [0, 1]);
         assert!(fill(strip(), 4, 1, Fibre::default(), 7).is_err());
         assert!(fill(Strips::default(), 4, 5, Fibre::default(), 7).is_err());
     }

@@ -1,7 +1,7 @@
 //! Strands that lie in strips and go where these go.
 //!
 //! Every point hangs on the two joints beside it, in their frames; at rest it is where it was groomed.
-//! Segments keep their length: each point follows the one before it. Nothing here collides.
+//! Segments keep their length: each point follows the one before it. What they touch, the caller knows.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -76,9 +76,17 @@ impl CarriedStrands {
     }
 
     /// Where the strands are, in the groom's order, with strips that are at `pose` and roots that the
-    /// scalp has taken to `world_from_rest`.
-    pub fn positions(&self, pose: &StripPose, world_from_rest: &[RigidTransform], out: &mut [Vec3]) {
+    /// scalp has taken to `world_from_rest`. `aside` is asked for every point that is free (its number,
+    /// the point before, the unit vector to it, and the length) which way to go.
+    pub fn positions(
+        &self,
+        pose: &StripPose,
+        world_from_rest: &[RigidTransform],
+        aside: impl Fn(usize, Vec3, Vec3, f32) -> Vec3 + Sync,
+        out: &mut [Vec3],
+    ) {
         self.for_each_strand(out, |s, places, line| {
+            let first = self.first_point[s] as usize;
             let embedded = (self.embedded[s] as usize).clamp(1, line.len() - 1);
             for (i, place) in places.iter().enumerate() {
                 if i < embedded {
@@ -94,6 +102,7 @@ impl CarriedStrands {
                 let way = target - line[i - 1];
                 let ahead = if i > 1 { line[i - 1] - line[i - 2] } else { pose.tangent[place.joint as usize] };
                 let way = way.try_normalize().unwrap_or_else(|| ahead.normalize_or(Vec3::NEG_Y));
+                let way = aside(first + i, line[i - 1], way, place.length);
                 line[i] = line[i - 1] + way * place.length;
             }
         });
@@ -190,7 +199,7 @@ mod tests {
             let directions = pose.tangent.iter_mut().chain(&mut pose.binormal);
             directions.for_each(|d| *d = motion.direction(*d));
             let mut out = vec![Vec3::ZERO; groom.strands.point_count()];
-            carried.positions(&pose, &vec![motion; 12], &mut out);
+            carried.positions(&pose, &vec![motion; 12], |_, _, way, _| way, &mut out);
             for (p, rest) in out.iter().zip(groom.strands.positions()) {
                 assert!(p.distance(motion.point(*rest)) < 1e-6, "{p} {rest}");
             }
@@ -206,7 +215,8 @@ mod tests {
         let mut bent = strips.clone();
         bent.edges.positions_mut().iter_mut().for_each(|p| p.y += 6.0 * p.z * p.z);
         let mut out = groom.strands.clone();
-        carried.positions(&bent.rest_pose(), &[RigidTransform::IDENTITY; 12], out.positions_mut());
+        let roots = [RigidTransform::IDENTITY; 12];
+        carried.positions(&bent.rest_pose(), &roots, |_, _, way, _| way, out.positions_mut());
         for s in 0..12 {
             assert!((out.length(s) / groom.strands.length(s) - 1.0).abs() < 1e-5);
         }

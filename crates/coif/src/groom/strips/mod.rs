@@ -60,6 +60,20 @@ impl Strips {
         self.layer.iter().max().map_or(0, |top| top + 1)
     }
 
+    /// Some of the strips, in the given order, without strands.
+    pub fn pick(&self, strips: &[usize]) -> Self {
+        let mut edges = Strands::new();
+        strips.iter().for_each(|&s| edges.push(self.edges.strand(s)));
+        Self {
+            edges,
+            virtual_point: strips.iter().map(|&s| self.virtual_point[s]).collect(),
+            binormal: strips.iter().map(|&s| self.binormal[s]).collect(),
+            width: strips.iter().map(|&s| self.width[s]).collect(),
+            layer: strips.iter().map(|&s| self.layer[s]).collect(),
+            ..Self::default()
+        }
+    }
+
     /// The frame at the anchor of a strip: along the direction of growth.
     ///
     /// Source: `jung2005` 4.3 step 3, `T = A - V`.

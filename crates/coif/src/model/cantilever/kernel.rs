@@ -11,15 +11,16 @@
 //!
 //! `tau` is the time in which the chain returns: the paper's bend factor is `exp(-dt / tau)`. The second
 //! term says that air holds the joint back: it would rather stay where it was (the paper's joints do
-//! until they are pulled) or go with the air and fall, at `W`. The step is exact for a goal that moves
-//! evenly and a wind that is steady, whatever its length. `d` makes the shape independent of the number
+//! until they are pulled) or go with the air and fall, at `W`. Deviations turn with the scalp. The step is
+//! exact for a goal that moves evenly and a wind that is steady, whatever its length, and exact to second
+//! order for a scalp that turns: what comes in during a step turns by half of its turn. `d` makes the shape independent of the number
 //! of joints: in the limit the chain is `y'' = -(D / L^2) y` where it is held back at once.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
 use glam::Vec3;
 
 use super::block::{Block, Outcome, Rows};
-use super::solid::{Near, Solid};
+use super::solid::{Near, STRAIGHT, Solid};
 use crate::groom::strips::SMALLEST_TURN;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane};
@@ -169,7 +170,6 @@ struct Half<S: Simd> {
     /// How far the binormal follows at the tip, across and out.
     lean: [f32x8<S>; 2],
     last: f32x8<S>,
-    inverse_last: f32x8<S>,
     /// Least distance of the parent from the surface of a distance field (m).
     clear: f32x8<S>,
 }
@@ -218,8 +218,7 @@ impl<S: Simd> Half<S> {
         let size = way.length().max(splat(NO_DIRECTION));
         let leans = tangent.cross(way * (splat(1.0) / size));
         let last = half_row(simd, &block.last, H);
-        let inverse_last = splat(1.0) / last;
-        let follow = inverse_last * FOLLOW;
+        let follow = splat(FOLLOW) / last;
         Self {
             half: H,
             parent,
@@ -235,7 +234,6 @@ impl<S: Simd> Half<S> {
                 (leans.dot(normal) - half_row(simd, &block.lean[1], H)) * follow,
             ],
             last,
-            inverse_last,
             clear: splat(0.0),
         }
     }
@@ -260,10 +258,11 @@ impl<S: Simd> Half<S> {
         let e = Vec3x8::of_row(simd, row.deviation, half);
         let x = Vec3x8::of_row(simd, row.before, half);
         let moved = goal - (x - e);
-        let [c0, c1, c2] = self.turned;
-        let carried = c0 * e.x + c1 * e.y + c2 * e.z;
         let share = self.weight * (length * length);
-        let e = carried * self.keep + (self.carried - moved * self.held_back) * share;
+        let offset = (self.carried - moved * self.held_back) * (share * 0.5);
+        let kept = e * self.keep + offset;
+        let [c0, c1, c2] = self.turned;
+        let e = c0 * kept.x + c1 * kept.y + c2 * kept.z + offset;
         // (v) keep the length, from the corrected predecessor.
         let mut way = wanted + e;
         let mut size2 = way.dot(way);
@@ -339,10 +338,10 @@ impl<S: Simd> Half<S> {
         let flat = *along - out * into;
         let size2 = flat.dot(flat);
         // Straight into the surface there is no direction along it: take the strip's own.
-        let lost = size2.simd_lt(1e-8);
+        let lost = size2.simd_lt(STRAIGHT);
         let side = self.binormal - out * out.dot(self.binormal);
         let flat = side.or(lost, flat);
-        let size2 = lost.select(side.dot(side).max(one * 1e-8), size2);
+        let size2 = lost.select(side.dot(side).max(one * STRAIGHT), size2);
         let scale = ((one - c * c).max(one * 0.0) / size2).sqrt();
         *along = (out * c + flat * scale).or(hit, *along);
         // The direction is one up to rounding; that would add up along the strip.

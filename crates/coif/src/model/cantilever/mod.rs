@@ -21,7 +21,7 @@ pub use self::settings::Settings;
 
 use self::block::{Block, Common, Rows};
 use self::kernel::{Obstacles, Pass};
-use self::solid::Solid;
+use self::solid::{FLOATS, Solid};
 use super::{Environment, Model, StepReport};
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
@@ -42,6 +42,9 @@ const NEW_STEP: f32 = 0.125;
 /// Rounding (m) that a groom at rest may have against the surface that it lies on.
 const GRAZE: f32 = 2e-5;
 
+/// How far points of strands stay from the body (m), if the groom leaves as much.
+const STRAND_ROOM: f32 = 2e-4;
+
 /// Hair that moves as strips.
 pub struct Cantilever {
     settings: Settings,
@@ -59,7 +62,10 @@ pub struct Cantilever {
     dt_set: f32,
     /// Whether the distances of the groom from the body are known.
     met_body: bool,
+    /// The colliders at the end of the last step.
     solids: Vec<Solid>,
+    /// How far the points of strands stay from them (m).
+    room: Vec<f32>,
 }
 
 /// The state of all blocks, one after the other.
@@ -145,6 +151,7 @@ impl Cantilever {
             dt_set: 0.0,
             met_body: false,
             solids: Vec::new(),
+            room: vec![STRAND_ROOM; groom.strands.point_count()],
         };
         model.reset(&vec![RigidTransform::IDENTITY; count]);
         Ok(model)
@@ -187,6 +194,13 @@ impl Cantilever {
         let solids: Vec<Solid> =
             env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)).collect();
         let field = env.field;
+        // The strands first: where they are at rest, they stay.
+        let mut positions = vec![Vec3::ZERO; self.room.len()];
+        self.positions(&mut positions);
+        for (room, p) in self.room.iter_mut().zip(&positions) {
+            let near = solids.iter().map(|s| s.distance(*p).1).fold(f32::INFINITY, f32::min);
+            *room = room.min(near - GRAZE);
+        }
         self.for_each_block(|block, rows| {
             for i in 0..block.joints {
                 for l in 0..LANES {
@@ -280,6 +294,7 @@ impl Model for Cantilever {
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
+        self.solids.clear();
         self.roots.copy_from_slice(world_from_rest);
         self.for_each_block(|block, mut rows| {
             for l in 0..LANES {
@@ -292,6 +307,7 @@ impl Model for Cantilever {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
+        self.solids.clear();
         self.roots.copy_from_slice(to);
         self.for_each_block(|block, mut rows| {
             for l in 0..LANES {
@@ -310,7 +326,13 @@ impl Model for Cantilever {
     fn positions(&self, out: &mut [Vec3]) {
         let mut pose = StripPose::default();
         self.pose(&mut pose);
-        self.strands.positions(&pose, &self.roots, out);
+        // Strands stay out of what their strips may reach over: twice, for a second collider.
+        let aside = |point: usize, parent: Vec3, along: Vec3, length: f32| {
+            let room = self.room[point];
+            let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
+            (0..2).fold(along, |along, _| self.solids.iter().fold(along, turn))
+        };
+        self.strands.positions(&pose, &self.roots, aside, out);
     }
 
     /// Strands move as the joints beside their points do.
@@ -339,7 +361,9 @@ impl Model for Cantilever {
     fn save(&self, out: &mut Vec<u8>) {
         out.push(self.met_body.into());
         let mut floats = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
-        floats(&[self.dt]);
+        floats(&[self.dt, self.solids.len() as f32]);
+        self.solids.iter().for_each(|solid| floats(&solid.to_floats()));
+        floats(&self.room);
         self.rows.arrays().into_iter().for_each(|array| floats(array));
         for block in &self.blocks {
             floats(&block.radius);
@@ -351,7 +375,10 @@ impl Model for Cantilever {
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
         let arrays: usize = self.rows.arrays().iter().map(|array| array.len()).sum();
         let blocks: usize = self.blocks.iter().map(|b| b.radius.len() + 2 * VECTOR).sum();
-        let expected = 1 + 4 * (1 + arrays + blocks);
+        // How many colliders there were is the second number.
+        let count = bytes.get(5..9).map_or(0.0, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let solids = (count as usize).min(bytes.len());
+        let expected = 1 + 4 * (2 + FLOATS * solids + self.room.len() + arrays + blocks);
         if bytes.len() != expected {
             return Err(Error::BadCheckpoint(format!(
                 "{} bytes of strips where the groom needs {expected}",
@@ -362,9 +389,16 @@ impl Model for Cantilever {
         let mut values =
             bytes[1..].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         let mut fill = |to: &mut [f32]| to.iter_mut().zip(&mut values).for_each(|(to, v)| *to = v);
-        let mut dt = [0.0];
-        fill(&mut dt);
-        self.dt = dt[0];
+        let mut head = [0.0; 2];
+        fill(&mut head);
+        self.dt = head[0];
+        self.solids.clear();
+        for _ in 0..solids {
+            let mut floats = [0.0; FLOATS];
+            fill(&mut floats);
+            self.solids.push(Solid::from_floats(&floats));
+        }
+        fill(&mut self.room);
         let State { before, position, deviation, tangent, binormal } = &mut self.rows;
         for array in [before, position, deviation, tangent, binormal] {
             fill(array);

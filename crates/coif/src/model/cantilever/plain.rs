@@ -5,7 +5,7 @@ use glam::{Mat3, Vec3};
 
 use super::block::{Common, Made};
 use super::kernel::{FOLLOW, Pass};
-use super::solid::Solid;
+use super::solid::{STRAIGHT, Solid};
 use super::{GRAZE, Settings};
 use crate::Result;
 use crate::groom::Groom;
@@ -157,8 +157,8 @@ fn step_strip(strip: &mut Strip, root: &RigidTransform, wind: Vec3, pass: &Pass,
         let goal = parent + wanted;
         let moved = goal - (joint.position - joint.deviation);
         let share = strip.weight * joint.length * joint.length;
-        let e = turned * joint.deviation * keep
-            + (air * force_time - moved * (force_time / pass.dt)) * share;
+        let offset = (air * force_time - moved * (force_time / pass.dt)) * (0.5 * share);
+        let e = turned * (joint.deviation * keep + offset) + offset;
         let mut along = (wanted + e).normalize_or(wanted.normalize_or(frame.tangent));
         // Leave the body.
         for _ in 0..2 {
@@ -167,9 +167,12 @@ fn step_strip(strip: &mut Strip, root: &RigidTransform, wind: Vec3, pass: &Pass,
                 if distance < joint.radius {
                     let into = out.dot(along);
                     let c = (into + (joint.radius - distance) / joint.length).min(1.0);
-                    let side = frame.binormal - out * out.dot(frame.binormal);
-                    let flat = (along - out * into).try_normalize().unwrap_or(side.normalize_or_zero());
-                    along = (out * c + flat * (1.0 - c * c).max(0.0).sqrt()).normalize_or(out);
+                    let mut flat = along - out * into;
+                    if flat.length_squared() < STRAIGHT {
+                        flat = frame.binormal - out * out.dot(frame.binormal);
+                    }
+                    let flat = flat.normalize_or_zero() * (1.0 - c * c).max(0.0).sqrt();
+                    along = (out * c + flat).normalize_or(out);
                 }
             }
         }

@@ -33,7 +33,7 @@ impl Default for Settings {
             damping: 10.0,
             inertia: 1.0,
             hold_shape: true,
-            bend_variation: 0.08,
+            bend_variation: 0.03,
             layer_distance: 0.0015,
             wisps: wisps::Settings::default(),
         }

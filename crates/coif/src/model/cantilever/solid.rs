@@ -30,6 +30,13 @@ pub(super) struct Solid {
 /// Smallest square of a gradient (1/m^2) that still has a direction.
 const NO_GRADIENT: f32 = 1e-18;
 
+/// Square of the sine of the angle between a segment and a normal below which the segment has no
+/// direction along the surface.
+pub(super) const STRAIGHT: f32 = 1e-8;
+
+/// Numbers that a solid has.
+pub(super) const FLOATS: usize = 19;
+
 impl Solid {
     pub(super) fn new(shape: &Shape, world_from_shape: &RigidTransform) -> Self {
         let (radii, half_height, plane) = match *shape {
@@ -77,6 +84,50 @@ impl Solid {
         }
         let inverse = 1.0 / size2.sqrt();
         (gradient * inverse, (level2 - level2.sqrt()) * inverse)
+    }
+
+    /// The direction nearest to `along` in which a segment from `parent` ends at least `room` (m) outside,
+    /// as far as its length allows: see `turn_out` in the kernel.
+    pub(super) fn turn_out(&self, parent: Vec3, along: Vec3, length: f32, room: f32) -> Vec3 {
+        let p = parent + along * length;
+        // Most are far away.
+        let reach = self.reach + room;
+        if self.middle.distance_squared(p) >= reach * reach {
+            return along;
+        }
+        let (out, distance) = self.distance(p);
+        if distance >= room {
+            return along;
+        }
+        let into = out.dot(along);
+        let c = (into + (room - distance) / length).min(1.0);
+        let flat = along - out * into;
+        let straight = flat.length_squared() < STRAIGHT;
+        let flat = if straight { out.any_orthonormal_vector() } else { flat.normalize() };
+        (out * c + flat * (1.0 - c * c).max(0.0).sqrt()).normalize_or(out)
+    }
+
+    /// Its numbers, for a checkpoint.
+    pub(super) fn to_floats(self) -> [f32; FLOATS] {
+        let mut out = [0.0; FLOATS];
+        out[..9].copy_from_slice(&self.to_ball.to_cols_array());
+        out[9..12].copy_from_slice(&self.centre.to_array());
+        out[12..15].copy_from_slice(&self.middle.to_array());
+        out[15..].copy_from_slice(&[self.sweep, self.steepest, self.reach, f32::from(self.plane)]);
+        out
+    }
+
+    /// What [`Self::to_floats`] gave.
+    pub(super) fn from_floats(from: &[f32; FLOATS]) -> Self {
+        Self {
+            to_ball: Mat3::from_cols_slice(&from[..9]),
+            centre: Vec3::from_slice(&from[9..]),
+            middle: Vec3::from_slice(&from[12..]),
+            sweep: from[15],
+            steepest: from[16],
+            reach: from[17],
+            plane: from[18] > 0.5,
+        }
     }
 
     /// The same for eight points, unless all are certainly farther away than `radius` (m).
@@ -199,6 +250,26 @@ mod tests {
                 assert!(truth.distance.abs() < 1e-4 || (distance < 0.0) == (truth.distance < 0.0));
                 let (_, zero) = solid.distance(pose.point(truth.point));
                 assert!(zero.abs() < 1e-4, "{shape:?}: {zero}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_solid_survives_a_checkpoint_and_turns_segments_out() {
+        for shape in shapes() {
+            let solid = Solid::new(&shape, &RigidTransform::from_translation(Vec3::Y * 0.1));
+            let again = Solid::from_floats(&solid.to_floats());
+            for p in points() {
+                assert_eq!(solid.distance(p), again.distance(p));
+                let (out, distance) = solid.distance(p);
+                // From the surface, straight in or along: the end is outside, at the same length.
+                let parent = p - out * distance;
+                for along in [-out, out.any_orthonormal_vector()] {
+                    let way = solid.turn_out(parent, along, 0.05, 1e-3);
+                    assert!(way.is_normalized());
+                    let end = solid.distance(parent + way * 0.05).1;
+                    assert!(end > 1e-3 - 1e-5 || distance < -0.05, "{shape:?} {p}: {end}");
+                }
             }
         }
     }
