@@ -69,7 +69,9 @@ impl FittedMesh {
         }
         if let Some(strips) = &mut groom.strips {
             let edges = strips.edges.positions_mut().iter_mut();
-            edges.chain(&mut strips.virtual_point).for_each(|p| *p = (*p - self.offset) / self.scale);
+            edges
+                .chain(&mut strips.virtual_point)
+                .for_each(|p| *p = (*p - self.offset) / self.scale);
             strips.width.iter_mut().for_each(|w| *w /= self.scale);
         }
         for root in &mut groom.roots {

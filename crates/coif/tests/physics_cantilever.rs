@@ -55,12 +55,12 @@ impl Motion for Move {
 /// Strips in layers over the upper part of a ball, with strands inside.
 fn layered(mesh: &TriangleMesh, length: f32) -> Groom {
     let top = |t: &usize| mesh.corners(*t).iter().all(|p| p.y > 0.02);
-    let polygons: Vec<u32> =
-        (0..mesh.triangles.len()).filter(top).map(|t| t as u32).collect();
+    let polygons: Vec<u32> = (0..mesh.triangles.len()).filter(top).map(|t| t as u32).collect();
     let settings = scalp::Settings { length, width: 0.012, ..scalp::Settings::default() };
     let strips = scalp::over_polygons(mesh, &polygons, &settings).expect("strips");
     let count = strips.count();
-    let mut groom = grow::strips::fill(strips, 2 * count, 10, Fibre::default(), 3).expect("strands");
+    let mut groom =
+        grow::strips::fill(strips, 2 * count, 10, Fibre::default(), 3).expect("strands");
     groom.bind(mesh).expect("bound");
     groom
 }
@@ -68,9 +68,7 @@ fn layered(mesh: &TriangleMesh, length: f32) -> Groom {
 fn on_ball(groom: Groom, motion: Move, settings: Settings, steps_per_second: u32) -> Simulation {
     let sphere = Shape::Sphere { radius: RADIUS };
     let body = Body::rigid(ball(), Arc::new(motion))
-        .and_then(|b| {
-            b.with_colliders(vec![Collider::new(sphere, Vec3::ZERO, Quat::IDENTITY, 0)])
-        })
+        .and_then(|b| b.with_colliders(vec![Collider::new(sphere, Vec3::ZERO, Quat::IDENTITY, 0)]))
         .expect("a body");
     let world = World { steps_per_second, ..World::default() };
     Simulation::new(Arc::new(groom), Arc::new(body), &cantilever(settings), world).expect("valid")
@@ -167,14 +165,20 @@ fn the_groom_is_at_rest() {
 fn deflection_follows_the_beam_equation_for_any_number_of_joints() {
     let deflection = |points: usize, damping: f32| {
         let mut strands = coif::groom::Strands::new();
-        let line: Vec<Vec3> =
-            (0..points).map(|i| Vec3::new(0.3 * i as f32 / (points - 1) as f32, 0.2, 0.0)).collect();
+        let line: Vec<Vec3> = (0..points)
+            .map(|i| Vec3::new(0.3 * i as f32 / (points - 1) as f32, 0.2, 0.0))
+            .collect();
         strands.push(&line);
         let mut hair = Groom::new(strands, Fibre::default());
         hair.bind(&ball()).expect("bound");
         let wisps = wisps::Settings { radius: 0.0, ..wisps::Settings::default() };
-        let settings =
-            Settings { hold_shape: false, bend_variation: 0.0, damping, wisps, ..Settings::default() };
+        let settings = Settings {
+            hold_shape: false,
+            bend_variation: 0.0,
+            damping,
+            wisps,
+            ..Settings::default()
+        };
         let tau = settings.style_time;
         let full = (1.0 - settings.trail).acos().powi(2);
         // Human hair stands up for 4.98 cm: the cube of that over the cube of 30 cm is missing.
@@ -259,10 +263,8 @@ fn strips_stay_out_of_a_distance_field() {
     let shake = Shake { angle: 0.8, height: 0.05 };
     let body = Body::rigid(ball(), Arc::new(shake)).expect("a body");
     let field = distance_field::Settings { cell: 0.005, ..Default::default() };
-    let world = World {
-        surface: Some(Surface { field, ..Surface::default() }),
-        ..World::default()
-    };
+    let world =
+        World { surface: Some(Surface { field, ..Surface::default() }), ..World::default() };
     let model = cantilever(Settings::default());
     let mut sim = Simulation::new(Arc::new(layered(&ball(), 0.2)), Arc::new(body), &model, world)
         .expect("valid");
@@ -275,6 +277,9 @@ fn strips_stay_out_of_a_distance_field() {
         let depth = pose.position.iter().map(|p| RADIUS - root.inverse().point(*p).length());
         deepest = depth.fold(deepest, f32::max);
     }
-    println!("joints at most {:.2} mm inside a field of 5 mm cells (tolerance 1 mm)", deepest * 1e3);
+    println!(
+        "joints at most {:.2} mm inside a field of 5 mm cells (tolerance 1 mm)",
+        deepest * 1e3
+    );
     assert!(deepest < 1e-3, "{deepest}");
 }

@@ -50,7 +50,8 @@ pub(super) fn groom(
         seed: request.seed,
     };
     let strips = scalp::around_body(mesh, &polygons, &settings, &distance).ok()?;
-    let points = request.particles.map_or(request.points, |n| (n / request.strands.max(1)).clamp(2, 200));
+    let points =
+        request.particles.map_or(request.points, |n| (n / request.strands.max(1)).clamp(2, 200));
     let mut groom =
         grow::strips::fill(strips, request.strands, points, request.fibre, request.seed).ok()?;
     for s in 0..groom.strands.strand_count() {

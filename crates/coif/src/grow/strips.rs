@@ -79,9 +79,11 @@ impl StripMesh {
                 while first[strip + 1] as usize <= j {
                     strip += 1;
                 }
-                let frame = |j: usize| JointFrame { tangent: pose.tangent[j], binormal: pose.binormal[j] };
+                let frame =
+                    |j: usize| JointFrame { tangent: pose.tangent[j], binormal: pose.binormal[j] };
                 let here = frame(j);
-                let (begins, ends) = (first[strip] as usize == j, first[strip + 1] as usize == j + 1);
+                let (begins, ends) =
+                    (first[strip] as usize == j, first[strip + 1] as usize == j + 1);
                 // The anchor has the direction of growth only; its first segment says where it goes.
                 let next = if ends { here } else { frame(j + 1) };
                 let before = if begins { next } else { here };
@@ -140,8 +142,10 @@ pub fn fill(
         let joints = strips.edges.strand(s);
         let width = strips.width[s];
         // The edge and where one goes across and out from it, at the strand's points.
-        let across: Vec<Vec3> = joints.iter().zip(&frames).map(|(p, f)| *p + f.binormal * width).collect();
-        let out: Vec<Vec3> = joints.iter().zip(&frames).map(|(p, f)| *p + f.normal() * width).collect();
+        let across: Vec<Vec3> =
+            joints.iter().zip(&frames).map(|(p, f)| *p + f.binormal * width).collect();
+        let out: Vec<Vec3> =
+            joints.iter().zip(&frames).map(|(p, f)| *p + f.normal() * width).collect();
         sides = [joints, &across, &out].map(|line| along(joints, line, points));
         for k in from..to {
             let random = |j: u64| unit(seed ^ 0x57a1, 5 * k as u64 + j);

@@ -58,7 +58,8 @@ impl CarriedStrands {
                 let (segment, share) = nearest_segment(joints, p, from);
                 from = segment;
                 let offset = [segment, segment + 1].map(|j| frames[j].local(p - joints[j]));
-                thickness[strip] = offset.iter().map(|o| o.y.abs()).fold(thickness[strip], f32::max);
+                thickness[strip] =
+                    offset.iter().map(|o| o.y.abs()).fold(thickness[strip], f32::max);
                 places.push(Place { joint: (first + segment) as u32, share, offset, length });
             }
         }
@@ -100,7 +101,11 @@ impl CarriedStrands {
                 };
                 let target = at(0).lerp(at(1), place.share);
                 let way = target - line[i - 1];
-                let ahead = if i > 1 { line[i - 1] - line[i - 2] } else { pose.tangent[place.joint as usize] };
+                let ahead = if i > 1 {
+                    line[i - 1] - line[i - 2]
+                } else {
+                    pose.tangent[place.joint as usize]
+                };
                 let way = way.try_normalize().unwrap_or_else(|| ahead.normalize_or(Vec3::NEG_Y));
                 let way = aside(first + i, line[i - 1], way, place.length);
                 line[i] = line[i - 1] + way * place.length;
@@ -109,7 +114,12 @@ impl CarriedStrands {
     }
 
     /// Mixes a vector of the joints at the points, in the groom's order.
-    pub fn mix(&self, of_joints: &[Vec3], of_roots: impl Fn(usize) -> Vec3 + Sync, out: &mut [Vec3]) {
+    pub fn mix(
+        &self,
+        of_joints: &[Vec3],
+        of_roots: impl Fn(usize) -> Vec3 + Sync,
+        out: &mut [Vec3],
+    ) {
         self.for_each_strand(out, |s, places, line| {
             let embedded = (self.embedded[s] as usize).clamp(1, line.len() - 1);
             for (i, place) in places.iter().enumerate() {
@@ -124,7 +134,11 @@ impl CarriedStrands {
     }
 
     /// Calls `work` for every strand with its places and its points, in pieces of a fixed size.
-    fn for_each_strand(&self, out: &mut [Vec3], work: impl Fn(usize, &[Place], &mut [Vec3]) + Sync) {
+    fn for_each_strand(
+        &self,
+        out: &mut [Vec3],
+        work: impl Fn(usize, &[Place], &mut [Vec3]) + Sync,
+    ) {
         let strands = self.first_point.len() - 1;
         let mut rest = out;
         let mut pieces = Vec::with_capacity(strands / PIECE + 1);

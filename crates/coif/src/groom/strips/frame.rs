@@ -41,8 +41,7 @@ impl JointFrame {
     /// Turned by the smallest rotation that takes its tangent to the unit vector `next`.
     pub fn transported(&self, next: Vec3) -> Self {
         let size = (1.0 + self.tangent.dot(next)).max(SMALLEST_TURN);
-        let binormal =
-            self.binormal - (self.tangent + next) * (self.binormal.dot(next) / size);
+        let binormal = self.binormal - (self.tangent + next) * (self.binormal.dot(next) / size);
         Self { tangent: next, binormal }
     }
 }

@@ -100,7 +100,8 @@ impl Strips {
 
     /// The joints in the rest shape.
     pub fn rest_pose(&self) -> StripPose {
-        let mut pose = StripPose { position: self.edges.positions().to_vec(), ..Default::default() };
+        let mut pose =
+            StripPose { position: self.edges.positions().to_vec(), ..Default::default() };
         let mut frames = Vec::new();
         for s in 0..self.count() {
             self.rest_frames(s, &mut frames);

@@ -140,8 +140,7 @@ pub fn around_body(
     );
     for layer in 0..settings.layers {
         for (i, &(place, normal)) in places.iter().enumerate() {
-            let length =
-                settings.length * (1.0 - SHORTER * unit(settings.seed ^ 0x1e46, i as u64));
+            let length = settings.length * (1.0 - SHORTER * unit(settings.seed ^ 0x1e46, i as u64));
             let line = grow(place, normal, layer, length, settings, distance);
             let growth = (line[1] - line[0]).normalize_or(normal);
             let lean = (line[line.len() - 1] - line[0]).normalize_or(Vec3::ZERO);
@@ -178,7 +177,8 @@ fn grow(
     let step = length / settings.segments as f32;
     let flat = settings.tangent - normal * settings.tangent.dot(normal);
     let along = flat.try_normalize().unwrap_or_else(|| normal.any_orthonormal_vector());
-    let mut direction = (along * (1.0 - settings.lift) + normal * settings.lift).normalize_or(normal);
+    let mut direction =
+        (along * (1.0 - settings.lift) + normal * settings.lift).normalize_or(normal);
     let height = FIRST_LAYER + settings.layer_distance * layer as f32;
     let mut line = vec![place + normal * height];
     for i in 1..=settings.segments {
@@ -273,7 +273,8 @@ mod tests {
                 .collect();
         }
         let positions: Vec<Vec3> = triangles.iter().flatten().map(|p| *p * 0.1).collect();
-        let triangles = (0..triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+        let triangles =
+            (0..triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
         TriangleMesh { positions, triangles }
     }
 

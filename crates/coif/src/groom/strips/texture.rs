@@ -81,7 +81,8 @@ pub fn paint(settings: &Settings) -> StripTexture {
             let u = (x as f32 + 0.5) / width as f32;
             let (mut opacity, mut nearest, mut shade) = (0.0f32, f32::INFINITY, 1.0);
             for strand in &strands {
-                let at = strand.start + strand.wander[0] * v * v + strand.wander[1] * (9.0 * v).sin();
+                let at =
+                    strand.start + strand.wander[0] * v * v + strand.wander[1] * (9.0 * v).sin();
                 let left = (1.0 - v / strand.end).max(0.0);
                 // As wide as at the root until a third before the end, then to a point.
                 let half = strand.half * (3.0 * left).min(1.0);

@@ -153,7 +153,10 @@ fn lay(strips: &mut Strips, strands: &Strands, members: &[u32], settings: &Setti
     let count = if settings.radius > 0.0 { settings.segments + 1 } else { own.len() };
     let lines: Vec<Vec<Vec3>> = match members {
         [_] if settings.radius == 0.0 => vec![own.to_vec()],
-        _ => members.iter().map(|&s| at_equal_arc_length(strands.strand(s as usize), count)).collect(),
+        _ => members
+            .iter()
+            .map(|&s| at_equal_arc_length(strands.strand(s as usize), count))
+            .collect(),
     };
     // The middle line; where the strands cancel each other, that of the first.
     let mean = |j: usize| lines.iter().map(|l| l[j]).sum::<Vec3>() / lines.len() as f32;
@@ -180,7 +183,8 @@ fn lay(strips: &mut Strips, strands: &Strands, members: &[u32], settings: &Setti
     let mut frames = Vec::new();
     strip.rest_frames(0, &mut frames);
     // As wide as the strands spread across it.
-    let offsets = lines.iter().flat_map(|l| (0..count).map(|j| (l[j] - middle[j]).dot(frames[j].binormal)));
+    let offsets =
+        lines.iter().flat_map(|l| (0..count).map(|j| (l[j] - middle[j]).dot(frames[j].binormal)));
     let variance = offsets.map(|o| o * o).sum::<f32>() / (lines.len() * count) as f32;
     let width = (SPREAD * variance.sqrt()).max(NARROWEST);
     let half = if settings.radius > 0.0 { 0.5 * width } else { 0.0 };

@@ -207,8 +207,7 @@ impl<S: Simd> Half<S> {
         let gain = end - load(&block.end_velocity);
         velocity.to_row(&mut block.velocity, H);
         end.to_row(&mut block.end_velocity, H);
-        let fall = Vec3x8::splat(simd, pass.gravity)
-            - turn(&root, Vec3x8::splat(simd, pass.held));
+        let fall = Vec3x8::splat(simd, pass.gravity) - turn(&root, Vec3x8::splat(simd, pass.held));
         let air = load(&block.wind) + fall * splat(pass.fall_time)
             - gain * splat(pass.swing_time / pass.dt);
         let force_time = half_row(simd, &block.force_time, H);
@@ -284,7 +283,8 @@ impl<S: Simd> Half<S> {
                     let hit = distance.simd_lt(radius) & active;
                     if hit.any_true() {
                         touched = true;
-                        let stuck = self.turn_out(simd, &mut along, hit, out, distance, radius, length);
+                        let stuck =
+                            self.turn_out(simd, &mut along, hit, out, distance, radius, length);
                         unresolved = stuck;
                         p = self.parent + along * length;
                     }

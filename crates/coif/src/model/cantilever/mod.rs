@@ -108,15 +108,15 @@ impl Cantilever {
         // Put strips with equally many joints next to each other, and among them neighbours.
         let mut order: Vec<usize> = (0..strips.count()).collect();
         let (lo, hi) = strips.edges.bounds().unwrap_or_default();
+        // Cubic cells, so that a crowd on a floor is sorted by head and not by height.
+        let hi = lo + Vec3::splat((hi - lo).max_element());
         order.sort_by_cached_key(|&s| {
             let line = strips.edges.strand(s);
             (line.len(), morton_code(line[0], lo, hi), s)
         });
         let anchors = || strips.edges.iter().map(|line| line[0].y);
-        let heights = [
-            anchors().fold(f32::INFINITY, f32::min),
-            anchors().fold(f32::NEG_INFINITY, f32::max),
-        ];
+        let heights =
+            [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
         let blocks: Vec<Block> =

@@ -54,10 +54,8 @@ impl PlainCantilever {
         };
         let strands = CarriedStrands::new(groom, &strips);
         let anchors = || strips.edges.iter().map(|line| line[0].y);
-        let heights = [
-            anchors().fold(f32::INFINITY, f32::min),
-            anchors().fold(f32::NEG_INFINITY, f32::max),
-        ];
+        let heights =
+            [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
         let strips = (0..strips.count()).map(|s| {
@@ -102,9 +100,16 @@ impl PlainCantilever {
         let solids: Vec<Solid> =
             env.colliders.iter().map(|c| Solid::new(&c.shape, &c.end)).collect();
         let pass = Pass::new(&self.settings, env.dt, env.gravity);
+        let mut near = Vec::new();
         for strip in &mut self.strips {
             let wind = env.wind.velocity_at(strip.joints[0].position, env.time);
-            step_strip(strip, &env.world_from_rest[strip.carrier], wind, &pass, &solids);
+            let root = &env.world_from_rest[strip.carrier];
+            // Only what the strip can reach.
+            let reach: f32 = strip.joints.iter().map(|j| j.length).sum::<f32>() + 0.05;
+            let anchor = root.point(strip.joints[0].rest);
+            near.clear();
+            near.extend(solids.iter().filter(|s| s.may_reach(anchor, reach)));
+            step_strip(strip, root, wind, &pass, &near);
         }
     }
 
@@ -121,7 +126,13 @@ impl PlainCantilever {
 }
 
 /// The step of `kernel.rs`, one joint at a time.
-fn step_strip(strip: &mut Strip, root: &RigidTransform, wind: Vec3, pass: &Pass, solids: &[Solid]) {
+fn step_strip(
+    strip: &mut Strip,
+    root: &RigidTransform,
+    wind: Vec3,
+    pass: &Pass,
+    solids: &[&Solid],
+) {
     let keep = (-pass.dt / strip.style_time).exp();
     let force_time = strip.style_time * (1.0 - keep);
     let turn = Mat3::from_quat(root.rotation);
@@ -133,10 +144,8 @@ fn step_strip(strip: &mut Strip, root: &RigidTransform, wind: Vec3, pass: &Pass,
     let tip = strip.joints[last].position;
     let first = strip.joints[0];
     let mut parent = turn * first.rest + root.translation;
-    let mut frame = JointFrame {
-        tangent: turn * strip.root.tangent,
-        binormal: turn * strip.root.binormal,
-    };
+    let mut frame =
+        JointFrame { tangent: turn * strip.root.tangent, binormal: turn * strip.root.binormal };
     let velocity = (parent - first.position) / pass.dt;
     let end = velocity * 1.5 - strip.velocity * 0.5;
     let gain = end - strip.end_velocity;

@@ -86,7 +86,8 @@ fn lanes_do_what_the_plain_version_does() {
             plain.step(env);
             lanes.pose(&mut a);
             plain.pose(&mut b);
-            let pairs = [(&a.position, &b.position), (&a.tangent, &b.tangent), (&a.binormal, &b.binormal)];
+            let pairs =
+                [(&a.position, &b.position), (&a.tangent, &b.tangent), (&a.binormal, &b.binormal)];
             for (k, (x, y)) in pairs.into_iter().enumerate() {
                 for (j, (x, y)) in x.iter().zip(y).enumerate() {
                     // A joint that touches turns fast: rounding grows along the strip.
