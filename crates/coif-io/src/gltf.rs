@@ -51,8 +51,9 @@ const INDICES: u32 = 34963;
 /// Writes strips as a `.glb` file.
 pub fn write_strips(path: impl AsRef<Path>, film: &StripFilm<'_>) -> Result<()> {
     let path = path.as_ref();
-    let bytes = strips_to_glb(film)
-        .map_err(|reason| Error::refused(path, reason).with_hint("export fewer frames or strips"))?;
+    let bytes = strips_to_glb(film).map_err(|reason| {
+        Error::refused(path, reason).with_hint("export fewer frames or strips")
+    })?;
     atomic::write_whole(path, &bytes)
 }
 
@@ -62,7 +63,9 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     let fits = |f: &StripFrame| f.positions.len() == vertices && f.normals.len() == vertices;
     let [first, others @ ..] = film.frames else { return Err("there are no frames".into()) };
     if !film.frames.iter().all(fits) {
-        return Err(format!("a frame has another number of vertices than the {vertices} of the mesh"));
+        return Err(format!(
+            "a frame has another number of vertices than the {vertices} of the mesh"
+        ));
     }
     let size = film.frames.len() as u64 * vertices as u64 * 24;
     if size > u64::from(u32::MAX) / 2 {
@@ -87,7 +90,8 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
 
     // One target per further frame: how far vertices and normals are from the first.
     let mut targets = Vec::with_capacity(others.len());
-    let difference = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<_>>();
+    let difference =
+        |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<_>>();
     for frame in others {
         let moved = pack.vectors(&difference(&frame.positions, &first.positions), true);
         let turned = pack.vectors(&difference(&frame.normals, &first.normals), false);
@@ -107,7 +111,8 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
             "min": [0.0], "max": [((times - 1) as f64 / film.fps) as f32],
         }));
         let count = others.len();
-        let weights = (0..times).flat_map(|k| (1..=count).map(move |t| f32::from(u8::from(k == t))));
+        let weights =
+            (0..times).flat_map(|k| (1..=count).map(move |t| f32::from(u8::from(k == t))));
         let view = pack.view(weights.flat_map(f32::to_le_bytes), None);
         let output = pack.accessor(json!({
             "bufferView": view, "componentType": FLOAT, "count": times * count, "type": "SCALAR",

@@ -34,7 +34,8 @@ fn frames(mesh: &StripMesh) -> Vec<StripFrame> {
 }
 
 fn glb(frames: &[StripFrame], mesh: &StripMesh) -> Result<Vec<u8>, String> {
-    let texture = texture::paint(&texture::Settings { width: 16, height: 32, ..Default::default() });
+    let texture =
+        texture::paint(&texture::Settings { width: 16, height: 32, ..Default::default() });
     let color = Vec3::new(0.3, 0.2, 0.1);
     strips_to_glb(&StripFilm { mesh, frames, fps: 30.0, texture: &texture, color })
 }
@@ -74,7 +75,8 @@ fn another_reader_finds_mesh_motion_and_texture() {
     let channel = channel.reader(data);
     let times: Vec<f32> = channel.read_inputs().unwrap().collect();
     assert_eq!(times, [0.0, 1.0 / 30.0, 2.0 / 30.0]);
-    let Some(gltf::animation::util::ReadOutputs::MorphTargetWeights(weights)) = channel.read_outputs()
+    let Some(gltf::animation::util::ReadOutputs::MorphTargetWeights(weights)) =
+        channel.read_outputs()
     else {
         panic!("weights are animated");
     };
@@ -111,7 +113,8 @@ fn nothing_half_written_is_left() {
     let path = folder.path().join("hair.glb");
     let mesh = StripMesh::new(&strips());
     let texture = texture::paint(&texture::Settings { width: 4, height: 4, ..Default::default() });
-    let film = |frames| StripFilm { mesh: &mesh, frames, fps: 30.0, texture: &texture, color: Vec3::ONE };
+    let film =
+        |frames| StripFilm { mesh: &mesh, frames, fps: 30.0, texture: &texture, color: Vec3::ONE };
     let error = write_strips(&path, &film(&[])).unwrap_err();
     assert!(error.hint().is_some() && error.to_string().contains("hair.glb"), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

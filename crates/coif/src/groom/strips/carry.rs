@@ -77,16 +77,18 @@ impl CarriedStrands {
     }
 
     /// Where the strands are, in the groom's order, with strips that are at `pose` and roots that the
-    /// scalp has taken to `world_from_rest`. `aside` is asked for every point that is free (its number,
-    /// the point before, the unit vector to it, and the length) which way to go.
-    pub fn positions(
+    /// scalp has taken to `world_from_rest`. `aside` is asked for every strand, and what it gives for
+    /// every point that is free (its number, the point before, the unit vector to it, and the length)
+    /// which way to go.
+    pub fn positions<A: Fn(usize, Vec3, Vec3, f32) -> Vec3>(
         &self,
         pose: &StripPose,
         world_from_rest: &[RigidTransform],
-        aside: impl Fn(usize, Vec3, Vec3, f32) -> Vec3 + Sync,
+        aside: impl Fn(usize) -> A + Sync,
         out: &mut [Vec3],
     ) {
         self.for_each_strand(out, |s, places, line| {
+            let aside = aside(s);
             let first = self.first_point[s] as usize;
             let embedded = (self.embedded[s] as usize).clamp(1, line.len() - 1);
             for (i, place) in places.iter().enumerate() {
@@ -213,7 +215,7 @@ mod tests {
             let directions = pose.tangent.iter_mut().chain(&mut pose.binormal);
             directions.for_each(|d| *d = motion.direction(*d));
             let mut out = vec![Vec3::ZERO; groom.strands.point_count()];
-            carried.positions(&pose, &vec![motion; 12], |_, _, way, _| way, &mut out);
+            carried.positions(&pose, &vec![motion; 12], |_| |_, _, way, _| way, &mut out);
             for (p, rest) in out.iter().zip(groom.strands.positions()) {
                 assert!(p.distance(motion.point(*rest)) < 1e-6, "{p} {rest}");
             }
@@ -230,7 +232,7 @@ mod tests {
         bent.edges.positions_mut().iter_mut().for_each(|p| p.y += 6.0 * p.z * p.z);
         let mut out = groom.strands.clone();
         let roots = [RigidTransform::IDENTITY; 12];
-        carried.positions(&bent.rest_pose(), &roots, |_, _, way, _| way, out.positions_mut());
+        carried.positions(&bent.rest_pose(), &roots, |_| |_, _, way, _| way, out.positions_mut());
         for s in 0..12 {
             assert!((out.length(s) / groom.strands.length(s) - 1.0).abs() < 1e-5);
         }

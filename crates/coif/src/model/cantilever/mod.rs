@@ -21,7 +21,7 @@ pub use self::settings::Settings;
 
 use self::block::{Block, Common, Rows};
 use self::kernel::{Obstacles, Pass};
-use self::solid::{FLOATS, Solid};
+use self::solid::{FLOATS, Near, Solid};
 use super::{Environment, Model, StepReport};
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
@@ -36,6 +36,9 @@ pub const NAME: &str = "cantilever";
 /// Blocks that one task advances: some ten thousand joints.
 const BLOCKS_PER_TASK: usize = 32;
 
+/// Farthest that anchors of one block are apart (m): more than a head, less than two people.
+const APART: f32 = 0.45;
+
 /// Share of a new step's length in the averaged one: a hitch of one frame is spread over eight.
 const NEW_STEP: f32 = 0.125;
 
@@ -44,6 +47,9 @@ const GRAZE: f32 = 2e-5;
 
 /// How far points of strands stay from the body (m), if the groom leaves as much.
 const STRAND_ROOM: f32 = 2e-4;
+
+/// How far strands may be from the joints of their strip (m): more than a wide strip.
+const STRAND_REACH: f32 = 0.05;
 
 /// Hair that moves as strips.
 pub struct Cantilever {
@@ -119,8 +125,10 @@ impl Cantilever {
             [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
-        let blocks: Vec<Block> =
-            order.par_chunks(LANES).map(|strips| Block::new(&common, strips)).collect();
+        let blocks: Vec<Block> = in_neighbourhoods(&strips, &order)
+            .into_par_iter()
+            .map(|strips| Block::new(&common, strips))
+            .collect();
         let rows: usize = blocks.iter().map(|b| b.joints).sum();
         let array = || vec![0.0; rows * VECTOR];
         let mut place = vec![(0, 0); strips.count()];
@@ -228,6 +236,22 @@ impl Cantilever {
     }
 }
 
+/// Cuts an order of strips into blocks: sixteen at most, and no two whose anchors are farther apart than
+/// [`APART`], so that a block has to do with one head of a crowd only.
+fn in_neighbourhoods<'a>(strips: &Strips, order: &'a [usize]) -> Vec<&'a [usize]> {
+    let anchor = |s: usize| strips.edges.strand(s)[0];
+    let mut blocks = Vec::with_capacity(order.len() / LANES + 1);
+    let mut first = 0;
+    for i in 1..=order.len() {
+        let full = i == order.len() || i - first == LANES;
+        if full || anchor(order[i]).distance(anchor(order[first])) > APART {
+            blocks.push(&order[first..i]);
+            first = i;
+        }
+    }
+    blocks
+}
+
 /// Splits the blocks until a task has few enough: the pieces depend on the groom only.
 fn in_halves(blocks: &mut [Block], rows: Rows<'_>, work: &(impl Fn(&mut Block, Rows<'_>) + Sync)) {
     if blocks.len() <= BLOCKS_PER_TASK || rayon::current_num_threads() == 1 {
@@ -326,11 +350,20 @@ impl Model for Cantilever {
     fn positions(&self, out: &mut [Vec3]) {
         let mut pose = StripPose::default();
         self.pose(&mut pose);
-        // Strands stay out of what their strips may reach over: twice, for a second collider.
-        let aside = |point: usize, parent: Vec3, along: Vec3, length: f32| {
-            let room = self.room[point];
-            let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
-            (0..2).fold(along, |along, _| self.solids.iter().fold(along, turn))
+        // Strands stay out of what is near their strip; a second time, if that led into something.
+        let aside = |strand: usize| {
+            let joints = self.strips.edges.points_of(self.strips.strip_of_strand[strand] as usize);
+            let line = &pose.position[joints];
+            let (lo, hi) =
+                line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
+            let reach = 0.5 * (hi - lo).length() + STRAND_REACH;
+            let near = Near::pick(&self.solids, 0.5 * (lo + hi), reach);
+            move |point: usize, parent: Vec3, along: Vec3, length: f32| {
+                let room = self.room[point];
+                let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
+                let turned = near.iter().fold(along, turn);
+                if turned == along { along } else { near.iter().fold(turned, turn) }
+            }
         };
         self.strands.positions(&pose, &self.roots, aside, out);
     }
