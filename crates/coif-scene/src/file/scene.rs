@@ -134,9 +134,9 @@ pub struct StripScene {
     pub segments: u32,
     /// Where hair is combed to. Default: back and down.
     pub tangent: Vec3,
-    /// How far strips stand off at the root, 0 to 1. Default: 0.45.
+    /// How far strips stand off at the root, 0 to 1. Default: 0.15.
     pub lift: f32,
-    /// How much weight bends a strip down as it grows (1/m), 0 to 1000. Default: 14.
+    /// How much weight bends a strip down as it grows (1/m), 0 to 1000. Default: 24.
     pub weight: f32,
     /// Layers, 1 to 64. Default: 4.
     pub layers: u32,

@@ -44,8 +44,8 @@ impl Default for Settings {
             length: 0.20,
             segments: 13,
             tangent: Vec3::new(0.0, -0.6, -1.0),
-            lift: 0.45,
-            weight: 14.0,
+            lift: 0.15,
+            weight: 24.0,
             layers: 4,
             layer_distance: 0.0025,
             seed: 1,
@@ -144,12 +144,12 @@ pub fn around_body(
             let line = grow(place, normal, layer, length, settings, distance);
             let growth = (line[1] - line[0]).normalize_or(normal);
             let lean = (line[line.len() - 1] - line[0]).normalize_or(Vec3::ZERO);
-            // B = T x T_avg (`jung2005` 4.3 step 3); straight strips lie flat on the scalp.
-            let across = growth.cross(lean).try_normalize();
-            let flat = across.filter(|_| growth.cross(lean).length() > 0.05);
-            let binormal = flat
-                .or_else(|| growth.cross(normal).try_normalize())
-                .unwrap_or_else(|| growth.any_orthonormal_vector());
+            // Flat on the scalp, with the normal outside; a strip that stands on end lies as it leans,
+            // B = T x T_avg (`jung2005` 4.3 step 3).
+            let flat = normal.cross(growth);
+            let binormal = if flat.length() > 0.1 { flat } else { growth.cross(lean) };
+            let binormal =
+                binormal.try_normalize().unwrap_or_else(|| growth.any_orthonormal_vector());
             // The place is under the middle of the strip; the joints are its edge, which grows beside.
             let beside = place - binormal * (0.5 * settings.width);
             let (away, out) = distance(beside);
