@@ -9,6 +9,7 @@ mod distance_field;
 mod ftl;
 mod mass_spring;
 mod pictures;
+mod plain_step;
 mod table;
 mod volume;
 
