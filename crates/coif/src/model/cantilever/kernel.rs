@@ -39,8 +39,8 @@ pub(super) const FOLLOW: f32 = 0.45;
 /// Rounds of leaving the body: the second takes care of a solid that the first led into.
 const ROUNDS: usize = 2;
 
-/// Largest slope of an interpolated distance; see `follow_the_leader`.
-const SLOPE: f32 = 1.2;
+/// Largest slope of an interpolated distance: the bound that `follow_the_leader` has.
+const SLOPE: f32 = 1.75;
 
 /// What is the same for all strips of a step.
 #[derive(Debug, Clone, Copy)]
