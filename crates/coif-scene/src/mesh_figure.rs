@@ -67,7 +67,7 @@ impl FittedMesh {
         for p in groom.strands.positions_mut() {
             *p = (*p - self.offset) / self.scale;
         }
-        if let Some(strips) = &mut groom.strips {
+        if let Some(strips) = groom.strips.as_deref_mut() {
             let edges = strips.edges.positions_mut().iter_mut();
             edges
                 .chain(&mut strips.virtual_point)

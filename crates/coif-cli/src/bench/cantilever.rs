@@ -57,7 +57,8 @@ const CASES: [Case; 5] = [
 fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for case in &CASES {
-        if !setting.wants(case.name) && !(case.name == "style-3" && setting.wants("quads")) {
+        let also_quads = case.name == "style-3" && setting.wants("quads");
+        if !(setting.wants(case.name) || also_quads) {
             continue;
         }
         let groom = hair(case)?;

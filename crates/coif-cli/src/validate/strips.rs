@@ -65,8 +65,11 @@ fn start(motion: &str, rate: u32, collide: &str) -> Result<Simulation, Failure> 
     built_in("strips-bob", &sets)
 }
 
+/// A line of a plot.
+type Line = Vec<(f64, f64)>;
+
 /// How far the shapes at 30 and at 60 frames a second are from that at 120, and the first over time.
-fn frame_rates(motion: &str) -> Result<([f64; 2], Vec<(f64, f64)>), Failure> {
+fn frame_rates(motion: &str) -> Result<([f64; 2], Line), Failure> {
     let [a, b, c] = [30, 60, 120].map(|rate| start(motion, rate, "none"));
     let mut runs = [a?, b?, c?];
     let mut poses = [StripPose::default(), StripPose::default(), StripPose::default()];

@@ -33,7 +33,7 @@ pub struct Groom {
     /// What the hair is made of.
     pub fibre: Fibre,
     /// The strips that the strands lie in, if the hair was made as strips.
-    pub strips: Option<strips::Strips>,
+    pub strips: Option<Box<strips::Strips>>,
 }
 
 impl Groom {

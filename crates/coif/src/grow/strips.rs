@@ -171,7 +171,7 @@ pub fn fill(
         return Err(Error::ZeroSegment { strand: 0, point: 0 });
     }
     strips.validate(groom.strands.strand_count())?;
-    groom.strips = Some(strips);
+    groom.strips = Some(Box::new(strips));
     Ok(groom)
 }
 

@@ -106,7 +106,7 @@ impl Cantilever {
         settings.validate()?;
         groom.validate()?;
         let strips = match &groom.strips {
-            Some(strips) => strips.clone(),
+            Some(strips) => (**strips).clone(),
             None => wisps::through_strands(groom, &settings.wisps)?,
         };
         strips.validate(groom.strands.strand_count())?;

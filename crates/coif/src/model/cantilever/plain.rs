@@ -49,7 +49,7 @@ impl PlainCantilever {
     /// Copies a valid groom; see [`super::Cantilever::new`].
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
         let strips = match &groom.strips {
-            Some(strips) => strips.clone(),
+            Some(strips) => (**strips).clone(),
             None => wisps::through_strands(groom, &settings.wisps)?,
         };
         let strands = CarriedStrands::new(groom, &strips);
