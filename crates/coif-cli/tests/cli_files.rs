@@ -225,8 +225,8 @@ fn mass_spring_hair_and_moving_fields_are_true() {
 fn strips_are_written_as_a_mesh_that_moves() {
     let folder = Folder::new();
     let sets = ["--set", "body.resolution=0.02", "--set", "groom.strands=60", "--frames", "5"];
-    let simulate = |scene, more: &[&str]| [&["simulate", scene][..], &sets, more].concat();
-    let outcome = folder.json(&simulate("strips-bob", &["-o", "bob.glb"]));
+    let bob = [&["simulate", "strips-bob", "-o", "bob.glb"][..], &sets].concat();
+    let outcome = folder.json(&bob);
     assert_eq!(outcome["model"], "cantilever");
     assert_eq!(outcome["outputs"][0], "bob.glb");
     let bytes = std::fs::read(folder.path("bob.glb")).expect("the file");
@@ -242,7 +242,8 @@ fn strips_are_written_as_a_mesh_that_moves() {
     assert_eq!(document["animations"].as_array().map(Vec::len), Some(1));
 
     // A model without strips says which one has them.
-    let message = folder.fails(&simulate("still", &["-o", "still.glb"]));
+    let still = [&["simulate", "still", "-o", "still.glb"][..], &sets].concat();
+    let message = folder.fails(&still);
     assert!(message.contains("model.name=cantilever"), "{message}");
     folder.write("a.hair", two_strands());
     assert!(folder.fails(&["convert", "a.hair", "a.glb"]).contains("coif simulate"));
