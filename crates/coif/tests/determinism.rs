@@ -48,7 +48,7 @@ fn goes_on_with_the_same_bits(model: &ModelSettings) {
     let hash_at_save = whole.state_hash();
     whole.advance_to(0.5);
     let mut resumed = start();
-    resumed.restore(&saved).unwrap();
+    resumed.restore(&saved).expect("its own checkpoint");
     assert_eq!(resumed.state_hash(), hash_at_save, "as it was");
     assert_eq!(resumed.time(), 0.25);
     resumed.advance_to(0.5);

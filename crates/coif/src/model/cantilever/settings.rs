@@ -34,7 +34,7 @@ impl Default for Settings {
             inertia: 1.0,
             hold_shape: true,
             bend_variation: 0.03,
-            layer_distance: 0.0015,
+            layer_distance: 0.004,
             wisps: wisps::Settings::default(),
         }
     }
