@@ -292,22 +292,24 @@ impl Figure for Bust {
             let cheek =
                 (mirror(Vec3::new(0.034, -0.030, 0.048), side), Vec3::new(0.024, 0.032, 0.026));
             all.push(round(cheek, 0.0, HEAD));
+            // Trunk: a little wider than it is, where shapes blend into each other. Hair that floats a few
+            // millimetres above the skin looks right, hair below it does not.
             let (a, b) = SHOULDER_ENDS;
-            all.push(along(mirror(a, side), mirror(b, side), SHOULDER_RADIUS + 0.004, CHEST));
+            all.push(along(mirror(a, side), mirror(b, side), SHOULDER_RADIUS + 0.009, CHEST));
             let trapezius = [Vec3::new(0.026, -0.150, -0.056), Vec3::new(0.105, -0.232, -0.050)];
-            all.push(along(mirror(trapezius[0], side), mirror(trapezius[1], side), 0.034, CHEST));
-            let deltoid = Shape::Sphere { radius: DELTOID.1 + 0.003 };
+            all.push(along(mirror(trapezius[0], side), mirror(trapezius[1], side), 0.037, CHEST));
+            let deltoid = Shape::Sphere { radius: DELTOID.1 + 0.007 };
             all.push(on(deltoid, mirror(DELTOID.0, side), Quat::IDENTITY, CHEST));
             let collar = [Vec3::new(0.014, -0.238, 0.034), Vec3::new(0.140, -0.236, 0.000)];
-            all.push(along(mirror(collar[0], side), mirror(collar[1], side), 0.013, CHEST));
+            all.push(along(mirror(collar[0], side), mirror(collar[1], side), 0.018, CHEST));
             let front =
                 (mirror(Vec3::new(0.118, -0.275, -0.008), side), Vec3::new(0.062, 0.050, 0.050));
-            all.push(round(front, 0.0, CHEST));
+            all.push(round(front, 0.006, CHEST));
             let blade =
                 (mirror(Vec3::new(0.085, -0.300, -0.060), side), Vec3::new(0.075, 0.080, 0.052));
-            all.push(round(blade, 0.0, CHEST));
+            all.push(round(blade, 0.006, CHEST));
             let arm = [DELTOID.0, Vec3::new(0.188, -0.45, -0.035)];
-            all.push(along(mirror(arm[0], side), mirror(arm[1], side), 0.052, CHEST));
+            all.push(along(mirror(arm[0], side), mirror(arm[1], side), 0.054, CHEST));
         }
         all.push(round(
             (Vec3::new(0.0, -0.218, -0.034), Vec3::new(0.098, 0.060, 0.066)),
@@ -317,7 +319,7 @@ impl Figure for Bust {
         let middle = NECK_ENDS.0.lerp(NECK_ENDS.1, 0.5);
         all.push(along(NECK_ENDS.0, middle, NECK_RADII.0 + 0.001, HEAD));
         all.push(along(middle, NECK_ENDS.1, NECK_RADII.1 + 0.006, NECK));
-        all.push(round(CHEST_BODY, 0.007, CHEST));
+        all.push(round(CHEST_BODY, 0.009, CHEST));
         all
     }
 

@@ -12,6 +12,10 @@ use glam::{Quat, Vec3};
 struct Ties(Vec<ContactSpring>);
 
 impl HairContact for Ties {
+    fn arrange(&mut self, order: &[u32]) {
+        let at = |p: u32| order.iter().position(|&q| q == p).expect("a point") as u32;
+        self.0.iter_mut().for_each(|spring| spring.points = spring.points.map(at));
+    }
     fn find(&mut self, _: &[Vec3], _: &[Vec3], _: f32) {}
     fn springs(&self) -> &[ContactSpring] {
         &self.0

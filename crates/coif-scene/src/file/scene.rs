@@ -49,7 +49,7 @@ impl Default for Scene {
             body: BodyScene::default(),
             model: ModelSettings::default(),
             volume: None,
-            strands: NO_CONTACT,
+            strands: strand_contact::Settings::NONE,
             wind: Wind::default(),
             gravity: World::default().gravity,
             time: Time::default(),
@@ -57,15 +57,6 @@ impl Default for Scene {
         }
     }
 }
-
-/// Single hairs do not touch.
-const NO_CONTACT: strand_contact::Settings = strand_contact::Settings {
-    stiction: None,
-    repulsion: None,
-    collision: None,
-    margin: 0.5e-3,
-    mass_scale: 1.0,
-};
 
 impl Scene {
     /// Whether single hairs touch each other in any way.

@@ -8,7 +8,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::crossing::first_crossing;
+use super::crossing::{TOLERANCE, first_crossing};
 use super::impulses::{Impulses, Link, Lists, across, with_friction};
 use super::pairs::Pairs;
 use super::segments::Segments;
@@ -21,6 +21,9 @@ const CHUNK: usize = 1024;
 /// Rounds of impulses between two searches for meetings.
 const INNER_ROUNDS: u32 = 3;
 
+/// Share of the meetings that may be left after a round for another one to be worth its time.
+const HELPS: f64 = 0.75;
+
 /// Parameters of collision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -29,7 +32,7 @@ pub struct Settings {
     /// Distance (m) at which hair that would have met ends: a part of the hair's radius. With none,
     /// rounding lets hair slip through in the next step.
     pub gap: f32,
-    /// How often hair is searched for meetings.
+    /// How often hair is searched for meetings, as long as that helps.
     pub rounds: u32,
 }
 
@@ -159,11 +162,13 @@ impl EdgeCollision {
         for round in 0..=self.settings.rounds {
             self.find(segments, pairs, held, way);
             let met = self.meetings.len() as u64;
-            self.report.left = met;
+            let before = std::mem::replace(&mut self.report.left, met);
             if round == 0 {
                 self.report.met = met;
             }
-            if met == 0 || round == self.settings.rounds {
+            // In hair that lies in heaps, rounds only pass meetings on.
+            let helps = round == 0 || met as f64 <= HELPS * before as f64;
+            if met == 0 || round == self.settings.rounds || !helps {
                 break;
             }
             self.push(segments, way);
@@ -174,19 +179,30 @@ impl EdgeCollision {
     fn find(&mut self, segments: &Segments, pairs: &Pairs, held: Option<&Stiction>, way: &Way<'_>) {
         let (moved, motion, inverse_mass) = (&self.moved, &self.motion, segments.inverse_mass());
         let (gap, dt, start, end) = (self.settings.gap, way.dt, way.start, &*way.end);
+        let known = pairs.are_for(start);
         self.found.fill(pairs.points(), |range, list| {
             for a in range {
-                for &b in pairs.of(a) {
+                for (&b, &apart) in pairs.of(a).iter().zip(pairs.apart(a)) {
                     let points = [a, a + 1, b as usize, b as usize + 1];
                     let matters = points.iter().any(|&p| moved[p])
                         && points.iter().any(|&p| inverse_mass[p] > 0.0);
-                    if !matters || held.is_some_and(|held| held.holds(a as u32, b)) {
+                    if !matters {
+                        continue;
+                    }
+                    // Most pairs are farther apart than they can go.
+                    let second = b as usize;
+                    let nearer = pairs.approach(end, a, second);
+                    let nearer =
+                        if known { nearer } else { nearer.max(pairs.approach(start, a, second)) };
+                    if apart - nearer > 2.0 * TOLERANCE as f32
+                        || held.is_some_and(|held| held.holds(a as u32, b))
+                    {
                         continue;
                     }
                     let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];
-                    let (second, third) = (b as usize, of(end, b as usize));
-                    let crossing =
-                        first_crossing(of(start, a), of(end, a), of(start, second), third);
+                    let (starts, ends) =
+                        ([a, second].map(|s| of(start, s)), [a, second].map(|s| of(end, s)));
+                    let crossing = first_crossing(starts[0], ends[0], starts[1], ends[1]);
                     let Some(crossing) = crossing else { continue };
                     let link = Link { a: a as u32, b, at: crossing.at };
                     let time = crossing.time as f32;
@@ -214,11 +230,11 @@ impl EdgeCollision {
     fn push(&mut self, segments: &Segments, way: &mut Way<'_>) {
         let (friction, dt, links) = (self.settings.friction, way.dt, &self.links);
         let inverse_mass = segments.inverse_mass();
-        self.impulses.prepare(segments.points(), links);
+        self.impulses.prepare(segments, links);
         self.moved.fill(false);
         for _ in 0..INNER_ROUNDS {
             let meetings = &mut self.meetings;
-            self.impulses.round(segments, links, meetings, &self.motion, |_, meeting, seen| {
+            self.impulses.round(links, meetings, &self.motion, |_, meeting, seen| {
                 let missing = meeting.target - seen.velocity.dot(meeting.normal);
                 if missing <= 0.0 {
                     return Vec3::ZERO;

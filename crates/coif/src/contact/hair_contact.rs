@@ -7,10 +7,16 @@ use super::ContactSpring;
 /// How hair touches hair within a step of a model that solves for all strands together.
 ///
 /// `selle2008` section 4: contact enters one part of a step in four places, in the order of the
-/// methods here. All arrays hold the points of the hair in the groom's order, in the world; points
-/// that are embedded in the scalp are among them, and what is changed about those is ignored. For the
-/// same bits on any number of threads, results must not depend on how work is shared.
+/// methods here. All arrays hold the points of the hair in the world, in the order that
+/// [`HairContact::arrange`] said; points that are embedded in the scalp are among them, and what is
+/// changed about those is ignored. For the same bits on any number of threads, results must not depend
+/// on how work is shared.
 pub trait HairContact: Send {
+    /// Says in which order points come: as number i what has been number `order[i]` so far. Points of a
+    /// strand stay together, from root to tip. Called once, before all else; until then the order is
+    /// the groom's.
+    fn arrange(&mut self, order: &[u32]);
+
     /// Finds the pairs of segments that are near each other, and makes and breaks the springs between
     /// them (`selle2008` 5.2). Called at the start of a part of a step of `dt` seconds.
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32);

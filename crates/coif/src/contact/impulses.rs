@@ -121,26 +121,33 @@ impl Ends {
 pub(super) struct Impulses {
     ends: Ends,
     impulse: Vec<Vec3>,
+    /// Per point: one over the share of its mass that each of its links has (1/kg).
+    lightness: Vec<f32>,
 }
 
 impl Impulses {
     /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
-        self.ends.bytes() + 12 * self.impulse.capacity()
+        self.ends.bytes() + 12 * self.impulse.capacity() + 4 * self.lightness.capacity()
     }
 
     /// Takes links in the order of `a`, then `b`.
-    pub(super) fn prepare(&mut self, points: usize, links: &[Link]) {
-        self.ends.prepare(points, links);
+    pub(super) fn prepare(&mut self, segments: &Segments, links: &[Link]) {
+        self.ends.prepare(segments.points(), links);
+        let (ends, inverse_mass) = (&self.ends, segments.inverse_mass());
+        self.lightness.resize(segments.points(), 0.0);
+        self.lightness.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, lightness)| {
+            for (i, lightness) in lightness.iter_mut().enumerate() {
+                let p = chunk * CHUNK + i;
+                *lightness = inverse_mass[p] * ends.shared(p) as f32;
+            }
+        });
     }
 
     /// What a link sees of the points it pushes.
     #[inline]
-    fn seen(&self, link: &Link, inverse_mass: &[f32], velocity: &[Vec3]) -> Seen {
-        let mut sum = 0.0;
-        for (p, w) in link.points() {
-            sum += w * w * inverse_mass[p] * self.ends.shared(p) as f32;
-        }
+    fn seen(&self, link: &Link, velocity: &[Vec3]) -> Seen {
+        let sum = link.points().iter().map(|&(p, w)| w * w * self.lightness[p]).sum();
         Seen { velocity: link.difference(velocity), inverse_mass: sum }
     }
 
@@ -148,7 +155,6 @@ impl Impulses {
     /// state, and what it sees.
     pub(super) fn round<T: Send>(
         &mut self,
-        segments: &Segments,
         links: &[Link],
         state: &mut [T],
         velocity: &[Vec3],
@@ -157,13 +163,12 @@ impl Impulses {
         let mut found = std::mem::take(&mut self.impulse);
         found.clear();
         found.resize(links.len(), Vec3::ZERO);
-        let inverse_mass = segments.inverse_mass();
         found
             .par_chunks_mut(CHUNK)
             .zip(links.par_chunks(CHUNK).zip(state.par_chunks_mut(CHUNK)))
             .for_each(|(found, (links, state))| {
                 for ((found, link), state) in found.iter_mut().zip(links).zip(state) {
-                    let seen = self.seen(link, inverse_mass, velocity);
+                    let seen = self.seen(link, velocity);
                     if seen.inverse_mass > 0.0 {
                         let push = impulse(link, state, seen);
                         *found = if push.is_finite() { push } else { Vec3::ZERO };

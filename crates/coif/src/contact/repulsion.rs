@@ -134,8 +134,12 @@ impl Repulsion {
         let motion: &[Vec3] = velocity;
         self.found.fill(pairs.points(), |range, list| {
             for a in range {
-                for &b in pairs.of(a) {
+                for (&b, &apart) in pairs.of(a).iter().zip(pairs.apart(a)) {
                     let second = b as usize;
+                    // Most pairs are too far apart for what has moved since they were found.
+                    if apart - pairs.approach(position, a, second) >= settings.thickness {
+                        continue;
+                    }
                     let of = |s: usize| [position[s], position[s + 1]];
                     let (p, q) = (of(a), of(second));
                     let closest = closest_points_segment_segment(p, q);
@@ -170,11 +174,11 @@ impl Repulsion {
         if self.links.is_empty() {
             return;
         }
-        self.impulses.prepare(segments.points(), &self.links);
+        self.impulses.prepare(segments, &self.links);
         let friction = settings.friction;
         for _ in 0..settings.rounds {
             let (links, touches) = (&self.links, &mut self.touches);
-            self.impulses.round(segments, links, touches, velocity, |_, touch, seen| {
+            self.impulses.round(links, touches, velocity, |_, touch, seen| {
                 let missing = touch.target - seen.velocity.dot(touch.normal);
                 if missing <= 0.0 {
                     return Vec3::ZERO;

@@ -51,6 +51,18 @@ impl Segments {
         Self { strand, inverse_mass, count }
     }
 
+    /// Puts as number i what has been point number `order[i]`; strands must stay together. An order
+    /// that is not one changes nothing.
+    pub(super) fn arrange(&mut self, order: &[u32]) {
+        let mut seen = vec![false; self.points()];
+        let mut is_new =
+            |p: &u32| seen.get_mut(*p as usize).is_some_and(|s| !std::mem::replace(s, true));
+        if order.len() == self.points() && order.iter().all(&mut is_new) {
+            self.strand = order.iter().map(|&p| self.strand[p as usize]).collect();
+            self.inverse_mass = order.iter().map(|&p| self.inverse_mass[p as usize]).collect();
+        }
+    }
+
     /// How many points there are.
     pub fn points(&self) -> usize {
         self.strand.len()

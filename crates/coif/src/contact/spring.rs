@@ -7,7 +7,7 @@
 /// `stiffness * (length - rest)` plus `damping` times the rate of the length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactSpring {
-    /// The ends of the first segment and of the second, in the groom's order of points.
+    /// The ends of the first segment and of the second.
     pub points: [u32; 4],
     /// The points' weights in the vector between the two places.
     pub weights: [f32; 4],

@@ -27,7 +27,8 @@ const SAVED: usize = 16;
 /// micronewtons: the weight of three centimetres of hair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Nearer than this, hair sticks (m). About the distance between simulated hairs, or none does.
+    /// Nearer than this, hair sticks (m). About the distance between simulated hairs, or none does;
+    /// [`strand_contact`](super::strand_contact) takes less where hair is dense.
     pub make: f32,
     /// Farther than this, a spring breaks (m); more than `make`, or springs come and go in a step.
     pub break_: f32,
@@ -212,9 +213,11 @@ impl Stiction {
         let (free, make) = (&self.free, self.settings.make);
         near.fill(pairs.points(), |range, list| {
             for a in range.filter(|&a| free[a] > 0) {
-                for &b in pairs.of(a) {
+                for (&b, &apart) in pairs.of(a).iter().zip(pairs.apart(a)) {
                     let (first, second) = (a as u32, b as usize);
-                    if free[second] == 0 || self.holds(first, b) {
+                    // What is not a number is not near.
+                    let near = apart < make;
+                    if !near || free[second] == 0 || self.holds(first, b) {
                         continue;
                     }
                     let of = |s: usize| [position[s], position[s + 1]];
@@ -309,9 +312,9 @@ impl Stiction {
         }));
         let drag = dt * (dt * self.settings.stiffness + self.settings.damping);
         let Scratch { links, pulls, impulses } = scratch;
-        impulses.prepare(segments.points(), links);
+        impulses.prepare(segments, links);
         for _ in 0..rounds {
-            impulses.round(segments, links, pulls, velocity, |_, pull, seen| {
+            impulses.round(links, pulls, velocity, |_, pull, seen| {
                 let wanted = -(pull.push + drag * seen.velocity.dot(pull.along));
                 let change = (wanted - pull.sum) / (1.0 + drag * seen.inverse_mass);
                 pull.sum += change;

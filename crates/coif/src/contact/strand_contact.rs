@@ -42,13 +42,16 @@ impl Default for Settings {
             stiction: Some(stiction::Settings::default()),
             repulsion: Some(repulsion::Settings::default()),
             collision: Some(edge_collision::Settings::default()),
-            margin: 0.5e-3,
-            mass_scale: 1.0,
+            ..Self::NONE
         }
     }
 }
 
 impl Settings {
+    /// Hairs do not touch.
+    pub const NONE: Self =
+        Self { stiction: None, repulsion: None, collision: None, margin: 0.2e-3, mass_scale: 1.0 };
+
     /// Hair from dry (0) to dripping (1): heavier, with more, stiffer and longer springs that pull it
     /// into clumps (`selle2008` 5.2). Values beyond count as 0 or 1.
     ///
@@ -214,6 +217,11 @@ impl StrandContact {
 }
 
 impl HairContact for StrandContact {
+    fn arrange(&mut self, order: &[u32]) {
+        self.segments.arrange(order);
+        self.reset();
+    }
+
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32) {
         if !self.fits(&[position.len(), velocity.len()], dt) {
             return;

@@ -203,6 +203,7 @@ impl<S: Simd> Vec3x8<S> {
 }
 
 /// Writes one lane of the vector number `index` of a block's array.
+#[inline]
 pub(crate) fn set_lane(to: &mut [f32], index: usize, lane: usize, v: Vec3) {
     let at = index * VECTOR + lane;
     to[at] = v.x;
@@ -211,6 +212,7 @@ pub(crate) fn set_lane(to: &mut [f32], index: usize, lane: usize, v: Vec3) {
 }
 
 /// Reads one lane of the vector number `index` of a block's array.
+#[inline]
 pub(crate) fn lane(from: &[f32], index: usize, lane: usize) -> Vec3 {
     let at = index * VECTOR + lane;
     Vec3::new(from[at], from[at + LANES], from[at + 2 * LANES])

@@ -63,6 +63,10 @@ pub(super) struct Watched {
 }
 
 impl HairContact for Watched {
+    fn arrange(&mut self, order: &[u32]) {
+        self.contact.arrange(order);
+    }
+
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32) {
         self.clock.book(Piece::Rest);
         self.contact.find(position, velocity, dt);

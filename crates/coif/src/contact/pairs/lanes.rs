@@ -106,32 +106,37 @@ impl<S: Simd> Probe<S> {
         }
     }
 
-    /// Which of the lines come near, as bits.
+    /// Which of the lines can come near, as bits: all that do, and few others.
+    ///
+    /// Model: as [`Probe::test`], with this line as if it had no end, and then no end of it too far
+    /// away.
+    #[inline(always)]
+    pub(super) fn rough_test(&self, simd: S, lines: &Eight) -> u32 {
+        let near = self.near(simd, lines);
+        let one = f32x8::splat(simd, 1.0);
+        let (e, w) = (load(simd, &lines.half), minus(load(simd, &lines.middle), self.middle));
+        // Split the way between the middles, and the half line, into along and across.
+        let (wa, ea) = (dot(w, self.along), dot(e, self.along));
+        let (wc, ec) = (less(w, self.along, wa), less(e, self.along, ea));
+        // Find where the other comes nearest to this line.
+        let t = dot(wc, ec) / dot(ec, ec).max(f32x8::splat(simd, 1e-30));
+        let q = less(wc, ec, t.max(-one).min(one));
+        let beside = wa.abs().simd_le(self.length + ea.abs() + near);
+        (dot(q, q).simd_le(near * near) & beside).to_bitmask() as u32
+    }
+
+    /// Which of the lines come near, as bits, and how far they are apart in the middle of their motion.
     ///
     /// Model: two lines that go straight come as near as `reach` only if, in the middle of their
     /// motion, they are nearer than that and half of their way relative to each other.
     #[inline(always)]
     pub(super) fn test(&self, simd: S, lines: &Eight, distance2: &mut [f32; WIDTH]) -> u32 {
-        let load = |from: &[[f32; WIDTH]; 3]| -> [f32x8<S>; 3] {
-            [0, 1, 2].map(|axis| f32x8::from_slice(simd, &from[axis]))
-        };
+        let near = self.near(simd, lines);
         let (least, one) = (f32x8::splat(simd, 1e-30), f32x8::splat(simd, 1.0));
-        let (way, w) = (minus(load(&lines.way), self.way), minus(load(&lines.middle), self.middle));
-        let near = self.near + f32x8::from_slice(simd, &lines.pad) + dot(way, way).sqrt();
-        let near2 = near * near;
-        // Split the way between the middles, and the half line, into along and across.
-        let e = load(&lines.half);
+        let (e, w) = (load(simd, &lines.half), minus(load(simd, &lines.middle), self.middle));
         let (wa, ea) = (dot(w, self.along), dot(e, self.along));
         let (wc, ec) = (less(w, self.along, wa), less(e, self.along, ea));
-        // Find where the other comes nearest to this line, as if this one had no end.
-        let t = dot(wc, ec) / dot(ec, ec).max(least);
-        let t = t.max(-one).min(one);
-        let q = less(wc, ec, t);
-        let beside = wa.abs().simd_le(self.length + ea.abs() + near);
-        let bits = (dot(q, q).simd_le(near2) & beside).to_bitmask() as u32;
-        if bits == 0 {
-            return 0;
-        }
+        let t = (dot(wc, ec) / dot(ec, ec).max(least)).max(-one).min(one);
         // Come back to this line's end where it has one, and go along the other from there.
         let s = (wa - ea * t).max(-self.length).min(self.length);
         let w = less(w, self.along, s);
@@ -139,8 +144,24 @@ impl<S: Simd> Probe<S> {
         let q = less(w, e, t);
         let d2 = dot(q, q);
         d2.store_slice(distance2);
-        bits & d2.simd_le(near2).to_bitmask() as u32
+        d2.simd_le(near * near).to_bitmask() as u32
     }
+
+    /// How near the lines have to be in the middle of their motion.
+    #[inline(always)]
+    fn near(&self, simd: S, lines: &Eight) -> f32x8<S> {
+        let way = minus(load(simd, &lines.way), self.way);
+        self.near + f32x8::from_slice(simd, &lines.pad) + dot(way, way).sqrt()
+    }
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, from: &[[f32; WIDTH]; 3]) -> [f32x8<S>; 3] {
+    [
+        f32x8::from_slice(simd, &from[0]),
+        f32x8::from_slice(simd, &from[1]),
+        f32x8::from_slice(simd, &from[2]),
+    ]
 }
 
 #[inline(always)]

@@ -1,32 +1,32 @@
 //! Pairs of segments that are near each other, or will be.
 //!
 //! ```text
-//!  points ─► lines ─► cells ─► rows of cells along each segment ─► pairs by segment
-//!            middle,   counting  eight capsules at a time, then     sorted
-//!            motion    sorts     the eight segments in each
+//!  points ─► lines ─► order ─► tree of capsules ─► pairs by segment
+//!            middle,   split by   eight to a node,    sorted
+//!            motion    medians    eight tests at once
 //! ```
 //!
-//! Segments are sorted by the cell of their middle. A segment looks for others in the rows of cells
-//! around its own line, not in a cube around it: for hair, ten times fewer. Eight neighbours in this
-//! order share a capsule, and most are left out with it. What counts is motion relative to each other,
-//! for neighbours move together. Each pair is found once, by the longer (or faster) of the two, so that
-//! one long segment does not make the search of all others wide. Pairs are found with a margin and are
-//! good until something has moved by half of it beside its way.
+//! Segments are sorted so that neighbours in space are neighbours in memory. Eight neighbours share a
+//! capsule, eight capsules share a larger one, and so on; most segments are left out with a capsule that
+//! is not near. What counts is motion relative to each other, for neighbours move together. Pairs are
+//! found with a margin and are good until something has moved by half of it beside its way.
 //!
 //! The list is in the order of the segments and the same for any number of threads.
 
-mod grid;
 mod lanes;
 mod near;
+mod order;
+mod tree;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::grid::{Grid, PLACES};
-use self::near::{Hair, Sorted};
+use self::near::Room;
+use self::order::Item;
+use self::tree::Tree;
 use super::impulses::make_room;
-use super::segments::{Segments, usable};
+use super::segments::{Segments, closest_points_segment_segment, usable};
 
 /// Points or segments that one task takes.
 const CHUNK: usize = 2048;
@@ -36,10 +36,7 @@ const CHUNK: usize = 2048;
 pub const APART: u32 = 4;
 
 /// Most pairs that one segment finds; of more, the nearest are kept.
-const MOST_FOUND: usize = 48;
-
-/// Segments larger than this times the mean search farther than most.
-const LONG: f32 = 2.0;
+const MOST_FOUND: usize = 32;
 
 /// How near is near (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,17 +50,17 @@ pub struct Reach {
 /// Finds pairs and keeps them.
 pub struct Pairs {
     level: Level,
-    grid: Grid,
-    sorted: Sorted,
-    sizes: Vec<f32>,
-    keys: Vec<u32>,
-    places: Vec<u16>,
-    by_place: Vec<u32>,
+    items: Vec<Item>,
+    tree: Tree,
     chunks: Vec<Found>,
     /// Per point: where its segment's pairs start in `other`.
     first: Vec<u32>,
     /// The segments with the higher number of all pairs.
     other: Vec<u32>,
+    /// Per pair: how far apart its segments are at `start` (m).
+    apart: Vec<f32>,
+    /// Where the points were when pairs were last asked for.
+    start: Vec<Vec3>,
     /// Where the points were, in the middle of their motion.
     reference: Vec<Vec3>,
     /// How far they went, relative to all hair.
@@ -81,30 +78,21 @@ struct Found {
     counts: Vec<u8>,
     /// The other segments of these pairs.
     others: Vec<u32>,
+    room: Room,
     dropped: u64,
-}
-
-/// What there is about the points of a chunk.
-#[derive(Debug, Clone, Copy)]
-struct Spread {
-    lo: Vec3,
-    hi: Vec3,
-    size: f32,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
         Self {
             level: Level::new(),
-            grid: Grid::default(),
-            sorted: Sorted::default(),
-            sizes: Vec::new(),
-            keys: Vec::new(),
-            places: Vec::new(),
-            by_place: Vec::new(),
+            items: Vec::new(),
+            tree: Tree::default(),
             chunks: Vec::new(),
             first: Vec::new(),
             other: Vec::new(),
+            apart: Vec::new(),
+            start: Vec::new(),
             reference: Vec::new(),
             way: Vec::new(),
             reach: Reach { distance: 0.0, margin: 0.0 },
@@ -125,6 +113,9 @@ impl Pairs {
         if !(same && self.covers(start) && self.covers(end)) {
             self.search(segments, start, end, reach);
         }
+        self.start.clear();
+        self.start.extend_from_slice(start);
+        self.measure_gaps();
     }
 
     /// Forgets all pairs.
@@ -136,6 +127,26 @@ impl Pairs {
     #[inline]
     pub fn of(&self, segment: usize) -> &[u32] {
         &self.other[self.first[segment] as usize..self.first[segment + 1] as usize]
+    }
+
+    /// How far apart (m) the segments of these pairs were when they were asked for.
+    #[inline]
+    pub(super) fn apart(&self, segment: usize) -> &[f32] {
+        &self.apart[self.first[segment] as usize..self.first[segment + 1] as usize]
+    }
+
+    /// Whether the points were there when pairs were asked for.
+    pub(super) fn are_for(&self, position: &[Vec3]) -> bool {
+        self.start == position
+    }
+
+    /// By how much (m) two segments can have come nearer since, with points that are at `now`.
+    #[inline]
+    pub(super) fn approach(&self, now: &[Vec3], a: usize, b: usize) -> f32 {
+        let moved = |p: usize| now[p] - self.start[p];
+        let (a, b) = ([moved(a), moved(a + 1)], [moved(b), moved(b + 1)]);
+        let way2 = |x: Vec3| x.distance_squared(b[0]).max(x.distance_squared(b[1]));
+        way2(a[0]).max(way2(a[1])).sqrt()
     }
 
     /// How many points the pairs are for.
@@ -165,12 +176,11 @@ impl Pairs {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let bytes = |c: &Found| c.others.capacity() * 4 + c.counts.capacity();
+        let bytes = |c: &Found| c.others.capacity() * 4 + c.counts.capacity() + c.room.bytes();
         let found: usize = self.chunks.iter().map(bytes).sum();
-        let words = self.sizes.capacity() + self.keys.capacity() + self.first.capacity();
-        let words = words + self.other.capacity() + self.grid.first.capacity();
-        let words = words + self.by_place.capacity() + self.places.capacity() / 2;
-        found + 4 * words + 24 * self.reference.capacity() + self.sorted.bytes()
+        let words = self.first.capacity() + self.other.capacity() + self.apart.capacity();
+        let items = size_of::<Item>() * self.items.capacity();
+        found + items + 4 * words + 36 * self.reference.capacity() + self.tree.bytes()
     }
 
     /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
@@ -199,18 +209,26 @@ impl Pairs {
             })
     }
 
+    /// Measures how far apart the segments of all pairs are.
+    fn measure_gaps(&mut self) {
+        self.apart.clear();
+        make_room(&mut self.apart, self.other.len());
+        self.apart.resize(self.other.len(), 0.0);
+        fill_gaps(&self.start, &self.first, &self.other, 0, &mut self.apart);
+    }
+
     fn search(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
         self.searches += 1;
         self.reach = reach;
-        self.measure(segments, start, end);
+        self.measure(start, end);
         self.sort(segments);
         self.look(segments);
         self.collect(start.len());
         self.good = true;
     }
 
-    /// Takes the points in the middle of their motion, and fits the grid.
-    fn measure(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3]) {
+    /// Takes the points in the middle of their motion.
+    fn measure(&mut self, start: &[Vec3], end: &[Vec3]) {
         let points = start.len();
         self.reference.resize(points, Vec3::ZERO);
         self.way.resize(points, Vec3::ZERO);
@@ -226,105 +244,37 @@ impl Pairs {
                     way[i] = *end - *start - shift;
                 }
             });
-        // A segment's size: half its length, and how far it moves relative to all hair.
-        let (reference, way, pad) = (&self.reference, &self.way, 0.5 * self.reach.margin);
-        self.sizes.resize(points, 0.0);
-        let spread = self.sizes.par_chunks_mut(CHUNK).enumerate().map(|(chunk, sizes)| {
-            let mut spread = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
-            for (i, size) in sizes.iter_mut().enumerate() {
-                let p = chunk * CHUNK + i;
-                *size = -1.0;
-                if !(segments.starts(p) && p + 1 < points) {
-                    continue;
-                }
-                let [a, b] = [reference[p], reference[p + 1]];
-                let moved = [p, p + 1].map(|p| 0.5 * way[p].length());
-                let half = 0.5 * a.distance(b);
-                let motion = moved[0].max(moved[1]);
-                if usable(a) && usable(b) && usable(Vec3::splat(half + motion)) {
-                    *size = half + pad + motion;
-                    let middle = 0.5 * (a + b);
-                    spread = spread.union(Spread { lo: middle, hi: middle, size: *size });
-                }
-            }
-            spread
-        });
-        let none = Spread { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, size: 0.0 };
-        let spread = spread.reduce(|| none, Spread::union);
-        let (sum, used) = self
-            .sizes
-            .iter()
-            .filter(|&&s| s >= 0.0)
-            .fold((0.0, 0u32), |(s, n), x| (s + f64::from(*x), n + 1));
-        let mean = (sum / f64::from(used.max(1))) as f32;
-        let usual = if spread.size <= LONG * mean { spread.size } else { LONG * mean };
-        self.grid.fit(&self.reference, (spread.lo, spread.hi), usual, self.reach.distance, used);
-        self.sorted.usual = usual;
     }
 
-    /// Sorts the segments by cell, and within each cell so that neighbours come together: two counting
-    /// sorts, the second of which keeps the order of the first.
+    /// Brings the segments into order, and builds the tree over them.
     fn sort(&mut self, segments: &Segments) {
-        let points = self.reference.len();
-        let (grid, reference, sizes) = (&self.grid, &self.reference, &self.sizes);
-        self.keys.resize(points, 0);
-        self.places.resize(points, 0);
-        let keys = self.keys.par_chunks_mut(CHUNK).zip(self.places.par_chunks_mut(CHUNK));
-        keys.enumerate().for_each(|(chunk, (keys, places))| {
-            for (i, (key, place)) in keys.iter_mut().zip(places).enumerate() {
-                let p = chunk * CHUNK + i;
-                *key = u32::MAX;
-                if sizes[p] >= 0.0 {
-                    let (a, b) = (reference[p], reference[p + 1]);
-                    let middle = 0.5 * (a + b);
-                    (*key, *place) = (grid.key(middle), grid.place(middle, b - a));
-                }
-            }
+        let (reference, way) = (&self.reference, &self.way);
+        // What is not a number, or too far away for one, takes no part.
+        let fine = |p: usize| usable(reference[p]) && usable(way[p]);
+        let there = |p: usize| segments.starts(p) && fine(p) && fine(p + 1);
+        let points = reference.len();
+        self.items.clear();
+        self.items.extend((0..points.saturating_sub(1)).filter(|&p| there(p)).map(|p| {
+            let (a, b) = (reference[p], reference[p + 1]);
+            Item { middle: 0.5 * (a + b), extent: (b - a).abs(), segment: p as u32 }
+        }));
+        order::sort(&mut self.items, self.reach.distance + self.reach.margin);
+        let order = &mut self.tree.segment;
+        order.resize(self.items.len(), 0);
+        order.par_iter_mut().zip(&self.items).with_min_len(CHUNK).for_each(|(segment, item)| {
+            *segment = item.segment;
         });
-        // Sort by the place within a cell.
-        let (keys, places) = (&self.keys, &self.places);
-        let used = (0..points).filter(|&p| keys[p] != u32::MAX);
-        let mut next = [0; PLACES + 1];
-        used.clone().for_each(|p| next[places[p] as usize + 1] += 1);
-        for place in 1..next.len() {
-            next[place] += next[place - 1];
-        }
-        let count = next[PLACES];
-        self.by_place.resize(count, 0);
-        for p in used {
-            let at = &mut next[places[p] as usize];
-            self.by_place[*at] = p as u32;
-            *at += 1;
-        }
-        // Sort by cell.
-        let first = &mut self.grid.first;
-        first.clear();
-        first.resize(self.grid.cells + 2, 0);
-        let used = keys.iter().filter(|&&key| key != u32::MAX);
-        used.for_each(|&key| first[key as usize + 2] += 1);
-        for cell in 2..first.len() {
-            first[cell] += first[cell - 1];
-        }
-        let order = &mut self.sorted.segment;
-        order.resize(count, 0);
-        for &p in &self.by_place {
-            let at = &mut first[keys[p as usize] as usize + 1];
-            order[*at as usize] = p;
-            *at += 1;
-        }
-        debug_assert!(count <= segments.count());
-        self.sorted.fill(&self.reference, &self.way, &self.sizes);
+        self.tree.fill(&self.reference, &self.way);
     }
 
     /// Lets every segment look around.
     fn look(&mut self, segments: &Segments) {
-        let count = self.sorted.segment.len();
+        let count = self.tree.segment.len();
         self.chunks.resize_with(count.div_ceil(CHUNK), Found::default);
-        let (grid, reach, level) = (&self.grid, self.reach, self.level);
-        let hair = &Hair { sorted: &self.sorted, segments, sizes: &self.sizes };
+        let (tree, reach, level) = (&self.tree, self.reach, self.level);
         self.chunks.par_iter_mut().enumerate().for_each(|(chunk, found)| {
             let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
-            dispatch!(level, simd => near::look(simd, grid, hair, reach, range, found));
+            dispatch!(level, simd => near::look(simd, tree, segments, reach, range, found));
         });
         self.dropped = self.chunks.iter().map(|found| found.dropped).sum();
     }
@@ -334,7 +284,7 @@ impl Pairs {
         let first = &mut self.first;
         first.clear();
         first.resize(points + 2, 0);
-        let (chunks, order) = (&self.chunks, &self.sorted.segment);
+        let (chunks, order) = (&self.chunks, &self.tree.segment);
         for_each_pair(chunks, order, |a, _| first[a as usize + 2] += 1);
         for p in 2..first.len() {
             first[p] += first[p - 1];
@@ -354,16 +304,6 @@ impl Pairs {
     }
 }
 
-impl Spread {
-    fn union(self, other: Self) -> Self {
-        Self {
-            lo: self.lo.min(other.lo),
-            hi: self.hi.max(other.hi),
-            size: self.size.max(other.size),
-        }
-    }
-}
-
 /// Goes through all pairs, the lower number first, in the order in which they were found.
 fn for_each_pair(chunks: &[Found], order: &[u32], mut work: impl FnMut(u32, u32)) {
     for (found, order) in chunks.iter().zip(order.chunks(CHUNK)) {
@@ -374,6 +314,31 @@ fn for_each_pair(chunks: &[Found], order: &[u32], mut work: impl FnMut(u32, u32)
             }
         }
     }
+}
+
+/// Writes how far apart the segments of pairs are; `first` holds where the pairs of the segments from
+/// number `segment` on start, and where the last one's end.
+fn fill_gaps(x: &[Vec3], first: &[u32], other: &[u32], segment: usize, apart: &mut [f32]) {
+    let lists = first.len() - 1;
+    if lists <= CHUNK {
+        let base = first[0];
+        for (i, w) in first.windows(2).enumerate() {
+            let (from, to) = ((w[0] - base) as usize, (w[1] - base) as usize);
+            let of = |s: usize| [x[s], x[s + 1]];
+            for (apart, &b) in apart[from..to].iter_mut().zip(&other[from..to]) {
+                let (a, b) = (of(segment + i), of(b as usize));
+                *apart = closest_points_segment_segment(a, b).distance();
+            }
+        }
+        return;
+    }
+    let middle = lists / 2;
+    let cut = (first[middle] - first[0]) as usize;
+    let (low, high) = apart.split_at_mut(cut);
+    rayon::join(
+        || fill_gaps(x, &first[..=middle], &other[..cut], segment, low),
+        || fill_gaps(x, &first[middle..], &other[cut..], segment + middle, high),
+    );
 }
 
 /// Sorts each list of `values`; `first` holds where they start and where the last one ends.
@@ -407,7 +372,6 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::segments::closest_points_segment_segment;
     use super::*;
     use crate::groom::{Fibre, Groom, Strands};
 

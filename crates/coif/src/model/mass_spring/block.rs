@@ -257,6 +257,7 @@ impl Block {
     }
 
     /// Where a particle is in the world (m).
+    #[inline]
     pub(super) fn world_position(&self, row: usize, l: usize) -> Vec3 {
         lane(&self.x, row, l) + self.origin[l]
     }

@@ -5,20 +5,21 @@
 //! to iterate. All sums are taken in the order of blocks and springs, so that the bits do not depend on
 //! the number of threads.
 //!
-//! Springs see the hair through a list of the points that have any: their values are brought together
-//! from the blocks, multiplied with all springs, and summed up per point, each of which threads share
-//! without sharing a result.
+//! Contact, and the springs, see the points of the hair in the order of the blocks, strand after strand:
+//! hairs that grow beside each other are beside each other in memory. Values are brought together from
+//! the blocks, multiplied with all springs (`net.rs`), and summed up per point.
 
 use std::ops::Range;
 
-use fearless_simd::Level;
+use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
 use rayon::prelude::*;
 
 use super::assemble::Times;
 use super::block::Block;
+use super::net::{Freedom, Net, PointState};
 use super::part::{Scratch, in_halves};
-use crate::contact::{ContactSpring, HairContact};
+use crate::contact::HairContact;
 use crate::math::banded::{self, ROW};
 use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, SolveReport};
@@ -47,10 +48,10 @@ pub(super) struct Vectors {
     last: [Vec<f32>; 2],
     /// Per particle and lane: one more than the index in the block's list of touches, or 0.
     touch: Vec<u16>,
-    /// Part of a sum that this block has.
-    sum: f64,
-    /// The points of this block among those with springs.
-    slots: Range<usize>,
+    /// Parts of two sums that this block has.
+    sums: [f64; 2],
+    /// The points of this block.
+    points: Range<usize>,
 }
 
 impl Vectors {
@@ -64,8 +65,8 @@ impl Vectors {
             full_image: vector(),
             last: [vector(), vector()],
             touch: vec![0; rows * LANES],
-            sum: 0.0,
-            slots: 0..0,
+            sums: [0.0; 2],
+            points: 0..0,
         }
     }
 
@@ -84,19 +85,6 @@ impl Vectors {
     }
 }
 
-/// A spring between hairs with its direction frozen: its rate is `sum g_i . v_i`.
-#[derive(Clone, Copy, Default)]
-struct Link {
-    /// Where its points are among those with springs.
-    slots: [u32; 4],
-    /// Weight times direction, without what a point may not do; nothing if it has no direction.
-    g: [Vec3; 4],
-    /// What it adds to the matrix per `g g^T`.
-    coefficient: f32,
-    /// Impulse (N s) with which it pulls.
-    pull: f32,
-}
-
 /// The hairs that touch, and room to solve for them.
 pub(super) struct Coupling {
     pub(super) contact: Box<dyn HairContact>,
@@ -104,11 +92,8 @@ pub(super) struct Coupling {
     scale: f32,
     tolerance: f32,
     most_iterations: u32,
+    /// The points in the order of the blocks, strand after strand.
     place: Vec<Place>,
-    /// All points in the order of the blocks, and where each block's begin.
-    order: Vec<u32>,
-    first_of_block: Vec<u32>,
-    links: Vec<Link>,
     net: Net,
     position: Vec<Vec3>,
     velocity: Vec<Vec3>,
@@ -119,35 +104,37 @@ pub(super) struct Coupling {
 }
 
 impl Coupling {
+    /// Lets `contact` work on points whose places, in the groom's order, are `groom_place`.
     pub(super) fn new(
-        contact: Box<dyn HairContact>,
-        place: Vec<Place>,
+        mut contact: Box<dyn HairContact>,
+        groom_place: &[Place],
+        scratch: &mut [Scratch],
         scale: f32,
         tolerance: f32,
-        most: u32,
+        most_iterations: u32,
     ) -> Self {
+        let mut order: Vec<u32> = (0..groom_place.len() as u32).collect();
+        order.sort_by_key(|&p| {
+            let at = &groom_place[p as usize];
+            (at.block, at.lane, at.row)
+        });
+        contact.arrange(&order);
+        let place: Vec<Place> = order.iter().map(|&p| groom_place[p as usize]).collect();
+        for (b, scratch) in scratch.iter_mut().enumerate() {
+            let begin = |b: usize| place.partition_point(|p| (p.block as usize) < b);
+            scratch.coupled.points = begin(b)..begin(b + 1);
+        }
         let points = || vec![Vec3::ZERO; place.len()];
         let (position, velocity, end) = (points(), points(), points());
         let (handed, handed_end) = (points(), points());
-        let (links, most_iterations) = (Vec::new(), most);
-        let mut order: Vec<u32> = (0..place.len() as u32).collect();
-        order.sort_by_key(|&p| {
-            let at = &place[p as usize];
-            (at.block, at.row, at.lane)
-        });
-        let blocks = place.iter().map(|p| p.block + 1).max().unwrap_or(0);
-        let begin = |b: u32| order.partition_point(|&p| place[p as usize].block < b) as u32;
-        let first_of_block = (0..=blocks).map(begin).collect();
+        let net = Net::new(place.len());
         Self {
-            order,
-            first_of_block,
-            net: Net::default(),
             contact,
             scale,
             tolerance,
             most_iterations,
             place,
-            links,
+            net,
             position,
             velocity,
             end,
@@ -157,21 +144,18 @@ impl Coupling {
     }
 
     /// Lets contact find the pairs that are near each other.
-    pub(super) fn find(&mut self, blocks: &[Block], scratch: &mut [Scratch], h: f32) {
+    pub(super) fn find(&mut self, blocks: &[Block], h: f32) {
         gather(&mut self.position, &self.place, blocks, Block::world_position);
         gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(&b.v, row, l));
         self.contact.find(&self.position, &self.velocity, h);
-        self.net.tie(self.contact.springs(), &self.order, &self.place);
-        for (b, scratch) in scratch.iter_mut().enumerate() {
-            let begin = |b: usize| self.net.place.partition_point(|p| (p.block as usize) < b);
-            scratch.coupled.slots = begin(b)..begin(b + 1);
-        }
+        self.net.tie(self.contact.springs());
     }
 
     /// Lets contact change velocities (steps 3 and 9).
     pub(super) fn repel(
         &mut self,
         blocks: &mut [Block],
+        scratch: &mut [Scratch],
         read: impl Fn(&Block) -> &[f32] + Sync,
         write: impl Fn(&mut Block) -> &mut [f32] + Sync,
         h: f32,
@@ -181,7 +165,7 @@ impl Coupling {
         self.handed.copy_from_slice(&self.velocity);
         self.contact.repel(&self.position, &mut self.velocity, h);
         let (velocity, handed) = (&self.velocity, &self.handed);
-        self.give_back(blocks, |block, i, row, l| {
+        self.give_back(blocks, scratch, |block, i, row, l| {
             if velocity[i] != handed[i] {
                 set_lane(write(block), row, l, velocity[i]);
             }
@@ -189,7 +173,7 @@ impl Coupling {
     }
 
     /// Lets contact keep hairs from passing through each other (step 6).
-    pub(super) fn collide(&mut self, blocks: &mut [Block], h: f32) {
+    pub(super) fn collide(&mut self, blocks: &mut [Block], scratch: &mut [Scratch], h: f32) {
         gather(&mut self.position, &self.place, blocks, Block::world_position);
         gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(&b.v, row, l));
         gather(&mut self.end, &self.place, blocks, |b, row, l| {
@@ -200,7 +184,7 @@ impl Coupling {
         self.contact.collide(&self.position, &mut self.end, &mut self.velocity, h);
         let (velocity, handed) = (&self.velocity, &self.handed);
         let (end, handed_end) = (&self.end, &self.handed_end);
-        self.give_back(blocks, |block, i, row, l| {
+        self.give_back(blocks, scratch, |block, i, row, l| {
             if end[i] != handed_end[i] {
                 let place = end[i] - block.origin_next[l];
                 set_lane(&mut block.next, row, l, place);
@@ -215,14 +199,15 @@ impl Coupling {
     fn give_back(
         &self,
         blocks: &mut [Block],
+        scratch: &mut [Scratch],
         take: impl Fn(&mut Block, usize, usize, usize) + Sync,
     ) {
-        let (order, place) = (&self.order, &self.place);
-        blocks.par_iter_mut().zip(self.first_of_block.par_windows(2)).for_each(|(block, ends)| {
-            for &i in &order[ends[0] as usize..ends[1] as usize] {
-                let p = &place[i as usize];
+        let place = &self.place;
+        in_halves(blocks, scratch, 1, &|block, scratch| {
+            for i in scratch.coupled.points.clone() {
+                let p = &place[i];
                 if is_free(block, p) {
-                    take(block, i as usize, p.row.into(), p.lane.into());
+                    take(block, i, p.row.into(), p.lane.into());
                 }
             }
         });
@@ -244,79 +229,72 @@ impl Coupling {
         which: usize,
     ) -> SolveReport {
         self.link(blocks, scratch, times, look_ahead, which);
-        // Begin with the springs as the last solution stretched them.
-        let right = sum(blocks, scratch, |s| dot(&s.right, &s.right));
-        if self.links.is_empty() {
+        if self.net.is_empty() {
             in_halves(blocks, scratch, 1, &|block, scratch| {
                 solve_strands(level, block.rows, &scratch.band, &mut scratch.right);
                 scratch.coupled.last[which].copy_from_slice(&scratch.right);
             });
             return SolveReport::default();
         }
-        self.net.multiply(&self.links, scratch, |s| &s.coupled.last[which]);
-        let net = &self.net;
+        // Begin with the springs as the last solution stretched them.
+        self.multiply(scratch, |s| &s.coupled.last[which]);
+        let (net, place) = (&self.net, &self.place[..]);
         in_halves(blocks, scratch, 1, &|block, scratch| {
-            net.add(&scratch.coupled.slots, -1.0, &mut scratch.right);
-            solve_strands(level, block.rows, &scratch.band, &mut scratch.right);
-            let Vectors { residual, last, .. } = &mut scratch.coupled;
-            residual.fill(0.0);
-            for (last, x) in last[which].iter_mut().zip(&scratch.right) {
-                *last -= x;
-            }
+            let Scratch { band, right, coupled, .. } = scratch;
+            coupled.sums[0] = dot(level, right, right);
+            add_sums(net, place, &coupled.points, -1.0, right);
+            solve_strands(level, block.rows, band, right);
+            add_scaled(level, &mut coupled.last[which], right, -1.0);
         });
-        self.net.multiply(&self.links, scratch, |s| &s.coupled.last[which]);
-        let net = &self.net;
+        let size = add_up(scratch, 0).max(f64::MIN_POSITIVE);
+        self.multiply(scratch, |s| &s.coupled.last[which]);
+        let (net, place) = (&self.net, &self.place[..]);
         in_halves(blocks, scratch, 1, &|block, scratch| {
             let Scratch { band, coupled, .. } = scratch;
-            net.add(&coupled.slots, 1.0, &mut coupled.residual);
+            coupled.residual.fill(0.0);
+            add_sums(net, place, &coupled.points, 1.0, &mut coupled.residual);
             coupled.solved.copy_from_slice(&coupled.residual);
             solve_strands(level, block.rows, band, &mut coupled.solved);
             coupled.direction.copy_from_slice(&coupled.solved);
             coupled.image.copy_from_slice(&coupled.residual);
+            coupled.sums = coupled.products(level);
         });
-        let mut energy = sum(blocks, scratch, |s| dot(&s.coupled.residual, &s.coupled.solved));
-        let mut report = SolveReport::default();
-        let size = right.max(f64::MIN_POSITIVE);
-        let left = |blocks: &mut [Block], scratch: &mut [Scratch]| {
-            (sum(blocks, scratch, |s| dot(&s.coupled.residual, &s.coupled.residual)) / size).sqrt()
-        };
-        report.residual = left(blocks, scratch);
+        let mut energy = add_up(scratch, 0);
+        let residual = (add_up(scratch, 1) / size).sqrt();
+        let mut report = SolveReport { iterations: 0, residual };
         while report.iterations < self.most_iterations && report.residual > self.tolerance.into() {
-            self.net.multiply(&self.links, scratch, |s| &s.coupled.direction);
-            let net = &self.net;
+            self.multiply(scratch, |s| &s.coupled.direction);
+            let (net, place) = (&self.net, &self.place[..]);
             in_halves(blocks, scratch, 1, &|_, scratch| {
-                let Vectors { direction, image, full_image, slots, sum, .. } = &mut scratch.coupled;
+                let Vectors { direction, image, full_image, points, sums, .. } =
+                    &mut scratch.coupled;
                 full_image.copy_from_slice(image);
-                net.add(slots, 1.0, full_image);
-                *sum = dot(direction, full_image);
+                add_sums(net, place, points, 1.0, full_image);
+                sums[0] = dot(level, direction, full_image);
             });
-            let curvature = scratch.iter().map(|s| s.coupled.sum).sum::<f64>();
+            let curvature = add_up(scratch, 0);
             if !(curvature > 0.0 && energy.is_finite()) {
                 break;
             }
             let step = (energy / curvature) as f32;
             in_halves(blocks, scratch, 1, &|block, scratch| {
                 let Scratch { band, right, coupled, .. } = scratch;
-                for i in 0..right.len() {
-                    right[i] += step * coupled.direction[i];
-                    coupled.residual[i] -= step * coupled.full_image[i];
-                }
+                add_scaled(level, right, &coupled.direction, step);
+                add_scaled(level, &mut coupled.residual, &coupled.full_image, -step);
                 coupled.solved.copy_from_slice(&coupled.residual);
                 solve_strands(level, block.rows, band, &mut coupled.solved);
-                coupled.sum = dot(&coupled.residual, &coupled.solved);
+                coupled.sums = coupled.products(level);
             });
             let before = energy;
-            energy = scratch.iter().map(|s| s.coupled.sum).sum();
+            energy = add_up(scratch, 0);
+            report.iterations += 1;
+            report.residual = (add_up(scratch, 1) / size).sqrt();
             let turn = (energy / before) as f32;
             in_halves(blocks, scratch, 1, &|_, scratch| {
                 let Vectors { residual, solved, direction, image, .. } = &mut scratch.coupled;
-                for i in 0..direction.len() {
-                    direction[i] = solved[i] + turn * direction[i];
-                    image[i] = residual[i] + turn * image[i];
-                }
+                scale_and_add(level, direction, turn, solved);
+                scale_and_add(level, image, turn, residual);
             });
-            report.iterations += 1;
-            report.residual = left(blocks, scratch);
         }
         in_halves(blocks, scratch, 1, &|_, scratch| {
             scratch.coupled.last[which].copy_from_slice(&scratch.right);
@@ -327,229 +305,92 @@ impl Coupling {
     /// Freezes the directions of the springs and adds their forces to the right-hand sides.
     fn link(
         &mut self,
-        blocks: &[Block],
+        blocks: &mut [Block],
         scratch: &mut [Scratch],
         times: &Times,
         look_ahead: f32,
         which: usize,
     ) {
-        let constrained = which == 1;
-        mark_touches(blocks, scratch, constrained);
         let springs = self.contact.springs();
-        self.links.resize(springs.len(), Link::default());
-        let times = [times.share * self.scale, look_ahead];
-        let (net, read) = (&self.net, &*scratch);
-        self.links.par_iter_mut().zip(springs).zip(&net.ties).for_each(
-            |((link, spring), slots)| {
-                *link = freeze(spring, *slots, &net.place, blocks, read, times, which)
-                    .unwrap_or_default();
-            },
-        );
-        self.net.pull(&self.links);
-        for scratch in scratch.iter_mut() {
-            self.net.add(&scratch.coupled.slots, -1.0, &mut scratch.right);
+        if springs.is_empty() {
+            self.net.clear();
+            return;
         }
-        mark_touches(blocks, scratch, false);
+        in_halves(blocks, scratch, 1, &|block, scratch| {
+            mark_touches(block, scratch, which == 1);
+        });
+        let (read, touches) = (&*blocks, &*scratch);
+        self.net.see(|i| {
+            let p = &self.place[i];
+            let touch = &touches[p.block as usize].coupled.touch;
+            state_of(&read[p.block as usize], p, touch, which)
+        });
+        self.net.freeze(springs, times.share * self.scale, look_ahead);
+        self.net.pull();
+        let (net, place) = (&self.net, &self.place[..]);
+        in_halves(blocks, scratch, 1, &|block, scratch| {
+            add_sums(net, place, &scratch.coupled.points, -1.0, &mut scratch.right);
+            mark_touches(block, scratch, false);
+        });
+    }
+
+    /// Multiplies the vectors that `of` picks with all springs.
+    fn multiply(&mut self, scratch: &[Scratch], of: impl Fn(&Scratch) -> &Vec<f32> + Sync) {
+        let place = &self.place;
+        self.net.multiply(|i| {
+            let p = &place[i];
+            lane(of(&scratch[p.block as usize]), p.row.into(), p.lane.into())
+        });
     }
 }
 
-/// A spring with its direction frozen; `None` if it has none.
-fn freeze(
-    spring: &ContactSpring,
-    slots: [u32; 4],
-    place: &[Place],
-    blocks: &[Block],
-    scratch: &[Scratch],
-    [share, look_ahead]: [f32; 2],
-    which: usize,
-) -> Option<Link> {
-    let places = slots.map(|slot| place.get(slot as usize).copied());
-    let [Some(a), Some(b), Some(c), Some(d)] = places else { return None };
-    let places = [a, b, c, d];
-    let state = |p: &Place| {
-        let (block, row, l) = (&blocks[p.block as usize], p.row.into(), usize::from(p.lane));
-        let start = block.world_position(row, l);
-        if which == 0 {
-            (start, lane(&block.half, row, l))
-        } else {
-            let end = lane(&block.next, row, l) + block.origin_next[l];
-            (start.midpoint(end), lane(&block.v, row, l))
+impl Vectors {
+    /// What is left times the same solved, and what is left squared.
+    fn products(&self, level: Level) -> [f64; 2] {
+        let residual = &self.residual;
+        [dot(level, residual, &self.solved), dot(level, residual, residual)]
+    }
+}
+
+/// Where a point is and what it may do, at the start of a part of a step (`which` 0) or in its middle.
+#[inline]
+fn state_of(block: &Block, p: &Place, touch: &[u16], which: usize) -> PointState {
+    let (row, l) = (usize::from(p.row), usize::from(p.lane));
+    let start = block.world_position(row, l);
+    let (position, velocity) = if which == 0 {
+        (start, lane(&block.half, row, l))
+    } else {
+        let end = lane(&block.next, row, l) + block.origin_next[l];
+        (start.midpoint(end), lane(&block.v, row, l))
+    };
+    let freedom = match touch[row * LANES + l] {
+        _ if !is_free(block, p) => Freedom::Held,
+        0 => Freedom::Free,
+        touch => {
+            let touched = &block.touched[usize::from(touch) - 1];
+            if touched.sticks { Freedom::Held } else { Freedom::Across(touched.normal) }
         }
     };
-    let (mut way, mut velocity) = (Vec3::ZERO, Vec3::ZERO);
-    for i in 0..4 {
-        let (x, v) = state(&places[i]);
-        way += x * spring.weights[i];
-        velocity += v * spring.weights[i];
-    }
-    let length = way.length();
-    let direction = way.try_normalize()?;
-    let rate = velocity.dot(direction);
-    let lag = look_ahead * spring.stiffness + spring.damping;
-    let pull = share * (spring.stiffness * (length - spring.rest) + lag * rate);
-    let g = std::array::from_fn(|i| {
-        let (p, g) = (&places[i], direction * spring.weights[i]);
-        let block = &blocks[p.block as usize];
-        let at = usize::from(p.row) * LANES + usize::from(p.lane);
-        match scratch[p.block as usize].coupled.touch[at] {
-            _ if !is_free(block, p) => Vec3::ZERO,
-            0 => g,
-            touch => {
-                let touched = &block.touched[touch as usize - 1];
-                if touched.sticks { Vec3::ZERO } else { g - touched.normal * g.dot(touched.normal) }
-            }
-        }
-    });
-    let all_finite = pull.is_finite() && direction.is_finite();
-    all_finite.then_some(Link { slots, g, coefficient: share * lag, pull })
+    PointState { position, velocity, freedom }
 }
 
 /// Writes down which particles touch the body, or wipes it out again.
-fn mark_touches(blocks: &[Block], scratch: &mut [Scratch], on: bool) {
-    for (block, scratch) in blocks.iter().zip(scratch) {
-        for (i, touch) in block.touched.iter().enumerate() {
-            let at = usize::from(touch.row) * LANES + usize::from(touch.lane);
-            scratch.coupled.touch[at] = if on { i as u16 + 1 } else { 0 };
-        }
+fn mark_touches(block: &Block, scratch: &mut Scratch, on: bool) {
+    for (i, touch) in block.touched.iter().enumerate() {
+        let at = usize::from(touch.row) * LANES + usize::from(touch.lane);
+        scratch.coupled.touch[at] = if on { i as u16 + 1 } else { 0 };
     }
 }
 
-/// Points or springs that one task takes at least.
-const LEAST: usize = 1024;
-
-/// Number of a point that has no springs.
-const NONE: u32 = u32::MAX;
-
-/// The points that have springs, and how springs tie them.
-#[derive(Default)]
-struct Net {
-    /// The points in the order of the blocks.
-    place: Vec<Place>,
-    /// Per spring: its points in `place`.
-    ties: Vec<[u32; 4]>,
-    /// Per point: where its ends of springs begin; then the ends, each four times the spring's number
-    /// plus which of its points it is.
-    first: Vec<u32>,
-    ends: Vec<u32>,
-    /// Per point of the groom: its number in `place`.
-    slot: Vec<u32>,
-    value: Vec<Vec3>,
-    rate: Vec<f32>,
-    sum: Vec<Vec3>,
-}
-
-impl Net {
-    /// Takes over which points the springs tie.
-    fn tie(&mut self, springs: &[ContactSpring], order: &[u32], place: &[Place]) {
-        // Mark the points that have any, and number them in the order of the blocks.
-        self.slot.clear();
-        self.slot.resize(place.len(), NONE);
-        for point in springs.iter().flat_map(|s| s.points) {
-            if let Some(slot) = self.slot.get_mut(point as usize) {
-                *slot = 0;
-            }
-        }
-        self.place.clear();
-        for &point in order {
-            let slot = &mut self.slot[point as usize];
-            if *slot != NONE {
-                *slot = self.place.len() as u32;
-                self.place.push(place[point as usize]);
-            }
-        }
-        let (slot, ties) = (&self.slot, &mut self.ties);
-        ties.clear();
-        // A spring between points that are not there is tied to nothing.
-        let tie = |p: u32| slot.get(p as usize).copied().filter(|slot| *slot != NONE);
-        ties.extend(springs.iter().map(|s| match s.points.map(tie) {
-            [Some(a), Some(b), Some(c), Some(d)] => [a, b, c, d],
-            _ => [NONE; 4],
-        }));
-        // List the ends of springs at every point, in the order of the springs.
-        self.first.clear();
-        self.first.resize(self.place.len() + 1, 0);
-        let there = |tie: &&[u32; 4]| tie[0] != NONE;
-        for slot in self.ties.iter().filter(there).flatten() {
-            self.first[*slot as usize + 1] += 1;
-        }
-        for i in 1..self.first.len() {
-            self.first[i] += self.first[i - 1];
-        }
-        self.ends.clear();
-        self.ends.resize(4 * self.ties.len(), 0);
-        for (i, slot) in self.ties.iter().flatten().enumerate() {
-            if *slot != NONE {
-                let at = &mut self.first[*slot as usize];
-                self.ends[*at as usize] = i as u32;
-                *at += 1;
-            }
-        }
-        // Filling has moved every start to the next one's.
-        for i in (1..self.first.len()).rev() {
-            self.first[i] = self.first[i - 1];
-        }
-        if let Some(first) = self.first.first_mut() {
-            *first = 0;
-        }
-        self.value.resize(self.place.len(), Vec3::ZERO);
-        self.sum.resize(self.place.len(), Vec3::ZERO);
-        self.rate.resize(self.ties.len(), 0.0);
-    }
-
-    /// Multiplies the vectors that `of` picks with all springs; the sums are the product.
-    fn multiply(
-        &mut self,
-        links: &[Link],
-        scratch: &[Scratch],
-        of: impl Fn(&Scratch) -> &Vec<f32> + Sync,
-    ) {
-        self.value.par_iter_mut().zip(&self.place).with_min_len(LEAST).for_each(|(value, p)| {
-            *value = lane(of(&scratch[p.block as usize]), p.row.into(), p.lane.into());
-        });
-        let value = &self.value;
-        self.rate.par_iter_mut().zip(links).with_min_len(LEAST).for_each(|(rate, link)| {
-            *rate = 0.0;
-            if link.coefficient != 0.0 {
-                let part = |i: usize| link.g[i].dot(value[link.slots[i] as usize]);
-                *rate = link.coefficient * (part(0) + part(1) + part(2) + part(3));
-            }
-        });
-        self.sum_up(links);
-    }
-
-    /// The sums are what the springs pull.
-    fn pull(&mut self, links: &[Link]) {
-        self.rate
-            .par_iter_mut()
-            .zip(links)
-            .with_min_len(LEAST)
-            .for_each(|(rate, link)| *rate = link.pull);
-        self.sum_up(links);
-    }
-
-    /// Adds up what the springs at every point give.
-    fn sum_up(&mut self, links: &[Link]) {
-        let (ends, rate) = (&self.ends, &self.rate);
-        self.sum.par_iter_mut().zip(self.first.par_windows(2)).with_min_len(LEAST).for_each(
-            |(sum, range)| {
-                *sum = Vec3::ZERO;
-                for &end in &ends[range[0] as usize..range[1] as usize] {
-                    let (spring, which) = (end as usize / 4, end as usize % 4);
-                    *sum += links[spring].g[which] * rate[spring];
-                }
-            },
-        );
-    }
-
-    /// Adds the sums of some points, times a factor, to their block's vector.
-    fn add(&self, slots: &Range<usize>, factor: f32, to: &mut [f32]) {
-        for (p, sum) in self.place[slots.clone()].iter().zip(&self.sum[slots.clone()]) {
-            add_lane(to, p, *sum * factor);
-        }
+/// Adds the springs' sums of some points, times a factor, to their block's vector.
+fn add_sums(net: &Net, place: &[Place], points: &Range<usize>, factor: f32, to: &mut [f32]) {
+    for (p, sum) in place[points.clone()].iter().zip(&net.sums()[points.clone()]) {
+        let (row, l) = (p.row.into(), p.lane.into());
+        set_lane(to, row, l, lane(to, row, l) + *sum * factor);
     }
 }
 
-/// Brings a value of every point together in the groom's order.
+/// Brings a value of every point together.
 fn gather(
     out: &mut [Vec3],
     place: &[Place],
@@ -561,10 +402,8 @@ fn gather(
     });
 }
 
-fn add_lane(to: &mut [f32], p: &Place, v: Vec3) {
-    let old = lane(to, p.row.into(), p.lane.into());
-    set_lane(to, p.row.into(), p.lane.into(), old + v);
-}
+/// Points that one task takes at least.
+const LEAST: usize = 1024;
 
 fn is_free(block: &Block, p: &Place) -> bool {
     block.free[usize::from(p.row)] >> p.lane & 1 == 1
@@ -574,19 +413,44 @@ fn solve_strands(level: Level, rows: usize, band: &[f32], vector: &mut [f32]) {
     banded::solve_lanes(level, &band[..rows * ROW], vector);
 }
 
-/// Adds up what every block gives, in the order of the blocks.
-fn sum(blocks: &mut [Block], scratch: &mut [Scratch], of: impl Fn(&Scratch) -> f64 + Sync) -> f64 {
-    in_halves(blocks, scratch, 1, &|_, scratch| scratch.coupled.sum = of(scratch));
-    scratch.iter().map(|s| s.coupled.sum).sum()
+/// Adds up one of the sums of all blocks, in their order.
+fn add_up(scratch: &[Scratch], which: usize) -> f64 {
+    scratch.iter().map(|s| s.coupled.sums[which]).sum()
 }
 
-/// The product of two vectors, in sixteen sums that are added up last.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    let mut sums = [0.0f64; LANES];
-    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
-        for l in 0..LANES {
-            sums[l] += f64::from(a[l]) * f64::from(b[l]);
+/// The product of two vectors of a block, in sixteen sums that are added up last.
+fn dot(level: Level, a: &[f32], b: &[f32]) -> f64 {
+    #[inline(always)]
+    fn lanes<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> [f32; LANES] {
+        let mut sum = f32x16::splat(simd, 0.0);
+        for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
+            sum += f32x16::from_slice(simd, a) * f32x16::from_slice(simd, b);
         }
+        let mut sums = [0.0; LANES];
+        sum.store_slice(&mut sums);
+        sums
     }
-    sums.iter().sum()
+    let sums = dispatch!(level, simd => lanes(simd, a, b));
+    sums.into_iter().map(f64::from).sum()
+}
+
+/// `to += factor * from`
+fn add_scaled(level: Level, to: &mut [f32], from: &[f32], factor: f32) {
+    dispatch!(level, simd => combine(simd, to, 1.0, from, factor));
+}
+
+/// `to = factor * to + from`
+fn scale_and_add(level: Level, to: &mut [f32], factor: f32, from: &[f32]) {
+    dispatch!(level, simd => combine(simd, to, factor, from, 1.0));
+}
+
+/// `to = own * to + factor * from`
+#[inline(always)]
+fn combine<S: Simd>(simd: S, to: &mut [f32], own: f32, from: &[f32], factor: f32) {
+    let (own, factor) = (f32x16::splat(simd, own), f32x16::splat(simd, factor));
+    let (to, from) = (to.as_chunks_mut::<LANES>().0, from.as_chunks::<LANES>().0);
+    for (to, from) in to.iter_mut().zip(from) {
+        let sum = own * f32x16::from_slice(simd, to) + factor * f32x16::from_slice(simd, from);
+        sum.store_slice(to);
+    }
 }

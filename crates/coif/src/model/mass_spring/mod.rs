@@ -23,6 +23,7 @@ mod ends;
 mod homogenise;
 mod limit;
 pub mod link;
+mod net;
 mod part;
 pub mod plain;
 mod samples;
@@ -274,9 +275,9 @@ impl MassSpring {
                 scratch.coupled = Vectors::new(rows);
             }
         }
-        let (place, scale) = (&self.place, self.scale);
+        let Self { place, scratch, scale, .. } = self;
         self.coupling = contact.map(|contact| {
-            Coupling::new(contact, place.clone(), scale, tolerance, most_iterations)
+            Coupling::new(contact, place, scratch, *scale, tolerance, most_iterations)
         });
     }
 

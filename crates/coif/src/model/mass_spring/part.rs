@@ -180,28 +180,28 @@ impl Work<'_> {
     /// Finds pairs of hairs that are near each other.
     fn find_contacts(&mut self, part: &Part) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.find(self.blocks, self.scratch, part.h);
+            coupling.find(self.blocks, part.h);
         }
     }
 
     /// Step 3.
     fn repel_half_velocity(&mut self, part: &Part) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.repel(self.blocks, |b| &b.half, |b| &mut b.half, part.h);
+            coupling.repel(self.blocks, self.scratch, |b| &b.half, |b| &mut b.half, part.h);
         }
     }
 
     /// Step 9.
     fn repel_velocity(&mut self, part: &Part) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.repel(self.blocks, |b| &b.v, |b| &mut b.v, part.h);
+            coupling.repel(self.blocks, self.scratch, |b| &b.v, |b| &mut b.v, part.h);
         }
     }
 
     /// Step 6.
     fn collide_with_hair(&mut self, part: &Part) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.collide(self.blocks, part.h);
+            coupling.collide(self.blocks, self.scratch, part.h);
         }
     }
 
