@@ -7,6 +7,7 @@
 mod notices;
 mod peaks;
 mod resume;
+mod strips;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -18,6 +19,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::peaks::Peaks;
+use self::strips::StripsFile;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::picture_file::PictureFile;
@@ -91,6 +93,9 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         let message = "--resume needs -o with the folder of the simulation to go on with";
         return Err(Failure::new(message, "add for instance: -o run"));
     }
+    if let Some(Target::Strips(path)) = &target {
+        strips::check(path, scene)?;
+    }
     if let Some(target) = &target {
         target.probe(plan.resume, plan.overwrite)?;
     }
@@ -108,6 +113,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     let mut simulation = built.simulation()?;
     let mut peaks = Peaks::default();
     let mut first = 0;
+    let mut strips_file = None;
     let writer = match target {
         Some(Target::Cache(folder)) => {
             let scene = plan.source.portable();
@@ -121,6 +127,10 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         }
         Some(Target::Sequence(sequence)) => Some(Writer::Sequence(sequence)),
         Some(Target::Last(path)) => Some(Writer::Last(path)),
+        Some(Target::Strips(path)) => {
+            strips_file = Some(StripsFile::start(&path, &simulation));
+            None
+        }
         None => None,
     };
     let mut camera = film.take().map(|(renderer, file)| {
@@ -156,6 +166,9 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
                 let lost = writer.write(frame, is_last, &built.groom, strands.positions())?;
                 note(&mut warnings, lost, |text| progress.warn(talk, text));
             }
+            if let Some(file) = &mut strips_file {
+                file.push(&simulation);
+            }
             if let Some(Writer::Cache(cache)) = &writer {
                 resume::keep(cache, frame, is_last, &simulation, &peaks)?;
             }
@@ -176,6 +189,9 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
 
     // Complete the files and sum up.
     let mut outputs = Vec::new();
+    if let Some(file) = strips_file {
+        file.finish(fps, studio::hair_color(&scene.render))?;
+    }
     if let Some(path) = &plan.target {
         outputs.push(path.display().to_string());
     }

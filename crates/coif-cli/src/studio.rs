@@ -179,6 +179,12 @@ fn camera(render: &RenderSettings, bounds: (Vec3, Vec3), auto: View, aspect: f32
     }
 }
 
+/// The one colour that stands for the hair of a scene, linear RGB.
+pub(crate) fn hair_color(render: &RenderSettings) -> Vec3 {
+    let look = look(render.hair);
+    (look.root_color + look.tip_color) * 0.5
+}
+
 /// The look of hair of this colour.
 fn look(color: HairColor) -> HairLook {
     match color {

@@ -1,5 +1,5 @@
-//! Where the hair of a simulation goes: a folder with every frame, numbered files, or one file with
-//! the last frame. Everything is checked before the first step and written whole.
+//! Where the hair of a simulation goes: a folder with every frame, numbered files, one file with the
+//! last frame, or one file with the strips of every frame. Everything is checked before the first step and written whole.
 
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,14 @@ pub(crate) enum Target {
     Sequence(SequenceName),
     /// One file with the last frame.
     Last(PathBuf),
+    /// One file with the strips of every frame.
+    Strips(PathBuf),
 }
 
 /// Formats that hair is written to.
 const GROOM_ENDINGS: [&str; 2] = ["hair", "obj"];
+/// What strips are written to, with their motion.
+const STRIPS_ENDING: &str = "glb";
 /// Endings that belong to `--render`.
 const PICTURE_ENDINGS: [&str; 5] = ["png", "mp4", "gif", "apng", "jpg"];
 
@@ -34,11 +38,14 @@ impl Target {
         if ends_with_slash || path.is_dir() || ending.is_empty() {
             return Ok(Self::Cache(path.into()));
         }
+        if ending == STRIPS_ENDING {
+            return Ok(Self::Strips(path.into()));
+        }
         if !GROOM_ENDINGS.contains(&ending.as_str()) {
             let hint = if PICTURE_ENDINGS.contains(&ending.as_str()) {
                 format!("pictures and films go to --render {}", path.display())
             } else {
-                format!("use .hair, .obj, or a folder: {}/", path.display())
+                format!("use .hair, .obj, .glb (strips), or a folder: {}/", path.display())
             };
             let message = format!("{}: hair cannot be written as '.{ending}'", path.display());
             return Err(Failure::new(message, hint));
@@ -54,7 +61,7 @@ impl Target {
         match self {
             Self::Cache(folder) => probe_folder(folder, resume, overwrite),
             Self::Sequence(sequence) => probe_file(&sequence.frame(0)),
-            Self::Last(path) => probe_file(path),
+            Self::Last(path) | Self::Strips(path) => probe_file(path),
         }
     }
 }
@@ -148,6 +155,7 @@ mod tests {
         assert_eq!(kind("run.v2/").unwrap(), Target::Cache("run.v2/".into()));
         assert_eq!(kind("a.hair").unwrap(), Target::Last("a.hair".into()));
         assert!(matches!(kind("a.##.OBJ").unwrap(), Target::Sequence(_)));
+        assert_eq!(kind("a.GLB").unwrap(), Target::Strips("a.GLB".into()));
         for (name, way_out) in [("a.mp4", "--render"), ("a.abc", ".hair, .obj")] {
             let Err(Failure::Error { hint: Some(hint), .. }) = kind(name) else { panic!("{name}") };
             assert!(hint.contains(way_out), "{hint}");

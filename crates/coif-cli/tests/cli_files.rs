@@ -219,3 +219,32 @@ fn mass_spring_hair_and_moving_fields_are_true() {
         assert!(rows.iter().all(|row| row["pass"] == true), "{rows:?}");
     }
 }
+
+/// Strips leave as one mesh that moves, with as many targets as there are frames after the first.
+#[test]
+fn strips_are_written_as_a_mesh_that_moves() {
+    let folder = Folder::new();
+    let sets = ["--set", "body.resolution=0.02", "--set", "groom.strands=60", "--frames", "5"];
+    let bob = [&["simulate", "strips-bob", "-o", "bob.glb"][..], &sets].concat();
+    let outcome = folder.json(&bob);
+    assert_eq!(outcome["model"], "cantilever");
+    assert_eq!(outcome["outputs"][0], "bob.glb");
+    let bytes = std::fs::read(folder.path("bob.glb")).expect("the file");
+    assert!(bytes.starts_with(b"glTF"));
+    let length = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize;
+    let document: serde_json::Value =
+        serde_json::from_slice(&bytes[20..20 + length]).expect("JSON");
+    let primitive = &document["meshes"][0]["primitives"][0];
+    assert_eq!(primitive["targets"].as_array().map(Vec::len), Some(4));
+    let position = primitive["attributes"]["POSITION"].as_u64().expect("a number") as usize;
+    // 60 strands are in 60 strips of 14 joints, two vertices each.
+    assert_eq!(document["accessors"][position]["count"], 60 * 14 * 2);
+    assert_eq!(document["animations"].as_array().map(Vec::len), Some(1));
+
+    // A model without strips says which one has them.
+    let still = [&["simulate", "still", "-o", "still.glb"][..], &sets].concat();
+    let message = folder.fails(&still);
+    assert!(message.contains("model.name=cantilever"), "{message}");
+    folder.write("a.hair", two_strands());
+    assert!(folder.fails(&["convert", "a.hair", "a.glb"]).contains("coif simulate"));
+}

@@ -24,6 +24,7 @@
 //! ```
 
 pub mod atomic;
+pub mod gltf;
 pub mod hair;
 pub mod obj;
 

@@ -198,6 +198,7 @@ fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
         particles: source.particles.map(|n| n as usize),
         seed: source.seed,
         length: source.length,
+        strips: source.strips,
         fibre: scene.fibre,
     }
 }

@@ -67,6 +67,13 @@ impl FittedMesh {
         for p in groom.strands.positions_mut() {
             *p = (*p - self.offset) / self.scale;
         }
+        if let Some(strips) = groom.strips.as_deref_mut() {
+            let edges = strips.edges.positions_mut().iter_mut();
+            edges
+                .chain(&mut strips.virtual_point)
+                .for_each(|p| *p = (*p - self.offset) / self.scale);
+            strips.width.iter_mut().for_each(|w| *w /= self.scale);
+        }
         for root in &mut groom.roots {
             root.rest_frame = mesh.triangle_frame(root.triangle as usize);
         }

@@ -2,11 +2,11 @@
 
 use coif::contact::volume;
 use coif::model::follow_the_leader::{self, Ends};
-use coif::model::{ModelSettings, explicit_spring, position_based};
+use coif::model::{ModelSettings, cantilever, explicit_spring, position_based};
 use coif_scene::file::{
     Background, BodyFile, BodyShape, BodySource, BuiltInBody, Camera, Collide, ColliderShape,
     ColliderSpec, FieldScene, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset, KeyInfo,
-    Motion, Scene, Style, UpAxis, Values, View, keys,
+    Motion, Scene, StripScene, Style, UpAxis, Values, View, keys,
 };
 use glam::Vec3;
 use proptest::collection::vec;
@@ -24,6 +24,16 @@ fn text() -> impl Strategy<Value = String> {
     vec(prop_oneof![odd, any::<char>()], 0..12).prop_map(String::from_iter)
 }
 
+/// Strips have their own values only where they grow.
+fn strips() -> impl Strategy<Value = StripScene> {
+    let sizes = (10.0..=1e5f32, 0.0005..=0.2f32, 1..=200u32, vec3(-1.0, 1.0));
+    let lie = (0.0..=1.0f32, 0.0..=1000.0f32, 1..=64u32, 0.0..=0.1f32);
+    (sizes, lie).prop_map(|((density, width, segments, tangent), lie)| {
+        let (lift, weight, layers, layer_distance) = lie;
+        StripScene { density, width, segments, tangent, lift, weight, layers, layer_distance }
+    })
+}
+
 fn groom() -> impl Strategy<Value = GroomSource> {
     let style = (
         select(Style::ALL),
@@ -32,9 +42,12 @@ fn groom() -> impl Strategy<Value = GroomSource> {
         option::of(2..=40_000_000u32),
         0..=i64::MAX as u64,
         option::of(0.002..=3.0f32),
+        strips(),
     )
-        .prop_map(|(style, strands, points, particles, seed, length)| {
-            GroomSource::Style(GroomStyle { style, strands, points, particles, seed, length })
+        .prop_map(|(style, strands, points, particles, seed, length, strips)| {
+            let strips = if style == Style::Strips { strips } else { StripScene::default() };
+            let source = GroomStyle { style, strands, points, particles, seed, length, strips };
+            GroomSource::Style(source)
         });
     let file = (
         text(),
@@ -120,7 +133,16 @@ fn model() -> impl Strategy<Value = ModelSettings> {
         (m.stretch_modulus, m.stretch_damping, m.substeps) = own;
         ModelSettings::ExplicitSpring(m)
     });
-    prop_oneof![leader, position_based, spring]
+    let own = (0.0..=1.0f32, 0.0..=1.0f32, 0.0..=0.1f32, 0.0..=1.0f32, 1..=200usize, 1..=64u32);
+    let beams = (shared(), own).prop_map(|(shared, own)| {
+        let mut m = cantilever::Settings::default();
+        (m.style_time, m.damping, m.hold_shape) = shared;
+        (m.trail, m.inertia, m.layer_distance, ..) = own;
+        (.., m.wisps.radius, m.wisps.segments, m.wisps.layers) = own;
+        m.bend_variation = m.trail;
+        ModelSettings::Cantilever(m)
+    });
+    prop_oneof![leader, position_based, spring, beams]
 }
 
 /// What hair touches; the surface has its own values only where hair touches it.

@@ -2,15 +2,19 @@
 
 mod scene;
 
-use coif::model::ModelSettings;
+use coif::model::{ModelSettings, cantilever};
 use scene::{Shake, groom, simulation};
 
-fn run(threads: usize, seconds: f64) -> u64 {
+/// The models that split their work in their own ways.
+fn models() -> [ModelSettings; 2] {
+    [ModelSettings::default(), ModelSettings::Cantilever(cantilever::Settings::default())]
+}
+
+fn run(model: &ModelSettings, threads: usize, seconds: f64) -> u64 {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     pool.install(|| {
         let hair = groom(333, |s| 5 + s % 30);
-        let mut sim =
-            simulation(hair, Shake { angle: 0.8, height: 0.05 }, &ModelSettings::default());
+        let mut sim = simulation(hair, Shake { angle: 0.8, height: 0.05 }, model);
         sim.advance_to(seconds);
         sim.state_hash()
     })
@@ -18,24 +22,34 @@ fn run(threads: usize, seconds: f64) -> u64 {
 
 #[test]
 fn same_bits_for_any_number_of_threads_and_twice_in_a_row() {
-    let one = run(1, 0.5);
-    for threads in [1, 2, 3] {
-        assert_eq!(run(threads, 0.5), one, "{threads} threads");
+    for model in models() {
+        let one = run(&model, 1, 0.5);
+        for threads in [1, 2, 3] {
+            assert_eq!(run(&model, threads, 0.5), one, "{}, {threads} threads", model.name());
+        }
     }
 }
 
 #[test]
 fn a_restored_checkpoint_goes_on_with_the_same_bits() {
+    for model in models() {
+        goes_on_with_the_same_bits(&model);
+    }
+}
+
+fn goes_on_with_the_same_bits(model: &ModelSettings) {
     let start = || {
         let hair = groom(50, |_| 20);
-        simulation(hair, Shake { angle: 0.8, height: 0.05 }, &ModelSettings::default())
+        simulation(hair, Shake { angle: 0.8, height: 0.05 }, model)
     };
     let mut whole = start();
     whole.advance_to(0.25);
     let saved = whole.checkpoint();
+    let hash_at_save = whole.state_hash();
     whole.advance_to(0.5);
     let mut resumed = start();
-    resumed.restore(&saved).unwrap();
+    resumed.restore(&saved).expect("its own checkpoint");
+    assert_eq!(resumed.state_hash(), hash_at_save, "as it was");
     assert_eq!(resumed.time(), 0.25);
     resumed.advance_to(0.5);
     assert_eq!(resumed.state_hash(), whole.state_hash());
@@ -44,8 +58,7 @@ fn a_restored_checkpoint_goes_on_with_the_same_bits() {
     for cut in [0, 7, 20, saved.len() - 1] {
         assert!(start().restore(&saved[..cut]).is_err(), "cut at {cut}");
     }
-    let mut other =
-        simulation(groom(51, |_| 20), Shake { angle: 0.0, height: 0.0 }, &ModelSettings::default());
+    let mut other = simulation(groom(51, |_| 20), Shake { angle: 0.0, height: 0.0 }, model);
     assert!(other.restore(&saved).is_err());
 }
 

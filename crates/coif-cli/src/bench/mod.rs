@@ -4,6 +4,7 @@
 //! To add one: write a file with a `BENCHMARK` and name it in [`ALL`].
 
 mod bandwidth;
+mod cantilever;
 mod distance_field;
 mod ftl;
 mod mass_spring;
@@ -27,6 +28,7 @@ use crate::units;
 pub(crate) const ALL: &[Benchmark] = &[
     ftl::BENCHMARK,
     mass_spring::BENCHMARK,
+    cantilever::BENCHMARK,
     volume::BENCHMARK,
     distance_field::BENCHMARK,
     pictures::BENCHMARK,

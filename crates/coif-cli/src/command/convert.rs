@@ -69,6 +69,15 @@ impl Convert {
                 "simulate it: coif simulate SCENE -o OUT.hair",
             ));
         }
+        if ending(&self.output) == "glb" {
+            return Err(Failure::new(
+                format!(
+                    "{}: strips are written by the simulation that moves them",
+                    self.output.display()
+                ),
+                "simulate them: coif simulate SCENE --set model.name=cantilever -o OUT.glb",
+            ));
+        }
         if !["hair", "obj"].contains(&ending(&self.output).as_str()) {
             return Err(Failure::new(
                 format!("{}: no format with this extension", self.output.display()),

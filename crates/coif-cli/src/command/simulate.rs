@@ -25,6 +25,7 @@ use crate::units;
   coif simulate spin -o run --resume                   go on after Ctrl-C or a crash
   coif simulate my.toml -o 'hair.####.obj'             numbered files for another program
   coif simulate my.toml -o end.hair                    the last frame only
+  coif simulate strips-bob -o bob.glb                  a mesh that moves, for an engine
   coif simulate spin --set groom.style=bob --set body.speed=2 --render bob.gif
 
 Keys for --set: 'coif scenes --reference'. A scene to start from: 'coif scenes demo > my.toml'.")]
@@ -32,7 +33,8 @@ pub(crate) struct Simulate {
     /// Scene file or name of a built-in scene
     scene: String,
     /// Where the hair goes: a folder (every frame, can be resumed), NAME.####.hair or NAME.####.obj
-    /// (numbered files), or one .hair or .obj file (the last frame)
+    /// (numbered files), one .hair or .obj file (the last frame), or one .glb file (the strips of model
+    /// cantilever as a textured mesh with all of its motion)
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Make a film (.mp4, .gif, .apng, NAME.####.png) or a picture of the last frame (.png)

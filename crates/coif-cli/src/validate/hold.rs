@@ -2,7 +2,7 @@
 //! gravity; the largest way that a tip goes, over the length of its strand, stays below 1 %.
 
 use coif::groom::Strands;
-use coif::model::{follow_the_leader, mass_spring};
+use coif::model::{cantilever, follow_the_leader, mass_spring};
 use coif_scene::file::Style;
 
 use super::{Check, Findings, Plot, Row, built_in};
@@ -24,7 +24,7 @@ struct Case {
 }
 
 /// Mass-spring hair takes sixteen parts a frame, so that one row of lanes of each style has to do.
-const CASES: [Case; 2] = [
+const CASES: [Case; 3] = [
     Case { model: follow_the_leader::NAME, strands: 400, suffix: "", sets: &[] },
     Case {
         model: mass_spring::NAME,
@@ -32,6 +32,7 @@ const CASES: [Case; 2] = [
         suffix: "-mass-spring",
         sets: &["time.steps_per_second=60"],
     },
+    Case { model: cantilever::NAME, strands: 400, suffix: "-cantilever", sets: &[] },
 ];
 
 /// Largest drift of a tip over the length of its strand that nobody sees.

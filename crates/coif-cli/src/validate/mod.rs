@@ -10,6 +10,7 @@ mod length;
 mod level_set;
 mod plot;
 mod rope;
+mod strips;
 
 use coif::simulation::Simulation;
 use coif_scene::{Scene, build, builtin};
@@ -19,8 +20,15 @@ pub(crate) use self::plot::Plot;
 use crate::failure::Failure;
 
 /// All checks, in the order in which they run.
-pub(crate) const ALL: &[Check] =
-    &[hold::CHECK, length::CHECK, chain::CHECK, rope::CHECK, cantilever::CHECK, level_set::CHECK];
+pub(crate) const ALL: &[Check] = &[
+    hold::CHECK,
+    length::CHECK,
+    chain::CHECK,
+    rope::CHECK,
+    cantilever::CHECK,
+    level_set::CHECK,
+    strips::CHECK,
+];
 
 /// A check that can be asked for by name.
 pub(crate) struct Check {

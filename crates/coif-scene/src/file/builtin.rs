@@ -39,10 +39,15 @@ const SCENES: &[(&str, &str)] = scenes![
     "long-curly-5k",
     "medium-10k-wind",
     "full-head-100k",
+    "strips-short",
+    "strips-bob",
+    "strips-long",
+    "strips-ponytail",
 ];
 
 /// The names of all built-in scenes: the demo, one per style, one per motion, wind, a yardstick,
-/// the characters of `muller2012`, and the single hairs and heads of `selle2008`.
+/// the characters of `muller2012`, the single hairs and heads of `selle2008`, and four heads of strips as
+/// in `jung2005`.
 pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
     SCENES.iter().map(|(name, _)| *name)
 }

@@ -52,6 +52,8 @@ choice! {
         Single = "single",
         /// The same, as coils.
         Coil = "coil",
+        /// Strips of hair in layers over the scalp; the keys `strip_...` say how.
+        Strips = "strips",
     }
 }
 
@@ -187,8 +189,7 @@ choice! {
 /// Backgrounds with a name.
 pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
 /// Models that the design names and that cannot be simulated yet.
-pub(crate) const PLANNED_MODELS: &[&str] =
-    &["hair-mesh", "cantilever", "super-helix", "rigid-links"];
+pub(crate) const PLANNED_MODELS: &[&str] = &["hair-mesh", "super-helix", "rigid-links"];
 /// Ways hair touches hair.
 pub(crate) const CONTACTS: &[&str] = &[volume::NAME, "stiction", "repulsion", "edge-collision"];
 /// Ways hair touches hair that the design names and that cannot be simulated yet.

@@ -34,7 +34,7 @@ pub use collider::{ColliderShape, ColliderSpec};
 pub use error::{Place, Problem, SceneError};
 pub use scene::{
     Background, BodyFile, BodyScene, BodySource, BuiltInBody, Camera, FieldScene, GroomFile,
-    GroomSource, GroomStyle, HairColor, RenderSettings, Scene, Time,
+    GroomSource, GroomStyle, HairColor, RenderSettings, Scene, StripScene, Time,
 };
 pub use schema::{KeyInfo, Values};
 pub use write::{keys, reference};

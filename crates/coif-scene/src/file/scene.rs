@@ -2,6 +2,7 @@
 
 use coif::contact::{strand_contact, volume};
 use coif::groom::Fibre;
+use coif::groom::strips::scalp;
 use coif::model::ModelSettings;
 use coif::simulation::{Surface, Wind, World};
 use glam::Vec3;
@@ -109,6 +110,39 @@ pub struct GroomStyle {
     pub seed: u64,
     /// Length of the longest strands (m), 0.002 to 3. Default: the style's own.
     pub length: Option<f32>,
+    /// How strips grow; counts only with [`Style::Strips`].
+    pub strips: StripScene,
+}
+
+/// Strips in layers over the scalp.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StripScene {
+    /// Strips per area in each layer (1/m^2), 10 to 100000. Default: 1500.
+    pub density: f32,
+    /// Width of a strip (m), 0.0005 to 0.2. Default: 0.022.
+    pub width: f32,
+    /// Segments of a strip, 1 to 200. Default: 13.
+    pub segments: u32,
+    /// Where hair is combed to. Default: back and down.
+    pub tangent: Vec3,
+    /// How far strips stand off at the root, 0 to 1. Default: 0.15.
+    pub lift: f32,
+    /// How much weight bends a strip down as it grows (1/m), 0 to 1000. Default: 24.
+    pub weight: f32,
+    /// Layers, 1 to 64. Default: 4.
+    pub layers: u32,
+    /// From one layer to the next (m), 0 to 0.1. Default: 0.0025.
+    pub layer_distance: f32,
+}
+
+impl Default for StripScene {
+    fn default() -> Self {
+        let scalp::Settings { density, width, tangent, lift, weight, layers, .. } =
+            scalp::Settings::default();
+        let scalp::Settings { segments, layer_distance, .. } = scalp::Settings::default();
+        let segments = segments as u32;
+        Self { density, width, segments, tangent, lift, weight, layers, layer_distance }
+    }
 }
 
 impl Default for GroomStyle {
@@ -120,6 +154,7 @@ impl Default for GroomStyle {
             particles: None,
             seed: 1,
             length: None,
+            strips: StripScene::default(),
         }
     }
 }

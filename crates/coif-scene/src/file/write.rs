@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use coif::model::ModelSettings;
 
-use super::choices::Collide;
+use super::choices::{Collide, Style};
 use super::collider::ColliderDraft;
 use super::keys::{COLLIDER, CONTACT_TABLES, SECTIONS};
 use super::numbers::f64_text;
 use super::read::joined;
-use super::scene::Scene;
+use super::scene::{GroomSource, GroomStyle, Scene};
 use super::schema::{Key, KeyInfo, Kind, Needs, Section, Values, string_text};
 
 /// Where comments start in a written scene file (characters).
@@ -123,6 +123,8 @@ pub fn keys() -> Vec<KeyInfo> {
         let mut all_on = Scene::default();
         CONTACT_TABLES.iter().for_each(|contact| (contact.switch_on)(&mut all_on));
         all_on.body.collide = Collide::DistanceField;
+        all_on.groom =
+            GroomSource::Style(GroomStyle { style: Style::Strips, ..GroomStyle::default() });
         all.extend(section.keys.iter().map(|key| {
             let default = key.value_text(&defaults).or_else(|| key.value_text(&all_on));
             info(section.path, key, default)

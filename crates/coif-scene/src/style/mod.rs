@@ -11,6 +11,7 @@ mod grow;
 mod locks;
 mod ponytail;
 mod single;
+mod strips;
 
 use coif::body::{Collider, MovingCollider, Shape, TriangleMesh};
 use coif::groom::{Fibre, Groom, Strands};
@@ -20,7 +21,7 @@ use rayon::prelude::*;
 
 use self::locks::Locks;
 use crate::figure::Figure;
-use crate::file::Style;
+use crate::file::{StripScene, Style};
 use crate::random::Random;
 use crate::roots::{Root, scatter};
 
@@ -39,6 +40,8 @@ pub struct StyleRequest {
     pub seed: u64,
     /// Length of the longest strands (m), or the style's own.
     pub length: Option<f32>,
+    /// How strips grow, if the style is strips.
+    pub strips: StripScene,
     /// What it is made of.
     pub fibre: Fibre,
 }
@@ -79,6 +82,8 @@ fn recipe(style: Style, length: Option<f32>) -> Recipe {
         Style::Tuft => (0.30, grow::long, None),
         Style::Single => (0.15, single::straight, None),
         Style::Coil => (0.20, single::coil, None),
+        // Strips do not grow strand by strand: see `strips.rs`.
+        Style::Strips => (strips::LENGTH, single::straight, None),
     };
     let length = length.unwrap_or(own);
     let coat = matches!(style, Style::Shaggy | Style::Silky);
@@ -94,6 +99,9 @@ const MOST_PUSHES: usize = 24;
 
 /// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
 pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
+    if request.style == Style::Strips {
+        return strips::groom(figure, mesh, request);
+    }
     let normals = mesh.vertex_normals();
     let patch = patch(figure, mesh, request.style);
     let density = |_: usize, p: Vec3| match patch {
@@ -142,7 +150,19 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     groom.roots = roots.iter().map(|r| r.binding).collect();
     // Single hairs are for experiments: the same all along.
     let tapers = !matches!(request.style, Style::Single | Style::Coil);
-    for s in 0..if tapers { strands.len() } else { 0 } {
+    if tapers {
+        taper(&mut groom);
+    }
+    if let Some(fine) = recipe.fine_below {
+        thin_short_hair(&mut groom, fine);
+    }
+    groom.color = colors(figure, request.style, &roots, &groom.strands);
+    Some(groom)
+}
+
+/// Makes strands thinner towards their tips.
+fn taper(groom: &mut Groom) {
+    for s in 0..groom.strands.strand_count() {
         let points = groom.strands.points_of(s);
         let n = points.len();
         for (i, r) in groom.radius[points].iter_mut().enumerate() {
@@ -150,11 +170,6 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
             *r *= 1.0 - 0.75 * ((along - 0.55) / 0.45).max(0.0);
         }
     }
-    if let Some(fine) = recipe.fine_below {
-        thin_short_hair(&mut groom, fine);
-    }
-    groom.color = colors(figure, request.style, &roots, &groom.strands);
-    Some(groom)
 }
 
 /// Where the roots are, if they are not all over: centre and radius (m).
@@ -283,6 +298,7 @@ mod tests {
             particles: None,
             seed: 1,
             length: None,
+            strips: StripScene::default(),
             fibre: Fibre::default(),
         }
     }

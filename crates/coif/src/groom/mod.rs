@@ -1,4 +1,4 @@
-//! Hair as it was made: strands, roots on the scalp, fibre material.
+//! Hair as it was made: strands, roots on the scalp, fibre material, strips.
 //!
 //! A groom never changes while it is simulated; a model copies what it needs into its own layout.
 
@@ -6,6 +6,7 @@ mod fibre;
 mod resample;
 mod roots;
 mod strands;
+pub mod strips;
 mod validate;
 
 pub use fibre::Fibre;
@@ -31,6 +32,8 @@ pub struct Groom {
     pub roots: Vec<RootBinding>,
     /// What the hair is made of.
     pub fibre: Fibre,
+    /// The strips that the strands lie in, if the hair was made as strips.
+    pub strips: Option<Box<strips::Strips>>,
 }
 
 impl Groom {
@@ -45,6 +48,7 @@ impl Groom {
             embedded: vec![1; count],
             roots: Vec::new(),
             fibre,
+            strips: None,
         }
     }
 }

@@ -28,6 +28,9 @@ impl Groom {
                 return Err(Error::WrongCount { what, found, expected });
             }
         }
+        if let Some(strips) = &self.strips {
+            strips.validate(strands)?;
+        }
         for (s, strand) in self.strands.iter().enumerate() {
             if strand.len() < 2 {
                 return Err(Error::ShortStrand { strand: s, points: strand.len() });
@@ -102,6 +105,8 @@ impl Groom {
             if !self.roots.is_empty() {
                 self.roots = kept_strands.iter().map(|&s| self.roots[s]).collect();
             }
+            // Strips name strands: without one of them they belong to another groom.
+            self.strips = self.strips.take().filter(|_| dropped.1 == 0);
             let positions = kept.iter().map(|&p| self.strands.positions()[p]).collect();
             self.strands = super::Strands::from_counts(counts, positions).unwrap_or_default();
         }

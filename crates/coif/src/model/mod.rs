@@ -2,6 +2,7 @@
 //!
 //! A model owns its state and advances it. It sees an [`Environment`] and gives back strands.
 
+pub mod cantilever;
 mod chains;
 pub mod explicit_spring;
 pub mod follow_the_leader;
@@ -15,6 +16,7 @@ use crate::body::distance_field::DistanceField;
 use crate::body::level_set_time::LevelSetInTime;
 use crate::contact::{HairContact, Samples};
 use crate::groom::Groom;
+use crate::groom::strips::{StripPose, Strips};
 use crate::math::{RigidTransform, SolveReport};
 use crate::simulation::Wind;
 use crate::{Error, Result};
@@ -120,6 +122,14 @@ pub trait Model: Send {
     fn couple(&mut self, contact: Box<dyn HairContact>) -> Option<Box<dyn HairContact>> {
         Some(contact)
     }
+    /// The strips that it moves, in their rest shape, if it moves strips.
+    fn strips(&self) -> Option<&Strips> {
+        None
+    }
+    /// Writes where the joints of its strips are now. False if it has none.
+    fn strip_pose(&self, _out: &mut StripPose) -> bool {
+        false
+    }
     /// Appends everything that a step changes, for a checkpoint.
     fn save(&self, out: &mut Vec<u8>);
     /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has
@@ -139,6 +149,8 @@ pub enum ModelSettings {
     ExplicitSpring(explicit_spring::Settings),
     /// `mass-spring`
     MassSpring(mass_spring::Settings),
+    /// `cantilever`
+    Cantilever(cantilever::Settings),
 }
 
 impl Default for ModelSettings {
@@ -149,8 +161,13 @@ impl Default for ModelSettings {
 
 impl ModelSettings {
     /// The names of all models.
-    pub const NAMES: &'static [&'static str] =
-        &[follow_the_leader::NAME, position_based::NAME, explicit_spring::NAME, mass_spring::NAME];
+    pub const NAMES: &'static [&'static str] = &[
+        follow_the_leader::NAME,
+        position_based::NAME,
+        explicit_spring::NAME,
+        mass_spring::NAME,
+        cantilever::NAME,
+    ];
 
     /// The word that chooses this model.
     pub fn name(&self) -> &'static str {
@@ -159,6 +176,7 @@ impl ModelSettings {
             Self::PositionBased(_) => position_based::NAME,
             Self::ExplicitSpring(_) => explicit_spring::NAME,
             Self::MassSpring(_) => mass_spring::NAME,
+            Self::Cantilever(_) => cantilever::NAME,
         }
     }
 
@@ -169,6 +187,7 @@ impl ModelSettings {
             position_based::NAME => Ok(Self::PositionBased(Default::default())),
             explicit_spring::NAME => Ok(Self::ExplicitSpring(Default::default())),
             mass_spring::NAME => Ok(Self::MassSpring(Default::default())),
+            cantilever::NAME => Ok(Self::Cantilever(Default::default())),
             _ => Err(Error::UnknownName {
                 kind: "model",
                 name: name.into(),
@@ -192,6 +211,9 @@ impl ModelSettings {
             }
             Self::MassSpring(settings) => {
                 Ok(Box::new(mass_spring::MassSpring::new(groom, settings, gravity)?))
+            }
+            Self::Cantilever(settings) => {
+                Ok(Box::new(cantilever::Cantilever::new(groom, settings)?))
             }
         }
     }

@@ -29,6 +29,7 @@ use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
 use crate::contact::strand_contact;
 use crate::contact::volume::{self, Volume, VolumeReport};
+use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, Strands};
 use crate::math::RigidTransform;
 use crate::model::{Environment, Model, ModelSettings, StepReport};
@@ -255,6 +256,16 @@ impl Simulation {
         let mut strands = self.groom.strands.clone();
         self.model.positions(strands.positions_mut());
         strands
+    }
+
+    /// The strips that the model moves, in their rest shape, if it moves strips.
+    pub fn strips(&self) -> Option<&Strips> {
+        self.model.strips()
+    }
+
+    /// Writes where the joints of those strips are now. False if there are none.
+    pub fn strip_pose(&self, out: &mut StripPose) -> bool {
+        self.model.strip_pose(out)
     }
 
     /// What went wrong so far: quarantined strands and contacts that no length allows.

@@ -2,7 +2,7 @@
 
 use super::{MAX_SEED, key};
 use crate::file::choices::{Style, UpAxis};
-use crate::file::scene::{GroomFile, GroomSource, GroomStyle, Scene};
+use crate::file::scene::{GroomFile, GroomSource, GroomStyle, Scene, StripScene};
 use crate::file::schema::{Key, Kind};
 
 fn styled(scene: &Scene) -> Option<&GroomStyle> {
@@ -16,6 +16,10 @@ fn styled_mut(scene: &mut Scene, change: impl FnOnce(&mut GroomStyle)) {
     if let GroomSource::Style(groom) = &mut scene.groom {
         change(groom);
     }
+}
+
+fn strips(scene: &Scene) -> Option<&StripScene> {
+    styled(scene).filter(|g| g.style == Style::Strips).map(|g| &g.strips)
 }
 
 fn groom_file(scene: &Scene) -> Option<&GroomFile> {
@@ -124,6 +128,102 @@ pub(super) const GROOM: &[Key<Scene>] = &[
     )
     .without("file")
     .absent("the style's own"),
+    key(
+        "strip_density",
+        "1/m^2",
+        "Strips per area in each layer.",
+        Kind::Number {
+            min: 10.0,
+            max: 100_000.0,
+            get: |s| strips(s).map(|g| g.density),
+            set: |s, v| styled_mut(s, |g| g.strips.density = v),
+        },
+    )
+    .with_word("style", Style::Strips.name()),
+    key(
+        "strip_width",
+        "m",
+        "Width of a strip.",
+        Kind::Number {
+            min: 0.0005,
+            max: 0.2,
+            get: |s| strips(s).map(|g| g.width),
+            set: |s, v| styled_mut(s, |g| g.strips.width = v),
+        },
+    )
+    .with_word("style", Style::Strips.name()),
+    key(
+        "strip_segments",
+        "",
+        "Segments of a strip.",
+        Kind::Integer {
+            min: 1,
+            max: 200,
+            get: |s| strips(s).map(|g| g.segments.into()),
+            set: |s, v| styled_mut(s, |g| g.strips.segments = v as u32),
+        },
+    )
+    .with_word("style", Style::Strips.name()),
+    key(
+        "strip_tangent",
+        "",
+        "Where hair is combed to; the part along the scalp counts.",
+        Kind::Vector {
+            min: -1.0,
+            max: 1.0,
+            get: |s| strips(s).map(|g| g.tangent),
+            set: |s, v| styled_mut(s, |g| g.strips.tangent = v),
+        },
+    )
+    .with_word("style", Style::Strips.name()),
+    key(
+        "strip_lift",
+        "",
+        "How far strips stand off at the root: 0 lies flat, 1 stands on end.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| strips(s).map(|g| g.lift),
+            set: |s, v| styled_mut(s, |g| g.strips.lift = v),
+        },
+    )
+    .with_word("style", Style::Strips.name()),
+    key(
+        "strip_weight",
+        "1/m",
+        "How much weight bends a strip down as it grows.",
+        Kind::Number {
+            min: 0.0,
+            max: 1000.0,
+            get: |s| strips(s).map(|g| g.weight),
+            set: |s, v| styled_mut(s, |g| g.strips.weight = v),
+        },
+    )
+    .with_word("style", Style::Strips.name()),
+    key(
+        "strip_layers",
+        "",
+        "Layers of strips, one over the other.",
+        Kind::Integer {
+            min: 1,
+            max: 64,
+            get: |s| strips(s).map(|g| g.layers.into()),
+            set: |s, v| styled_mut(s, |g| g.strips.layers = v as u32),
+        },
+    )
+    .with_word("style", Style::Strips.name()),
+    key(
+        "strip_layer_distance",
+        "m",
+        "From one layer to the next.",
+        Kind::Number {
+            min: 0.0,
+            max: 0.1,
+            get: |s| strips(s).map(|g| g.layer_distance),
+            set: |s, v| styled_mut(s, |g| g.strips.layer_distance = v),
+        },
+    )
+    .with_word("style", Style::Strips.name()),
     key(
         "scale",
         "m",

@@ -2,7 +2,7 @@
 //! which models take them.
 
 use coif::model::follow_the_leader::{self, Ends};
-use coif::model::{ModelSettings, explicit_spring, mass_spring, position_based};
+use coif::model::{ModelSettings, cantilever, explicit_spring, mass_spring, position_based};
 
 use super::key;
 use crate::file::choices::PLANNED_MODELS;
@@ -46,6 +46,7 @@ fn shared(scene: &Scene) -> Option<Shared<f32, bool>> {
         ModelSettings::PositionBased(m) => (m.damping, m.hold_shape),
         ModelSettings::ExplicitSpring(m) => (m.damping, m.hold_shape),
         ModelSettings::MassSpring(m) => (m.damping, m.hold_shape),
+        ModelSettings::Cantilever(m) => (m.damping, m.hold_shape),
         _ => return None,
     };
     Some(Shared { damping, hold_shape })
@@ -57,19 +58,22 @@ fn shared_mut(scene: &mut Scene, change: impl FnOnce(Shared<&mut f32, &mut bool>
         ModelSettings::PositionBased(m) => (&mut m.damping, &mut m.hold_shape),
         ModelSettings::ExplicitSpring(m) => (&mut m.damping, &mut m.hold_shape),
         ModelSettings::MassSpring(m) => (&mut m.damping, &mut m.hold_shape),
+        ModelSettings::Cantilever(m) => (&mut m.damping, &mut m.hold_shape),
         _ => return,
     };
     change(Shared { damping, hold_shape });
 }
 
 /// The models whose style is a spring of its own; that of mass-spring hair is the fibre itself.
-const STYLED: &[&str] = &[follow_the_leader::NAME, position_based::NAME, explicit_spring::NAME];
+const STYLED: &[&str] =
+    &[follow_the_leader::NAME, position_based::NAME, explicit_spring::NAME, cantilever::NAME];
 
 fn style_time(scene: &Scene) -> Option<f32> {
     match &scene.model {
         ModelSettings::FollowTheLeader(m) => Some(m.style_time),
         ModelSettings::PositionBased(m) => Some(m.style_time),
         ModelSettings::ExplicitSpring(m) => Some(m.style_time),
+        ModelSettings::Cantilever(m) => Some(m.style_time),
         _ => None,
     }
 }
@@ -81,6 +85,7 @@ fn set_style_time(scene: &mut Scene, time: f32) {
         }
         ModelSettings::PositionBased(m) => m.style_time = time,
         ModelSettings::ExplicitSpring(m) => m.style_time = time,
+        ModelSettings::Cantilever(m) => m.style_time = time,
         _ => {}
     }
 }
@@ -120,6 +125,19 @@ fn spring(scene: &Scene) -> Option<&explicit_spring::Settings> {
 
 fn spring_mut(scene: &mut Scene, change: impl FnOnce(&mut explicit_spring::Settings)) {
     if let ModelSettings::ExplicitSpring(settings) = &mut scene.model {
+        change(settings);
+    }
+}
+
+fn beams(scene: &Scene) -> Option<&cantilever::Settings> {
+    match &scene.model {
+        ModelSettings::Cantilever(settings) => Some(settings),
+        _ => None,
+    }
+}
+
+fn beams_mut(scene: &mut Scene, change: impl FnOnce(&mut cantilever::Settings)) {
+    if let ModelSettings::Cantilever(settings) = &mut scene.model {
         change(settings);
     }
 }
@@ -405,6 +423,92 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         },
     )
     .of_models(&[mass_spring::NAME]),
+    key(
+        "trail",
+        "",
+        "Share of a sudden move of the root that the tip of long hair does not follow at first: 0 is \
+         a helmet.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| beams(s).map(|m| m.trail),
+            set: |s, v| beams_mut(s, |m| m.trail = v),
+        },
+    )
+    .of_models(&[cantilever::NAME]),
+    key(
+        "inertia",
+        "",
+        "How much of its root's acceleration hair feels as a force.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| beams(s).map(|m| m.inertia),
+            set: |s, v| beams_mut(s, |m| m.inertia = v),
+        },
+    )
+    .of_models(&[cantilever::NAME]),
+    key(
+        "bend_variation",
+        "",
+        "How much softer the topmost strips are than those in the middle, as a share.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| beams(s).map(|m| m.bend_variation),
+            set: |s, v| beams_mut(s, |m| m.bend_variation = v),
+        },
+    )
+    .of_models(&[cantilever::NAME]),
+    key(
+        "layer_distance",
+        "m",
+        "How much farther from the body a strip stays than the one of the layer below.",
+        Kind::Number {
+            min: 0.0,
+            max: 0.1,
+            get: |s| beams(s).map(|m| m.layer_distance),
+            set: |s, v| beams_mut(s, |m| m.layer_distance = v),
+        },
+    )
+    .of_models(&[cantilever::NAME]),
+    key(
+        "wisp_radius",
+        "m",
+        "How far apart the roots of strands in one strip are, for a groom that has no strips; 0 makes \
+         a strip of every strand.",
+        Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            get: |s| beams(s).map(|m| m.wisps.radius),
+            set: |s, v| beams_mut(s, |m| m.wisps.radius = v),
+        },
+    )
+    .of_models(&[cantilever::NAME]),
+    key(
+        "segments",
+        "",
+        "Segments of these strips.",
+        Kind::Integer {
+            min: 1,
+            max: 200,
+            get: |s| beams(s).map(|m| m.wisps.segments as u64),
+            set: |s, v| beams_mut(s, |m| m.wisps.segments = v as usize),
+        },
+    )
+    .of_models(&[cantilever::NAME]),
+    key(
+        "layers",
+        "",
+        "Layers of these strips: wisps that grow higher lie over those below.",
+        Kind::Integer {
+            min: 1,
+            max: 64,
+            get: |s| beams(s).map(|m| m.wisps.layers.into()),
+            set: |s, v| beams_mut(s, |m| m.wisps.layers = v as u32),
+        },
+    )
+    .of_models(&[cantilever::NAME]),
 ];
 
 #[cfg(test)]

@@ -1,0 +1,123 @@
+//! Strips as glTF, read back by another reader.
+
+use coif::groom::Strands;
+use coif::groom::strips::{Strips, texture};
+use coif::grow::strips::StripMesh;
+use coif_io::gltf::{StripFilm, StripFrame, strips_to_glb, write_strips};
+use glam::Vec3;
+
+fn strips() -> Strips {
+    let mut edges = Strands::new();
+    for x in [0.0, 0.1] {
+        let line: Vec<Vec3> = (0..5).map(|i| Vec3::new(x, 0.1 - 0.02 * i as f32, 0.0)).collect();
+        edges.push(&line);
+    }
+    Strips {
+        edges,
+        virtual_point: vec![Vec3::Y * 0.12, Vec3::new(0.1, 0.12, 0.0)],
+        binormal: vec![Vec3::X; 2],
+        width: vec![0.02; 2],
+        layer: vec![0, 1],
+        carrier: vec![0, 1],
+        strip_of_strand: vec![0, 1],
+    }
+}
+
+/// Three frames of a strip that is blown to the front.
+fn frames(mesh: &StripMesh) -> Vec<StripFrame> {
+    (0..3)
+        .map(|k| StripFrame {
+            positions: mesh.positions.iter().map(|p| *p + Vec3::Z * (0.01 * k as f32)).collect(),
+            normals: mesh.normals.clone(),
+        })
+        .collect()
+}
+
+fn glb(frames: &[StripFrame], mesh: &StripMesh) -> Result<Vec<u8>, String> {
+    let texture =
+        texture::paint(&texture::Settings { width: 16, height: 32, ..Default::default() });
+    let color = Vec3::new(0.3, 0.2, 0.1);
+    strips_to_glb(&StripFilm { mesh, frames, fps: 30.0, texture: &texture, color })
+}
+
+#[test]
+fn another_reader_finds_mesh_motion_and_texture() {
+    let mesh = StripMesh::new(&strips());
+    let frames = frames(&mesh);
+    let bytes = glb(&frames, &mesh).unwrap();
+    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
+    let blob = blob.expect("a binary chunk");
+    let data = |_: gltf::Buffer<'_>| Some(&blob[..]);
+    let primitive = document.meshes().next().unwrap().primitives().next().unwrap();
+    let reader = primitive.reader(data);
+
+    // The mesh is that of the first frame.
+    let positions: Vec<Vec3> = reader.read_positions().unwrap().map(Vec3::from).collect();
+    assert_eq!(positions, frames[0].positions);
+    assert_eq!(reader.read_normals().unwrap().count(), 20);
+    let indices: Vec<u32> = reader.read_indices().unwrap().into_u32().collect();
+    assert_eq!(indices, mesh.triangles.as_flattened());
+    let uv: Vec<[f32; 2]> = reader.read_tex_coords(0).unwrap().into_f32().collect();
+    assert_eq!((uv[0], uv[9]), ([0.0, 0.0], [1.0, 1.0]));
+
+    // Every target moves the first frame to its own.
+    let targets: Vec<_> = reader.read_morph_targets().collect();
+    assert_eq!(targets.len(), 2);
+    for (k, (moved, ..)) in targets.into_iter().enumerate() {
+        for (v, d) in moved.expect("positions").enumerate() {
+            assert!((positions[v] + Vec3::from(d)).distance(frames[k + 1].positions[v]) < 1e-6);
+        }
+    }
+
+    // At the time of a frame its target counts, and no other.
+    let animation = document.animations().next().unwrap();
+    let channel = animation.channels().next().unwrap();
+    let channel = channel.reader(data);
+    let times: Vec<f32> = channel.read_inputs().unwrap().collect();
+    assert_eq!(times, [0.0, 1.0 / 30.0, 2.0 / 30.0]);
+    let Some(gltf::animation::util::ReadOutputs::MorphTargetWeights(weights)) =
+        channel.read_outputs()
+    else {
+        panic!("weights are animated");
+    };
+    assert_eq!(weights.into_f32().collect::<Vec<_>>(), [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+
+    // The texture is a PNG with transparency.
+    let material = primitive.material();
+    assert_eq!(material.alpha_mode(), gltf::material::AlphaMode::Mask);
+    assert!(material.double_sided());
+    let image = document.images().next().unwrap();
+    let gltf::image::Source::View { view, mime_type } = image.source() else { panic!("a view") };
+    assert_eq!(mime_type, "image/png");
+    let encoded = &blob[view.offset()..view.offset() + view.length()];
+    let decoder = png::Decoder::new(std::io::Cursor::new(encoded));
+    let reader = decoder.read_info().unwrap();
+    assert_eq!((reader.info().width, reader.info().height), (16, 32));
+    assert_eq!(reader.info().color_type, png::ColorType::Rgba);
+}
+
+#[test]
+fn one_frame_has_no_motion_and_wrong_frames_are_refused() {
+    let mesh = StripMesh::new(&strips());
+    let mut all = frames(&mesh);
+    let still = gltf::Gltf::from_slice(&glb(&all[..1], &mesh).unwrap()).expect("a valid file");
+    assert_eq!(still.animations().count(), 0);
+    assert!(glb(&[], &mesh).is_err());
+    all[1].positions.pop();
+    assert!(glb(&all, &mesh).unwrap_err().contains("20"));
+}
+
+#[test]
+fn nothing_half_written_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hair.glb");
+    let mesh = StripMesh::new(&strips());
+    let texture = texture::paint(&texture::Settings { width: 4, height: 4, ..Default::default() });
+    let film =
+        |frames| StripFilm { mesh: &mesh, frames, fps: 30.0, texture: &texture, color: Vec3::ONE };
+    let error = write_strips(&path, &film(&[])).unwrap_err();
+    assert!(error.hint().is_some() && error.to_string().contains("hair.glb"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    write_strips(&path, &film(&frames(&mesh))).unwrap();
+    assert!(std::fs::read(&path).unwrap().starts_with(b"glTF"));
+}

@@ -1,0 +1,63 @@
+//! Strips in layers over the scalp, and strands inside them.
+
+use coif::body::TriangleMesh;
+use coif::groom::Groom;
+use coif::groom::strips::scalp;
+use coif::grow;
+use glam::Vec3;
+
+use super::{GAP, StyleRequest, keep_out, solids, taper};
+use crate::figure::Figure;
+
+/// Length of strips (m) unless the scene says otherwise: to the chin.
+pub(super) const LENGTH: f32 = 0.20;
+
+/// Hair density above which a triangle belongs to the scalp.
+const SCALP: f32 = 0.5;
+
+/// Grows strips on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
+pub(super) fn groom(
+    figure: &dyn Figure,
+    mesh: &TriangleMesh,
+    request: &StyleRequest,
+) -> Option<Groom> {
+    let middle = |t: usize| mesh.corners(t).iter().sum::<Vec3>() / 3.0;
+    let scalp = (0..mesh.triangles.len()).filter(|&t| figure.hair_density(middle(t)) > SCALP);
+    let polygons: Vec<u32> = scalp.map(|t| t as u32).collect();
+    let solids = solids(&figure.colliders());
+    // Stay out of the surface and of what stands for it.
+    let distance = |p: Vec3| {
+        let mut nearest = (figure.value(p), None);
+        for solid in &solids {
+            let hit = solid.collider.project_point(p);
+            if hit.distance - GAP < nearest.0 {
+                nearest = (hit.distance - GAP, Some(hit.normal));
+            }
+        }
+        (nearest.0, nearest.1.unwrap_or_else(|| figure.normal(p)))
+    };
+    let strips = &request.strips;
+    let settings = scalp::Settings {
+        density: strips.density,
+        width: strips.width,
+        length: request.length.unwrap_or(LENGTH),
+        segments: strips.segments as usize,
+        tangent: strips.tangent,
+        lift: strips.lift,
+        weight: strips.weight,
+        layers: strips.layers,
+        layer_distance: strips.layer_distance,
+        seed: request.seed,
+    };
+    let strips = scalp::around_body(mesh, &polygons, &settings, &distance).ok()?;
+    let points =
+        request.particles.map_or(request.points, |n| (n / request.strands.max(1)).clamp(2, 200));
+    let mut groom =
+        grow::strips::fill(strips, request.strands, points, request.fibre, request.seed).ok()?;
+    for s in 0..groom.strands.strand_count() {
+        keep_out(figure, &solids, groom.strands.strand_mut(s), 1);
+    }
+    groom.bind(mesh).ok()?;
+    taper(&mut groom);
+    Some(groom)
+}

@@ -1,0 +1,244 @@
+//! Hair as strips: each wisp is a band of quads that lies on the scalp in one of several layers.
+//!
+//! A strip is a chain of joints, which is its first edge, and a width; the second edge lies across
+//! it, along the binormal. A *virtual point* below the scalp, behind the anchor, says in which
+//! direction the strip grows (`jung2005` 4.1). Strips come from scalp polygons ([`scalp`]) or from the
+//! strands of any groom ([`wisps`]); strands lie in them as [`carry`] says. What moves strips is
+//! `model::cantilever`; what makes quads of them is `grow::strips`.
+
+pub mod carry;
+mod frame;
+pub mod scalp;
+pub mod texture;
+pub mod wisps;
+
+use glam::Vec3;
+
+pub use self::frame::JointFrame;
+pub(crate) use self::frame::SMALLEST_TURN;
+use super::Strands;
+use crate::{Error, Result};
+
+/// Wisps as bands of quads, in their rest shape.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Strips {
+    /// First edges, anchor to tip: the joints.
+    pub edges: Strands,
+    /// Per strip: the virtual point behind the anchor, below the scalp (m).
+    pub virtual_point: Vec<Vec3>,
+    /// Per strip: where the second edge is, seen from the anchor; a unit vector.
+    pub binormal: Vec<Vec3>,
+    /// Per strip: how far the second edge is (m).
+    pub width: Vec<f32>,
+    /// Per strip: which layer it lies in; 0 is next to the scalp.
+    pub layer: Vec<u32>,
+    /// Per strip: the strand of the groom whose root carries the anchor.
+    pub carrier: Vec<u32>,
+    /// Per strand of the groom: the strip that it lies in.
+    pub strip_of_strand: Vec<u32>,
+}
+
+/// Where all joints of strips are at one moment, in the order of [`Strips::edges`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StripPose {
+    /// The joints: the first edges (m).
+    pub position: Vec<Vec3>,
+    /// Unit vectors along the strips.
+    pub tangent: Vec<Vec3>,
+    /// Unit vectors across the strips.
+    pub binormal: Vec<Vec3>,
+}
+
+impl Strips {
+    /// How many strips there are.
+    pub fn count(&self) -> usize {
+        self.edges.strand_count()
+    }
+
+    /// How many layers there are.
+    pub fn layers(&self) -> u32 {
+        self.layer.iter().max().map_or(0, |top| top + 1)
+    }
+
+    /// Some of the strips, in the given order, without strands.
+    pub fn pick(&self, strips: &[usize]) -> Self {
+        let mut edges = Strands::new();
+        strips.iter().for_each(|&s| edges.push(self.edges.strand(s)));
+        Self {
+            edges,
+            virtual_point: strips.iter().map(|&s| self.virtual_point[s]).collect(),
+            binormal: strips.iter().map(|&s| self.binormal[s]).collect(),
+            width: strips.iter().map(|&s| self.width[s]).collect(),
+            layer: strips.iter().map(|&s| self.layer[s]).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The frame at the anchor of a strip: along the direction of growth.
+    ///
+    /// Source: `jung2005` 4.3 step 3, `T = A - V`.
+    pub fn root_frame(&self, strip: usize) -> JointFrame {
+        let anchor = self.edges.strand(strip)[0];
+        JointFrame::new(anchor - self.virtual_point[strip], self.binormal[strip])
+    }
+
+    /// The frames of a strip's joints in the rest shape: the frame at the anchor, carried from segment
+    /// to segment. A joint has the direction of the segment that ends there.
+    ///
+    /// Deviations: the paper has one binormal for the whole strip. Where the strip bends in the plane
+    /// across it, that is the same; elsewhere one binormal would shear the quads.
+    pub fn rest_frames(&self, strip: usize, out: &mut Vec<JointFrame>) {
+        let line = self.edges.strand(strip);
+        let mut frame = self.root_frame(strip);
+        out.clear();
+        out.push(frame);
+        for pair in line.windows(2) {
+            frame = frame.transported((pair[1] - pair[0]).normalize_or(frame.tangent));
+            out.push(frame);
+        }
+    }
+
+    /// The joints in the rest shape.
+    pub fn rest_pose(&self) -> StripPose {
+        let mut pose =
+            StripPose { position: self.edges.positions().to_vec(), ..Default::default() };
+        let mut frames = Vec::new();
+        for s in 0..self.count() {
+            self.rest_frames(s, &mut frames);
+            pose.tangent.extend(frames.iter().map(|f| f.tangent));
+            pose.binormal.extend(frames.iter().map(|f| f.binormal));
+        }
+        pose
+    }
+
+    /// Names the first thing that is wrong, for a groom of `strands` strands.
+    pub fn validate(&self, strands: usize) -> Result<()> {
+        let count = self.count();
+        let sizes = [
+            ("virtual points per strip", self.virtual_point.len(), count),
+            ("binormals per strip", self.binormal.len(), count),
+            ("widths per strip", self.width.len(), count),
+            ("layers per strip", self.layer.len(), count),
+            ("carriers per strip", self.carrier.len(), count),
+            ("strips per strand", self.strip_of_strand.len(), strands),
+        ];
+        for (what, found, expected) in sizes {
+            if found != expected {
+                return Err(Error::WrongCount { what, found, expected });
+            }
+        }
+        let named = self.strip_of_strand.iter().map(|&s| ("strip of a strand", s, count));
+        let carriers = self.carrier.iter().map(|&s| ("strand that carries a strip", s, strands));
+        for (name, index, limit) in named.chain(carriers) {
+            if index as usize >= limit {
+                let (name, value) = (name.into(), index.into());
+                return Err(Error::OutOfRange { name, value, expected: "one that there is" });
+            }
+        }
+        for s in 0..count {
+            let line = self.edges.strand(s);
+            if line.len() < 2 {
+                return Err(Error::ShortStrand { strand: s, points: line.len() });
+            }
+            if let Some(point) = line.iter().position(|p| !p.is_finite()) {
+                return Err(Error::NotFinite { strand: s, point, what: "joint of a strip" });
+            }
+            if let Some(point) = line.windows(2).position(|w| w[0].distance(w[1]) < SHORTEST) {
+                return Err(Error::ZeroSegment { strand: s, point });
+            }
+            let (v, b, w) = (self.virtual_point[s], self.binormal[s], self.width[s]);
+            if !(v.is_finite() && b.is_finite() && w.is_finite() && w >= 0.0) {
+                return Err(Error::NotFinite { strand: s, point: 0, what: "width of a strip" });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Shortest segment of a strip (m): a thousandth of a millimetre; shorter ones have no direction.
+pub(crate) const SHORTEST: f32 = 1e-6;
+
+/// A number in 0..1 that depends on a seed and a place in a list only.
+pub(crate) fn unit(seed: u64, index: u64) -> f32 {
+    let mut h = seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((h ^ (h >> 31)) >> 40) as f32 / (1u64 << 24) as f32
+}
+
+/// Points at equal arc length along a line, the ends included.
+pub(crate) fn at_equal_arc_length(line: &[Vec3], count: usize) -> Vec<Vec3> {
+    let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
+    let mut out = Vec::with_capacity(count);
+    let (mut segment, mut before) = (0, 0.0f32);
+    for j in 0..count {
+        let target = total * j as f32 / (count - 1).max(1) as f32;
+        let length = |i: usize| line[i].distance(line[i + 1]);
+        while segment + 2 < line.len() && before + length(segment) < target {
+            before += length(segment);
+            segment += 1;
+        }
+        let share = ((target - before) / length(segment).max(SHORTEST)).clamp(0.0, 1.0);
+        out.push(line[segment].lerp(line[segment + 1], share));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one() -> Strips {
+        let mut edges = Strands::new();
+        edges.push(&[Vec3::ZERO, Vec3::Y * 0.1, Vec3::new(0.1, 0.1, 0.0)]);
+        Strips {
+            edges,
+            virtual_point: vec![Vec3::NEG_Y * 0.1],
+            binormal: vec![Vec3::Z],
+            width: vec![0.01],
+            layer: vec![0],
+            carrier: vec![0],
+            strip_of_strand: vec![0, 0],
+        }
+    }
+
+    #[test]
+    fn a_strip_that_bends_across_its_binormal_keeps_it() {
+        let mut frames = Vec::new();
+        one().rest_frames(0, &mut frames);
+        assert_eq!(frames.len(), 3);
+        assert!(frames.iter().all(|f| f.binormal.distance(Vec3::Z) < 1e-6));
+        assert!(frames[2].tangent.distance(Vec3::X) < 1e-6);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(one().validate(2), Ok(()));
+        assert!(matches!(one().validate(3), Err(Error::WrongCount { found: 2, expected: 3, .. })));
+        let mut wrong = one();
+        wrong.carrier[0] = 7;
+        assert!(wrong.validate(2).unwrap_err().to_string().contains("carries a strip"));
+        let mut wrong = one();
+        wrong.edges.positions_mut()[2] = Vec3::Y * 0.1;
+        assert_eq!(wrong.validate(2), Err(Error::ZeroSegment { strand: 0, point: 1 }));
+        let mut wrong = one();
+        wrong.width[0] = f32::NAN;
+        assert!(wrong.validate(2).is_err());
+    }
+
+    #[test]
+    fn arc_length_is_shared_evenly() {
+        let line = [Vec3::ZERO, Vec3::X, Vec3::new(1.0, 3.0, 0.0)];
+        let points = at_equal_arc_length(&line, 5);
+        assert_eq!(points[1], Vec3::X);
+        assert_eq!((points[0], points[4]), (line[0], line[2]));
+        assert!(points[2].distance(Vec3::new(1.0, 1.0, 0.0)) < 1e-6);
+    }
+
+    #[test]
+    fn random_numbers_are_spread() {
+        let mean = (0..1000).map(|i| unit(5, i)).sum::<f32>() / 1000.0;
+        assert!((mean - 0.5).abs() < 0.03, "{mean}");
+        assert_ne!(unit(5, 1), unit(6, 1));
+    }
+}

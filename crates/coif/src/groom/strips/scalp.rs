@@ -1,0 +1,328 @@
+//! Strips over selected polygons of the scalp, in layers: the modelling of `jung2005` 3.
+//!
+//! All layers have strips at the same places, one over the other, so that every strip has the one it
+//! lies on under it.
+
+use glam::Vec3;
+
+use super::{Strips, unit};
+use crate::body::{ClosestTriangle, TriangleMesh};
+use crate::groom::Strands;
+use crate::{Error, Result};
+
+/// What grows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Strips per area in each layer (1/m^2).
+    pub density: f32,
+    /// Width of a strip (m).
+    pub width: f32,
+    /// Length of a strip (m); the paper's height.
+    pub length: f32,
+    /// Segments of a strip.
+    pub segments: usize,
+    /// Where hair is combed to; the part along the scalp counts.
+    pub tangent: Vec3,
+    /// How far strips stand off where they begin: 0 lies flat, 1 stands on end.
+    pub lift: f32,
+    /// How much weight bends a strip down as it grows (1/m).
+    pub weight: f32,
+    /// How many layers.
+    pub layers: u32,
+    /// From one layer to the next (m).
+    pub layer_distance: f32,
+    /// Seed of places and of small differences of length.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    /// A chin-long cut, combed back.
+    fn default() -> Self {
+        Self {
+            density: 1500.0,
+            width: 0.022,
+            length: 0.20,
+            segments: 13,
+            tangent: Vec3::new(0.0, -0.6, -1.0),
+            lift: 0.15,
+            weight: 24.0,
+            layers: 4,
+            layer_distance: 0.0025,
+            seed: 1,
+        }
+    }
+}
+
+/// How far the first layer is from the scalp (m): enough that skin does not show through.
+const FIRST_LAYER: f32 = 0.0015;
+
+/// Candidates for each place; the one farthest from the others is taken.
+const CANDIDATES: u64 = 12;
+
+/// How much shorter than asked a strip may be (share).
+const SHORTER: f32 = 0.12;
+
+/// Most strips of a groom: beyond this it is a mistake in the density.
+const MOST_STRIPS: f64 = 200_000.0;
+
+impl Settings {
+    /// Names the first value that grows no strips.
+    pub fn validate(&self) -> Result<()> {
+        let positive = |v: f32| v.is_finite() && v > 0.0;
+        let checks = [
+            ("strip density (1/m^2)", self.density, positive(self.density), "a positive number"),
+            ("strip width (m)", self.width, positive(self.width), "a positive number"),
+            ("strip length (m)", self.length, positive(self.length), "a positive number"),
+            ("lift", self.lift, (0.0..=1.0).contains(&self.lift), "0 to 1"),
+            ("weight (1/m)", self.weight, self.weight.is_finite(), "a finite number"),
+            (
+                "layer_distance (m)",
+                self.layer_distance,
+                self.layer_distance.is_finite() && self.layer_distance >= 0.0,
+                "0 or more",
+            ),
+            (
+                "tangent",
+                self.tangent.length(),
+                self.tangent.is_finite() && self.tangent != Vec3::ZERO,
+                "a direction",
+            ),
+            ("segments", self.segments as f32, (1..=200).contains(&self.segments), "1 to 200"),
+            ("layers", self.layers as f32, (1..=64).contains(&self.layers), "1 to 64"),
+        ];
+        for (name, value, fine, expected) in checks {
+            if !fine {
+                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Distance from a body (m), negative inside, and the unit vector away from it.
+pub type Distance<'a> = &'a dyn Fn(Vec3) -> (f32, Vec3);
+
+/// Grows strips over some triangles of a mesh and around the whole of it. They carry no strands yet:
+/// `grow::strips::fill` lays some into them.
+pub fn over_polygons(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings) -> Result<Strips> {
+    mesh.validate()?;
+    let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
+    let distance = |p: Vec3| {
+        let hit = search.closest(p);
+        let out = mesh.triangle_frame(hit.triangle) * Vec3::Y;
+        let way = p - hit.point;
+        let side = if way.dot(out) < 0.0 { -1.0 } else { 1.0 };
+        (way.length() * side, (way * side).try_normalize().unwrap_or(out))
+    };
+    around_body(mesh, polygons, settings, &distance)
+}
+
+/// The same around any body that says how far away it is.
+pub fn around_body(
+    mesh: &TriangleMesh,
+    polygons: &[u32],
+    settings: &Settings,
+    distance: Distance<'_>,
+) -> Result<Strips> {
+    settings.validate()?;
+    if let Some(&triangle) = polygons.iter().find(|&&t| t as usize >= mesh.triangles.len()) {
+        return Err(Error::OutOfRange {
+            name: "scalp polygon".into(),
+            value: triangle.into(),
+            expected: "a triangle of the mesh",
+        });
+    }
+    let mut strips = Strips::default();
+    let places = places(mesh, polygons, settings)?;
+    strips.edges = Strands::with_capacity(
+        places.len() * settings.layers as usize,
+        places.len() * settings.layers as usize * (settings.segments + 1),
+    );
+    for layer in 0..settings.layers {
+        for (i, &(place, normal)) in places.iter().enumerate() {
+            let length = settings.length * (1.0 - SHORTER * unit(settings.seed ^ 0x1e46, i as u64));
+            let line = grow(place, normal, layer, length, settings, distance);
+            let growth = (line[1] - line[0]).normalize_or(normal);
+            let lean = (line[line.len() - 1] - line[0]).normalize_or(Vec3::ZERO);
+            // Flat on the scalp, with the normal outside; a strip that stands on end lies as it leans,
+            // B = T x T_avg (`jung2005` 4.3 step 3).
+            let flat = normal.cross(growth);
+            let binormal = if flat.length() > 0.1 { flat } else { growth.cross(lean) };
+            let binormal =
+                binormal.try_normalize().unwrap_or_else(|| growth.any_orthonormal_vector());
+            // The place is under the middle of the strip; the joints are its edge, which grows beside.
+            let beside = place - binormal * (0.5 * settings.width);
+            let (away, out) = distance(beside);
+            let edge = grow(beside - out * away, normal, layer, length, settings, distance);
+            let growth = (edge[1] - edge[0]).normalize_or(growth);
+            strips.virtual_point.push(edge[0] - growth * edge[0].distance(edge[1]));
+            strips.edges.push(&edge);
+            strips.binormal.push(binormal);
+            strips.width.push(settings.width);
+            strips.layer.push(layer);
+        }
+    }
+    Ok(strips)
+}
+
+/// One line of joints from a place on the scalp.
+fn grow(
+    place: Vec3,
+    normal: Vec3,
+    layer: u32,
+    length: f32,
+    settings: &Settings,
+    distance: Distance<'_>,
+) -> Vec<Vec3> {
+    let step = length / settings.segments as f32;
+    let flat = settings.tangent - normal * settings.tangent.dot(normal);
+    let along = flat.try_normalize().unwrap_or_else(|| normal.any_orthonormal_vector());
+    let mut direction =
+        (along * (1.0 - settings.lift) + normal * settings.lift).normalize_or(normal);
+    let height = FIRST_LAYER + settings.layer_distance * layer as f32;
+    let mut line = vec![place + normal * height];
+    for i in 1..=settings.segments {
+        // Fall, and stay as far from the body as the layer lies.
+        direction = (direction + Vec3::NEG_Y * (settings.weight * step)).normalize_or(direction);
+        let from = line[i - 1];
+        for _ in 0..4 {
+            let p = from + direction * step;
+            let (away, out) = distance(p);
+            if away >= height {
+                break;
+            }
+            direction = (p + out * (height - away) - from).normalize_or(out);
+        }
+        line.push(from + direction * step);
+    }
+    line
+}
+
+/// Evenly spread places on the polygons, with the normals there.
+fn places(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings) -> Result<Vec<(Vec3, Vec3)>> {
+    let mut until = Vec::with_capacity(polygons.len());
+    let mut area = 0.0f64;
+    for &t in polygons {
+        let [a, b, c] = mesh.corners(t as usize);
+        area += f64::from((b - a).cross(c - a).length()) * 0.5;
+        until.push(area);
+    }
+    let count = (area * f64::from(settings.density)).round().max(1.0);
+    if area <= 0.0 || count * f64::from(settings.layers) > MOST_STRIPS {
+        return Err(if area <= 0.0 {
+            Error::NoTriangles
+        } else {
+            Error::OutOfRange {
+                name: "number of strips".into(),
+                value: count * f64::from(settings.layers),
+                expected: "200,000 or fewer: lower the density",
+            }
+        });
+    }
+    let normals = mesh.vertex_normals();
+    let candidate = |k: u64| {
+        let random = |j: u64| unit(settings.seed, 3 * k + j);
+        let target = f64::from(random(0)) * area;
+        let t = polygons[until.partition_point(|&a| a <= target).min(polygons.len() - 1)] as usize;
+        let (mut u, mut v) = (random(1), random(2));
+        if u + v > 1.0 {
+            (u, v) = (1.0 - u, 1.0 - v);
+        }
+        let [a, b, c] = mesh.corners(t);
+        let [na, nb, nc] = mesh.triangles[t].map(|v| normals[v as usize]);
+        let w = 1.0 - u - v;
+        (a * w + b * u + c * v, (na * w + nb * u + nc * v).normalize_or(Vec3::Y))
+    };
+    let mut places: Vec<(Vec3, Vec3)> = Vec::with_capacity(count as usize);
+    for i in 0..count as u64 {
+        let mut best = (f32::NEG_INFINITY, candidate(i * CANDIDATES));
+        for k in 0..CANDIDATES {
+            let found = candidate(i * CANDIDATES + k);
+            let apart = |q: &(Vec3, Vec3)| q.0.distance_squared(found.0);
+            let near = places.iter().map(apart).fold(f32::INFINITY, f32::min);
+            if near > best.0 {
+                best = (near, found);
+            }
+        }
+        places.push(best.1);
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An octahedron of 10 cm, refined twice and blown up to a ball.
+    fn ball() -> TriangleMesh {
+        let mut triangles = Vec::new();
+        for signs in 0..8 {
+            let s = |bit: u32| if signs & (1 << bit) == 0 { 1.0f32 } else { -1.0 };
+            let [a, b, c] = [Vec3::X * s(0), Vec3::Y * s(1), Vec3::Z * s(2)];
+            let odd = s(0) * s(1) * s(2) < 0.0;
+            triangles.push(if odd { [a, c, b] } else { [a, b, c] });
+        }
+        for _ in 0..3 {
+            triangles = triangles
+                .iter()
+                .flat_map(|&[a, b, c]| {
+                    let m = |p: Vec3, q: Vec3| (p + q).normalize();
+                    let [ab, bc, ca] = [m(a, b), m(b, c), m(c, a)];
+                    [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+                })
+                .collect();
+        }
+        let positions: Vec<Vec3> = triangles.iter().flatten().map(|p| *p * 0.1).collect();
+        let triangles =
+            (0..triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+        TriangleMesh { positions, triangles }
+    }
+
+    fn top(mesh: &TriangleMesh) -> Vec<u32> {
+        let upper = |t: &usize| mesh.corners(*t).iter().all(|p| p.y > 0.0);
+        (0..mesh.triangles.len()).filter(upper).map(|t| t as u32).collect()
+    }
+
+    #[test]
+    fn strips_grow_where_asked_as_asked_and_lie_in_layers() {
+        let mesh = ball();
+        let settings = Settings { length: 0.15, layers: 3, ..Settings::default() };
+        let strips = over_polygons(&mesh, &top(&mesh), &settings).unwrap();
+        // 1500 strips per square metre and layer.
+        let area = |t: &u32| {
+            let [a, b, c] = mesh.corners(*t as usize);
+            0.5 * (b - a).cross(c - a).length()
+        };
+        let expected = top(&mesh).iter().map(area).sum::<f32>() * 1500.0 * 3.0;
+        assert!((strips.count() as f32 - expected).abs() < 3.0, "{}", strips.count());
+        let columns = strips.count() / 3;
+        for s in 0..strips.count() {
+            let line = strips.edges.strand(s);
+            assert_eq!(line.len(), 14);
+            let length = strips.edges.length(s);
+            assert!((0.15 * (1.0 - SHORTER) - 1e-4..=0.15 + 1e-4).contains(&length), "{length}");
+            assert!(line[0].y > -0.02 && line.iter().all(|p| p.length() > 0.0985), "strip {s}");
+            assert_eq!(strips.layer[s] as usize, s / columns);
+        }
+        // One over the other: farther from the ball at every joint of the first half.
+        for s in 0..strips.count() - columns {
+            let (low, high) = (strips.edges.strand(s), strips.edges.strand(s + columns));
+            for i in 0..7 {
+                assert!(high[i].length() > low[i].length(), "strip {s}, joint {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_grow_is_named() {
+        let mesh = ball();
+        let grow = |settings: &Settings, polygons: &[u32]| {
+            over_polygons(&mesh, polygons, settings).unwrap_err().to_string()
+        };
+        let fine = Settings::default();
+        assert!(grow(&Settings { width: -1.0, ..fine.clone() }, &[0]).contains("width"));
+        assert!(grow(&Settings { density: 1e12, ..fine.clone() }, &[0]).contains("density"));
+        assert!(grow(&fine, &[99_999]).contains("polygon"));
+        assert!(!grow(&fine, &[]).is_empty());
+    }
+}

@@ -1,0 +1,279 @@
+//! Strips through the strands of any groom: neighbouring strands of like shape make a wisp, and a
+//! strip is laid through each.
+
+use glam::{IVec3, Vec3};
+
+use super::{SHORTEST, Strips, at_equal_arc_length};
+use crate::groom::{Groom, Strands};
+use crate::{Error, Result};
+
+/// How strands are gathered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// How far apart the roots of one wisp are at most (m), from the one it was begun with. 0: every
+    /// strand is a strip of its own, with its own points.
+    pub radius: f32,
+    /// Segments of a strip.
+    pub segments: usize,
+    /// Layers: wisps that grow higher on the head lie over those below.
+    pub layers: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { radius: 0.006, segments: 13, layers: 4 }
+    }
+}
+
+/// How far the shapes of two strands of one wisp may part (m per metre of wisp radius): half-way and
+/// at the tip, at most four radii. Less makes more, narrower strips at partings and curls.
+const LIKENESS: f32 = 4.0;
+
+/// Share of the spread of the strands that a strip is wide: both sides, nearly all strands.
+const SPREAD: f32 = 3.4;
+
+/// Least width of a strip (m): the eye sees narrower ones as lines.
+const NARROWEST: f32 = 0.6e-3;
+
+/// Sine of the least angle between growth and tip that says how a strip lies.
+const LEAST_LEAN: f32 = 0.05;
+
+impl Settings {
+    /// Names the first value that makes no strips.
+    pub fn validate(&self) -> Result<()> {
+        let checks = [
+            (
+                "wisp_radius (m)",
+                f64::from(self.radius),
+                self.radius.is_finite() && self.radius >= 0.0,
+                "0 or more",
+            ),
+            ("segments", self.segments as f64, (1..=200).contains(&self.segments), "1 to 200"),
+            ("layers", self.layers.into(), (1..=64).contains(&self.layers), "1 to 64"),
+        ];
+        for (name, value, fine, expected) in checks {
+            if !fine {
+                return Err(Error::OutOfRange { name: name.into(), value, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lays strips through the strands of a valid groom.
+///
+/// Model: strands are taken in the groom's order; one that is not near and like an earlier wisp's first
+/// strand begins a new wisp, and then every strand joins the nearest. The joints of a strip are the
+/// means of its strands at equal shares of their length, moved by half the width to the first edge.
+/// Source: `jung2005` 3 combines neighbouring hairs into wisps, without saying how.
+pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
+    settings.validate()?;
+    groom.validate()?;
+    let strands = &groom.strands;
+    let wisps = if settings.radius > 0.0 {
+        gather(strands, settings.radius)
+    } else {
+        (0..strands.strand_count() as u32).map(|s| vec![s]).collect()
+    };
+    let mut strips = Strips {
+        edges: Strands::with_capacity(wisps.len(), wisps.len() * (settings.segments + 1)),
+        strip_of_strand: vec![0; strands.strand_count()],
+        ..Strips::default()
+    };
+    for (w, members) in wisps.iter().enumerate() {
+        for &s in members {
+            strips.strip_of_strand[s as usize] = w as u32;
+        }
+        lay(&mut strips, strands, members, settings);
+    }
+    strips.layer = layers_by_height(&strips.edges, settings.layers);
+    Ok(strips)
+}
+
+/// A strand as the gathering sees it.
+struct Outline {
+    root: Vec3,
+    middle: Vec3,
+    tip: Vec3,
+}
+
+/// Groups strands into wisps; the first of each group began it.
+fn gather(strands: &Strands, radius: f32) -> Vec<Vec<u32>> {
+    let outlines: Vec<Outline> = strands.iter().map(outline).collect();
+    let cell = |p: Vec3| (p / radius).floor().as_ivec3();
+    // A distance of 1 is as far as a wisp reaches.
+    let apart = |a: &Outline, b: &Outline| {
+        let shape = a.middle.distance(b.middle).max(a.tip.distance(b.tip)) / LIKENESS;
+        a.root.distance(b.root).max(shape) / radius
+    };
+    let mut grid = std::collections::BTreeMap::<[i32; 3], Vec<u32>>::new();
+    let mut seeds: Vec<usize> = Vec::new();
+    let nearest = |grid: &std::collections::BTreeMap<[i32; 3], Vec<u32>>,
+                   seeds: &[usize],
+                   o: &Outline| {
+        let mut best: Option<(f32, u32)> = None;
+        let here = cell(o.root);
+        for offset in 0..27 {
+            let at = here + IVec3::new(offset % 3, offset / 3 % 3, offset / 9) - IVec3::ONE;
+            for &w in grid.get(&at.to_array()).into_iter().flatten() {
+                let d = apart(&outlines[seeds[w as usize]], o);
+                if best.is_none_or(|(nearest, wisp)| d < nearest || (d == nearest && w < wisp)) {
+                    best = Some((d, w));
+                }
+            }
+        }
+        best
+    };
+    for (s, o) in outlines.iter().enumerate() {
+        if nearest(&grid, &seeds, o).is_none_or(|(d, _)| d >= 1.0) {
+            grid.entry(cell(o.root).to_array()).or_default().push(seeds.len() as u32);
+            seeds.push(s);
+        }
+    }
+    let mut wisps: Vec<Vec<u32>> = seeds.iter().map(|&s| vec![s as u32]).collect();
+    for (s, o) in outlines.iter().enumerate() {
+        let Some((_, w)) = nearest(&grid, &seeds, o) else { continue };
+        // One that began a wisp is there already.
+        if seeds.binary_search(&s).is_err() {
+            wisps[w as usize].push(s as u32);
+        }
+    }
+    wisps
+}
+
+fn outline(line: &[Vec3]) -> Outline {
+    let points = at_equal_arc_length(line, 3);
+    Outline { root: points[0], middle: points[1], tip: points[2] }
+}
+
+/// Lays one strip through the strands of a wisp.
+fn lay(strips: &mut Strips, strands: &Strands, members: &[u32], settings: &Settings) {
+    let first = members[0] as usize;
+    let own = strands.strand(first);
+    let count = if settings.radius > 0.0 { settings.segments + 1 } else { own.len() };
+    let lines: Vec<Vec<Vec3>> = match members {
+        [_] if settings.radius == 0.0 => vec![own.to_vec()],
+        _ => members
+            .iter()
+            .map(|&s| at_equal_arc_length(strands.strand(s as usize), count))
+            .collect(),
+    };
+    // The middle line; where the strands cancel each other, that of the first.
+    let mean = |j: usize| lines.iter().map(|l| l[j]).sum::<Vec3>() / lines.len() as f32;
+    let mut middle: Vec<Vec3> = (0..count).map(mean).collect();
+    if middle.windows(2).any(|w| w[0].distance(w[1]) < 4.0 * SHORTEST) {
+        middle.clone_from(&lines[0]);
+    }
+    // Lay it flat (`jung2005` 4.3 step 3): B = T x T_avg.
+    let growth = (middle[1] - middle[0]).normalize_or(Vec3::Y);
+    let lean = (middle[count - 1] - middle[0]).normalize_or(Vec3::ZERO);
+    let across = growth.cross(lean);
+    let binormal = if across.length() > LEAST_LEAN {
+        across.normalize()
+    } else {
+        growth.any_orthonormal_vector()
+    };
+    let mut strip = Strips {
+        edges: Strands::new(),
+        virtual_point: vec![middle[0] - growth * middle[0].distance(middle[1])],
+        binormal: vec![binormal],
+        ..Strips::default()
+    };
+    strip.edges.push(&middle);
+    let mut frames = Vec::new();
+    strip.rest_frames(0, &mut frames);
+    // As wide as the strands spread across it.
+    let offsets =
+        lines.iter().flat_map(|l| (0..count).map(|j| (l[j] - middle[j]).dot(frames[j].binormal)));
+    let variance = offsets.map(|o| o * o).sum::<f32>() / (lines.len() * count) as f32;
+    let width = (SPREAD * variance.sqrt()).max(NARROWEST);
+    let half = if settings.radius > 0.0 { 0.5 * width } else { 0.0 };
+    let edge: Vec<Vec3> = (0..count).map(|j| middle[j] - frames[j].binormal * half).collect();
+    // Moved to the edge, a sharp bend could leave a segment without length.
+    let short = edge.windows(2).any(|w| w[0].distance(w[1]) < 4.0 * SHORTEST);
+    let edge = if short { middle } else { edge };
+    strips.virtual_point.push(edge[0] - growth * edge[0].distance(edge[1]));
+    strips.edges.push(&edge);
+    strips.binormal.push(binormal);
+    strips.width.push(width);
+    strips.carrier.push(members[0]);
+}
+
+/// Layers of equal size, by the height of the anchors.
+fn layers_by_height(edges: &Strands, layers: u32) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..edges.strand_count()).collect();
+    order.sort_by(|&a, &b| edges.strand(a)[0].y.total_cmp(&edges.strand(b)[0].y).then(a.cmp(&b)));
+    let mut layer = vec![0; order.len()];
+    for (rank, &strip) in order.iter().enumerate() {
+        layer[strip] = (rank as u64 * u64::from(layers) / order.len() as u64) as u32;
+    }
+    layer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::groom::Fibre;
+
+    /// Two tufts side by side, each of nine strands.
+    fn tufts() -> Groom {
+        let mut strands = Strands::new();
+        for tuft in 0..2 {
+            for s in 0..9 {
+                let root = Vec3::new(tuft as f32 * 0.05, 0.0, 0.0)
+                    + Vec3::new((s % 3) as f32, 0.0, (s / 3) as f32) * 0.001;
+                let line = (0..8).map(|i| {
+                    let t = i as f32 / 7.0;
+                    root + Vec3::new(0.0, 0.05 * t - 0.1 * t * t, 0.08 * t)
+                });
+                strands.push(&line.collect::<Vec<_>>());
+            }
+        }
+        Groom::new(strands, Fibre::default())
+    }
+
+    #[test]
+    fn neighbours_make_one_wisp_and_others_another() {
+        let groom = tufts();
+        let strips = through_strands(&groom, &Settings::default()).unwrap();
+        assert_eq!(strips.count(), 2);
+        assert_eq!(strips.validate(18), Ok(()));
+        assert!(strips.strip_of_strand[..9].iter().all(|&s| s == 0));
+        assert!(strips.strip_of_strand[9..].iter().all(|&s| s == 1));
+        // The strip spans its strands: their middle is half a width from the edge, and the width is
+        // that of the tuft (2 mm) within a factor of two.
+        let (a, f) = (strips.edges.strand(0)[0], strips.root_frame(0));
+        let middle = a + f.binormal * 0.5 * strips.width[0];
+        assert!(middle.distance(Vec3::new(0.001, 0.0, 0.001)) < 1e-5, "{middle}");
+        assert!((0.001..0.004).contains(&strips.width[0]), "{:?}", strips.width);
+        // It leans along z, so it is wide along x.
+        assert!(f.binormal.x.abs() > 0.99, "{f:?}");
+    }
+
+    #[test]
+    fn strands_that_part_do_not_share_a_wisp() {
+        let mut strands = Strands::new();
+        strands.push(&[Vec3::ZERO, Vec3::Y * 0.05, Vec3::new(0.1, 0.05, 0.0)]);
+        strands.push(&[Vec3::Z * 1e-3, Vec3::Y * 0.05, Vec3::new(-0.1, 0.05, 0.0)]);
+        let groom = Groom::new(strands, Fibre::default());
+        assert_eq!(through_strands(&groom, &Settings::default()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn without_a_radius_every_strand_is_a_strip_with_its_own_points() {
+        let groom = tufts();
+        let settings = Settings { radius: 0.0, ..Settings::default() };
+        let strips = through_strands(&groom, &settings).unwrap();
+        assert_eq!(strips.edges.positions(), groom.strands.positions());
+    }
+
+    #[test]
+    fn higher_wisps_lie_over_lower_ones_and_bad_settings_are_named() {
+        let mut groom = tufts();
+        groom.strands.positions_mut()[72..].iter_mut().for_each(|p| p.y += 0.1);
+        let settings = Settings { layers: 2, ..Settings::default() };
+        assert_eq!(through_strands(&groom, &settings).unwrap().layer, [0, 1]);
+        let wrong = Settings { segments: 0, ..Settings::default() };
+        assert!(through_strands(&groom, &wrong).unwrap_err().to_string().contains("segments"));
+    }
+}

@@ -1,0 +1,3 @@
+//! From few simulated shapes to many rendered ones.
+
+pub mod strips;

@@ -1,0 +1,313 @@
+//! Sixteen strips in memory.
+//!
+//! The state of all strips lies in arrays of rows, one row per joint, that a step streams through once
+//! (`math::lanes`). A block is a run of rows, anchor to tip; it is as long as its longest strip, and
+//! shorter ones are continued straight beyond their tips by joints that nothing sees. What does not
+//! change lies in the block.
+
+use glam::{Mat3, Vec3};
+
+use super::Settings;
+use crate::groom::Fibre;
+use crate::groom::strips::{JointFrame, Strips};
+use crate::math::lanes::{VECTOR, lane, set_lane};
+use crate::math::{LANES, RigidTransform};
+use crate::model::Environment;
+
+/// The state of all strips, or of those of some blocks.
+pub(super) struct Rows<'a> {
+    /// Joints before the step (m).
+    pub(super) before: &'a mut [f32],
+    /// Joints after it (m).
+    pub(super) position: &'a mut [f32],
+    /// How far joints are from where the groom wants them (m).
+    pub(super) deviation: &'a mut [f32],
+    /// Unit vectors along the strips.
+    pub(super) tangent: &'a mut [f32],
+    /// Unit vectors across the strips.
+    pub(super) binormal: &'a mut [f32],
+}
+
+impl<'a> Rows<'a> {
+    /// The first `rows` rows, and the others.
+    pub(super) fn split(self, rows: usize) -> (Self, Self) {
+        let at = rows * VECTOR;
+        let (b0, b1) = self.before.split_at_mut(at);
+        let (p0, p1) = self.position.split_at_mut(at);
+        let (d0, d1) = self.deviation.split_at_mut(at);
+        let (t0, t1) = self.tangent.split_at_mut(at);
+        let (n0, n1) = self.binormal.split_at_mut(at);
+        (
+            Self { before: b0, position: p0, deviation: d0, tangent: t0, binormal: n0 },
+            Self { before: b1, position: p1, deviation: d1, tangent: t1, binormal: n1 },
+        )
+    }
+
+    pub(super) fn reborrow(&mut self) -> Rows<'_> {
+        Rows {
+            before: self.before,
+            position: self.position,
+            deviation: self.deviation,
+            tangent: self.tangent,
+            binormal: self.binormal,
+        }
+    }
+
+    /// Puts a lane at rest on its rest shape, carried by the body.
+    pub(super) fn reset_lane(&mut self, block: &Block, l: usize, world_from_rest: &RigidTransform) {
+        let root = JointFrame {
+            tangent: lane(&block.root_tangent, 0, l),
+            binormal: lane(&block.root_binormal, 0, l),
+        };
+        let mut frame = root;
+        for i in 0..block.joints {
+            let here = lane(&block.rest, i, l);
+            if i > 0 {
+                let way = here - lane(&block.rest, i - 1, l);
+                frame = frame.transported(way.normalize_or(frame.tangent));
+            }
+            let p = world_from_rest.point(here);
+            set_lane(self.position, i, l, p);
+            set_lane(self.before, i, l, p);
+            set_lane(self.deviation, i, l, Vec3::ZERO);
+            set_lane(self.tangent, i, l, world_from_rest.direction(frame.tangent));
+            set_lane(self.binormal, i, l, world_from_rest.direction(frame.binormal));
+        }
+    }
+
+    /// Moves a lane rigidly.
+    pub(super) fn carry_lane(&mut self, block: &Block, l: usize, motion: &RigidTransform) {
+        for i in 0..block.joints {
+            for points in [&mut *self.position, &mut *self.before] {
+                let p = motion.point(lane(points, i, l));
+                set_lane(points, i, l, p);
+            }
+            for directions in [&mut *self.deviation, &mut *self.tangent, &mut *self.binormal] {
+                let d = motion.direction(lane(directions, i, l));
+                set_lane(directions, i, l, d);
+            }
+        }
+    }
+}
+
+/// What does not change of up to sixteen strips, and how their roots move.
+pub(super) struct Block {
+    /// Which strip each lane holds; lanes that are not in use repeat the last one.
+    pub(super) strips: [u32; LANES],
+    /// The strands whose roots carry them.
+    pub(super) carriers: [u32; LANES],
+    /// How many lanes are in use.
+    pub(super) lanes: usize,
+    /// Joints of the longest strip, its anchor included.
+    pub(super) joints: usize,
+    /// Index of the last joint of each lane's strip.
+    pub(super) last: [f32; LANES],
+    /// Length of the longest strip and of a strip's farthest reach (m).
+    pub(super) reach: f32,
+
+    /// Distance to the joint before (m).
+    pub(super) length: Box<[f32]>,
+    /// Where the groom wants a joint, from the one before, in the frame of that one (m).
+    pub(super) goal: Box<[f32]>,
+    /// How far a joint stays from the body (m): radius of its virtual collision sphere.
+    pub(super) radius: Box<[f32]>,
+    /// Positions in the rest shape (m).
+    pub(super) rest: Box<[f32]>,
+    /// Direction of growth and binormal at the anchor, in the rest shape.
+    pub(super) root_tangent: [f32; VECTOR],
+    pub(super) root_binormal: [f32; VECTOR],
+    /// `T x T_avg` of the rest shape, along the binormal and the normal at the anchor.
+    pub(super) lean: [[f32; LANES]; 2],
+    /// Compliance over the square of the length (1/m^2).
+    pub(super) weight: [f32; LANES],
+    /// Time in which a strip returns (s).
+    pub(super) style_time: [f32; LANES],
+    /// The bend factor of a step: share of a deviation that it leaves.
+    pub(super) keep: [f32; LANES],
+    /// Time over which a step's forces count (s).
+    pub(super) force_time: [f32; LANES],
+
+    /// World from rest at the end of the step: columns of the rotation, then the translation.
+    pub(super) root: [[f32; VECTOR]; 4],
+    /// World from rest at the start of the step.
+    pub(super) root_before: [[f32; VECTOR]; 4],
+    /// Mean velocity of the anchors in the step before, and what it was at its end (m/s).
+    pub(super) velocity: [f32; VECTOR],
+    pub(super) end_velocity: [f32; VECTOR],
+    /// Velocity of the air at the anchors (m/s).
+    pub(super) wind: [f32; VECTOR],
+    /// What the last step said.
+    pub(super) outcome: Outcome,
+}
+
+/// What a step says of a block.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outcome {
+    /// One bit per lane that is no longer finite.
+    pub(super) broken: u32,
+    /// Joints left inside the body.
+    pub(super) unresolved: u32,
+}
+
+/// What all strips have in common when a block is made.
+pub(super) struct Common<'a> {
+    pub(super) strips: &'a Strips,
+    pub(super) fibre: &'a Fibre,
+    pub(super) settings: &'a Settings,
+    /// Per strip: how far its strands are out of its plane (m).
+    pub(super) thickness: &'a [f32],
+    /// Heights of the lowest and the highest anchor (m).
+    pub(super) heights: [f32; 2],
+}
+
+/// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
+const SKIN: f32 = 3e-4;
+
+/// What does not change of one strip: what a lane of a block, or a plain strip, is made from.
+pub(super) struct Made {
+    pub(super) rest: Vec<Vec3>,
+    pub(super) goal: Vec<Vec3>,
+    pub(super) radius: Vec<f32>,
+    pub(super) root: JointFrame,
+    pub(super) lean: [f32; 2],
+    pub(super) weight: f32,
+    pub(super) style_time: f32,
+}
+
+impl Made {
+    /// Source: `jung2005` 4.2: collision spheres are larger in upper layers and towards the tip; the
+    /// bend factor of a chain depends on the place of its anchor, and lower hair bends less.
+    pub(super) fn new(common: &Common<'_>, strip: usize) -> Self {
+        let Common { strips, fibre, settings, thickness, heights } = common;
+        let rest = strips.edges.strand(strip).to_vec();
+        let last = rest.len() - 1;
+        let mut frames = Vec::new();
+        strips.rest_frames(strip, &mut frames);
+        let goal = (0..=last).map(|i| match i {
+            0 => Vec3::ZERO,
+            _ => frames[i - 1].local(rest[i] - rest[i - 1]),
+        });
+        let layer = strips.layer[strip] as f32;
+        let radius = (0..=last).map(|i| {
+            let above = layer + i as f32 / last as f32;
+            SKIN + thickness[strip] + settings.layer_distance * above
+        });
+        let length = strips.edges.length(strip);
+        let height = (rest[0].y - heights[0]) / (heights[1] - heights[0]).max(1e-6);
+        let above = (layer + height) / strips.layers().max(1) as f32;
+        let root = frames[0];
+        let average = (rest[last] - rest[0]).normalize_or(root.tangent);
+        let lean = root.tangent.cross(average);
+        Self {
+            goal: goal.collect(),
+            radius: radius.collect(),
+            lean: [lean.dot(root.binormal), lean.dot(root.normal())],
+            weight: settings.compliance(fibre, length) / (length * length),
+            style_time: settings.style_time * (1.0 + settings.bend_variation * (2.0 * above - 1.0)),
+            root,
+            rest,
+        }
+    }
+}
+
+impl Block {
+    pub(super) fn new(common: &Common<'_>, strips: &[usize]) -> Self {
+        let in_lane = |lane: usize| strips[lane.min(strips.len() - 1)];
+        let edges = &common.strips.edges;
+        let joints = strips.iter().map(|&s| edges.points_of(s).len()).max().unwrap_or(0);
+        let row = |width: usize| vec![0.0; joints * width].into_boxed_slice();
+        let mut block = Self {
+            strips: std::array::from_fn(|l| in_lane(l) as u32),
+            carriers: std::array::from_fn(|l| common.strips.carrier[in_lane(l)]),
+            lanes: strips.len(),
+            joints,
+            last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),
+            reach: 0.0,
+            length: row(LANES),
+            goal: row(VECTOR),
+            radius: row(LANES),
+            rest: row(VECTOR),
+            root_tangent: [0.0; VECTOR],
+            root_binormal: [0.0; VECTOR],
+            lean: [[0.0; LANES]; 2],
+            weight: [0.0; LANES],
+            style_time: [0.0; LANES],
+            keep: [0.0; LANES],
+            force_time: [0.0; LANES],
+            root: [[0.0; VECTOR]; 4],
+            root_before: [[0.0; VECTOR]; 4],
+            velocity: [0.0; VECTOR],
+            end_velocity: [0.0; VECTOR],
+            wind: [0.0; VECTOR],
+            outcome: Outcome::default(),
+        };
+        for l in 0..LANES {
+            let made = Made::new(common, in_lane(l));
+            let last = made.rest.len() - 1;
+            // Continue straight beyond the tip.
+            let step = made.rest[last] - made.rest[last - 1];
+            for i in 0..joints {
+                let j = i.min(last);
+                let p = made.rest[j] + step * (i - j) as f32;
+                set_lane(&mut block.rest, i, l, p);
+                let goal = if i > last { Vec3::X * step.length() } else { made.goal[i] };
+                set_lane(&mut block.goal, i, l, goal);
+                block.radius[i * LANES + l] = made.radius[j];
+                if i > 0 {
+                    block.length[i * LANES + l] = made.rest[j].distance(made.rest[j - 1]);
+                }
+            }
+            set_lane(&mut block.root_tangent, 0, l, made.root.tangent);
+            set_lane(&mut block.root_binormal, 0, l, made.root.binormal);
+            (block.lean[0][l], block.lean[1][l]) = (made.lean[0], made.lean[1]);
+            block.weight[l] = made.weight;
+            block.style_time[l] = made.style_time;
+            let widest = made.radius.iter().copied().fold(0.0, f32::max);
+            block.reach = block.reach.max(edges.length(in_lane(l)) + widest);
+        }
+        block
+    }
+
+    /// Sets the bend factor for steps of an averaged length (s).
+    ///
+    /// Source: `jung2005` 4.1: the angle to the groomed direction is scaled down by a factor below 1;
+    /// 4.3 step 1: scaled with the averaged time step.
+    /// Model: `E = exp(-dt / style_time)`, so that two half steps do what a whole one does.
+    pub(super) fn set_step(&mut self, dt: f32) {
+        for l in 0..LANES {
+            self.keep[l] = (-dt / self.style_time[l]).exp();
+            self.force_time[l] = self.style_time[l] * (1.0 - self.keep[l]);
+        }
+    }
+
+    /// Brings the root transforms and the wind of the lanes' strips together.
+    pub(super) fn load_roots(&mut self, env: &Environment<'_>, before: &[f32]) {
+        self.root_before = self.root;
+        for l in 0..LANES {
+            self.set_root(l, &env.world_from_rest[self.carriers[l] as usize]);
+        }
+        if env.wind.is_still() {
+            self.wind = [0.0; VECTOR];
+            return;
+        }
+        for l in 0..LANES {
+            let at = lane(before, 0, l);
+            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
+        }
+    }
+
+    /// Says where the scalp under a lane's strip is.
+    pub(super) fn set_root(&mut self, l: usize, world_from_rest: &RigidTransform) {
+        let m = Mat3::from_quat(world_from_rest.rotation);
+        let columns = [m.x_axis, m.y_axis, m.z_axis, world_from_rest.translation];
+        for (to, v) in self.root.iter_mut().zip(columns) {
+            set_lane(to, 0, l, v);
+        }
+    }
+
+    /// Forgets how the root of a lane moved.
+    pub(super) fn stop_root(&mut self, l: usize) {
+        set_lane(&mut self.velocity, 0, l, Vec3::ZERO);
+        set_lane(&mut self.end_velocity, 0, l, Vec3::ZERO);
+    }
+}

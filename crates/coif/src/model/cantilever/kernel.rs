@@ -1,0 +1,385 @@
+//! The step in lanes: sixteen strips, anchor to tip, one joint of each at a time, in two halves that
+//! take turns, so that one computes while the other waits for a root or a quotient.
+//!
+//! **Model.** `jung2005` 4 moves each joint of a chain by offsets: one for the forces, one that bends it
+//! back, one that keeps the length. Written for any step, a joint at `P = G + e` deviates by `e` from the
+//! place `G` where the groom wants it, seen from the joint before:
+//!
+//! ```text
+//! de/dt = -e / tau - d (dG/dt - W)          d = D (l / L)^2
+//! ```
+//!
+//! `tau` is the time in which the chain returns: the paper's bend factor is `exp(-dt / tau)`. The second
+//! term says that air holds the joint back: it would rather stay where it was (the paper's joints do
+//! until they are pulled) or go with the air and fall, at `W`. Deviations turn with the scalp. The step is
+//! exact for a goal that moves evenly and a wind that is steady, whatever its length, and exact to second
+//! order for a scalp that turns: what comes in during a step turns by half of its turn. `d` makes the shape independent of the number
+//! of joints: in the limit the chain is `y'' = -(D / L^2) y` where it is held back at once.
+
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
+use glam::Vec3;
+
+use super::block::{Block, Outcome, Rows};
+use super::solid::{Near, STRAIGHT, Solid};
+use crate::groom::strips::SMALLEST_TURN;
+use crate::math::LANES;
+use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane};
+use crate::model::FieldObstacle;
+
+/// Farthest a joint may get from the origin (m) before it counts as broken.
+pub(super) const FARTHEST: f32 = 1e5;
+
+/// Shortest way (m) that still has a direction.
+const NO_DIRECTION: f32 = 1e-9;
+
+/// How far the binormal follows the lean of the strip: `T x T_avg` changes by at most 2, and with less
+/// than half of that added to it a unit vector never vanishes, so the strip never flips over.
+pub(super) const FOLLOW: f32 = 0.45;
+
+/// Rounds of leaving the body: the second takes care of a solid that the first led into.
+const ROUNDS: usize = 2;
+
+/// Largest slope of an interpolated distance: the bound that `follow_the_leader` has.
+const SLOPE: f32 = 1.75;
+
+/// What is the same for all strips of a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pass {
+    /// Averaged length of a step (s).
+    pub(super) dt: f32,
+    pub(super) gravity: Vec3,
+    /// Gravity that the groom holds (m/s^2).
+    pub(super) held: Vec3,
+    /// Time (s) in which falling hair gets as fast as it gets.
+    pub(super) fall_time: f32,
+    /// The same for what its root's acceleration does.
+    pub(super) swing_time: f32,
+}
+
+/// What strips stay out of.
+pub(super) struct Obstacles<'a> {
+    pub(super) solids: &'a [Solid],
+    pub(super) field: Option<&'a FieldObstacle<'a>>,
+}
+
+/// Advances a block by one step.
+///
+/// Source: `jung2005` 4.3, steps 2 to 4.
+/// Symbols: A anchor, V virtual point, P joint, T, N, B tangent, normal, binormal, l length of a
+/// segment, r radius of a virtual collision sphere.
+/// Deviations: 4 (iii) before (ii), since bending back would lead into the body again; the joint leaves
+/// the body along the sphere of its segment's length, so that (v) holds as well. (v) starts from the
+/// corrected predecessor `P''(i-1)`. The goal of the bending is the groomed angle to the segment before,
+/// not a straight line: so the groom is at rest. B turns as `T x T_avg` does, from the groomed binormal,
+/// and more towards the tip: `T x T_avg` itself has no direction where hair hangs along T, and would tear
+/// the roots of the strands from their places.
+#[inline(always)]
+pub(super) fn step_block<S: Simd>(
+    simd: S,
+    block: &mut Block,
+    rows: Rows<'_>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+) -> Outcome {
+    let joints = block.joints;
+    let before = &rows.before.as_chunks::<VECTOR>().0[..joints];
+    let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..joints];
+    let deviation = &mut rows.deviation.as_chunks_mut::<VECTOR>().0[..joints];
+    let tangent = &mut rows.tangent.as_chunks_mut::<VECTOR>().0[..joints];
+    let binormal = &mut rows.binormal.as_chunks_mut::<VECTOR>().0[..joints];
+    let mut average = [0.0; VECTOR];
+    for l in 0..LANES {
+        let tip = lane(rows.before, block.last[l] as usize, l);
+        crate::math::lanes::set_lane(&mut average, 0, l, tip);
+    }
+    let mut lower = Half::start::<0>(simd, block, &before[0], &average, pass);
+    let mut upper = Half::start::<1>(simd, block, &before[0], &average, pass);
+    // Anchors go where the scalp takes them (step 2).
+    for half in [&lower, &upper] {
+        half.parent.to_row(&mut position[0], half.half);
+        half.tangent.to_row(&mut tangent[0], half.half);
+        half.binormal.to_row(&mut binormal[0], half.half);
+    }
+    let (middle, apart) = around(&position[0]);
+    let near = Near::pick(obstacles.solids, middle, apart + block.reach);
+    let lengths = &block.length.as_chunks::<LANES>().0[..joints];
+    let goals = &block.goal.as_chunks::<VECTOR>().0[..joints];
+    let radii = &block.radius.as_chunks::<LANES>().0[..joints];
+    let mut outcome = Outcome::default();
+    for i in 1..joints {
+        let mut row = Row {
+            i,
+            before: &before[i],
+            goal: &goals[i],
+            length: &lengths[i],
+            radius: &radii[i],
+            position: &mut position[i],
+            deviation: &mut deviation[i],
+            tangent: &mut tangent[i],
+            binormal: &mut binormal[i],
+        };
+        outcome.unresolved += lower.advance(simd, &mut row, &near, obstacles.field);
+        outcome.unresolved += upper.advance(simd, &mut row, &near, obstacles.field);
+    }
+    // Each joint hangs on the one before: a lane that left the world ends there.
+    for half in 0..2 {
+        let tip = Vec3x8::of_row(simd, &position[joints - 1], half);
+        let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
+        outcome.broken |= (!(sane.to_bitmask() as u32) & 0xff) << (half * HALF);
+    }
+    outcome
+}
+
+/// A ball around sixteen points: its middle and its radius.
+fn around(row: &[f32; VECTOR]) -> (Vec3, f32) {
+    let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for l in 0..LANES {
+        let p = lane(row, 0, l);
+        (lo, hi) = (lo.min(p), hi.max(p));
+    }
+    (0.5 * (lo + hi), 0.5 * (hi - lo).length())
+}
+
+/// One joint of sixteen strips in memory.
+struct Row<'a> {
+    i: usize,
+    before: &'a [f32; VECTOR],
+    goal: &'a [f32; VECTOR],
+    length: &'a [f32; LANES],
+    radius: &'a [f32; LANES],
+    position: &'a mut [f32; VECTOR],
+    deviation: &'a mut [f32; VECTOR],
+    tangent: &'a mut [f32; VECTOR],
+    binormal: &'a mut [f32; VECTOR],
+}
+
+/// What a step takes along in half of the lanes.
+struct Half<S: Simd> {
+    half: usize,
+    /// The joint before, and its frame.
+    parent: Vec3x8<S>,
+    tangent: Vec3x8<S>,
+    binormal: Vec3x8<S>,
+    /// How the scalp has turned in this step: columns.
+    turned: [Vec3x8<S>; 3],
+    /// Way of the air and of what falls (m), and how much the goal's own way counts.
+    carried: Vec3x8<S>,
+    held_back: f32x8<S>,
+    keep: f32x8<S>,
+    weight: f32x8<S>,
+    /// How far the binormal follows at the tip, across and out.
+    lean: [f32x8<S>; 2],
+    last: f32x8<S>,
+    /// Least distance of the parent from the surface of a distance field (m).
+    clear: f32x8<S>,
+}
+
+impl<S: Simd> Half<S> {
+    /// At the anchors.
+    #[inline(always)]
+    fn start<const H: usize>(
+        simd: S,
+        block: &mut Block,
+        before: &[f32; VECTOR],
+        tips: &[f32; VECTOR],
+        pass: &Pass,
+    ) -> Self {
+        let splat = |v: f32| f32x8::splat(simd, v);
+        let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, H);
+        let root = [0, 1, 2].map(|k| load(&block.root[k]));
+        let old = [0, 1, 2].map(|k| load(&block.root_before[k]));
+        let turn = |m: &[Vec3x8<S>; 3], v: Vec3x8<S>| m[0] * v.x + m[1] * v.y + m[2] * v.z;
+        // Anchor, direction of growth and binormal, from the scalp (steps 2 and 3: T = A - V).
+        let rest = Vec3x8::load(simd, &block.rest, 0, H);
+        let parent = turn(&root, rest) + load(&block.root[3]);
+        let tangent = turn(&root, load(&block.root_tangent));
+        let binormal = turn(&root, load(&block.root_binormal));
+        // Root times the transpose of what it was.
+        let turned = [
+            turn(&root, Vec3x8 { x: old[0].x, y: old[1].x, z: old[2].x }),
+            turn(&root, Vec3x8 { x: old[0].y, y: old[1].y, z: old[2].y }),
+            turn(&root, Vec3x8 { x: old[0].z, y: old[1].z, z: old[2].z }),
+        ];
+        // Where air would take a joint: with the wind, down, and against the root's acceleration. The
+        // velocity at the end of a step goes on from those of this one and the one before.
+        let velocity = (parent - load(before)) * splat(1.0 / pass.dt);
+        let end = velocity * splat(1.5) - load(&block.velocity) * splat(0.5);
+        let gain = end - load(&block.end_velocity);
+        velocity.to_row(&mut block.velocity, H);
+        end.to_row(&mut block.end_velocity, H);
+        let fall = Vec3x8::splat(simd, pass.gravity) - turn(&root, Vec3x8::splat(simd, pass.held));
+        let air = load(&block.wind) + fall * splat(pass.fall_time)
+            - gain * splat(pass.swing_time / pass.dt);
+        let force_time = half_row(simd, &block.force_time, H);
+        // T x T_avg against the groomed one, in the plane across T.
+        let normal = tangent.cross(binormal);
+        let way = load(tips) - parent;
+        let size = way.length().max(splat(NO_DIRECTION));
+        let leans = tangent.cross(way * (splat(1.0) / size));
+        let last = half_row(simd, &block.last, H);
+        let follow = splat(FOLLOW) / last;
+        Self {
+            half: H,
+            parent,
+            tangent,
+            binormal,
+            turned,
+            carried: air * force_time,
+            held_back: force_time * (1.0 / pass.dt),
+            keep: half_row(simd, &block.keep, H),
+            weight: half_row(simd, &block.weight, H),
+            lean: [
+                (leans.dot(binormal) - half_row(simd, &block.lean[0], H)) * follow,
+                (leans.dot(normal) - half_row(simd, &block.lean[1], H)) * follow,
+            ],
+            last,
+            clear: splat(0.0),
+        }
+    }
+
+    /// Moves on by one joint (step 4). Says how many stay inside the body.
+    #[inline(always)]
+    fn advance(
+        &mut self,
+        simd: S,
+        row: &mut Row<'_>,
+        near: &Near<'_>,
+        field: Option<&FieldObstacle<'_>>,
+    ) -> u32 {
+        let half = self.half;
+        let splat = |v: f32| f32x8::splat(simd, v);
+        let length = half_row(simd, row.length, half);
+        let local = Vec3x8::of_row(simd, row.goal, half);
+        let normal = self.tangent.cross(self.binormal);
+        let wanted = self.tangent * local.x + normal * local.y + self.binormal * local.z;
+        let goal = self.parent + wanted;
+        // (i) offsets of forces, (iii) bend back.
+        let e = Vec3x8::of_row(simd, row.deviation, half);
+        let x = Vec3x8::of_row(simd, row.before, half);
+        let moved = goal - (x - e);
+        let share = self.weight * (length * length);
+        let offset = (self.carried - moved * self.held_back) * (share * 0.5);
+        let kept = e * self.keep + offset;
+        let [c0, c1, c2] = self.turned;
+        let e = c0 * kept.x + c1 * kept.y + c2 * kept.z + offset;
+        // (v) keep the length, from the corrected predecessor.
+        let mut way = wanted + e;
+        let mut size2 = way.dot(way);
+        let lost = size2.simd_lt(NO_DIRECTION * NO_DIRECTION);
+        if lost.any_true() {
+            way = wanted.or(lost, way);
+            size2 = way.dot(way);
+        }
+        let mut along = way * (splat(1.0) / size2.sqrt());
+        let mut p = self.parent + along * length;
+        // (ii) leave the body.
+        let radius = half_row(simd, row.radius, half);
+        let active = splat(row.i as f32).simd_le(self.last);
+        let mut unresolved = 0;
+        for _ in 0..ROUNDS {
+            let mut touched = false;
+            for solid in near.iter() {
+                if let Some((out, distance)) = solid.distances(simd, p, radius) {
+                    let hit = distance.simd_lt(radius) & active;
+                    if hit.any_true() {
+                        touched = true;
+                        let stuck =
+                            self.turn_out(simd, &mut along, hit, out, distance, radius, length);
+                        unresolved = stuck;
+                        p = self.parent + along * length;
+                    }
+                }
+            }
+            if !touched {
+                break;
+            }
+        }
+        if let Some(obstacle) = field {
+            unresolved += self.leave_field(simd, obstacle, &mut along, active, radius, length);
+            p = self.parent + along * length;
+        }
+        // (iv) frames: carried along, with the lean of the strip in the binormal.
+        let cosine = (self.tangent.dot(along) + 1.0).max(splat(SMALLEST_TURN));
+        let b = self.binormal - (self.tangent + along) * (self.binormal.dot(along) / cosine);
+        let n = along.cross(b);
+        let (u, v) = (self.lean[0] * row.i as f32 + 1.0, self.lean[1] * row.i as f32);
+        let inverse = splat(1.0) / (u * u + v * v).sqrt();
+        (b * (u * inverse) + n * (v * inverse)).to_row(row.binormal, half);
+        along.to_row(row.tangent, half);
+        p.to_row(row.position, half);
+        (p - goal).to_row(row.deviation, half);
+        (self.parent, self.tangent, self.binormal) = (p, along, b);
+        unresolved
+    }
+
+    /// Turns segments about their inner ends until their outer ends are as far from a plane as they
+    /// have to be, the shortest way. `out` is the normal of the plane, `distance` how far the ends are
+    /// (m). Says how many cannot get there even without their radius.
+    ///
+    /// Model: the points at length l from the joint before and at the wanted distance from the plane are
+    /// a circle; the nearest of them is `n c + t sqrt(1 - c^2)`, with c the sine of the angle to the
+    /// plane and t the direction along it.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn turn_out(
+        &self,
+        simd: S,
+        along: &mut Vec3x8<S>,
+        hit: mask32x8<S>,
+        out: Vec3x8<S>,
+        distance: f32x8<S>,
+        radius: f32x8<S>,
+        length: f32x8<S>,
+    ) -> u32 {
+        let one = f32x8::splat(simd, 1.0);
+        let into = out.dot(*along);
+        let wanted = into + (radius - distance) / length;
+        let c = wanted.min(one);
+        let flat = *along - out * into;
+        let size2 = flat.dot(flat);
+        // Straight into the surface there is no direction along it: take the strip's own.
+        let lost = size2.simd_lt(STRAIGHT);
+        let side = self.binormal - out * out.dot(self.binormal);
+        let flat = side.or(lost, flat);
+        let size2 = lost.select(side.dot(side).max(one * STRAIGHT), size2);
+        let scale = ((one - c * c).max(one * 0.0) / size2).sqrt();
+        *along = (out * c + flat * scale).or(hit, *along);
+        // The direction is one up to rounding; that would add up along the strip.
+        *along = *along * (one / along.length());
+        let bare = wanted - radius.max(one * 0.0) / length;
+        (bare.simd_gt(one) & hit).to_bitmask().count_ones()
+    }
+
+    /// Leaves a distance field, where the joint before is near enough for that to matter.
+    #[inline(always)]
+    fn leave_field(
+        &mut self,
+        simd: S,
+        obstacle: &FieldObstacle<'_>,
+        along: &mut Vec3x8<S>,
+        active: mask32x8<S>,
+        radius: f32x8<S>,
+        length: f32x8<S>,
+    ) -> u32 {
+        self.clear -= length * SLOPE;
+        let mut unresolved = 0;
+        for _ in 0..ROUNDS {
+            let asked = self.clear.simd_lt(radius.max(f32x8::splat(simd, 0.0))) & active;
+            if !asked.any_true() {
+                break;
+            }
+            let p = self.parent + *along * length;
+            let (distance, slope) = obstacle.field.slopes(simd, p, asked.to_bitmask() as u32);
+            let distance = distance - obstacle.skin;
+            self.clear = asked.select(distance, self.clear);
+            let size = slope.length();
+            let hit = distance.simd_lt(radius) & asked & size.simd_gt(1e-3);
+            if !hit.any_true() {
+                break;
+            }
+            let out = slope * (f32x8::splat(simd, 1.0) / size.max(f32x8::splat(simd, 1e-3)));
+            unresolved = self.turn_out(simd, along, hit, out, distance, radius, length);
+        }
+        unresolved
+    }
+}

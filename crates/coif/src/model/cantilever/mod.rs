@@ -1,0 +1,452 @@
+//! Layered wisps as cantilever beams: the cheapest hair that still looks styled.
+//!
+//! Each strip is a chain of joints that hangs on the scalp and bends back to its groom; it has no
+//! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in [`kernel`]).
+//! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom lie in them and
+//! are placed only when someone looks ([`positions`](Model::positions)).
+
+mod block;
+mod kernel;
+pub mod plain;
+mod settings;
+mod solid;
+#[cfg(test)]
+mod tests;
+
+use fearless_simd::{Level, dispatch};
+use glam::Vec3;
+use rayon::prelude::*;
+
+pub use self::settings::Settings;
+
+use self::block::{Block, Common, Rows};
+use self::kernel::{Obstacles, Pass};
+use self::solid::{FLOATS, Near, Solid};
+use super::{Environment, Model, StepReport};
+use crate::groom::Groom;
+use crate::groom::strips::carry::CarriedStrands;
+use crate::groom::strips::{StripPose, Strips, wisps};
+use crate::math::lanes::{VECTOR, lane};
+use crate::math::{LANES, RigidTransform, morton_code};
+use crate::{Error, Result};
+
+/// The word that chooses this model.
+pub const NAME: &str = "cantilever";
+
+/// Blocks that one task advances: some ten thousand joints.
+const BLOCKS_PER_TASK: usize = 32;
+
+/// Farthest that anchors of one block are apart (m): more than a head, less than two people.
+const APART: f32 = 0.45;
+
+/// Share of a new step's length in the averaged one: a hitch of one frame is spread over eight.
+const NEW_STEP: f32 = 0.125;
+
+/// Rounding (m) that a groom at rest may have against the surface that it lies on.
+const GRAZE: f32 = 2e-5;
+
+/// How far points of strands stay from the body (m), if the groom leaves as much.
+const STRAND_ROOM: f32 = 2e-4;
+
+/// How far strands may be from the joints of their strip (m): more than a wide strip.
+const STRAND_REACH: f32 = 0.05;
+
+/// Hair that moves as strips.
+pub struct Cantilever {
+    settings: Settings,
+    level: Level,
+    strips: Strips,
+    strands: CarriedStrands,
+    blocks: Vec<Block>,
+    rows: State,
+    /// Per strip: its first row and lane.
+    place: Vec<(u32, u8)>,
+    /// Where the roots of the groom's strands are.
+    roots: Vec<RigidTransform>,
+    /// Averaged length of a step (s), and the one that bend factors are set for.
+    dt: f32,
+    dt_set: f32,
+    /// Whether the distances of the groom from the body are known.
+    met_body: bool,
+    /// The colliders at the end of the last step.
+    solids: Vec<Solid>,
+    /// How far the points of strands stay from them (m).
+    room: Vec<f32>,
+}
+
+/// The state of all blocks, one after the other.
+#[derive(Default)]
+struct State {
+    before: Vec<f32>,
+    position: Vec<f32>,
+    deviation: Vec<f32>,
+    tangent: Vec<f32>,
+    binormal: Vec<f32>,
+}
+
+impl State {
+    fn arrays(&self) -> [&Vec<f32>; 5] {
+        [&self.before, &self.position, &self.deviation, &self.tangent, &self.binormal]
+    }
+
+    fn rows(&mut self) -> Rows<'_> {
+        Rows {
+            before: &mut self.before,
+            position: &mut self.position,
+            deviation: &mut self.deviation,
+            tangent: &mut self.tangent,
+            binormal: &mut self.binormal,
+        }
+    }
+}
+
+impl Cantilever {
+    /// Lays a groom out in lanes: its own strips, or strips through its strands.
+    pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
+        settings.validate()?;
+        groom.validate()?;
+        let strips = match &groom.strips {
+            Some(strips) => (**strips).clone(),
+            None => wisps::through_strands(groom, &settings.wisps)?,
+        };
+        strips.validate(groom.strands.strand_count())?;
+        let strands = CarriedStrands::new(groom, &strips);
+        // Put strips with equally many joints next to each other, and among them neighbours.
+        let mut order: Vec<usize> = (0..strips.count()).collect();
+        let (lo, hi) = strips.edges.bounds().unwrap_or_default();
+        // Cubic cells, so that a crowd on a floor is sorted by head and not by height.
+        let hi = lo + Vec3::splat((hi - lo).max_element());
+        order.sort_by_cached_key(|&s| {
+            let line = strips.edges.strand(s);
+            (line.len(), morton_code(line[0], lo, hi), s)
+        });
+        let anchors = || strips.edges.iter().map(|line| line[0].y);
+        let heights =
+            [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
+        let (fibre, thickness) = (&groom.fibre, strands.thickness());
+        let common = Common { strips: &strips, fibre, settings, thickness, heights };
+        let blocks: Vec<Block> = in_neighbourhoods(&strips, &order)
+            .into_par_iter()
+            .map(|strips| Block::new(&common, strips))
+            .collect();
+        let rows: usize = blocks.iter().map(|b| b.joints).sum();
+        let array = || vec![0.0; rows * VECTOR];
+        let mut place = vec![(0, 0); strips.count()];
+        let mut first = 0;
+        for block in &blocks {
+            for l in 0..block.lanes {
+                place[block.strips[l] as usize] = (first as u32, l as u8);
+            }
+            first += block.joints;
+        }
+        let count = groom.strands.strand_count();
+        let mut model = Self {
+            settings: settings.clone(),
+            level: Level::new(),
+            strips,
+            strands,
+            blocks,
+            rows: State {
+                before: array(),
+                position: array(),
+                deviation: array(),
+                tangent: array(),
+                binormal: array(),
+            },
+            place,
+            roots: vec![RigidTransform::IDENTITY; count],
+            dt: 0.0,
+            dt_set: 0.0,
+            met_body: false,
+            solids: Vec::new(),
+            room: vec![STRAND_ROOM; groom.strands.point_count()],
+        };
+        model.reset(&vec![RigidTransform::IDENTITY; count]);
+        Ok(model)
+    }
+
+    /// The strips in their rest shape.
+    pub fn strips(&self) -> &Strips {
+        &self.strips
+    }
+
+    /// Where the joints are now.
+    pub fn pose(&self, out: &mut StripPose) {
+        let arrays =
+            [(&self.rows.position, &mut out.position), (&self.rows.tangent, &mut out.tangent)];
+        for (from, to) in arrays.into_iter().chain([(&self.rows.binormal, &mut out.binormal)]) {
+            self.unpack(from, to);
+        }
+    }
+
+    /// Rows of lanes to joints in the order of the strips.
+    fn unpack(&self, from: &[f32], out: &mut Vec<Vec3>) {
+        let first = self.strips.edges.first_points();
+        out.resize(self.strips.edges.point_count(), Vec3::ZERO);
+        for (s, &(row, l)) in self.place.iter().enumerate() {
+            for (i, p) in out[first[s] as usize..first[s + 1] as usize].iter_mut().enumerate() {
+                *p = lane(from, row as usize + i, l.into());
+            }
+        }
+    }
+
+    /// Calls `work` for every block with its rows.
+    fn for_each_block(&mut self, work: impl Fn(&mut Block, Rows<'_>) + Sync) {
+        in_halves(&mut self.blocks, self.rows.rows(), &work);
+    }
+
+    /// Limits the virtual collision spheres to what the groom at rest leaves room for.
+    ///
+    /// Source: `jung2005` 4.2; the paper sets radii by hand.
+    fn meet_body(&mut self, env: &Environment<'_>) {
+        let solids: Vec<Solid> =
+            env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)).collect();
+        let field = env.field;
+        // The strands first: where they are at rest, they stay.
+        let mut positions = vec![Vec3::ZERO; self.room.len()];
+        self.positions(&mut positions);
+        for (room, p) in self.room.iter_mut().zip(&positions) {
+            let near = solids.iter().map(|s| s.distance(*p).1).fold(f32::INFINITY, f32::min);
+            *room = room.min(near - GRAZE);
+        }
+        self.for_each_block(|block, rows| {
+            for i in 0..block.joints {
+                for l in 0..LANES {
+                    let p = lane(rows.position, i, l);
+                    let near = solids.iter().map(|s| s.distance(p).1);
+                    let mut room = near.fold(f32::INFINITY, f32::min);
+                    if let Some(obstacle) = &field {
+                        room = room.min(obstacle.field.distance_at(p) - obstacle.skin);
+                    }
+                    let radius = &mut block.radius[i * LANES + l];
+                    *radius = radius.min(room - GRAZE);
+                }
+            }
+        });
+        self.met_body = true;
+    }
+
+    /// Averages the length of steps (`jung2005` 4.3 step 1) and sets the bend factors for it.
+    fn average_step(&mut self, dt: f32) {
+        self.dt = if self.dt > 0.0 { self.dt + (dt - self.dt) * NEW_STEP } else { dt };
+        if self.dt != self.dt_set {
+            self.blocks.iter_mut().for_each(|block| block.set_step(self.dt));
+            self.dt_set = self.dt;
+        }
+    }
+}
+
+/// Cuts an order of strips into blocks: sixteen at most, and no two whose anchors are farther apart than
+/// [`APART`], so that a block has to do with one head of a crowd only.
+fn in_neighbourhoods<'a>(strips: &Strips, order: &'a [usize]) -> Vec<&'a [usize]> {
+    let anchor = |s: usize| strips.edges.strand(s)[0];
+    let mut blocks = Vec::with_capacity(order.len() / LANES + 1);
+    let mut first = 0;
+    for i in 1..=order.len() {
+        let full = i == order.len() || i - first == LANES;
+        if full || anchor(order[i]).distance(anchor(order[first])) > APART {
+            blocks.push(&order[first..i]);
+            first = i;
+        }
+    }
+    blocks
+}
+
+/// Splits the blocks until a task has few enough: the pieces depend on the groom only.
+fn in_halves(blocks: &mut [Block], rows: Rows<'_>, work: &(impl Fn(&mut Block, Rows<'_>) + Sync)) {
+    if blocks.len() <= BLOCKS_PER_TASK || rayon::current_num_threads() == 1 {
+        let mut rest = rows;
+        for block in blocks {
+            let (mine, others) = rest.split(block.joints);
+            work(block, mine);
+            rest = others;
+        }
+        return;
+    }
+    let (a, b) = blocks.split_at_mut(blocks.len() / 2);
+    let (rows_a, rows_b) = rows.split(a.iter().map(|block| block.joints).sum());
+    rayon::join(|| in_halves(a, rows_a, work), || in_halves(b, rows_b, work));
+}
+
+impl Pass {
+    fn new(settings: &Settings, dt: f32, gravity: Vec3) -> Self {
+        let fall_time = 1.0 / settings.damping;
+        let held = if settings.hold_shape { gravity } else { Vec3::ZERO };
+        Self { dt, gravity, held, fall_time, swing_time: settings.inertia * fall_time }
+    }
+}
+
+impl Model for Cantilever {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
+        if !self.met_body {
+            self.meet_body(env);
+        }
+        self.average_step(env.dt);
+        let mut solids = std::mem::take(&mut self.solids);
+        solids.clear();
+        solids.extend(env.colliders.iter().map(|c| Solid::new(&c.shape, &c.end)));
+        self.roots.copy_from_slice(env.world_from_rest);
+        std::mem::swap(&mut self.rows.before, &mut self.rows.position);
+        let pass = Pass::new(&self.settings, self.dt, env.gravity);
+        let level = self.level;
+        let obstacles = Obstacles { solids: &solids, field: env.field.as_ref() };
+        // Advance the blocks in any order: none reads another.
+        self.for_each_block(|block, mut rows| {
+            block.load_roots(env, rows.before);
+            let outcome = dispatch!(level,
+                simd => kernel::step_block(simd, block, rows.reborrow(), &pass, &obstacles));
+            block.outcome = outcome;
+            for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {
+                rows.reset_lane(block, l, &env.world_from_rest[block.carriers[l] as usize]);
+                block.stop_root(l);
+            }
+        });
+        // Report in block order; a strip that was put back names its strands.
+        for block in &self.blocks {
+            report.unresolved += u64::from(block.outcome.unresolved);
+            for l in (0..block.lanes).filter(|l| block.outcome.broken & (1 << l) != 0) {
+                let strands = self.strips.strip_of_strand.iter().zip(0u32..);
+                let mine = strands.filter(|(strip, _)| **strip == block.strips[l]);
+                report.quarantined.extend(mine.map(|(_, strand)| strand));
+            }
+        }
+        self.solids = solids;
+    }
+
+    fn reset(&mut self, world_from_rest: &[RigidTransform]) {
+        self.solids.clear();
+        self.roots.copy_from_slice(world_from_rest);
+        self.for_each_block(|block, mut rows| {
+            for l in 0..LANES {
+                let root = &world_from_rest[block.carriers[l] as usize];
+                block.set_root(l, root);
+                block.stop_root(l);
+                rows.reset_lane(block, l, root);
+            }
+        });
+    }
+
+    fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
+        self.solids.clear();
+        self.roots.copy_from_slice(to);
+        self.for_each_block(|block, mut rows| {
+            for l in 0..LANES {
+                let carrier = block.carriers[l] as usize;
+                let motion = to[carrier] * from[carrier].inverse();
+                rows.carry_lane(block, l, &motion);
+                block.set_root(l, &to[carrier]);
+                for velocity in [&mut block.velocity, &mut block.end_velocity] {
+                    let turned = motion.direction(lane(velocity, 0, l));
+                    crate::math::lanes::set_lane(velocity, 0, l, turned);
+                }
+            }
+        });
+    }
+
+    fn positions(&self, out: &mut [Vec3]) {
+        let mut pose = StripPose::default();
+        self.pose(&mut pose);
+        // Strands stay out of what is near their strip; a second time, if that led into something.
+        let aside = |strand: usize| {
+            let joints = self.strips.edges.points_of(self.strips.strip_of_strand[strand] as usize);
+            let line = &pose.position[joints];
+            let (lo, hi) =
+                line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
+            let reach = 0.5 * (hi - lo).length() + STRAND_REACH;
+            let near = Near::pick(&self.solids, 0.5 * (lo + hi), reach);
+            move |point: usize, parent: Vec3, along: Vec3, length: f32| {
+                let room = self.room[point];
+                let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
+                let turned = near.iter().fold(along, turn);
+                if turned == along { along } else { near.iter().fold(turned, turn) }
+            }
+        };
+        self.strands.positions(&pose, &self.roots, aside, out);
+    }
+
+    /// Strands move as the joints beside their points do.
+    fn velocities(&self, out: &mut [Vec3]) {
+        let (mut now, mut before) = (Vec::new(), Vec::new());
+        self.unpack(&self.rows.position, &mut now);
+        self.unpack(&self.rows.before, &mut before);
+        let per_second = if self.dt > 0.0 { 1.0 / self.dt } else { 0.0 };
+        for (v, x) in now.iter_mut().zip(&before) {
+            *v = (*v - *x) * per_second;
+        }
+        let first = self.strips.edges.first_points();
+        let of_strip = &self.strips.strip_of_strand;
+        self.strands.mix(&now, |s| now[first[of_strip[s] as usize] as usize], out);
+    }
+
+    fn strips(&self) -> Option<&Strips> {
+        Some(&self.strips)
+    }
+
+    fn strip_pose(&self, out: &mut StripPose) -> bool {
+        self.pose(out);
+        true
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        out.push(self.met_body.into());
+        let mut floats = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
+        floats(&[self.dt, self.solids.len() as f32]);
+        self.solids.iter().for_each(|solid| floats(&solid.to_floats()));
+        floats(&self.room);
+        self.rows.arrays().into_iter().for_each(|array| floats(array));
+        for block in &self.blocks {
+            floats(&block.radius);
+            floats(&block.velocity);
+            floats(&block.end_velocity);
+        }
+    }
+
+    fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
+        let arrays: usize = self.rows.arrays().iter().map(|array| array.len()).sum();
+        let blocks: usize = self.blocks.iter().map(|b| b.radius.len() + 2 * VECTOR).sum();
+        // How many colliders there were is the second number.
+        let count = bytes.get(5..9).map_or(0.0, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let solids = (count as usize).min(bytes.len());
+        let expected = 1 + 4 * (2 + FLOATS * solids + self.room.len() + arrays + blocks);
+        if bytes.len() != expected {
+            return Err(Error::BadCheckpoint(format!(
+                "{} bytes of strips where the groom needs {expected}",
+                bytes.len()
+            )));
+        }
+        self.met_body = bytes[0] != 0;
+        let mut values =
+            bytes[1..].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut fill = |to: &mut [f32]| to.iter_mut().zip(&mut values).for_each(|(to, v)| *to = v);
+        let mut head = [0.0; 2];
+        fill(&mut head);
+        self.dt = head[0];
+        self.solids.clear();
+        for _ in 0..solids {
+            let mut floats = [0.0; FLOATS];
+            fill(&mut floats);
+            self.solids.push(Solid::from_floats(&floats));
+        }
+        fill(&mut self.room);
+        let State { before, position, deviation, tangent, binormal } = &mut self.rows;
+        for array in [before, position, deviation, tangent, binormal] {
+            fill(array);
+        }
+        for block in &mut self.blocks {
+            fill(&mut block.radius);
+            fill(&mut block.velocity);
+            fill(&mut block.end_velocity);
+            for l in 0..LANES {
+                block.set_root(l, &world_from_rest[block.carriers[l] as usize]);
+            }
+        }
+        // The bend factors are set anew by the next step.
+        self.dt_set = 0.0;
+        self.roots.copy_from_slice(world_from_rest);
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! The same step, one strip after the other over arrays of structures: what one would write first.
+//! Tests hold the lanes against it, and `coif bench` measures the speed-up over it.
+
+use glam::{Mat3, Vec3};
+
+use super::block::{Common, Made};
+use super::kernel::{FOLLOW, Pass};
+use super::solid::{STRAIGHT, Solid};
+use super::{GRAZE, Settings};
+use crate::Result;
+use crate::groom::Groom;
+use crate::groom::strips::carry::CarriedStrands;
+use crate::groom::strips::{JointFrame, StripPose, wisps};
+use crate::math::RigidTransform;
+use crate::model::Environment;
+
+/// A joint as one structure.
+#[derive(Debug, Clone, Copy)]
+struct Joint {
+    position: Vec3,
+    deviation: Vec3,
+    frame: JointFrame,
+    rest: Vec3,
+    goal: Vec3,
+    length: f32,
+    radius: f32,
+}
+
+struct Strip {
+    joints: Vec<Joint>,
+    carrier: usize,
+    root: JointFrame,
+    lean: [f32; 2],
+    weight: f32,
+    style_time: f32,
+    turn: Mat3,
+    velocity: Vec3,
+    end_velocity: Vec3,
+}
+
+/// Strips without lanes and without threads, that touch colliders only.
+pub struct PlainCantilever {
+    settings: Settings,
+    strips: Vec<Strip>,
+    met_body: bool,
+}
+
+impl PlainCantilever {
+    /// Copies a valid groom; see [`super::Cantilever::new`].
+    pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
+        let strips = match &groom.strips {
+            Some(strips) => (**strips).clone(),
+            None => wisps::through_strands(groom, &settings.wisps)?,
+        };
+        let strands = CarriedStrands::new(groom, &strips);
+        let anchors = || strips.edges.iter().map(|line| line[0].y);
+        let heights =
+            [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
+        let (fibre, thickness) = (&groom.fibre, strands.thickness());
+        let common = Common { strips: &strips, fibre, settings, thickness, heights };
+        let strips = (0..strips.count()).map(|s| {
+            let made = Made::new(&common, s);
+            let mut frames = Vec::new();
+            strips.rest_frames(s, &mut frames);
+            let joints = (0..made.rest.len()).map(|i| Joint {
+                position: made.rest[i],
+                deviation: Vec3::ZERO,
+                frame: frames[i],
+                rest: made.rest[i],
+                goal: made.goal[i],
+                length: if i > 0 { made.rest[i].distance(made.rest[i - 1]) } else { 0.0 },
+                radius: made.radius[i],
+            });
+            Strip {
+                joints: joints.collect(),
+                carrier: strips.carrier[s] as usize,
+                root: made.root,
+                lean: made.lean,
+                weight: made.weight,
+                style_time: made.style_time,
+                turn: Mat3::IDENTITY,
+                velocity: Vec3::ZERO,
+                end_velocity: Vec3::ZERO,
+            }
+        });
+        Ok(Self { settings: settings.clone(), strips: strips.collect(), met_body: false })
+    }
+
+    /// Advances all strips by `env.dt`, which has to be the same in every step.
+    pub fn step(&mut self, env: &Environment<'_>) {
+        if !self.met_body {
+            let solids: Vec<Solid> =
+                env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)).collect();
+            for joint in self.strips.iter_mut().flat_map(|s| &mut s.joints) {
+                let near = solids.iter().map(|s| s.distance(joint.position).1);
+                joint.radius = joint.radius.min(near.fold(f32::INFINITY, f32::min) - GRAZE);
+            }
+            self.met_body = true;
+        }
+        let solids: Vec<Solid> =
+            env.colliders.iter().map(|c| Solid::new(&c.shape, &c.end)).collect();
+        let pass = Pass::new(&self.settings, env.dt, env.gravity);
+        let mut near = Vec::new();
+        for strip in &mut self.strips {
+            let wind = env.wind.velocity_at(strip.joints[0].position, env.time);
+            let root = &env.world_from_rest[strip.carrier];
+            // Only what the strip can reach.
+            let reach: f32 = strip.joints.iter().map(|j| j.length).sum::<f32>() + 0.05;
+            let anchor = root.point(strip.joints[0].rest);
+            near.clear();
+            near.extend(solids.iter().filter(|s| s.may_reach(anchor, reach)));
+            step_strip(strip, root, wind, &pass, &near);
+        }
+    }
+
+    /// Writes where the joints are, in the order of the strips.
+    pub fn pose(&self, out: &mut StripPose) {
+        let joints = || self.strips.iter().flat_map(|s| &s.joints);
+        out.position.clear();
+        out.tangent.clear();
+        out.binormal.clear();
+        out.position.extend(joints().map(|j| j.position));
+        out.tangent.extend(joints().map(|j| j.frame.tangent));
+        out.binormal.extend(joints().map(|j| j.frame.binormal));
+    }
+}
+
+/// The step of `kernel.rs`, one joint at a time.
+fn step_strip(
+    strip: &mut Strip,
+    root: &RigidTransform,
+    wind: Vec3,
+    pass: &Pass,
+    solids: &[&Solid],
+) {
+    let keep = (-pass.dt / strip.style_time).exp();
+    let force_time = strip.style_time * (1.0 - keep);
+    let turn = Mat3::from_quat(root.rotation);
+    let turned = turn * strip.turn.transpose();
+    strip.turn = turn;
+    let last = strip.joints.len() - 1;
+
+    // Anchor, frame and air.
+    let tip = strip.joints[last].position;
+    let first = strip.joints[0];
+    let mut parent = turn * first.rest + root.translation;
+    let mut frame =
+        JointFrame { tangent: turn * strip.root.tangent, binormal: turn * strip.root.binormal };
+    let velocity = (parent - first.position) / pass.dt;
+    let end = velocity * 1.5 - strip.velocity * 0.5;
+    let gain = end - strip.end_velocity;
+    (strip.velocity, strip.end_velocity) = (velocity, end);
+    let fall = pass.gravity - turn * pass.held;
+    let air = wind + fall * pass.fall_time - gain * (pass.swing_time / pass.dt);
+    let lean = frame.tangent.cross((tip - parent).normalize_or(Vec3::ZERO));
+    let lean = [
+        (lean.dot(frame.binormal) - strip.lean[0]) * FOLLOW,
+        (lean.dot(frame.normal()) - strip.lean[1]) * FOLLOW,
+    ];
+    strip.joints[0] = Joint { position: parent, frame, ..first };
+
+    for i in 1..=last {
+        let joint = &mut strip.joints[i];
+        // Offsets of forces, bending back, length.
+        let wanted = frame.point(joint.goal);
+        let goal = parent + wanted;
+        let moved = goal - (joint.position - joint.deviation);
+        let share = strip.weight * joint.length * joint.length;
+        let offset = (air * force_time - moved * (force_time / pass.dt)) * (0.5 * share);
+        let e = turned * (joint.deviation * keep + offset) + offset;
+        let mut along = (wanted + e).normalize_or(wanted.normalize_or(frame.tangent));
+        // Leave the body.
+        for _ in 0..2 {
+            for solid in solids {
+                let (out, distance) = solid.distance(parent + along * joint.length);
+                if distance < joint.radius {
+                    let into = out.dot(along);
+                    let c = (into + (joint.radius - distance) / joint.length).min(1.0);
+                    let mut flat = along - out * into;
+                    if flat.length_squared() < STRAIGHT {
+                        flat = frame.binormal - out * out.dot(frame.binormal);
+                    }
+                    let flat = flat.normalize_or_zero() * (1.0 - c * c).max(0.0).sqrt();
+                    along = (out * c + flat).normalize_or(out);
+                }
+            }
+        }
+        // Frames.
+        frame = frame.transported(along);
+        let s = i as f32 / last as f32;
+        let across = frame.binormal * (1.0 + s * lean[0]) + frame.normal() * (s * lean[1]);
+        let p = parent + along * joint.length;
+        joint.position = p;
+        joint.deviation = p - goal;
+        joint.frame = JointFrame { tangent: along, binormal: across.normalize_or(frame.binormal) };
+        parent = p;
+    }
+}

@@ -1,0 +1,302 @@
+//! What strips stay out of: colliders laid out for a step, one point or eight at a time.
+//!
+//! Sphere, ellipsoid and capsule are one shape: a unit ball, scaled along the axes and swept along y. A
+//! distance is that from the tangent plane at the surface point on the ray from the middle: never more
+//! than the true one, and the same on the surface.
+
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
+use glam::{Mat3, Vec3};
+
+use crate::body::Shape;
+use crate::math::RigidTransform;
+use crate::math::lanes::Vec3x8;
+
+/// A collider at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Solid {
+    /// From the world to the unit ball: `to_ball * p - centre`. For a plane, lengths stay.
+    to_ball: Mat3,
+    centre: Vec3,
+    /// How far the ball is swept along y, both ways.
+    sweep: f32,
+    plane: bool,
+    /// How fast the level grows at most (1/m).
+    steepest: f32,
+    /// A ball around it in the world (m).
+    middle: Vec3,
+    reach: f32,
+}
+
+/// Smallest square of a gradient (1/m^2) that still has a direction.
+const NO_GRADIENT: f32 = 1e-18;
+
+/// Square of the sine of the angle between a segment and a normal below which the segment has no
+/// direction along the surface.
+pub(super) const STRAIGHT: f32 = 1e-8;
+
+/// Numbers that a solid has.
+pub(super) const FLOATS: usize = 19;
+
+impl Solid {
+    pub(super) fn new(shape: &Shape, world_from_shape: &RigidTransform) -> Self {
+        let (radii, half_height, plane) = match *shape {
+            Shape::Sphere { radius } => (Vec3::splat(radius), 0.0, false),
+            Shape::Ellipsoid { radii } => (radii, 0.0, false),
+            Shape::Capsule { half_height, radius } => (Vec3::splat(radius), half_height, false),
+            Shape::Plane => (Vec3::ONE, 0.0, true),
+        };
+        let turn = Mat3::from_quat(world_from_shape.rotation).transpose();
+        let to_ball = Mat3::from_diagonal(1.0 / radii) * turn;
+        Self {
+            to_ball,
+            centre: to_ball * world_from_shape.translation,
+            sweep: half_height / radii.y,
+            plane,
+            steepest: 1.0 / radii.min_element(),
+            middle: world_from_shape.translation,
+            reach: if plane { f32::INFINITY } else { radii.max_element() + half_height },
+        }
+    }
+
+    /// Whether it may reach into a ball (m).
+    pub(super) fn may_reach(&self, middle: Vec3, radius: f32) -> bool {
+        if self.plane {
+            return self.distance(middle).1 < radius;
+        }
+        let reach = self.reach + radius;
+        self.middle.distance_squared(middle) < reach * reach
+    }
+
+    /// The way out at a point, and how far it is from the plane across that (m), negative inside.
+    pub(super) fn distance(&self, p: Vec3) -> (Vec3, f32) {
+        let mut s = self.to_ball * p - self.centre;
+        if self.plane {
+            return (self.to_ball.transpose() * Vec3::Y, s.y);
+        }
+        s.y -= s.y.clamp(-self.sweep, self.sweep);
+        let level2 = s.dot(s);
+        let gradient = self.to_ball.transpose() * s;
+        let size2 = gradient.dot(gradient);
+        if size2 < NO_GRADIENT {
+            // In the very middle any way out is right.
+            let gradient = self.to_ball.transpose() * Vec3::X;
+            return (gradient.normalize_or(Vec3::X), -1.0 / gradient.length());
+        }
+        let inverse = 1.0 / size2.sqrt();
+        (gradient * inverse, (level2 - level2.sqrt()) * inverse)
+    }
+
+    /// The direction nearest to `along` in which a segment from `parent` ends at least `room` (m) outside,
+    /// as far as its length allows: see `turn_out` in the kernel.
+    pub(super) fn turn_out(&self, parent: Vec3, along: Vec3, length: f32, room: f32) -> Vec3 {
+        let p = parent + along * length;
+        // Most are far away.
+        let reach = self.reach + room;
+        if self.middle.distance_squared(p) >= reach * reach {
+            return along;
+        }
+        let (out, distance) = self.distance(p);
+        if distance >= room {
+            return along;
+        }
+        let into = out.dot(along);
+        let c = (into + (room - distance) / length).min(1.0);
+        let flat = along - out * into;
+        let straight = flat.length_squared() < STRAIGHT;
+        let flat = if straight { out.any_orthonormal_vector() } else { flat.normalize() };
+        (out * c + flat * (1.0 - c * c).max(0.0).sqrt()).normalize_or(out)
+    }
+
+    /// Its numbers, for a checkpoint.
+    pub(super) fn to_floats(self) -> [f32; FLOATS] {
+        let mut out = [0.0; FLOATS];
+        out[..9].copy_from_slice(&self.to_ball.to_cols_array());
+        out[9..12].copy_from_slice(&self.centre.to_array());
+        out[12..15].copy_from_slice(&self.middle.to_array());
+        out[15..].copy_from_slice(&[self.sweep, self.steepest, self.reach, f32::from(self.plane)]);
+        out
+    }
+
+    /// What [`Self::to_floats`] gave.
+    pub(super) fn from_floats(from: &[f32; FLOATS]) -> Self {
+        Self {
+            to_ball: Mat3::from_cols_slice(&from[..9]),
+            centre: Vec3::from_slice(&from[9..]),
+            middle: Vec3::from_slice(&from[12..]),
+            sweep: from[15],
+            steepest: from[16],
+            reach: from[17],
+            plane: from[18] > 0.5,
+        }
+    }
+
+    /// The same for eight points, unless all are certainly farther away than `radius` (m).
+    #[inline(always)]
+    pub(super) fn distances<S: Simd>(
+        &self,
+        simd: S,
+        p: Vec3x8<S>,
+        radius: f32x8<S>,
+    ) -> Option<(Vec3x8<S>, f32x8<S>)> {
+        let m = &self.to_ball;
+        let splat = |v: f32| f32x8::splat(simd, v);
+        let row = |x: f32, y: f32, z: f32, c: f32| p.x * x + p.y * y + p.z * z - c;
+        let x = row(m.x_axis.x, m.y_axis.x, m.z_axis.x, self.centre.x);
+        let mut y = row(m.x_axis.y, m.y_axis.y, m.z_axis.y, self.centre.y);
+        let z = row(m.x_axis.z, m.y_axis.z, m.z_axis.z, self.centre.z);
+        if self.plane {
+            let out = Vec3x8::splat(simd, m.transpose() * Vec3::Y);
+            return y.simd_lt(radius).any_true().then_some((out, y));
+        }
+        if self.sweep > 0.0 {
+            y -= y.max(splat(-self.sweep)).min(splat(self.sweep));
+        }
+        let level2 = x * x + y * y + z * z;
+        let limit = radius.max(splat(0.0)) * self.steepest + 1.0;
+        if !level2.simd_lt(limit * limit).any_true() {
+            return None;
+        }
+        let gradient = Vec3x8 {
+            x: x * m.x_axis.x + y * m.x_axis.y + z * m.x_axis.z,
+            y: x * m.y_axis.x + y * m.y_axis.y + z * m.y_axis.z,
+            z: x * m.z_axis.x + y * m.z_axis.y + z * m.z_axis.z,
+        };
+        let size2 = gradient.dot(gradient);
+        let inverse = splat(1.0) / size2.max(splat(NO_GRADIENT)).sqrt();
+        let mut distance = (level2 - level2.sqrt()) * inverse;
+        let mut out = gradient * inverse;
+        let lost = size2.simd_lt(NO_GRADIENT);
+        if lost.any_true() {
+            let (way, depth) = self.distance(self.middle);
+            out = Vec3x8::splat(simd, way).or(lost, out);
+            distance = fearless_simd::Select::select(lost, splat(depth), distance);
+        }
+        Some((out, distance))
+    }
+}
+
+/// The solids near some strips.
+pub(super) struct Near<'a> {
+    all: &'a [Solid],
+    picked: [u32; MOST],
+    /// More than fit means all.
+    count: usize,
+}
+
+/// Most solids that are kept apart as near.
+const MOST: usize = 48;
+
+impl<'a> Near<'a> {
+    /// Those that may reach into a ball.
+    pub(super) fn pick(all: &'a [Solid], middle: Vec3, radius: f32) -> Self {
+        let mut near = Self { all, picked: [0; MOST], count: 0 };
+        for (i, solid) in all.iter().enumerate() {
+            if solid.may_reach(middle, radius) {
+                if let Some(free) = near.picked.get_mut(near.count) {
+                    *free = i as u32;
+                }
+                near.count += 1;
+            }
+        }
+        near
+    }
+
+    /// Each of them.
+    #[inline(always)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a Solid> {
+        let all = self.count > MOST;
+        let count = if all { self.all.len() } else { self.count };
+        (0..count).map(move |i| &self.all[if all { i } else { self.picked[i] as usize }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::{Level, dispatch};
+    use glam::Quat;
+
+    use super::*;
+
+    fn shapes() -> [Shape; 4] {
+        [
+            Shape::Sphere { radius: 0.4 },
+            Shape::Ellipsoid { radii: Vec3::new(0.3, 0.8, 0.5) },
+            Shape::Capsule { half_height: 0.5, radius: 0.2 },
+            Shape::Plane,
+        ]
+    }
+
+    fn points() -> impl Iterator<Item = Vec3> {
+        (0..400).map(|i| {
+            let t = i as f32;
+            Vec3::new((t * 0.7).sin(), (t * 0.31).cos(), (t * 0.13).sin()) * (0.1 + 0.004 * t)
+        })
+    }
+
+    /// Zero on the surface, of the right sign, and never more than the true distance.
+    #[test]
+    fn a_distance_is_a_lower_bound_and_right_on_the_surface() {
+        for shape in shapes() {
+            let pose = RigidTransform {
+                rotation: Quat::from_euler(glam::EulerRot::YXZ, 0.4, -1.3, 2.0),
+                translation: Vec3::new(0.1, 0.2, -0.3),
+            };
+            let solid = Solid::new(&shape, &pose);
+            for p in points() {
+                let truth = shape.project_point(pose.inverse().point(p));
+                let (out, distance) = solid.distance(p);
+                assert!(out.is_normalized());
+                assert!(distance <= truth.distance.abs() + 1e-5, "{shape:?}: {distance} {truth:?}");
+                assert!(truth.distance.abs() < 1e-4 || (distance < 0.0) == (truth.distance < 0.0));
+                let (_, zero) = solid.distance(pose.point(truth.point));
+                assert!(zero.abs() < 1e-4, "{shape:?}: {zero}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_solid_survives_a_checkpoint_and_turns_segments_out() {
+        for shape in shapes() {
+            let solid = Solid::new(&shape, &RigidTransform::from_translation(Vec3::Y * 0.1));
+            let again = Solid::from_floats(&solid.to_floats());
+            for p in points() {
+                assert_eq!(solid.distance(p), again.distance(p));
+                let (out, distance) = solid.distance(p);
+                // From the surface, straight in or along: the end is outside, at the same length.
+                let parent = p - out * distance;
+                for along in [-out, out.any_orthonormal_vector()] {
+                    let way = solid.turn_out(parent, along, 0.05, 1e-3);
+                    assert!(way.is_normalized());
+                    let end = solid.distance(parent + way * 0.05).1;
+                    assert!(end > 1e-3 - 1e-5 || distance < -0.05, "{shape:?} {p}: {end}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_say_what_one_point_says() {
+        let all: Vec<Vec3> = points().collect();
+        for shape in shapes() {
+            let solid = Solid::new(&shape, &RigidTransform::from_translation(Vec3::Y * 0.1));
+            for eight in all.chunks_exact(8) {
+                dispatch!(Level::new(), simd => {
+                    let mut p = Vec3x8::splat(simd, Vec3::ZERO);
+                    eight.iter().enumerate().for_each(|(l, &q)| p.set_lane(l, q));
+                    let radius = f32x8::splat(simd, 0.1);
+                    let found = solid.distances(simd, p, radius);
+                    for (l, &q) in eight.iter().enumerate() {
+                        let (out, distance) = solid.distance(q);
+                        match &found {
+                            Some((outs, distances)) => {
+                                assert!((distances[l] - distance).abs() < 1e-5);
+                                assert!(outs.lane(l).distance(out) < 1e-4);
+                            }
+                            None => assert!(distance >= 0.1, "{shape:?} {q}"),
+                        }
+                    }
+                });
+            }
+        }
+    }
+}

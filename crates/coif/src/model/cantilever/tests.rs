@@ -1,0 +1,182 @@
+use glam::Quat;
+
+use super::plain::PlainCantilever;
+use super::*;
+use crate::body::{MovingCollider, Shape};
+use crate::groom::{Fibre, Strands};
+use crate::simulation::{Wind, hash_positions};
+
+/// Hair over a ball of 10 cm, of different lengths and numbers of points.
+fn hair(count: usize) -> Groom {
+    let mut strands = Strands::new();
+    for s in 0..count {
+        let a = s as f32 * 2.4;
+        let y = 1.0 - 1.1 * (s as f32 + 0.5) / count as f32;
+        let r = (1.0 - y * y).sqrt();
+        let n = Vec3::new(r * a.cos(), y, r * a.sin());
+        let points = 9 + s % 5;
+        let step = (0.12 + 0.02 * (s % 7) as f32) / points as f32;
+        let (mut p, mut d) = (n * 0.102, n);
+        let mut line = vec![p];
+        for _ in 1..points {
+            d = (d + Vec3::NEG_Y * (14.0 * step)).normalize();
+            p += d * step;
+            if p.length() < 0.103 {
+                p = p.normalize() * 0.103;
+            }
+            line.push(p);
+        }
+        strands.push(&line);
+    }
+    Groom::new(strands, Fibre::default())
+}
+
+fn single() -> Settings {
+    let wisps = wisps::Settings { radius: 0.0, ..wisps::Settings::default() };
+    Settings { wisps, ..Settings::default() }
+}
+
+fn pose_at(time: f32) -> RigidTransform {
+    let swing = (time * 6.0).sin() * (time * 4.0).min(1.0);
+    RigidTransform {
+        rotation: Quat::from_euler(glam::EulerRot::YXZ, 0.8 * swing, 0.3 * swing, 0.0),
+        translation: Vec3::new(0.02, 0.05, 0.0) * swing,
+    }
+}
+
+/// Calls `step` for each of some steps of a ball that swings, with three kinds of colliders.
+fn swing(steps: usize, dt: f32, strands: usize, mut step: impl FnMut(&Environment<'_>)) {
+    let wind = Wind { velocity: Vec3::new(0.4, 0.0, 0.2), gusts: 0.3, seed: 2 };
+    for i in 0..steps {
+        let (start, end) = (pose_at(i as f32 * dt), pose_at((i + 1) as f32 * dt));
+        let at = |shape, place: Vec3| MovingCollider {
+            shape,
+            friction: 0.0,
+            start: start * RigidTransform::from_translation(place),
+            end: end * RigidTransform::from_translation(place),
+        };
+        let colliders = [
+            at(Shape::Sphere { radius: 0.1 }, Vec3::ZERO),
+            at(Shape::Ellipsoid { radii: Vec3::new(0.06, 0.09, 0.05) }, Vec3::NEG_Y * 0.15),
+            at(Shape::Capsule { half_height: 0.05, radius: 0.04 }, Vec3::new(0.1, -0.2, 0.0)),
+            at(Shape::Plane, Vec3::NEG_Y * 0.28),
+        ];
+        step(&Environment {
+            time: f64::from((i + 1) as f32 * dt),
+            dt,
+            gravity: Vec3::NEG_Y * 9.81,
+            wind: &wind,
+            world_from_rest: &vec![end; strands],
+            colliders: &colliders,
+            field: None,
+        });
+    }
+}
+
+#[test]
+fn lanes_do_what_the_plain_version_does() {
+    for settings in [single(), Settings::default()] {
+        let groom = hair(70);
+        let mut lanes = Cantilever::new(&groom, &settings).expect("valid");
+        let mut plain = PlainCantilever::new(&groom, &settings).expect("valid");
+        let (mut a, mut b) = (StripPose::default(), StripPose::default());
+        let mut moved = 0.0f32;
+        swing(90, 1.0 / 60.0, 70, |env| {
+            lanes.step(env, &mut StepReport::default());
+            plain.step(env);
+            lanes.pose(&mut a);
+            plain.pose(&mut b);
+            let pairs =
+                [(&a.position, &b.position), (&a.tangent, &b.tangent), (&a.binormal, &b.binormal)];
+            for (k, (x, y)) in pairs.into_iter().enumerate() {
+                for (j, (x, y)) in x.iter().zip(y).enumerate() {
+                    // A joint that touches turns fast: rounding grows along the strip.
+                    assert!(x.distance(*y) < [1e-4, 2e-3, 4e-3][k], "{k}, joint {j}: {x} {y}");
+                }
+            }
+            let rest = lanes.strips().edges.positions();
+            let root = env.world_from_rest[0];
+            let off = a.position.iter().zip(rest).map(|(p, r)| p.distance(root.point(*r)));
+            moved = off.fold(moved, f32::max);
+        });
+        assert!(moved > 0.02, "nothing but rigid motion was compared: {moved}");
+    }
+}
+
+#[test]
+fn instruction_sets_agree_to_the_bit() {
+    let groom = hair(70);
+    let run = |level: Level| {
+        let mut model = Cantilever::new(&groom, &single()).expect("valid");
+        model.level = level;
+        swing(60, 1.0 / 60.0, 70, |env| model.step(env, &mut StepReport::default()));
+        let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
+        model.positions(&mut positions);
+        hash_positions(&positions)
+    };
+    assert_eq!(run(Level::new()), run(Level::baseline()));
+}
+
+/// Lengths are exact, joints stay outside, and frames stay unit vectors at right angles.
+#[test]
+fn lengths_surfaces_and_frames_hold_through_a_swing() {
+    let groom = hair(70);
+    let mut model = Cantilever::new(&groom, &single()).expect("valid");
+    let mut pose = StripPose::default();
+    let edges = model.strips().edges.clone();
+    swing(120, 1.0 / 60.0, 70, |env| {
+        model.step(env, &mut StepReport::default());
+        model.pose(&mut pose);
+        for s in 0..edges.strand_count() {
+            for j in edges.points_of(s) {
+                let (t, b) = (pose.tangent[j], pose.binormal[j]);
+                assert!(t.is_normalized() && b.is_normalized() && t.dot(b).abs() < 1e-3, "{t} {b}");
+                if j == edges.points_of(s).start {
+                    continue;
+                }
+                let rest = edges.positions()[j].distance(edges.positions()[j - 1]);
+                let now = pose.position[j].distance(pose.position[j - 1]);
+                assert!((now / rest - 1.0).abs() < 2e-5, "{now} {rest}");
+                let deep = env.colliders.iter().map(|c| c.depth_at(pose.position[j]));
+                let deep = deep.fold(0.0, f32::max);
+                assert!(deep < 1e-3, "strip {s}, joint {j}: {deep} m deep");
+            }
+        }
+    });
+}
+
+/// A step is exact for a chain that is held back by steady air: closed form against the step.
+#[test]
+fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
+    let mut strands = Strands::new();
+    strands.push(&[Vec3::ZERO, Vec3::X * 0.2]);
+    let groom = Groom::new(strands, Fibre::default());
+    let settings = Settings { inertia: 0.0, bend_variation: 0.0, ..single() };
+    let compliance = settings.compliance(&groom.fibre, 0.2);
+    let speed = 0.05f32;
+    for dt in [1.0 / 30.0, 1.0 / 240.0] {
+        let mut model = Cantilever::new(&groom, &settings).expect("valid");
+        let wind = Wind { velocity: Vec3::Z * speed, ..Wind::default() };
+        let steps = (0.2f32 / dt).round() as usize;
+        for _ in 0..steps {
+            let env = Environment {
+                time: 0.0,
+                dt,
+                gravity: Vec3::NEG_Y * 9.81,
+                wind: &wind,
+                world_from_rest: &[RigidTransform::IDENTITY],
+                colliders: &[],
+                field: None,
+            };
+            model.step(&env, &mut StepReport::default());
+        }
+        // e = tau d W (1 - exp(-t / tau)), with d = D for a single segment.
+        let tau = settings.style_time;
+        let expected = tau * compliance * speed * (1.0 - (-0.2 / tau).exp());
+        let mut pose = StripPose::default();
+        model.pose(&mut pose);
+        // The length turns the way aside into a tangent.
+        let found = 0.2 * (pose.position[1].z / pose.position[1].x);
+        assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected} at {dt}");
+    }
+}

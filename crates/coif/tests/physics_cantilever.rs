@@ -1,0 +1,285 @@
+//! Strips that move as cantilever beams: what must be true of them whatever the settings.
+
+mod scene;
+
+use std::sync::Arc;
+
+use coif::body::{Body, Collider, Motion, Shape, TriangleMesh};
+use coif::groom::strips::{JointFrame, StripPose, scalp, wisps};
+use coif::groom::{Fibre, Groom};
+use coif::grow;
+use coif::math::RigidTransform;
+use coif::model::ModelSettings;
+use coif::model::cantilever::Settings;
+use coif::simulation::{Simulation, World};
+use glam::{Quat, Vec3};
+use scene::{RADIUS, Shake, ball, groom, simulation};
+
+fn cantilever(settings: Settings) -> ModelSettings {
+    ModelSettings::Cantilever(settings)
+}
+
+/// Motions of the built-in scenes of the same names: "no" 0.9 times a second, 43 degrees to either
+/// side; and up to one turn a second within half a second, then a stop.
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    Shake,
+    Spin,
+}
+
+impl Motion for Move {
+    fn bones(&self) -> usize {
+        1
+    }
+    fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
+        let t = time as f32;
+        let ease = |x: f32| {
+            let x = x.clamp(0.0, 1.0);
+            x * x * x * (10.0 + x * (6.0 * x - 15.0))
+        };
+        let angle = match self {
+            Move::Shake => 0.75 * ease(t / 0.35) * (std::f32::consts::TAU * 0.9 * t).sin(),
+            Move::Spin => {
+                // Turns at a speed that goes up and down evenly.
+                let ramp = |t: f32, length: f32| {
+                    let u = t.clamp(0.0, length);
+                    0.5 * u * u / length + (t - length).max(0.0)
+                };
+                std::f32::consts::TAU * (ramp(t - 0.3, 0.5) - ramp(t - 1.5, 0.45))
+            }
+        };
+        RigidTransform { rotation: Quat::from_rotation_y(angle), translation: Vec3::ZERO }
+    }
+}
+
+/// Strips in layers over the upper part of a ball, with strands inside.
+fn layered(mesh: &TriangleMesh, length: f32) -> Groom {
+    let top = |t: &usize| mesh.corners(*t).iter().all(|p| p.y > 0.02);
+    let polygons: Vec<u32> = (0..mesh.triangles.len()).filter(top).map(|t| t as u32).collect();
+    let settings = scalp::Settings { length, width: 0.012, ..scalp::Settings::default() };
+    let strips = scalp::over_polygons(mesh, &polygons, &settings).expect("strips");
+    let count = strips.count();
+    let mut groom =
+        grow::strips::fill(strips, 2 * count, 10, Fibre::default(), 3).expect("strands");
+    groom.bind(mesh).expect("bound");
+    groom
+}
+
+fn on_ball(groom: Groom, motion: Move, settings: Settings, steps_per_second: u32) -> Simulation {
+    let sphere = Shape::Sphere { radius: RADIUS };
+    let body = Body::rigid(ball(), Arc::new(motion))
+        .and_then(|b| b.with_colliders(vec![Collider::new(sphere, Vec3::ZERO, Quat::IDENTITY, 0)]))
+        .expect("a body");
+    let world = World { steps_per_second, ..World::default() };
+    Simulation::new(Arc::new(groom), Arc::new(body), &cantilever(settings), world).expect("valid")
+}
+
+fn pose_of(simulation: &Simulation) -> StripPose {
+    let mut pose = StripPose::default();
+    assert!(simulation.strip_pose(&mut pose));
+    pose
+}
+
+/// The same shape at 30, 60 and 120 steps a second, within 2 % of the length: every joint, at
+/// every thirtieth of a second of two seconds.
+#[test]
+fn the_shape_does_not_depend_on_the_frame_rate() {
+    for motion in [Move::Shake, Move::Spin] {
+        let length = 0.3;
+        let start = |rate| on_ball(layered(&ball(), length), motion, Settings::default(), rate);
+        let mut runs = [30, 60, 120].map(start);
+        let (mut worst, mut swing) = ([0.0f32; 2], 0.0f32);
+        for frame in 1..=60 {
+            let poses = runs.each_mut().map(|run| {
+                run.advance_to(f64::from(frame) / 30.0);
+                pose_of(run)
+            });
+            for k in 0..2 {
+                let pairs = poses[k].position.iter().zip(&poses[2].position);
+                worst[k] = pairs.map(|(a, b)| a.distance(*b)).fold(worst[k], f32::max);
+            }
+            let root = motion.world_from_rest(0, f64::from(frame) / 30.0);
+            let rest = runs[2].strips().expect("strips").edges.positions();
+            let off = poses[2].position.iter().zip(rest).map(|(p, r)| p.distance(root.point(*r)));
+            swing = off.fold(swing, f32::max);
+        }
+        let share = worst.map(|w| w / length);
+        println!(
+            "{motion:?}: 30 against 120: {:.4} of the length, 60 against 120: {:.4} (tolerance 0.02); \
+             swings {:.2} of the length",
+            share[0],
+            share[1],
+            swing / length
+        );
+        assert!(swing > 0.2 * length, "hardly anything moved: {swing}");
+        assert!(share[0] < 0.02 && share[1] < 0.02, "{motion:?}: {share:?}");
+    }
+}
+
+/// A strip lies over the one of the layer below at every joint, along the normal, through the
+/// motion.
+#[test]
+fn layers_never_swap() {
+    for motion in [Move::Shake, Move::Spin] {
+        let mut sim = on_ball(layered(&ball(), 0.2), motion, Settings::default(), 240);
+        let strips = sim.strips().expect("strips").clone();
+        let columns = strips.count() / strips.layers() as usize;
+        assert!(strips.layers() == 4 && columns > 30);
+        let mut least = f32::INFINITY;
+        for frame in 0..=150 {
+            sim.advance_to(f64::from(frame) / 60.0);
+            let pose = pose_of(&sim);
+            for s in 0..strips.count() - columns {
+                let (low, high) = (strips.edges.points_of(s), strips.edges.points_of(s + columns));
+                for (i, j) in low.zip(high) {
+                    let frame = JointFrame { tangent: pose.tangent[i], binormal: pose.binormal[i] };
+                    let over = (pose.position[j] - pose.position[i]).dot(frame.normal());
+                    least = least.min(over);
+                }
+            }
+        }
+        println!("{motion:?}: layers are at least {:.2} mm apart (tolerance 0)", least * 1e3);
+        assert!(least > 0.0, "{motion:?}: {least}");
+    }
+}
+
+/// A groom is at rest under gravity, to the last strand, and strands are where it has them.
+#[test]
+fn the_groom_is_at_rest() {
+    for hair in [groom(150, |s| 8 + s % 9), layered(&ball(), 0.15)] {
+        let rest = hair.strands.clone();
+        let still = Shake { angle: 0.0, height: 0.0 };
+        let mut sim = simulation(hair, still, &cantilever(Settings::default()));
+        sim.advance_to(1.0);
+        let now = sim.strands();
+        let pairs = now.positions().iter().zip(rest.positions());
+        let drift = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        println!("drift at rest {drift:.1e} m (tolerance 2e-5)");
+        assert!(drift < 2e-5, "{drift}");
+    }
+}
+
+/// Without holding its shape hair sags: by `tau D g / (2 damping)` in the limit of small angles,
+/// whatever the number of joints.
+#[test]
+fn deflection_follows_the_beam_equation_for_any_number_of_joints() {
+    let deflection = |points: usize, damping: f32| {
+        let mut strands = coif::groom::Strands::new();
+        let line: Vec<Vec3> = (0..points)
+            .map(|i| Vec3::new(0.3 * i as f32 / (points - 1) as f32, 0.2, 0.0))
+            .collect();
+        strands.push(&line);
+        let mut hair = Groom::new(strands, Fibre::default());
+        hair.bind(&ball()).expect("bound");
+        let wisps = wisps::Settings { radius: 0.0, ..wisps::Settings::default() };
+        let settings = Settings {
+            hold_shape: false,
+            bend_variation: 0.0,
+            damping,
+            wisps,
+            ..Settings::default()
+        };
+        let tau = settings.style_time;
+        let full = (1.0 - settings.trail).acos().powi(2);
+        // Human hair stands up for 4.98 cm: the cube of that over the cube of 30 cm is missing.
+        let compliance = full / (1.0 + (0.0498f32 / 0.3).powi(3));
+        let mut sim = simulation(hair, Shake { angle: 0.0, height: 0.0 }, &cantilever(settings));
+        sim.advance_to(4.0);
+        let tip = sim.strands().strand(0)[points - 1];
+        // y'' = -tau D W / L^2 from the clamped end: y(L) = tau D W / 2, plus half a segment's share.
+        let shape = 0.5 * (1.0 + 1.0 / (points - 1) as f32);
+        (0.2 - tip.y, tau * compliance * (9.81 / damping) * shape)
+    };
+    for points in [5, 14, 40] {
+        let (found, expected) = deflection(points, 1000.0);
+        println!("{points} joints: tip sags {found:.5} m, expected {expected:.5} (tolerance 2 %)");
+        assert!((found / expected - 1.0).abs() < 0.02, "{points} joints: {found} {expected}");
+    }
+    // Heavy hair hangs: not by the small-angle formula, but down.
+    assert!(deflection(14, 2.0).0 > 0.2);
+}
+
+#[test]
+fn a_jump_of_the_body_is_not_felt_and_a_reset_is_the_groom() {
+    let shake = Shake { angle: 0.8, height: 0.05 };
+    let mut sim = simulation(groom(60, |_| 12), shake, &cantilever(Settings::default()));
+    sim.advance_to(0.4);
+    let spread = |sim: &Simulation| {
+        let strands = sim.strands();
+        (0..60).map(|s| strands.strand(s)[11].distance(strands.strand(s)[0])).collect::<Vec<_>>()
+    };
+    let before = spread(&sim);
+    sim.teleport(3.0);
+    let after = spread(&sim);
+    let changed = before.iter().zip(&after).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(changed < 1e-4, "{changed}");
+    sim.reset();
+    let rest = sim.groom().strands.clone();
+    let root = shake_pose(3.0);
+    let now = sim.strands();
+    let mut off = 0.0f32;
+    // At the very top the ball has a triangle without area, which cannot turn hair.
+    for s in (0..60).filter(|&s| rest.strand(s)[0].y < 0.97 * RADIUS) {
+        let pairs = now.strand(s).iter().zip(rest.strand(s));
+        off = pairs.map(|(now, rest)| now.distance(root.point(*rest))).fold(off, f32::max);
+    }
+    assert!(off < 1e-5, "{off}");
+}
+
+fn shake_pose(time: f64) -> RigidTransform {
+    Shake { angle: 0.8, height: 0.05 }.world_from_rest(0, time)
+}
+
+/// A body that goes to infinity and back does not take its hair with it for good.
+#[test]
+fn strips_that_break_are_put_back_and_named() {
+    struct Jump;
+    impl Motion for Jump {
+        fn bones(&self) -> usize {
+            1
+        }
+        fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
+            let far = if (0.1..0.12).contains(&time) { f32::NAN } else { 0.0 };
+            RigidTransform::from_translation(Vec3::X * far)
+        }
+    }
+    let body = Body::rigid(ball(), Arc::new(Jump)).expect("a body");
+    let world = World::default();
+    let model = cantilever(Settings::default());
+    let mut sim =
+        Simulation::new(Arc::new(groom(40, |_| 9)), Arc::new(body), &model, world).expect("valid");
+    sim.advance_to(0.5);
+    assert!(sim.report().quarantined.len() >= 40, "{}", sim.report().quarantined.len());
+    let health = sim.health();
+    assert_eq!(health.non_finite, 0);
+    assert!(health.stretch_max < 1e-3);
+}
+
+/// Strips stay out of a body that is a distance field.
+#[test]
+fn strips_stay_out_of_a_distance_field() {
+    use coif::body::distance_field;
+    use coif::simulation::Surface;
+    let shake = Shake { angle: 0.8, height: 0.05 };
+    let body = Body::rigid(ball(), Arc::new(shake)).expect("a body");
+    let field = distance_field::Settings { cell: 0.005, ..Default::default() };
+    let world =
+        World { surface: Some(Surface { field, ..Surface::default() }), ..World::default() };
+    let model = cantilever(Settings::default());
+    let mut sim = Simulation::new(Arc::new(layered(&ball(), 0.2)), Arc::new(body), &model, world)
+        .expect("valid");
+    let mut deepest = 0.0f32;
+    for frame in 1..=60 {
+        let time = f64::from(frame) / 60.0;
+        sim.advance_to(time);
+        let root = shake_pose(time);
+        let pose = pose_of(&sim);
+        let depth = pose.position.iter().map(|p| RADIUS - root.inverse().point(*p).length());
+        deepest = depth.fold(deepest, f32::max);
+    }
+    println!(
+        "joints at most {:.2} mm inside a field of 5 mm cells (tolerance 1 mm)",
+        deepest * 1e3
+    );
+    assert!(deepest < 1e-3, "{deepest}");
+}
