@@ -1,16 +1,20 @@
-//! Hair as it was made: strands, roots on the scalp, fibre material.
+//! Hair as it was made: strands, roots on the scalp, fibre material, hair meshes.
 //!
 //! A groom never changes while it is simulated; a model copies what it needs into its own layout.
 
 mod fibre;
+pub mod hair_mesh;
 mod resample;
 mod roots;
 mod strands;
 mod validate;
 
 pub use fibre::Fibre;
+pub use hair_mesh::HairMesh;
 pub use roots::RootBinding;
 pub use strands::Strands;
+
+use std::sync::Arc;
 
 use glam::Vec3;
 
@@ -31,6 +35,8 @@ pub struct Groom {
     pub roots: Vec<RootBinding>,
     /// What the hair is made of.
     pub fibre: Fibre,
+    /// The volume that the strands grow in, if the groom was made of one.
+    pub hair_mesh: Option<Arc<HairMesh>>,
 }
 
 impl Groom {
@@ -45,6 +51,7 @@ impl Groom {
             embedded: vec![1; count],
             roots: Vec::new(),
             fibre,
+            hair_mesh: None,
         }
     }
 }

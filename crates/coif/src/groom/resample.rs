@@ -26,6 +26,7 @@ impl Groom {
             embedded: Vec::with_capacity(self.strands.strand_count()),
             roots: self.roots.clone(),
             fibre: self.fibre,
+            hair_mesh: self.hair_mesh.clone(),
         };
         let mut line = Vec::with_capacity(points);
         for s in 0..self.strands.strand_count() {

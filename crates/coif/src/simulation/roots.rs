@@ -129,12 +129,7 @@ impl Roots {
 }
 
 #[inline(always)]
-fn turn_groups<S: Simd>(
-    simd: S,
-    groups: &[Group],
-    positions: &[Vec3],
-    out: &mut [RigidTransform],
-) {
+fn turn_groups<S: Simd>(simd: S, groups: &[Group], positions: &[Vec3], out: &mut [RigidTransform]) {
     for g in 0..groups.len() {
         let first = g * HALF;
         let last = (first + HALF).min(out.len());
