@@ -5,6 +5,7 @@
 mod chains;
 pub mod explicit_spring;
 pub mod follow_the_leader;
+pub mod hair_mesh;
 pub mod mass_spring;
 pub mod position_based;
 
