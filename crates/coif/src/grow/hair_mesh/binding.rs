@@ -50,6 +50,16 @@ impl Place {
 
     /// The place that was found for the point `p` (m), with the frames at rest.
     fn new(mesh: &HairMesh, rest: &[Frame], found: &Found, p: Vec3) -> Self {
+        let mut place = Self::inside(mesh, found);
+        // Express what is left in the frame of the place.
+        let blend = blend(rest, &place);
+        let away = Vec3A::from(p) - blend.position;
+        place.offset = axes(&blend).map(|axis| axis.dot(away));
+        place
+    }
+
+    /// A place without an offset.
+    fn inside(mesh: &HairMesh, found: &Found) -> Self {
         let bundle = &mesh.bundles[found.bundle as usize];
         let level = (found.along.floor() as u32).min(bundle.layers - 1);
         let mut place = Self {
@@ -61,10 +71,6 @@ impl Place {
         for (v, &c) in place.lower.iter_mut().zip(bundle.columns()) {
             *v = mesh.vertex(c, level);
         }
-        // Express what is left in the frame of the place.
-        let blend = blend(rest, &place);
-        let away = Vec3A::from(p) - blend.position;
-        place.offset = axes(&blend).map(|axis| axis.dot(away));
         place
     }
 
@@ -187,6 +193,12 @@ fn blend(frames: &[Frame], place: &Place) -> Blend {
     }
 }
 
+/// Where a place without offset is (m), and the axes of its frame.
+pub(super) fn line_point(mesh: &HairMesh, frames: &[Frame], found: &Found) -> (Vec3, [Vec3; 3]) {
+    let blend = blend(frames, &Place::inside(mesh, found));
+    (blend.position.into(), axes(&blend).map(Vec3::from))
+}
+
 /// The cubic Hermite polynomials: value and slope at 0, value and slope at 1.
 #[inline]
 pub(super) fn hermite(s: f32) -> [f32; 4] {
@@ -245,7 +257,7 @@ pub(super) fn place_on_edge(
     };
     let at = corner(columns[0]).lerp(corner(columns[1]), share);
     let found = Found { bundle: bundle as u32, at, along: layer as f32 + fraction };
-    TestPlace(Place { offset: [0.0; 3], ..place_of(mesh, &found) })
+    TestPlace(Place::inside(mesh, &found))
 }
 
 /// A place in the middle of a bundle with an offset of its own, which curls.
@@ -255,19 +267,12 @@ pub(super) fn place_inside(mesh: &HairMesh, bundle: usize, along: f32) -> TestPl
     let at = polygon::middle(corners) * 0.8;
     let found = Found { bundle: bundle as u32, at, along };
     let offset = [0.001, 0.004 * along.sin(), 0.004 * along.cos()];
-    TestPlace(Place { offset, ..place_of(mesh, &found) })
+    TestPlace(Place { offset, ..Place::inside(mesh, &found) })
 }
 
 /// A place for tests.
 #[cfg(test)]
 pub(super) struct TestPlace(Place);
-
-#[cfg(test)]
-fn place_of(mesh: &HairMesh, found: &Found) -> Place {
-    let mut rest = vec![Frame::default(); mesh.vertex_count()];
-    Frames::new(mesh).update(mesh.positions(), &mut rest);
-    Place::new(mesh, &rest, found, Vec3::ZERO)
-}
 
 /// Where a place is, with its offset.
 #[cfg(test)]

@@ -5,15 +5,20 @@
 //! meets its neighbours across the faces of bundles. What a hair has beside its place (curl, frizz, all
 //! that a groom does inside) is an offset in a frame that turns with the mesh.
 //!
-//! [`Binding`] carries hair along. The vertices come from a model.
+//! [`scatter`] and [`Growth`] make hair in the rest shape; [`Binding`] carries any hair along. The
+//! vertices come from a model.
 
 mod binding;
 mod frames;
 mod polygon;
+mod scatter;
 mod search;
+mod style;
 
 pub use binding::Binding;
 pub use frames::{Frame, Frames};
+pub use scatter::{RootPlace, scatter};
+pub use style::{Growth, Styling};
 
 #[cfg(test)]
 mod tests;
