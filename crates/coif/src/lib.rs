@@ -16,6 +16,7 @@
 pub mod body;
 pub mod contact;
 pub mod groom;
+pub mod grow;
 pub mod math;
 pub mod model;
 pub mod simulation;

@@ -98,6 +98,22 @@ impl HairMesh {
             .flat_map(move |(b, bundle)| (0..bundle.layers).map(move |k| self.prism(b, k)))
     }
 
+    /// The root polygons as triangles over the columns' roots (vertex `c` is the root of column `c`), and
+    /// the bundle of each. A quad is cut in two.
+    pub fn root_triangles(&self) -> (TriangleMesh, Vec<u32>) {
+        let positions = self.columns.iter().map(|c| c.first().copied().unwrap_or_default());
+        let mut mesh = TriangleMesh { positions: positions.collect(), triangles: Vec::new() };
+        let mut bundle_of = Vec::new();
+        for (b, bundle) in self.bundles.iter().enumerate() {
+            let c = bundle.columns();
+            for i in 2..c.len() {
+                mesh.triangles.push([c[0], c[i - 1], c[i]]);
+                bundle_of.push(b as u32);
+            }
+        }
+        (mesh, bundle_of)
+    }
+
     /// Binds the root of every column to the closest triangle of the body in its rest shape, as
     /// [`super::Groom::bind`] does for strands. Returns the largest distance (m) between a root and the
     /// surface.
