@@ -105,7 +105,7 @@ impl MeshDynamics {
         let field = env.field.as_ref();
         self.moved.fill(Vec3A::ZERO);
         for v in 0..self.x.len() {
-            if self.starts.binary_search(&(v as u32)).is_ok() {
+            if self.is_root(v) {
                 continue;
             }
             let allowed = -self.depth[v];

@@ -194,7 +194,7 @@ impl Elements {
             let length = rest[vertices[0] as usize].distance(rest[vertices[1] as usize]);
             let is_along = along.binary_search(&vertices).is_ok();
             let modulus =
-                if is_along { settings.stretch_modulus } else { settings.across_modulus };
+                if is_along { settings.along_modulus } else { settings.across_modulus };
             self.edges.push(Edge {
                 vertices,
                 block: 0,

@@ -7,7 +7,7 @@ pub struct Settings {
     /// Mass of hair per volume of the mesh (kg/m^3), air included.
     pub density: f32,
     /// Stress per stretch along the hair (Pa).
-    pub stretch_modulus: f32,
+    pub along_modulus: f32,
     /// Stress per stretch across the hair (Pa): how bundles keep their width.
     pub across_modulus: f32,
     /// Stress per shear (Pa): how hard hairs slide along each other, and so how hard a bundle bends.
@@ -35,11 +35,11 @@ pub struct Settings {
     /// Speed (m/s) below which a seam closes again, once its sides are nearer than half the gap.
     pub seam_speed: f32,
     /// Parts of a step, all alike.
-    pub substeps: u32,
+    pub parts: u32,
     /// Error of velocities (m/s) at which the solver stops.
     pub tolerance: f32,
     /// Most iterations of the solver.
-    pub iterations: u32,
+    pub most_iterations: u32,
 }
 
 impl Default for Settings {
@@ -48,7 +48,7 @@ impl Default for Settings {
             // 100,000 hairs of 30 cm weigh 200 g and fill four litres.
             density: 50.0,
             // Hair of half a metre gets longer by half a part in a thousand under its weight.
-            stretch_modulus: 5e5,
+            along_modulus: 5e5,
             across_modulus: 400.0,
             shear_modulus: 60.0,
             bulk_modulus: 600.0,
@@ -62,9 +62,9 @@ impl Default for Settings {
             seam_strength: 20.0,
             seam_gap: 0.004,
             seam_speed: 0.1,
-            substeps: 1,
-            tolerance: 2e-3,
-            iterations: 60,
+            parts: 1,
+            tolerance: 1e-4,
+            most_iterations: 60,
         }
     }
 }
@@ -76,7 +76,7 @@ impl Settings {
         const NOT_NEGATIVE: &str = "0 or more";
         let positive = [
             ("density (kg/m^3)", self.density),
-            ("stretch_modulus (Pa)", self.stretch_modulus),
+            ("along_modulus (Pa)", self.along_modulus),
             ("across_modulus (Pa)", self.across_modulus),
             ("shear_modulus (Pa)", self.shear_modulus),
             ("seam_strength (Pa)", self.seam_strength),
@@ -99,7 +99,7 @@ impl Settings {
                 return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
             }
         }
-        for (name, value) in [("substeps", self.substeps), ("iterations", self.iterations)] {
+        for (name, value) in [("parts", self.parts), ("most_iterations", self.most_iterations)] {
             if value == 0 {
                 let expected = "1 or more";
                 return Err(Error::OutOfRange { name: name.into(), value: 0.0, expected });

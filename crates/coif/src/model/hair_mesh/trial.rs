@@ -17,14 +17,14 @@ fn run(settings: &Settings, mesh: &HairMesh, frames: usize, calm: usize, speed: 
     let mut it = (0, 0);
     for f in 0..frames + calm {
         let t = (f + 1).min(frames) as f32 * h * speed;
-        let a = if collapse { 0.0 } else { 0.8 * (1.0 - (t * 6.0).cos()) };
+        let a = if collapse || f >= frames { 0.0 } else { 0.8 * (1.0 - (t * 6.0).cos()) };
         let pose = RigidTransform { rotation: Quat::from_rotation_z(a * 0.5) * Quat::from_rotation_y(a), translation: vec3(0.05 * a, 0.05 * a, 0.0) };
         let env = MeshEnvironment { time: f as f64 * h as f64, dt: h, gravity: vec3(0.0, -9.81, 0.0), wind: &wind, colliders: &[], field: None };
         let mut broken = vec![false; columns];
         let r = d.step(&env, &vec![pose; columns], &mut broken);
         it.0 += r.solve.iterations;
         it.1 = it.1.max(r.solve.iterations);
-        if verbose && (f % 5 == 0 || f + 1 == frames + calm || f + 1 == frames) {
+        if verbose && (f % 10 == 0 || f + 1 == frames + calm || f + 1 == frames) {
             println!("{f}: it {} res {:.1e} broken {} {:?}", r.solve.iterations, r.solve.residual, r.broken, d.measure());
         }
     }
@@ -37,16 +37,15 @@ fn run(settings: &Settings, mesh: &HairMesh, frames: usize, calm: usize, speed: 
 
 #[test]
 fn behaves() {
-    let s = Settings::default();
+    for tolerance in [1e-4] {
+    let s = Settings { tolerance, ..Settings::default() };
+    println!("==== tolerance {tolerance}");
     for (cells, layers) in [([5, 4], 11), ([14, 10], 13)] {
         let mesh = HairMesh::block(cells, layers, vec3(0.25, 0.4, 0.2), false);
         println!("== {} vertices", mesh.vertex_count());
-        println!("rest"); run(&s, &mesh, 60, 0, 0.0, false, false);
-        println!("1x"); run(&s, &mesh, 60, 60, 1.0, false, false);
-        println!("10x"); run(&s, &mesh, 60, 90, 10.0, false, true);
-        println!("collapse"); run(&s, &mesh, 0, 90, 0.0, true, true);
-        let s0 = Settings { bulk_modulus: 0.0, ..s.clone() };
-        println!("10x no volume"); run(&s0, &mesh, 60, 90, 10.0, false, false);
-        println!("collapse no volume"); run(&s0, &mesh, 0, 90, 0.0, true, false);
+        println!("1x"); run(&s, &mesh, 60, 90, 1.0, false, false);
+        println!("10x"); run(&s, &mesh, 60, 90, 10.0, false, false);
+        println!("collapse"); run(&s, &mesh, 0, 90, 0.0, true, false);
+    }
     }
 }
