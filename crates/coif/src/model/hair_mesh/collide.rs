@@ -27,17 +27,16 @@ impl MeshDynamics {
     /// the hair, and the change spread anew with them held too, a few times.
     pub(super) fn collide(&mut self, env: &MeshEnvironment<'_>, h: f32, report: &mut MeshReport) {
         let clock = Instant::now();
-        let found = self.correct_outer(env, h);
-        let apart = if self.settings.self_collision { self.keep_bundles_apart() } else { 0 };
-        report.corrected += found + apart;
-        self.times.collision += clock.elapsed().as_secs_f64();
-        if found + apart == 0 {
-            return;
+        self.free_all();
+        if self.settings.self_collision {
+            self.keep_bundles_apart(h, report);
+            self.free_all();
         }
-        if self.settings.minimise {
-            self.spread(report);
-        } else {
-            self.apply();
+        let found = self.correct_outer(env);
+        report.corrected += found;
+        self.times.collision += clock.elapsed().as_secs_f64();
+        if found > 0 {
+            self.share(self.settings.minimise, report);
         }
         if self.settings.clear_inside {
             for round in 0..ROUNDS {
@@ -47,31 +46,29 @@ impl MeshDynamics {
                 if left == 0 {
                     break;
                 }
-                if self.settings.minimise && round + 1 < ROUNDS {
-                    self.spread(report);
-                } else {
-                    self.apply();
-                }
+                report.corrected += left;
+                self.share(self.settings.minimise && round + 1 < ROUNDS, report);
             }
         }
-        // Free what minimisation held.
-        for (v, constraint) in self.constraint.iter_mut().enumerate() {
-            let root = self.starts.binary_search(&(v as u32)).is_ok();
-            *constraint = if root { Constraint::Held } else { Constraint::Free };
+        self.free_all();
+    }
+
+    /// Lets go of all vertices but the roots.
+    fn free_all(&mut self) {
+        self.constraint.fill(Constraint::Free);
+        for root in &self.starts[..self.starts.len() - 1] {
+            self.constraint[*root as usize] = Constraint::Held;
         }
     }
 
     /// Corrects outer vertices that are inside the body: `moved` says by how much, and they are held.
-    fn correct_outer(&mut self, env: &MeshEnvironment<'_>, h: f32) -> u32 {
+    fn correct_outer(&mut self, env: &MeshEnvironment<'_>) -> u32 {
         let mut found = 0;
         let field = env.field.as_ref();
         self.moved.fill(Vec3A::ZERO);
         for v in 0..self.x.len() {
-            if self.constraint[v] == Constraint::Held {
-                continue;
-            }
-            self.constraint[v] = Constraint::Free;
-            if self.exposure[v] == Exposure::Internal {
+            let held = self.constraint[v] == Constraint::Held;
+            if held || self.exposure[v] == Exposure::Internal {
                 continue;
             }
             let hit = self.obstacles.push_out(Some(self.before[v]), self.x[v], -self.depth[v], field);
@@ -79,14 +76,14 @@ impl MeshDynamics {
                 found += 1;
                 self.moved[v] = hit.point - self.x[v];
                 self.constraint[v] = Constraint::Held;
-                self.meet(v, &hit, h);
+                self.meet(v, &hit);
             }
         }
         found
     }
 
     /// Velocity of a vertex that has come to a surface: none into it, and slower along it.
-    fn meet(&mut self, v: usize, hit: &Hit, _h: f32) {
+    fn meet(&mut self, v: usize, hit: &Hit) {
         let relative = self.v[v] - hit.velocity;
         let into = -relative.dot(hit.normal);
         if into > 0.0 {
@@ -124,24 +121,18 @@ impl MeshDynamics {
         found
     }
 
-    /// Deformation minimisation: all vertices follow those that were corrected.
-    fn spread(&mut self, report: &mut MeshReport) {
+    /// Moves vertices that were corrected, and with deformation minimisation all others after them.
+    pub(super) fn share(&mut self, with_all: bool, report: &mut MeshReport) {
         let clock = Instant::now();
-        let solve = self.minimiser.spread(
-            &self.constraint,
-            &self.zero,
-            &mut self.moved,
-            TOLERANCE,
-            &mut self.scratch,
-        );
-        report.minimise_iterations += solve.iterations;
-        self.apply();
-        self.times.minimise += clock.elapsed().as_secs_f64();
-    }
-
-    fn apply(&mut self) {
+        if with_all {
+            let (constraint, zero, scratch) = (&self.constraint, &self.zero, &mut self.scratch);
+            let solve =
+                self.minimiser.spread(constraint, zero, &mut self.moved, TOLERANCE, scratch);
+            report.minimise_iterations += solve.iterations;
+        }
         for (x, moved) in self.x.iter_mut().zip(&self.moved) {
             *x += *moved;
         }
+        self.times.minimise += clock.elapsed().as_secs_f64();
     }
 }

@@ -18,6 +18,7 @@ pub mod matrix;
 mod measure;
 mod minimise;
 mod obstacles;
+pub mod plain;
 pub mod precondition;
 mod roots;
 mod saved;
@@ -26,7 +27,7 @@ mod self_contact;
 mod settings;
 pub mod solve;
 #[cfg(test)]
-mod trial;
+mod tests;
 
 use std::sync::Arc;
 
