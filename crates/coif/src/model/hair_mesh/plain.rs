@@ -11,8 +11,9 @@ use crate::groom::hair_mesh::HairMesh;
 use crate::math::{RigidTransform, SolveReport, conjugate_gradient};
 use crate::{Error, Result};
 
-/// What the textbook's solve may leave of the right-hand side: as much as the model's.
-const TOLERANCE: f64 = 1e-3;
+/// What the textbook's solve may leave of the right-hand side. The stiff edges along the hair make most
+/// of it, so that the soft motion across is only right when very little is left.
+const TOLERANCE: f64 = 1e-6;
 
 /// A hair mesh that moves as the textbook says.
 pub struct PlainMesh {
@@ -227,11 +228,25 @@ impl PlainMesh {
                     + g_before.dot(v_before)
                     + g_after.dot(v[after]);
                 let stiffness = [wing.stiffness, wing.stiffness * c.slope];
-                // As in the model, the axis is fixed: its far end counts as the near one.
-                let three = [(before, g_before), (here, g_a + g_b), (after, g_after)];
+                let four = [(before, g_before), (here, g_a), (b, g_b), (after, g_after)];
                 let held = usize::from(hinge.root.is_some());
-                add(&three[held..], c.force, rate, stiffness);
+                add(&four[held..], c.force, rate, stiffness);
             }
+        }
+        // What a taut edge does across itself.
+        for edge in &elements.edges {
+            let [a, b] = edge.vertices.map(|v| v as usize);
+            let c = stretch_condition(x[a], x[b], edge.inverse_rest);
+            let (u, moving) = (c.direction, v[b] - v[a]);
+            let taut = edge.stiffness * (c.value + edge.offset).max(0.0) * c.across * h * h;
+            let push = (moving - u * u.dot(moving)) * taut;
+            right[a] += push;
+            right[b] -= push;
+            let block = Mat3A::from_diagonal(Vec3::splat(taut))
+                - Mat3A::from_cols(u * u.x, u * u.y, u * u.z) * taut;
+            matrix.add(a, a, block);
+            matrix.add(b, b, block);
+            matrix.add(a, b, block * -1.0);
         }
     }
 }

@@ -24,12 +24,10 @@ pub(crate) struct SelfContact {
     starts: Vec<u32>,
     sorted: Vec<u32>,
     box_of: Vec<u32>,
-    /// Per column, the bundles that it never collides with, sorted; by ranges of `near`.
+    /// Per column, the columns that it never collides with, sorted; by ranges of `near`.
     near_starts: Vec<u32>,
     near: Vec<u32>,
     column_of: Vec<u32>,
-    /// One bundle of each column.
-    bundle_of: Vec<u32>,
     /// Whether each vertex was moved.
     is_moved: Vec<bool>,
 }
@@ -61,10 +59,6 @@ impl SelfContact {
             .map(|&v| RADIUS * sum[v as usize] / count[v as usize].max(1) as f32)
             .collect();
         let largest = radius.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let mut bundle_of = vec![0; mesh.column_count()];
-        for (b, bundle) in mesh.bundles.iter().enumerate() {
-            bundle.columns().iter().for_each(|&c| bundle_of[c as usize] = b as u32);
-        }
         let boxes = (2 * vertices.len()).next_power_of_two();
         Self {
             size: 2.0 * largest,
@@ -74,7 +68,6 @@ impl SelfContact {
             near_starts,
             near,
             column_of: (0..n).map(|v| mesh.locate(v).0 as u32).collect(),
-            bundle_of,
             is_moved: vec![false; n],
             vertices,
             radius,
@@ -115,9 +108,8 @@ impl SelfContact {
     /// Whether two vertices belong to the same bundle or to neighbours.
     fn are_near(&self, a: u32, b: u32) -> bool {
         let column = self.column_of[a as usize] as usize;
-        let bundle = self.bundle_of[self.column_of[b as usize] as usize];
         let range = self.near_starts[column] as usize..self.near_starts[column + 1] as usize;
-        self.near[range].binary_search(&bundle).is_ok()
+        self.near[range].binary_search(&self.column_of[b as usize]).is_ok()
     }
 }
 
@@ -198,7 +190,8 @@ fn hash([x, y, z]: [i32; 3]) -> u32 {
     mixed ^ mixed >> 15
 }
 
-/// Per column, the bundles around it and their neighbours over shared columns and seams.
+/// Per column, the columns of the bundles around it and of their neighbours over shared columns and
+/// seams.
 fn neighbours(mesh: &HairMesh) -> (Vec<u32>, Vec<u32>) {
     let columns = mesh.column_count();
     // Columns of a seam count as one.
@@ -224,7 +217,8 @@ fn neighbours(mesh: &HairMesh) -> (Vec<u32>, Vec<u32>) {
         let first = near.len();
         for &b in &around[class[c] as usize] {
             for &d in mesh.bundles[b as usize].columns() {
-                near.extend_from_slice(&around[class[d as usize] as usize]);
+                let bundles = &around[class[d as usize] as usize];
+                near.extend(bundles.iter().flat_map(|&b| mesh.bundles[b as usize].columns()));
             }
         }
         let mut own = near.split_off(first);
@@ -263,7 +257,7 @@ mod tests {
         let contact = SelfContact::new(&row, &row.topology());
         let vertex = |column: u32| row.vertex(column, 1);
         assert!(contact.are_near(vertex(0), vertex(1)) && contact.are_near(vertex(0), vertex(2)));
-        assert!(!contact.are_near(vertex(0), vertex(4)));
+        assert!(!contact.are_near(vertex(0), vertex(3)));
         let parted = HairMesh::parted_block(1, Vec3::ONE);
         let contact = SelfContact::new(&parted, &parted.topology());
         let last = parted.column_count() as u32 - 1;

@@ -15,7 +15,7 @@ fn the_model_moves_as_the_textbook_says() {
     for p in mesh.columns.positions_mut() {
         *p = Quat::from_rotation_x(2.6) * *p;
     }
-    // The textbook's has no hold, and no stiffness across taut edges: without gravity there is little.
+    // The textbook's does not hold the groom against gravity.
     let settings = Settings { tolerance: 1e-6, ..Settings::default() };
     let mut plain = PlainMesh::new(&mesh, &settings, Vec3::ZERO).unwrap();
     let mut model = MeshDynamics::new(&mesh, &settings, Vec3::ZERO).unwrap();
