@@ -199,6 +199,7 @@ fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
         seed: source.seed,
         length: source.length,
         fibre: scene.fibre,
+        hair_mesh: scene.hair_mesh,
     }
 }
 

@@ -39,10 +39,13 @@ const SCENES: &[(&str, &str)] = scenes![
     "long-curly-5k",
     "medium-10k-wind",
     "full-head-100k",
+    "hair-mesh-short",
+    "hair-mesh-shoulder",
+    "hair-mesh-long",
 ];
 
 /// The names of all built-in scenes: the demo, one per style, one per motion, wind, a yardstick,
-/// the characters of `muller2012`, and the single hairs and heads of `selle2008`.
+/// the characters of `muller2012`, the single hairs and heads of `selle2008`, and hair meshes.
 pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
     SCENES.iter().map(|(name, _)| *name)
 }

@@ -52,6 +52,25 @@ choice! {
         Single = "single",
         /// The same, as coils.
         Coil = "coil",
+        /// Short hair, grown in a hair mesh.
+        HairMeshShort = "hair-mesh-short",
+        /// To the shoulders, parted, grown in a hair mesh.
+        HairMeshShoulder = "hair-mesh-shoulder",
+        /// Down the back, parted, grown in a hair mesh.
+        HairMeshLong = "hair-mesh-long",
+    }
+}
+
+choice! {
+    /// How fine a hair mesh is.
+    Resolution {
+        /// A few hundred vertices: games.
+        #[default]
+        Low = "low",
+        /// Two to three times as many.
+        Medium = "medium",
+        /// A few thousand.
+        High = "high",
     }
 }
 

@@ -2,11 +2,14 @@
 
 use coif::contact::{strand_contact, volume};
 use coif::groom::Fibre;
+use coif::grow::hair_mesh::Styling;
 use coif::model::ModelSettings;
 use coif::simulation::{Surface, Wind, World};
 use glam::Vec3;
 
-use super::choices::{BodyShape, Collide, HairPreset, Motion, Shading, Style, UpAxis, View};
+use super::choices::{
+    BodyShape, Collide, HairPreset, Motion, Resolution, Shading, Style, UpAxis, View,
+};
 use super::collider::ColliderSpec;
 
 /// Everything that a simulation and its pictures need to know.
@@ -18,6 +21,8 @@ pub struct Scene {
     pub groom: GroomSource,
     /// What the hair is made of. Default: human hair.
     pub fibre: Fibre,
+    /// The volume that the hair grows in, for styles and models that have one.
+    pub hair_mesh: HairMeshScene,
     /// What carries and touches the hair.
     pub body: BodyScene,
     /// How the hair moves. Default: Follow-The-Leader with its own defaults.
@@ -45,6 +50,7 @@ impl Default for Scene {
             title: String::new(),
             groom: GroomSource::default(),
             fibre: Fibre::default(),
+            hair_mesh: HairMeshScene::default(),
             body: BodyScene::default(),
             model: ModelSettings::default(),
             volume: None,
@@ -144,6 +150,30 @@ pub struct GroomFile {
     pub scale: Option<f32>,
     /// The axis that points up. Default: as the file says, else y.
     pub up: Option<UpAxis>,
+}
+
+/// The volume that hair grows in, and what single hairs do inside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HairMeshScene {
+    /// How fine a built-in or fitted mesh is. Default: low.
+    pub resolution: Resolution,
+    /// Whether a built-in mesh may part in locks. Default: false.
+    pub seams: bool,
+    /// How many strands grow in a mesh from a file, 1 to 200000. Default: 10000.
+    pub strands: u32,
+    /// Curl, frizz, clumps and uneven ends.
+    pub styling: Styling,
+}
+
+impl Default for HairMeshScene {
+    fn default() -> Self {
+        Self {
+            resolution: Resolution::default(),
+            seams: false,
+            strands: 10_000,
+            styling: Styling::default(),
+        }
+    }
 }
 
 /// What carries and touches the hair.

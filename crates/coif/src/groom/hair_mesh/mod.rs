@@ -8,7 +8,9 @@
 
 mod block;
 mod bundle;
+mod cut;
 mod topology;
+mod untangle;
 mod validate;
 
 pub use bundle::{Bundle, Prism, tetrahedron_volume};

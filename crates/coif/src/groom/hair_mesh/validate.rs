@@ -7,7 +7,7 @@ use crate::Result;
 
 /// Smallest sine-like measure of a prism's corner: its volume over the product of its three edges. A
 /// corner flatter than this has no inside to speak of; a square one has 1.
-const FLAT: f32 = 1e-3;
+pub(super) const FLAT: f32 = 1e-3;
 
 /// How far columns of a seam may be apart at rest, in parts of their first segment.
 const SEAM_GAP: f32 = 1e-3;
@@ -150,12 +150,8 @@ impl HairMesh {
         for (b, bundle) in self.bundles.iter().enumerate() {
             for k in 0..bundle.layers {
                 let prism = self.prism(b, k);
-                let measure = |t: [u32; 4]| {
-                    let [a, p, q, r] = t.map(at);
-                    let (e1, e2, e3) = (p - a, q - a, r - a);
-                    e1.dot(e2.cross(e3)) / (e1.length() * e2.length() * e3.length())
-                };
-                let corners: Vec<f32> = prism.corner_tetrahedra().map(measure).collect();
+                let corners: Vec<f32> =
+                    prism.corner_tetrahedra().map(|t| openness(t.map(at))).collect();
                 let good = corners.iter().filter(|&&m| m > FLAT).count();
                 let turned = corners.iter().filter(|&&m| m < -FLAT).count();
                 if good == corners.len() {
@@ -202,6 +198,13 @@ impl HairMesh {
         }
         Ok(())
     }
+}
+
+/// Volume of a corner over the product of its three edges: 1 if they are at right angles, 0 if it is
+/// flat, negative if it is inverted. NaN, which no comparison passes, if an edge has no length.
+pub(super) fn openness([a, b, c, d]: [Vec3; 4]) -> f32 {
+    let (e1, e2, e3) = (b - a, c - a, d - a);
+    e1.dot(e2.cross(e3)) / (e1.length() * e2.length() * e3.length())
 }
 
 /// How many bundles around a column can be reached from one of them over shared edges.
