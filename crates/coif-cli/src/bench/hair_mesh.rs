@@ -5,17 +5,17 @@
 //! hair. The paper's own figure is 16 microseconds per vertex and step on one core of 2011.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use coif::body::{MovingCollider, Shape};
 use coif::groom::HairMesh;
-use coif::math::RigidTransform;
 use coif::model::hair_mesh::plain::PlainMesh;
-use coif::model::hair_mesh::{MeshDynamics, MeshEnvironment, MeshTimes, Settings};
-use coif::simulation::{Wind, World, hash_positions};
+use coif::model::hair_mesh::{MeshDynamics, MeshTimes, Settings};
+use coif::simulation::{World, hash_positions};
 use glam::{Quat, Vec3};
 
 use super::{Benchmark, Detail, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
+use crate::shaken_mesh::{STEP, ShakenMesh};
 use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -24,16 +24,21 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// One step a frame (s).
-const STEP: f32 = 1.0 / 30.0;
-
 /// Steps in one timed piece.
 const STEPS: usize = 10;
 
 /// Largest mesh that the textbook's version is timed with at every repetition.
 const SMALL: usize = 3000;
 
-/// A box of hair over the top of the head: name, root polygons, layers.
+/// The sizes of the paper: row, scene, resolution.
+const SIZES: [(&str, &str, &str); 4] = [
+    ("short-215", "hair-mesh-short", "low"),
+    ("shoulder-361", "hair-mesh-shoulder", "low"),
+    ("long-361", "hair-mesh-long", "low"),
+    ("long-2305", "hair-mesh-long", "high"),
+];
+
+/// A box of hair behind the head: row, root polygons, layers.
 const GROWTH: [(&str, [usize; 2], usize); 3] = [
     ("grown-5k", [19, 16], 14),
     ("grown-15k", [30, 24], 19),
@@ -44,8 +49,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     let mut first: Option<f64> = None;
     for (name, mesh) in meshes(setting)? {
-        let (row, times, iterations) =
-            with_threads(1, || measure(&name, &mesh, setting))?;
+        let (row, times, iterations) = with_threads(1, || measure(name, &mesh, setting))?;
         let base = *first.get_or_insert(row.ns_per_particle_step);
         let total = times.forces + times.solve + times.collision + times.minimise + times.rest;
         let shares = BTreeMap::from([
@@ -71,16 +75,19 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
 }
 
 /// The meshes to measure, smallest first.
-fn meshes(setting: &Setting) -> Result<Vec<(String, HairMesh)>, Failure> {
-    let mut all = vec![
-        ("short-215".to_owned(), block([4, 4], 8)),
-        ("long-361".to_owned(), block([5, 4], 11)),
-        ("long-2305".to_owned(), block([14, 10], 13)),
-    ];
-    if !setting.quick {
-        all.extend(GROWTH.iter().map(|&(name, cells, layers)| (name.to_owned(), block(cells, layers))));
+fn meshes(setting: &Setting) -> Result<Vec<(&'static str, ShakenMesh)>, Failure> {
+    let mut all = Vec::new();
+    for (name, scene, resolution) in SIZES {
+        if setting.wants(name) {
+            all.push((name, ShakenMesh::built_in(scene, resolution)?));
+        }
     }
-    all.retain(|(name, _)| setting.wants(name));
+    for (name, cells, layers) in GROWTH {
+        if !setting.quick && setting.wants(name) {
+            let bust = ShakenMesh::built_in("hair-mesh-short", "low")?;
+            all.push((name, ShakenMesh { mesh: Arc::new(block(cells, layers)), ..bust }));
+        }
+    }
     Ok(all)
 }
 
@@ -93,42 +100,25 @@ fn block(cells: [usize; 2], layers: usize) -> HairMesh {
     mesh
 }
 
-/// The head, the neck and the shoulders: centre and radii (m).
-const ELLIPSOIDS: [(Vec3, Vec3); 4] = [
-    (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.075, 0.105, 0.092)),
-    (Vec3::new(0.0, -0.13, -0.02), Vec3::new(0.055, 0.09, 0.058)),
-    (Vec3::new(0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
-    (Vec3::new(-0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
-];
-
 fn measure(
     name: &str,
-    mesh: &HairMesh,
+    shaken: &ShakenMesh,
     setting: &Setting,
 ) -> Result<(Row, MeshTimes, u32), Failure> {
     let gravity = World::default().gravity;
     let settings = Settings::default();
+    let mesh = &*shaken.mesh;
     let mut hair = MeshDynamics::new(mesh, &settings, gravity)?;
     let mut plain = PlainMesh::new(mesh, &settings, gravity)?;
     let (n, columns) = (mesh.vertex_count(), mesh.column_count());
-    let wind = Wind::default();
     let mut broken = vec![false; columns];
     let (mut best, mut iterations, mut count) = ([f64::INFINITY; 2], 0, 0u32);
     for piece in 0..=setting.repetitions() {
-        let steps: Vec<_> = (0..STEPS).map(|i| pose_and_shapes(piece * STEPS + i)).collect();
-        let roots: Vec<_> = steps.iter().map(|(pose, _)| vec![*pose; columns]).collect();
+        let time = |step: usize| Some((piece * STEPS + step) as f32 * STEP);
+        let steps: Vec<_> = (0..STEPS).map(|i| shaken.step(time(i), time(i + 1))).collect();
         let fast = seconds(|| {
-            for ((_, colliders), roots) in steps.iter().zip(&roots) {
-                let env = MeshEnvironment {
-                    time: 0.0,
-                    dt: STEP,
-                    gravity,
-                    wind: &wind,
-                    colliders,
-                    field: None,
-                };
-                let report = hair.step(&env, roots, &mut broken);
-                iterations += report.solve.iterations;
+            for step in &steps {
+                iterations += step.advance(&mut hair, &mut broken).solve.iterations;
                 count += 1;
             }
         });
@@ -136,8 +126,8 @@ fn measure(
         let plain_steps = if n < SMALL { STEPS } else { 2 };
         let slow = if n < SMALL || piece < 2 {
             seconds(|| {
-                for (pose, _) in &steps[..plain_steps] {
-                    plain.step(STEP, gravity, *pose);
+                for step in &steps[..plain_steps] {
+                    plain.step(STEP, gravity, step.pose);
                 }
             }) / plain_steps as f64
         } else {
@@ -165,24 +155,4 @@ fn measure(
         state_hash: format!("{:016x}", hash_positions(&positions)),
     };
     Ok((row, *hair.times(), mean.round() as u32))
-}
-
-/// Where the head is at the end of a step, and its shapes in motion.
-fn pose_and_shapes(index: usize) -> (RigidTransform, Vec<MovingCollider>) {
-    let at = |index: usize| {
-        let time = index as f32 * STEP;
-        let (shake, nod) = (0.5 * (time * 7.0).sin(), 0.2 * (time * 4.0).sin());
-        RigidTransform::about(Vec3::ZERO, Quat::from_rotation_y(shake) * Quat::from_rotation_x(nod))
-    };
-    let (start, end) = (at(index), at(index + 1));
-    let shapes = ELLIPSOIDS.iter().map(|&(centre, radii)| {
-        let place = RigidTransform::from_translation(centre);
-        MovingCollider {
-            shape: Shape::Ellipsoid { radii },
-            friction: 0.3,
-            start: start * place,
-            end: end * place,
-        }
-    });
-    (end, shapes.collect())
 }

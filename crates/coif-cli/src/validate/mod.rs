@@ -5,6 +5,7 @@
 
 mod cantilever;
 mod chain;
+mod hair_mesh;
 mod hold;
 mod length;
 mod level_set;
@@ -20,7 +21,15 @@ use crate::failure::Failure;
 
 /// All checks, in the order in which they run.
 pub(crate) const ALL: &[Check] =
-    &[hold::CHECK, length::CHECK, chain::CHECK, rope::CHECK, cantilever::CHECK, level_set::CHECK];
+    &[
+        hold::CHECK,
+        length::CHECK,
+        chain::CHECK,
+        rope::CHECK,
+        cantilever::CHECK,
+        hair_mesh::CHECK,
+        level_set::CHECK,
+    ];
 
 /// A check that can be asked for by name.
 pub(crate) struct Check {

@@ -33,13 +33,15 @@ pub(crate) struct State<'a> {
     pub(crate) open: &'a [bool],
 }
 
-/// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s).
+/// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and
+/// marks the vertices of corners that are inside out as lost.
 pub(crate) fn assemble(
     elements: &Elements,
     implicit: Implicit,
     state: State<'_>,
     matrix: &mut BlockMatrix,
     right: &mut [Vec3A],
+    lost: &mut [bool],
 ) {
     let Implicit { h, friction_time } = implicit;
     // What a rate adds to a condition, and what a condition's stiffness is multiplied with.
@@ -79,6 +81,10 @@ pub(crate) fn assemble(
         let i = corner.vertices.map(|v| v as usize);
         let c = volume_condition(i.map(|v| state.x[v]), corner.inverse_reference, corner.rest);
         let g = c.gradients;
+        // V / V0 is the value over the rest value, plus 1.
+        if c.value / (corner.rest * corner.inverse_reference) + 1.0 <= 0.0 {
+            i.iter().for_each(|&v| lost[v] = true);
+        }
         let v = i.map(|v| state.v[v]);
         let rate = g[1].dot(v[1] - v[0]) + g[2].dot(v[2] - v[0]) + g[3].dot(v[3] - v[0]);
         let push = h * corner.stiffness * (c.value + ahead * rate);
@@ -147,10 +153,6 @@ fn add_edges(
 }
 
 /// Bending about one vertex, with all of its axes at once.
-///
-/// Deviations: in the matrix an axis is taken as fixed: what its far end does to the angle is counted
-/// as done by the near end. Feet of wings stand near to it, so that this is little; in return bending
-/// couples only vertices of one column. The forces are exact.
 fn add_hinge(
     elements: &Elements,
     hinge: &Hinge,
@@ -165,7 +167,8 @@ fn add_hinge(
         Some(column) => (here, state.below[column as usize]),
         None => (here - 1, [state.x[here - 1], state.v[here - 1]]),
     };
-    let mut sum = [Mat3A::ZERO; 3];
+    // Sums over axes: before-before, here-before, here-here, after-before, after-here, after-after.
+    let mut sum = [Mat3A::ZERO; 6];
     let mut force = [Vec3A::ZERO; 3];
     let wings = &elements.wings[hinge.first as usize..][..hinge.count as usize];
     for wing in wings {
@@ -183,23 +186,31 @@ fn add_hinge(
         force[2] -= g_after * push;
         right[b] -= g_b * push;
         let k = wing.stiffness * c.slope * h * ahead;
-        sum[0] += outer(g_before * k, g_before);
-        sum[1] += outer(g_after * k, g_before);
-        sum[2] += outer(g_after * k, g_after);
+        let (k_before, k_a, k_after) = (g_before * k, g_a * k, g_after * k);
+        sum[0] += outer(k_before, g_before);
+        sum[1] += outer(k_a, g_before);
+        sum[2] += outer(k_a, g_a);
+        sum[3] += outer(k_after, g_before);
+        sum[4] += outer(k_after, g_a);
+        sum[5] += outer(k_after, g_after);
+        matrix.diagonal[b] += outer(g_b * k, g_b);
+        // A block is the later vertex's gradient times the earlier's.
+        let blocks = matrix.blocks_mut();
+        for (place, other) in wing.blocks.iter().zip([k_before, k_a, k_after]) {
+            let block = if wing.is_later { outer(g_b, other) } else { outer(other, g_b) };
+            blocks[*place as usize] += block;
+        }
     }
     right[before] += force[0];
     right[here] += force[1];
     right[after] += force[2];
-    // The middle's gradient is less the sum of the two others.
-    let [bb, ab, aa] = sum;
-    let (mb, am) = (bb + ab, ab + aa);
-    matrix.diagonal[before] += bb;
-    matrix.diagonal[here] += mb + am.transpose();
-    matrix.diagonal[after] += aa;
+    matrix.diagonal[before] += sum[0];
+    matrix.diagonal[here] += sum[2];
+    matrix.diagonal[after] += sum[5];
     let blocks = matrix.blocks_mut();
-    blocks[hinge.blocks[0] as usize] -= mb;
-    blocks[hinge.blocks[1] as usize] -= am;
-    blocks[hinge.blocks[2] as usize] += ab;
+    blocks[hinge.blocks[0] as usize] += sum[1];
+    blocks[hinge.blocks[1] as usize] += sum[4];
+    blocks[hinge.blocks[2] as usize] += sum[3];
 }
 
 /// `a b^T`.

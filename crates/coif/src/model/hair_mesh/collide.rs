@@ -77,6 +77,11 @@ impl MeshDynamics {
                 self.moved[v] = hit.point - self.x[v];
                 self.constraint[v] = Constraint::Held;
                 self.meet(v, &hit);
+            } else if let Some(touch) = self.touch[v] {
+                // The surface has turned under the vertex, or the vertex has left it.
+                let (x, depth) = (self.x[v], self.depth[v]);
+                let normal = self.obstacles.still_touched(touch.solid, x, depth, field);
+                self.touch[v] = normal.map(|normal| Touch { normal, ..touch });
             }
         }
         found

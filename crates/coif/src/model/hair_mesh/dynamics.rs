@@ -83,6 +83,21 @@ pub(super) struct Touch {
 /// How far a vertex may be from its root, in lengths of its column, before the column counts as broken.
 const FARTHEST: f32 = 10.0;
 
+/// Time (s) in which vertices of a prism that is inside out are led home: short enough to win against
+/// the prisms around it. Longer, and tangles stay.
+const HOME_TIME: f32 = 0.05;
+
+/// Steps after which that pull has doubled: what does not come home is pulled harder.
+const PATIENCE: f32 = 8.0;
+
+/// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
+/// Hair that is drawn tight over an edge would else hold itself there for ever.
+const MOST_PRESSURE: f32 = 50.0;
+
+/// Most that an edge along the hair may be longer than at rest, as a share: before contact, and after
+/// it, where hair may be caught.
+const MOST_STRETCH: [f32; 2] = [0.1, 0.3];
+
 /// Share of the error at the start, in squares, that a solve may leave: hair in violent motion needs no
 /// more than a few parts in a thousand.
 const RELATIVE: f32 = 1e-5;
@@ -114,6 +129,10 @@ pub struct MeshDynamics {
     pub(super) change: Vec<Vec3A>,
     pub(super) touch: Vec<Option<Touch>>,
     pub(super) open: Vec<bool>,
+    /// For how many steps each vertex has been a corner of something inside out.
+    pub(super) lost: Vec<u8>,
+    /// Whether it is so now: scratch.
+    is_lost: Vec<bool>,
     /// How deep each vertex is inside the body at rest (m), once that is known.
     pub(super) depth: Vec<f32>,
     pub(super) depth_is_known: bool,
@@ -188,6 +207,8 @@ impl MeshDynamics {
             v: zero.clone(),
             change: zero.clone(),
             touch: vec![None; n],
+            lost: vec![0; n],
+            is_lost: vec![false; n],
             open,
             depth: vec![0.0; n],
             depth_is_known: false,
@@ -237,7 +258,13 @@ impl MeshDynamics {
             report.solve.residual = report.solve.residual.max(solve.residual);
             self.times.solve += clock.elapsed().as_secs_f64();
 
+            let clock = Instant::now();
+            self.limit_stretch(MOST_STRETCH[0], h);
+            self.times.rest += clock.elapsed().as_secs_f64();
             self.collide(env, h, &mut report);
+            if report.corrected > 0 {
+                self.limit_stretch(MOST_STRETCH[1], h);
+            }
         }
         let clock = Instant::now();
         report.open = self.part_seams();
@@ -306,15 +333,28 @@ impl MeshDynamics {
             };
             for v in self.starts[column] as usize..self.starts[column + 1] as usize {
                 let mass = self.elements.mass[v];
-                let own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
+                let mut own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
+                let mut inertia = 1.0 + h * drag;
+                // Lead home what is inside out.
+                if self.lost[v] > 0 {
+                    let home = Vec3A::from(self.roots[column].point(self.rest[v].into()));
+                    let patience = 1.0 + f32::from(self.lost[v]) / PATIENCE;
+                    let pull = patience / (HOME_TIME * HOME_TIME);
+                    own += (home - self.x[v] - self.v[v] * (h + HOME_TIME)) * pull;
+                    inertia += h * (h + HOME_TIME) * pull;
+                }
                 self.right[v] = own * (h * mass);
-                let inertia = mass * (1.0 + h * drag);
-                self.matrix.diagonal[v] = Mat3A::from_diagonal(Vec3::splat(inertia));
+                self.matrix.diagonal[v] = Mat3A::from_diagonal(Vec3::splat(mass * inertia));
             }
         }
         let implicit = Implicit { h, friction_time: self.settings.friction_time };
         let state = State { x: &self.x, v: &self.v, below: &self.below, open: &self.open };
-        assemble(&self.elements, implicit, state, &mut self.matrix, &mut self.right);
+        self.is_lost.fill(false);
+        let (matrix, right, is_lost) = (&mut self.matrix, &mut self.right, &mut self.is_lost);
+        assemble(&self.elements, implicit, state, matrix, right, is_lost);
+        for (steps, is_lost) in self.lost.iter_mut().zip(&self.is_lost) {
+            *steps = if *is_lost { steps.saturating_add(1) } else { 0 };
+        }
         self.matrix.mirror();
     }
 
@@ -349,7 +389,7 @@ impl MeshDynamics {
         for v in 0..self.x.len() {
             self.v[v] += self.change[v];
             if let Some(touch) = self.touch[v] {
-                self.rub(v, touch, env);
+                self.rub(v, touch, env, h);
             }
             self.x[v] += self.v[v] * h;
         }
@@ -362,7 +402,7 @@ impl MeshDynamics {
     }
 
     /// Coulomb friction of a vertex on a surface, which it leaves if the surface would have to pull.
-    fn rub(&mut self, v: usize, touch: Touch, env: &MeshEnvironment<'_>) {
+    fn rub(&mut self, v: usize, touch: Touch, env: &MeshEnvironment<'_>, h: f32) {
         // What the surface gave (kg m/s): what is missing in the vertex's own balance.
         let given = self.matrix.row_times(v, &self.change) - self.right[v];
         let push = given.dot(touch.normal);
@@ -374,9 +414,36 @@ impl MeshDynamics {
         let sliding = self.v[v] - surface;
         let sliding = sliding - touch.normal * touch.normal.dot(sliding);
         let speed = sliding.length();
-        let most = touch.friction * push / self.elements.mass[v];
+        let most = touch.friction * (push / self.elements.mass[v]).min(MOST_PRESSURE * h);
         if speed > 0.0 {
             self.v[v] -= sliding * (most / speed).min(1.0);
+        }
+    }
+
+    /// Shortens edges along the hair that are too long, root to tip, and slows what is faster than hair
+    /// can be.
+    ///
+    /// Model: every vertex is brought nearer to its predecessor, which is done already, and loses the
+    /// speed at which it goes away from it (as `selle2008` 4.2). No hair crosses its own length in a step.
+    fn limit_stretch(&mut self, most: f32, h: f32) {
+        for column in 0..self.roots.len() {
+            let first = self.starts[column] as usize;
+            let fastest = self.reach[column] / (FARTHEST * h);
+            for v in first + 1..self.starts[column + 1] as usize {
+                let way = self.x[v] - self.x[v - 1];
+                let allowed = self.rest[v].distance(self.rest[v - 1]) * (1.0 + most);
+                let length = way.length();
+                if length > allowed {
+                    let u = way / length;
+                    self.x[v] = self.x[v - 1] + u * allowed;
+                    let away = (self.v[v] - self.v[v - 1]).dot(u).max(0.0);
+                    self.v[v] -= u * away;
+                }
+                let relative = self.v[v] - self.v[first];
+                if relative.length_squared() > fastest * fastest {
+                    self.v[v] = self.v[first] + relative * (fastest / relative.length());
+                }
+            }
         }
     }
 
@@ -419,6 +486,7 @@ impl MeshDynamics {
             self.put_on_rest(column);
         }
         self.open.fill(false);
+        self.lost.fill(0);
         self.depth_is_known = false;
     }
 

@@ -70,6 +70,10 @@ pub(crate) struct Hinge {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wing {
     pub(crate) neighbour: u32,
+    /// Places of the pairs of the neighbour with the vertex before, the vertex and the vertex after.
+    pub(crate) blocks: [u32; 3],
+    /// Whether the neighbour's index is larger than those of the column.
+    pub(crate) is_later: bool,
     /// Cosine and sine of the angle at rest.
     pub(crate) rest: [f32; 2],
     /// Smallest distance from the axis that is told apart (m).
@@ -107,6 +111,9 @@ const LEAST_CORNER: f32 = 0.3;
 
 /// Smallest distance of a wing from its axis that is told apart, as a share of that at rest.
 const LEAST_WING: f32 = 0.25;
+
+/// How much farther from its axis than that a wing has to be at rest to count.
+const CLEAR_WING: f32 = 1.5;
 
 /// How much stiffer a stitch is below the first level of its seam, where it never opens.
 const SEWN: f32 = 20.0;
@@ -256,15 +263,21 @@ impl Elements {
                 let first = self.wings.len() as u32;
                 for pair in &neighbours[..count] {
                     let x = [here, rest[pair[1] as usize], before, after];
+                    // Hair that runs along an edge does not bend about it.
+                    if wing_height(x) < CLEAR_WING * LEAST_WING * length {
+                        continue;
+                    }
                     self.wings.push(Wing {
                         neighbour: pair[1],
+                        blocks: [0; 3],
+                        is_later: pair[1] as usize > vertex,
                         rest: rest_angle(x),
                         least: LEAST_WING * length,
                         stiffness: settings.bending * volume / (way * way),
                     });
                 }
                 let vertex = vertex as u32;
-                let count = count as u32;
+                let count = self.wings.len() as u32 - first;
                 let root = is_root.then_some(column as u32);
                 self.hinges.push(Hinge { vertex, root, blocks: [0; 3], first, count });
             }
@@ -301,8 +314,13 @@ impl Elements {
             pairs.extend(PAIRS.map(|[i, j]| [four[i], four[j]]));
         }
         let is_root = |v: u32| mesh.columns.first_points().binary_search(&v).is_ok();
-        for hinge in self.hinges.iter().filter(|h| !is_root(h.vertex)) {
-            pairs.push([hinge.vertex - 1, hinge.vertex + 1]);
+        for hinge in &self.hinges {
+            let v = hinge.vertex;
+            let before = if is_root(v) { v } else { v - 1 };
+            pairs.push([before, v + 1]);
+            for wing in &self.wings[hinge.first as usize..][..hinge.count as usize] {
+                pairs.extend([before, v, v + 1].map(|w| [wing.neighbour, w]));
+            }
         }
         pairs.extend(self.stitches.iter().map(|s| s.vertices));
         let matrix = BlockMatrix::new(mesh.vertex_count(), pairs, is_root);
@@ -322,13 +340,24 @@ impl Elements {
         for hinge in &mut self.hinges {
             let v = hinge.vertex;
             let before = if is_root(v) { v } else { v - 1 };
-            hinge.blocks = [matrix.place(v, before), matrix.place(v + 1, v), matrix.place(v + 1, before)];
+            hinge.blocks =
+                [matrix.place(v, before), matrix.place(v + 1, v), matrix.place(v + 1, before)];
+            for wing in &mut self.wings[hinge.first as usize..][..hinge.count as usize] {
+                wing.blocks = [before, v, v + 1].map(|w| matrix.place(wing.neighbour, w));
+            }
         }
         for stitch in &mut self.stitches {
             stitch.block = matrix.place(stitch.vertices[0], stitch.vertices[1]);
         }
         matrix
     }
+}
+
+/// Distance of the nearer wing from the axis, or length of the axis if that is less (m).
+fn wing_height([a, b, before, after]: [Vec3A; 4]) -> f32 {
+    let u = (b - a).normalize_or_zero();
+    let height = |p: Vec3A| (p - a - u * u.dot(p - a)).length();
+    height(before).min(height(after)).min(a.distance(b))
 }
 
 /// Cosine and sine of the angle that a hinge has at rest.

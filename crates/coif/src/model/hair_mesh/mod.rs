@@ -40,6 +40,7 @@ pub use settings::Settings;
 use self::roots::ColumnRoots;
 use super::{Environment, Model, StepReport};
 use crate::Result;
+use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
 use crate::grow::hair_mesh::Binding;
 use crate::math::RigidTransform;
@@ -105,8 +106,10 @@ impl HairMeshModel {
     }
 }
 
-fn fitted(_groom: &Groom) -> Result<Arc<HairMesh>> {
-    Err(crate::Error::EmptyGroom)
+/// A mesh for a groom that has none.
+fn fitted(groom: &Groom) -> Result<Arc<HairMesh>> {
+    let (mesh, _) = HairMesh::fit(groom, &FitSettings::default())?;
+    Ok(Arc::new(mesh))
 }
 
 impl Model for HairMeshModel {

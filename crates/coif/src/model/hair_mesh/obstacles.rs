@@ -13,6 +13,9 @@ const SKIN: f32 = 1e-4;
 /// rather than grazed it.
 const THROUGH: f32 = 0.8;
 
+/// Distance from a surface (m) up to which a vertex that touches it goes on doing so.
+const TOUCHING: f32 = 1e-3;
+
 /// Rounds through the obstacles for one vertex: two that cross take two or three.
 const ROUNDS: usize = 4;
 
@@ -109,6 +112,27 @@ impl Obstacles {
         match self.solids.get(solid as usize) {
             Some(solid) => solid.velocity_at(p),
             None => field.map_or(Vec3A::ZERO, |f| f.field.sample(p.into()).velocity.into()),
+        }
+    }
+
+    /// Normal of a surface that a vertex has touched, if it still does; `allowed` is how deep it may be (m).
+    pub(crate) fn still_touched(
+        &self,
+        solid: u32,
+        p: Vec3A,
+        allowed: f32,
+        field: Option<&FieldObstacle<'_>>,
+    ) -> Option<Vec3A> {
+        let margin = TOUCHING - allowed;
+        match (self.solids.get(solid as usize), field) {
+            (Some(solid), _) => {
+                let (distance, normal) = solid.probe(p, margin)?;
+                (distance < margin).then_some(normal)
+            }
+            (None, Some(field)) if field.field.distance_at(p.into()) < field.skin + margin => {
+                Some(field.field.sample(p.into()).gradient.into())
+            }
+            _ => None,
         }
     }
 

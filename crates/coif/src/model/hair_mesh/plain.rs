@@ -104,8 +104,12 @@ impl PlainMesh {
         for four in quads.chain(elements.corners.iter().map(|c| c.vertices)) {
             pairs.extend((0..4).flat_map(|i| (0..i).map(move |j| [four[i], four[j]])));
         }
-        for hinge in elements.hinges.iter().filter(|h| h.root.is_none()) {
-            pairs.push([hinge.vertex - 1, hinge.vertex + 1]);
+        for hinge in &elements.hinges {
+            let (v, before) = (hinge.vertex, hinge.vertex.max(1) - 1);
+            pairs.push([before, v + 1]);
+            for wing in &elements.wings[hinge.first as usize..][..hinge.count as usize] {
+                pairs.extend([before, v, v + 1].map(|w| [wing.neighbour, w]));
+            }
         }
         pairs.extend(elements.stitches.iter().map(|s| s.vertices));
         let rest: Vec<Vec3A> = mesh.positions().iter().map(|&p| p.into()).collect();

@@ -31,6 +31,7 @@ impl MeshDynamics {
             }
             out.extend_from_slice(&touch.solid.to_le_bytes());
         }
+        out.extend_from_slice(&self.lost);
         out.extend(self.open.iter().map(|open| u8::from(*open)));
         out.push(u8::from(self.depth_is_known));
     }
@@ -38,7 +39,7 @@ impl MeshDynamics {
     /// Takes back what [`MeshDynamics::save`] wrote, with the roots where they were then. On error nothing
     /// has changed.
     pub fn restore(&mut self, bytes: &[u8], roots: &[RigidTransform]) -> Result<()> {
-        let expected = BYTES * self.x.len() + self.open.len() + 1;
+        let expected = (BYTES + 1) * self.x.len() + self.open.len() + 1;
         if bytes.len() != expected {
             return Err(Error::BadCheckpoint(format!(
                 "{} bytes of vertices where the hair mesh needs {expected}",
@@ -58,6 +59,8 @@ impl MeshDynamics {
             self.depth[v] = depth;
             self.touch[v] = (solid != NOTHING).then_some(Touch { normal, solid, friction });
         }
+        let (lost, flags) = flags.split_at(self.x.len());
+        self.lost.copy_from_slice(lost);
         let (open, known) = flags.split_at(self.open.len());
         for (to, from) in self.open.iter_mut().zip(open) {
             *to = *from != 0;

@@ -1,0 +1,201 @@
+//! `hair-mesh`: hair meshes spring back (`wu2016` 4, figures 7 to 9), and what that takes.
+//!
+//! Each length of hair is shaken at ten times the speed of a lively head for two seconds, one step a
+//! frame at 30 frames a second, and then left alone for three. And it is collapsed onto its roots with
+//! nothing around it. Then every vertex must be near its place, every corner have its volume, and none
+//! be turned inside out. The same without the volume force, and without deformation minimisation, shows
+//! what these are good for.
+
+use coif::model::hair_mesh::{MeshDynamics, MeshMeasure, NAME, Settings};
+use coif::simulation::World;
+
+use super::{Check, Findings, Plot, Row};
+use crate::failure::Failure;
+use crate::shaken_mesh::{STEP, ShakenMesh};
+
+pub(super) const CHECK: Check =
+    Check { name: "hair-mesh", about: "hair meshes spring back after violence and collapse", run };
+
+/// The scenes with hair of three lengths.
+const LENGTHS: [&str; 3] = ["short", "shoulder", "long"];
+
+/// Frames of violence, and of rest after it: two and three seconds.
+const SHAKEN: usize = 60;
+const CALM: usize = 90;
+
+/// How much faster than life.
+const SPEED: f32 = 10.0;
+
+/// What is asked for: a hundredth of the length, of the volume.
+const SHARE: f64 = 0.01;
+
+/// What a run came to.
+struct Outcome {
+    after: MeshMeasure,
+    /// Mean distance from rest over the length, frame by frame.
+    line: Vec<(f64, f64)>,
+    /// Mean over the violent frames of how much the corners' volumes are changed.
+    crushed: f64,
+}
+
+fn var(name: &str, or: f32) -> f32 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or)
+}
+
+fn debug() -> Result<(), Failure> {
+    for length in LENGTHS {
+        let mut shaken = ShakenMesh::built_in(&format!("hair-mesh-{length}"), "low")?;
+        for c in &mut shaken.colliders { c.friction = var("HM_FRICTION", 0.3); }
+        if var("HM_EMPTY", 0.0) > 0.0 { shaken.colliders.clear(); }
+        let d = Settings::default();
+        let settings = Settings {
+            minimise: var("HM_MIN", 1.0) > 0.0,
+            clear_inside: var("HM_CLEAR", 1.0) > 0.0,
+            parts: var("HM_PARTS", 1.0) as u32,
+            bulk_modulus: var("HM_BULK", d.bulk_modulus),
+            shear_modulus: var("HM_SHEAR", d.shear_modulus),
+            across_modulus: var("HM_ACROSS", d.across_modulus),
+            bending: var("HM_BEND", d.bending),
+            ..d
+        };
+        let speed = var("HM_SPEED", SPEED);
+        let mut hair = MeshDynamics::new(&shaken.mesh, &settings, World::default().gravity)?;
+        let mut broken = vec![false; shaken.mesh.column_count()];
+        let time = |frame: usize| (frame <= SHAKEN).then_some(frame as f32 * STEP * speed);
+        if var("HM_COLLAPSE", 0.0) > 0.0 { hair.collapse(); }
+        for frame in 0..SHAKEN + CALM * 2 {
+            let mut step = shaken.step(time(frame), time(frame + 1));
+            if var("HM_COLLAPSE", 0.0) > 0.0 { step = shaken.step(None, None).in_empty_space(); }
+            if frame > SHAKEN && var("HM_FREE", 0.0) > 0.0 { step = step.in_empty_space(); }
+            let r = step.advance(&mut hair, &mut broken);
+            let m = hair.measure();
+            if frame % 30 == 29 || frame == 0 {
+                println!("{length} {frame}: it {} corrected {} broken {} dist {:.4} far {:.4} vol {:.3} change {:.4} max {:.3} inverted {} stretch {:.3} fastest {:.3}", r.solve.iterations, r.corrected, r.broken, m.mean_distance / m.length, m.farthest, m.volume, m.mean_volume_change, m.volume_change, m.inverted, m.stretch, m.fastest);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run() -> Result<Findings, Failure> {
+    if std::env::var("HM_DEBUG").is_ok() {
+        debug()?;
+        return Ok(Findings { rows: vec![], plots: vec![] });
+    }
+    let mut rows = Vec::new();
+    let mut plots = Vec::new();
+    for length in LENGTHS {
+        let shaken = ShakenMesh::built_in(&format!("hair-mesh-{length}"), "low")?;
+        let all = Settings::default();
+        let no_volume = Settings { bulk_modulus: 0.0, ..all.clone() };
+        let no_minimise = Settings { minimise: false, clear_inside: false, ..all.clone() };
+
+        let mut plot = Plot::new(
+            &format!("Recovery of {length} hair"),
+            "time (s)",
+            "mean distance from rest / length",
+        );
+        let violent = shake(&shaken, &all)?;
+        recovery(&mut rows, &format!("ten-times/{length}"), &violent.after);
+        let loose = shake(&shaken, &no_minimise)?;
+        // Figure 9: what contact does to the volume while the head moves.
+        rows.push(Row::at_least(
+            format!("ten-times/{length}/crushed-without-minimisation"),
+            NAME,
+            "change of corner volumes in motion, without minimisation over with",
+            [loose.crushed / violent.crushed, 1.0],
+        ));
+
+        let collapsed = collapse(&shaken, &all)?;
+        recovery(&mut rows, &format!("collapse/{length}"), &collapsed.after);
+        let flat = collapse(&shaken, &no_volume)?;
+        // Figure 8: without the volume force it does not come back.
+        rows.push(Row::at_least(
+            format!("collapse/{length}/distance-without-volume"),
+            NAME,
+            "mean distance from rest over the length, without volume force",
+            [share(&flat.after), SHARE],
+        ));
+        rows.push(Row::at_least(
+            format!("collapse/{length}/inverted-without-volume"),
+            NAME,
+            "corners inside out, without volume force",
+            [f64::from(flat.after.inverted), 1.0],
+        ));
+        for (name, outcome) in [
+            ("ten times the speed", violent),
+            ("without minimisation", loose),
+            ("collapse", collapsed),
+            ("collapse without volume", flat),
+        ] {
+            plot.line(name, outcome.line);
+        }
+        plots.push(plot);
+    }
+    Ok(Findings { rows, plots })
+}
+
+fn share(measure: &MeshMeasure) -> f64 {
+    f64::from(measure.mean_distance / measure.length)
+}
+
+/// The three rows that recovery takes.
+fn recovery(rows: &mut Vec<Row>, name: &str, after: &MeshMeasure) {
+    let distance = "mean distance from rest over the length";
+    let volume = "largest change of a corner's volume over its volume";
+    rows.push(Row::compare(
+        format!("{name}/distance"),
+        NAME,
+        distance,
+        [share(after), 0.0],
+        SHARE,
+    ));
+    rows.push(Row::compare(
+        format!("{name}/volume"),
+        NAME,
+        volume,
+        [f64::from(after.volume_change), 0.0],
+        SHARE,
+    ));
+    let inverted = f64::from(after.inverted);
+    rows.push(Row::compare(
+        format!("{name}/inverted"),
+        NAME,
+        "corners inside out",
+        [inverted, 0.0],
+        0.0,
+    ));
+}
+
+/// Violence on a bust, then rest.
+fn shake(shaken: &ShakenMesh, settings: &Settings) -> Result<Outcome, Failure> {
+    let mut hair = MeshDynamics::new(&shaken.mesh, settings, World::default().gravity)?;
+    let mut broken = vec![false; shaken.mesh.column_count()];
+    let (mut line, mut crushed) = (Vec::new(), 0.0);
+    let time = |frame: usize| (frame <= SHAKEN).then_some(frame as f32 * STEP * SPEED);
+    for frame in 0..SHAKEN + CALM {
+        let report = shaken.step(time(frame), time(frame + 1)).advance(&mut hair, &mut broken);
+        let now = hair.measure();
+        if frame < SHAKEN {
+            crushed += f64::from(now.mean_volume_change) / SHAKEN as f64;
+        }
+        // Hair that had to be put back has not come back by itself.
+        let away = if report.broken > 0 { f64::NAN } else { share(&now) };
+        line.push((f64::from(frame as f32 * STEP), away));
+    }
+    Ok(Outcome { after: hair.measure(), line, crushed })
+}
+
+/// All vertices on their roots, with nothing around them, then rest.
+fn collapse(shaken: &ShakenMesh, settings: &Settings) -> Result<Outcome, Failure> {
+    let mut hair = MeshDynamics::new(&shaken.mesh, settings, World::default().gravity)?;
+    let mut broken = vec![false; shaken.mesh.column_count()];
+    hair.collapse();
+    let mut line = Vec::new();
+    let still = shaken.step(None, None).in_empty_space();
+    for frame in 0..CALM {
+        still.advance(&mut hair, &mut broken);
+        line.push((f64::from(frame as f32 * STEP), share(&hair.measure())));
+    }
+    Ok(Outcome { after: hair.measure(), line, crushed: 0.0 })
+}
