@@ -230,7 +230,7 @@ impl OpacityMap {
             return 0.0;
         };
         let behind = (depth - start) / self.reach;
-        if !(behind > 0.0) {
+        if behind.is_nan() || behind <= 0.0 {
             return 0.0;
         }
         // Layers end at the squares of k / layers; optical depth is linear in between.

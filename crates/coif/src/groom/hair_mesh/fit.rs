@@ -34,7 +34,7 @@ impl Default for FitSettings {
 pub struct FitReport {
     /// Points of all strands.
     pub points: usize,
-    /// Those that lie outside of their bundle by more than [`FitReport::TOLERANCE`].
+    /// Those that lie outside of the mesh by more than [`FitReport::TOLERANCE`].
     pub outside: usize,
     /// How far the farthest lies outside (m).
     pub farthest: f32,
@@ -91,10 +91,10 @@ impl HairMesh {
 
     /// How well the mesh at rest holds strands.
     pub fn fit_report(&self, strands: &Strands) -> Result<FitReport> {
-        let binding = Binding::new(self, strands)?;
+        let distances = Binding::distances(self, strands, 0.2 * FitReport::TOLERANCE)?;
         let mut report = FitReport { points: strands.point_count(), ..Default::default() };
         let mut sum = 0.0f64;
-        for offset in binding.offsets() {
+        for offset in distances {
             report.outside += usize::from(offset > FitReport::TOLERANCE);
             report.farthest = report.farthest.max(offset);
             sum += f64::from(offset);
@@ -326,7 +326,7 @@ impl Sample {
     /// Symbols: w weight of a strand, m the 3x3 matrix of moments, c its coefficient.
     fn column(&self, place: Vec2, side: f32, middle: &[Vec3]) -> Vec<Vec3> {
         let length: f32 = middle.windows(2).map(|w| w[0].distance(w[1])).sum();
-        let unlike = (0.25 * length).max(1e-4);
+        let unlike = (0.4 * length).max(1e-4);
         let mut weights = Vec::with_capacity(self.lines.len());
         let mut m = Mat3::ZERO;
         for (s, (at, line)) in self.at.iter().zip(&self.lines).enumerate() {
