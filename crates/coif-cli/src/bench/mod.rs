@@ -6,6 +6,7 @@
 mod bandwidth;
 mod distance_field;
 mod ftl;
+mod hair_mesh;
 mod mass_spring;
 mod pictures;
 mod table;
@@ -26,6 +27,7 @@ use crate::units;
 pub(crate) const ALL: &[Benchmark] = &[
     ftl::BENCHMARK,
     mass_spring::BENCHMARK,
+    hair_mesh::BENCHMARK,
     volume::BENCHMARK,
     distance_field::BENCHMARK,
     pictures::BENCHMARK,

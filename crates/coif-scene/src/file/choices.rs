@@ -218,7 +218,7 @@ choice! {
 pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
 /// Models that the design names and that cannot be simulated yet.
 pub(crate) const PLANNED_MODELS: &[&str] =
-    &["hair-mesh", "cantilever", "super-helix", "rigid-links"];
+    &["cantilever", "super-helix", "rigid-links"];
 /// Ways hair touches hair.
 pub(crate) const CONTACTS: &[&str] = &[volume::NAME, "stiction", "repulsion", "edge-collision"];
 /// Ways hair touches hair that the design names and that cannot be simulated yet.

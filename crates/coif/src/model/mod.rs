@@ -5,6 +5,7 @@
 mod chains;
 pub mod explicit_spring;
 pub mod follow_the_leader;
+pub mod hair_mesh;
 pub mod mass_spring;
 pub mod position_based;
 
@@ -139,6 +140,8 @@ pub enum ModelSettings {
     ExplicitSpring(explicit_spring::Settings),
     /// `mass-spring`
     MassSpring(mass_spring::Settings),
+    /// `hair-mesh`
+    HairMesh(hair_mesh::Settings),
 }
 
 impl Default for ModelSettings {
@@ -150,7 +153,13 @@ impl Default for ModelSettings {
 impl ModelSettings {
     /// The names of all models.
     pub const NAMES: &'static [&'static str] =
-        &[follow_the_leader::NAME, position_based::NAME, explicit_spring::NAME, mass_spring::NAME];
+        &[
+            follow_the_leader::NAME,
+            position_based::NAME,
+            explicit_spring::NAME,
+            mass_spring::NAME,
+            hair_mesh::NAME,
+        ];
 
     /// The word that chooses this model.
     pub fn name(&self) -> &'static str {
@@ -159,6 +168,7 @@ impl ModelSettings {
             Self::PositionBased(_) => position_based::NAME,
             Self::ExplicitSpring(_) => explicit_spring::NAME,
             Self::MassSpring(_) => mass_spring::NAME,
+            Self::HairMesh(_) => hair_mesh::NAME,
         }
     }
 
@@ -169,6 +179,7 @@ impl ModelSettings {
             position_based::NAME => Ok(Self::PositionBased(Default::default())),
             explicit_spring::NAME => Ok(Self::ExplicitSpring(Default::default())),
             mass_spring::NAME => Ok(Self::MassSpring(Default::default())),
+            hair_mesh::NAME => Ok(Self::HairMesh(Default::default())),
             _ => Err(Error::UnknownName {
                 kind: "model",
                 name: name.into(),
@@ -192,6 +203,9 @@ impl ModelSettings {
             }
             Self::MassSpring(settings) => {
                 Ok(Box::new(mass_spring::MassSpring::new(groom, settings, gravity)?))
+            }
+            Self::HairMesh(settings) => {
+                Ok(Box::new(hair_mesh::HairMeshModel::new(groom, settings, gravity)?))
             }
         }
     }
