@@ -9,6 +9,7 @@ mod ftl;
 mod hair_mesh;
 mod mass_spring;
 mod pictures;
+mod plain_step;
 mod table;
 mod volume;
 

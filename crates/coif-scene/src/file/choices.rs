@@ -164,6 +164,17 @@ choice! {
 }
 
 choice! {
+    /// How hair casts shadows.
+    HairShadows {
+        /// Even layers over the depth of all hair.
+        #[default]
+        DeepShadow = "deep-shadow",
+        /// Fewer layers, which follow the shape of the hair as the light sees it.
+        DeepOpacity = "deep-opacity",
+    }
+}
+
+choice! {
     /// A natural hair colour.
     HairPreset {
         /// Nearly all light is absorbed.

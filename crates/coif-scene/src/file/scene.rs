@@ -8,7 +8,7 @@ use coif::simulation::{Surface, Wind, World};
 use glam::Vec3;
 
 use super::choices::{
-    BodyShape, Collide, HairPreset, Motion, Resolution, Shading, Style, UpAxis, View,
+    BodyShape, Collide, HairPreset, HairShadows, Motion, Resolution, Shading, Style, UpAxis, View,
 };
 use super::collider::ColliderSpec;
 
@@ -313,6 +313,8 @@ pub struct RenderSettings {
     pub height: u32,
     /// How light meets hair. Default: kajiya-kay.
     pub shading: Shading,
+    /// How hair casts shadows. Default: deep-shadow.
+    pub shadows: HairShadows,
     /// Colour of hair that has no colour of its own. Default: brown.
     pub hair: HairColor,
     /// Where the camera stands. Default: where it sees the body best.
@@ -333,6 +335,7 @@ impl Default for RenderSettings {
             width: 960,
             height: 540,
             shading: Shading::default(),
+            shadows: HairShadows::default(),
             hair: HairColor::Preset(HairPreset::default()),
             camera: Camera::View(View::default()),
             camera_target: None,

@@ -181,22 +181,23 @@ pub struct Filling<'a> {
     pub look: &'a HairMeshScene,
 }
 
-/// Grows strands in a valid hair mesh over a body: each from the body's skin. A figure keeps them out of
-/// it and says where hair grows. `None` if there is no room.
+/// Grows strands in a valid hair mesh over a body: each from the body's skin. `scalp` says where hair grows,
+/// `solid` keeps it out of the body. `None` if there is no room.
 pub fn filled(
     mut hair_mesh: HairMesh,
     body: &TriangleMesh,
-    figure: Option<&dyn Figure>,
+    scalp: Option<&dyn Figure>,
+    solid: Option<&dyn Figure>,
     filling: &Filling<'_>,
 ) -> Option<Groom> {
     hair_mesh.bind(body).ok()?;
-    let density = |p: Vec3| figure.map_or(1.0, |f| f.hair_density(p));
+    let density = |p: Vec3| scalp.map_or(1.0, |f| f.hair_density(p));
     let roots = scatter(&hair_mesh, filling.strands, filling.seed, density);
     let growth =
         Growth { points: filling.points, seed: filling.seed, styling: filling.look.styling };
     let mut strands = growth.grow(&hair_mesh, &roots);
     let skin = ClosestTriangle::new(body)?;
-    let solids = figure.map(|f| solids(&f.colliders()));
+    let solids = solid.map(|f| solids(&f.colliders()));
     let mut lines: Vec<&mut [Vec3]> = Vec::with_capacity(roots.len());
     let mut rest = strands.positions_mut();
     while !rest.is_empty() {
@@ -214,7 +215,7 @@ pub fn filled(
             let t = (passed / ROOT_REACH).min(1.0);
             *p += lift * (1.0 - t * t * (3.0 - 2.0 * t));
         }
-        if let (Some(figure), Some(solids)) = (figure, &solids) {
+        if let (Some(figure), Some(solids)) = (solid, &solids) {
             keep_out(figure, solids, line, 1);
         }
     });

@@ -96,7 +96,7 @@ fn next_way(figure: &dyn Figure, cut: Cut, p: Vec3, way: Vec3) -> Vec3 {
         // Behind the shoulders and down the back.
         Cut::Long => {
             let below = smoothstep(0.07, -0.02, p.y);
-            let back = 0.9 * below * smoothstep(-0.125, -0.06, p.z);
+            let back = 1.3 * below * smoothstep(-0.125, -0.05, p.z);
             let aside = smoothstep(0.09, 0.16, p.x.abs()) * p.x.signum();
             Vec3::NEG_Y + Vec3::new(-0.5 * aside * below, 0.0, -back)
         }

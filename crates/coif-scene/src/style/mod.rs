@@ -193,7 +193,7 @@ fn in_hair_mesh(
         fibre: request.fibre,
         look: &request.hair_mesh,
     };
-    hair_mesh::filled(volume, mesh, Some(figure), &filling)
+    hair_mesh::filled(volume, mesh, Some(figure), Some(figure), &filling)
 }
 
 /// Where the roots are, if they are not all over: centre and radius (m).

@@ -13,6 +13,8 @@ pub struct Health {
     /// Deepest free point inside a collider (m). A point that cannot get out because its root is
     /// inside and the strand between is too short counts only as far as it could do better.
     pub penetration_max: f32,
+    /// The deepest free point of strands whose root is outside (m): what no fold of the skin excuses.
+    pub penetration_rooted_outside_max: f32,
     /// Strand and point of the deepest penetration.
     pub deepest: (usize, usize),
     /// How many points are not finite: always 0 unless there is a defect.
@@ -66,6 +68,10 @@ impl Health {
             from_root += length;
             let stretch = (line[i].distance(line[i - 1]) / length - 1.0).abs();
             health.stretch_max = health.stretch_max.max(stretch);
+            if root_depth <= 0.0 {
+                health.penetration_rooted_outside_max =
+                    health.penetration_rooted_outside_max.max(depth[i]);
+            }
             let depth = depth[i] - (root_depth - from_root).max(0.0);
             if depth > health.penetration_max {
                 health.penetration_max = depth;
@@ -83,6 +89,9 @@ impl Health {
         Self {
             stretch_max: a.stretch_max.max(b.stretch_max),
             penetration_max: deeper.penetration_max,
+            penetration_rooted_outside_max: a
+                .penetration_rooted_outside_max
+                .max(b.penetration_rooted_outside_max),
             deepest: deeper.deepest,
             non_finite: a.non_finite + b.non_finite,
         }

@@ -9,12 +9,16 @@
 mod block;
 mod bundle;
 mod cut;
+mod fit;
 mod topology;
 mod untangle;
 mod validate;
+mod walk;
 
 pub use bundle::{Bundle, Prism, tetrahedron_volume};
+pub use fit::{FitReport, FitSettings};
 pub use topology::{Cap, Exposure, Side, SideKind, Topology};
+pub use walk::Polygons;
 
 use glam::Vec3;
 

@@ -317,7 +317,7 @@ mod tests {
         let mut mesh = HairMesh::block([2, 2], 3, Vec3::ONE, false);
         let mut columns = Strands::new();
         let (first, last) = (mesh.bundles[0], mesh.bundles[3]);
-        let mut of = vec![u32::MAX; 9];
+        let mut of = [u32::MAX; 9];
         for &c in first.columns().iter().chain(last.columns()) {
             if of[c as usize] == u32::MAX {
                 of[c as usize] = columns.strand_count() as u32;

@@ -91,6 +91,26 @@ impl Place {
     }
 }
 
+/// Per bundle those that share a column with it or with a neighbour, in order.
+fn neighbourhoods(mesh: &HairMesh) -> Vec<Vec<u32>> {
+    let mut of_column: Vec<Vec<u32>> = vec![Vec::new(); mesh.column_count()];
+    for (b, bundle) in mesh.bundles.iter().enumerate() {
+        bundle.columns().iter().for_each(|&c| of_column[c as usize].push(b as u32));
+    }
+    let beside = |b: u32| {
+        let columns = mesh.bundles[b as usize].columns().iter();
+        columns.flat_map(|&c| of_column[c as usize].iter().copied())
+    };
+    (0..mesh.bundles.len() as u32)
+        .map(|b| {
+            let mut near: Vec<u32> = beside(b).flat_map(beside).filter(|&n| n != b).collect();
+            near.sort_unstable();
+            near.dedup();
+            near
+        })
+        .collect()
+}
+
 /// The blend of frames at a place.
 struct Blend {
     position: Vec3A,
@@ -128,6 +148,31 @@ impl Binding {
             }
         });
         Ok(Self { places, frames, rates: now.clone(), now })
+    }
+
+    /// How far each point of some strands lies outside of a valid hair mesh at rest (m), 0 for those inside:
+    /// of the bundle where its strand has its root, and of those up to two farther. Below `enough` (m) it
+    /// may be less than that.
+    pub fn distances(mesh: &HairMesh, strands: &Strands, enough: f32) -> Result<Vec<f32>> {
+        let mut now = vec![Frame::default(); mesh.vertex_count()];
+        Frames::new(mesh).update(mesh.positions(), &mut now);
+        let (triangles, bundle_of) = mesh.root_triangles();
+        let roots = ClosestTriangle::new(&triangles).ok_or(Error::NoTriangles)?;
+        let search = Search { mesh, frames: &now, roots, bundle_of: &bundle_of };
+        let near = neighbourhoods(mesh);
+        let lines: Vec<&[Vec3]> = strands.iter().collect();
+        let found: Vec<Vec<f32>> = lines
+            .par_iter()
+            .map(|line| {
+                let mut found = Vec::new();
+                search.strand(line, &mut found);
+                let distance = |(f, &p): (&Found, &Vec3)| {
+                    search.distance(f, p, &near[f.bundle as usize], enough)
+                };
+                found.iter().zip(*line).map(distance).collect()
+            })
+            .collect();
+        Ok(found.concat())
     }
 
     /// How many points are bound.

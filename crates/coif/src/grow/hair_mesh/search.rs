@@ -102,6 +102,22 @@ impl Search<'_> {
         if distance < best.0 { here } else { best.1 }
     }
 
+    /// How far a point is from its bundle and from those in `near` (m); looks no farther once that is below
+    /// `enough`.
+    pub(super) fn distance(&self, found: &Found, p: Vec3, near: &[u32], enough: f32) -> f32 {
+        let mut best = self.sample(found).position.distance(p);
+        for &bundle in near {
+            if best <= enough {
+                break;
+            }
+            let b = &self.mesh.bundles[bundle as usize];
+            let along = found.along.min(b.layers as f32);
+            let start = Found { bundle, at: polygon::middle(b.corners()), along };
+            best = best.min(self.sample(&self.nearest(start, p)).position.distance(p));
+        }
+        best
+    }
+
     fn sample(&self, found: &Found) -> Sample {
         let b = &self.mesh.bundles[found.bundle as usize];
         let level = (found.along.floor() as u32).min(b.layers - 1);

@@ -12,6 +12,7 @@ use glam::{Mat3, Vec3};
 use super::Settings;
 use super::style::{self, Stage};
 use crate::groom::Groom;
+use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
@@ -63,6 +64,45 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The rows of the block that comes next, to be fetched while this one is advanced.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Upcoming<'a> {
+    position: &'a [[f32; VECTOR]],
+    velocity: &'a [[f32; VECTOR]],
+    tension: &'a [[f32; LANES]],
+    length: &'a [[f32; LANES]],
+    goal: &'a [[f32; VECTOR]],
+}
+
+impl<'a> Upcoming<'a> {
+    /// The first rows of `rows`, which begin with those of `block`.
+    pub(super) fn new(block: &'a Block, rows: &'a Rows<'_>) -> Self {
+        Self {
+            position: rows.position.as_chunks().0,
+            velocity: rows.velocity.as_chunks().0,
+            tension: rows.tension.as_chunks().0,
+            length: block.length.as_chunks().0,
+            goal: block.goal.as_chunks().0,
+        }
+    }
+
+    /// Asks for row `i`.
+    #[inline(always)]
+    pub(super) fn fetch<S: Simd>(&self, simd: S, i: usize) {
+        #[inline(always)]
+        fn row<S: Simd, const N: usize>(simd: S, rows: &[[f32; N]], i: usize) {
+            if let Some(row) = rows.get(i) {
+                prefetch(simd, row);
+            }
+        }
+        row(simd, self.position, i);
+        row(simd, self.velocity, i);
+        row(simd, self.tension, i);
+        row(simd, self.length, i);
+        row(simd, self.goal, i);
+    }
+}
+
 /// What does not change of up to sixteen strands, and where their roots are.
 pub(super) struct Block {
     /// Which strand each lane holds; lanes that are not in use repeat the last one.
@@ -81,14 +121,14 @@ pub(super) struct Block {
     /// Whether the strands have equally many points and each has segments of one length, nearly.
     pub(super) even: bool,
     /// Distance to the predecessor (m).
-    pub(super) length: Box<[f32]>,
+    pub(super) length: LineAligned,
     /// Share of a length correction that acts on the predecessor, by length (1/m):
     /// per point, or one row if even, with half of it at the tip.
-    pub(super) reaction: Box<[f32]>,
+    pub(super) reaction: LineAligned,
     /// Positions in the rest shape (m).
-    pub(super) rest: Box<[f32]>,
+    pub(super) rest: LineAligned,
     /// Where a point wants to be, from the start of its stage, in the stage's frame (m).
-    pub(super) goal: Box<[f32]>,
+    pub(super) goal: LineAligned,
     /// The stages of the style, in the order of the points at which they begin.
     pub(super) stages: Vec<Stage>,
 
@@ -99,7 +139,7 @@ pub(super) struct Block {
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
     /// Room for passes in both directions.
-    pub(super) scratch: Box<[f32]>,
+    pub(super) scratch: LineAligned,
     /// What the last step said.
     pub(super) outcome: Outcome,
 }
@@ -130,7 +170,7 @@ impl Block {
         let in_lane = |lane: usize| strands[lane.min(strands.len() - 1)];
         let count = |s: usize| groom.strands.points_of(s).len();
         let points = strands.iter().map(|&s| count(s)).max().unwrap_or(0);
-        let styled = settings.style_time.is_finite();
+        let (styled, two_way) = (settings.style_time.is_finite(), settings.is_two_way());
         let even = strands.iter().all(|&s| {
             let line = groom.strands.strand(s);
             count(s) == points && has_equal_segments(line) && !(styled && is_curly(line))
@@ -143,16 +183,15 @@ impl Block {
             last_embedded: [0.0; LANES],
             most_embedded: 1,
             even,
-            length: vec![0.0; points * LANES].into_boxed_slice(),
-            reaction: vec![0.0; if even { LANES } else { points * LANES }].into_boxed_slice(),
-            rest: vec![0.0; points * VECTOR].into_boxed_slice(),
-            goal: vec![0.0; if styled { points * VECTOR } else { 0 }].into_boxed_slice(),
+            length: LineAligned::zeros(points * LANES),
+            reaction: LineAligned::zeros(if even { LANES } else { points * LANES }),
+            rest: LineAligned::zeros(points * VECTOR),
+            goal: LineAligned::zeros(if styled { points * VECTOR } else { 0 }),
             stages: Vec::new(),
             root: [[0.0; VECTOR]; 4],
             root_before: [[0.0; VECTOR]; 4],
             wind: [0.0; VECTOR],
-            scratch: vec![0.0; if settings.is_two_way() { 2 * points * VECTOR } else { 0 }]
-                .into_boxed_slice(),
+            scratch: LineAligned::zeros(if two_way { 2 * points * VECTOR } else { 0 }),
             outcome: Outcome::default(),
         };
         for l in 0..LANES {
@@ -228,7 +267,10 @@ impl Block {
     /// Brings the root transforms and the wind of the lanes' strands together.
     #[inline(always)]
     pub(super) fn load_roots<S: Simd>(&mut self, simd: S, env: &Environment<'_>, position: &[f32]) {
-        self.root_before = self.root;
+        // Only the style asks where the roots were.
+        if !self.stages.is_empty() {
+            self.root_before = self.root;
+        }
         let mut turn = [[0.0; LANES]; 4];
         for (l, &strand) in self.strands.iter().enumerate() {
             let RigidTransform { rotation: q, translation } = env.world_from_rest[strand as usize];

@@ -1,7 +1,8 @@
-//! Colliders laid out for a pass, and which of them are near.
+//! Colliders laid out for a pass.
 
 use glam::{Mat3, Vec3};
 
+use super::near::{Bounds, Group};
 use crate::body::{MovingCollider, Shape};
 use crate::model::FieldObstacle;
 
@@ -19,36 +20,27 @@ pub(super) struct StepCollider {
     /// How far the unit ball is swept along y, both ways.
     pub(super) sweep: f32,
     pub(super) plane: bool,
-    /// Centre (m) and squared radius (m^2) of a ball around it.
+    /// Centre (m); for a plane any point of it.
     pub(super) centre: Vec3,
-    pub(super) reach2: f32,
+    /// The squared distance from the centre in the scale of the unit ball, as a quadratic form: xx, yy,
+    /// zz, xy, xz, yz (1/m^2).
+    pub(super) form: [f32; 6],
     pub(super) friction: f32,
     /// Velocity of the material at `p` is `spin * p + drift` (m/s).
     pub(super) spin: Mat3,
     pub(super) drift: Vec3,
-    /// A box around it in the world (m).
-    bounds: Bounds,
+    /// One over the radii (1/m).
+    inverse_radii: Vec3,
 }
 
 /// Smallest square of a gradient (1/m^2) that still has a direction.
 pub(super) const NO_GRADIENT: f32 = 1e-18;
 
-/// An axis-aligned box in the world (m).
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
-    pub(super) lo: Vec3,
-    pub(super) hi: Vec3,
-}
-
-impl Bounds {
-    fn meet(&self, other: &Bounds) -> bool {
-        self.lo.cmple(other.hi).all() && self.hi.cmpge(other.lo).all()
-    }
-}
-
 /// What hair must stay out of in a pass.
 pub(super) struct Obstacles<'a> {
     pub(super) colliders: &'a [StepCollider],
+    /// The same in lanes.
+    pub(super) groups: &'a [Group],
     pub(super) field: Option<&'a FieldObstacle<'a>>,
 }
 
@@ -67,73 +59,6 @@ impl Obstacles<'_> {
             }
         }
         p
-    }
-}
-
-/// The colliders that could touch some particles.
-pub(super) struct Near<'a> {
-    pub(super) all: &'a [StepCollider],
-    /// The near ones, unless there are more of them than fit: then all count as near.
-    picked: [Option<&'a StepCollider>; MOST_NEAR],
-    count: usize,
-}
-
-/// Most colliders that are kept apart as near.
-const MOST_NEAR: usize = 32;
-
-impl<'a> Near<'a> {
-    /// None are near yet.
-    #[inline(always)]
-    pub(super) fn none(all: &'a [StepCollider]) -> Self {
-        Self { all, picked: [None; MOST_NEAR], count: 0 }
-    }
-
-    /// All count as near.
-    pub(super) fn all(all: &'a [StepCollider]) -> Self {
-        let mut near = Self::none(all);
-        all.iter().for_each(|collider| near.add(collider));
-        near
-    }
-
-    #[inline(always)]
-    fn add(&mut self, collider: &'a StepCollider) {
-        if let Some(free) = self.picked.get_mut(self.count) {
-            *free = Some(collider);
-        }
-        self.count += 1;
-    }
-
-    /// Keeps the colliders that reach into a box.
-    pub(super) fn pick(&mut self, bounds: &Bounds) {
-        self.count = 0;
-        let (centre, extent) = ((bounds.lo + bounds.hi) * 0.5, (bounds.hi - bounds.lo) * 0.5);
-        for collider in self.all {
-            if collider.bounds.meet(bounds) && collider.may_reach(centre, extent) {
-                self.add(collider);
-            }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        if self.count > MOST_NEAR { self.all.len() } else { self.count }
-    }
-
-    #[inline(always)]
-    pub(super) fn get(&self, i: usize) -> &'a StepCollider {
-        let picked = if self.count > MOST_NEAR { None } else { self.picked[i] };
-        picked.unwrap_or_else(|| &self.all[i])
-    }
-
-    /// The near ones.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &'a StepCollider> + Clone {
-        (0..self.len()).map(|i| self.get(i))
-    }
-
-    /// The near ones in an array of their own, if they fit.
-    #[inline(always)]
-    pub(super) fn picked(&self) -> Option<&[Option<&'a StepCollider>]> {
-        self.picked.get(..self.count)
     }
 }
 
@@ -159,45 +84,36 @@ impl StepCollider {
             + if plane { world_from_shape * Vec3::new(0.0, SKIN, 0.0) } else { Vec3::ZERO };
         // The material point at p came from `back(p)`: its velocity is the difference over dt.
         let back = collider.start * collider.end.inverse();
-        // Half extents of a turned ellipsoid, plus those of the piece of axis it is swept along.
-        let extent = if plane {
-            Vec3::INFINITY
-        } else {
-            let m = world_from_shape;
-            let radii = 1.0 / inverse_radii;
-            let scaled = [m.x_axis * radii.x, m.y_axis * radii.y, m.z_axis * radii.z];
-            let round = scaled.iter().map(|c| *c * *c).sum::<Vec3>();
-            Vec3::new(round.x.sqrt(), round.y.sqrt(), round.z.sqrt()) + m.y_axis.abs() * half_height
-        };
-        let widest = (1.0 / inverse_radii).max_element();
         let shape_from_world = world_from_shape.transpose();
         let to_ball = Mat3::from_diagonal(inverse_radii) * shape_from_world;
+        let [x, y, z] = [to_ball.x_axis, to_ball.y_axis, to_ball.z_axis];
         Self {
             to_ball,
             ball_centre: to_ball * centre,
-            bounds: Bounds { lo: centre - extent, hi: centre + extent },
             sweep: half_height * inverse_radii.y,
             plane,
             centre,
-            reach2: if plane { f32::INFINITY } else { (widest + half_height).powi(2) },
+            inverse_radii,
+            form: [x.dot(x), y.dot(y), z.dot(z), 2.0 * x.dot(y), 2.0 * x.dot(z), 2.0 * y.dot(z)],
             friction: collider.friction,
             spin: (Mat3::IDENTITY - Mat3::from_quat(back.rotation)) * (1.0 / dt),
             drift: -back.translation / dt,
         }
     }
 
-    /// Whether it may reach into a box around `centre`, as far as a ball around the box tells in the
-    /// scale of the unit ball.
-    fn may_reach(&self, centre: Vec3, extent: Vec3) -> bool {
-        let s = self.in_unit_ball(centre);
-        let m = &self.to_ball;
-        let size =
-            m.x_axis.abs() * extent.x + m.y_axis.abs() * extent.y + m.z_axis.abs() * extent.z;
+    /// A box around it in the world.
+    pub(super) fn bounds(&self) -> Bounds {
         if self.plane {
-            return s.y < size.y;
+            return Bounds { lo: Vec3::NEG_INFINITY, hi: Vec3::INFINITY };
         }
-        let reach = 1.0 + size.length();
-        s.dot(s) < reach * reach
+        // Half extents of a turned ellipsoid, plus those of the piece of axis it is swept along.
+        let radii2 = 1.0 / (self.inverse_radii * self.inverse_radii);
+        let shape_from_world = Mat3::from_diagonal(1.0 / self.inverse_radii) * self.to_ball;
+        let half_height = self.sweep / self.inverse_radii.y;
+        let reach = |axis: Vec3| (axis * axis).dot(radii2).sqrt() + axis.y.abs() * half_height;
+        let m = shape_from_world;
+        let extent = Vec3::new(reach(m.x_axis), reach(m.y_axis), reach(m.z_axis));
+        Bounds { lo: self.centre - extent, hi: self.centre + extent }
     }
 
     /// The tangent plane that a point inside is nearest to in the collider's own scale, and how far
@@ -215,7 +131,7 @@ impl StepCollider {
     }
 
     /// A point in the scale of the unit ball, from the nearest place of the swept centre.
-    fn in_unit_ball(&self, p: Vec3) -> Vec3 {
+    pub(super) fn in_unit_ball(&self, p: Vec3) -> Vec3 {
         let mut s = self.to_ball * p - self.ball_centre;
         s.y -= s.y.clamp(-self.sweep, self.sweep);
         s
@@ -249,36 +165,15 @@ impl StepCollider {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use glam::Quat;
-    use proptest::prelude::*;
 
     use super::*;
     use crate::math::RigidTransform;
 
-    fn fixed(shape: Shape, centre: Vec3, rotation: Quat) -> StepCollider {
+    /// A collider that stands still.
+    pub(crate) fn fixed(shape: Shape, centre: Vec3, rotation: Quat) -> StepCollider {
         let pose = RigidTransform { rotation, translation: centre };
         StepCollider::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
-    }
-
-    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
-        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
-    }
-
-    proptest! {
-        /// No point inside a collider is outside of its box.
-        #[test]
-        fn boxes_hold_their_colliders(p in vec3(0.4), turn in -3.0f32..3.0) {
-            let turn = Quat::from_rotation_z(turn) * Quat::from_rotation_x(turn * 0.7);
-            for shape in [
-                Shape::Ellipsoid { radii: Vec3::new(0.1, 0.3, 0.05) },
-                Shape::Capsule { half_height: 0.2, radius: 0.06 },
-                Shape::Plane,
-            ] {
-                let collider = fixed(shape, Vec3::new(0.05, 0.0, 0.0), turn);
-                let here = Bounds { lo: p, hi: p };
-                prop_assert!(collider.inside(p).is_none() || collider.bounds.meet(&here));
-            }
-        }
     }
 }

@@ -11,7 +11,8 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8
 use glam::Vec3;
 
 use super::Pass;
-use super::collider::{NO_GRADIENT, Near, Obstacles, StepCollider};
+use super::collider::{NO_GRADIENT, Obstacles, StepCollider};
+use super::near::{Bits, Near};
 use super::on_sphere::resolve_on_sphere;
 use crate::math::lanes::Vec3x8;
 use crate::model::FieldObstacle;
@@ -56,10 +57,10 @@ const AROUND: [(f32, f32); 16] = {
     ]
 };
 
-/// Largest slope of an interpolated distance, a little more than that of an exact one: a point is at
-/// most this many lengths nearer to the surface than its predecessor. Where that is not near enough,
-/// the field need not be asked.
-pub(super) const SLOPE: f32 = 1.2;
+/// Largest slope of a distance that is interpolated between nodes: one along each axis, so the root of
+/// three. A point is at most this many lengths nearer to the surface than its predecessor. Where that is
+/// not near enough, the field need not be asked; with less, hair gets inside unseen.
+pub(super) const SLOPE: f32 = 1.75;
 
 /// The result of a collision in lanes.
 pub(super) struct LaneContact<S: Simd> {
@@ -126,50 +127,12 @@ impl<S: Simd> Touch<S> {
     }
 }
 
-impl Near<'_> {
-    /// The first near collider that any of the points is in.
-    #[inline(always)]
-    pub(super) fn first_around<S: Simd>(&self, simd: S, p: Vec3x8<S>) -> Option<usize> {
-        if let Some(picked) = self.picked() {
-            for (i, collider) in picked.iter().enumerate() {
-                if let Some(collider) = collider
-                    && holds_any(simd, collider, p)
-                {
-                    return Some(i);
-                }
-            }
-            return None;
-        }
-        for (i, collider) in self.all.iter().enumerate() {
-            if holds_any(simd, collider, p) {
-                return Some(i);
-            }
-        }
-        None
-    }
-}
-
-/// Whether any of the points is inside; most are not even in the ball around.
-#[inline(always)]
-fn holds_any<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> bool {
-    in_ball_around(simd, c, p) && level_of(simd, c, p).1.simd_lt(1.0).any_true()
-}
-
-#[inline(always)]
-fn in_ball_around<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> bool {
-    let d = p - Vec3x8::splat(simd, c.centre);
-    d.dot(d).simd_lt(c.reach2).any_true()
-}
-
 /// Moves the outer ends of segments on the spheres around the inner ends out of the body; directions
-/// and clearance of the segments follow. `first` is the collider to begin with, `before` is where the
-/// outer ends were at the start of the step.
-#[allow(clippy::too_many_arguments)]
+/// and clearance of the segments follow. `before` is where the outer ends were at the start of the step.
 #[inline(always)]
 pub(super) fn leave_body<S: Simd>(
     simd: S,
     near: &Near<'_>,
-    first: usize,
     obstacles: &Obstacles<'_>,
     active: mask32x8<S>,
     segment: &mut Segment<S>,
@@ -181,16 +144,12 @@ pub(super) fn leave_body<S: Simd>(
     let mut touch = Touch::none(simd);
     // Go round the near colliders until none of them has moved a point since its own turn: a point
     // that lies on a tangent plane is outside of that collider.
-    let count = near.len();
-    let (mut next, mut settled, mut turns) = (first, 0, ROUNDS * count);
-    while settled < count && turns > 0 {
-        let collider = near.get(next);
-        next = if next + 1 == count { 0 } else { next + 1 };
-        turns -= 1;
-        settled += 1;
-        if !in_ball_around(simd, collider, p) {
-            continue;
+    let (count, mut settled) = (near.len(), 0);
+    for collider in std::iter::repeat_n(near.iter(), ROUNDS).flatten() {
+        if settled == count {
+            break;
         }
+        settled += 1;
         // Test which lanes are inside.
         let (s, level2) = level_of(simd, collider, p);
         let inside = level2.simd_lt(1.0) & active;
@@ -231,7 +190,7 @@ pub(super) fn leave_body<S: Simd>(
 #[inline(never)]
 fn settle<S: Simd>(near: &Near<'_>, active: mask32x8<S>, segment: &mut Segment<S>) -> u32 {
     let mut unresolved = 0;
-    for lane in bits(active.to_bitmask() as u32) {
+    for lane in Bits(active.to_bitmask()) {
         let (parent, length) = (segment.parent.lane(lane), segment.length[lane]);
         let candidate = parent + segment.along.lane(lane) * length;
         if near.iter().any(|c| c.inside(candidate).is_some()) {
@@ -276,7 +235,7 @@ fn leave_field<S: Simd>(
             // What is left is in a fold: look all around.
             let grazes = (distance + GRAZING).simd_gt(0.0).to_bitmask() as u32;
             let last = if round == FIELD_ROUNDS { inside & !grazes } else { deep };
-            for lane in bits(last) {
+            for lane in Bits(last.into()) {
                 let parent = segment.parent.lane(lane);
                 let length = segment.length[lane];
                 // With nothing free in reach, go on out from where the predecessor is.
@@ -302,7 +261,7 @@ fn leave_field<S: Simd>(
         let usable = size2.simd_gt(0.01);
         n = n * (f32x8::splat(simd, 1.0) / size2.sqrt());
         let steep = usable.to_bitmask() as u32;
-        for lane in bits(inside) {
+        for lane in Bits(inside.into()) {
             if steep & (1 << lane) == 0 {
                 n.set_lane(lane, obstacle.field.sample(p.lane(lane)).gradient);
             }
@@ -366,31 +325,9 @@ fn search_field(
     (best.0, best.1 >= 0.0)
 }
 
-/// The bits that are set.
-#[inline(always)]
-fn bits(mask: u32) -> Bits {
-    Bits(mask)
-}
-
-struct Bits(u32);
-
-impl Iterator for Bits {
-    type Item = usize;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
-        if self.0 == 0 {
-            return None;
-        }
-        let lowest = self.0.trailing_zeros() as usize;
-        self.0 &= self.0 - 1;
-        Some(lowest)
-    }
-}
-
 /// A point in the scale of the unit ball, and a level that is below one inside.
 #[inline(always)]
-fn level_of<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> (Vec3x8<S>, f32x8<S>) {
+pub(super) fn level_of<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> (Vec3x8<S>, f32x8<S>) {
     let m = &c.to_ball;
     let mut s = Vec3x8 {
         x: p.x * m.x_axis.x + p.y * m.y_axis.x + p.z * m.z_axis.x,

@@ -9,9 +9,10 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
 use glam::Vec3;
 
-use super::block::{Block, Outcome, Rows};
-use super::collider::{Bounds, Near, Obstacles};
+use super::block::{Block, Outcome, Rows, Upcoming};
+use super::collider::Obstacles;
 use super::contact::{SLOPE, Segment, leave_body};
+use super::near::{Bounds, Near, near_box};
 use super::style::{SMALLEST_TURN, Stage};
 use super::{BendLimit, Pass};
 use crate::math::LANES;
@@ -21,7 +22,7 @@ use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row};
 pub(super) const FARTHEST: f32 = 1e5;
 
 /// Points for which near colliders are looked up together.
-const CHUNK: usize = 6;
+const CHUNK: usize = 8;
 
 /// How much farther than their velocity and their predecessors take them points may get in one step
 /// (m), by gravity, style and contact.
@@ -53,6 +54,7 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     rows: Rows<'_>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
+    next: Upcoming<'_>,
 ) -> Outcome {
     let points = block.points;
     // Rows as arrays, cut to one length each, so that the loop checks no bounds.
@@ -68,49 +70,66 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     let mut outcome = Outcome::default();
 
     // Start at the root, which the body carries.
-    let mut lower = Half::start::<0>(simd, block, position, velocity, pass, obstacles);
-    let mut upper = Half::start::<1>(simd, block, position, velocity, pass, obstacles);
+    let mut lower = Half::start::<0>(simd, block, position, velocity, pass);
+    let mut upper = Half::start::<1>(simd, block, position, velocity, pass);
+    let mut near = Near::none(obstacles.colliders);
     let mut stages = block.stages.iter().peekable();
-    let mut first = 1;
-    while first < points {
-        let end = (first + CHUNK).min(points);
-        if !obstacles.colliders.is_empty() {
+    for i in 1..points {
+        next.fetch(simd, i - 1);
+        if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
             // Look which colliders the next few points could touch.
-            let rows = first - 1..end;
+            let rows = i - 1..points.min(i + CHUNK);
             let (x, v, l) =
                 (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
-            lower.look_around(simd, x, v, l, 0, pass);
-            upper.look_around(simd, x, v, l, 1, pass);
+            let bounds = bounds_of(simd, x, v, l, pass);
+            near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
         }
-        for i in first..end {
-            if STYLE {
-                // Begin the stages that begin at the predecessor.
-                while let Some(stage) = stages.next_if(|s| s.first < i) {
-                    lower.enter(simd, block, stage, &position[i - 1], 0, pass.dt);
-                    upper.enter(simd, block, stage, &position[i - 1], 1, pass.dt);
+        if STYLE {
+            // Begin the stages that begin at the predecessor.
+            while let Some(stage) = stages.next_if(|s| s.first < i) {
+                lower.enter(simd, block, stage, &position[i - 1], 0, pass.dt);
+                upper.enter(simd, block, stage, &position[i - 1], 1, pass.dt);
+            }
+        }
+        let (inner, outer) = position.split_at_mut(i);
+        let (here, outer) = outer.split_at_mut(1);
+        let (pulls, pull) = tension.split_at_mut(i);
+        let mut row = Row {
+            i,
+            parent: &inner[i - 1],
+            position: &mut here[0],
+            // Beyond the tip there is no pull: any place will do.
+            next: outer.first().unwrap_or(&inner[i - 1]),
+            velocity: &mut velocity[i],
+            tension: &pull[0],
+            tension_before: &mut pulls[i - 1],
+            length: &lengths[i],
+            reaction: &reactions[if EVEN { 0 } else { i }],
+            goal: if STYLE { Some(&goals[i]) } else { None },
+        };
+        let world = World { block, obstacles, pass, constants: &constants };
+        let mut p = [
+            lower.advance::<0, STYLE>(simd, &world, &mut row),
+            upper.advance::<1, STYLE>(simd, &world, &mut row),
+        ];
+        // Leave the body on the length sphere.
+        if !near.is_empty() || obstacles.field.is_some() {
+            let mut inside = near.hold(simd, p);
+            if let Some(field) = obstacles.field {
+                inside[0] |= lower.clear.simd_lt(field.skin);
+                inside[1] |= upper.clear.simd_lt(field.skin);
+            }
+            if (inside[0] | inside[1]).any_true() {
+                if inside[0].any_true() {
+                    p[0] = lower.touch(simd, &world, &mut row, 0, &near, &mut outcome);
+                }
+                if inside[1].any_true() {
+                    p[1] = upper.touch(simd, &world, &mut row, 1, &near, &mut outcome);
                 }
             }
-            let (inner, outer) = position.split_at_mut(i);
-            let (here, outer) = outer.split_at_mut(1);
-            let (pulls, pull) = tension.split_at_mut(i);
-            let mut row = Row {
-                i,
-                parent: &inner[i - 1],
-                position: &mut here[0],
-                // Beyond the tip there is no pull: any place will do.
-                next: outer.first().unwrap_or(&inner[i - 1]),
-                velocity: &mut velocity[i],
-                tension: &pull[0],
-                tension_before: &mut pulls[i - 1],
-                length: &lengths[i],
-                reaction: &reactions[if EVEN { 0 } else { i }],
-                goal: if STYLE { Some(&goals[i]) } else { None },
-            };
-            let world = World { block, obstacles, pass, constants: &constants };
-            outcome.unresolved += lower.advance::<0, STYLE>(simd, &world, &mut row);
-            outcome.unresolved += upper.advance::<1, STYLE>(simd, &world, &mut row);
         }
-        first = end;
+        p[0].to_row(row.position, 0);
+        p[1].to_row(row.position, 1);
     }
     if EVEN && points > 1 {
         // A tip has half the mass of other points.
@@ -175,9 +194,11 @@ struct Row<'a> {
 }
 
 /// What the pass takes along in half of the lanes; the rest lies in the rows.
-struct Half<'a, S: Simd> {
+struct Half<S: Simd> {
     /// Direction of the segment that ends at the predecessor.
     ahead: Vec3x8<S>,
+    /// Direction of the segment that ends at the point.
+    along: Vec3x8<S>,
     /// Where the predecessor was; for the style.
     x_before: Vec3x8<S>,
     /// What the wind adds to a velocity (m/s).
@@ -187,10 +208,9 @@ struct Half<'a, S: Simd> {
     /// What the root feels of gravity (m/s^2).
     felt: Vec3x8<S>,
     style: Style<S>,
-    near: Near<'a>,
 }
 
-impl<'a, S: Simd> Half<'a, S> {
+impl<S: Simd> Half<S> {
     /// At the root.
     #[inline(always)]
     fn start<const H: usize>(
@@ -199,7 +219,6 @@ impl<'a, S: Simd> Half<'a, S> {
         position: &mut [[f32; VECTOR]],
         velocity: &mut [[f32; VECTOR]],
         pass: &Pass,
-        obstacles: &Obstacles<'a>,
     ) -> Self {
         let splat = |v: f32| f32x8::splat(simd, v);
         let rest = Vec3x8::load(simd, &block.rest, 0, H);
@@ -211,59 +230,14 @@ impl<'a, S: Simd> Half<'a, S> {
         moves.to_row(&mut velocity[0], H);
         let x = Vec3x8::of_row(simd, &position[1], H);
         Self {
-            ahead: direction_of(simd, x - x_before),
+            ahead: Vec3x8::splat(simd, Vec3::ZERO),
+            along: direction_of(simd, x - x_before),
             x_before,
             blow: Vec3x8::of_row(simd, &block.wind, H) * splat(1.0 - pass.carried_on),
             clear: splat(0.0),
             felt,
             style: Style::none(simd),
-            near: Near::none(obstacles.colliders),
         }
-    }
-
-    /// Picks the colliders that the points of some rows could touch in this step; the first row is
-    /// their predecessor, which has moved already.
-    ///
-    /// Model: the strand between two rows lies in an ellipsoid that has the two points as foci and its
-    /// length there as the long axis. So a box around the first, the middle and the last row, widened
-    /// by the short axis, holds all; and by how far the fastest goes, which drags the others along.
-    #[inline(always)]
-    fn look_around(
-        &mut self,
-        simd: S,
-        position: &[[f32; VECTOR]],
-        velocity: &[[f32; VECTOR]],
-        length: &[[f32; LANES]],
-        half: usize,
-        pass: &Pass,
-    ) {
-        let count = position.len().min(velocity.len()).min(length.len());
-        let zero = f32x8::splat(simd, 0.0);
-        let mut a = Vec3x8::of_row(simd, &position[0], half);
-        let (mut lo, mut hi) = (a, a);
-        let (mut short2, mut way, mut speed2) = (zero, zero, zero);
-        for i in 0..count {
-            let v = Vec3x8::of_row(simd, &velocity[i], half);
-            speed2 = speed2.max(v.dot(v));
-            way += half_row(simd, &length[i], half);
-            if i == 0 {
-                way = zero;
-            }
-            if i == count / 2 || i + 1 == count {
-                let b = Vec3x8::of_row(simd, &position[i], half);
-                lo = Vec3x8 { x: lo.x.min(b.x), y: lo.y.min(b.y), z: lo.z.min(b.z) };
-                hi = Vec3x8 { x: hi.x.max(b.x), y: hi.y.max(b.y), z: hi.z.max(b.z) };
-                short2 = short2.max(way * way - (b - a).dot(b - a));
-                (a, way) = (b, zero);
-            }
-        }
-        let fastest = speed2.reduce_max().sqrt() / pass.carried_on;
-        let aside = 0.5 * short2.reduce_max().sqrt();
-        let margin = Vec3::splat(MARGIN + aside + 2.0 * fastest * pass.dt);
-        self.near.pick(&Bounds {
-            lo: Vec3::new(lo.x.reduce_min(), lo.y.reduce_min(), lo.z.reduce_min()) - margin,
-            hi: Vec3::new(hi.x.reduce_max(), hi.y.reduce_max(), hi.z.reduce_max()) + margin,
-        });
     }
 
     /// Begins a stage of the style at the predecessor.
@@ -283,15 +257,16 @@ impl<'a, S: Simd> Half<'a, S> {
         self.style.enter(simd, stage, half, [&root, &root_before], place, self.felt, dt);
     }
 
-    /// Moves on by one point, half `H` of its lanes. Says how many particles stay inside the body.
+    /// Moves on by one point, half `H` of its lanes, but for contact: says where it is then.
     #[inline(always)]
     fn advance<const H: usize, const STYLE: bool>(
         &mut self,
         simd: S,
         world: &World<'_, S>,
         row: &mut Row<'_>,
-    ) -> u32 {
+    ) -> Vec3x8<S> {
         let World { block, obstacles, pass, constants } = world;
+        self.ahead = self.along;
         let parent = Vec3x8::of_row(simd, row.parent, H);
         let x = Vec3x8::of_row(simd, row.position, H);
         let length = half_row(simd, row.length, H);
@@ -328,26 +303,15 @@ impl<'a, S: Simd> Half<'a, S> {
         }
         ((p - x) * constants.carried_on + self.blow).to_row(row.velocity, H);
 
-        // Leave the body on the length sphere.
-        let hit = self.near.first_around(simd, p);
-        let mut inside = hit.is_some();
-        if let Some(field) = obstacles.field {
+        if obstacles.field.is_some() {
             self.clear -= length * SLOPE;
-            inside |= self.clear.simd_lt(field.skin).any_true();
         }
-        let mut unresolved = 0;
-        if inside {
-            let touched = self.touch(simd, world, row, H, hit.unwrap_or(0), along);
-            (p, along, unresolved) = (touched.position, touched.along, touched.unresolved);
-        }
-        p.to_row(row.position, H);
-        self.ahead = along;
-        unresolved
+        self.along = along;
+        p
     }
 
-    /// Leaves the body: where points are then, and their velocities. `hit` is a collider that holds
-    /// one. Kept out of the way of the pass, whose registers are scarce: all but the direction is read
-    /// again.
+    /// Leaves the body: says where points are then, and corrects their velocities. Kept out of the way
+    /// of the pass, whose registers are scarce: all but the direction is read again.
     #[cold]
     #[inline(never)]
     fn touch(
@@ -356,12 +320,12 @@ impl<'a, S: Simd> Half<'a, S> {
         world: &World<'_, S>,
         row: &mut Row<'_>,
         half: usize,
-        hit: usize,
-        along: Vec3x8<S>,
-    ) -> Touched<S> {
+        near: &Near<'_>,
+        outcome: &mut Outcome,
+    ) -> Vec3x8<S> {
         simd.vectorize(
             #[inline(always)]
-            || self.touch_in_lanes(simd, world, row, half, hit, along),
+            || self.touch_in_lanes(simd, world, row, half, near, outcome),
         )
     }
 
@@ -372,9 +336,9 @@ impl<'a, S: Simd> Half<'a, S> {
         world: &World<'_, S>,
         row: &mut Row<'_>,
         half: usize,
-        hit: usize,
-        along: Vec3x8<S>,
-    ) -> Touched<S> {
+        near: &Near<'_>,
+        outcome: &mut Outcome,
+    ) -> Vec3x8<S> {
         let World { block, obstacles, pass, constants } = world;
         let index = splat_index(simd, row.i);
         let active = index.simd_le(half_row(simd, &block.last, half))
@@ -383,12 +347,13 @@ impl<'a, S: Simd> Half<'a, S> {
         let mut segment = Segment {
             parent: Vec3x8::of_row(simd, row.parent, half),
             ahead: self.ahead,
-            along,
+            along: self.along,
             length: half_row(simd, row.length, half),
             clear: self.clear,
         };
-        let contact = leave_body(simd, &self.near, hit, obstacles, active, &mut segment, x, pass);
-        self.clear = segment.clear;
+        let contact = leave_body(simd, near, obstacles, active, &mut segment, x, pass);
+        (self.along, self.clear) = (segment.along, segment.clear);
+        outcome.unresolved += contact.unresolved;
         let mut position = segment.end();
         if row.i < block.most_embedded {
             (position, _) =
@@ -398,15 +363,54 @@ impl<'a, S: Simd> Half<'a, S> {
             let moved = (position - x) * constants.carried_on + self.blow - contact.brake;
             moved.to_row(row.velocity, half);
         }
-        Touched { position, along: segment.along, unresolved: contact.unresolved }
+        position
     }
 }
 
-/// Points that have left the body.
-struct Touched<S: Simd> {
-    position: Vec3x8<S>,
-    along: Vec3x8<S>,
-    unresolved: u32,
+/// A box that the points of some rows stay in during this step; the first row is their predecessor,
+/// which has moved already.
+///
+/// Model: the strand between two rows lies in an ellipsoid that has the two points as foci and its
+/// length there as the long axis. So a box around the first, the middle and the last row, widened
+/// by the short axis, holds all; and by how far the fastest of them goes, which drags the others along.
+#[inline(always)]
+fn bounds_of<S: Simd>(
+    simd: S,
+    position: &[[f32; VECTOR]],
+    velocity: &[[f32; VECTOR]],
+    length: &[[f32; LANES]],
+    pass: &Pass,
+) -> Bounds {
+    let count = position.len().min(velocity.len()).min(length.len());
+    let zero = f32x8::splat(simd, 0.0);
+    let mut a = [0, 1].map(|half| Vec3x8::of_row(simd, &position[0], half));
+    let (mut lo, mut hi) = (a[0], a[0]);
+    let mut way = [zero; 2];
+    let (mut short2, mut speed2) = (zero, zero);
+    for i in 0..count {
+        let known = i == 0 || i == count / 2 || i + 1 == count;
+        for half in 0..2 {
+            if i > 0 {
+                way[half] += half_row(simd, &length[i], half);
+            }
+            if known {
+                let v = Vec3x8::of_row(simd, &velocity[i], half);
+                speed2 = speed2.max(v.dot(v));
+                let b = Vec3x8::of_row(simd, &position[i], half);
+                lo = Vec3x8 { x: lo.x.min(b.x), y: lo.y.min(b.y), z: lo.z.min(b.z) };
+                hi = Vec3x8 { x: hi.x.max(b.x), y: hi.y.max(b.y), z: hi.z.max(b.z) };
+                short2 = short2.max(way[half] * way[half] - (b - a[half]).dot(b - a[half]));
+                (a[half], way[half]) = (b, zero);
+            }
+        }
+    }
+    let fastest = speed2.reduce_max().sqrt() / pass.carried_on;
+    let aside = 0.5 * short2.reduce_max().sqrt();
+    let margin = Vec3::splat(MARGIN + aside + 2.0 * fastest * pass.dt);
+    Bounds {
+        lo: Vec3::new(lo.x.reduce_min(), lo.y.reduce_min(), lo.z.reduce_min()) - margin,
+        hi: Vec3::new(hi.x.reduce_max(), hi.y.reduce_max(), hi.z.reduce_max()) + margin,
+    }
 }
 
 /// Places and directions where embedded points are those that the body gives them.

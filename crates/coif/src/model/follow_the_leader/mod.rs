@@ -13,6 +13,7 @@ mod block;
 mod collider;
 mod contact;
 mod kernel;
+mod near;
 mod on_sphere;
 pub mod plain;
 mod style;
@@ -22,11 +23,13 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::block::{Block, Rows};
+use self::block::{Block, Rows, Upcoming};
 use self::collider::{Obstacles, StepCollider};
+use self::near::Group;
 use super::{Environment, Model, StepReport};
 use crate::contact::Samples;
 use crate::groom::Groom;
+use crate::math::cache::LineAligned;
 use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform, lanes, morton_code};
 use crate::{Error, Result};
@@ -178,18 +181,19 @@ pub struct FollowTheLeader {
     level: Level,
     blocks: Vec<Block>,
     /// State of all blocks, one after the other.
-    position: Vec<f32>,
-    velocity: Vec<f32>,
-    tension: Vec<f32>,
+    position: LineAligned,
+    velocity: LineAligned,
+    tension: LineAligned,
     /// Per row: which lanes hold a particle, and which of those may move.
     present: Vec<u16>,
     free: Vec<u16>,
     /// Mass of each particle (kg), in rows of sixteen numbers.
-    mass: Vec<f32>,
+    mass: LineAligned,
     /// Per strand: its first row and lane.
     place: Vec<(u32, u8)>,
     first_point: Vec<u32>,
     colliders: Vec<StepCollider>,
+    groups: Vec<Group>,
 }
 
 /// Blocks that one task advances: some ten thousand particles, so that handing out tasks costs little.
@@ -216,15 +220,16 @@ impl FollowTheLeader {
         let mut model = Self {
             settings: settings.clone(),
             level: Level::new(),
-            position: vec![0.0; rows * VECTOR],
-            velocity: vec![0.0; rows * VECTOR],
-            tension: vec![0.0; rows * LANES],
+            position: LineAligned::zeros(rows * VECTOR),
+            velocity: LineAligned::zeros(rows * VECTOR),
+            tension: LineAligned::zeros(rows * LANES),
             present: vec![0; rows],
             free: vec![0; rows],
-            mass: vec![0.0; rows * LANES],
+            mass: LineAligned::zeros(rows * LANES),
             place: vec![(0, 0); order.len()],
             first_point: groom.strands.first_points().to_vec(),
             colliders: Vec::new(),
+            groups: Vec::new(),
             blocks,
         };
         let mut first = 0;
@@ -276,8 +281,8 @@ impl FollowTheLeader {
         });
     }
 
-    /// Calls `work` for every block with its rows.
-    fn for_each_block(&mut self, work: impl Fn(&mut Block, Rows<'_>) + Sync) {
+    /// Calls `work` for every block with its rows, and with those that come next.
+    fn for_each_block(&mut self, work: impl Fn(&mut Block, Rows<'_>, Upcoming<'_>) + Sync) {
         let rows = Rows {
             position: &mut self.position,
             velocity: &mut self.velocity,
@@ -288,12 +293,18 @@ impl FollowTheLeader {
 }
 
 /// Splits the blocks until a task has few enough: the pieces depend on the groom only.
-fn in_halves(blocks: &mut [Block], rows: Rows<'_>, work: &(impl Fn(&mut Block, Rows<'_>) + Sync)) {
+fn in_halves(
+    blocks: &mut [Block],
+    rows: Rows<'_>,
+    work: &(impl Fn(&mut Block, Rows<'_>, Upcoming<'_>) + Sync),
+) {
     if blocks.len() <= BLOCKS_PER_TASK || rayon::current_num_threads() == 1 {
         let mut rest = rows;
-        for block in blocks {
-            let (mine, others) = rest.split(block.points);
-            work(block, mine);
+        for b in 0..blocks.len() {
+            let (done, next) = blocks.split_at_mut(b + 1);
+            let (mine, others) = rest.split(done[b].points);
+            let upcoming = next.first().map(|block| Upcoming::new(block, &others));
+            work(&mut done[b], mine, upcoming.unwrap_or_default());
             rest = others;
         }
         return;
@@ -311,6 +322,7 @@ fn advance(
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &mut [f32],
+    next: Upcoming<'_>,
 ) -> block::Outcome {
     use kernel::step_block;
     if pass.two_way {
@@ -318,13 +330,13 @@ fn advance(
     }
     match (pass.styled, block.even) {
         (true, true) => dispatch!(level,
-            simd => step_block::<_, true, true>(simd, block, rows, pass, obstacles)),
+            simd => step_block::<_, true, true>(simd, block, rows, pass, obstacles, next)),
         (true, false) => dispatch!(level,
-            simd => step_block::<_, true, false>(simd, block, rows, pass, obstacles)),
+            simd => step_block::<_, true, false>(simd, block, rows, pass, obstacles, next)),
         (false, true) => dispatch!(level,
-            simd => step_block::<_, false, true>(simd, block, rows, pass, obstacles)),
+            simd => step_block::<_, false, true>(simd, block, rows, pass, obstacles, next)),
         (false, false) => dispatch!(level,
-            simd => step_block::<_, false, false>(simd, block, rows, pass, obstacles)),
+            simd => step_block::<_, false, false>(simd, block, rows, pass, obstacles, next)),
     }
 }
 
@@ -339,12 +351,16 @@ impl Model for FollowTheLeader {
         colliders.extend(env.colliders.iter().map(|c| StepCollider::new(c, env.dt)));
         let pass = Pass::new(&self.settings, env.dt, env.gravity);
         let level = self.level;
-        let obstacles = Obstacles { colliders: &colliders, field: env.field.as_ref() };
+        let mut groups = std::mem::take(&mut self.groups);
+        Group::lay_out(&colliders, &mut groups);
+        let obstacles =
+            Obstacles { colliders: &colliders, groups: &groups, field: env.field.as_ref() };
         // Advance the blocks in any order: none reads another.
-        self.for_each_block(|block, mut rows| {
+        self.for_each_block(|block, mut rows, next| {
             dispatch!(level, simd => block.load_roots(simd, env, rows.position));
             let mut scratch = std::mem::take(&mut block.scratch);
-            block.outcome = advance(level, block, rows.reborrow(), &pass, &obstacles, &mut scratch);
+            let mine = rows.reborrow();
+            block.outcome = advance(level, block, mine, &pass, &obstacles, &mut scratch, next);
             block.scratch = scratch;
             for lane in 0..if block.outcome.broken == 0 { 0 } else { LANES } {
                 if block.outcome.broken & (1 << lane) != 0 {
@@ -362,11 +378,11 @@ impl Model for FollowTheLeader {
                 report.quarantined.extend(lanes.map(|l| block.strands[l]));
             }
         }
-        self.colliders = colliders;
+        (self.colliders, self.groups) = (colliders, groups);
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.for_each_block(|block, mut rows| {
+        self.for_each_block(|block, mut rows, _| {
             for lane in 0..LANES {
                 let root = &world_from_rest[block.strands[lane] as usize];
                 block.set_root(lane, root);
@@ -376,7 +392,7 @@ impl Model for FollowTheLeader {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
-        self.for_each_block(|block, mut rows| {
+        self.for_each_block(|block, mut rows, _| {
             for lane in 0..LANES {
                 let strand = block.strands[lane] as usize;
                 rows.carry_lane(block, lane, &(to[strand] * from[strand].inverse()));
@@ -417,7 +433,7 @@ impl Model for FollowTheLeader {
     }
 
     fn save(&self, out: &mut Vec<u8>) {
-        for value in self.position.iter().chain(&self.velocity).chain(&self.tension) {
+        for value in self.position.iter().chain(&*self.velocity).chain(&*self.tension) {
             out.extend_from_slice(&value.to_le_bytes());
         }
     }
@@ -431,7 +447,7 @@ impl Model for FollowTheLeader {
             )));
         }
         let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let state = self.position.iter_mut().chain(&mut self.velocity).chain(&mut self.tension);
+        let state = self.position.iter_mut().chain(&mut *self.velocity).chain(&mut *self.tension);
         for (to, value) in state.zip(values) {
             *to = value;
         }

@@ -10,7 +10,10 @@ use super::style::{RestShape, transport};
 use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
 use crate::math::RigidTransform;
-use crate::model::Environment;
+use crate::model::{Environment, FieldObstacle};
+
+/// Rounds in a distance field, whose surface is curved.
+const FIELD_ROUNDS: usize = 6;
 
 /// A particle as one structure.
 #[derive(Debug, Clone, Copy)]
@@ -96,8 +99,24 @@ impl PlainFollowTheLeader {
         let pass = Pass::new(&self.settings, env.dt, env.gravity);
         for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
             let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
-            step_strand(strand, root, wind, &pass, &colliders);
+            step_strand(strand, root, wind, &pass, &colliders, env.field.as_ref());
             strand.root = *root;
+        }
+    }
+
+    /// Replaces the particles' velocities (m/s), in the groom's order.
+    pub fn set_velocities(&mut self, from: impl Iterator<Item = Vec3>) {
+        let particles = self.strands.iter_mut().flat_map(|s| &mut s.particles);
+        for (particle, velocity) in particles.zip(from) {
+            particle.velocity = velocity;
+        }
+    }
+
+    /// Writes the particles' velocities (m/s) in the groom's order.
+    pub fn velocities(&self, out: &mut [Vec3]) {
+        let particles = self.strands.iter().flat_map(|s| &s.particles);
+        for (to, particle) in out.iter_mut().zip(particles) {
+            *to = particle.velocity;
         }
     }
 
@@ -117,6 +136,7 @@ fn step_strand(
     wind: Vec3,
     pass: &Pass,
     colliders: &[StepCollider],
+    field: Option<&FieldObstacle<'_>>,
 ) {
     let dt = pass.dt;
     let fall = pass.gravity * (dt * dt);
@@ -161,8 +181,11 @@ fn step_strand(
         let mut brake = Vec3::ZERO;
         if i >= strand.embedded {
             let ahead = (parent - grandparent) * (1.0 / particle.length);
-            let (found, touch) = collide(colliders, parent, particle.length, ahead, p);
+            let (found, mut touch) = collide(colliders, parent, particle.length, ahead, p);
             p = found;
+            if let Some(field) = field {
+                p = leave_field(field, parent, particle.length, ahead, p, &mut touch);
+            }
             brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x, 1.0 / dt));
         } else {
             p = root.point(particle.rest);
@@ -268,6 +291,33 @@ fn collide(
         p = resolve_on_sphere(colliders.iter(), parent, length, p).0;
     }
     (p, touch)
+}
+
+/// Moves a particle on its length sphere out of a distance field, onto the plane through the nearest
+/// point of the surface, a few times.
+fn leave_field(
+    obstacle: &FieldObstacle<'_>,
+    parent: Vec3,
+    length: f32,
+    ahead: Vec3,
+    mut p: Vec3,
+    touch: &mut Option<Touch>,
+) -> Vec3 {
+    for _round in 0..FIELD_ROUNDS {
+        let sample = obstacle.field.sample(p);
+        let distance = sample.distance - obstacle.skin;
+        if distance >= 0.0 {
+            break;
+        }
+        *touch = Some(Touch {
+            normal: sample.gradient,
+            depth: touch.map_or(0.0, |t| t.depth).max(-distance),
+            velocity: sample.velocity,
+            friction: obstacle.friction,
+        });
+        p = onto_plane(parent, length, p, ahead, sample.gradient, distance);
+    }
+    p
 }
 
 fn onto_plane(parent: Vec3, length: f32, p: Vec3, ahead: Vec3, n: Vec3, distance: f32) -> Vec3 {

@@ -11,9 +11,10 @@ use fearless_simd::{Simd, SimdBase, SimdMask, f32x8};
 use glam::Vec3;
 
 use super::block::{Block, Outcome, Rows};
-use super::collider::{Near, Obstacles};
+use super::collider::Obstacles;
 use super::contact::{Segment, leave_body};
 use super::kernel::{Carrier, FARTHEST, Style, direction_of, felt_at_root, unbend};
+use super::near::Near;
 use super::{Ends, Pass};
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane, set_lane};
@@ -203,7 +204,7 @@ fn forward<S: Simd>(
         let mut moved = (p - x) * carried_on + blow;
         let active = free & index.simd_le(last) & sane;
         let mut segment = Segment { parent, ahead, along, length, clear: splat(0.0) };
-        let contact = leave_body(simd, &near, 0, obstacles, active, &mut segment, x, pass);
+        let contact = leave_body(simd, &near, obstacles, active, &mut segment, x, pass);
         if contact.touched {
             (p, along) = (segment.end().or(free, p), segment.along);
             moved = (p - x) * carried_on + blow - contact.brake;

@@ -1,0 +1,84 @@
+//! Memory as the processor fetches it: line by line.
+
+use std::ops::{Deref, DerefMut};
+
+use fearless_simd::Simd;
+
+/// Floats in a line of the cache: 64 bytes.
+const LINE: usize = 16;
+
+/// A slice of numbers that begins at the start of a cache line, so that no row of sixteen lies in two.
+#[derive(Debug, Default)]
+pub(crate) struct LineAligned {
+    memory: Vec<f32>,
+    first: usize,
+    len: usize,
+}
+
+impl LineAligned {
+    pub(crate) fn zeros(len: usize) -> Self {
+        let memory = vec![0.0; len + LINE - 1];
+        // Where memory cannot be aligned, it is only slower.
+        let first = memory.as_ptr().align_offset(LINE * size_of::<f32>());
+        let first = if first < LINE { first } else { 0 };
+        Self { memory, first, len }
+    }
+}
+
+impl Deref for LineAligned {
+    type Target = [f32];
+
+    #[inline(always)]
+    fn deref(&self) -> &[f32] {
+        &self.memory[self.first..self.first + self.len]
+    }
+}
+
+impl DerefMut for LineAligned {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [f32] {
+        &mut self.memory[self.first..self.first + self.len]
+    }
+}
+
+/// Asks for the lines of a row, so that they are near when they are needed. A word to the processor that
+/// changes nothing; to kinds of processors other than x86 it is not said.
+#[inline(always)]
+pub(crate) fn prefetch<S: Simd>(simd: S, row: &[f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sse2) = simd.level().as_sse2() {
+        for line in row.chunks(LINE) {
+            fetch_line(sse2, line);
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (simd, row);
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    #[inline]
+    fn fetch_line(sse2: Sse2, line: &[f32]) {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::{Level, dispatch};
+
+    use super::*;
+
+    #[test]
+    fn numbers_begin_at_a_line() {
+        for len in [0, 1, 16, 1000] {
+            let mut numbers = LineAligned::zeros(len);
+            assert_eq!(numbers.len(), len);
+            assert_eq!(numbers.as_ptr() as usize % 64, 0);
+            numbers.fill(1.0);
+            dispatch!(Level::new(), simd => prefetch(simd, &numbers));
+            assert_eq!(numbers.iter().sum::<f32>(), len as f32);
+        }
+    }
+}

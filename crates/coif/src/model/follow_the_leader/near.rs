@@ -1,0 +1,287 @@
+//! Which colliders a few rows of particles could touch.
+//!
+//! Colliders lie in lanes here, eight of them are held against a box at once. What is not near is not
+//! looked at again until the next box.
+
+use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, mask32x8};
+use glam::Vec3;
+
+use super::collider::StepCollider;
+use super::contact::level_of;
+use crate::math::lanes::{HALF, Vec3x8};
+
+/// Colliders that have a bit of their own. All further ones share the last bit and always count as
+/// near.
+const SINGLE: usize = 63;
+
+/// An axis-aligned box in the world (m).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) lo: Vec3,
+    pub(super) hi: Vec3,
+}
+
+/// Some of the colliders, one bit each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Near<'a> {
+    all: &'a [StepCollider],
+    bits: u64,
+}
+
+impl<'a> Near<'a> {
+    /// None of them.
+    #[inline(always)]
+    pub(super) fn none(all: &'a [StepCollider]) -> Self {
+        Self { all, bits: 0 }
+    }
+
+    /// All of them.
+    pub(super) fn all(all: &'a [StepCollider]) -> Self {
+        Self { all, bits: if all.len() > SINGLE { u64::MAX } else { (1 << all.len()) - 1 } }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.bits == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.shared().len() + (self.bits & !(1 << SINGLE)).count_ones() as usize
+    }
+
+    /// Those without a bit of their own.
+    #[inline(always)]
+    fn shared(&self) -> &'a [StepCollider] {
+        let rest = self.all.get(SINGLE..).unwrap_or_default();
+        if self.bits >> SINGLE != 0 { rest } else { &[] }
+    }
+
+    #[inline(always)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a StepCollider> + Clone {
+        let all = self.all;
+        let single = Bits(self.bits & !(1 << SINGLE)).filter_map(|c| all.get(c));
+        single.chain(self.shared())
+    }
+
+    /// The lanes of points, in two halves, that are inside of any.
+    #[inline(always)]
+    pub(super) fn hold<S: Simd>(&self, simd: S, p: [Vec3x8<S>; 2]) -> [mask32x8<S>; 2] {
+        let outside = mask32x8::splat(simd, false);
+        let mut inside = [outside; 2];
+        for c in Bits(self.bits & !(1 << SINGLE)) {
+            if let Some(collider) = self.all.get(c) {
+                for half in 0..2 {
+                    inside[half] |= level(simd, collider, p[half]).simd_lt(1.0);
+                }
+            }
+        }
+        for collider in self.shared() {
+            for half in 0..2 {
+                inside[half] |= level(simd, collider, p[half]).simd_lt(1.0);
+            }
+        }
+        inside
+    }
+}
+
+/// A number per point that is 1 on the surface and less inside.
+#[inline(always)]
+fn level<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> f32x8<S> {
+    if c.sweep > 0.0 || c.plane {
+        return level_of(simd, c, p).1;
+    }
+    let d = p - Vec3x8::splat(simd, c.centre);
+    let [xx, yy, zz, xy, xz, yz] = c.form;
+    d.x * (d.x * xx + d.y * xy + d.z * xz) + d.y * (d.y * yy + d.z * yz) + d.z * d.z * zz
+}
+
+/// The places of the bits that are set.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bits(pub(super) u64);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let lowest = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(lowest)
+    }
+}
+
+/// Eight colliders in lanes, for comparison with a box.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    /// See [`StepCollider`]: columns of `to_ball`, then `ball_centre`.
+    to_ball: [[[f32; HALF]; 3]; 4],
+    sweep: [f32; HALF],
+    /// 1 for planes.
+    plane: [f32; HALF],
+    /// Boxes around them (m).
+    lo: [[f32; HALF]; 3],
+    hi: [[f32; HALF]; 3],
+}
+
+impl Group {
+    /// Lanes without a collider have a box that nothing meets.
+    const EMPTY: Self = Self {
+        to_ball: [[[0.0; HALF]; 3]; 4],
+        sweep: [0.0; HALF],
+        plane: [0.0; HALF],
+        lo: [[f32::INFINITY; HALF]; 3],
+        hi: [[f32::NEG_INFINITY; HALF]; 3],
+    };
+
+    /// Lays colliders out in lanes.
+    pub(super) fn lay_out(colliders: &[StepCollider], groups: &mut Vec<Self>) {
+        groups.clear();
+        for eight in colliders[..colliders.len().min(SINGLE)].chunks(HALF) {
+            let mut group = Self::EMPTY;
+            for (l, c) in eight.iter().enumerate() {
+                let m = &c.to_ball;
+                let columns = [m.x_axis, m.y_axis, m.z_axis, c.ball_centre];
+                let bounds = c.bounds();
+                for i in 0..3 {
+                    for k in 0..4 {
+                        group.to_ball[k][i][l] = columns[k][i];
+                    }
+                    group.lo[i][l] = bounds.lo[i];
+                    group.hi[i][l] = bounds.hi[i];
+                }
+                group.sweep[l] = c.sweep;
+                group.plane[l] = f32::from(c.plane);
+            }
+            groups.push(group);
+        }
+    }
+
+    /// Those that may reach into a box: by their own boxes, and by a ball around the box in the scale
+    /// of their unit balls. One bit each.
+    #[inline(always)]
+    fn reach<S: Simd>(&self, simd: S, bounds: &Bounds) -> u64 {
+        let row = |from: &[f32; HALF]| f32x8::from_slice(simd, from);
+        let mut meet = mask32x8::splat(simd, true);
+        for i in 0..3 {
+            meet &= row(&self.lo[i]).simd_le(bounds.hi[i]) & row(&self.hi[i]).simd_ge(bounds.lo[i]);
+        }
+        if !meet.any_true() {
+            return 0;
+        }
+        let (centre, extent) = ((bounds.lo + bounds.hi) * 0.5, (bounds.hi - bounds.lo) * 0.5);
+        let [x, y, z, ball] = &self.to_ball;
+        let at = |i: usize| {
+            row(&x[i]) * centre.x + row(&y[i]) * centre.y + row(&z[i]) * centre.z - row(&ball[i])
+        };
+        let size = |i: usize| {
+            row(&x[i]).abs() * extent.x + row(&y[i]).abs() * extent.y + row(&z[i]).abs() * extent.z
+        };
+        let mut s = Vec3x8 { x: at(0), y: at(1), z: at(2) };
+        let size = Vec3x8 { x: size(0), y: size(1), z: size(2) };
+        let below = s.y.simd_lt(size.y);
+        let sweep = row(&self.sweep);
+        s.y = s.y - s.y.max(-sweep).min(sweep);
+        let reach = size.length() + 1.0;
+        let round = s.dot(s).simd_lt(reach * reach);
+        let plane = row(&self.plane).simd_gt(0.5);
+        (plane.select(below, round) & meet).to_bitmask()
+    }
+}
+
+/// The colliders that may reach into a box.
+#[inline(always)]
+pub(super) fn near_box<'a, S: Simd>(
+    simd: S,
+    all: &'a [StepCollider],
+    groups: &[Group],
+    bounds: &Bounds,
+) -> Near<'a> {
+    let mut bits = if all.len() > SINGLE { 1 << SINGLE } else { 0 };
+    for (g, group) in groups.iter().enumerate().take(HALF) {
+        bits |= group.reach(simd, bounds) << (g * HALF);
+    }
+    Near { all, bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::{Level, dispatch};
+    use glam::Quat;
+    use proptest::prelude::*;
+
+    use super::super::collider::tests::fixed;
+    use super::*;
+    use crate::body::Shape;
+
+    fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
+        (-size..size, -size..size, -size..size).prop_map(Vec3::from)
+    }
+
+    fn shapes(turn: f32) -> Vec<StepCollider> {
+        let turn = Quat::from_rotation_z(turn) * Quat::from_rotation_x(turn * 0.7);
+        [
+            Shape::Ellipsoid { radii: Vec3::new(0.1, 0.3, 0.05) },
+            Shape::Capsule { half_height: 0.2, radius: 0.06 },
+            Shape::Sphere { radius: 0.2 },
+            Shape::Plane,
+        ]
+        .map(|shape| fixed(shape, Vec3::new(0.05, 0.0, 0.0), turn))
+        .to_vec()
+    }
+
+    fn near<'a>(all: &'a [StepCollider], lo: Vec3, hi: Vec3) -> Near<'a> {
+        let mut groups = Vec::new();
+        Group::lay_out(all, &mut groups);
+        dispatch!(Level::new(), simd => near_box(simd, all, &groups, &Bounds { lo, hi }))
+    }
+
+    proptest! {
+        /// The level says inside where the exact test does.
+        #[test]
+        fn levels_agree_with_the_exact_test(p in vec3(0.4), turn in -3.0f32..3.0) {
+            for collider in shapes(turn) {
+                let level = dispatch!(Level::new(),
+                    simd => level(simd, &collider, Vec3x8::splat(simd, p))[0]);
+                let inside = collider.inside(p).is_some();
+                prop_assert!((level - 1.0).abs() < 1e-5 || (level < 1.0) == inside);
+            }
+        }
+
+        /// A collider that holds a point of a box is near the box.
+        #[test]
+        fn what_holds_a_point_is_near(
+            p in vec3(0.4),
+            below in vec3(0.2),
+            above in vec3(0.2),
+            turn in -3.0f32..3.0,
+        ) {
+            let all = shapes(turn);
+            let near = near(&all, p - below.abs(), p + above.abs());
+            for (c, collider) in all.iter().enumerate() {
+                prop_assert!(collider.inside(p).is_none() || near.bits >> c & 1 == 1);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_far_is_not_near() {
+        let all = shapes(0.0);
+        assert_eq!(near(&all, Vec3::splat(0.9), Vec3::splat(1.0)).len(), 0);
+        assert_eq!(near(&all, Vec3::splat(-0.01), Vec3::splat(0.01)).len(), 4);
+    }
+
+    #[test]
+    fn colliders_beyond_the_bits_are_always_near() {
+        let all: Vec<StepCollider> = (0..70)
+            .map(|c| fixed(Shape::Sphere { radius: 0.1 }, Vec3::X * c as f32, Quat::IDENTITY))
+            .collect();
+        assert_eq!(Near::all(&all).iter().count(), 70);
+        let near = near(&all, Vec3::X * 2.9, Vec3::X * 3.1);
+        assert_eq!(near.len(), 8);
+        assert_eq!(near.iter().filter(|c| c.centre.x > 62.5).count(), 7);
+    }
+}
