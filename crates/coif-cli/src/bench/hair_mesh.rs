@@ -39,11 +39,8 @@ const SIZES: [(&str, &str, &str); 4] = [
 ];
 
 /// A box of hair behind the head: row, root polygons, layers.
-const GROWTH: [(&str, [usize; 2], usize); 3] = [
-    ("grown-5k", [19, 16], 14),
-    ("grown-15k", [30, 24], 19),
-    ("grown-50k", [46, 44], 23),
-];
+const GROWTH: [(&str, [usize; 2], usize); 3] =
+    [("grown-5k", [19, 16], 14), ("grown-15k", [30, 24], 19), ("grown-50k", [46, 44], 23)];
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();

@@ -20,16 +20,15 @@ pub(crate) use self::plot::Plot;
 use crate::failure::Failure;
 
 /// All checks, in the order in which they run.
-pub(crate) const ALL: &[Check] =
-    &[
-        hold::CHECK,
-        length::CHECK,
-        chain::CHECK,
-        rope::CHECK,
-        cantilever::CHECK,
-        hair_mesh::CHECK,
-        level_set::CHECK,
-    ];
+pub(crate) const ALL: &[Check] = &[
+    hold::CHECK,
+    length::CHECK,
+    chain::CHECK,
+    rope::CHECK,
+    cantilever::CHECK,
+    hair_mesh::CHECK,
+    level_set::CHECK,
+];
 
 /// A check that can be asked for by name.
 pub(crate) struct Check {

@@ -33,8 +33,13 @@ pub(crate) struct State<'a> {
     pub(crate) open: &'a [bool],
 }
 
+/// Shares of its volume below and above which a corner has lost its shape: nearly flat or inside out, or
+/// blown up.
+const FLAT: f32 = 0.1;
+const BLOWN: f32 = 4.0;
+
 /// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and
-/// marks the vertices of corners that are inside out as lost.
+/// marks the vertices of corners that have lost their shape.
 pub(crate) fn assemble(
     elements: &Elements,
     implicit: Implicit,
@@ -82,7 +87,8 @@ pub(crate) fn assemble(
         let c = volume_condition(i.map(|v| state.x[v]), corner.inverse_reference, corner.rest);
         let g = c.gradients;
         // V / V0 is the value over the rest value, plus 1.
-        if c.value / (corner.rest * corner.inverse_reference) + 1.0 <= 0.0 {
+        let share = c.value / (corner.rest * corner.inverse_reference) + 1.0;
+        if !(FLAT..BLOWN).contains(&share) && corner.stiffness > 0.0 {
             i.iter().for_each(|&v| lost[v] = true);
         }
         let v = i.map(|v| state.v[v]);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use glam::Vec3A;
 
-use super::dynamics::{MeshDynamics, MeshEnvironment, MeshReport, Touch};
+use super::dynamics::{LOST_FOR_LONG, MeshDynamics, MeshEnvironment, MeshReport, Touch};
 use super::obstacles::Hit;
 use super::solve::Constraint;
 use crate::groom::hair_mesh::Exposure;
@@ -71,7 +71,12 @@ impl MeshDynamics {
             if held || self.exposure[v] == Exposure::Internal {
                 continue;
             }
-            let hit = self.obstacles.push_out(Some(self.before[v]), self.x[v], -self.depth[v], field);
+            if self.lost[v] > LOST_FOR_LONG {
+                self.touch[v] = None;
+                continue;
+            }
+            let hit =
+                self.obstacles.push_out(Some(self.before[v]), self.x[v], -self.depth[v], field);
             if let Some(hit) = hit {
                 found += 1;
                 self.moved[v] = hit.point - self.x[v];
@@ -107,7 +112,7 @@ impl MeshDynamics {
         let field = env.field.as_ref();
         self.moved.fill(Vec3A::ZERO);
         for v in 0..self.x.len() {
-            if self.is_root(v) {
+            if self.is_root(v) || self.lost[v] > LOST_FOR_LONG {
                 continue;
             }
             let allowed = -self.depth[v];

@@ -90,6 +90,12 @@ const HOME_TIME: f32 = 0.05;
 /// Steps after which that pull has doubled: what does not come home is pulled harder.
 const PATIENCE: f32 = 8.0;
 
+/// How often it doubles at most: by then it wins against any prism.
+const MOST_DOUBLINGS: f32 = 12.0;
+
+/// Steps after which a vertex that is still lost goes home right through the body.
+pub(super) const LOST_FOR_LONG: u8 = 30;
+
 /// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
 const MOST_PRESSURE: f32 = 50.0;
@@ -338,7 +344,7 @@ impl MeshDynamics {
                 // Lead home what is inside out.
                 if self.lost[v] > 0 {
                     let home = Vec3A::from(self.roots[column].point(self.rest[v].into()));
-                    let patience = 1.0 + f32::from(self.lost[v]) / PATIENCE;
+                    let patience = (f32::from(self.lost[v]) / PATIENCE).min(MOST_DOUBLINGS).exp2();
                     let pull = patience / (HOME_TIME * HOME_TIME);
                     own += (home - self.x[v] - self.v[v] * (h + HOME_TIME)) * pull;
                     inertia += h * (h + HOME_TIME) * pull;
@@ -455,9 +461,9 @@ impl MeshDynamics {
             let root = self.x[range.start];
             let reach = self.reach[column] * self.reach[column];
             // A comparison with a value that is not a number fails.
-            let sane = range.clone().all(|v| {
-                self.x[v].distance_squared(root) <= reach && self.v[v].is_finite()
-            });
+            let sane = range
+                .clone()
+                .all(|v| self.x[v].distance_squared(root) <= reach && self.v[v].is_finite());
             if let Some(broken) = broken.get_mut(column) {
                 *broken = !sane;
             }
@@ -466,8 +472,7 @@ impl MeshDynamics {
                 self.put_on_rest(column);
             }
         }
-        if count > 0 {
-            }
+        if count > 0 {}
         count
     }
 

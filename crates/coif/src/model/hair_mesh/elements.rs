@@ -100,6 +100,8 @@ pub(crate) struct Elements {
     pub(crate) edges: Vec<Edge>,
     pub(crate) quads: Vec<Quad>,
     pub(crate) corners: Vec<Corner>,
+    /// Where each prism's corners end.
+    pub(crate) prism_ends: Vec<u32>,
     pub(crate) hinges: Vec<Hinge>,
     pub(crate) wings: Vec<Wing>,
     pub(crate) stitches: Vec<Stitch>,
@@ -170,6 +172,7 @@ impl Elements {
                 stiffness: settings.bulk_modulus * volume / count,
             });
         }
+        self.prism_ends.push(self.corners.len() as u32);
         let (lower, upper) = (prism.lower(), prism.upper());
         let part = volume / n as f32;
         for i in 0..n {
@@ -200,8 +203,7 @@ impl Elements {
             let volume: f32 = same.iter().map(|s| s.1).sum();
             let length = rest[vertices[0] as usize].distance(rest[vertices[1] as usize]);
             let is_along = along.binary_search(&vertices).is_ok();
-            let modulus =
-                if is_along { settings.along_modulus } else { settings.across_modulus };
+            let modulus = if is_along { settings.along_modulus } else { settings.across_modulus };
             self.edges.push(Edge {
                 vertices,
                 block: 0,
@@ -310,7 +312,9 @@ impl Elements {
         const PAIRS: [[usize; 2]; 6] = [[1, 0], [2, 0], [3, 0], [2, 1], [3, 1], [3, 2]];
         let mut pairs: Vec<[u32; 2]> = Vec::new();
         pairs.extend(self.edges.iter().map(|e| e.vertices));
-        for four in self.quads.iter().map(|q| q.corners).chain(self.corners.iter().map(|c| c.vertices)) {
+        for four in
+            self.quads.iter().map(|q| q.corners).chain(self.corners.iter().map(|c| c.vertices))
+        {
             pairs.extend(PAIRS.map(|[i, j]| [four[i], four[j]]));
         }
         let is_root = |v: u32| mesh.columns.first_points().binary_search(&v).is_ok();
@@ -335,7 +339,8 @@ impl Elements {
             }
         }
         for corner in &mut self.corners {
-            corner.blocks = PAIRS.map(|[i, j]| matrix.place(corner.vertices[i], corner.vertices[j]));
+            corner.blocks =
+                PAIRS.map(|[i, j]| matrix.place(corner.vertices[i], corner.vertices[j]));
         }
         for hinge in &mut self.hinges {
             let v = hinge.vertex;

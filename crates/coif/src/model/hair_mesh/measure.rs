@@ -15,7 +15,7 @@ pub struct MeshMeasure {
     pub length: f32,
     /// Sum of all corner volumes over that at rest.
     pub volume: f32,
-    /// Largest change of a single corner's volume, as a share of its volume at rest.
+    /// Largest change of a prism's volume, the sum of its corners', as a share of that at rest.
     pub volume_change: f32,
     /// Mean of such changes.
     pub mean_volume_change: f32,
@@ -52,18 +52,25 @@ impl MeshMeasure {
         m.length /= columns.max(1) as f32;
         m.mean_distance = (distance / f64::from(count.max(1))) as f32;
         let (mut now, mut rest, mut change) = (0.0, 0.0, 0.0);
-        for corner in &mesh.elements.corners {
-            let [a, b, c, d] = corner.vertices.map(|v| mesh.x[v as usize]);
-            let volume = (b - a).dot((c - a).cross(d - a)) / 6.0;
-            let share = volume / corner.rest;
-            m.inverted += u32::from(share <= 0.0);
-            m.volume_change = m.volume_change.max((share - 1.0).abs());
-            change += f64::from((share - 1.0).abs());
-            now += f64::from(volume * corner.rest.signum());
-            rest += f64::from(corner.rest.abs());
+        let mut first = 0;
+        for &end in &mesh.elements.prism_ends {
+            let (mut own, mut own_rest) = (0.0, 0.0);
+            for corner in &mesh.elements.corners[first..end as usize] {
+                let [a, b, c, d] = corner.vertices.map(|v| mesh.x[v as usize]);
+                let volume = (b - a).dot((c - a).cross(d - a)) / 6.0;
+                m.inverted += u32::from(volume / corner.rest <= 0.0);
+                own += f64::from(volume * corner.rest.signum());
+                own_rest += f64::from(corner.rest.abs());
+            }
+            first = end as usize;
+            let off = (own / own_rest - 1.0).abs();
+            m.volume_change = m.volume_change.max(off as f32);
+            change += off;
+            now += own;
+            rest += own_rest;
         }
         m.volume = (now / rest.max(f64::MIN_POSITIVE)) as f32;
-        m.mean_volume_change = (change / mesh.elements.corners.len().max(1) as f64) as f32;
+        m.mean_volume_change = (change / mesh.elements.prism_ends.len().max(1) as f64) as f32;
         m
     }
 }
