@@ -2,7 +2,7 @@
 //!
 //! Model: implicit Euler, `(M + h D + h^2 K) dv = h (f - h K v)`, with `f` the forces at the start of the
 //! step, damping included, and per condition `K = k g g^T`, `D = t k g g^T` for its gradient g, its stiffness k and
-//! the time t of internal friction (Baraff and Witkin 1998, eq. 6 and 4.5). Vertices that the body carries have their
+//! the time t of internal friction (`baraff1998` eq. 6 and 4.5). Vertices that the body carries have their
 //! new velocity already, so that nothing of them is left on the other side.
 
 use glam::{Mat3A, Vec3A};

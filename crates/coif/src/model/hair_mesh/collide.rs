@@ -13,6 +13,9 @@ use crate::groom::hair_mesh::Exposure;
 /// again. After the last they are only brought out.
 const ROUNDS: usize = 2;
 
+/// Most that contact may stretch an edge along the hair, as a share of its length: hair may be caught.
+const MOST_STRETCH: f32 = 0.3;
+
 /// What minimisation may leave undone (m): a tenth of a millimetre on the mean.
 const TOLERANCE: f32 = 1e-4;
 
@@ -38,16 +41,21 @@ impl MeshDynamics {
         if found > 0 {
             self.share(self.settings.minimise, report);
         }
-        if self.settings.clear_inside {
-            for round in 0..ROUNDS {
-                let clock = Instant::now();
-                let left = self.correct_rest(env);
-                self.times.collision += clock.elapsed().as_secs_f64();
-                if left == 0 {
-                    break;
-                }
-                report.corrected += left;
-                self.share(self.settings.minimise && round + 1 < ROUNDS, report);
+        for round in 0..ROUNDS {
+            if round + 1 == ROUNDS && report.corrected > 0 {
+                self.limit_stretch(MOST_STRETCH, h);
+            }
+            if !self.settings.clear_inside {
+                continue;
+            }
+            let clock = Instant::now();
+            let left = self.correct_rest(env);
+            report.corrected += left;
+            self.times.collision += clock.elapsed().as_secs_f64();
+            if left > 0 {
+                let is_last = round + 1 == ROUNDS;
+                self.share(self.settings.minimise && !is_last, report);
+                report.inside += if is_last { self.count_inside(env) } else { 0 };
             }
         }
         self.free_all();
@@ -129,6 +137,16 @@ impl MeshDynamics {
             }
         }
         found
+    }
+
+    /// How many vertices are deeper in the body than they may be.
+    fn count_inside(&self, env: &MeshEnvironment<'_>) -> u32 {
+        let inside = |v: &usize| {
+            let free = !self.is_root(*v) && self.lost[*v] <= LOST_FOR_LONG;
+            let depth = -self.depth[*v];
+            free && self.obstacles.push_out(None, self.x[*v], depth, env.field.as_ref()).is_some()
+        };
+        (0..self.x.len()).filter(inside).count() as u32
     }
 
     /// Moves vertices that were corrected, and with deformation minimisation all others after them.

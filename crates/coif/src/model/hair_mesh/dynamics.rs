@@ -100,9 +100,8 @@ pub(super) const LOST_FOR_LONG: u8 = 30;
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
 const MOST_PRESSURE: f32 = 50.0;
 
-/// Most that an edge along the hair may be longer than at rest, as a share: before contact, and after
-/// it, where hair may be caught.
-const MOST_STRETCH: [f32; 2] = [0.1, 0.3];
+/// Most that an edge along the hair may be longer than at rest, as a share, before contact.
+const MOST_STRETCH: f32 = 0.1;
 
 /// Share of the error at the start, in squares, that a solve may leave: hair in violent motion needs no
 /// more than a few parts in a thousand.
@@ -265,12 +264,9 @@ impl MeshDynamics {
             self.times.solve += clock.elapsed().as_secs_f64();
 
             let clock = Instant::now();
-            self.limit_stretch(MOST_STRETCH[0], h);
+            self.limit_stretch(MOST_STRETCH, h);
             self.times.rest += clock.elapsed().as_secs_f64();
             self.collide(env, h, &mut report);
-            if report.corrected > 0 {
-                self.limit_stretch(MOST_STRETCH[1], h);
-            }
         }
         let clock = Instant::now();
         report.open = self.part_seams();
@@ -431,7 +427,7 @@ impl MeshDynamics {
     ///
     /// Model: every vertex is brought nearer to its predecessor, which is done already, and loses the
     /// speed at which it goes away from it (as `selle2008` 4.2). No hair crosses its own length in a step.
-    fn limit_stretch(&mut self, most: f32, h: f32) {
+    pub(super) fn limit_stretch(&mut self, most: f32, h: f32) {
         for column in 0..self.roots.len() {
             let first = self.starts[column] as usize;
             let fastest = self.reach[column] / (FARTHEST * h);

@@ -1,6 +1,6 @@
 //! Hair meshes: hair as a volume of prisms that keeps its shape and springs back (`wu2016`).
 //!
-//! The vertices of a [`crate::groom::HairMesh`] move as cloth does (Baraff and Witkin 1998): stretch,
+//! The vertices of a [`crate::groom::HairMesh`] move as cloth does (`baraff1998`): stretch,
 //! shear and bending conditions on its faces, and a volume condition in the corners of its prisms, one
 //! implicit step at a time ([`dynamics`](MeshDynamics)). Strands are not simulated: each keeps its place
 //! in the mesh and is carried along ([`crate::grow::hair_mesh`]).

@@ -1,4 +1,4 @@
-//! The Modified Conjugate Gradient method (Baraff and Witkin 1998, 5.2): conjugate gradients on the
+//! The Modified Conjugate Gradient method (`baraff1998` 5.2): conjugate gradients on the
 //! vectors that the constraints of vertices allow.
 //!
 //! A vertex is free, held (no direction is left), or on a surface (one direction is taken). The unknown
@@ -82,7 +82,7 @@ pub struct Limits {
 ///
 /// Model: preconditioned conjugate gradients with the filter S in the place of the identity: the system
 /// is `S A S` on the vectors with `S d = d`, the preconditioner `S P S`.
-/// Source: Baraff and Witkin 1998, 5.3, procedure modified-pcg.
+/// Source: `baraff1998` 5.3, procedure modified-pcg.
 /// Deviations: the error is measured in the preconditioner's norm against an absolute bound, because
 /// that is mass times the square of a velocity; the paper compares with the right-hand side.
 pub fn solve_constrained(

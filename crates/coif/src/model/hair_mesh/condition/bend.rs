@@ -15,7 +15,7 @@ pub struct Bend {
 ///
 /// Model: the angle t between the two wings about the edge, less that at rest, with the energy
 /// `4 k (1 - cos(t / 2))`: `k t^2 / 2` for small angles, with a force that grows up to a half turn.
-/// Source: Baraff and Witkin 1998, 4.3, bend condition.
+/// Source: `baraff1998` 4.3, bend condition.
 /// Symbols: a, b ends of the edge (m), `before`, `after` the wings (m), `rest` cosine and sine of the
 /// angle at rest, `least` smallest distance (m) of a wing from the edge that is told apart.
 /// Deviations: the angle's energy without inverse trigonometric functions. The gradient is exact,

@@ -1,7 +1,7 @@
 //! The conditions that hold a hair mesh together: pure functions of a few vertices.
 //!
 //! A condition is a number C(x) that is zero at rest; its energy is k C^2 / 2 and its force
-//! -k C grad C (Baraff and Witkin 1998, 4). They are measured on the faces as they are: stretch on the
+//! -k C grad C (`baraff1998` 4). They are measured on the faces as they are: stretch on the
 //! edges of a quad, shear in its middle, bending in the corners on either side of an edge, volume in
 //! the corners of a prism. So nothing is cut into triangles, and no diagonal is preferred.
 //!

@@ -23,7 +23,7 @@ impl Shear {
 ///
 /// Model: `C = w_u . w_v - c`, with `w_u` the mean of the two edges along u over their rest length and
 /// `w_v` likewise along v: what a bilinear quad has in its middle.
-/// Source: Baraff and Witkin 1998, 4.3.
+/// Source: `baraff1998` 4.3.
 /// Symbols: x corners in turn (m), u from the first to the second, v from the first to the fourth;
 /// `inverse_lengths` of u and v at rest (1/m); c what `w_u . w_v` is at rest.
 /// Deviations: once per quad instead of once per triangle, with the edges as axes u and v, which need not

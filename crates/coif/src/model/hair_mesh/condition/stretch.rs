@@ -17,7 +17,7 @@ pub struct Stretch {
 /// Stretch of an edge.
 ///
 /// Model: `C = |b - a| / l - 1`.
-/// Source: Baraff and Witkin 1998, eq. 10, with the edge as the direction u or v.
+/// Source: `baraff1998` eq. 10, with the edge as the direction u or v.
 /// Symbols: a, b ends (m), l rest length (m).
 /// Deviations: on a quad the paper's `w_u` is measured on both edges along u instead of once per
 /// triangle, so that no diagonal is stiffer. Without its area: the stiffness carries the volume.
