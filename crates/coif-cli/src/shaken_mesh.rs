@@ -71,6 +71,12 @@ impl ShakenStep {
         hair.step(&env, &self.roots, broken)
     }
 
+    /// Vertices that are more than a millimetre inside the body.
+    pub(crate) fn inside(&self, hair: &MeshDynamics) -> usize {
+        let deep = |p: Vec3| self.colliders.iter().any(|c| c.depth_at(p) > 1e-3);
+        hair.positions().iter().filter(|p| deep((**p).into())).count()
+    }
+
     /// The same without anything to collide with.
     pub(crate) fn in_empty_space(mut self) -> Self {
         self.colliders.clear();
