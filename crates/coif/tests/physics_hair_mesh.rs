@@ -14,7 +14,10 @@ const DT: f32 = 1.0 / 30.0;
 
 /// A box of hair that hangs down from the plane y = 0.
 fn hanging(cells: [usize; 2], layers: usize, size: Vec3, triangles: bool) -> HairMesh {
-    turned(HairMesh::block(cells, layers, size, triangles), Quat::from_rotation_x(std::f32::consts::PI))
+    turned(
+        HairMesh::block(cells, layers, size, triangles),
+        Quat::from_rotation_x(std::f32::consts::PI),
+    )
 }
 
 fn turned(mut mesh: HairMesh, turn: Quat) -> HairMesh {
@@ -44,7 +47,8 @@ fn step(
     colliders: &[MovingCollider],
 ) -> MeshReport {
     let wind = Wind { velocity: wind, ..Wind::default() };
-    let env = MeshEnvironment { time: 0.0, dt, gravity: GRAVITY, wind: &wind, colliders, field: None };
+    let env =
+        MeshEnvironment { time: 0.0, dt, gravity: GRAVITY, wind: &wind, colliders, field: None };
     mesh.step(&env, &vec![pose; columns], &mut vec![false; columns])
 }
 
@@ -280,7 +284,12 @@ fn two_boxes() -> HairMesh {
     let mut bundles = Vec::new();
     for (k, side) in [-0.045f32, 0.045].into_iter().enumerate() {
         for column in one.columns.iter() {
-            columns.push(&column.iter().map(|p| *p + Vec3::new(side, 0.1 * side, 0.2 * side)).collect::<Vec<_>>());
+            columns.push(
+                &column
+                    .iter()
+                    .map(|p| *p + Vec3::new(side, 0.1 * side, 0.2 * side))
+                    .collect::<Vec<_>>(),
+            );
         }
         let shift = (k * one.column_count()) as u32;
         for bundle in &one.bundles {

@@ -34,18 +34,14 @@ const STEPS: usize = 10;
 const SMALL: usize = 3000;
 
 /// A box of hair over the top of the head: name, root polygons, layers.
-const GROWTH: [(&str, [usize; 2], usize); 3] = [
-    ("grown-5k", [19, 16], 14),
-    ("grown-15k", [30, 24], 19),
-    ("grown-50k", [46, 44], 23),
-];
+const GROWTH: [(&str, [usize; 2], usize); 3] =
+    [("grown-5k", [19, 16], 14), ("grown-15k", [30, 24], 19), ("grown-50k", [46, 44], 23)];
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     let mut first: Option<f64> = None;
     for (name, mesh) in meshes(setting)? {
-        let (row, times, iterations) =
-            with_threads(1, || measure(&name, &mesh, setting))?;
+        let (row, times, iterations) = with_threads(1, || measure(&name, &mesh, setting))?;
         let base = *first.get_or_insert(row.ns_per_particle_step);
         let total = times.forces + times.solve + times.collision + times.minimise + times.rest;
         let shares = BTreeMap::from([
@@ -78,7 +74,9 @@ fn meshes(setting: &Setting) -> Result<Vec<(String, HairMesh)>, Failure> {
         ("long-2305".to_owned(), block([14, 10], 13)),
     ];
     if !setting.quick {
-        all.extend(GROWTH.iter().map(|&(name, cells, layers)| (name.to_owned(), block(cells, layers))));
+        all.extend(
+            GROWTH.iter().map(|&(name, cells, layers)| (name.to_owned(), block(cells, layers))),
+        );
     }
     all.retain(|(name, _)| setting.wants(name));
     Ok(all)

@@ -217,8 +217,7 @@ choice! {
 /// Backgrounds with a name.
 pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
 /// Models that the design names and that cannot be simulated yet.
-pub(crate) const PLANNED_MODELS: &[&str] =
-    &["cantilever", "super-helix", "rigid-links"];
+pub(crate) const PLANNED_MODELS: &[&str] = &["cantilever", "super-helix", "rigid-links"];
 /// Ways hair touches hair.
 pub(crate) const CONTACTS: &[&str] = &[volume::NAME, "stiction", "repulsion", "edge-collision"];
 /// Ways hair touches hair that the design names and that cannot be simulated yet.

@@ -152,14 +152,13 @@ impl Default for ModelSettings {
 
 impl ModelSettings {
     /// The names of all models.
-    pub const NAMES: &'static [&'static str] =
-        &[
-            follow_the_leader::NAME,
-            position_based::NAME,
-            explicit_spring::NAME,
-            mass_spring::NAME,
-            hair_mesh::NAME,
-        ];
+    pub const NAMES: &'static [&'static str] = &[
+        follow_the_leader::NAME,
+        position_based::NAME,
+        explicit_spring::NAME,
+        mass_spring::NAME,
+        hair_mesh::NAME,
+    ];
 
     /// The word that chooses this model.
     pub fn name(&self) -> &'static str {

@@ -557,7 +557,12 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         0.0..=100.0,
         "Speed of its sides below which an open seam closes."
     ),
-    mesh_count!("parts", parts, 1000, "Parts of a step, all alike: more follow a fast body better."),
+    mesh_count!(
+        "parts",
+        parts,
+        1000,
+        "Parts of a step, all alike: more follow a fast body better."
+    ),
     mesh_number!(
         "tolerance",
         tolerance,

@@ -71,7 +71,8 @@ impl MeshDynamics {
             if held || self.exposure[v] == Exposure::Internal {
                 continue;
             }
-            let hit = self.obstacles.push_out(Some(self.before[v]), self.x[v], -self.depth[v], field);
+            let hit =
+                self.obstacles.push_out(Some(self.before[v]), self.x[v], -self.depth[v], field);
             if let Some(hit) = hit {
                 found += 1;
                 self.moved[v] = hit.point - self.x[v];

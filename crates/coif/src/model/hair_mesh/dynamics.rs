@@ -388,9 +388,9 @@ impl MeshDynamics {
             let root = self.x[range.start];
             let reach = self.reach[column] * self.reach[column];
             // A comparison with a value that is not a number fails.
-            let sane = range.clone().all(|v| {
-                self.x[v].distance_squared(root) <= reach && self.v[v].is_finite()
-            });
+            let sane = range
+                .clone()
+                .all(|v| self.x[v].distance_squared(root) <= reach && self.v[v].is_finite());
             if let Some(broken) = broken.get_mut(column) {
                 *broken = !sane;
             }
@@ -399,8 +399,7 @@ impl MeshDynamics {
                 self.put_on_rest(column);
             }
         }
-        if count > 0 {
-            }
+        if count > 0 {}
         count
     }
 

@@ -193,8 +193,7 @@ impl Elements {
             let volume: f32 = same.iter().map(|s| s.1).sum();
             let length = rest[vertices[0] as usize].distance(rest[vertices[1] as usize]);
             let is_along = along.binary_search(&vertices).is_ok();
-            let modulus =
-                if is_along { settings.along_modulus } else { settings.across_modulus };
+            let modulus = if is_along { settings.along_modulus } else { settings.across_modulus };
             self.edges.push(Edge {
                 vertices,
                 block: 0,
@@ -297,7 +296,9 @@ impl Elements {
         const PAIRS: [[usize; 2]; 6] = [[1, 0], [2, 0], [3, 0], [2, 1], [3, 1], [3, 2]];
         let mut pairs: Vec<[u32; 2]> = Vec::new();
         pairs.extend(self.edges.iter().map(|e| e.vertices));
-        for four in self.quads.iter().map(|q| q.corners).chain(self.corners.iter().map(|c| c.vertices)) {
+        for four in
+            self.quads.iter().map(|q| q.corners).chain(self.corners.iter().map(|c| c.vertices))
+        {
             pairs.extend(PAIRS.map(|[i, j]| [four[i], four[j]]));
         }
         let is_root = |v: u32| mesh.columns.first_points().binary_search(&v).is_ok();
@@ -317,12 +318,14 @@ impl Elements {
             }
         }
         for corner in &mut self.corners {
-            corner.blocks = PAIRS.map(|[i, j]| matrix.place(corner.vertices[i], corner.vertices[j]));
+            corner.blocks =
+                PAIRS.map(|[i, j]| matrix.place(corner.vertices[i], corner.vertices[j]));
         }
         for hinge in &mut self.hinges {
             let v = hinge.vertex;
             let before = if is_root(v) { v } else { v - 1 };
-            hinge.blocks = [matrix.place(v, before), matrix.place(v + 1, v), matrix.place(v + 1, before)];
+            hinge.blocks =
+                [matrix.place(v, before), matrix.place(v + 1, v), matrix.place(v + 1, before)];
         }
         for stitch in &mut self.stitches {
             stitch.block = matrix.place(stitch.vertices[0], stitch.vertices[1]);

@@ -131,9 +131,8 @@ mod tests {
     fn moved_tips_shear_a_block_evenly() {
         let mesh = HairMesh::block([3, 2], 6, Vec3::ONE, false);
         let way = Vec3A::new(0.3, -0.1, 0.2);
-        let tips: Vec<_> = (0..mesh.column_count())
-            .map(|c| (mesh.columns.points_of(c).end - 1, way))
-            .collect();
+        let tips: Vec<_> =
+            (0..mesh.column_count()).map(|c| (mesh.columns.points_of(c).end - 1, way)).collect();
         let (moved, _) = spread(&mesh, &tips);
         for v in 0..mesh.vertex_count() {
             let (_, level) = mesh.locate(v);

@@ -153,7 +153,8 @@ impl PlainMesh {
         let diagonal: Vec<f64> = (0..3 * n)
             .map(|row| {
                 let range = self.matrix.starts[row]..self.matrix.starts[row + 1];
-                let at = self.matrix.columns[range.clone()].partition_point(|&c| (c as usize) < row);
+                let at =
+                    self.matrix.columns[range.clone()].partition_point(|&c| (c as usize) < row);
                 self.matrix.values[range.start + at]
             })
             .collect();

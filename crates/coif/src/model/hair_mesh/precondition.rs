@@ -32,7 +32,11 @@ impl Columns {
         for column in starts.windows(2) {
             for v in column[0] + 1..column[1] {
                 let at = |back: u32| {
-                    if v > column[0] + back { matrix.place(v, v - back) } else { matrix.place(v, v) }
+                    if v > column[0] + back {
+                        matrix.place(v, v - back)
+                    } else {
+                        matrix.place(v, v)
+                    }
                 };
                 places[v as usize] = [at(1), at(2)];
             }
@@ -62,7 +66,8 @@ impl Columns {
         let none = matrix.block_count() as u32;
         let block = |k: u32| if k == none { Mat3A::ZERO } else { matrix.blocks()[k as usize] };
         for column in 0..self.starts.len() - 1 {
-            let (first, last) = (self.starts[column] as usize + 1, self.starts[column + 1] as usize);
+            let (first, last) =
+                (self.starts[column] as usize + 1, self.starts[column + 1] as usize);
             for v in first..last {
                 let [one, two] = self.places[v].map(block);
                 let mut pivot = matrix.diagonal[v];

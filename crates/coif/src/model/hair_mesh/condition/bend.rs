@@ -33,8 +33,7 @@ pub fn bend_condition(x: [Vec3A; 4], rest: [f32; 2], least: f32) -> Bend {
     let scale = 1.0 / (p2 * q2).sqrt();
     // The angle from the way on through the edge to the wing after it.
     let (cosine, sine) = (-p.dot(q) * scale, -p.cross(q).dot(u) * scale);
-    let (cosine, sine) =
-        (cosine * rest[0] + sine * rest[1], sine * rest[0] - cosine * rest[1]);
+    let (cosine, sine) = (cosine * rest[0] + sine * rest[1], sine * rest[0] - cosine * rest[1]);
     let half = (0.5 * (1.0 + cosine)).max(FOLDED).sqrt();
     let by_before = u.cross(p) * (-1.0 / p2);
     let by_after = u.cross(q) * (1.0 / q2);
@@ -65,7 +64,8 @@ mod tests {
         for seed in 0..60 {
             let x: [Vec3A; 4] = points(seed);
             let t = angle(x);
-            let narrow = bend_condition(x, [1.0, 0.0], 1e-6).gradients.iter().any(|g| g.length() > 4.0);
+            let narrow =
+                bend_condition(x, [1.0, 0.0], 1e-6).gradients.iter().any(|g| g.length() > 4.0);
             if t.abs() > 2.8 || narrow {
                 continue;
             }

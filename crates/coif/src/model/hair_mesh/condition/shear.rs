@@ -55,7 +55,12 @@ mod tests {
     #[test]
     fn a_rectangle_has_none_and_a_slanted_one_its_tangent() {
         let quad = |slant: f32| {
-            [Vec3A::ZERO, Vec3A::X * 2.0, Vec3A::new(2.0 + slant, 1.0, 0.0), Vec3A::new(slant, 1.0, 0.0)]
+            [
+                Vec3A::ZERO,
+                Vec3A::X * 2.0,
+                Vec3A::new(2.0 + slant, 1.0, 0.0),
+                Vec3A::new(slant, 1.0, 0.0),
+            ]
         };
         assert_eq!(shear_condition(quad(0.0), [0.5, 1.0], 0.0).value, 0.0);
         assert!((shear_condition(quad(0.25), [0.5, 1.0], 0.0).value - 0.25).abs() < 1e-6);

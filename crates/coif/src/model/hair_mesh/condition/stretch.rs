@@ -66,7 +66,10 @@ mod tests {
                 let change = (at(step) - at(-step)) / (2.0 * step);
                 let u = here.direction;
                 let truth = (way - u * u.dot(way)) * here.across;
-                assert!((change - truth).length() < 1e-2 * here.across.max(1.0), "{change} {truth}");
+                assert!(
+                    (change - truth).length() < 1e-2 * here.across.max(1.0),
+                    "{change} {truth}"
+                );
             }
         }
     }

@@ -77,7 +77,10 @@ mod tests {
                     let found = (plus[v] - minus[v]) / (2.0 * step);
                     let kept = -here.gradients[v] * slope;
                     let dropped = -second[v] * (here.value * inverse / 6.0);
-                    assert!((found - kept - dropped).length() < 2e-3, "{v}: {found} {kept} {dropped}");
+                    assert!(
+                        (found - kept - dropped).length() < 2e-3,
+                        "{v}: {found} {kept} {dropped}"
+                    );
                 }
             }
             let _ = e3;
