@@ -137,7 +137,10 @@ pub fn built_in(
         keep_out(figure, &solids, &mut line, 1);
         if line[1].is_finite() { line[1] } else { p }
     };
-    whole.untangle(UNTANGLING, keep);
+    if whole.untangle(UNTANGLING, keep) > 0 {
+        // Better a vertex that grazes the body than a fold.
+        whole.untangle(UNTANGLING, |p| p);
+    }
     if !seams {
         return Some(whole);
     }
