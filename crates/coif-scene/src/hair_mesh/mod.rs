@@ -59,7 +59,7 @@ const SHORT_END: f32 = -0.02;
 
 /// How far parted hair stands off the head (m): at the hair line, and how much more at the slit.
 const INNER: f32 = 0.004;
-const VOLUME: f32 = 0.024;
+const VOLUME: f32 = 0.022;
 
 /// How a strand comes from the skin to its place in a mesh whose flat root polygons lie below it: over
 /// this length (m).
@@ -137,7 +137,10 @@ pub fn built_in(
         keep_out(figure, &solids, &mut line, 1);
         if line[1].is_finite() { line[1] } else { p }
     };
-    whole.untangle(UNTANGLING, keep);
+    if whole.untangle(UNTANGLING, keep) > 0 {
+        // Better a vertex that grazes the body than a fold.
+        whole.untangle(UNTANGLING, |p| p);
+    }
     if !seams {
         return Some(whole);
     }
@@ -157,7 +160,7 @@ fn height(cut: Cut, outwards: f32, root: Vec3, along: f32, whole: f32) -> f32 {
         }
         Cut::Shoulder | Cut::Long => {
             let ends = 1.0 - 0.45 * smoothstep(0.5, 1.0, along / whole);
-            (INNER + VOLUME * (1.0 - outwards)) * rise(0.012) * ends
+            (INNER + VOLUME * (1.0 - outwards)) * rise(0.012 + 0.014 * (1.0 - outwards)) * ends
         }
     }
 }

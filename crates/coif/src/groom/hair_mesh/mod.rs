@@ -4,7 +4,7 @@
 //! a stack of prisms between three or four columns. Bundles side by side share columns; where they may
 //! part they have columns of their own that coincide at rest, which is a seam. What moves the vertices
 //! is a model; what grows hair inside is [`crate::grow`].
-//! `wu2016` section 3; the structure is that of Yuksel et al. 2009.
+//! `wu2016` section 3; the structure is that of `yuksel2009`.
 
 mod block;
 mod bundle;
