@@ -297,10 +297,9 @@ impl MeshDynamics {
     fn follow_roots(&mut self, roots: &[RigidTransform], h: f32, share: f32) {
         for column in 0..self.roots.len() {
             let (from, mut to) = (self.roots[column], self.roots[column]);
-            if let Some(root) = roots.get(column) {
-                if root.rotation.is_finite() && root.translation.is_finite() {
-                    to = *root;
-                }
+            let finite = |t: &&RigidTransform| t.rotation.is_finite() && t.translation.is_finite();
+            if let Some(root) = roots.get(column).filter(finite) {
+                to = *root;
             }
             if share < 1.0 {
                 to = RigidTransform {
@@ -468,7 +467,6 @@ impl MeshDynamics {
                 self.put_on_rest(column);
             }
         }
-        if count > 0 {}
         count
     }
 

@@ -193,7 +193,7 @@ impl Elements {
         rest: &[Vec3A],
         topology: &Topology,
         settings: &Settings,
-        shares: &mut Vec<([u32; 2], f32)>,
+        shares: &mut [([u32; 2], f32)],
     ) {
         let mut along = topology.along.clone();
         along.sort_unstable();
@@ -218,7 +218,7 @@ impl Elements {
         &mut self,
         rest: &[Vec3A],
         settings: &Settings,
-        shares: &mut Vec<([u32; 4], [u32; 4], f32)>,
+        shares: &mut [([u32; 4], [u32; 4], f32)],
     ) {
         shares.sort_by_key(|s| s.0);
         for same in shares.chunk_by(|a, b| a.0 == b.0) {

@@ -98,7 +98,8 @@ impl System for Minimiser {
                 z[v] = before;
             }
             for v in (first..last.saturating_sub(1)).rev() {
-                z[v] = z[v] + z[v + 1] * self.pivot[v];
+                let outer = z[v + 1] * self.pivot[v];
+                z[v] += outer;
             }
         }
     }

@@ -56,7 +56,7 @@ impl ColumnRoots {
                 let pose = strands[strand as usize];
                 let side = if pose.rotation.dot(first.rotation) < 0.0 { -weight } else { weight };
                 place += pose.point(rest) * weight;
-                turn = turn + pose.rotation * side;
+                turn += pose.rotation * side;
             }
             let length = turn.length();
             let rotation = if length > 0.0 { turn * (1.0 / length) } else { first.rotation };
