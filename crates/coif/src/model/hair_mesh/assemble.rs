@@ -35,8 +35,8 @@ pub(crate) struct State<'a> {
 
 /// Shares of its volume below and above which a corner has lost its shape: nearly flat or inside out, or
 /// blown up.
-const FLAT: f32 = 0.1;
-const BLOWN: f32 = 4.0;
+const FLAT: f32 = 0.15;
+const BLOWN: f32 = 2.5;
 
 /// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and
 /// marks the vertices of corners that have lost their shape.
