@@ -31,10 +31,11 @@ const STEPS: usize = 10;
 const SMALL: usize = 3000;
 
 /// The sizes of the paper: row, scene, resolution.
-const SIZES: [(&str, &str, &str); 4] = [
+const SIZES: [(&str, &str, &str); 5] = [
     ("short-215", "hair-mesh-short", "low"),
     ("shoulder-361", "hair-mesh-shoulder", "low"),
     ("long-361", "hair-mesh-long", "low"),
+    ("shoulder-2250", "hair-mesh-shoulder", "high"),
     ("long-2305", "hair-mesh-long", "high"),
 ];
 
