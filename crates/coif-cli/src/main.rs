@@ -11,6 +11,7 @@ mod nearest;
 mod picture_file;
 mod run;
 mod sequence_name;
+mod shaken_mesh;
 mod source;
 mod studio;
 mod talk;

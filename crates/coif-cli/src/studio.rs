@@ -6,11 +6,13 @@ use std::sync::Arc;
 use coif::body::{Body, TriangleMesh};
 use coif::groom::{Groom, Strands};
 use coif_render::{
-    Backdrop, Camera, Frame, HairLook, HairView, Image, Light, Renderer, Settings, SurfaceView,
+    Backdrop, Camera, Frame, HairLook, HairShadows, HairView, Image, Light, Renderer, Settings,
+    SurfaceView,
 };
 use coif_scene::Built;
 use coif_scene::file::{
-    Background, Camera as CameraChoice, GroomSource, HairColor, RenderSettings, Scene, Style, View,
+    Background, Camera as CameraChoice, GroomSource, HairColor, HairShadows as ShadowChoice,
+    RenderSettings, Scene, Style, View,
 };
 use glam::{Quat, Vec3};
 
@@ -35,6 +37,10 @@ pub(crate) struct Studio {
 pub(crate) fn renderer(render: &RenderSettings) -> Result<Renderer, Failure> {
     Ok(Renderer::new(Settings {
         backdrop: backdrop(render.background),
+        hair_shadows: match render.shadows {
+            ShadowChoice::DeepOpacity => HairShadows::DeepOpacity,
+            _ => HairShadows::DeepShadow,
+        },
         ..Settings::sized(render.width as usize, render.height as usize)
     })?)
 }

@@ -36,7 +36,7 @@ mod writable;
 pub use atomic::AtomicFile;
 pub use cache::Cache;
 pub use error::{Error, Place};
-pub use obj::{MeshSequence, ObjMesh, read_mesh_sequence};
+pub use obj::{MeshSequence, ObjMesh, read_hair_mesh, read_mesh_sequence, write_hair_mesh};
 pub use unit::{ReadOptions, Up};
 
 use std::fmt;
@@ -75,6 +75,8 @@ pub enum FileKind {
     Groom,
     /// A body.
     Mesh,
+    /// A volume that hair grows in.
+    HairMesh,
     /// A folder of simulated frames.
     Cache,
     /// A scene file.
@@ -84,7 +86,8 @@ pub enum FileKind {
 impl FileKind {
     /// Tells from the name, and where that does not suffice from the content.
     ///
-    /// An `.obj` file with polygons is a mesh, one with nothing but polylines a groom.
+    /// An `.obj` file with a group 'roots' is a hair mesh, one with other polygons a mesh, one with nothing
+    /// but polylines a groom.
     pub fn of(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let found = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
@@ -104,6 +107,7 @@ impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             FileKind::Groom => "groom",
+            FileKind::HairMesh => "hair-mesh",
             FileKind::Mesh => "mesh",
             FileKind::Cache => "cache",
             FileKind::Scene => "scene",

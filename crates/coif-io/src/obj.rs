@@ -6,12 +6,14 @@
 //! `# coif unit=m up=y` says what the format has no statement for; see [`ReadOptions`] for files
 //! without it.
 
+mod hair_mesh;
 mod parse;
 mod sequence;
 mod tokens;
 mod triangulate;
 mod write;
 
+pub use hair_mesh::{ROOTS, parse_hair_mesh, read_hair_mesh, write_hair_mesh};
 pub use sequence::{MeshSequence, read_mesh_sequence};
 pub use write::{write_groom, write_mesh};
 
@@ -172,9 +174,12 @@ fn mesh_of(file: &Path, mut parsed: Parsed, options: &ReadOptions) -> Result<Loa
     Ok(Loaded { value, warnings, scale_m: conversion.scale_m, up: conversion.up })
 }
 
-/// Whether an `.obj` file is a body or hair; one with both counts as a body.
+/// Whether an `.obj` file is a hair mesh, a body or hair; one with a body and hair counts as a body.
 pub(crate) fn kind(path: &Path) -> Result<FileKind> {
     let parsed = Parsed::new(path, &crate::load(path)?)?;
+    if hair_mesh::is_hair_mesh(&parsed) {
+        return Ok(FileKind::HairMesh);
+    }
     if !parsed.face_ends.is_empty() {
         return Ok(FileKind::Mesh);
     }

@@ -53,7 +53,7 @@ pub use film::Film;
 pub use image::Image;
 pub use light::Light;
 pub use look::HairLook;
-pub use renderer::{Frame, HairView, RenderStats, Renderer, Settings, SurfaceView};
+pub use renderer::{Frame, HairShadows, HairView, RenderStats, Renderer, Settings, SurfaceView};
 
 /// What every fallible function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -91,6 +91,17 @@ fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()>
     if found == expected { Ok(()) } else { Err(Error::SliceLength { what, found, expected }) }
 }
 
+/// How hair casts shadows on hair and body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum HairShadows {
+    /// Deep shadow maps: even layers over the depth of all hair.
+    #[default]
+    DeepShadow,
+    /// Deep opacity maps: fewer layers, which follow the shape of the hair as the light sees it.
+    DeepOpacity,
+}
+
 /// What stays the same from frame to frame. Threads come from rayon's current pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -104,8 +115,12 @@ pub struct Settings {
     pub exposure: f32,
     /// Texels along the longer side of a hair shadow map.
     pub shadow_resolution: usize,
-    /// Depth nodes of a hair shadow map.
+    /// Depth nodes of a deep shadow map.
     pub shadow_layers: usize,
+    /// Which kind of map hair has.
+    pub hair_shadows: HairShadows,
+    /// Layers of a deep opacity map.
+    pub opacity_layers: usize,
     /// Texels along the longer side of a body shadow map.
     pub body_shadow_resolution: usize,
     /// Dense hair whose fibres are finer than this (pixels) is drawn as fewer and wider strands;
@@ -122,6 +137,8 @@ impl Default for Settings {
             exposure: 1.0,
             shadow_resolution: 192,
             shadow_layers: 48,
+            hair_shadows: HairShadows::default(),
+            opacity_layers: 16,
             body_shadow_resolution: 576,
             finest_width: 0.0,
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use coif::body::distance_field;
 use coif::body::{Body, Collider, Shape, TriangleMesh};
-use coif::groom::Groom;
+use coif::groom::hair_mesh::FitSettings;
+use coif::groom::{Groom, HairMesh};
 use coif::simulation::{Simulation, Surface, World};
 use coif_io::{ReadOptions, Up};
 use glam::Vec3;
@@ -15,9 +16,11 @@ use crate::bust::Bust;
 use crate::creature::Creature;
 use crate::figure::{self, Figure};
 use crate::file::{
-    BodyFile, BodyShape, BodySource, Collide, GroomSource, GroomStyle, Scene, UpAxis,
+    BodyFile, BodyShape, BodySource, Collide, GroomFile, GroomSource, GroomStyle, Resolution,
+    Scene, UpAxis,
 };
 use crate::girl::Girl;
+use crate::hair_mesh::{self, Filling};
 use crate::hound::Hound;
 use crate::mesh_figure::FittedMesh;
 use crate::monster::Monster;
@@ -103,6 +106,9 @@ const FIELD_CELLS: f32 = 60.0;
 /// Such a cell's limits (m): a face needs no less, limbs no more.
 const FIELD_CELL_LIMITS: (f32, f32) = (0.002, 0.02);
 
+/// Points on a strand that grows in the hair mesh of a file, unless the scene says otherwise.
+const DEFAULT_POINTS: usize = 30;
+
 /// Roots farther from the body than this (m) are worth a word.
 const FAR_ROOT: f32 = 0.01;
 
@@ -145,6 +151,9 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             };
             grown.ok_or_else(|| BuildError::EmptyScalp("body".into()))?
         }
+        GroomSource::File(source) if is_hair_mesh(&folder.join(&source.path)) => {
+            hair_mesh_from_file(scene, source, folder, &body, figure.as_deref(), &mut warnings)?
+        }
         GroomSource::File(source) => {
             let path = folder.join(&source.path);
             let options = ReadOptions { scale_m: source.scale, up: source.up.map(up) };
@@ -181,6 +190,10 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             groom
         }
     };
+    let mut groom = groom;
+    if scene.model.name() == "hair-mesh" && groom.hair_mesh.is_none() {
+        warnings.push(fit_hair_mesh(scene, &mut groom, &body)?);
+    }
     Ok(Built {
         scene: scene.clone(),
         groom: Arc::new(groom),
@@ -188,6 +201,56 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
         warnings,
         figure,
     })
+}
+
+/// Whether a groom file is a hair mesh.
+fn is_hair_mesh(path: &Path) -> bool {
+    matches!(coif_io::FileKind::of(path), Ok(coif_io::FileKind::HairMesh))
+}
+
+/// Hair grown in the hair mesh of a file.
+fn hair_mesh_from_file(
+    scene: &Scene,
+    source: &GroomFile,
+    folder: &Path,
+    body: &Body,
+    figure: Option<&dyn Figure>,
+    warnings: &mut Vec<String>,
+) -> Result<Groom, BuildError> {
+    let path = folder.join(&source.path);
+    let options = ReadOptions { scale_m: source.scale, up: source.up.map(up) };
+    let loaded = coif_io::read_hair_mesh(&path, &options)?;
+    warnings.extend(loaded.warnings);
+    let filling = Filling {
+        strands: scene.hair_mesh.strands as usize,
+        points: source.points.map_or(DEFAULT_POINTS, |n| n as usize),
+        seed: 1,
+        fibre: scene.fibre,
+        look: &scene.hair_mesh,
+    };
+    let grown = hair_mesh::filled(loaded.value, body.rest(), None, figure, &filling);
+    grown.ok_or_else(|| BuildError::EmptyScalp(path.display().to_string()))
+}
+
+/// Fits a hair mesh to a groom that has none, and says how well.
+fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String, BuildError> {
+    let invalid = |source| BuildError::Invalid { what: "groom as a hair mesh".into(), source };
+    let settings = match scene.hair_mesh.resolution {
+        Resolution::Low => FitSettings { bundles: 40, layers: 8 },
+        Resolution::Medium => FitSettings { bundles: 90, layers: 11 },
+        _ => FitSettings { bundles: 180, layers: 15 },
+    };
+    let (mut mesh, report) = HairMesh::fit(groom, &settings).map_err(invalid)?;
+    mesh.bind(body.rest()).map_err(invalid)?;
+    let said = format!(
+        "the groom is simulated in a fitted hair mesh of {} vertices; {:.1} % of its points lie outside \
+         of it, the farthest by {:.1} mm",
+        mesh.vertex_count(),
+        100.0 * report.outside as f32 / report.points.max(1) as f32,
+        1000.0 * report.farthest
+    );
+    groom.hair_mesh = Some(Arc::new(mesh));
+    Ok(said)
 }
 
 fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
@@ -200,6 +263,7 @@ fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
         length: source.length,
         strips: source.strips,
         fibre: scene.fibre,
+        hair_mesh: scene.hair_mesh,
     }
 }
 

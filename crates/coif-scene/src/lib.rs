@@ -9,6 +9,7 @@ pub mod creature;
 pub mod figure;
 pub mod file;
 pub mod girl;
+pub mod hair_mesh;
 pub mod hound;
 pub mod implicit;
 pub mod lens;

@@ -4,6 +4,8 @@
 //! +z. The mesh is scaled and moved so that its scalp lies where the bust's scalp is, the style
 //! grows there, and the strands are carried back.
 
+use std::sync::Arc;
+
 use coif::body::{ClosestTriangle, Collider, TriangleMesh};
 use coif::groom::Groom;
 use glam::Vec3;
@@ -73,6 +75,17 @@ impl FittedMesh {
                 .chain(&mut strips.virtual_point)
                 .for_each(|p| *p = (*p - self.offset) / self.scale);
             strips.width.iter_mut().for_each(|w| *w /= self.scale);
+        }
+        if let Some(mut hair_mesh) = groom.hair_mesh.take() {
+            let volume = Arc::make_mut(&mut hair_mesh);
+            for p in volume.columns.positions_mut() {
+                *p = (*p - self.offset) / self.scale;
+            }
+            for root in &mut volume.roots {
+                root.rest_frame = mesh.triangle_frame(root.triangle as usize);
+                root.offset /= self.scale;
+            }
+            groom.hair_mesh = Some(hair_mesh);
         }
         for root in &mut groom.roots {
             root.rest_frame = mesh.triangle_frame(root.triangle as usize);

@@ -261,10 +261,10 @@ fn numbers_beyond_their_limits_show_the_limits_and_the_unit() {
 #[test]
 fn things_of_the_future_say_so() {
     check(
-        "[model]\nname = \"hair-mesh\"",
+        "[model]\nname = \"super-helix\"",
         2,
         8,
-        "model 'hair-mesh' is not available yet",
+        "model 'super-helix' is not available yet",
         "available: follow-the-leader",
     );
     check(

@@ -91,6 +91,14 @@ pub enum Error {
     /// The groom's roots are not bound to the body.
     #[error("the groom's roots are not bound to a body: call Groom::bind first")]
     Unbound,
+    /// A hair mesh cannot be used.
+    #[error("{element} {problem}")]
+    HairMesh {
+        /// Which bundle, layer, column, level, root edge or seam.
+        element: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// No model or contact has that name.
     #[error("unknown {kind} '{name}': expected one of {expected}")]
     UnknownName {

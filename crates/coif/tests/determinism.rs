@@ -77,3 +77,31 @@ fn the_steps_do_not_depend_on_how_often_one_looks() {
     }
     assert_eq!(often.state_hash(), rarely.state_hash());
 }
+
+/// A hair mesh, fitted to strands, is solved as a whole: still the same bits, and again after a restart
+/// in the middle of contact.
+#[test]
+fn hair_meshes_have_the_same_bits_as_well() {
+    let model = ModelSettings::by_name("hair-mesh").expect("a model");
+    let start = || simulation(groom(120, |_| 12), Shake { angle: 0.8, height: 0.05 }, &model);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut sim = start();
+            sim.advance_to(0.3);
+            sim.state_hash()
+        })
+    };
+    let one = run(1);
+    assert_eq!([run(1), run(2), run(3)], [one; 3]);
+    let mut whole = start();
+    whole.advance_to(0.15);
+    let saved = whole.checkpoint();
+    whole.advance_to(0.3);
+    assert_eq!(whole.state_hash(), one);
+    let mut resumed = start();
+    resumed.restore(&saved).expect("a checkpoint");
+    resumed.advance_to(0.3);
+    assert_eq!(resumed.state_hash(), one);
+    assert!(start().restore(&saved[..saved.len() - 1]).is_err());
+}

@@ -7,6 +7,7 @@ mod bandwidth;
 mod cantilever;
 mod distance_field;
 mod ftl;
+mod hair_mesh;
 mod mass_spring;
 mod pictures;
 mod plain_step;
@@ -29,6 +30,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     ftl::BENCHMARK,
     mass_spring::BENCHMARK,
     cantilever::BENCHMARK,
+    hair_mesh::BENCHMARK,
     volume::BENCHMARK,
     distance_field::BENCHMARK,
     pictures::BENCHMARK,

@@ -12,7 +12,7 @@ use crate::units;
 
 /// Convert grooms and meshes between formats, or take a frame out of a simulation
 ///
-/// Grooms: .hair and .obj (polylines). Meshes: .obj. Everything is written in metres, y up.
+/// Grooms: .hair and .obj (polylines). Meshes and hair meshes: .obj. Everything is written in metres, y up.
 /// An existing file OUT is replaced when the new one is complete.
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -85,6 +85,9 @@ impl Convert {
             ));
         }
         probe_file(&self.output)?;
+        if kind == FileKind::HairMesh {
+            return self.convert_hair_mesh(&options, talk);
+        }
         if kind == FileKind::Mesh {
             return self.convert_mesh(&options, talk);
         }
@@ -111,6 +114,24 @@ impl Convert {
             self.output.display(),
             units::count(groom.strands.strand_count() as u64),
             units::count(groom.strands.point_count() as u64)
+        ))
+    }
+
+    fn convert_hair_mesh(&self, options: &ReadOptions, talk: &Talk) -> Result<(), Failure> {
+        if ending(&self.output) != "obj" {
+            return Err(Failure::new(
+                format!("{}: a hair mesh is not made of strands", self.output.display()),
+                "use .obj, or grow hair in it: [groom] file = \"IN.obj\" in a scene",
+            ));
+        }
+        let loaded = coif_io::read_hair_mesh(&self.input, options)?;
+        loaded.warnings.iter().for_each(|w| talk.warn(w));
+        coif_io::write_hair_mesh(&self.output, &loaded.value)?;
+        talk::print(&format!(
+            "{}: {} vertices, {} bundles\n",
+            self.output.display(),
+            units::count(loaded.value.vertex_count() as u64),
+            units::count(loaded.value.bundles.len() as u64)
         ))
     }
 

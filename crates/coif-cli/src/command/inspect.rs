@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use coif::groom::hair_mesh::Exposure;
 use coif::groom::{Groom, Strands};
 use coif_io::{Cache, FileKind, ReadOptions};
 use glam::Vec3;
@@ -15,7 +16,7 @@ use crate::source::Source;
 use crate::talk::{self, Talk};
 use crate::units;
 
-/// Show what is in a groom, a mesh, a simulation or a scene
+/// Show what is in a groom, a mesh, a hair mesh, a simulation or a scene
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif inspect hair.hair
@@ -41,7 +42,19 @@ struct Found {
     bounds_m: Option<Bounds>,
     triangles: Option<usize>,
     groups: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hair_mesh: Option<HairMeshCounts>,
     warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct HairMeshCounts {
+    columns: usize,
+    bundles: usize,
+    prisms: usize,
+    layers_max: u32,
+    external_vertices: usize,
+    seams: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,6 +90,7 @@ impl Inspect {
                 Ok(found)
             }
             FileKind::Mesh => self.look_at_mesh(&path),
+            FileKind::HairMesh => self.look_at_hair_mesh(&path),
             FileKind::Cache => {
                 let cache = Cache::open(&path)?;
                 let frames = cache.frame_count()?;
@@ -110,6 +124,33 @@ impl Inspect {
             bounds_m: mesh.bounds().map(Bounds::from),
             triangles: Some(mesh.triangles.len()),
             groups: Some(loaded.value.groups.iter().map(|g| g.name.clone()).collect()),
+            hair_mesh: None,
+            warnings: loaded.warnings,
+        })
+    }
+
+    fn look_at_hair_mesh(&self, path: &Path) -> Result<Found, Failure> {
+        let loaded = coif_io::read_hair_mesh(path, &ReadOptions::default())?;
+        let mesh = &loaded.value;
+        let exposure = mesh.topology().exposure;
+        Ok(Found {
+            file: self.file.clone(),
+            kind: FileKind::HairMesh.to_string(),
+            strands: 0,
+            points: mesh.vertex_count(),
+            frames: 1,
+            length_m: Lengths::of(&mesh.columns),
+            bounds_m: mesh.columns.bounds().map(Bounds::from),
+            triangles: None,
+            groups: None,
+            hair_mesh: Some(HairMeshCounts {
+                columns: mesh.column_count(),
+                bundles: mesh.bundles.len(),
+                prisms: mesh.prism_count(),
+                layers_max: mesh.bundles.iter().map(|b| b.layers).max().unwrap_or(0),
+                external_vertices: exposure.iter().filter(|&&e| e == Exposure::External).count(),
+                seams: mesh.seams.len(),
+            }),
             warnings: loaded.warnings,
         })
     }
@@ -127,6 +168,7 @@ impl Found {
             bounds_m: groom.strands.bounds().map(Bounds::from),
             triangles: None,
             groups: None,
+            hair_mesh: None,
             warnings,
         }
     }
@@ -152,6 +194,14 @@ impl Found {
         line("points", units::count(self.points as u64));
         if let Some(triangles) = self.triangles {
             line("triangles", units::count(triangles as u64));
+        }
+        if let Some(mesh) = &self.hair_mesh {
+            line("columns", units::count(mesh.columns as u64));
+            line("bundles", units::count(mesh.bundles as u64));
+            line("prisms", units::count(mesh.prisms as u64));
+            line("layers", format!("up to {}", mesh.layers_max));
+            line("external", units::count(mesh.external_vertices as u64));
+            line("seams", units::count(mesh.seams as u64));
         }
         if self.frames != 1 {
             line("frames", units::count(self.frames));

@@ -5,6 +5,7 @@
 
 mod cantilever;
 mod chain;
+mod hair_mesh;
 mod hold;
 mod length;
 mod level_set;
@@ -26,6 +27,7 @@ pub(crate) const ALL: &[Check] = &[
     chain::CHECK,
     rope::CHECK,
     cantilever::CHECK,
+    hair_mesh::CHECK,
     level_set::CHECK,
     strips::CHECK,
 ];

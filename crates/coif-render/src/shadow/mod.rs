@@ -1,20 +1,23 @@
-//! How much of each light arrives where: hair as a deep shadow map, body as a depth map.
+//! How much of each light arrives where: hair as a deep shadow map or a deep opacity map, body as a depth
+//! map.
 
 mod deep;
 mod depth;
+mod opacity;
 
 use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::hair::StrandRef;
-use crate::{HairView, Light, Settings, SurfaceView};
+use crate::{HairShadows, HairView, Light, Settings, SurfaceView};
 use deep::DeepMap;
 use depth::DepthMap;
+use opacity::OpacityMap;
 
 pub(crate) use deep::SplatMemory;
 
 /// The axes of a light: two across, and depth away from it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LightAxes {
     across: Vec3,
     along: Vec3,
@@ -50,12 +53,42 @@ fn step_up(size: f32) -> f32 {
     ((size.max(1e-9).log2() * STEPS_PER_OCTAVE).ceil() / STEPS_PER_OCTAVE).exp2()
 }
 
+/// What hair does to one light.
+#[derive(Debug)]
+enum HairMap {
+    Shadow(DeepMap),
+    Opacity(OpacityMap),
+}
+
+impl HairMap {
+    fn optical_depth(&self, p: Vec3, lift: f32) -> f32 {
+        match self {
+            Self::Shadow(map) => map.optical_depth(p, lift),
+            Self::Opacity(map) => map.optical_depth(p, lift),
+        }
+    }
+
+    fn is_near_hair(&self, p: Vec3) -> bool {
+        match self {
+            Self::Shadow(map) => map.is_near_hair(p),
+            Self::Opacity(map) => map.is_near_hair(p),
+        }
+    }
+
+    fn texel(&self) -> f32 {
+        match self {
+            Self::Shadow(map) => map.texel(),
+            Self::Opacity(map) => map.texel(),
+        }
+    }
+}
+
 /// One light with what stands in its way.
 #[derive(Debug, Default)]
 pub(crate) struct LitBy {
     pub(crate) toward: Vec3,
     pub(crate) color: Vec3,
-    hair: Option<DeepMap>,
+    hair: Option<HairMap>,
     body: Option<DepthMap>,
 }
 
@@ -116,8 +149,21 @@ impl Shadows {
                 (lit.hair, lit.body) = (None, None);
                 continue;
             }
-            let map = lit.hair.take().unwrap_or_default();
-            lit.hair = map.rebuild(LightAxes::new(lit.toward), hair, order, settings, memory);
+            let axes = LightAxes::new(lit.toward);
+            lit.hair = match (settings.hair_shadows, lit.hair.take()) {
+                (HairShadows::DeepShadow, Some(HairMap::Shadow(map))) => {
+                    map.rebuild(axes, hair, order, settings, memory).map(HairMap::Shadow)
+                }
+                (HairShadows::DeepShadow, _) => DeepMap::default()
+                    .rebuild(axes, hair, order, settings, memory)
+                    .map(HairMap::Shadow),
+                (HairShadows::DeepOpacity, Some(HairMap::Opacity(map))) => {
+                    map.rebuild(axes, hair, order, settings).map(HairMap::Opacity)
+                }
+                (HairShadows::DeepOpacity, _) => {
+                    OpacityMap::default().rebuild(axes, hair, order, settings).map(HairMap::Opacity)
+                }
+            };
         }
         self.lights.par_iter_mut().zip(lights).filter(|(_, light)| light.casts_shadow).for_each(
             |(lit, _)| {

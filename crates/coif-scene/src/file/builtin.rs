@@ -43,11 +43,14 @@ const SCENES: &[(&str, &str)] = scenes![
     "strips-bob",
     "strips-long",
     "strips-ponytail",
+    "hair-mesh-short",
+    "hair-mesh-shoulder",
+    "hair-mesh-long",
 ];
 
 /// The names of all built-in scenes: the demo, one per style, one per motion, wind, a yardstick,
-/// the characters of `muller2012`, the single hairs and heads of `selle2008`, and four heads of strips as
-/// in `jung2005`.
+/// the characters of `muller2012`, the single hairs and heads of `selle2008`, four heads of strips as in
+/// `jung2005`, and hair meshes as in `wu2016`.
 pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
     SCENES.iter().map(|(name, _)| *name)
 }

@@ -54,6 +54,25 @@ choice! {
         Coil = "coil",
         /// Strips of hair in layers over the scalp; the keys `strip_...` say how.
         Strips = "strips",
+        /// Short hair, grown in a hair mesh.
+        HairMeshShort = "hair-mesh-short",
+        /// To the shoulders, parted, grown in a hair mesh.
+        HairMeshShoulder = "hair-mesh-shoulder",
+        /// Down the back, parted, grown in a hair mesh.
+        HairMeshLong = "hair-mesh-long",
+    }
+}
+
+choice! {
+    /// How fine a hair mesh is.
+    Resolution {
+        /// A few hundred vertices: games.
+        #[default]
+        Low = "low",
+        /// Two to three times as many.
+        Medium = "medium",
+        /// A few thousand.
+        High = "high",
     }
 }
 
@@ -147,6 +166,17 @@ choice! {
 }
 
 choice! {
+    /// How hair casts shadows.
+    HairShadows {
+        /// Even layers over the depth of all hair.
+        #[default]
+        DeepShadow = "deep-shadow",
+        /// Fewer layers, which follow the shape of the hair as the light sees it.
+        DeepOpacity = "deep-opacity",
+    }
+}
+
+choice! {
     /// A natural hair colour.
     HairPreset {
         /// Nearly all light is absorbed.
@@ -189,7 +219,7 @@ choice! {
 /// Backgrounds with a name.
 pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
 /// Models that the design names and that cannot be simulated yet.
-pub(crate) const PLANNED_MODELS: &[&str] = &["hair-mesh", "super-helix", "rigid-links"];
+pub(crate) const PLANNED_MODELS: &[&str] = &["super-helix", "rigid-links"];
 /// Ways hair touches hair.
 pub(crate) const CONTACTS: &[&str] = &[volume::NAME, "stiction", "repulsion", "edge-collision"];
 /// Ways hair touches hair that the design names and that cannot be simulated yet.

@@ -28,13 +28,14 @@ mod tree;
 mod write;
 
 pub use choices::{
-    BodyShape, Collide, HairPreset, Motion, PLANNED_CONTACTS, Shading, Style, UpAxis, View,
+    BodyShape, Collide, HairPreset, HairShadows, Motion, PLANNED_CONTACTS, Resolution, Shading,
+    Style, UpAxis, View,
 };
 pub use collider::{ColliderShape, ColliderSpec};
 pub use error::{Place, Problem, SceneError};
 pub use scene::{
     Background, BodyFile, BodyScene, BodySource, BuiltInBody, Camera, FieldScene, GroomFile,
-    GroomSource, GroomStyle, HairColor, RenderSettings, Scene, StripScene, Time,
+    GroomSource, GroomStyle, HairColor, HairMeshScene, RenderSettings, Scene, StripScene, Time,
 };
 pub use schema::{KeyInfo, Values};
 pub use write::{keys, reference};

@@ -3,11 +3,14 @@
 use coif::contact::{strand_contact, volume};
 use coif::groom::Fibre;
 use coif::groom::strips::scalp;
+use coif::grow::hair_mesh::Styling;
 use coif::model::ModelSettings;
 use coif::simulation::{Surface, Wind, World};
 use glam::Vec3;
 
-use super::choices::{BodyShape, Collide, HairPreset, Motion, Shading, Style, UpAxis, View};
+use super::choices::{
+    BodyShape, Collide, HairPreset, HairShadows, Motion, Resolution, Shading, Style, UpAxis, View,
+};
 use super::collider::ColliderSpec;
 
 /// Everything that a simulation and its pictures need to know.
@@ -19,6 +22,8 @@ pub struct Scene {
     pub groom: GroomSource,
     /// What the hair is made of. Default: human hair.
     pub fibre: Fibre,
+    /// The volume that the hair grows in, for styles and models that have one.
+    pub hair_mesh: HairMeshScene,
     /// What carries and touches the hair.
     pub body: BodyScene,
     /// How the hair moves. Default: Follow-The-Leader with its own defaults.
@@ -46,6 +51,7 @@ impl Default for Scene {
             title: String::new(),
             groom: GroomSource::default(),
             fibre: Fibre::default(),
+            hair_mesh: HairMeshScene::default(),
             body: BodyScene::default(),
             model: ModelSettings::default(),
             volume: None,
@@ -170,6 +176,30 @@ pub struct GroomFile {
     pub scale: Option<f32>,
     /// The axis that points up. Default: as the file says, else y.
     pub up: Option<UpAxis>,
+}
+
+/// The volume that hair grows in, and what single hairs do inside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HairMeshScene {
+    /// How fine a built-in or fitted mesh is. Default: low.
+    pub resolution: Resolution,
+    /// Whether a built-in mesh may part in locks. Default: false.
+    pub seams: bool,
+    /// How many strands grow in a mesh from a file, 1 to 200000. Default: 10000.
+    pub strands: u32,
+    /// Curl, frizz, clumps and uneven ends.
+    pub styling: Styling,
+}
+
+impl Default for HairMeshScene {
+    fn default() -> Self {
+        Self {
+            resolution: Resolution::default(),
+            seams: false,
+            strands: 10_000,
+            styling: Styling::default(),
+        }
+    }
 }
 
 /// What carries and touches the hair.
@@ -309,6 +339,8 @@ pub struct RenderSettings {
     pub height: u32,
     /// How light meets hair. Default: kajiya-kay.
     pub shading: Shading,
+    /// How hair casts shadows. Default: deep-shadow.
+    pub shadows: HairShadows,
     /// Colour of hair that has no colour of its own. Default: brown.
     pub hair: HairColor,
     /// Where the camera stands. Default: where it sees the body best.
@@ -329,6 +361,7 @@ impl Default for RenderSettings {
             width: 960,
             height: 540,
             shading: Shading::default(),
+            shadows: HairShadows::default(),
             hair: HairColor::Preset(HairPreset::default()),
             camera: Camera::View(View::default()),
             camera_target: None,

@@ -18,27 +18,27 @@ const OVER_EARS: f32 = 0.0015;
 const EAR_REACH: f32 = 0.035;
 
 /// Where the parting runs (m, to the wearer's left of the middle).
-const PARTING: f32 = 0.014;
+pub(crate) const PARTING: f32 = 0.014;
 
 /// How a strand grows, point by point.
-struct Growth<'a> {
-    figure: &'a dyn Figure,
+pub(crate) struct Growth<'a> {
+    pub(crate) figure: &'a dyn Figure,
     /// Extra solid that keeps hair out of the face.
-    shield: fn(Vec3) -> f32,
+    pub(crate) shield: fn(Vec3) -> f32,
     /// Distance to keep from the skin after a few centimetres (m).
-    layer: f32,
+    pub(crate) layer: f32,
     /// Pull of gravity on the direction (1/m).
-    weight: f32,
+    pub(crate) weight: f32,
     /// Pull of the comb on the direction (1/m), at a place and after a length.
-    comb: &'a dyn Fn(Vec3, f32) -> Vec3,
+    pub(crate) comb: &'a dyn Fn(Vec3, f32) -> Vec3,
     /// Says where to cut the strand off.
-    cut: &'a dyn Fn(Vec3, f32) -> bool,
+    pub(crate) cut: &'a dyn Fn(Vec3, f32) -> bool,
 }
 
 impl Growth<'_> {
-    fn grow(&self, root: &Root, start: Vec3, length: f32) -> Vec<Vec3> {
+    pub(crate) fn grow(&self, root: Vec3, start: Vec3, length: f32) -> Vec<Vec3> {
         let step = length / STEPS as f32;
-        let (mut p, mut d) = (root.position, start);
+        let (mut p, mut d) = (root, start);
         let mut line = vec![p];
         for i in 1..=STEPS {
             let along = i as f32 * step;
@@ -79,18 +79,18 @@ fn gradient(f: &dyn Fn(Vec3) -> f32, p: Vec3) -> Vec3 {
 }
 
 /// Hair parts to both sides of the face: an invisible solid in front of it.
-fn face_shield(p: Vec3) -> f32 {
+pub(crate) fn face_shield(p: Vec3) -> f32 {
     let face = ellipsoid(p, Vec3::new(0.0, -0.055, 0.075), Vec3::new(0.061, 0.112, 0.072));
     let throat = ellipsoid(p, Vec3::new(0.0, -0.22, 0.075), Vec3::new(0.050, 0.16, 0.075));
     face.min(throat)
 }
 
-fn no_shield(_: Vec3) -> f32 {
+pub(crate) fn no_shield(_: Vec3) -> f32 {
     1.0
 }
 
 /// The top of the head, where hair whorls (m).
-const CROWN: Vec3 = Vec3::new(0.006, 0.115, -0.050);
+pub(crate) const CROWN: Vec3 = Vec3::new(0.006, 0.115, -0.050);
 
 /// Which side of the parting a root is on.
 fn side_of(root: Vec3, parting: f32) -> f32 {
@@ -154,7 +154,7 @@ pub(super) fn long(
         comb: &comb,
         cut: &|_, _| false,
     };
-    Grown { line: growth.grow(root, start, length.max(0.02)), held: 1 }
+    Grown { line: growth.grow(root.position, start, length.max(0.02)), held: 1 }
 }
 
 /// A bob to the jaw with a fringe to the brows; tips turn in.
@@ -183,7 +183,7 @@ pub(super) fn bob(figure: &dyn Figure, root: &Root, recipe: &Recipe, random: &mu
             comb: &comb,
             cut: &move |p, _| p.y < end && p.z > 0.04,
         };
-        return Grown { line: growth.grow(root, start, 0.17 * scale), held: 1 };
+        return Grown { line: growth.grow(root.position, start, 0.17 * scale), held: 1 };
     }
     let side = side_of(p0, 0.0);
     let end = -0.092 + 0.008 * random.signed() + 0.012 * stray - 0.2 * (scale - 1.0);
@@ -202,11 +202,11 @@ pub(super) fn bob(figure: &dyn Figure, root: &Root, recipe: &Recipe, random: &mu
         comb: &comb,
         cut: &move |p, _| p.y < end,
     };
-    Grown { line: growth.grow(root, start, recipe.length), held: 1 }
+    Grown { line: growth.grow(root.position, start, recipe.length), held: 1 }
 }
 
 /// A bob comes closer to the face than long hair.
-fn bob_shield(p: Vec3) -> f32 {
+pub(crate) fn bob_shield(p: Vec3) -> f32 {
     ellipsoid(p, Vec3::new(0.0, -0.060, 0.080), Vec3::new(0.052, 0.100, 0.062))
 }
 
@@ -235,5 +235,5 @@ pub(super) fn short(
         comb: &move |_, _| comb * 9.0,
         cut: &|_, _| false,
     };
-    Grown { line: growth.grow(root, start, length), held: 1 }
+    Grown { line: growth.grow(root.position, start, length), held: 1 }
 }

@@ -7,7 +7,7 @@
 mod coat;
 mod counts;
 mod fur;
-mod grow;
+pub(crate) mod grow;
 mod locks;
 mod ponytail;
 mod single;
@@ -21,7 +21,8 @@ use rayon::prelude::*;
 
 use self::locks::Locks;
 use crate::figure::Figure;
-use crate::file::{StripScene, Style};
+use crate::file::{HairMeshScene, StripScene, Style};
+use crate::hair_mesh::{self, Cut, Filling};
 use crate::random::Random;
 use crate::roots::{Root, scatter};
 
@@ -44,6 +45,8 @@ pub struct StyleRequest {
     pub strips: StripScene,
     /// What it is made of.
     pub fibre: Fibre,
+    /// The volume it grows in, for styles that have one.
+    pub hair_mesh: HairMeshScene,
 }
 
 /// A strand before locks and resampling: many points, and how many of them the head holds.
@@ -68,7 +71,8 @@ struct Recipe {
     fine_below: Option<f32>,
 }
 
-fn recipe(style: Style, length: Option<f32>) -> Recipe {
+/// `None` for styles that grow in a hair mesh.
+fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
     let (own, grow, locks): (f32, Grow, _) = match style {
         Style::Short => (0.055, grow::short, Some(Locks::tufts())),
         Style::Bob => (0.30, grow::bob, Some(Locks::smooth())),
@@ -84,10 +88,11 @@ fn recipe(style: Style, length: Option<f32>) -> Recipe {
         Style::Coil => (0.20, single::coil, None),
         // Strips do not grow strand by strand: see `strips.rs`.
         Style::Strips => (strips::LENGTH, single::straight, None),
+        Style::HairMeshShort | Style::HairMeshShoulder | Style::HairMeshLong => return None,
     };
     let length = length.unwrap_or(own);
     let coat = matches!(style, Style::Shaggy | Style::Silky);
-    Recipe { length, grow, locks, fine_below: coat.then_some(0.4 * length) }
+    Some(Recipe { length, grow, locks, fine_below: coat.then_some(0.4 * length) })
 }
 
 /// Smallest gap (m) between hair and body in the groom: a little more than the colliders' skin, so
@@ -102,6 +107,9 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     if request.style == Style::Strips {
         return strips::groom(figure, mesh, request);
     }
+    if let Some(cut) = hair_mesh_cut(request.style) {
+        return in_hair_mesh(figure, mesh, cut, request);
+    }
     let normals = mesh.vertex_normals();
     let patch = patch(figure, mesh, request.style);
     let density = |_: usize, p: Vec3| match patch {
@@ -109,7 +117,7 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
         _ => figure.hair_density(p),
     };
     let roots = scatter(mesh, &normals, density, request.strands, request.seed)?;
-    let recipe = recipe(request.style, request.length);
+    let recipe = recipe(request.style, request.length)?;
     // Grow every strand on its own.
     let mut grown: Vec<Grown> = roots
         .par_iter()
@@ -172,6 +180,37 @@ fn taper(groom: &mut Groom) {
     }
 }
 
+/// The built-in hair mesh that a style grows in.
+fn hair_mesh_cut(style: Style) -> Option<Cut> {
+    match style {
+        Style::HairMeshShort => Some(Cut::Short),
+        Style::HairMeshShoulder => Some(Cut::Shoulder),
+        Style::HairMeshLong => Some(Cut::Long),
+        _ => None,
+    }
+}
+
+fn in_hair_mesh(
+    figure: &dyn Figure,
+    mesh: &TriangleMesh,
+    cut: Cut,
+    request: &StyleRequest,
+) -> Option<Groom> {
+    let HairMeshScene { resolution, seams, .. } = request.hair_mesh;
+    let volume = hair_mesh::built_in(figure, mesh, cut, resolution, request.length, seams)?;
+    let points = request.particles.map_or(request.points, |total| {
+        (total as f32 / request.strands as f32).round().clamp(2.0, 200.0) as usize
+    });
+    let filling = Filling {
+        strands: request.strands,
+        points,
+        seed: request.seed,
+        fibre: request.fibre,
+        look: &request.hair_mesh,
+    };
+    hair_mesh::filled(volume, mesh, Some(figure), Some(figure), &filling)
+}
+
 /// Where the roots are, if they are not all over: centre and radius (m).
 fn patch(figure: &dyn Figure, mesh: &TriangleMesh, style: Style) -> Option<(Vec3, f32)> {
     let (towards, radius) = match style {
@@ -214,13 +253,13 @@ fn colors(
 }
 
 /// A collider at rest, ready for many questions.
-struct Solid {
+pub(crate) struct Solid {
     collider: MovingCollider,
     grown: Shape,
     shape_from_world: RigidTransform,
 }
 
-fn solids(colliders: &[Collider]) -> Vec<Solid> {
+pub(crate) fn solids(colliders: &[Collider]) -> Vec<Solid> {
     let still = |c: &Collider| Solid {
         collider: MovingCollider {
             shape: c.shape,
@@ -236,7 +275,7 @@ fn solids(colliders: &[Collider]) -> Vec<Solid> {
 
 /// Moves points out of the surface and out of the colliders. Points near the root may be as close
 /// as their distance from it allows.
-fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usize) {
+pub(crate) fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usize) {
     let mut from_root = 0.0;
     for i in 1..line.len() {
         from_root += line[i].distance(line[i - 1]);
@@ -263,7 +302,7 @@ fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usiz
 }
 
 /// `points` points at equal arc length along a line.
-fn resampled(line: &[Vec3], points: usize) -> Vec<Vec3> {
+pub(crate) fn resampled(line: &[Vec3], points: usize) -> Vec<Vec3> {
     let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
     let mut out = Vec::with_capacity(points);
     let (mut segment, mut passed) = (0, 0.0);
@@ -300,6 +339,7 @@ mod tests {
             length: None,
             strips: StripScene::default(),
             fibre: Fibre::default(),
+            hair_mesh: HairMeshScene::default(),
         }
     }
 

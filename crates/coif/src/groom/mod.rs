@@ -1,8 +1,9 @@
-//! Hair as it was made: strands, roots on the scalp, fibre material, strips.
+//! Hair as it was made: strands, roots on the scalp, fibre material, strips, hair meshes.
 //!
 //! A groom never changes while it is simulated; a model copies what it needs into its own layout.
 
 mod fibre;
+pub mod hair_mesh;
 mod resample;
 mod roots;
 mod strands;
@@ -10,8 +11,11 @@ pub mod strips;
 mod validate;
 
 pub use fibre::Fibre;
+pub use hair_mesh::HairMesh;
 pub use roots::RootBinding;
 pub use strands::Strands;
+
+use std::sync::Arc;
 
 use glam::Vec3;
 
@@ -34,6 +38,8 @@ pub struct Groom {
     pub fibre: Fibre,
     /// The strips that the strands lie in, if the hair was made as strips.
     pub strips: Option<Box<strips::Strips>>,
+    /// The volume that the strands grow in, if the groom was made of one.
+    pub hair_mesh: Option<Arc<HairMesh>>,
 }
 
 impl Groom {
@@ -49,6 +55,7 @@ impl Groom {
             roots: Vec::new(),
             fibre,
             strips: None,
+            hair_mesh: None,
         }
     }
 }

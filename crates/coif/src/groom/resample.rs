@@ -27,6 +27,7 @@ impl Groom {
             roots: self.roots.clone(),
             fibre: self.fibre,
             strips: self.strips.clone(),
+            hair_mesh: self.hair_mesh.clone(),
         };
         let mut line = Vec::with_capacity(points);
         for s in 0..self.strands.strand_count() {

@@ -1,3 +1,8 @@
-//! From few simulated shapes to many rendered ones.
+//! From what was simulated to every rendered hair.
+//!
+//! A method knows how hairs lie in the rest shape of what carries them, and takes them along when that
+//! moves. It does not move anything by itself, and it is not part of a step: it runs when hair is shown
+//! or written.
 
+pub mod hair_mesh;
 pub mod strips;

@@ -6,6 +6,7 @@ pub mod cantilever;
 mod chains;
 pub mod explicit_spring;
 pub mod follow_the_leader;
+pub mod hair_mesh;
 pub mod mass_spring;
 pub mod position_based;
 
@@ -151,6 +152,8 @@ pub enum ModelSettings {
     MassSpring(mass_spring::Settings),
     /// `cantilever`
     Cantilever(cantilever::Settings),
+    /// `hair-mesh`
+    HairMesh(hair_mesh::Settings),
 }
 
 impl Default for ModelSettings {
@@ -167,6 +170,7 @@ impl ModelSettings {
         explicit_spring::NAME,
         mass_spring::NAME,
         cantilever::NAME,
+        hair_mesh::NAME,
     ];
 
     /// The word that chooses this model.
@@ -177,6 +181,7 @@ impl ModelSettings {
             Self::ExplicitSpring(_) => explicit_spring::NAME,
             Self::MassSpring(_) => mass_spring::NAME,
             Self::Cantilever(_) => cantilever::NAME,
+            Self::HairMesh(_) => hair_mesh::NAME,
         }
     }
 
@@ -188,6 +193,7 @@ impl ModelSettings {
             explicit_spring::NAME => Ok(Self::ExplicitSpring(Default::default())),
             mass_spring::NAME => Ok(Self::MassSpring(Default::default())),
             cantilever::NAME => Ok(Self::Cantilever(Default::default())),
+            hair_mesh::NAME => Ok(Self::HairMesh(Default::default())),
             _ => Err(Error::UnknownName {
                 kind: "model",
                 name: name.into(),
@@ -214,6 +220,9 @@ impl ModelSettings {
             }
             Self::Cantilever(settings) => {
                 Ok(Box::new(cantilever::Cantilever::new(groom, settings)?))
+            }
+            Self::HairMesh(settings) => {
+                Ok(Box::new(hair_mesh::HairMeshModel::new(groom, settings, gravity)?))
             }
         }
     }

@@ -107,6 +107,13 @@ impl Simulation {
         let touched = |surface| SurfaceField::new(&body, surface, in_parts);
         let surface = world.surface.as_ref().map(touched).transpose()?;
         let volume = world.volume.as_ref().map(Volume::new).transpose()?;
+        if volume.is_some() && model.samples().is_none() {
+            return Err(Error::UnknownName {
+                kind: "contact for this model",
+                name: volume::NAME.into(),
+                expected: "a model with a particle for each point".into(),
+            });
+        }
         let touch = |settings| HairTouch::new(&groom, settings, &mut *model);
         let hair = world.hair.as_ref().map(touch).transpose()?;
         let mut simulation = Self {

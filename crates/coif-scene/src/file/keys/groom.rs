@@ -1,7 +1,7 @@
 //! The keys of `[groom]` and `[groom.fibre]`.
 
 use super::{MAX_SEED, key};
-use crate::file::choices::{Style, UpAxis};
+use crate::file::choices::{Resolution, Style, UpAxis};
 use crate::file::scene::{GroomFile, GroomSource, GroomStyle, Scene, StripScene};
 use crate::file::schema::{Key, Kind};
 
@@ -277,4 +277,69 @@ pub(super) const FIBRE: &[Key<Scene>] = &[
     fibre!(shear_modulus, "Pa", 1e3..=1e12, "Shear modulus: resists twisting."),
     fibre!(damping, "s", 0.0..=1.0, "Internal friction, as a time: stress from strain rate."),
     fibre!(friction, "", 0.0..=10.0, "Coulomb friction against skin."),
+];
+
+/// A key of `[groom.hair_mesh]` that says what single hairs do.
+macro_rules! styling {
+    ($field:ident, $unit:literal, $min:literal..=$max:literal, $meaning:literal) => {
+        key(
+            stringify!($field),
+            $unit,
+            $meaning,
+            Kind::Number {
+                min: $min,
+                max: $max,
+                get: |s| Some(s.hair_mesh.styling.$field),
+                set: |s, v| s.hair_mesh.styling.$field = v,
+            },
+        )
+    };
+}
+
+pub(super) const HAIR_MESH: &[Key<Scene>] = &[
+    key(
+        "resolution",
+        "",
+        "How fine the mesh is that is built in, or fitted to a groom.",
+        Kind::Choice {
+            what: "resolution",
+            names: Resolution::NAMES,
+            planned: &[],
+            get: |s| Some(s.hair_mesh.resolution.name()),
+            set: |s, i| s.hair_mesh.resolution = Resolution::ALL[i],
+        },
+    ),
+    key(
+        "seams",
+        "",
+        "Whether a built-in mesh may part in locks and close again.",
+        Kind::Bool { get: |s| Some(s.hair_mesh.seams), set: |s, v| s.hair_mesh.seams = v },
+    ),
+    key(
+        "strands",
+        "",
+        "How many strands grow in a mesh from a file; for a style it is groom.strands.",
+        Kind::Integer {
+            min: 1,
+            max: 200_000,
+            get: |s| Some(s.hair_mesh.strands.into()),
+            set: |s, v| s.hair_mesh.strands = v as u32,
+        },
+    ),
+    styling!(curl, "m", 0.0..=0.1, "Radius of curls; 0 leaves hair straight."),
+    styling!(curl_length, "m", 0.001..=1.0, "Length of hair in one turn of a curl."),
+    styling!(frizz, "m", 0.0..=0.1, "How far single hairs wander at the tip."),
+    styling!(
+        clump,
+        "",
+        0.0..=1.0,
+        "How far hairs close in on the middle of their clump at the tip."
+    ),
+    styling!(clump_size, "m", 0.001..=1.0, "Distance between neighbouring clumps at the scalp."),
+    styling!(
+        length_variation,
+        "",
+        0.0..=0.95,
+        "How much shorter than its bundle the shortest hair is, as a share."
+    ),
 ];

@@ -15,7 +15,7 @@ mod render;
 use body::BODY;
 use collider::COLLIDER_KEYS;
 use contact::{EDGE_COLLISION, REPULSION, STICTION, VOLUME};
-use groom::{FIBRE, GROOM};
+use groom::{FIBRE, GROOM, HAIR_MESH};
 use model::MODEL;
 use render::RENDER;
 
@@ -45,6 +45,12 @@ pub(crate) const SECTIONS: &[SceneSection] = &[
         path: "groom.fibre",
         meaning: "What one fibre is made of. Human hair unless said otherwise.",
         keys: FIBRE,
+    },
+    Section {
+        path: "groom.hair_mesh",
+        meaning: "A volume that hair grows in: for the styles hair-mesh-*, for a groom file that is a \
+                  hair mesh (OBJ), and for the model hair-mesh, which fits one to any other groom.",
+        keys: HAIR_MESH,
     },
     Section {
         path: "body",

@@ -2,7 +2,9 @@
 //! which models take them.
 
 use coif::model::follow_the_leader::{self, Ends};
-use coif::model::{ModelSettings, cantilever, explicit_spring, mass_spring, position_based};
+use coif::model::{
+    ModelSettings, cantilever, explicit_spring, hair_mesh, mass_spring, position_based,
+};
 
 use super::key;
 use crate::file::choices::PLANNED_MODELS;
@@ -47,6 +49,7 @@ fn shared(scene: &Scene) -> Option<Shared<f32, bool>> {
         ModelSettings::ExplicitSpring(m) => (m.damping, m.hold_shape),
         ModelSettings::MassSpring(m) => (m.damping, m.hold_shape),
         ModelSettings::Cantilever(m) => (m.damping, m.hold_shape),
+        ModelSettings::HairMesh(m) => (m.damping, m.hold_shape),
         _ => return None,
     };
     Some(Shared { damping, hold_shape })
@@ -59,6 +62,7 @@ fn shared_mut(scene: &mut Scene, change: impl FnOnce(Shared<&mut f32, &mut bool>
         ModelSettings::ExplicitSpring(m) => (&mut m.damping, &mut m.hold_shape),
         ModelSettings::MassSpring(m) => (&mut m.damping, &mut m.hold_shape),
         ModelSettings::Cantilever(m) => (&mut m.damping, &mut m.hold_shape),
+        ModelSettings::HairMesh(m) => (&mut m.damping, &mut m.hold_shape),
         _ => return,
     };
     change(Shared { damping, hold_shape });
@@ -140,6 +144,71 @@ fn beams_mut(scene: &mut Scene, change: impl FnOnce(&mut cantilever::Settings)) 
     if let ModelSettings::Cantilever(settings) = &mut scene.model {
         change(settings);
     }
+}
+
+fn mesh(scene: &Scene) -> Option<&hair_mesh::Settings> {
+    match &scene.model {
+        ModelSettings::HairMesh(settings) => Some(settings),
+        _ => None,
+    }
+}
+
+fn mesh_mut(scene: &mut Scene, change: impl FnOnce(&mut hair_mesh::Settings)) {
+    if let ModelSettings::HairMesh(settings) = &mut scene.model {
+        change(settings);
+    }
+}
+
+/// A number of the hair mesh.
+macro_rules! mesh_number {
+    ($name:literal, $field:ident, $unit:literal, $range:expr, $meaning:literal) => {
+        key(
+            $name,
+            $unit,
+            $meaning,
+            Kind::Number {
+                min: *$range.start(),
+                max: *$range.end(),
+                get: |s| mesh(s).map(|m| m.$field),
+                set: |s, v| mesh_mut(s, |m| m.$field = v),
+            },
+        )
+        .of_models(&[hair_mesh::NAME])
+    };
+}
+
+/// A count of the hair mesh.
+macro_rules! mesh_count {
+    ($name:literal, $field:ident, $most:literal, $meaning:literal) => {
+        key(
+            $name,
+            "",
+            $meaning,
+            Kind::Integer {
+                min: 1,
+                max: $most,
+                get: |s| mesh(s).map(|m| m.$field.into()),
+                set: |s, v| mesh_mut(s, |m| m.$field = v as u32),
+            },
+        )
+        .of_models(&[hair_mesh::NAME])
+    };
+}
+
+/// A switch of the hair mesh.
+macro_rules! mesh_switch {
+    ($name:literal, $field:ident, $meaning:literal) => {
+        key(
+            $name,
+            "",
+            $meaning,
+            Kind::Bool {
+                get: |s| mesh(s).map(|m| m.$field),
+                set: |s, v| mesh_mut(s, |m| m.$field = v),
+            },
+        )
+        .of_models(&[hair_mesh::NAME])
+    };
 }
 
 pub(super) const MODEL: &[Key<Scene>] = &[
@@ -509,6 +578,105 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         },
     )
     .of_models(&[cantilever::NAME]),
+    mesh_number!(
+        "bulk_density",
+        density,
+        "kg/m^3",
+        1e-3..=1e4,
+        "Mass of hair per volume of the hair mesh, air included."
+    ),
+    mesh_number!(
+        "along_modulus",
+        along_modulus,
+        "Pa",
+        1.0..=1e9,
+        "Stress per stretch along the hair."
+    ),
+    mesh_number!(
+        "across_modulus",
+        across_modulus,
+        "Pa",
+        1e-3..=1e9,
+        "Stress per stretch across the hair: how bundles keep their width."
+    ),
+    mesh_number!(
+        "shear_modulus",
+        shear_modulus,
+        "Pa",
+        1e-3..=1e9,
+        "Stress per shear: how hard hairs slide along each other, and so how hard a bundle bends."
+    ),
+    mesh_number!(
+        "bulk_modulus",
+        bulk_modulus,
+        "Pa",
+        0.0..=1e9,
+        "Stress per change of volume; 0 leaves the volume force out."
+    ),
+    mesh_number!(
+        "bending",
+        bending,
+        "N",
+        0.0..=1e6,
+        "Bending moment per curvature and cross-section: how hard hairs bend one by one."
+    ),
+    mesh_number!(
+        "friction_time",
+        friction_time,
+        "s",
+        0.0..=10.0,
+        "Internal friction as a time: stress per rate of strain is this times the modulus."
+    ),
+    mesh_switch!(
+        "minimise",
+        minimise,
+        "Whether what contact does to outer vertices is spread over the mesh."
+    ),
+    mesh_switch!(
+        "clear_inside",
+        clear_inside,
+        "Whether vertices that are inside the body after that are brought out too."
+    ),
+    mesh_switch!(
+        "self_collision",
+        self_collision,
+        "Whether bundles that are not neighbours collide."
+    ),
+    mesh_number!(
+        "seam_strength",
+        seam_strength,
+        "Pa",
+        1e-3..=1e9,
+        "Stress that a seam bears before it opens."
+    ),
+    mesh_number!(
+        "seam_gap",
+        seam_gap,
+        "m",
+        1e-5..=1.0,
+        "How wide a seam gapes when it opens; it closes again at half of that."
+    ),
+    mesh_number!(
+        "seam_speed",
+        seam_speed,
+        "m/s",
+        0.0..=100.0,
+        "Speed of its sides below which an open seam closes."
+    ),
+    mesh_count!(
+        "parts",
+        parts,
+        1000,
+        "Parts of a step, all alike: more follow a fast body better."
+    ),
+    mesh_number!(
+        "tolerance",
+        tolerance,
+        "m/s",
+        1e-7..=1.0,
+        "Error of velocities at which the solver stops."
+    ),
+    mesh_count!("most_iterations", most_iterations, 10_000, "Most iterations of the solver."),
 ];
 
 #[cfg(test)]

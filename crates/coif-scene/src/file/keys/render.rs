@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::key;
-use crate::file::choices::{BACKGROUNDS, HairPreset, Shading, View};
+use crate::file::choices::{BACKGROUNDS, HairPreset, HairShadows, Shading, View};
 use crate::file::scene::{Background, Camera, HairColor, Scene};
 use crate::file::schema::{Key, Kind, NameOrColorAccess};
 
@@ -40,6 +40,19 @@ pub(super) const RENDER: &[Key<Scene>] = &[
             planned: &["marschner"],
             get: |s| Some(s.render.shading.name()),
             set: |s, i| s.render.shading = Shading::ALL[i],
+        },
+    ),
+    key(
+        "shadows",
+        "",
+        "How hair casts shadows on hair and skin: deep shadow maps, or deep opacity maps, whose layers \
+         follow the shape of the hair.",
+        Kind::Choice {
+            what: "shadows",
+            names: HairShadows::NAMES,
+            planned: &[],
+            get: |s| Some(s.render.shadows.name()),
+            set: |s, i| s.render.shadows = HairShadows::ALL[i],
         },
     ),
     key(

@@ -1,0 +1,156 @@
+//! `hair-mesh`: whole steps of a hair mesh, one a frame at 30 frames a second, on a head that shakes no
+//! and nods. The reference is the textbook's version of forces and solve alone, through the same motion.
+//!
+//! The first rows are the sizes of `wu2016`; the others grow the number of vertices at the same length of
+//! hair. The paper's own figure is 16 microseconds per vertex and step on one core of 2011.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use coif::groom::HairMesh;
+use coif::model::hair_mesh::plain::PlainMesh;
+use coif::model::hair_mesh::{MeshDynamics, MeshTimes, Settings};
+use coif::simulation::{World, hash_positions};
+use glam::{Quat, Vec3};
+
+use super::{Benchmark, Detail, Row, Setting, bandwidth, seconds};
+use crate::failure::Failure;
+use crate::shaken_mesh::{STEP, ShakenMesh};
+use crate::threads::with_threads;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    name: "hair-mesh",
+    about: "Hair meshes: 215 to 50,000 vertices on a shaken head, one step a frame",
+    run,
+};
+
+/// Steps in one timed piece.
+const STEPS: usize = 10;
+
+/// Largest mesh that the textbook's version is timed with at every repetition.
+const SMALL: usize = 3000;
+
+/// The sizes of the paper: row, scene, resolution.
+const SIZES: [(&str, &str, &str); 5] = [
+    ("short-215", "hair-mesh-short", "low"),
+    ("shoulder-361", "hair-mesh-shoulder", "low"),
+    ("long-361", "hair-mesh-long", "low"),
+    ("shoulder-2250", "hair-mesh-shoulder", "high"),
+    ("long-2305", "hair-mesh-long", "high"),
+];
+
+/// A box of hair behind the head: row, root polygons, layers.
+const GROWTH: [(&str, [usize; 2], usize); 3] =
+    [("grown-5k", [19, 16], 14), ("grown-15k", [30, 24], 19), ("grown-50k", [46, 44], 23)];
+
+fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    let mut first: Option<f64> = None;
+    for (name, mesh) in meshes(setting)? {
+        let (row, times, iterations) = with_threads(1, || measure(name, &mesh, setting))?;
+        let base = *first.get_or_insert(row.ns_per_particle_step);
+        let total = times.forces + times.solve + times.collision + times.minimise + times.rest;
+        let shares = BTreeMap::from([
+            ("forces", times.forces / total),
+            ("solve", times.solve / total),
+            ("collision", times.collision / total),
+            ("minimisation", times.minimise / total),
+            ("rest", times.rest / total),
+        ]);
+        setting.add_detail(Detail {
+            row: row.name.clone(),
+            threads: 1,
+            seconds_per_frame: row.ms_per_frame * 1e-3,
+            shares,
+            parts_per_frame: 1,
+            most_iterations: iterations,
+            peak_memory_bytes: None,
+            growth: Some(row.ns_per_particle_step / base),
+        });
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// The meshes to measure, smallest first.
+fn meshes(setting: &Setting) -> Result<Vec<(&'static str, ShakenMesh)>, Failure> {
+    let mut all = Vec::new();
+    for (name, scene, resolution) in SIZES {
+        if setting.wants(name) {
+            all.push((name, ShakenMesh::built_in(scene, resolution)?));
+        }
+    }
+    for (name, cells, layers) in GROWTH {
+        if !setting.quick && setting.wants(name) {
+            let bust = ShakenMesh::built_in("hair-mesh-short", "low")?;
+            all.push((name, ShakenMesh { mesh: Arc::new(block(cells, layers)), ..bust }));
+        }
+    }
+    Ok(all)
+}
+
+/// Hair from the back of the head down to the shoulders.
+fn block(cells: [usize; 2], layers: usize) -> HairMesh {
+    let mut mesh = HairMesh::block(cells, layers, Vec3::new(0.2, 0.35, 0.12), false);
+    for p in mesh.columns.positions_mut() {
+        *p = Quat::from_rotation_x(std::f32::consts::PI) * *p + Vec3::new(0.0, 0.05, -0.16);
+    }
+    mesh
+}
+
+fn measure(
+    name: &str,
+    shaken: &ShakenMesh,
+    setting: &Setting,
+) -> Result<(Row, MeshTimes, u32), Failure> {
+    let gravity = World::default().gravity;
+    let settings = Settings::default();
+    let mesh = &*shaken.mesh;
+    let mut hair = MeshDynamics::new(mesh, &settings, gravity)?;
+    let mut plain = PlainMesh::new(mesh, &settings, gravity)?;
+    let (n, columns) = (mesh.vertex_count(), mesh.column_count());
+    let mut broken = vec![false; columns];
+    let (mut best, mut iterations, mut count) = ([f64::INFINITY; 2], 0, 0u32);
+    for piece in 0..=setting.repetitions() {
+        let time = |step: usize| Some((piece * STEPS + step) as f32 * STEP);
+        let steps: Vec<_> = (0..STEPS).map(|i| shaken.step(time(i), time(i + 1))).collect();
+        let fast = seconds(|| {
+            for step in &steps {
+                iterations += step.advance(&mut hair, &mut broken).solve.iterations;
+                count += 1;
+            }
+        });
+        // A step of the textbook takes long with a large mesh: two are enough to know how long.
+        let plain_steps = if n < SMALL { STEPS } else { 2 };
+        let slow = if n < SMALL || piece < 2 {
+            seconds(|| {
+                for step in &steps[..plain_steps] {
+                    plain.step(STEP, gravity, step.pose);
+                }
+            }) / plain_steps as f64
+        } else {
+            f64::INFINITY
+        };
+        // The first piece warms up.
+        if piece > 0 {
+            best = [best[0].min(fast / STEPS as f64), best[1].min(slow)];
+        }
+    }
+    let positions: Vec<Vec3> = hair.positions().iter().map(|&p| p.into()).collect();
+    // What must move per iteration is the matrix, read twice: for the product and the preconditioner.
+    let mean = f64::from(iterations) / f64::from(count.max(1));
+    let bytes = hair.matrix_bytes() as f64 / n as f64 * (2.0 * mean + 2.0);
+    let row = Row {
+        name: name.into(),
+        strands: 0,
+        particles: n,
+        threads: 1,
+        ns_per_particle_step: best[0] * 1e9 / n as f64,
+        ms_per_frame: best[0] * 1e3,
+        reference_ratio: best[1] / best[0],
+        reference: "textbook: sparse matrix, conjugate gradient, no contact",
+        memory_limit_ns: Some(bytes / bandwidth::measure(1)? * 1e9),
+        state_hash: format!("{:016x}", hash_positions(&positions)),
+    };
+    Ok((row, *hair.times(), mean.round() as u32))
+}

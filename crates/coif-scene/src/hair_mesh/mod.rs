@@ -1,0 +1,274 @@
+//! Built-in hair meshes: short, to the shoulders and long, in three resolutions, and the hair in them.
+//!
+//! A layout says which polygons there are, the scalp where their corners are, the columns which way they
+//! grow. Any hair mesh, built in or from a file, is filled with strands by [`filled`].
+
+mod layout;
+mod scalp;
+mod track;
+
+use coif::body::{ClosestTriangle, TriangleMesh};
+use coif::groom::hair_mesh::HairMesh;
+use coif::groom::{Fibre, Groom, Strands};
+use coif::grow::hair_mesh::{Growth, scatter};
+use glam::Vec3;
+use rayon::prelude::*;
+
+use self::layout::Layout;
+use self::scalp::Scalp;
+use self::track::Track;
+use crate::figure::Figure;
+use crate::file::{HairMeshScene, Resolution};
+use crate::implicit::smoothstep;
+use crate::style::{keep_out, solids};
+
+/// Length of a built-in hair mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// A few centimetres.
+    Short,
+    /// To the shoulders, parted.
+    Shoulder,
+    /// Down the back, parted.
+    Long,
+}
+
+impl Cut {
+    /// From the top of the head to the ends (m); for short hair the length on top.
+    fn length(self) -> f32 {
+        match self {
+            Self::Short => 0.065,
+            Self::Shoulder => 0.275,
+            Self::Long => 0.43,
+        }
+    }
+}
+
+/// Height of the top of the head (m), from which lengths count.
+const TOP: f32 = 0.115;
+
+/// Layers are thinner near the root, where columns turn from the skin to their track: the k-th of n ends
+/// at (k / n) to this power.
+const EARLY: f32 = 1.35;
+
+/// Rounds of opening folds: near the roots, and where tracks come close to each other.
+const UNTANGLING: usize = 1000;
+
+/// How low the ground of short hair goes (m), before its length.
+const SHORT_END: f32 = -0.02;
+
+/// How far parted hair stands off the head (m): at the hair line, and how much more at the slit.
+const INNER: f32 = 0.004;
+const VOLUME: f32 = 0.022;
+
+/// How a strand comes from the skin to its place in a mesh whose flat root polygons lie below it: over
+/// this length (m).
+const ROOT_REACH: f32 = 0.05;
+
+fn layout(cut: Cut, resolution: Resolution) -> Layout {
+    let layout =
+        |along, fan, rings, layers, vertices| Layout { along, fan, rings, layers, vertices };
+    match (cut, resolution) {
+        (Cut::Short, Resolution::Low) => layout(3, 2, 4, 4, 215),
+        (Cut::Short, Resolution::Medium) => layout(5, 2, 5, 5, 450),
+        (Cut::Short, Resolution::High) => layout(9, 4, 7, 7, 1_400),
+        (Cut::Shoulder, Resolution::Low) => layout(4, 2, 3, 8, 361),
+        (Cut::Shoulder, Resolution::Medium) => layout(6, 2, 4, 11, 850),
+        (Cut::Shoulder, Resolution::High) => layout(9, 2, 6, 15, 2_250),
+        (Cut::Long, Resolution::Low) => layout(3, 2, 3, 10, 361),
+        (Cut::Long, Resolution::Medium) => layout(6, 2, 4, 13, 960),
+        (Cut::Long, Resolution::High) => layout(9, 2, 6, 15, 2_305),
+    }
+}
+
+/// A built-in hair mesh on a figure, of which `mesh` is the mesh. `length` (m) is measured from the top of
+/// the head. With `seams` it may part in locks. `None` if there is no place for hair.
+pub fn built_in(
+    figure: &dyn Figure,
+    mesh: &TriangleMesh,
+    cut: Cut,
+    resolution: Resolution,
+    length: Option<f32>,
+    seams: bool,
+) -> Option<HairMesh> {
+    let layout = layout(cut, resolution);
+    let plan = layout.plan();
+    let scalp = Scalp::new(figure, mesh)?;
+    let length = length.unwrap_or(cut.length());
+    let end = if cut == Cut::Short { SHORT_END - length } else { TOP - length };
+    let tracks: Vec<(Track, f32)> = plan
+        .tracks
+        .par_iter()
+        .map(|&(parting, around)| {
+            let on_scalp = scalp.track(parting, around);
+            let to_line: f32 = on_scalp.windows(2).map(|w| w[0].distance(w[1])).sum();
+            (Track::new(figure, cut, on_scalp, end), to_line)
+        })
+        .collect();
+    let lines: Vec<Vec<Vec3>> = plan
+        .spots
+        .par_iter()
+        .map(|spot| {
+            let (track, to_line) = &tracks[spot.step];
+            let start = to_line * spot.outwards;
+            let root = track.at(start, 0.0);
+            let whole = match cut {
+                Cut::Short => length * (0.42 + 0.58 * smoothstep(0.03, 0.105, root.y)),
+                _ => track.length() - start,
+            };
+            (0..spot.vertices)
+                .map(|k| {
+                    let along = whole * (k as f32 / layout.layers as f32).powf(EARLY);
+                    track.at(start + along, height(cut, spot.outwards, root, along, whole))
+                })
+                .collect()
+        })
+        .collect();
+    let mut columns = Strands::new();
+    for line in &lines {
+        columns.push(line);
+    }
+    let mut whole =
+        HairMesh { columns, bundles: plan.bundles, seams: Vec::new(), roots: Vec::new() };
+    // Open what is still folded, and keep it out of the body.
+    let solids = solids(&figure.colliders());
+    let keep = |p: Vec3| {
+        let mut line = [p + Vec3::X, p];
+        keep_out(figure, &solids, &mut line, 1);
+        if line[1].is_finite() { line[1] } else { p }
+    };
+    if whole.untangle(UNTANGLING, keep) > 0 {
+        // Better a vertex that grazes the body than a fold.
+        whole.untangle(UNTANGLING, |p| p);
+    }
+    if !seams {
+        return Some(whole);
+    }
+    // Every second line outwards may open.
+    let edges: Vec<[u32; 2]> = plan.spokes.iter().skip(1).step_by(2).flatten().copied().collect();
+    Some(whole.cut(&edges, whole_until(layout.layers)))
+}
+
+/// How high above its track (m) a column is, that starts at `outwards` of the way from slit to hair line,
+/// after some of its whole length.
+fn height(cut: Cut, outwards: f32, root: Vec3, along: f32, whole: f32) -> f32 {
+    let rise = |reach: f32| 1.0 - (-along / reach).exp();
+    match cut {
+        Cut::Short => {
+            let top = smoothstep(0.03, 0.105, root.y);
+            (0.006 + 0.012 * top) * rise(0.012) + (0.10 + 0.06 * top) * along
+        }
+        Cut::Shoulder | Cut::Long => {
+            let ends = 1.0 - 0.45 * smoothstep(0.5, 1.0, along / whole);
+            (INNER + VOLUME * (1.0 - outwards)) * rise(0.012 + 0.014 * (1.0 - outwards)) * ends
+        }
+    }
+}
+
+/// The first level on which locks may part: a third of the way.
+fn whole_until(layers: usize) -> u32 {
+    (layers as u32 / 3).max(1)
+}
+
+/// What to fill a hair mesh with.
+pub struct Filling<'a> {
+    /// How many strands.
+    pub strands: usize,
+    /// Points on each of them.
+    pub points: usize,
+    /// Seed of everything random about them.
+    pub seed: u64,
+    /// What they are made of.
+    pub fibre: Fibre,
+    /// What single hairs do.
+    pub look: &'a HairMeshScene,
+}
+
+/// Grows strands in a valid hair mesh over a body: each from the body's skin. `scalp` says where hair grows,
+/// `solid` keeps it out of the body. `None` if there is no room.
+pub fn filled(
+    mut hair_mesh: HairMesh,
+    body: &TriangleMesh,
+    scalp: Option<&dyn Figure>,
+    solid: Option<&dyn Figure>,
+    filling: &Filling<'_>,
+) -> Option<Groom> {
+    hair_mesh.bind(body).ok()?;
+    let density = |p: Vec3| scalp.map_or(1.0, |f| f.hair_density(p));
+    let roots = scatter(&hair_mesh, filling.strands, filling.seed, density);
+    let growth =
+        Growth { points: filling.points, seed: filling.seed, styling: filling.look.styling };
+    let mut strands = growth.grow(&hair_mesh, &roots);
+    let skin = ClosestTriangle::new(body)?;
+    let solids = solid.map(|f| solids(&f.colliders()));
+    let mut lines: Vec<&mut [Vec3]> = Vec::with_capacity(roots.len());
+    let mut rest = strands.positions_mut();
+    while !rest.is_empty() {
+        let (line, others) = rest.split_at_mut(filling.points.max(2));
+        lines.push(line);
+        rest = others;
+    }
+    lines.par_iter_mut().for_each(|line| {
+        // Start on the skin, and come to the place in the mesh by and by.
+        let lift = skin.closest(line[0]).point - line[0];
+        let (mut passed, mut before) = (0.0f32, line[0]);
+        for p in line.iter_mut() {
+            passed += p.distance(before);
+            before = *p;
+            let t = (passed / ROOT_REACH).min(1.0);
+            *p += lift * (1.0 - t * t * (3.0 - 2.0 * t));
+        }
+        if let (Some(figure), Some(solids)) = (solid, &solids) {
+            keep_out(figure, solids, line, 1);
+        }
+    });
+    if strands.is_empty() {
+        return None;
+    }
+    let mut groom = Groom::new(strands, filling.fibre);
+    groom.bind(body).ok()?;
+    for s in 0..groom.strands.strand_count() {
+        let points = groom.strands.points_of(s);
+        let n = points.len();
+        for (i, r) in groom.radius[points].iter_mut().enumerate() {
+            let along = i as f32 / (n - 1) as f32;
+            *r *= 1.0 - 0.75 * ((along - 0.55) / 0.45).max(0.0);
+        }
+    }
+    groom.hair_mesh = Some(std::sync::Arc::new(hair_mesh));
+    Some(groom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bust::Bust;
+    use crate::figure;
+
+    const ALL: [Cut; 3] = [Cut::Short, Cut::Shoulder, Cut::Long];
+
+    #[test]
+    fn built_in_meshes_are_valid_and_have_the_vertices_of_the_paper() {
+        let head = figure::mesh(&Bust, 0.006);
+        let mut counts = Vec::new();
+        for cut in ALL {
+            for &resolution in Resolution::ALL {
+                for seams in [false, true] {
+                    let mesh = built_in(&Bust, &head, cut, resolution, None, seams).unwrap();
+                    let what = format!("{cut:?} {resolution:?}, seams {seams}");
+                    mesh.validate().unwrap_or_else(|e| panic!("{what}: {e}"));
+                    let triangles = mesh.bundles.iter().filter(|b| b.corners() == 3).count();
+                    assert!(triangles > 0 && triangles < mesh.bundles.len(), "{what}");
+                    assert_eq!(mesh.seams.is_empty(), !seams);
+                    if !seams {
+                        println!("{what}: {} vertices", mesh.vertex_count());
+                        counts.push(mesh.vertex_count());
+                    }
+                }
+            }
+        }
+        for wanted in [215, 361, 2305] {
+            assert!(counts.contains(&wanted), "{wanted} is not among {counts:?}");
+        }
+    }
+}

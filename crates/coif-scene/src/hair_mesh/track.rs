@@ -1,0 +1,154 @@
+//! The ground over which columns of the built-in hair meshes go.
+//!
+//! All columns of one step around the head share a track: from the parting over the scalp to the hair line
+//! and on to where the hair ends. They differ in where they start and how high above it they are, so
+//! that they cannot cross: hair from near the parting lies over hair from near the hair line.
+
+use glam::Vec3;
+
+use super::Cut;
+use crate::figure::Figure;
+use crate::implicit::smoothstep;
+use crate::style::grow::face_shield;
+
+/// Distance between points of a track (m).
+const STEP: f32 = 0.002;
+
+/// Longest track (m).
+const LONGEST: f32 = 1.2;
+
+/// Distance of a track from skin and face (m), and how near it begins to slide along them.
+const GAP: f32 = 0.0025;
+const SOFT: f32 = 0.010;
+
+/// The vertical line that hair below the ears lies around (m, x and z).
+const AXIS: Vec3 = Vec3::new(0.0, 0.0, -0.030);
+
+/// A line over the ground, with the way up from it.
+pub(super) struct Track {
+    points: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    /// Length from the start to each point (m).
+    passed: Vec<f32>,
+}
+
+impl Track {
+    /// Goes on from `scalp`, the points on the skin from the parting outwards, until the hair ends at the
+    /// height `end` (m).
+    pub(super) fn new(figure: &dyn Figure, cut: Cut, scalp: Vec<Vec3>, end: f32) -> Self {
+        let mut points = scalp;
+        if points.len() >= 2 {
+            let last = points[points.len() - 1];
+            let mut way = (last - points[points.len() - 2]).normalize_or(Vec3::NEG_Y);
+            let mut p = last;
+            for _ in 0..(LONGEST / STEP) as usize {
+                way = next_way(figure, cut, p, way);
+                p += way * STEP;
+                points.push(p);
+                if p.y < end {
+                    break;
+                }
+            }
+        }
+        let normals = smoothed(points.iter().map(|&p| up_from(figure, p)).collect(), |n| {
+            n.normalize_or(Vec3::Y)
+        });
+        // Raise the ground where ears and other things stick out of it, gently before and behind.
+        let bumps = points.iter().zip(&normals).map(|(&p, &n)| Vec3::X * bump(figure, p, n));
+        let bumps = smoothed(bumps.collect(), |b| b);
+        for ((p, n), b) in points.iter_mut().zip(&normals).zip(&bumps) {
+            *p += *n * b.x;
+        }
+        let mut passed = vec![0.0];
+        for pair in points.windows(2) {
+            passed.push(passed[passed.len() - 1] + pair[0].distance(pair[1]));
+        }
+        Self { points, normals, passed }
+    }
+
+    /// Length of the whole track (m).
+    pub(super) fn length(&self) -> f32 {
+        self.passed[self.passed.len() - 1]
+    }
+
+    /// The place after some way along the track and up from it (m).
+    pub(super) fn at(&self, along: f32, height: f32) -> Vec3 {
+        let last = self.points.len() - 1;
+        let i = self.passed.partition_point(|&s| s <= along).clamp(1, last) - 1;
+        let length = self.passed[i + 1] - self.passed[i];
+        // Beyond its end the track goes on straight.
+        let t = (along - self.passed[i]) / length.max(1e-6);
+        let t = if i + 1 == last { t.max(0.0) } else { t.clamp(0.0, 1.0) };
+        let up = self.normals[i].lerp(self.normals[i + 1], t.min(1.0)).normalize_or(Vec3::Y);
+        self.points[i].lerp(self.points[i + 1], t) + up * height
+    }
+}
+
+/// The direction in which a track goes on below the hair line.
+fn next_way(figure: &dyn Figure, cut: Cut, p: Vec3, way: Vec3) -> Vec3 {
+    let radial = Vec3::new(p.x - AXIS.x, 0.0, p.z - AXIS.z);
+    let wanted = match cut {
+        // All around the neck, turning in at the ends.
+        Cut::Short | Cut::Shoulder => {
+            let inwards = 5.0 * (radial.length() - 0.075).max(0.0) * smoothstep(-0.02, -0.10, p.y);
+            Vec3::NEG_Y - radial.normalize_or_zero() * inwards
+        }
+        // Behind the shoulders and down the back.
+        Cut::Long => {
+            let below = smoothstep(0.07, -0.02, p.y);
+            let back = 1.3 * below * smoothstep(-0.125, -0.05, p.z);
+            let aside = smoothstep(0.09, 0.16, p.x.abs()) * p.x.signum();
+            Vec3::NEG_Y + Vec3::new(-0.5 * aside * below, 0.0, -back)
+        }
+    };
+    // Turn towards it within a few centimetres.
+    let mut way = (way + wanted * (STEP / 0.020)).normalize_or(way);
+    let skin = |q: Vec3| figure.hull(q) - GAP;
+    way = slid(way, skin(p), SOFT, || gradient(&skin, p));
+    way = slid(way, face_shield(p), SOFT, || gradient(&face_shield, p));
+    way.normalize_or(Vec3::NEG_Y)
+}
+
+/// Takes what goes into a surface off a direction, the more the nearer (m) it is, and leads out of it.
+fn slid(way: Vec3, distance: f32, soft: f32, normal: impl Fn() -> Vec3) -> Vec3 {
+    if distance >= soft {
+        return way;
+    }
+    let n = normal();
+    let share = 1.0 - (distance / soft).clamp(0.0, 1.0);
+    way - n * (way.dot(n).min(0.0) * share) + n * (-distance / soft).clamp(0.0, 1.0)
+}
+
+/// The way up from the ground: out of the skull on top, away from the neck below.
+fn up_from(figure: &dyn Figure, p: Vec3) -> Vec3 {
+    let hull = |q: Vec3| figure.hull(q);
+    let aside = Vec3::new(p.x - AXIS.x, 0.0, p.z - AXIS.z).normalize_or(Vec3::NEG_Z);
+    aside.lerp(gradient(&hull, p), smoothstep(-0.03, 0.06, p.y)).normalize_or(aside)
+}
+
+/// How far up the ground has to go to be free of the body (m).
+fn bump(figure: &dyn Figure, p: Vec3, up: Vec3) -> f32 {
+    const HIGHEST: f32 = 0.03;
+    let mut height = 0.0;
+    while height < HIGHEST && figure.value(p + up * (height + 1e-4)) < 0.0 {
+        height += 0.001;
+    }
+    height
+}
+
+/// Evens out values along a track.
+fn smoothed(mut values: Vec<Vec3>, made_good: impl Fn(Vec3) -> Vec3) -> Vec<Vec3> {
+    for _ in 0..30 {
+        let before = values.clone();
+        for i in 1..before.len().saturating_sub(1) {
+            values[i] = made_good((before[i - 1] + before[i] * 2.0 + before[i + 1]) * 0.25);
+        }
+    }
+    values
+}
+
+fn gradient(f: &dyn Fn(Vec3) -> f32, p: Vec3) -> Vec3 {
+    const H: f32 = 1e-3;
+    let d = |axis: Vec3| f(p + axis * H) - f(p - axis * H);
+    Vec3::new(d(Vec3::X), d(Vec3::Y), d(Vec3::Z)).normalize_or(Vec3::Y)
+}

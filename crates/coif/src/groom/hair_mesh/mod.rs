@@ -1,0 +1,152 @@
+//! A volume of hair as layers of polygons over the scalp: columns of vertices, and bundles between them.
+//!
+//! A column is a chain of vertices over one root vertex. A bundle is what grows over one root polygon:
+//! a stack of prisms between three or four columns. Bundles side by side share columns; where they may
+//! part they have columns of their own that coincide at rest, which is a seam. What moves the vertices
+//! is a model; what grows hair inside is [`crate::grow`].
+//! `wu2016` section 3; the structure is that of `yuksel2009`.
+
+mod block;
+mod bundle;
+mod cut;
+mod fit;
+mod topology;
+mod untangle;
+mod validate;
+mod walk;
+
+pub use bundle::{Bundle, Prism, tetrahedron_volume};
+pub use fit::{FitReport, FitSettings};
+pub use topology::{Cap, Exposure, Side, SideKind, Topology};
+pub use walk::Polygons;
+
+use glam::Vec3;
+
+use super::{RootBinding, Strands};
+use crate::body::{ClosestTriangle, TriangleMesh};
+use crate::{Error, Result};
+
+/// Hair as a volume, in its rest shape.
+///
+/// Vertex `k` of a column is on level `k`; level 0 is on the scalp. Layer `k` of a bundle lies between
+/// the levels `k` and `k + 1`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HairMesh {
+    /// The columns: chains of vertices, root to tip (m). A column is as long as its longest bundle.
+    pub columns: Strands,
+    /// What grows over each root polygon.
+    pub bundles: Vec<Bundle>,
+    /// Where bundles may part.
+    pub seams: Vec<Seam>,
+    /// Where each column grows on the body; empty until [`HairMesh::bind`].
+    pub roots: Vec<RootBinding>,
+}
+
+/// Two columns that coincide at rest and may part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seam {
+    /// The two columns.
+    pub columns: [u32; 2],
+    /// The first level on which they may part; on the levels below they are one. At least 1, because
+    /// roots stay where they are.
+    pub first_level: u32,
+}
+
+impl HairMesh {
+    /// How many vertices all columns have together.
+    pub fn vertex_count(&self) -> usize {
+        self.columns.point_count()
+    }
+
+    /// How many columns there are.
+    pub fn column_count(&self) -> usize {
+        self.columns.strand_count()
+    }
+
+    /// How many prisms all bundles have together.
+    pub fn prism_count(&self) -> usize {
+        self.bundles.iter().map(|b| b.layers as usize).sum()
+    }
+
+    /// Rest positions of all vertices, column after column (m).
+    pub fn positions(&self) -> &[Vec3] {
+        self.columns.positions()
+    }
+
+    /// Index of the vertex of a column on a level.
+    pub fn vertex(&self, column: u32, level: u32) -> u32 {
+        self.columns.first_points()[column as usize] + level
+    }
+
+    /// Column and level of a vertex.
+    pub fn locate(&self, vertex: usize) -> (usize, usize) {
+        self.columns.locate(vertex)
+    }
+
+    /// The prism of a bundle in a layer.
+    pub fn prism(&self, bundle: usize, layer: u32) -> Prism {
+        let b = &self.bundles[bundle];
+        let level = |k| {
+            let mut vertices = [0; 4];
+            for (v, &c) in vertices.iter_mut().zip(b.columns()) {
+                *v = self.vertex(c, k);
+            }
+            vertices
+        };
+        Prism::new(b.corners(), level(layer), level(layer + 1))
+    }
+
+    /// All prisms, bundle after bundle, root to tip.
+    pub fn prisms(&self) -> impl Iterator<Item = Prism> + '_ {
+        self.bundles
+            .iter()
+            .enumerate()
+            .flat_map(move |(b, bundle)| (0..bundle.layers).map(move |k| self.prism(b, k)))
+    }
+
+    /// The root polygons as triangles over the columns' roots (vertex `c` is the root of column `c`), and
+    /// the bundle of each. A quad is cut in two.
+    pub fn root_triangles(&self) -> (TriangleMesh, Vec<u32>) {
+        let positions = self.columns.iter().map(|c| c.first().copied().unwrap_or_default());
+        let mut mesh = TriangleMesh { positions: positions.collect(), triangles: Vec::new() };
+        let mut bundle_of = Vec::new();
+        for (b, bundle) in self.bundles.iter().enumerate() {
+            let c = bundle.columns();
+            for i in 2..c.len() {
+                mesh.triangles.push([c[0], c[i - 1], c[i]]);
+                bundle_of.push(b as u32);
+            }
+        }
+        (mesh, bundle_of)
+    }
+
+    /// Binds the root of every column to the closest triangle of the body in its rest shape, as
+    /// [`super::Groom::bind`] does for strands. Returns the largest distance (m) between a root and the
+    /// surface.
+    pub fn bind(&mut self, mesh: &TriangleMesh) -> Result<f32> {
+        let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
+        let mut farthest = 0.0f32;
+        let mut roots = Vec::with_capacity(self.column_count());
+        for (c, column) in self.columns.iter().enumerate() {
+            let root = *column.first().ok_or_else(|| wrong(format!("column {c}"), "is empty"))?;
+            if !root.is_finite() {
+                return Err(wrong(format!("column {c}, level 0"), "is not finite"));
+            }
+            let hit = search.closest(root);
+            farthest = farthest.max(hit.point.distance(root));
+            roots.push(RootBinding {
+                triangle: hit.triangle as u32,
+                barycentric: hit.barycentric,
+                rest_frame: mesh.triangle_frame(hit.triangle),
+                offset: root - hit.point,
+            });
+        }
+        self.roots = roots;
+        Ok(farthest)
+    }
+}
+
+/// Names an element of a hair mesh and what is wrong with it.
+fn wrong(element: String, problem: impl Into<String>) -> Error {
+    Error::HairMesh { element, problem: problem.into() }
+}

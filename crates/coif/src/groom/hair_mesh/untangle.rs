@@ -1,0 +1,146 @@
+use glam::Vec3;
+
+use super::HairMesh;
+use super::validate::{FLAT, openness};
+
+/// What corners are opened to: volume over the product of the three edges. [`HairMesh::validate`] asks for
+/// a fiftieth of it; a square corner has 1.
+const OPEN: f32 = 0.05;
+
+/// How much a vertex that was moved is drawn to the middle of its neighbours on the column in each round.
+const EVEN: f32 = 0.05;
+
+impl HairMesh {
+    /// Opens prisms that are flat, folded or inverted by moving vertices other than roots, for at most
+    /// `rounds` rounds. `keep` says where a vertex that was moved goes, for instance out of the body.
+    /// Returns how many corners are left that [`HairMesh::validate`] would refuse.
+    ///
+    /// Model: every corner is a constraint on the volume of its tetrahedron, at least [`OPEN`] times the
+    /// product of its edges, met by the shortest move of its four vertices (position-based, one after the
+    /// other); vertices that moved are evened out along their columns, in the first half of the rounds. Columns of a seam move together.
+    pub fn untangle(&mut self, rounds: usize, keep: impl Fn(Vec3) -> Vec3) -> usize {
+        let corners: Vec<[u32; 4]> =
+            self.prisms().flat_map(|prism| prism.corner_tetrahedra()).collect();
+        let place: Vec<(usize, usize)> = (0..self.vertex_count()).map(|v| self.locate(v)).collect();
+        let weight = |v: u32| f32::from(place[v as usize].1 > 0);
+        let last = |v: usize| self.columns.points_of(place[v].0).end - 1;
+        let last: Vec<usize> = (0..self.vertex_count()).map(last).collect();
+        let seams: Vec<[usize; 2]> = self
+            .seams
+            .iter()
+            .flat_map(|seam| {
+                let [a, b] = seam.columns.map(|c| self.columns.points_of(c as usize));
+                a.zip(b).map(|(p, q)| [p, q])
+            })
+            .collect();
+        let mut moved = vec![false; self.vertex_count()];
+        for round in 0..rounds {
+            // Let go of evenness and ask for less in the end, where they are in each other's way.
+            let early = 2 * round < rounds;
+            let open = if early { OPEN } else { 0.4 * OPEN };
+            let x = self.columns.positions_mut();
+            let mut closed = 0;
+            moved.fill(false);
+            for corner in &corners {
+                let [a, b, c, d] = corner.map(|v| x[v as usize]);
+                let (e1, e2, e3) = (b - a, c - a, d - a);
+                let wanted = open * e1.length() * e2.length() * e3.length();
+                let volume = e1.dot(e2.cross(e3));
+                if volume >= wanted {
+                    continue;
+                }
+                closed += 1;
+                let g = [e2.cross(e3), e3.cross(e1), e1.cross(e2)];
+                let gradient = [-(g[0] + g[1] + g[2]), g[0], g[1], g[2]];
+                let size: f32 = corner
+                    .iter()
+                    .zip(&gradient)
+                    .map(|(&v, g)| weight(v) * g.length_squared())
+                    .sum();
+                if size <= f32::MIN_POSITIVE {
+                    continue;
+                }
+                // A little more than asked, so that rounding does not leave it just closed.
+                let scale = (1.1 * wanted - volume) / size;
+                for (&v, g) in corner.iter().zip(&gradient) {
+                    x[v as usize] += *g * (scale * weight(v));
+                    moved[v as usize] = place[v as usize].1 > 0;
+                }
+            }
+            if closed == 0 {
+                break;
+            }
+            // Even out along columns, keep twins together, and put every vertex where it may be.
+            for v in 0..x.len() {
+                if early && moved[v] && v < last[v] {
+                    x[v] = x[v].lerp(0.5 * (x[v - 1] + x[v + 1]), EVEN);
+                }
+            }
+            for &[p, q] in &seams {
+                if moved[p] || moved[q] {
+                    let middle = 0.5 * (x[p] + x[q]);
+                    (x[p], x[q]) = (middle, middle);
+                }
+            }
+            for v in 0..x.len() {
+                if moved[v] {
+                    x[v] = keep(x[v]);
+                }
+            }
+        }
+        self.closed_corners()
+    }
+
+    /// How many corners of prisms have no volume to speak of.
+    pub fn closed_corners(&self) -> usize {
+        let at = |v: u32| self.positions()[v as usize];
+        let closed = |corner: &[u32; 4]| {
+            let open = openness(corner.map(at));
+            open.is_nan() || open <= FLAT
+        };
+        self.prisms().map(|p| p.corner_tetrahedra().filter(closed).count()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folded_prisms_open_again_and_good_ones_stay() {
+        let good = HairMesh::block([3, 3], 4, Vec3::new(0.1, 0.3, 0.1), true);
+        let mut same = good.clone();
+        assert_eq!(same.untangle(10, |p| p), 0);
+        assert_eq!(same, good);
+        // Fold the middle and flatten a tip.
+        let mut folded = good.clone();
+        folded.columns.strand_mut(5)[2].y = 0.30;
+        folded.columns.strand_mut(10)[4].y = 0.19;
+        folded.columns.strand_mut(6)[3].x += 0.08;
+        assert!(folded.validate().is_err() && folded.closed_corners() > 3);
+        assert_eq!(folded.untangle(300, |p| p), 0);
+        folded.validate().unwrap();
+        // Roots have not moved, nor has anything gone far.
+        let farthest = folded
+            .positions()
+            .iter()
+            .zip(good.positions())
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f32::max);
+        assert!(farthest < 0.15, "{farthest}");
+        assert!((0..16).all(|c| folded.columns.strand(c)[0] == good.columns.strand(c)[0]));
+    }
+
+    #[test]
+    fn twins_on_a_seam_stay_together() {
+        let mut mesh = HairMesh::parted_block(3, Vec3::new(0.1, 0.3, 0.1));
+        for seam in mesh.seams.clone() {
+            for c in seam.columns {
+                mesh.columns.strand_mut(c as usize)[2].x += 0.06;
+            }
+        }
+        assert!(mesh.validate().is_err());
+        assert_eq!(mesh.untangle(300, |p| p), 0);
+        mesh.validate().unwrap();
+    }
+}

@@ -1,0 +1,370 @@
+use std::collections::BTreeMap;
+
+use glam::Vec3;
+
+use super::{Bundle, HairMesh, wrong};
+use crate::Result;
+
+/// Smallest sine-like measure of a prism's corner: its volume over the product of its three edges. A
+/// corner flatter than this has no inside to speak of; a square one has 1.
+pub(super) const FLAT: f32 = 1e-3;
+
+/// How far columns of a seam may be apart at rest, in parts of their first segment.
+const SEAM_GAP: f32 = 1e-3;
+
+/// Farthest coordinate (m): beyond this, single precision does not tell millimetres.
+const FARTHEST: f32 = 1e4;
+
+impl HairMesh {
+    /// Names the first element that nothing could be simulated or grown from: values that are not
+    /// finite, columns and bundles that do not fit each other, roots that are not a manifold, polygons
+    /// that are clockwise, prisms without volume, seams between columns that do not coincide.
+    pub fn validate(&self) -> Result<()> {
+        if self.bundles.is_empty() {
+            return Err(wrong("hair mesh".into(), "has no bundle"));
+        }
+        if !self.roots.is_empty() && self.roots.len() != self.column_count() {
+            return Err(wrong(
+                "roots".into(),
+                format!("are {} for {} columns", self.roots.len(), self.column_count()),
+            ));
+        }
+        self.validate_columns()?;
+        self.validate_bundles()?;
+        self.validate_roots()?;
+        self.validate_prisms()?;
+        self.validate_seams()
+    }
+
+    fn validate_columns(&self) -> Result<()> {
+        for (c, column) in self.columns.iter().enumerate() {
+            if column.len() < 2 {
+                return Err(wrong(
+                    format!("column {c}"),
+                    "has no segment: expected 2 vertices or more",
+                ));
+            }
+            let bad = |p: &Vec3| !(p.is_finite() && p.abs().max_element() <= FARTHEST);
+            if let Some(k) = column.iter().position(bad) {
+                return Err(wrong(
+                    format!("column {c}, level {k}"),
+                    format!("is not a place within {FARTHEST} m: {}", column[k]),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_bundles(&self) -> Result<()> {
+        let mut longest = vec![0; self.column_count()];
+        for (b, bundle) in self.bundles.iter().enumerate() {
+            if bundle.layers == 0 {
+                return Err(wrong(format!("bundle {b}"), "has no layer"));
+            }
+            for (i, &c) in bundle.columns().iter().enumerate() {
+                let Some(longest) = longest.get_mut(c as usize) else {
+                    let columns = self.column_count();
+                    return Err(wrong(
+                        format!("bundle {b}"),
+                        format!("names column {c}, but there are {columns} columns"),
+                    ));
+                };
+                if bundle.columns()[..i].contains(&c) {
+                    return Err(wrong(format!("bundle {b}"), format!("has column {c} twice")));
+                }
+                let vertices = self.columns.points_of(c as usize).len();
+                if (bundle.layers as usize) >= vertices {
+                    return Err(wrong(
+                        format!("bundle {b}"),
+                        format!(
+                            "has {} layers, but its column {c} has {vertices} vertices: expected {} or more",
+                            bundle.layers,
+                            bundle.layers + 1
+                        ),
+                    ));
+                }
+                *longest = bundle.layers.max(*longest);
+            }
+        }
+        // No vertex may hang in the air: nothing would hold it.
+        for (c, &layers) in longest.iter().enumerate() {
+            let vertices = self.columns.points_of(c).len();
+            if layers == 0 {
+                return Err(wrong(format!("column {c}"), "belongs to no bundle"));
+            }
+            if vertices != layers as usize + 1 {
+                return Err(wrong(
+                    format!("column {c}"),
+                    format!(
+                        "has {vertices} vertices, but its longest bundle needs only {}",
+                        layers + 1
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// At most two polygons meet at an edge, in opposite directions, and those around a column hang
+    /// together.
+    fn validate_roots(&self) -> Result<()> {
+        let mut edges: BTreeMap<[u32; 2], usize> = BTreeMap::new();
+        for (b, bundle) in self.bundles.iter().enumerate() {
+            for side in 0..bundle.corners() {
+                let [p, q] = bundle.side(side);
+                if let Some(&other) = edges.get(&[p, q]) {
+                    let more = edges.contains_key(&[q, p]);
+                    return Err(wrong(
+                        format!("root edge between columns {p} and {q}"),
+                        if more {
+                            format!("belongs to more than two bundles, {other} and {b} among them")
+                        } else {
+                            format!(
+                                "has the same direction in bundles {other} and {b}: one is turned over"
+                            )
+                        },
+                    ));
+                }
+                edges.insert([p, q], b);
+            }
+        }
+        // Walk around each column from bundle to bundle; all of its bundles must be met.
+        let mut around: Vec<Vec<usize>> = vec![Vec::new(); self.column_count()];
+        for (b, bundle) in self.bundles.iter().enumerate() {
+            bundle.columns().iter().for_each(|&c| around[c as usize].push(b));
+        }
+        for (c, bundles) in around.iter().enumerate() {
+            let met = fan(c as u32, bundles[0], &self.bundles, &edges);
+            if met != bundles.len() {
+                return Err(wrong(
+                    format!("column {c}"),
+                    "is where bundles meet that share no edge: give each group a column of its own",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_prisms(&self) -> Result<()> {
+        let at = |v: u32| self.positions()[v as usize];
+        for (b, bundle) in self.bundles.iter().enumerate() {
+            for k in 0..bundle.layers {
+                let prism = self.prism(b, k);
+                let corners: Vec<f32> =
+                    prism.corner_tetrahedra().map(|t| openness(t.map(at))).collect();
+                let good = corners.iter().filter(|&&m| m > FLAT).count();
+                let turned = corners.iter().filter(|&&m| m < -FLAT).count();
+                if good == corners.len() {
+                    continue;
+                }
+                let problem = if turned == corners.len() {
+                    "is turned inside out: its root polygon must be counter-clockwise seen from outside"
+                        .to_owned()
+                } else {
+                    format!(
+                        "is flat, folded or inverted: {} of its {} corners have no volume",
+                        corners.len() - good,
+                        corners.len()
+                    )
+                };
+                return Err(wrong(format!("bundle {b}, layer {k}"), problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_seams(&self) -> Result<()> {
+        for (s, seam) in self.seams.iter().enumerate() {
+            let [a, b] = seam.columns;
+            let element = || format!("seam {s}");
+            if a == b || a.max(b) as usize >= self.column_count() {
+                return Err(wrong(
+                    element(),
+                    format!("joins columns {a} and {b}: expected two of them"),
+                ));
+            }
+            if seam.first_level == 0 {
+                return Err(wrong(element(), "parts from level 0 on: expected 1 or more"));
+            }
+            let columns = seam.columns.map(|c| self.columns.strand(c as usize));
+            let gap = SEAM_GAP * columns[0][0].distance(columns[0][1]);
+            let apart = |(p, q): (&Vec3, &Vec3)| p.distance(*q) > gap;
+            if let Some(k) = columns[0].iter().zip(columns[1]).position(apart) {
+                return Err(wrong(
+                    element(),
+                    format!("joins columns {a} and {b}, which are apart on level {k} at rest"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Volume of a corner over the product of its three edges: 1 if they are at right angles, 0 if it is
+/// flat, negative if it is inverted. NaN, which no comparison passes, if an edge has no length.
+pub(super) fn openness([a, b, c, d]: [Vec3; 4]) -> f32 {
+    let (e1, e2, e3) = (b - a, c - a, d - a);
+    e1.dot(e2.cross(e3)) / (e1.length() * e2.length() * e3.length())
+}
+
+/// How many bundles around a column can be reached from one of them over shared edges.
+fn fan(column: u32, start: usize, bundles: &[Bundle], edges: &BTreeMap<[u32; 2], usize>) -> usize {
+    let neighbour = |b: usize, forward: bool| {
+        let columns = bundles[b].columns();
+        let n = columns.len();
+        let i = columns.iter().position(|&c| c == column)?;
+        let edge = if forward {
+            [column, columns[(i + n - 1) % n]]
+        } else {
+            [columns[(i + 1) % n], column]
+        };
+        edges.get(&edge).copied()
+    };
+    let mut met = 1;
+    for forward in [true, false] {
+        let mut at = start;
+        while let Some(next) = neighbour(at, forward) {
+            if next == start {
+                return met;
+            }
+            met += 1;
+            at = next;
+        }
+    }
+    met
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Seam;
+    use super::*;
+    use crate::Error;
+    use crate::groom::Strands;
+
+    fn block() -> HairMesh {
+        HairMesh::block([2, 2], 3, Vec3::new(0.1, 0.3, 0.1), true)
+    }
+
+    fn problem(mesh: &HairMesh) -> (String, String) {
+        match mesh.validate() {
+            Err(Error::HairMesh { element, problem }) => (element, problem),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn good_meshes_pass() {
+        assert_eq!(block().validate(), Ok(()));
+        assert_eq!(HairMesh::parted_block(3, Vec3::ONE).validate(), Ok(()));
+        assert_eq!(problem(&HairMesh::default()).0, "hair mesh");
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_named() {
+        let mut mesh = block();
+        mesh.columns.strand_mut(4)[2].y = f32::NAN;
+        assert_eq!(problem(&mesh).0, "column 4, level 2");
+    }
+
+    #[test]
+    fn bundles_that_do_not_fit_their_columns_are_named() {
+        let mut mesh = block();
+        mesh.bundles[1].layers = 4;
+        let (element, problem_text) = problem(&mesh);
+        assert_eq!(element, "bundle 1");
+        assert!(problem_text.contains("4 layers"), "{problem_text}");
+        mesh.bundles[1].layers = 0;
+        assert_eq!(problem(&mesh), ("bundle 1".into(), "has no layer".into()));
+
+        let mut mesh = block();
+        mesh.bundles[0] = Bundle::triangle([0, 9, 3], 3);
+        assert!(problem(&mesh).1.contains("column 9"));
+        mesh.bundles[0] = Bundle::triangle([0, 3, 0], 3);
+        assert!(problem(&mesh).1.contains("column 0 twice"));
+
+        let mut mesh = block();
+        mesh.columns.push(&[Vec3::ZERO, Vec3::Y]);
+        assert_eq!(problem(&mesh), ("column 9".into(), "belongs to no bundle".into()));
+
+        let mut mesh = HairMesh::block([1, 1], 3, Vec3::ONE, false);
+        mesh.bundles[0].layers = 2;
+        assert!(problem(&mesh).1.contains("needs only 3"));
+    }
+
+    #[test]
+    fn roots_that_are_no_manifold_are_named() {
+        // A third bundle on an edge that has two.
+        let mut mesh = block();
+        mesh.columns.push(&[
+            Vec3::X,
+            Vec3::X + Vec3::Y,
+            Vec3::X + 2.0 * Vec3::Y,
+            Vec3::X + 3.0 * Vec3::Y,
+        ]);
+        mesh.bundles.push(Bundle::triangle([3, 4, 9], 3));
+        let (element, text) = problem(&mesh);
+        assert_eq!(element, "root edge between columns 3 and 4");
+        assert!(text.contains("more than two"), "{text}");
+
+        // One bundle turned over.
+        let mut mesh = block();
+        let mut columns = mesh.bundles[0].columns().to_vec();
+        columns.reverse();
+        mesh.bundles[0] = Bundle::over(&columns, 3).unwrap();
+        assert!(problem(&mesh).1.contains("turned over"));
+
+        // Two quads that touch in a corner.
+        let mut mesh = HairMesh::block([2, 2], 3, Vec3::ONE, false);
+        let mut columns = Strands::new();
+        let (first, last) = (mesh.bundles[0], mesh.bundles[3]);
+        let mut of = [u32::MAX; 9];
+        for &c in first.columns().iter().chain(last.columns()) {
+            if of[c as usize] == u32::MAX {
+                of[c as usize] = columns.strand_count() as u32;
+                columns.push(mesh.columns.strand(c as usize));
+            }
+        }
+        mesh.columns = columns;
+        mesh.bundles = [first, last]
+            .map(|b| {
+                let columns: Vec<u32> = b.columns().iter().map(|&c| of[c as usize]).collect();
+                Bundle::over(&columns, 3).unwrap()
+            })
+            .to_vec();
+        let (element, text) = problem(&mesh);
+        assert_eq!(element, format!("column {}", of[4]));
+        assert!(text.contains("share no edge"), "{text}");
+    }
+
+    #[test]
+    fn clockwise_flat_and_folded_prisms_are_named() {
+        let mut mesh = block();
+        for bundle in &mut mesh.bundles {
+            let mut columns = bundle.columns().to_vec();
+            columns.reverse();
+            *bundle = Bundle::over(&columns, 3).unwrap();
+        }
+        let (element, text) = problem(&mesh);
+        assert_eq!(element, "bundle 0, layer 0");
+        assert!(text.contains("inside out"), "{text}");
+
+        let mut mesh = block();
+        let column = mesh.columns.strand_mut(8);
+        column[3] = column[2];
+        let (element, text) = problem(&mesh);
+        assert_eq!(element, format!("bundle {}, layer 2", mesh.bundles.len() - 1));
+        assert!(text.contains("no volume"), "{text}");
+    }
+
+    #[test]
+    fn seams_must_join_columns_that_coincide() {
+        let mut mesh = HairMesh::parted_block(3, Vec3::ONE);
+        mesh.columns.strand_mut(1)[2].x += 0.01;
+        assert!(problem(&mesh).1.contains("apart on level 2"));
+        let mut mesh = HairMesh::parted_block(3, Vec3::ONE);
+        mesh.seams[0].first_level = 0;
+        assert_eq!(problem(&mesh).0, "seam 0");
+        mesh.seams[0] = Seam { columns: [2, 2], first_level: 1 };
+        assert_eq!(problem(&mesh).0, "seam 0");
+    }
+}

@@ -1,0 +1,326 @@
+//! Hair bound into a hair mesh, and carried along by it.
+
+use glam::{Vec3, Vec3A};
+use rayon::prelude::*;
+
+use super::frames::{Frame, Frames};
+use super::polygon;
+use super::search::{Found, Search};
+use crate::body::ClosestTriangle;
+use crate::groom::{HairMesh, Strands};
+use crate::{Error, Result};
+
+/// Points that one task carries.
+const CHUNK: usize = 4096;
+
+/// Strands that one task binds.
+const STRANDS: usize = 64;
+
+/// Lengths below this have no direction (m): far below any segment.
+const NOTHING: f32 = 1e-20;
+
+/// Every point of some strands, bound to its place in a hair mesh.
+///
+/// [`Binding::update`] looks at the vertices once; after it, [`Binding::positions`] may be asked as often
+/// as one likes, and velocities as well. Nothing allocates.
+#[derive(Debug, Clone)]
+pub struct Binding {
+    places: Vec<Place>,
+    frames: Frames,
+    now: Vec<Frame>,
+    rates: Vec<Frame>,
+}
+
+/// Where a point is: between two levels of up to four columns, and beside that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Place {
+    /// The columns' vertices on the level below it; the first again where a triangle has no fourth.
+    lower: [u32; 4],
+    /// The columns' weights; they add up to 1.
+    weights: [f32; 4],
+    /// How far it is to the next level, 0..1.
+    fraction: f32,
+    /// From there to the point, in the frame there (m): along, across, and at right angles to both.
+    offset: [f32; 3],
+}
+
+impl Place {
+    const NOWHERE: Self =
+        Self { lower: [0; 4], weights: [0.0; 4], fraction: 0.0, offset: [0.0; 3] };
+
+    /// The place that was found for the point `p` (m), with the frames at rest.
+    fn new(mesh: &HairMesh, rest: &[Frame], found: &Found, p: Vec3) -> Self {
+        let mut place = Self::inside(mesh, found);
+        // Express what is left in the frame of the place.
+        let blend = blend(rest, &place);
+        let away = Vec3A::from(p) - blend.position;
+        place.offset = axes(&blend).map(|axis| axis.dot(away));
+        place
+    }
+
+    /// A place without an offset.
+    fn inside(mesh: &HairMesh, found: &Found) -> Self {
+        let bundle = &mesh.bundles[found.bundle as usize];
+        let level = (found.along.floor() as u32).min(bundle.layers - 1);
+        let mut place = Self {
+            lower: [mesh.vertex(bundle.columns()[0], level); 4],
+            weights: polygon::weights(bundle.corners(), found.at),
+            fraction: found.along - level as f32,
+            offset: [0.0; 3],
+        };
+        for (v, &c) in place.lower.iter_mut().zip(bundle.columns()) {
+            *v = mesh.vertex(c, level);
+        }
+        place
+    }
+
+    #[inline]
+    fn position(&self, frames: &[Frame]) -> Vec3 {
+        let blend = blend(frames, self);
+        let [t, n, b] = axes(&blend);
+        let [x, y, z] = self.offset;
+        (blend.position + t * x + n * y + b * z).into()
+    }
+
+    #[inline]
+    fn velocity(&self, frames: &[Frame], rates: &[Frame]) -> Vec3 {
+        let (now, rate) = (blend(frames, self), blend(rates, self));
+        let [t, n, b] = axis_rates(&now, &rate);
+        let [x, y, z] = self.offset;
+        (rate.position + t * x + n * y + b * z).into()
+    }
+}
+
+/// Per bundle those that share a column with it or with a neighbour, in order.
+fn neighbourhoods(mesh: &HairMesh) -> Vec<Vec<u32>> {
+    let mut of_column: Vec<Vec<u32>> = vec![Vec::new(); mesh.column_count()];
+    for (b, bundle) in mesh.bundles.iter().enumerate() {
+        bundle.columns().iter().for_each(|&c| of_column[c as usize].push(b as u32));
+    }
+    let beside = |b: u32| {
+        let columns = mesh.bundles[b as usize].columns().iter();
+        columns.flat_map(|&c| of_column[c as usize].iter().copied())
+    };
+    (0..mesh.bundles.len() as u32)
+        .map(|b| {
+            let mut near: Vec<u32> = beside(b).flat_map(beside).filter(|&n| n != b).collect();
+            near.sort_unstable();
+            near.dedup();
+            near
+        })
+        .collect()
+}
+
+/// The blend of frames at a place.
+struct Blend {
+    position: Vec3A,
+    along: Vec3A,
+    across: Vec3A,
+}
+
+impl Binding {
+    /// Binds strands into the rest shape of a valid hair mesh. Each strand belongs to the bundle whose
+    /// root polygon is nearest to its root, and stays with it; a point that leaves its bundle keeps an
+    /// offset from it.
+    pub fn new(mesh: &HairMesh, strands: &Strands) -> Result<Self> {
+        let frames = Frames::new(mesh);
+        let mut now = vec![Frame::default(); mesh.vertex_count()];
+        frames.update(mesh.positions(), &mut now);
+        let (triangles, bundle_of) = mesh.root_triangles();
+        let roots = ClosestTriangle::new(&triangles).ok_or(Error::NoTriangles)?;
+        let search = Search { mesh, frames: &now, roots, bundle_of: &bundle_of };
+        // Find the places of every strand, then what is left beside them.
+        let mut places = vec![Place::NOWHERE; strands.point_count()];
+        let mut rest = &mut places[..];
+        let mut tasks = Vec::with_capacity(strands.strand_count());
+        for line in strands.iter() {
+            let (own, others) = rest.split_at_mut(line.len());
+            rest = others;
+            tasks.push((line, own));
+        }
+        tasks.par_chunks_mut(STRANDS).for_each(|tasks| {
+            let mut found = Vec::new();
+            for (line, places) in tasks {
+                search.strand(line, &mut found);
+                for ((place, found), &p) in places.iter_mut().zip(&found).zip(*line) {
+                    *place = Place::new(mesh, &now, found, p);
+                }
+            }
+        });
+        Ok(Self { places, frames, rates: now.clone(), now })
+    }
+
+    /// How far each point of some strands lies outside of a valid hair mesh at rest (m), 0 for those inside:
+    /// of the bundle where its strand has its root, and of those up to two farther. Below `enough` (m) it
+    /// may be less than that.
+    pub fn distances(mesh: &HairMesh, strands: &Strands, enough: f32) -> Result<Vec<f32>> {
+        let mut now = vec![Frame::default(); mesh.vertex_count()];
+        Frames::new(mesh).update(mesh.positions(), &mut now);
+        let (triangles, bundle_of) = mesh.root_triangles();
+        let roots = ClosestTriangle::new(&triangles).ok_or(Error::NoTriangles)?;
+        let search = Search { mesh, frames: &now, roots, bundle_of: &bundle_of };
+        let near = neighbourhoods(mesh);
+        let lines: Vec<&[Vec3]> = strands.iter().collect();
+        let found: Vec<Vec<f32>> = lines
+            .par_iter()
+            .map(|line| {
+                let mut found = Vec::new();
+                search.strand(line, &mut found);
+                let distance = |(f, &p): (&Found, &Vec3)| {
+                    search.distance(f, p, &near[f.bundle as usize], enough)
+                };
+                found.iter().zip(*line).map(distance).collect()
+            })
+            .collect();
+        Ok(found.concat())
+    }
+
+    /// How many points are bound.
+    pub fn point_count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// How far each point is beside its place (m): 0 for one that lies inside its bundle.
+    pub fn offsets(&self) -> impl ExactSizeIterator<Item = f32> + '_ {
+        self.places.iter().map(|p| Vec3::from(p.offset).length())
+    }
+
+    /// Takes the vertices as they are now: positions (m) and velocities (m/s).
+    pub fn update(&mut self, vertices: &[Vec3], velocities: &[Vec3]) {
+        self.frames.update(vertices, &mut self.now);
+        self.frames.update(velocities, &mut self.rates);
+    }
+
+    /// Where the points are (m), in the order of the strands, for the vertices of the last
+    /// [`Binding::update`]; the rest shape before the first.
+    pub fn positions(&self, out: &mut [Vec3]) {
+        out.par_chunks_mut(CHUNK).zip(self.places.par_chunks(CHUNK)).for_each(|(out, places)| {
+            for (p, place) in out.iter_mut().zip(places) {
+                *p = place.position(&self.now);
+            }
+        });
+    }
+
+    /// How fast the points move (m/s): the exact rate of [`Binding::positions`].
+    pub fn velocities(&self, out: &mut [Vec3]) {
+        out.par_chunks_mut(CHUNK).zip(self.places.par_chunks(CHUNK)).for_each(|(out, places)| {
+            for (v, place) in out.iter_mut().zip(places) {
+                *v = place.velocity(&self.now, &self.rates);
+            }
+        });
+    }
+}
+
+/// Position and frame at a place.
+///
+/// Model: cubic Hermite between the levels for the position; the directions go from one level's to the
+/// next with the weights of its first and third term, so that they are smooth as well.
+#[inline]
+fn blend(frames: &[Frame], place: &Place) -> Blend {
+    let (mut lower, mut upper) = (Frame::default(), Frame::default());
+    for (&v, &w) in place.lower.iter().zip(&place.weights) {
+        let (a, b) = (&frames[v as usize], &frames[v as usize + 1]);
+        lower.position += a.position * w;
+        lower.along += a.along * w;
+        lower.across += a.across * w;
+        upper.position += b.position * w;
+        upper.along += b.along * w;
+        upper.across += b.across * w;
+    }
+    let [h00, h10, h01, h11] = hermite(place.fraction);
+    Blend {
+        position: lower.position * h00
+            + lower.along * h10
+            + upper.position * h01
+            + upper.along * h11,
+        along: lower.along * h00 + upper.along * h01,
+        across: lower.across * h00 + upper.across * h01,
+    }
+}
+
+/// Where a place without offset is (m), and the axes of its frame.
+pub(super) fn line_point(mesh: &HairMesh, frames: &[Frame], found: &Found) -> (Vec3, [Vec3; 3]) {
+    let blend = blend(frames, &Place::inside(mesh, found));
+    (blend.position.into(), axes(&blend).map(Vec3::from))
+}
+
+/// The cubic Hermite polynomials: value and slope at 0, value and slope at 1.
+#[inline]
+pub(super) fn hermite(s: f32) -> [f32; 4] {
+    let r = 1.0 - s;
+    [(1.0 + 2.0 * s) * r * r, s * r * r, s * s * (3.0 - 2.0 * s), -(s * s * r)]
+}
+
+/// Derivatives of [`hermite`].
+#[inline]
+pub(super) fn hermite_rates(s: f32) -> [f32; 4] {
+    let r = 1.0 - s;
+    [-6.0 * s * r, r * (1.0 - 3.0 * s), 6.0 * s * r, s * (3.0 * s - 2.0)]
+}
+
+/// Three unit axes at right angles: along, across, and their product. Zero where the mesh has collapsed
+/// to a point.
+#[inline]
+fn axes(blend: &Blend) -> [Vec3A; 3] {
+    let t = blend.along / blend.along.length().max(NOTHING);
+    let n = blend.across - t * blend.across.dot(t);
+    let n = n / n.length().max(NOTHING);
+    [t, n, t.cross(n)]
+}
+
+/// How fast the axes of [`axes`] turn.
+#[inline]
+fn axis_rates(now: &Blend, rate: &Blend) -> [Vec3A; 3] {
+    let size = now.along.length().max(NOTHING);
+    let t = now.along / size;
+    let dt = (rate.along - t * t.dot(rate.along)) / size;
+    let n = now.across - t * now.across.dot(t);
+    let dn = rate.across - dt * now.across.dot(t) - t * (rate.across.dot(t) + now.across.dot(dt));
+    let size = n.length().max(NOTHING);
+    let n = n / size;
+    let dn = (dn - n * n.dot(dn)) / size;
+    [dt, dn, dt.cross(n) + t.cross(dn)]
+}
+
+/// A place on the face between two columns, in a bundle that has both: `share` of the way from the first
+/// to the second.
+#[cfg(test)]
+pub(super) fn place_on_edge(
+    mesh: &HairMesh,
+    bundle: usize,
+    columns: [u32; 2],
+    share: f32,
+    layer: u32,
+    fraction: f32,
+) -> TestPlace {
+    let b = &mesh.bundles[bundle];
+    let corner = |c: u32| match (b.corners(), b.columns().iter().position(|&d| d == c)) {
+        (_, Some(0)) => glam::Vec2::ZERO,
+        (_, Some(1)) => glam::Vec2::X,
+        (4, Some(2)) => glam::Vec2::ONE,
+        _ => glam::Vec2::Y,
+    };
+    let at = corner(columns[0]).lerp(corner(columns[1]), share);
+    let found = Found { bundle: bundle as u32, at, along: layer as f32 + fraction };
+    TestPlace(Place::inside(mesh, &found))
+}
+
+/// A place in the middle of a bundle with an offset of its own, which curls.
+#[cfg(test)]
+pub(super) fn place_inside(mesh: &HairMesh, bundle: usize, along: f32) -> TestPlace {
+    let corners = mesh.bundles[bundle].corners();
+    let at = polygon::middle(corners) * 0.8;
+    let found = Found { bundle: bundle as u32, at, along };
+    let offset = [0.001, 0.004 * along.sin(), 0.004 * along.cos()];
+    TestPlace(Place { offset, ..Place::inside(mesh, &found) })
+}
+
+/// A place for tests.
+#[cfg(test)]
+pub(super) struct TestPlace(Place);
+
+/// Where a place is, with its offset.
+#[cfg(test)]
+pub(super) fn point(frames: &[Frame], place: &TestPlace) -> Vec3 {
+    place.0.position(frames)
+}

@@ -1,0 +1,24 @@
+//! Hair inside a hair mesh: every hair keeps its place in its bundle, whatever the mesh does.
+//!
+//! A place is a bundle, a point of its polygon (a weight per column) and a parameter along its layers.
+//! Columns are smooth curves through their vertices, so a line of places is smooth along the length and
+//! meets its neighbours across the faces of bundles. What a hair has beside its place (curl, frizz, all
+//! that a groom does inside) is an offset in a frame that turns with the mesh.
+//!
+//! [`scatter`] and [`Growth`] make hair in the rest shape; [`Binding`] carries any hair along. The
+//! vertices come from a model.
+
+mod binding;
+mod frames;
+mod polygon;
+mod scatter;
+mod search;
+mod style;
+
+pub use binding::Binding;
+pub use frames::{Frame, Frames};
+pub use scatter::{RootPlace, scatter};
+pub use style::{Growth, Styling};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Hair stays in its place: at rest, under rigid motion, across faces, along the length, in time.
+
+use glam::{Quat, Vec3};
+
+use super::*;
+use crate::groom::{HairMesh, Strands};
+
+/// A block that is bent over and thins out to its tip, with triangles and quads.
+fn bent() -> HairMesh {
+    let mut mesh = HairMesh::block([3, 3], 6, Vec3::new(0.10, 0.30, 0.08), true);
+    for p in mesh.columns.positions_mut() {
+        let up = p.y / 0.30;
+        let p0 = Vec3::new(p.x * (1.0 - 0.4 * up), 0.0, p.z * (1.0 - 0.3 * up));
+        *p = Quat::from_rotation_z(-1.4 * up) * (p0 + Vec3::new(-0.2, 0.0, 0.0))
+            + Vec3::new(0.2, 0.02 * up, 0.03 * up * up);
+    }
+    mesh.validate().unwrap();
+    mesh
+}
+
+/// Curly strands inside and a little outside of the block.
+fn curly() -> Strands {
+    let mut strands = Strands::new();
+    for i in 0..40 {
+        let (x, z) = ((i % 8) as f32 / 7.0 - 0.5, (i / 8) as f32 / 4.0 - 0.5);
+        let line: Vec<Vec3> = (0..25)
+            .map(|j| {
+                let up = j as f32 / 24.0;
+                let curl = Vec3::new((20.0 * up).sin(), 0.0, (20.0 * up).cos()) * 0.006 * up;
+                let p0 = Vec3::new(0.095 * x, 0.0, 0.076 * z) * (1.0 - 0.4 * up) + curl;
+                Quat::from_rotation_z(-1.4 * up) * (p0 + Vec3::new(-0.2, 0.0, 0.0))
+                    + Vec3::new(0.2, 0.02 * up, 0.03 * up * up)
+            })
+            .collect();
+        strands.push(&line);
+    }
+    strands
+}
+
+/// A deformation without symmetry, growing with time.
+fn wobbled(p: Vec3, time: f32) -> Vec3 {
+    let bend = Quat::from_axis_angle(Vec3::new(0.6, 0.64, 0.48), time * (1.0 + 4.0 * p.y));
+    bend * p + Vec3::new((9.0 * p.z).sin(), p.x * p.y * 4.0, (7.0 * p.y).cos()) * 0.05 * time
+}
+
+fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+}
+
+#[test]
+fn the_rest_shape_is_reproduced_to_rounding() {
+    let (mesh, strands) = (bent(), curly());
+    let mut binding = Binding::new(&mesh, &strands).unwrap();
+    let mut out = vec![Vec3::ZERO; strands.point_count()];
+    binding.positions(&mut out);
+    assert!(farthest(&out, strands.positions()) < 1e-7);
+    binding.update(mesh.positions(), &vec![Vec3::ZERO; mesh.vertex_count()]);
+    let mut again = vec![Vec3::ZERO; strands.point_count()];
+    binding.positions(&mut again);
+    assert_eq!(out, again);
+    // Nearly all points are inside of the mesh, and know it.
+    let outside = binding.offsets().filter(|&o| o > 1e-5).count();
+    println!("{outside} of {} points beside their bundle", strands.point_count());
+    assert!(outside < strands.point_count() / 2);
+    assert!(binding.offsets().fold(0.0, f32::max) < 0.02);
+}
+
+#[test]
+fn rigid_motion_carries_hair_rigidly() {
+    let (mesh, strands) = (bent(), curly());
+    let mut binding = Binding::new(&mesh, &strands).unwrap();
+    let turn = Quat::from_euler(glam::EulerRot::YXZ, 3.1, 1.2, -0.4);
+    let spin = Vec3::new(3.0, -7.0, 2.0);
+    let (drift, shift) = (Vec3::new(0.4, 0.0, -1.0), Vec3::new(0.5, -1.0, 2.0));
+    let moved: Vec<Vec3> = mesh.positions().iter().map(|&p| turn * p + shift).collect();
+    let speed: Vec<Vec3> = moved.iter().map(|&p| spin.cross(p) + drift).collect();
+    binding.update(&moved, &speed);
+    let mut out = vec![Vec3::ZERO; strands.point_count()];
+    let expected: Vec<Vec3> = strands.positions().iter().map(|&p| turn * p + shift).collect();
+    binding.positions(&mut out);
+    assert!(farthest(&out, &expected) < 2e-6);
+    let expected: Vec<Vec3> = expected.iter().map(|&p| spin.cross(p) + drift).collect();
+    binding.velocities(&mut out);
+    assert!(farthest(&out, &expected) < 1e-4, "{}", farthest(&out, &expected));
+}
+
+#[test]
+fn velocities_are_the_rate_of_positions() {
+    let (mesh, strands) = (bent(), curly());
+    let mut binding = Binding::new(&mesh, &strands).unwrap();
+    let (time, h) = (0.4, 2e-3);
+    let at = |time| mesh.positions().iter().map(|&p| wobbled(p, time)).collect::<Vec<Vec3>>();
+    let (before, after) = (at(time - h), at(time + h));
+    let speed: Vec<Vec3> = before.iter().zip(&after).map(|(b, a)| (*a - *b) / (2.0 * h)).collect();
+    let mut positions = [0, 1].map(|_| vec![Vec3::ZERO; strands.point_count()]);
+    for (vertices, out) in [before, after].iter().zip(&mut positions) {
+        binding.update(vertices, &speed);
+        binding.positions(out);
+    }
+    let mut velocities = vec![Vec3::ZERO; strands.point_count()];
+    binding.update(&at(time), &speed);
+    binding.velocities(&mut velocities);
+    for i in 0..velocities.len() {
+        let rate = (positions[1][i] - positions[0][i]) / (2.0 * h);
+        assert!(rate.distance(velocities[i]) < 2e-3 * (1.0 + rate.length()), "{i}");
+    }
+}
+
+/// Two strands on either side of a face come together as their distance from it shrinks, in the deformed
+/// mesh as well: the field of places has no step between bundles.
+#[test]
+fn hair_is_continuous_across_faces() {
+    let mesh = bent();
+    let frames = Frames::new(&mesh);
+    let vertices: Vec<Vec3> = mesh.positions().iter().map(|&p| wobbled(p, 0.5)).collect();
+    let mut now = vec![Frame::default(); vertices.len()];
+    frames.update(&vertices, &mut now);
+    let mut checked = 0;
+    for side in mesh.topology().sides {
+        let sharing: Vec<usize> = (0..mesh.bundles.len())
+            .filter(|&b| side.columns.iter().all(|c| mesh.bundles[b].columns().contains(c)))
+            .collect();
+        let [a, b] = sharing[..] else { continue };
+        for share in [0.2, 0.7] {
+            let place = |bundle: usize| {
+                binding::place_on_edge(&mesh, bundle, side.columns, share, side.layer, 0.37)
+            };
+            let (p, q) = (binding::point(&now, &place(a)), binding::point(&now, &place(b)));
+            assert!(p.distance(q) < 1e-6, "bundles {a} and {b}: {p} {q}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "{checked}");
+}
+
+#[test]
+fn hair_is_smooth_along_the_length() {
+    let mesh = bent();
+    let frames = Frames::new(&mesh);
+    let vertices: Vec<Vec3> = mesh.positions().iter().map(|&p| wobbled(p, 0.5)).collect();
+    let mut now = vec![Frame::default(); vertices.len()];
+    frames.update(&vertices, &mut now);
+    let h = 2e-3;
+    for bundle in 0..mesh.bundles.len() {
+        // A line with an offset of its own: frames must be smooth as well.
+        let at = |along: f32| binding::point(&now, &binding::place_inside(&mesh, bundle, along));
+        for level in 1..mesh.bundles[bundle].layers {
+            let t = level as f32;
+            let (before, after) = ((at(t) - at(t - h)) / h, (at(t + h) - at(t)) / h);
+            // The second derivative may step; the first may not.
+            let kink = before.distance(after) / before.length();
+            assert!(kink < 0.02, "bundle {bundle}, level {level}: {kink}");
+        }
+    }
+}
+
+#[test]
+fn a_collapsed_mesh_gives_finite_hair() {
+    let (mesh, strands) = (bent(), curly());
+    let mut binding = Binding::new(&mesh, &strands).unwrap();
+    let mut vertices = mesh.positions().to_vec();
+    for c in 0..mesh.column_count() {
+        let points = mesh.columns.points_of(c);
+        let root = vertices[points.start];
+        vertices[points].fill(root);
+    }
+    binding.update(&vertices, &vec![Vec3::ONE; vertices.len()]);
+    let mut out = vec![Vec3::ZERO; strands.point_count()];
+    binding.positions(&mut out);
+    assert!(out.iter().all(|p| p.is_finite()));
+    binding.velocities(&mut out);
+    assert!(out.iter().all(|p| p.is_finite()));
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let (mesh, strands) = (bent(), curly());
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut binding = Binding::new(&mesh, &strands).unwrap();
+            let vertices: Vec<Vec3> = mesh.positions().iter().map(|&p| wobbled(p, 0.3)).collect();
+            binding.update(&vertices, &vertices);
+            let mut out = vec![Vec3::ZERO; strands.point_count()];
+            binding.positions(&mut out);
+            out
+        })
+    };
+    assert_eq!(run(1), run(3));
+}

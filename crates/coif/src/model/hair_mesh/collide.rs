@@ -1,0 +1,166 @@
+//! Contact of a hair mesh with the body: position correction, deformation minimisation, velocities.
+
+use std::time::Instant;
+
+use glam::Vec3A;
+
+use super::dynamics::{LOST_FOR_LONG, MeshDynamics, MeshEnvironment, MeshReport, Touch};
+use super::obstacles::Hit;
+use super::solve::Constraint;
+use crate::groom::hair_mesh::Exposure;
+
+/// Rounds in which vertices that minimisation left inside are brought out and the change is spread
+/// again. After the last they are only brought out.
+const ROUNDS: usize = 2;
+
+/// Most that contact may stretch an edge along the hair, as a share of its length: hair may be caught.
+const MOST_STRETCH: f32 = 0.3;
+
+/// What minimisation may leave undone (m): a tenth of a millimetre on the mean.
+const TOLERANCE: f32 = 1e-4;
+
+impl MeshDynamics {
+    /// Brings vertices out of the body and spreads what that does to the shape.
+    ///
+    /// Model: outer vertices inside the body go to its surface; all others follow so that edges change
+    /// as little as possible; only velocities into the surface change.
+    /// Source: `wu2016` 3.2, figure 4.
+    /// Deviations: the paper stops there, and says that minimisation can leave vertices inside. Here
+    /// all vertices are looked at again, inner ones brought out by as much more as they lie deeper in
+    /// the hair, and the change spread anew with them held too, a few times.
+    pub(super) fn collide(&mut self, env: &MeshEnvironment<'_>, h: f32, report: &mut MeshReport) {
+        let clock = Instant::now();
+        self.free_all();
+        if self.settings.self_collision {
+            self.keep_bundles_apart(h, report);
+            self.free_all();
+        }
+        let found = self.correct_outer(env);
+        report.corrected += found;
+        self.times.collision += clock.elapsed().as_secs_f64();
+        if found > 0 {
+            self.share(self.settings.minimise, report);
+        }
+        for round in 0..ROUNDS {
+            if round + 1 == ROUNDS && report.corrected > 0 {
+                self.limit_stretch(MOST_STRETCH, h);
+            }
+            if !self.settings.clear_inside {
+                continue;
+            }
+            let clock = Instant::now();
+            let left = self.correct_rest(env);
+            report.corrected += left;
+            self.times.collision += clock.elapsed().as_secs_f64();
+            if left > 0 {
+                let is_last = round + 1 == ROUNDS;
+                self.share(self.settings.minimise && !is_last, report);
+                report.inside += if is_last { self.count_inside(env) } else { 0 };
+            }
+        }
+        self.free_all();
+    }
+
+    /// Lets go of all vertices but the roots.
+    fn free_all(&mut self) {
+        self.constraint.fill(Constraint::Free);
+        for root in &self.starts[..self.starts.len() - 1] {
+            self.constraint[*root as usize] = Constraint::Held;
+        }
+    }
+
+    /// Corrects outer vertices that are inside the body: `moved` says by how much, and they are held.
+    fn correct_outer(&mut self, env: &MeshEnvironment<'_>) -> u32 {
+        let mut found = 0;
+        let field = env.field.as_ref();
+        self.moved.fill(Vec3A::ZERO);
+        for v in 0..self.x.len() {
+            let held = self.constraint[v] == Constraint::Held;
+            if held || self.exposure[v] == Exposure::Internal {
+                continue;
+            }
+            if self.lost[v] > LOST_FOR_LONG {
+                self.touch[v] = None;
+                continue;
+            }
+            let hit =
+                self.obstacles.push_out(Some(self.before[v]), self.x[v], -self.depth[v], field);
+            if let Some(hit) = hit {
+                found += 1;
+                self.moved[v] = hit.point - self.x[v];
+                self.constraint[v] = Constraint::Held;
+                self.meet(v, &hit);
+            } else if let Some(touch) = self.touch[v] {
+                // The surface has turned under the vertex, or the vertex has left it.
+                let (x, depth) = (self.x[v], self.depth[v]);
+                let normal = self.obstacles.still_touched(touch.solid, x, depth, field);
+                self.touch[v] = normal.map(|normal| Touch { normal, ..touch });
+            }
+        }
+        found
+    }
+
+    /// Velocity of a vertex that has come to a surface: none into it, and slower along it.
+    fn meet(&mut self, v: usize, hit: &Hit) {
+        let relative = self.v[v] - hit.velocity;
+        let into = -relative.dot(hit.normal);
+        if into > 0.0 {
+            let sliding = relative + hit.normal * into;
+            let speed = sliding.length();
+            let kept = if speed > 0.0 { (1.0 - hit.friction * into / speed).max(0.0) } else { 0.0 };
+            self.v[v] = hit.velocity + sliding * kept;
+        }
+        let (normal, solid, friction) = (hit.normal, hit.solid, hit.friction);
+        self.touch[v] = Some(Touch { normal, solid, friction });
+    }
+
+    /// Corrects all vertices that are inside the body after minimisation, inner ones as well.
+    fn correct_rest(&mut self, env: &MeshEnvironment<'_>) -> u32 {
+        let mut found = 0;
+        let field = env.field.as_ref();
+        self.moved.fill(Vec3A::ZERO);
+        for v in 0..self.x.len() {
+            if self.is_root(v) || self.lost[v] > LOST_FOR_LONG {
+                continue;
+            }
+            let allowed = -self.depth[v];
+            if self.obstacles.push_out(None, self.x[v], allowed, field).is_none() {
+                continue;
+            }
+            let room = if self.depth[v] > 0.0 { allowed } else { self.clearance[v] };
+            if let Some(hit) = self.obstacles.push_out(None, self.x[v], room, field) {
+                found += 1;
+                self.moved[v] = hit.point - self.x[v];
+                self.constraint[v] = Constraint::Held;
+                let into = (self.v[v] - hit.velocity).dot(hit.normal).min(0.0);
+                self.v[v] -= hit.normal * into;
+            }
+        }
+        found
+    }
+
+    /// How many vertices are deeper in the body than they may be.
+    fn count_inside(&self, env: &MeshEnvironment<'_>) -> u32 {
+        let inside = |v: &usize| {
+            let free = !self.is_root(*v) && self.lost[*v] <= LOST_FOR_LONG;
+            let depth = -self.depth[*v];
+            free && self.obstacles.push_out(None, self.x[*v], depth, env.field.as_ref()).is_some()
+        };
+        (0..self.x.len()).filter(inside).count() as u32
+    }
+
+    /// Moves vertices that were corrected, and with deformation minimisation all others after them.
+    pub(super) fn share(&mut self, with_all: bool, report: &mut MeshReport) {
+        let clock = Instant::now();
+        if with_all {
+            let (constraint, zero, scratch) = (&self.constraint, &self.zero, &mut self.scratch);
+            let solve =
+                self.minimiser.spread(constraint, zero, &mut self.moved, TOLERANCE, scratch);
+            report.minimise_iterations += solve.iterations;
+        }
+        for (x, moved) in self.x.iter_mut().zip(&self.moved) {
+            *x += *moved;
+        }
+        self.times.minimise += clock.elapsed().as_secs_f64();
+    }
+}

@@ -1,0 +1,67 @@
+//! The conditions that hold a hair mesh together: pure functions of a few vertices.
+//!
+//! A condition is a number C(x) that is zero at rest; its energy is k C^2 / 2 and its force
+//! -k C grad C (`baraff1998` 4). They are measured on the faces as they are: stretch on the
+//! edges of a quad, shear in its middle, bending in the corners on either side of an edge, volume in
+//! the corners of a prism. So nothing is cut into triangles, and no diagonal is preferred.
+//!
+//! An implicit step wants a positive semi-definite stiffness. Of each energy's second derivative,
+//! k (grad C grad C^T + C grad grad C), only the first part is kept, which is a square; of the second
+//! only what a stretched edge does across itself, which is never negative. So the system of a step is
+//! positive definite for any shape, flattened and inverted prisms included, while the forces are exact.
+
+mod bend;
+mod shear;
+mod stretch;
+mod volume;
+
+pub use bend::{Bend, bend_condition};
+pub use shear::{Shear, shear_condition};
+pub use stretch::{Stretch, stretch_condition};
+pub use volume::{Volume, volume_condition};
+
+#[cfg(test)]
+mod differences {
+    use glam::Vec3A;
+
+    /// The gradient of `value` by central differences of `step` metres.
+    pub(super) fn gradient<const N: usize>(
+        x: [Vec3A; N],
+        step: f32,
+        value: impl Fn([Vec3A; N]) -> f32,
+    ) -> [Vec3A; N] {
+        std::array::from_fn(|v| {
+            let slope = |axis: usize| {
+                let at = |way: f32| {
+                    let mut moved = x;
+                    moved[v][axis] += way;
+                    value(moved)
+                };
+                (at(step) - at(-step)) / (2.0 * step)
+            };
+            Vec3A::new(slope(0), slope(1), slope(2))
+        })
+    }
+
+    /// Some points of about a metre that are in no special position.
+    pub(super) fn points<const N: usize>(seed: u32) -> [Vec3A; N] {
+        let mut state = seed.wrapping_mul(747_796_405).wrapping_add(1);
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        std::array::from_fn(|_| Vec3A::new(next(), next(), next()))
+    }
+
+    /// Fails unless both gradients agree to a share of their size.
+    pub(super) fn agree<const N: usize>(found: [Vec3A; N], truth: [Vec3A; N], share: f32) {
+        let size = truth.iter().map(|g| g.length()).fold(0.0, f32::max);
+        for v in 0..N {
+            let error = (found[v] - truth[v]).length();
+            assert!(error <= share * size, "vertex {v}: {} against {}", found[v], truth[v]);
+        }
+        // No condition cares where in the world it is.
+        let sum: Vec3A = found.iter().sum();
+        assert!(sum.length() <= 1e-4 * size, "forces add up to {sum}");
+    }
+}

@@ -1,0 +1,615 @@
+//! A hair mesh in motion: its vertices, and one step of them.
+//!
+//! This knows columns and their roots, but no strands: [`super::HairMeshModel`] puts hair into it.
+
+use std::time::Instant;
+
+use glam::{Mat3A, Vec3, Vec3A};
+
+use super::assemble::{Implicit, State, assemble};
+use super::elements::Elements;
+use super::matrix::BlockMatrix;
+use super::measure::MeshMeasure;
+use super::minimise::Minimiser;
+use super::obstacles::Obstacles;
+use super::precondition::Columns;
+use super::settings::Settings;
+use super::solve::{Constraint, Limits, Scratch, System, solve_constrained};
+use crate::body::MovingCollider;
+use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
+use crate::math::{RigidTransform, SolveReport};
+use crate::model::FieldObstacle;
+use crate::model::chains::hold_groom;
+use crate::simulation::Wind;
+use crate::{Error, Result};
+
+/// What a hair mesh sees of the world during one step.
+#[derive(Clone, Copy)]
+pub struct MeshEnvironment<'a> {
+    /// Time at the end of the step (s).
+    pub time: f64,
+    /// Length of the step (s).
+    pub dt: f32,
+    /// Acceleration of gravity (m/s^2).
+    pub gravity: Vec3,
+    /// Moving air.
+    pub wind: &'a Wind,
+    /// Shapes that hair must stay out of.
+    pub colliders: &'a [MovingCollider],
+    /// The body's own surface.
+    pub field: Option<FieldObstacle<'a>>,
+}
+
+/// What a step came to.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MeshReport {
+    /// How the step's system was solved.
+    pub solve: SolveReport,
+    /// Iterations of deformation minimisation.
+    pub minimise_iterations: u32,
+    /// Vertices that position correction moved.
+    pub corrected: u32,
+    /// Vertices that are still inside the body.
+    pub inside: u32,
+    /// Columns that were put back on their rest shape.
+    pub broken: u32,
+    /// Stitches of seams that are open.
+    pub open: u32,
+}
+
+/// Time spent in the parts of steps (s), as figure 6 of `wu2016` divides it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MeshTimes {
+    /// Forces and the matrix.
+    pub forces: f64,
+    /// The implicit solve.
+    pub solve: f64,
+    /// Finding vertices inside the body, and bringing them out.
+    pub collision: f64,
+    /// Deformation minimisation.
+    pub minimise: f64,
+    /// Everything else: roots, seams, checks.
+    pub rest: f64,
+}
+
+/// A vertex that lies on a surface.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Touch {
+    pub(super) normal: Vec3A,
+    pub(super) solid: u32,
+    pub(super) friction: f32,
+}
+
+/// How far a vertex may be from its root, in lengths of its column, before the column counts as broken.
+const FARTHEST: f32 = 10.0;
+
+/// Time (s) in which vertices of a prism that is inside out are led home: short enough to win against
+/// the prisms around it. Longer, and tangles stay.
+const HOME_TIME: f32 = 0.05;
+
+/// Steps after which that pull has doubled: what does not come home is pulled harder.
+const PATIENCE: f32 = 8.0;
+
+/// How often it doubles at most: by then it wins against any prism.
+const MOST_DOUBLINGS: f32 = 12.0;
+
+/// Steps after which a vertex that is still lost goes home right through the body.
+pub(super) const LOST_FOR_LONG: u8 = 30;
+
+/// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
+/// Hair that is drawn tight over an edge would else hold itself there for ever.
+const MOST_PRESSURE: f32 = 50.0;
+
+/// Most that an edge along the hair may be longer than at rest, as a share, before contact.
+const MOST_STRETCH: f32 = 0.1;
+
+/// Share of the error at the start, in squares, that a solve may leave: hair in violent motion needs no
+/// more than a few parts in a thousand.
+const RELATIVE: f32 = 1e-5;
+
+/// Most that the weight of a held groom may stretch an edge, as a share of its length.
+const MOST_HELD_STRETCH: f32 = 0.1;
+
+/// A hair mesh in motion.
+pub struct MeshDynamics {
+    pub(super) settings: Settings,
+    pub(super) elements: Elements,
+    matrix: BlockMatrix,
+    preconditioner: Columns,
+    pub(super) minimiser: Minimiser,
+    /// First vertex of every column, and the total.
+    pub(super) starts: Vec<u32>,
+    /// Positions in the rest shape (m).
+    pub(super) rest: Vec<Vec3A>,
+    /// Acceleration (m/s^2) that holds each vertex against gravity, in the rest frame.
+    hold: Vec<Vec3A>,
+    /// Farthest that a vertex of a column may be from its root (m).
+    reach: Vec<f32>,
+    pub(super) exposure: Vec<Exposure>,
+    /// How far from a surface vertices inside the mesh are put (m).
+    pub(super) clearance: Vec<f32>,
+    /// What a step changes.
+    pub(super) x: Vec<Vec3A>,
+    pub(super) v: Vec<Vec3A>,
+    pub(super) change: Vec<Vec3A>,
+    pub(super) touch: Vec<Option<Touch>>,
+    pub(super) open: Vec<bool>,
+    /// For how many steps each vertex has been a corner of something inside out.
+    pub(super) lost: Vec<u8>,
+    /// Whether it is so now: scratch.
+    is_lost: Vec<bool>,
+    /// How deep each vertex is inside the body at rest (m), once that is known.
+    pub(super) depth: Vec<f32>,
+    pub(super) depth_is_known: bool,
+    /// World from rest per column, where the last step ended.
+    pub(super) roots: Vec<RigidTransform>,
+    /// Scratch.
+    below: Vec<[Vec3A; 2]>,
+    right: Vec<Vec3A>,
+    pub(super) zero: Vec<Vec3A>,
+    pub(super) constraint: Vec<Constraint>,
+    pub(super) before: Vec<Vec3A>,
+    pub(super) moved: Vec<Vec3A>,
+    pub(super) scratch: Scratch,
+    pub(super) obstacles: Obstacles,
+    pub(super) self_contact: super::self_contact::SelfContact,
+    pub(super) times: MeshTimes,
+}
+
+/// The system of a step.
+struct StepSystem<'a> {
+    matrix: &'a BlockMatrix,
+    preconditioner: &'a Columns,
+}
+
+impl System for StepSystem<'_> {
+    fn multiply(&self, x: &[Vec3A], y: &mut [Vec3A]) {
+        self.matrix.multiply(x, y);
+    }
+
+    fn precondition(&self, r: &[Vec3A], z: &mut [Vec3A], spare: &mut [Vec3A]) {
+        self.preconditioner.sweep(self.matrix, r, z, spare);
+    }
+}
+
+impl MeshDynamics {
+    /// Lays out a mesh; `gravity` (m/s^2) is what its rest shape has to stand.
+    pub fn new(mesh: &HairMesh, settings: &Settings, gravity: Vec3) -> Result<Self> {
+        settings.validate()?;
+        mesh.validate()?;
+        if !gravity.is_finite() {
+            let (name, expected) = ("gravity (m/s^2)".into(), "finite numbers");
+            return Err(Error::OutOfRange { name, value: f64::NAN, expected });
+        }
+        let topology = mesh.topology();
+        let (mut elements, matrix) = Elements::new(mesh, &topology, settings);
+        let n = mesh.vertex_count();
+        let starts = mesh.columns.first_points().to_vec();
+        let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
+        let hold = hold_columns(mesh, &mut elements, gravity);
+        let rest: Vec<Vec3A> = mesh.positions().iter().map(|&p| p.into()).collect();
+        let reach = (0..mesh.column_count()).map(|c| FARTHEST * mesh.columns.length(c)).collect();
+        let mut constraint = vec![Constraint::Free; n];
+        starts[..starts.len() - 1]
+            .iter()
+            .for_each(|&root| constraint[root as usize] = Constraint::Held);
+        let zero = vec![Vec3A::ZERO; n];
+        let columns = mesh.column_count();
+        let open = vec![false; elements.stitches.len()];
+        Ok(Self {
+            preconditioner: Columns::new(&matrix, &starts),
+            minimiser: Minimiser::new(mesh, &topology),
+            clearance: clearance(&rest, &topology),
+            self_contact: super::self_contact::SelfContact::new(mesh, &topology),
+            exposure: topology.exposure,
+            settings: settings.clone(),
+            elements,
+            matrix,
+            starts,
+            hold,
+            reach,
+            x: rest.clone(),
+            v: zero.clone(),
+            change: zero.clone(),
+            touch: vec![None; n],
+            lost: vec![0; n],
+            is_lost: vec![false; n],
+            open,
+            depth: vec![0.0; n],
+            depth_is_known: false,
+            roots: vec![RigidTransform::IDENTITY; columns],
+            below: vec![[Vec3A::ZERO; 2]; columns],
+            right: zero.clone(),
+            constraint,
+            before: rest.clone(),
+            moved: zero.clone(),
+            zero,
+            rest,
+            scratch: Scratch::new(n),
+            obstacles: Obstacles::default(),
+            times: MeshTimes::default(),
+        })
+    }
+
+    /// Advances by a step. `roots` says where each column's root has gone by its end, from the rest shape.
+    /// Columns that were put back on their rest shape are marked in `broken`.
+    pub fn step(
+        &mut self,
+        env: &MeshEnvironment<'_>,
+        roots: &[RigidTransform],
+        broken: &mut [bool],
+    ) -> MeshReport {
+        let clock = Instant::now();
+        self.learn_depth(env);
+        let parts = self.settings.parts;
+        let h = env.dt / parts as f32;
+        let mut report = MeshReport::default();
+        self.times.rest += clock.elapsed().as_secs_f64();
+        for part in 0..parts {
+            let share = |k: u32| k as f32 / parts as f32;
+            let clock = Instant::now();
+            self.pose_obstacles(env, h, [share(part), share(part + 1)]);
+            self.follow_roots(roots, h, 1.0 / (parts - part) as f32);
+            self.before.copy_from_slice(&self.x);
+            self.times.rest += clock.elapsed().as_secs_f64();
+
+            let clock = Instant::now();
+            self.assemble(env, h);
+            self.times.forces += clock.elapsed().as_secs_f64();
+
+            let clock = Instant::now();
+            let solve = self.solve(env, h);
+            report.solve.iterations = report.solve.iterations.max(solve.iterations);
+            report.solve.residual = report.solve.residual.max(solve.residual);
+            self.times.solve += clock.elapsed().as_secs_f64();
+
+            let clock = Instant::now();
+            self.limit_stretch(MOST_STRETCH, h);
+            self.times.rest += clock.elapsed().as_secs_f64();
+            self.collide(env, h, &mut report);
+        }
+        let clock = Instant::now();
+        report.open = self.part_seams();
+        report.broken = self.put_back_broken(broken);
+        self.times.rest += clock.elapsed().as_secs_f64();
+        report
+    }
+
+    /// Where vertices are groomed inside the body, they may stay as deep as that.
+    fn learn_depth(&mut self, env: &MeshEnvironment<'_>) {
+        if self.depth_is_known {
+            return;
+        }
+        self.depth_is_known = true;
+        self.pose_obstacles(env, env.dt, [0.0, 0.0]);
+        for v in 0..self.x.len() {
+            // The field is that at the end of the step: the body has hardly moved by then.
+            self.depth[v] = self.obstacles.depth(self.x[v], env.field.as_ref());
+        }
+    }
+
+    /// Poses the colliders for a part of a step.
+    fn pose_obstacles(&mut self, env: &MeshEnvironment<'_>, h: f32, part: [f32; 2]) {
+        self.obstacles.pose(env.colliders, h, part);
+    }
+
+    /// Gives the roots the velocity that takes them the share `share` of the way to where they belong.
+    fn follow_roots(&mut self, roots: &[RigidTransform], h: f32, share: f32) {
+        for column in 0..self.roots.len() {
+            let (from, mut to) = (self.roots[column], self.roots[column]);
+            let finite = |t: &&RigidTransform| t.rotation.is_finite() && t.translation.is_finite();
+            if let Some(root) = roots.get(column).filter(finite) {
+                to = *root;
+            }
+            if share < 1.0 {
+                to = RigidTransform {
+                    rotation: from.rotation.slerp(to.rotation, share),
+                    translation: from.translation.lerp(to.translation, share),
+                };
+            }
+            let v = self.starts[column] as usize;
+            let (root, next) = (self.rest[v], self.rest[v + 1]);
+            let below = Vec3::from(root + root - next);
+            let [old, new] = [from, to].map(|t| Vec3A::from(t.point(below)));
+            self.below[column] = [old, (new - old) / h];
+            self.v[v] = (Vec3A::from(to.point(root.into())) - self.x[v]) / h;
+            self.roots[column] = to;
+        }
+    }
+
+    /// Forces and the matrix.
+    fn assemble(&mut self, env: &MeshEnvironment<'_>, h: f32) {
+        let drag = self.settings.damping;
+        let still = env.wind.is_still();
+        self.matrix.clear();
+        for column in 0..self.roots.len() {
+            let turn = Mat3A::from_quat(self.roots[column].rotation);
+            let root = self.x[self.starts[column] as usize];
+            let gravity = Vec3A::from(env.gravity);
+            let wind = if still {
+                Vec3A::ZERO
+            } else {
+                // Gusts are as large as a head: one per column is fine enough.
+                Vec3A::from(env.wind.velocity_at(root.into(), env.time))
+            };
+            for v in self.starts[column] as usize..self.starts[column + 1] as usize {
+                let mass = self.elements.mass[v];
+                let mut own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
+                let mut inertia = 1.0 + h * drag;
+                // Lead home what is inside out.
+                if self.lost[v] > 0 {
+                    let home = Vec3A::from(self.roots[column].point(self.rest[v].into()));
+                    let patience = (f32::from(self.lost[v]) / PATIENCE).min(MOST_DOUBLINGS).exp2();
+                    let pull = patience / (HOME_TIME * HOME_TIME);
+                    own += (home - self.x[v] - self.v[v] * (h + HOME_TIME)) * pull;
+                    inertia += h * (h + HOME_TIME) * pull;
+                }
+                self.right[v] = own * (h * mass);
+                self.matrix.diagonal[v] = Mat3A::from_diagonal(Vec3::splat(mass * inertia));
+            }
+        }
+        let implicit = Implicit { h, friction_time: self.settings.friction_time };
+        let state = State { x: &self.x, v: &self.v, below: &self.below, open: &self.open };
+        self.is_lost.fill(false);
+        let (matrix, right, is_lost) = (&mut self.matrix, &mut self.right, &mut self.is_lost);
+        assemble(&self.elements, implicit, state, matrix, right, is_lost);
+        for (steps, is_lost) in self.lost.iter_mut().zip(&self.is_lost) {
+            *steps = if *is_lost { steps.saturating_add(1) } else { 0 };
+        }
+        self.matrix.mirror();
+    }
+
+    /// The implicit solve with contacts as constraints, then new velocities and positions.
+    fn solve(&mut self, env: &MeshEnvironment<'_>, h: f32) -> SolveReport {
+        self.preconditioner.factor(&self.matrix);
+        // Start from what the constraints prescribe. Starting from the last step's change would save a
+        // tenth of the iterations, but what a solve leaves would then feed the next, and hair trembles.
+        for v in 0..self.x.len() {
+            self.change[v] = Vec3A::ZERO;
+            if let Some(touch) = self.touch[v] {
+                let surface = self.obstacles.velocity(touch.solid, self.x[v], env.field.as_ref());
+                self.constraint[v] = Constraint::Along(touch.normal);
+                self.change[v] = touch.normal * touch.normal.dot(surface - self.v[v]);
+            }
+        }
+        let mass: f32 = self.elements.mass.iter().sum();
+        let limits = Limits {
+            absolute: mass * self.settings.tolerance * self.settings.tolerance,
+            relative: RELATIVE,
+            iterations: self.settings.most_iterations,
+        };
+        let system = StepSystem { matrix: &self.matrix, preconditioner: &self.preconditioner };
+        let report = solve_constrained(
+            &system,
+            &self.constraint,
+            &self.right,
+            &mut self.change,
+            &limits,
+            &mut self.scratch,
+        );
+        for v in 0..self.x.len() {
+            self.v[v] += self.change[v];
+            if let Some(touch) = self.touch[v] {
+                self.rub(v, touch, env, h);
+            }
+            self.x[v] += self.v[v] * h;
+        }
+        // Roots are exactly where the body has them.
+        for column in 0..self.roots.len() {
+            let v = self.starts[column] as usize;
+            self.x[v] = self.roots[column].point(self.rest[v].into()).into();
+        }
+        report
+    }
+
+    /// Coulomb friction of a vertex on a surface, which it leaves if the surface would have to pull.
+    fn rub(&mut self, v: usize, touch: Touch, env: &MeshEnvironment<'_>, h: f32) {
+        // What the surface gave (kg m/s): what is missing in the vertex's own balance.
+        let given = self.matrix.row_times(v, &self.change) - self.right[v];
+        let push = given.dot(touch.normal);
+        if push <= 0.0 {
+            self.touch[v] = None;
+            return;
+        }
+        let surface = self.obstacles.velocity(touch.solid, self.x[v], env.field.as_ref());
+        let sliding = self.v[v] - surface;
+        let sliding = sliding - touch.normal * touch.normal.dot(sliding);
+        let speed = sliding.length();
+        let most = touch.friction * (push / self.elements.mass[v]).min(MOST_PRESSURE * h);
+        if speed > 0.0 {
+            self.v[v] -= sliding * (most / speed).min(1.0);
+        }
+    }
+
+    /// Shortens edges along the hair that are too long, root to tip, and slows what is faster than hair
+    /// can be.
+    ///
+    /// Model: every vertex is brought nearer to its predecessor, which is done already, and loses the
+    /// speed at which it goes away from it (as `selle2008` 4.2). No hair crosses its own length in a step.
+    pub(super) fn limit_stretch(&mut self, most: f32, h: f32) {
+        for column in 0..self.roots.len() {
+            let first = self.starts[column] as usize;
+            let fastest = self.reach[column] / (FARTHEST * h);
+            for v in first + 1..self.starts[column + 1] as usize {
+                let way = self.x[v] - self.x[v - 1];
+                let allowed = self.rest[v].distance(self.rest[v - 1]) * (1.0 + most);
+                let length = way.length();
+                if length > allowed {
+                    let u = way / length;
+                    self.x[v] = self.x[v - 1] + u * allowed;
+                    let away = (self.v[v] - self.v[v - 1]).dot(u).max(0.0);
+                    self.v[v] -= u * away;
+                }
+                let relative = self.v[v] - self.v[first];
+                if relative.length_squared() > fastest * fastest {
+                    self.v[v] = self.v[first] + relative * (fastest / relative.length());
+                }
+            }
+        }
+    }
+
+    /// Puts columns back on their rest shape that left the world or are no longer numbers.
+    fn put_back_broken(&mut self, broken: &mut [bool]) -> u32 {
+        let mut count = 0;
+        for column in 0..self.roots.len() {
+            let range = self.starts[column] as usize..self.starts[column + 1] as usize;
+            let root = self.x[range.start];
+            let reach = self.reach[column] * self.reach[column];
+            // A comparison with a value that is not a number fails.
+            let sane = range
+                .clone()
+                .all(|v| self.x[v].distance_squared(root) <= reach && self.v[v].is_finite());
+            if let Some(broken) = broken.get_mut(column) {
+                *broken = !sane;
+            }
+            if !sane {
+                count += 1;
+                self.put_on_rest(column);
+            }
+        }
+        count
+    }
+
+    fn put_on_rest(&mut self, column: usize) {
+        for v in self.starts[column] as usize..self.starts[column + 1] as usize {
+            self.x[v] = self.roots[column].point(self.rest[v].into()).into();
+            self.v[v] = Vec3A::ZERO;
+            self.touch[v] = None;
+        }
+    }
+
+    /// Puts every column at rest on its rest shape, carried by the body.
+    pub fn reset(&mut self, roots: &[RigidTransform]) {
+        for (column, root) in roots.iter().enumerate().take(self.roots.len()) {
+            self.roots[column] = *root;
+            self.put_on_rest(column);
+        }
+        self.open.fill(false);
+        self.lost.fill(0);
+        self.depth_is_known = false;
+    }
+
+    /// Carries the hair along with a jump of the body to where these roots are.
+    pub fn teleport(&mut self, roots: &[RigidTransform]) {
+        for (column, to) in roots.iter().enumerate().take(self.roots.len()) {
+            let motion = *to * self.roots[column].inverse();
+            let turn = |d: Vec3A| Vec3A::from(motion.direction(d.into()));
+            self.roots[column] = *to;
+            for v in self.starts[column] as usize..self.starts[column + 1] as usize {
+                self.x[v] = motion.point(self.x[v].into()).into();
+                self.v[v] = turn(self.v[v]);
+                if let Some(touch) = &mut self.touch[v] {
+                    touch.normal = turn(touch.normal);
+                }
+            }
+        }
+    }
+
+    /// Moves every vertex onto the root of its column and stops it: figure 8 of `wu2016`.
+    pub fn collapse(&mut self) {
+        for column in 0..self.roots.len() {
+            let root = self.x[self.starts[column] as usize];
+            for v in self.starts[column] as usize..self.starts[column + 1] as usize {
+                (self.x[v], self.v[v]) = (root, Vec3A::ZERO);
+            }
+        }
+    }
+
+    /// Positions of all vertices (m), column after column.
+    pub fn positions(&self) -> &[Vec3A] {
+        &self.x
+    }
+
+    /// Velocities of all vertices (m/s).
+    pub fn velocities(&self) -> &[Vec3A] {
+        &self.v
+    }
+
+    /// Velocities of all vertices (m/s), to be changed from outside between steps.
+    pub fn velocities_mut(&mut self) -> &mut [Vec3A] {
+        &mut self.v
+    }
+
+    /// How far the mesh is from its rest shape.
+    pub fn measure(&self) -> MeshMeasure {
+        MeshMeasure::new(self)
+    }
+
+    /// Whether a vertex is the root of its column.
+    pub(super) fn is_root(&self, v: usize) -> bool {
+        self.starts.binary_search(&(v as u32)).is_ok()
+    }
+
+    /// Parts of a step.
+    pub fn parts(&self) -> u32 {
+        self.settings.parts
+    }
+
+    /// Time spent so far.
+    pub fn times(&self) -> &MeshTimes {
+        &self.times
+    }
+
+    /// Bytes of the matrix of a step, in all its blocks.
+    pub fn matrix_bytes(&self) -> usize {
+        (self.matrix.block_count() + self.matrix.rows()) * size_of::<Mat3A>()
+    }
+}
+
+/// Finds what holds the rest shape under gravity: tension where hair hangs, which shortens the edges by
+/// what it stretches them, and an acceleration that goes with the root for what is left.
+fn hold_columns(mesh: &HairMesh, elements: &mut Elements, gravity: Vec3) -> Vec<Vec3A> {
+    let mut hold = vec![Vec3A::ZERO; mesh.vertex_count()];
+    for column in 0..mesh.column_count() {
+        let first = mesh.columns.points_of(column).start;
+        let line = mesh.columns.strand(column);
+        let edge_before: Vec<Option<usize>> = (0..line.len())
+            .map(|i| {
+                let pair = [(first + i).checked_sub(1)? as u32, (first + i) as u32];
+                elements.edges.binary_search_by_key(&pair, |e| e.vertices).ok()
+            })
+            .collect();
+        let most = |i: usize| {
+            edge_before[i].map_or(0.0, |e| {
+                MOST_HELD_STRETCH * elements.edges[e].stiffness * elements.edges[e].inverse_rest
+            })
+        };
+        let held = hold_groom(line, 1, |i| elements.mass[first + i], most, gravity);
+        for i in 1..line.len() {
+            hold[first + i] = held.acceleration[i].into();
+            if let Some(e) = edge_before[i] {
+                let edge = &mut elements.edges[e];
+                edge.offset = held.tension[i] / (edge.stiffness * edge.inverse_rest);
+            }
+        }
+    }
+    hold
+}
+
+/// Share of the way to the outside that a vertex inside keeps when the body pushes it.
+const KEPT_INSIDE: f32 = 0.3;
+
+/// How far from a surface each vertex is put (m): outer ones on it, inner ones in proportion to how deep they
+/// lie in the hair.
+fn clearance(rest: &[Vec3A], topology: &Topology) -> Vec<f32> {
+    let outer = |v: usize| topology.exposure[v] == Exposure::External;
+    let mut way: Vec<f32> =
+        (0..rest.len()).map(|v| if outer(v) { 0.0 } else { f32::INFINITY }).collect();
+    // Shortest ways along edges: a mesh is only a few edges thick.
+    let edges = || topology.across.iter().chain(&topology.along);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &[a, b] in edges() {
+            let (a, b) = (a as usize, b as usize);
+            let length = rest[a].distance(rest[b]);
+            for (near, far) in [(a, b), (b, a)] {
+                if way[near] + length < way[far] {
+                    way[far] = way[near] + length;
+                    changed = true;
+                }
+            }
+        }
+    }
+    way.iter().map(|w| if w.is_finite() { KEPT_INSIDE * w } else { 0.0 }).collect()
+}

@@ -1,0 +1,167 @@
+//! Hair meshes: hair as a volume of prisms that keeps its shape and springs back (`wu2016`).
+//!
+//! The vertices of a [`crate::groom::HairMesh`] move as cloth does (`baraff1998`): stretch,
+//! shear and bending conditions on its faces, and a volume condition in the corners of its prisms, one
+//! implicit step at a time ([`dynamics`](MeshDynamics)). Strands are not simulated: each keeps its place
+//! in the mesh and is carried along ([`crate::grow::hair_mesh`]).
+//!
+//! A step is: roots follow, forces and matrix (`assemble.rs`), constrained solve (`solve.rs`), contact
+//! with the body (`collide.rs`: position correction, deformation minimisation, velocities), seams, and
+//! a look at what broke.
+
+mod assemble;
+mod collide;
+pub mod condition;
+mod dynamics;
+mod elements;
+pub mod matrix;
+mod measure;
+mod minimise;
+mod obstacles;
+pub mod plain;
+pub mod precondition;
+mod roots;
+mod saved;
+mod seams;
+mod self_contact;
+mod settings;
+pub mod solve;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+pub use dynamics::{MeshDynamics, MeshEnvironment, MeshReport, MeshTimes};
+pub use measure::MeshMeasure;
+pub use settings::Settings;
+
+use self::roots::ColumnRoots;
+use super::{Environment, Model, StepReport};
+use crate::Result;
+use crate::groom::hair_mesh::FitSettings;
+use crate::groom::{Groom, HairMesh};
+use crate::grow::hair_mesh::Binding;
+use crate::math::RigidTransform;
+
+/// The word that chooses this model.
+pub const NAME: &str = "hair-mesh";
+
+/// Hair that moves as a hair mesh.
+pub struct HairMeshModel {
+    dynamics: MeshDynamics,
+    binding: Binding,
+    roots: ColumnRoots,
+    report: MeshReport,
+    /// Scratch: columns that broke, vertices for the binding.
+    broken: Vec<bool>,
+    vertices: [Vec<Vec3>; 2],
+}
+
+impl HairMeshModel {
+    /// Lays out a groom with its hair mesh; one is fitted to a groom that has none. `gravity` (m/s^2) is
+    /// what the rest shape has to stand.
+    pub fn new(groom: &Groom, settings: &Settings, gravity: Vec3) -> Result<Self> {
+        groom.validate()?;
+        let mesh = match &groom.hair_mesh {
+            Some(mesh) => mesh.clone(),
+            None => fitted(groom)?,
+        };
+        let dynamics = MeshDynamics::new(&mesh, settings, gravity)?;
+        let binding = Binding::new(&mesh, &groom.strands)?;
+        let vertices = vec![Vec3::ZERO; mesh.vertex_count()];
+        let mut model = Self {
+            roots: ColumnRoots::new(groom, &mesh),
+            broken: vec![false; mesh.column_count()],
+            vertices: [vertices.clone(), vertices],
+            report: MeshReport::default(),
+            dynamics,
+            binding,
+        };
+        model.carry_hair();
+        Ok(model)
+    }
+
+    /// The mesh in motion.
+    pub fn dynamics(&self) -> &MeshDynamics {
+        &self.dynamics
+    }
+
+    /// What the last step came to.
+    pub fn report(&self) -> &MeshReport {
+        &self.report
+    }
+
+    /// Carries the strands along with the mesh.
+    fn carry_hair(&mut self) {
+        let [positions, velocities] = &mut self.vertices;
+        for (to, from) in positions.iter_mut().zip(self.dynamics.positions()) {
+            *to = (*from).into();
+        }
+        for (to, from) in velocities.iter_mut().zip(self.dynamics.velocities()) {
+            *to = (*from).into();
+        }
+        self.binding.update(positions, velocities);
+    }
+}
+
+/// A mesh for a groom that has none.
+fn fitted(groom: &Groom) -> Result<Arc<HairMesh>> {
+    let (mesh, _) = HairMesh::fit(groom, &FitSettings::default())?;
+    Ok(Arc::new(mesh))
+}
+
+impl Model for HairMeshModel {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
+        let seen = MeshEnvironment {
+            time: env.time,
+            dt: env.dt,
+            gravity: env.gravity,
+            wind: env.wind,
+            colliders: env.colliders,
+            field: env.field,
+        };
+        let roots = self.roots.follow(env.world_from_rest);
+        self.report = self.dynamics.step(&seen, roots, &mut self.broken);
+        self.carry_hair();
+        report.unresolved += u64::from(self.report.inside);
+        report.solve = self.report.solve;
+        report.substeps = self.dynamics.parts();
+        if self.report.broken > 0 {
+            self.roots.name_strands(&self.broken, &mut report.quarantined);
+        }
+    }
+
+    fn reset(&mut self, world_from_rest: &[RigidTransform]) {
+        self.dynamics.reset(self.roots.follow(world_from_rest));
+        self.carry_hair();
+    }
+
+    fn teleport(&mut self, _from: &[RigidTransform], to: &[RigidTransform]) {
+        self.dynamics.teleport(self.roots.follow(to));
+        self.carry_hair();
+    }
+
+    fn positions(&self, out: &mut [Vec3]) {
+        self.binding.positions(out);
+    }
+
+    fn velocities(&self, out: &mut [Vec3]) {
+        self.binding.velocities(out);
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        self.dynamics.save(out);
+    }
+
+    fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
+        self.dynamics.restore(bytes, self.roots.follow(world_from_rest))?;
+        self.carry_hair();
+        Ok(())
+    }
+}

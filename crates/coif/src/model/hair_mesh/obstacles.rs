@@ -1,0 +1,409 @@
+//! What vertices of a hair mesh must stay out of: the colliders and the surface of the body in one step.
+
+use glam::{Mat3A, Vec3, Vec3A};
+
+use crate::body::{MovingCollider, Shape, project_point_ellipsoid};
+use crate::model::FieldObstacle;
+use crate::model::chains::pose_between;
+
+/// How far outside of a surface a vertex is put (m): a tenth of a millimetre.
+const SKIN: f32 = 1e-4;
+
+/// How near to the middle of a solid a way has to come, as a share of its size, to have gone through it
+/// rather than grazed it.
+const THROUGH: f32 = 0.8;
+
+/// Distance from a surface (m) up to which a vertex that touches it goes on doing so.
+const TOUCHING: f32 = 1e-3;
+
+/// Rounds through the obstacles for one vertex: two that cross take two or three.
+const ROUNDS: usize = 4;
+
+/// Where a vertex has to go, and what it touches there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hit {
+    /// Outside of everything, as far as that can be had (m).
+    pub(crate) point: Vec3A,
+    /// Out of the surface, unit length.
+    pub(crate) normal: Vec3A,
+    /// Velocity of the surface (m/s).
+    pub(crate) velocity: Vec3A,
+    pub(crate) friction: f32,
+    /// Which solid; the body's own surface is one beyond the last.
+    pub(crate) solid: u32,
+}
+
+/// A collider at the end of a step, laid out for many vertices.
+#[derive(Debug, Clone, Copy)]
+struct Solid {
+    shape: Shape,
+    world_from_shape: Mat3A,
+    shape_from_world: Mat3A,
+    centre: Vec3A,
+    friction: f32,
+    /// Velocity of the material at `p` is `spin * p + drift` (m/s).
+    spin: Mat3A,
+    drift: Vec3A,
+    /// Where the material at `p` was at the start of the step is `p - way(p)`; in the solid's own frame
+    /// a point came from `shape_from_start * (p - start)`.
+    shape_from_start: Mat3A,
+    start: Vec3A,
+    /// Radius of a ball around it (m).
+    reach: f32,
+}
+
+/// All obstacles of a step.
+#[derive(Default)]
+pub(crate) struct Obstacles {
+    solids: Vec<Solid>,
+}
+
+impl Obstacles {
+    /// Poses the colliders for a part of a step, `dt` seconds long, that goes from the first share of the
+    /// step to the second.
+    pub(crate) fn pose(&mut self, colliders: &[MovingCollider], dt: f32, [from, to]: [f32; 2]) {
+        self.solids.clear();
+        self.solids.extend(colliders.iter().map(|c| {
+            let c = if from > 0.0 || to < 1.0 { pose_between(c, from, to) } else { *c };
+            let back = c.start * c.end.inverse();
+            let world_from_shape = Mat3A::from_quat(c.end.rotation);
+            let shape = c.shape;
+            Solid {
+                shape,
+                world_from_shape,
+                shape_from_world: world_from_shape.transpose(),
+                centre: c.end.translation.into(),
+                friction: c.friction,
+                spin: (Mat3A::IDENTITY - Mat3A::from_quat(back.rotation)) * (1.0 / dt),
+                drift: Vec3A::from(-back.translation / dt),
+                shape_from_start: Mat3A::from_quat(c.start.rotation).transpose(),
+                start: c.start.translation.into(),
+                reach: match shape {
+                    Shape::Sphere { radius } => radius,
+                    Shape::Ellipsoid { radii } => radii.max_element(),
+                    Shape::Capsule { half_height, radius } => half_height + radius,
+                    Shape::Plane => f32::INFINITY,
+                },
+            }
+        }));
+    }
+
+    /// How deep a point is in the deepest solid or below the body's surface (m); 0 outside.
+    pub(crate) fn depth(&self, p: Vec3A, field: Option<&FieldObstacle<'_>>) -> f32 {
+        let mut depth = 0.0f32;
+        for solid in &self.solids {
+            if let Some((distance, ..)) = solid.probe(p, 0.0) {
+                depth = depth.max(-distance);
+            }
+        }
+        if let Some(field) = field {
+            depth = depth.max(-field.field.distance_at(p.into()));
+        }
+        depth
+    }
+
+    /// Velocity of the material of a solid, or of the body's own surface, at a point (m/s).
+    pub(crate) fn velocity(
+        &self,
+        solid: u32,
+        p: Vec3A,
+        field: Option<&FieldObstacle<'_>>,
+    ) -> Vec3A {
+        match self.solids.get(solid as usize) {
+            Some(solid) => solid.velocity_at(p),
+            None => field.map_or(Vec3A::ZERO, |f| f.field.sample(p.into()).velocity.into()),
+        }
+    }
+
+    /// Normal of a surface that a vertex has touched, if it still does; `allowed` is how deep it may be (m).
+    pub(crate) fn still_touched(
+        &self,
+        solid: u32,
+        p: Vec3A,
+        allowed: f32,
+        field: Option<&FieldObstacle<'_>>,
+    ) -> Option<Vec3A> {
+        let margin = TOUCHING - allowed;
+        match (self.solids.get(solid as usize), field) {
+            (Some(solid), _) => {
+                let (distance, normal) = solid.probe(p, margin)?;
+                (distance < margin).then_some(normal)
+            }
+            (None, Some(field)) if field.field.distance_at(p.into()) < field.skin + margin => {
+                Some(field.field.sample(p.into()).gradient.into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Brings a vertex that went from `before` to `p` out of all obstacles, `clearance` metres away from
+    /// them; less than 0 lets it be that deep. `None` if it is outside.
+    ///
+    /// Model: closest point of the surface. A vertex whose way led right through a solid, seen from the
+    /// solid, goes to the tangent plane at the place where it went in, so that hair does not change
+    /// sides.
+    pub(crate) fn push_out(
+        &self,
+        before: Option<Vec3A>,
+        p: Vec3A,
+        clearance: f32,
+        field: Option<&FieldObstacle<'_>>,
+    ) -> Option<Hit> {
+        let mut hit: Option<Hit> = None;
+        let mut at = p;
+        for _ in 0..ROUNDS {
+            let mut moved = false;
+            for (i, solid) in self.solids.iter().enumerate() {
+                let entered = if hit.is_none() && clearance >= 0.0 {
+                    before.and_then(|before| solid.entered(before, at))
+                } else {
+                    None
+                };
+                let (point, normal) = match entered {
+                    Some(tangent) => tangent,
+                    None => match solid.probe(at, clearance) {
+                        Some((distance, normal)) if distance < clearance - 0.5 * SKIN => {
+                            (at + normal * (clearance - distance), normal)
+                        }
+                        _ => continue,
+                    },
+                };
+                at = point;
+                moved = true;
+                hit = Some(Hit {
+                    point,
+                    normal,
+                    velocity: solid.velocity_at(point),
+                    friction: solid.friction,
+                    solid: i as u32,
+                });
+            }
+            if let Some(field) = field {
+                let room = clearance + if clearance > 0.0 { 0.0 } else { field.skin };
+                if field.field.distance_at(at.into()) < room - 0.5 * SKIN {
+                    let sample = field.field.sample(at.into());
+                    let normal = Vec3A::from(sample.gradient);
+                    at += normal * (room - sample.distance);
+                    moved = true;
+                    hit = Some(Hit {
+                        point: at,
+                        normal,
+                        velocity: sample.velocity.into(),
+                        friction: field.friction,
+                        solid: self.solids.len() as u32,
+                    });
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+        hit
+    }
+}
+
+impl Solid {
+    fn velocity_at(&self, p: Vec3A) -> Vec3A {
+        self.spin * p + self.drift
+    }
+
+    /// Distance (m) and normal of the surface for a point nearer to it than `margin`, or inside.
+    #[inline(always)]
+    fn probe(&self, p: Vec3A, margin: f32) -> Option<(f32, Vec3A)> {
+        let margin = margin.max(0.0);
+        let way = p - self.centre;
+        let reach = self.reach + margin;
+        if way.length_squared() > reach * reach {
+            return None;
+        }
+        let local = self.shape_from_world * way;
+        let (distance, normal) = match self.shape {
+            Shape::Sphere { radius } => {
+                let length = local.length();
+                let normal = if length > 0.0 { local / length } else { Vec3A::Y };
+                (length - radius, normal)
+            }
+            Shape::Capsule { half_height, radius } => {
+                let on_axis = Vec3A::new(0.0, local.y.clamp(-half_height, half_height), 0.0);
+                let out = local - on_axis;
+                let length = out.length();
+                (length - radius, if length > 0.0 { out / length } else { Vec3A::X })
+            }
+            Shape::Plane => (local.y, Vec3A::Y),
+            Shape::Ellipsoid { radii } => {
+                let scaled = local / Vec3A::from(radii + Vec3::splat(margin));
+                if scaled.length_squared() >= 1.0 {
+                    return None;
+                }
+                nearest_on_ellipsoid(local, radii)
+            }
+        };
+        (distance < margin).then(|| (distance, self.world_from_shape * normal))
+    }
+
+    /// Where a way from `before` to `p` in this step went into the solid to come out elsewhere or to end
+    /// deep in it: the nearest point to `p` on the tangent plane there, and its normal.
+    #[inline(always)]
+    fn entered(&self, before: Vec3A, p: Vec3A) -> Option<(Vec3A, Vec3A)> {
+        // Far away stays far away.
+        let way = p - self.centre;
+        let travelled = (before - self.start) - way;
+        let far = self.reach + travelled.length();
+        if way.length_squared() > far * far {
+            return None;
+        }
+        let from = self.shape_from_start * (before - self.start);
+        let to = self.shape_from_world * way;
+        let radii = match self.shape {
+            Shape::Sphere { radius } => Vec3A::splat(radius),
+            Shape::Ellipsoid { radii } => radii.into(),
+            Shape::Capsule { half_height, radius } => {
+                // The upright part is what hair winds around: a cylinder with its axis left out.
+                let y = 0.5 * (from.y + to.y);
+                if y.abs() > half_height + radius {
+                    return None;
+                }
+                Vec3A::new(radius, f32::INFINITY, radius)
+            }
+            // Nothing comes out of a plane again.
+            Shape::Plane => return None,
+        };
+        // The solid as a unit ball.
+        let (a, b) = (from / radii, to / radii);
+        let d = b - a;
+        let (aa, ad, dd) = (a.length_squared(), a.dot(d), d.length_squared());
+        if aa <= 1.0 || ad >= 0.0 || dd <= 0.0 {
+            return None;
+        }
+        let nearest = (-ad / dd).min(1.0);
+        let closest = aa + nearest * (2.0 * ad + nearest * dd);
+        if closest >= THROUGH * THROUGH {
+            return None;
+        }
+        let discriminant = ad * ad - dd * (aa - 1.0);
+        if discriminant <= 0.0 {
+            return None;
+        }
+        let t = (-ad - discriminant.sqrt()) / dd;
+        if !(0.0..=1.0).contains(&t) {
+            return None;
+        }
+        let entry = a + d * t;
+        let normal = (entry / radii).normalize_or(Vec3A::Y);
+        let below = (entry * radii.min(Vec3A::splat(1e3)) - to).dot(normal);
+        let normal = self.world_from_shape * normal;
+        (below > 0.0).then(|| (p + normal * (below + SKIN), normal))
+    }
+}
+
+/// Distance to an ellipsoid's surface and the normal there, for a point inside or near it.
+///
+/// Model: as [`project_point_ellipsoid`], with Newton's method: the function falls and is convex above
+/// its pole, so that steps from below the root never pass it.
+fn nearest_on_ellipsoid(p: Vec3A, radii: Vec3) -> (f32, Vec3A) {
+    let r = Vec3A::from(radii);
+    let r2 = r * r;
+    let weighted = (r * p).abs();
+    // Where the largest term alone is 1 the sum is at least that.
+    let mut t = (weighted - r2).max_element();
+    if t + r2.min_element() > 1e-3 * r2.min_element() {
+        for _ in 0..NEWTON {
+            let inverse = (r2 + t).recip();
+            let q = weighted * inverse;
+            let q2 = q * q;
+            let value = q2.element_sum() - 1.0;
+            let slope = -2.0 * (q2 * inverse).element_sum();
+            if value <= 1e-6 {
+                break;
+            }
+            t -= value / slope;
+        }
+        let on = r2 * p / (r2 + t);
+        let normal = (on / r2).normalize_or(Vec3A::Y);
+        return ((p - on).dot(normal), normal);
+    }
+    let s = project_point_ellipsoid(p.into(), radii);
+    (s.distance, s.normal.into())
+}
+
+/// Steps of Newton's method: from below the root five are enough for single precision.
+const NEWTON: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::RigidTransform;
+    use glam::Quat;
+
+    fn still(shape: Shape, at: Vec3) -> MovingCollider {
+        let pose = RigidTransform { rotation: Quat::from_rotation_z(0.3), translation: at };
+        MovingCollider { shape, friction: 0.3, start: pose, end: pose }
+    }
+
+    #[test]
+    fn an_ellipsoid_is_left_where_the_exact_search_says() {
+        let radii = Vec3::new(0.075, 0.105, 0.092);
+        for i in 0..400 {
+            let at = |k: f32| (i as f32 * k).sin() * 0.1;
+            let p = Vec3::new(at(1.1), at(1.7), at(2.3));
+            let truth = project_point_ellipsoid(p, radii);
+            if truth.distance > 0.01 {
+                continue;
+            }
+            let (distance, normal) = nearest_on_ellipsoid(p.into(), radii);
+            assert!((distance - truth.distance).abs() < 2e-6, "{p}: {distance} {truth:?}");
+            assert!(Vec3::from(normal).distance(truth.normal) < 2e-3, "{p}: {normal} {truth:?}");
+        }
+    }
+
+    #[test]
+    fn points_inside_any_shape_come_out_and_points_outside_stay() {
+        let shapes = [
+            Shape::Sphere { radius: 0.1 },
+            Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.07) },
+            Shape::Capsule { half_height: 0.1, radius: 0.06 },
+            Shape::Plane,
+        ];
+        for shape in shapes {
+            let collider = still(shape, Vec3::new(0.02, -0.01, 0.03));
+            let mut obstacles = Obstacles::default();
+            obstacles.pose(&[collider], 0.01, [0.0, 1.0]);
+            for i in 0..300 {
+                let at = |k: f32| (i as f32 * k).sin() * 0.15;
+                let p = Vec3::new(at(1.1), at(1.7), at(2.3));
+                let depth = collider.depth_at(p);
+                let hit = obstacles.push_out(None, p.into(), 0.0, None);
+                assert_eq!(hit.is_some(), depth > 0.5 * SKIN, "{shape:?} {p} {depth}");
+                assert!((obstacles.depth(p.into(), None) - depth).abs() < 1e-5);
+                if let Some(hit) = hit {
+                    assert!(collider.depth_at(hit.point.into()) < 1e-6);
+                    assert!((hit.point.distance(p.into()) - depth).abs() < 1e-5);
+                }
+                // With clearance it is that far away.
+                if let Some(hit) = obstacles.push_out(None, p.into(), 0.02, None) {
+                    let s = collider.project_point(hit.point.into());
+                    assert!((s.distance - 0.02).abs() < 3e-3, "{shape:?}: {}", s.distance);
+                }
+            }
+        }
+    }
+
+    /// Hair that a fast head would pass through stays on the side where it was.
+    #[test]
+    fn a_vertex_that_went_right_through_stays_on_its_side() {
+        let shape = Shape::Ellipsoid { radii: Vec3::new(0.08, 0.1, 0.09) };
+        let start = RigidTransform::from_translation(Vec3::new(0.3, 0.0, 0.0));
+        let end = RigidTransform::from_translation(Vec3::new(-0.3, 0.0, 0.0));
+        let collider = MovingCollider { shape, friction: 0.0, start, end };
+        let mut obstacles = Obstacles::default();
+        obstacles.pose(&[collider], 1.0 / 30.0, [0.0, 1.0]);
+        // The solid passes over a vertex that does not move.
+        let p = Vec3A::new(0.0, 0.01, 0.0);
+        let hit = obstacles.push_out(Some(p), p, 0.0, None).unwrap();
+        assert!(hit.normal.x < -0.9 && hit.point.x < -0.37, "{hit:?}");
+        assert!(hit.velocity.x < 0.0);
+        // One that it only grazes is left alone.
+        let beside = Vec3A::new(0.0, 0.095, 0.0);
+        assert!(obstacles.push_out(Some(beside), beside, 0.0, None).is_none());
+    }
+}

@@ -1,0 +1,146 @@
+//! The Modified Conjugate Gradient method (`baraff1998` 5.2): conjugate gradients on the
+//! vectors that the constraints of vertices allow.
+//!
+//! A vertex is free, held (no direction is left), or on a surface (one direction is taken). The unknown
+//! starts from what the constraints prescribe, and a filter keeps every change of it within what they
+//! allow. So constraints hold exactly and the matrix is not touched, which is why one constant matrix
+//! serves for any set of contacts.
+
+use glam::Vec3A;
+
+use crate::math::SolveReport;
+
+/// What may change at a vertex.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Constraint {
+    /// Everything.
+    Free,
+    /// Everything but along this unit vector.
+    Along(Vec3A),
+    /// Nothing.
+    Held,
+}
+
+impl Constraint {
+    /// What of a change is allowed.
+    #[inline(always)]
+    pub fn filter(&self, change: Vec3A) -> Vec3A {
+        match self {
+            Self::Free => change,
+            Self::Along(normal) => change - *normal * normal.dot(change),
+            Self::Held => Vec3A::ZERO,
+        }
+    }
+}
+
+/// A symmetric positive definite system with its preconditioner.
+pub trait System {
+    /// The matrix times `x`.
+    fn multiply(&self, x: &[Vec3A], y: &mut [Vec3A]);
+    /// An approximate inverse of the matrix times `r`: symmetric and positive definite.
+    /// `spare` is scratch.
+    fn precondition(&self, r: &[Vec3A], z: &mut [Vec3A], spare: &mut [Vec3A]);
+}
+
+/// Memory of a solve.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    residual: Vec<Vec3A>,
+    direction: Vec<Vec3A>,
+    image: Vec<Vec3A>,
+    scaled: Vec<Vec3A>,
+    spare: Vec<Vec3A>,
+}
+
+impl Scratch {
+    /// For this many vertices.
+    pub fn new(vertices: usize) -> Self {
+        let zero = vec![Vec3A::ZERO; vertices];
+        Self {
+            residual: zero.clone(),
+            direction: zero.clone(),
+            image: zero.clone(),
+            scaled: zero.clone(),
+            spare: zero,
+        }
+    }
+}
+
+/// When to stop.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Stops when `r . P r` is below this, for the residual r and the preconditioner P.
+    pub absolute: f32,
+    /// Stops when `r . P r` is below this share of what it was at the start.
+    pub relative: f32,
+    /// Most iterations.
+    pub iterations: u32,
+}
+
+/// Improves `x`, which fulfils the constraints already, until `A x = right` in all directions that they
+/// leave.
+///
+/// Model: preconditioned conjugate gradients with the filter S in the place of the identity: the system
+/// is `S A S` on the vectors with `S d = d`, the preconditioner `S P S`.
+/// Source: `baraff1998` 5.3, procedure modified-pcg.
+/// Deviations: the error is measured in the preconditioner's norm against an absolute bound, because
+/// that is mass times the square of a velocity; the paper compares with the right-hand side.
+pub fn solve_constrained(
+    system: &impl System,
+    constraint: &[Constraint],
+    right: &[Vec3A],
+    x: &mut [Vec3A],
+    limits: &Limits,
+    scratch: &mut Scratch,
+) -> SolveReport {
+    let n = x.len();
+    let Scratch { residual, direction, image, scaled, spare } = scratch;
+    system.multiply(x, image);
+    for i in 0..n {
+        residual[i] = constraint[i].filter(right[i] - image[i]);
+    }
+    system.precondition(residual, scaled, spare);
+    for i in 0..n {
+        scaled[i] = constraint[i].filter(scaled[i]);
+        direction[i] = scaled[i];
+    }
+    let mut energy = dot(residual, scaled);
+    let start = energy;
+    let target = limits.absolute.max(limits.relative * start);
+    let mut report = SolveReport::default();
+    while report.iterations < limits.iterations && energy > target {
+        system.multiply(direction, image);
+        let mut curvature = 0.0;
+        for i in 0..n {
+            // A direction is allowed, so that filtering its image changes no product with it.
+            image[i] = constraint[i].filter(image[i]);
+            curvature += f64::from(direction[i].dot(image[i]));
+        }
+        if curvature.is_nan() || curvature <= 0.0 {
+            break;
+        }
+        let step = (f64::from(energy) / curvature) as f32;
+        for i in 0..n {
+            x[i] += direction[i] * step;
+            residual[i] -= image[i] * step;
+        }
+        system.precondition(residual, scaled, spare);
+        let mut next = 0.0;
+        for i in 0..n {
+            scaled[i] = constraint[i].filter(scaled[i]);
+            next += f64::from(residual[i].dot(scaled[i]));
+        }
+        let ratio = next as f32 / energy;
+        energy = next as f32;
+        for i in 0..n {
+            direction[i] = scaled[i] + direction[i] * ratio;
+        }
+        report.iterations += 1;
+    }
+    report.residual = f64::from(if start > 0.0 { (energy / start).sqrt() } else { 0.0 });
+    report
+}
+
+fn dot(a: &[Vec3A], b: &[Vec3A]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| f64::from(a.dot(*b))).sum::<f64>() as f32
+}
