@@ -149,6 +149,10 @@ fn hint_for(error: &coif::Error) -> &'static str {
             "raise model.substeps or lower model.stretch_modulus; \
              model.substeps=0 takes as many as it needs, up to 1000"
         }
+        E::NoContact { .. } => {
+            "take [contact] out of the scene, or choose another model: strips and hair meshes keep \
+             their hair apart by themselves"
+        }
         E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
         _ => "'coif scenes --reference' lists every value and its limits",
     }

@@ -109,6 +109,17 @@ pub enum Error {
         /// What there is.
         expected: String,
     },
+    /// The model moves no particles of single hairs that such a contact could push.
+    #[error(
+        "model '{model}' does not take contact '{contact}': expected a model whose hair has particles \
+         of its own"
+    )]
+    NoContact {
+        /// The model's name.
+        model: &'static str,
+        /// The contact's name.
+        contact: &'static str,
+    },
     /// An explicit step is too long for the stiffest spring.
     #[error(
         "strand {strand}, point {point}: {substeps} substeps are too few for a spring as stiff and short \

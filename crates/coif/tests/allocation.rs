@@ -54,8 +54,9 @@ fn on_everything(model: &ModelSettings) -> Simulation {
     let field = distance_field::Settings { cell: 0.02, reach: 0.06, ..Default::default() };
     let world = World {
         surface: Some(Surface { field, ..Surface::default() }),
-        // A hair mesh keeps its volume by itself.
-        volume: (model.name() != "hair-mesh").then(volume::Settings::default),
+        // Hair meshes and strips have no particles that it could push.
+        volume: (!["hair-mesh", "cantilever"].contains(&model.name()))
+            .then(volume::Settings::default),
         wind: Wind { velocity: Vec3::X, gusts: 0.5, seed: 1 },
         ..World::default()
     };

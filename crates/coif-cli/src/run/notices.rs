@@ -35,13 +35,5 @@ pub(super) fn of(simulation: &Simulation) -> Vec<String> {
                 .into(),
         );
     }
-    let world = simulation.world();
-    if simulation.strips().is_some() && (world.volume.is_some() || world.hair.is_some()) {
-        notices.push(
-            "strips do not take contact between hairs: their layers keep them apart; hint: remove \
-             [contact] or choose another model"
-                .into(),
-        );
-    }
     notices
 }

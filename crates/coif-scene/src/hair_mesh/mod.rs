@@ -77,7 +77,7 @@ fn layout(cut: Cut, resolution: Resolution) -> Layout {
         (Cut::Shoulder, Resolution::High) => layout(9, 2, 6, 15, 2_250),
         (Cut::Long, Resolution::Low) => layout(3, 2, 3, 10, 361),
         (Cut::Long, Resolution::Medium) => layout(6, 2, 4, 13, 960),
-        (Cut::Long, Resolution::High) => layout(9, 2, 6, 15, 2_305),
+        (Cut::Long, Resolution::High) => layout(6, 2, 4, 31, 2_305),
     }
 }
 

@@ -34,11 +34,8 @@ impl HairTouch {
         let points = groom.strands.point_count();
         let none = vec![Vec3::ZERO; points];
         if !model.add_velocities(&none) {
-            return Err(Error::UnknownName {
-                kind: "contact for this model",
-                name: crate::contact::strand_contact::NAME.into(),
-                expected: "a model with a particle for each point".into(),
-            });
+            let contact = crate::contact::strand_contact::NAME;
+            return Err(Error::NoContact { model: model.name(), contact });
         }
         let (position, velocity) = (none.clone(), none.clone());
         let contact = StrandContact::new(groom, settings)?;

@@ -108,11 +108,7 @@ impl Simulation {
         let surface = world.surface.as_ref().map(touched).transpose()?;
         let volume = world.volume.as_ref().map(Volume::new).transpose()?;
         if volume.is_some() && model.samples().is_none() {
-            return Err(Error::UnknownName {
-                kind: "contact for this model",
-                name: volume::NAME.into(),
-                expected: "a model with a particle for each point".into(),
-            });
+            return Err(Error::NoContact { model: model.name(), contact: volume::NAME });
         }
         let touch = |settings| HairTouch::new(&groom, settings, &mut *model);
         let hair = world.hair.as_ref().map(touch).transpose()?;

@@ -94,70 +94,29 @@ fn set_style_time(scene: &mut Scene, time: f32) {
     }
 }
 
-fn masses(scene: &Scene) -> Option<&mass_spring::Settings> {
-    match &scene.model {
-        ModelSettings::MassSpring(settings) => Some(settings),
-        _ => None,
-    }
+/// Reads and changes the settings of one model, if the scene has it.
+macro_rules! settings_of {
+    ($get:ident, $change:ident, $variant:ident, $model:ident) => {
+        fn $get(scene: &Scene) -> Option<&$model::Settings> {
+            match &scene.model {
+                ModelSettings::$variant(settings) => Some(settings),
+                _ => None,
+            }
+        }
+
+        fn $change(scene: &mut Scene, change: impl FnOnce(&mut $model::Settings)) {
+            if let ModelSettings::$variant(settings) = &mut scene.model {
+                change(settings);
+            }
+        }
+    };
 }
 
-fn masses_mut(scene: &mut Scene, change: impl FnOnce(&mut mass_spring::Settings)) {
-    if let ModelSettings::MassSpring(settings) = &mut scene.model {
-        change(settings);
-    }
-}
-
-fn leader(scene: &Scene) -> Option<&follow_the_leader::Settings> {
-    match &scene.model {
-        ModelSettings::FollowTheLeader(settings) => Some(settings),
-        _ => None,
-    }
-}
-
-fn leader_mut(scene: &mut Scene, change: impl FnOnce(&mut follow_the_leader::Settings)) {
-    if let ModelSettings::FollowTheLeader(settings) = &mut scene.model {
-        change(settings);
-    }
-}
-
-fn spring(scene: &Scene) -> Option<&explicit_spring::Settings> {
-    match &scene.model {
-        ModelSettings::ExplicitSpring(settings) => Some(settings),
-        _ => None,
-    }
-}
-
-fn spring_mut(scene: &mut Scene, change: impl FnOnce(&mut explicit_spring::Settings)) {
-    if let ModelSettings::ExplicitSpring(settings) = &mut scene.model {
-        change(settings);
-    }
-}
-
-fn beams(scene: &Scene) -> Option<&cantilever::Settings> {
-    match &scene.model {
-        ModelSettings::Cantilever(settings) => Some(settings),
-        _ => None,
-    }
-}
-
-fn beams_mut(scene: &mut Scene, change: impl FnOnce(&mut cantilever::Settings)) {
-    if let ModelSettings::Cantilever(settings) = &mut scene.model {
-        change(settings);
-    }
-}
-
-fn mesh(scene: &Scene) -> Option<&hair_mesh::Settings> {
-    match &scene.model {
-        ModelSettings::HairMesh(settings) => Some(settings),
-        _ => None,
-    }
-}
-
-fn mesh_mut(scene: &mut Scene, change: impl FnOnce(&mut hair_mesh::Settings)) {
-    if let ModelSettings::HairMesh(settings) = &mut scene.model {
-        change(settings);
-    }
-}
+settings_of!(masses, masses_mut, MassSpring, mass_spring);
+settings_of!(leader, leader_mut, FollowTheLeader, follow_the_leader);
+settings_of!(spring, spring_mut, ExplicitSpring, explicit_spring);
+settings_of!(beams, beams_mut, Cantilever, cantilever);
+settings_of!(mesh, mesh_mut, HairMesh, hair_mesh);
 
 /// A number of the hair mesh.
 macro_rules! mesh_number {
