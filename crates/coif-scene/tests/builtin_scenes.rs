@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use coif::model::mass_spring;
+use coif::model::{hair_mesh, mass_spring};
 use coif_scene::file::{GroomSource, GroomStyle};
 use coif_scene::{Scene, build, builtin};
 
@@ -48,12 +48,17 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
         println!(
             "{name}: stretch {stretch:.1e} ({longest:.0e}), penetration {depth:.1e} m ({deepest:.0e})"
         );
+        assert!(simulation.report().quarantined.is_empty(), "{name} lost strands");
+        // Strands in a hair mesh are carried by it and stretch with it: `validate hair-mesh` looks at the
+        // mesh itself.
+        if scene.model.name() == hair_mesh::NAME {
+            continue;
+        }
         assert!(stretch < longest, "{name} stretches by {stretch}");
         assert!(depth < deepest, "{name} goes {depth} m into the body");
         // Of strands that grow outside nothing is inside, but for what may graze a distance field.
         let grazing = if springs { deepest } else { 3e-4 };
         assert!(skin_deep <= grazing, "{name} goes {skin_deep} m into the body from outside");
-        assert!(simulation.report().quarantined.is_empty(), "{name} lost strands");
     }
 }
 

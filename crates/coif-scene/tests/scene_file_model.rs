@@ -75,6 +75,7 @@ fn the_largest_style_time_is_no_style() {
             ModelSettings::FollowTheLeader(m) => m.style_time,
             ModelSettings::PositionBased(m) => m.style_time,
             ModelSettings::ExplicitSpring(m) => m.style_time,
+            ModelSettings::Cantilever(m) => m.style_time,
             other => panic!("{other:?}"),
         };
         let expected = if *name == "follow-the-leader" { f32::INFINITY } else { 1000.0 };
