@@ -161,11 +161,14 @@ fn every_model_moves_hair_on_the_built_in_head() {
 
 /// Contact between single hairs makes no sense for hair that is carried along, and says so.
 #[test]
-fn a_hair_mesh_refuses_contact_between_hairs() {
-    for table in ["volume", "stiction", "repulsion", "edge-collision"] {
-        let text = format!("[model]\nname = 'hair-mesh'\n[contact.{table}]\n");
-        let message = built(&text).simulation().err().expect("no such contact").to_string();
-        assert!(message.contains("a model with a particle for each point"), "{table}: {message}");
+fn hair_that_is_carried_along_refuses_contact_between_hairs() {
+    for model in ["hair-mesh", "cantilever"] {
+        for table in ["volume", "stiction", "repulsion", "edge-collision"] {
+            let text = format!("[model]\nname = '{model}'\n[contact.{table}]\n");
+            let message = built(&text).simulation().err().expect("no such contact").to_string();
+            let expected = format!("model '{model}' does not take contact");
+            assert!(message.starts_with(&expected), "{table}: {message}");
+        }
     }
 }
 
