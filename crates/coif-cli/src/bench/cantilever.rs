@@ -19,6 +19,7 @@ use coif::simulation::{Wind, World, hash_positions};
 use coif_scene::{Scene, build, builtin};
 use glam::{Quat, Vec3};
 
+use super::ftl::ELLIPSOIDS;
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
 use crate::threads::with_threads;
@@ -175,14 +176,6 @@ fn resampled(line: &[Vec3], points: usize) -> Vec<Vec3> {
 fn place(head: usize) -> Vec3 {
     Vec3::new((head % 10) as f32, 0.0, (head / 10) as f32)
 }
-
-/// Four ellipsoids in the place of head, neck and shoulders: centre and radii (m).
-const ELLIPSOIDS: [(Vec3, Vec3); 4] = [
-    (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.075, 0.105, 0.092)),
-    (Vec3::new(0.0, -0.13, -0.02), Vec3::new(0.055, 0.09, 0.058)),
-    (Vec3::new(0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
-    (Vec3::new(-0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
-];
 
 /// What the models see of one step, prepared outside of the clock.
 struct Step {

@@ -165,7 +165,7 @@ fn head(strands: usize) -> Result<Built, Failure> {
 }
 
 /// Four ellipsoids in the place of the built-in head, neck and shoulders: centre and radii (m).
-const ELLIPSOIDS: [(Vec3, Vec3); 4] = [
+pub(super) const ELLIPSOIDS: [(Vec3, Vec3); 4] = [
     (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.075, 0.105, 0.092)),
     (Vec3::new(0.0, -0.13, -0.02), Vec3::new(0.055, 0.09, 0.058)),
     (Vec3::new(0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),

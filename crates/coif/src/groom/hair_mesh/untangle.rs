@@ -15,7 +15,7 @@ impl HairMesh {
     /// `rounds` rounds. `keep` says where a vertex that was moved goes, for instance out of the body.
     /// Returns how many corners are left that [`HairMesh::validate`] would refuse.
     ///
-    /// Model: every corner is a constraint on the volume of its tetrahedron, at least [`OPEN`] times the
+    /// Model: every corner is a constraint on the volume of its tetrahedron, at least `OPEN` times the
     /// product of its edges, met by the shortest move of its four vertices (position-based, one after the
     /// other); vertices that moved are evened out along their columns, in the first half of the rounds. Columns of a seam move together.
     pub fn untangle(&mut self, rounds: usize, keep: impl Fn(Vec3) -> Vec3) -> usize {

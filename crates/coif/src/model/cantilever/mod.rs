@@ -1,7 +1,7 @@
 //! Layered wisps as cantilever beams: the cheapest hair that still looks styled.
 //!
 //! Each strip is a chain of joints that hangs on the scalp and bends back to its groom; it has no
-//! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in [`kernel`]).
+//! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`).
 //! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom lie in them and
 //! are placed only when someone looks ([`positions`](Model::positions)).
 
