@@ -50,6 +50,8 @@ pub(super) struct Block {
     pub(super) held_at_root: [u16; LANES],
     /// First particle of each lane's strand that is held at the tip, or its count.
     pub(super) held_tip: [u16; LANES],
+    /// Lanes whose strand is held at its tip now.
+    pub(super) held_at_both: u16,
     /// Per row: lanes whose particle may move.
     pub(super) free: Box<[u16]>,
     /// Per row: lanes whose particle is a point of the hair.
@@ -118,6 +120,7 @@ impl Block {
             count: [0; LANES],
             held_at_root: [0; LANES],
             held_tip: [0; LANES],
+            held_at_both: 0,
             free: vec![0; rows].into_boxed_slice(),
             is_point: vec![0; rows].into_boxed_slice(),
             two_back: vec![0; rows].into_boxed_slice(),
@@ -160,6 +163,7 @@ impl Block {
         self.held_at_root[l] = strand.held_at_root as u16;
         let free_end = (strand.held_at_root..count).find(|&r| strand.held[r]).unwrap_or(count);
         self.held_tip[l] = free_end as u16;
+        self.held_at_both |= u16::from(free_end < count) << l;
         for row in 0..count {
             let at = row * LANES + l;
             self.free[row] |= u16::from(!strand.held[row]) << l;
@@ -234,6 +238,8 @@ impl Block {
 
     /// Lets the tip of a lane go, or holds it.
     pub(super) fn free_tip(&mut self, l: usize, free: bool) {
+        let held = !free && self.held_tip[l] < self.count[l];
+        self.held_at_both = self.held_at_both & !(1 << l) | u16::from(held) << l;
         for row in self.held_tip[l] as usize..self.count[l] as usize {
             self.free[row] = self.free[row] & !(1 << l) | u16::from(free) << l;
         }
