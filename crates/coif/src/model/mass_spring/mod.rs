@@ -23,6 +23,7 @@ mod ends;
 mod homogenise;
 mod limit;
 pub mod link;
+pub mod linking;
 mod net;
 mod part;
 pub mod plain;
@@ -32,7 +33,7 @@ mod substeps;
 pub mod tetrahedra;
 
 use fearless_simd::Level;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 pub use self::ends::{Ends, FarEnd};
@@ -148,6 +149,12 @@ impl Settings {
                 self.far_end.twist,
                 self.far_end.twist.is_finite(),
                 "a number",
+            ),
+            (
+                "far_end slide (m/s)",
+                self.far_end.slide.length(),
+                self.far_end.slide.is_finite(),
+                "numbers",
             ),
             ("far_end until (s)", self.far_end.until, self.far_end.until >= 0.0, "0 or more"),
         ];
@@ -293,6 +300,24 @@ impl MassSpring {
         self.blocks.iter().map(lanes).sum()
     }
 
+    /// How far a strand is twisted from end to end (rad), relative to its rest shape: what its extra particles have turned
+    /// about it. Nothing where it has none.
+    ///
+    /// Model: each joint turns the side of one segment into that of the next; what is left after the
+    /// least rotation between the segments is twist, which must be less than half a turn per joint.
+    pub fn twist_of(&self, strand: usize) -> f64 {
+        let lanes = |b: &'_ Block| (0..b.lanes).find(|&l| b.strands[l] as usize == strand);
+        let Some((block, l)) = self.blocks.iter().find_map(|b| lanes(b).map(|l| (b, l))) else {
+            return 0.0;
+        };
+        let particles = |of: &[f32]| -> Vec<(DVec3, bool)> {
+            let is_point = |row: usize| block.is_point[row] >> l & 1 == 1;
+            let rows = 0..block.count[l] as usize;
+            rows.map(|row| (lane(of, row, l).as_dvec3(), is_point(row))).collect()
+        };
+        linking::twist(&particles(&block.x), &particles(&block.rest))
+    }
+
     /// Writes something of every point in the groom's order.
     fn gather(&self, out: &mut [Vec3], of: impl Fn(&Block, usize, usize) -> Vec3 + Sync) {
         let pieces =
@@ -396,6 +421,7 @@ impl Model for MassSpring {
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
         self.clock = 0.0;
         for block in &mut self.blocks {
+            block.slid = [[Vec3::ZERO; LANES]; 2];
             for l in 0..LANES {
                 block.reset_lane(l, &world_from_rest[block.strands[l] as usize]);
             }
@@ -481,6 +507,7 @@ impl Model for MassSpring {
             block.x.iter_mut().for_each(|x| *x = next());
             block.v.iter_mut().for_each(|v| *v = next());
             block.origin.iter_mut().for_each(|o| *o = Vec3::new(next(), next(), next()));
+            block.slide(&self.settings.far_end, self.clock);
             for l in 0..LANES {
                 block.root[1][l] = world_from_rest[block.strands[l] as usize];
             }
@@ -496,10 +523,13 @@ impl MassSpring {
     /// Brings together what a step needs to know, and says in how many parts it will be taken.
     fn begin(&mut self, env: &Environment<'_>) -> u32 {
         let released = self.is_released();
-        let Self { blocks, scratch, .. } = self;
+        let time = self.clock + f64::from(env.dt);
+        let Self { blocks, scratch, settings, .. } = self;
+        let far_end = &settings.far_end;
         let per = blocks.len().div_ceil(scratch.len().max(1)).max(1);
         in_halves(blocks, scratch, per, &|block, _| {
             block.root[0] = block.root[1];
+            block.slide(far_end, time);
             for l in 0..LANES {
                 let root = env.world_from_rest[block.strands[l] as usize];
                 if root.rotation.is_finite() && root.translation.is_finite() {

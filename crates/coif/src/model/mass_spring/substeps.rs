@@ -30,7 +30,7 @@ pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings) -> u32 {
 pub(super) fn fastest(block: &Block, left: f32, dt: f32) -> f32 {
     let mut rate = 0.0f32;
     for l in 0..block.lanes {
-        let goes = block.root[1][l].point(block.root_rest[l]);
+        let goes = block.root_end(l);
         let root = (goes - block.origin[l]) / left;
         let turn = block.root[0][l].rotation.angle_between(block.root[1][l].rotation) / dt;
         let mut last = lane(&block.v, 0, l);
