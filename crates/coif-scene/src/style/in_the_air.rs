@@ -19,7 +19,7 @@ const CROSSED: f32 = 0.12;
 
 /// How far the middle of the first of the crossed hairs is out of line (m): slack, so that it can be drawn
 /// aside.
-const SLACK: f32 = 0.004;
+const SLACK: f32 = 0.010;
 
 /// Distance (m) at which the others pass it, and between them: near enough to stick.
 const PASSING: f32 = 0.4e-3;

@@ -139,9 +139,18 @@ impl StrandContact {
         settings.validate()?;
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
+        let is_firm = settings.repulsion.as_ref().is_some_and(|r| r.firm);
         Ok(Self {
             segments: Segments::new(groom, settings.mass_scale),
-            reach: Reach { distance: make.max(thickness).max(1e-5), margin: settings.margin },
+            reach: Reach {
+                distance: make.max(thickness).max(1e-5),
+                // Hair that is pressed snaps, and must not meet what is no pair yet.
+                margin: if is_firm {
+                    settings.margin.max(2.0 * thickness)
+                } else {
+                    settings.margin
+                },
+            },
             pairs: Pairs::default(),
             stiction: settings.stiction.as_ref().map(Stiction::new).transpose()?,
             repulsion: settings.repulsion.as_ref().map(Repulsion::new).transpose()?,
