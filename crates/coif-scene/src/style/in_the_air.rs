@@ -36,7 +36,7 @@ const CURL: f32 = 0.0068;
 const ROWS: [f32; 3] = [1.6, 1.0, 0.6];
 
 /// Width of a sweep and the distance between its rows (m).
-const WIDE: f32 = 0.62;
+const WIDE: f32 = 0.86;
 const ROW: f32 = 0.19;
 
 /// How far over the head hair begins (m).

@@ -425,11 +425,11 @@ fn straight_segments(points: &[DVec3], below: f64) -> Vec<bool> {
 }
 
 /// How stiff the first joint is, as a multiple of others, so that the first segment and a half bend there
-/// as if they bent all along under the strand's own weight: `l (L - l)^3` over the integral of `(L - s)^3`.
+/// as if they bent all along, for a load at the tip: `l (L - l)^2` over the integral of `(L - s)^2`.
 fn clamp_from_root(points: &[DVec3]) -> f64 {
     let segments = (points.len() - 1).max(2) as f64;
-    let whole = (segments.powi(4) - (segments - 1.5).powi(4)) / 4.0;
-    (segments - 1.0).powi(3) / whole
+    let whole = (segments.powi(3) - (segments - 1.5).powi(3)) / 3.0;
+    (segments - 1.0).powi(2) / whole
 }
 
 /// Radius (m) of a round fibre with the area that a cone between two points has on average.

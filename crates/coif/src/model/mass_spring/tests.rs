@@ -95,7 +95,7 @@ fn moments_turn_the_tip_as_they_turn_a_rod() {
             let found = work / 1e-10;
             let truth = 1e-10 * 0.1 / stiffness;
             println!("{segments} segments, {name}: {:.4}", found / truth);
-            // The first joint is set for the strand's own weight.
+            // The first joint is set for loads at the tip.
             assert!((found / truth - 1.0).abs() < 0.03, "{segments} {name}: {}", found / truth);
         }
     }
