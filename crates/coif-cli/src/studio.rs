@@ -56,7 +56,7 @@ impl Studio {
             camera: camera(&built.scene.render, bounds, best_view(&built.scene), aspect(&renderer)),
             renderer,
             own_colors: true,
-            body: Some(built.body.clone()),
+            body: built.scene.render.body.then(|| built.body.clone()),
             surface_colors: Some(built.surface_colors(look.root_color)),
             look,
         }

@@ -234,7 +234,7 @@ fn a_twisted_hair_forms_a_loop() {
     let nearest = |twist: f32| {
         let mut groom = lines(&[horizontal(40, 0.12)]);
         groom.fibre.shear_modulus = 1.5e9;
-        let far_end = FarEnd { approach: 0.05, twist, until: 1.0, release: false };
+        let far_end = FarEnd { approach: 0.05, twist, until: 1.0, ..FarEnd::default() };
         let mut run = Run::new(&groom, &both_ends(far_end), Vec3::new(0.0, -0.1, 0.0));
         let mut nearest = f32::INFINITY;
         for _ in 0..1440 {

@@ -149,7 +149,7 @@ fn tip_distance(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
 }
 
 /// Strands whose roots are bound to one large triangle that stands still.
-fn on_a_wall(
+pub(super) fn on_a_wall(
     strands: Strands,
     fibre: Fibre,
     model: &ModelSettings,

@@ -5,6 +5,7 @@
 
 mod cantilever;
 mod chain;
+mod coil;
 mod hair_mesh;
 mod hold;
 mod length;
@@ -12,6 +13,7 @@ mod level_set;
 mod plot;
 mod rope;
 mod strips;
+mod twist;
 
 use coif::simulation::Simulation;
 use coif_scene::{Scene, build, builtin};
@@ -27,6 +29,8 @@ pub(crate) const ALL: &[Check] = &[
     chain::CHECK,
     rope::CHECK,
     cantilever::CHECK,
+    coil::CHECK,
+    twist::CHECK,
     hair_mesh::CHECK,
     level_set::CHECK,
     strips::CHECK,

@@ -52,6 +52,10 @@ choice! {
         Single = "single",
         /// The same, as coils.
         Coil = "coil",
+        /// Over the head, one upright hair with slack and others that lie across it.
+        Crossed = "crossed",
+        /// Hairs that hang in three rows over the head, from straight to curly and from stiff to soft.
+        Sweep = "sweep",
         /// Strips of hair in layers over the scalp; the keys `strip_...` say how.
         Strips = "strips",
         /// Short hair, grown in a hair mesh.

@@ -351,6 +351,8 @@ pub struct RenderSettings {
     pub fov: f32,
     /// What is behind. Default: studio.
     pub background: Background,
+    /// Whether the body is in the picture.
+    pub body: bool,
     /// Frames per second of a film (1/s), 1 to 1000. Default: those of the simulation.
     pub film_fps: Option<f32>,
 }
@@ -367,6 +369,7 @@ impl Default for RenderSettings {
             camera_target: None,
             fov: 30.0,
             background: Background::default(),
+            body: true,
             film_fps: None,
         }
     }

@@ -8,6 +8,7 @@ mod coat;
 mod counts;
 mod fur;
 pub(crate) mod grow;
+mod in_the_air;
 mod locks;
 mod ponytail;
 mod single;
@@ -71,7 +72,7 @@ struct Recipe {
     fine_below: Option<f32>,
 }
 
-/// `None` for styles that grow in a hair mesh.
+/// `None` for styles that do not grow from the scalp strand by strand.
 fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
     let (own, grow, locks): (f32, Grow, _) = match style {
         Style::Short => (0.055, grow::short, Some(Locks::tufts())),
@@ -88,6 +89,8 @@ fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
         Style::Coil => (0.20, single::coil, None),
         // Strips do not grow strand by strand: see `strips.rs`.
         Style::Strips => (strips::LENGTH, single::straight, None),
+        // Nor do hairs in the air: see `in_the_air.rs`.
+        Style::Crossed | Style::Sweep => return None,
         Style::HairMeshShort | Style::HairMeshShoulder | Style::HairMeshLong => return None,
     };
     let length = length.unwrap_or(own);
@@ -120,6 +123,9 @@ const MOST_PUSHES: usize = 24;
 pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
     if request.style == Style::Strips {
         return strips::groom(figure, mesh, request);
+    }
+    if matches!(request.style, Style::Crossed | Style::Sweep) {
+        return in_the_air::groom(mesh, request);
     }
     if let Some(cut) = hair_mesh_cut(request.style) {
         return in_hair_mesh(figure, mesh, cut, request);

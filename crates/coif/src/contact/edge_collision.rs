@@ -24,6 +24,11 @@ const INNER_ROUNDS: u32 = 3;
 /// Share of the meetings that may be left after a round for another one to be worth its time.
 const HELPS: f64 = 0.75;
 
+/// Meetings that are so few that more rounds cost next to nothing, and how many rounds they get at most
+/// per round of the settings: two hairs pressed against each other pass a meeting from segment to segment.
+const FEW: u64 = 64;
+const ROUNDS_OF_FEW: u32 = 8;
+
 /// Parameters of collision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -169,7 +174,8 @@ impl EdgeCollision {
         if !pairs.are_for(way.start) {
             pairs.moves(way.start, &mut self.moves[0]);
         }
-        for round in 0..=self.settings.rounds {
+        let most = ROUNDS_OF_FEW * self.settings.rounds;
+        for round in 0..=most {
             self.find(segments, pairs, held, way);
             let met = self.meetings.len() as u64;
             let before = std::mem::replace(&mut self.report.left, met);
@@ -178,7 +184,8 @@ impl EdgeCollision {
             }
             // In hair that lies in heaps, rounds only pass meetings on.
             let helps = round == 0 || met as f64 <= HELPS * before as f64;
-            if met == 0 || round == self.settings.rounds || !helps {
+            let few = met <= FEW && round < most;
+            if met == 0 || !few && (round >= self.settings.rounds || !helps) {
                 break;
             }
             self.push(segments, way);

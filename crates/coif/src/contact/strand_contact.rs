@@ -133,6 +133,9 @@ pub struct StrandContact {
     collision: Option<EdgeCollision>,
     scratch: Scratch,
     ahead: Vec<Vec3>,
+    /// Springs between hairs that stick and, after them, those between hairs that press on each other;
+    /// empty where nothing presses.
+    with_pressed: Vec<ContactSpring>,
 }
 
 impl StrandContact {
@@ -142,22 +145,30 @@ impl StrandContact {
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
         let distance = make.max(thickness).max(1e-5);
+        // Hair that is pressed snaps, and must not meet what is no pair yet.
+        let is_firm = settings.repulsion.as_ref().is_some_and(|r| r.firm);
+        let margin = if is_firm {
+            settings.margin.max(2.0 * thickness)
+        } else {
+            settings.margin.min(MOST_MARGIN * distance)
+        };
         Ok(Self {
             segments: Segments::new(groom, settings.mass_scale),
-            reach: Reach { distance, margin: settings.margin.min(MOST_MARGIN * distance) },
+            reach: Reach { distance, margin },
             pairs: Pairs::default(),
             stiction: settings.stiction.as_ref().map(Stiction::new).transpose()?,
             repulsion: settings.repulsion.as_ref().map(Repulsion::new).transpose()?,
             collision: settings.collision.as_ref().map(EdgeCollision::new).transpose()?,
             scratch: Scratch::default(),
             ahead: Vec::new(),
+            with_pressed: Vec::new(),
         })
     }
 
     /// What the last step did.
     pub fn report(&self) -> Report {
         Report {
-            springs: self.springs().len() as u64,
+            springs: self.stiction.as_ref().map_or(0, |s| s.springs().len() as u64),
             changed: self.stiction.as_ref().map_or((0, 0), Stiction::changes),
             touching: self.repulsion.as_ref().map_or(0, |r| r.touching() as u64),
             collision: self
@@ -239,17 +250,28 @@ impl HairContact for StrandContact {
         // Look ahead, so that the same pairs do for collision.
         let mut ahead = std::mem::take(&mut self.ahead);
         ahead.clear();
-        let dt = if self.collision.is_some() { dt } else { 0.0 };
+        let (step, dt) = (dt, if self.collision.is_some() { dt } else { 0.0 });
         ahead.extend(position.iter().zip(velocity).map(|(x, v)| *x + *v * dt));
         self.pairs.find(&self.segments, position, &ahead, self.reach);
         self.ahead = ahead;
         if let Some(stiction) = &mut self.stiction {
             stiction.update(&self.segments, &self.pairs, position);
         }
+        self.with_pressed.clear();
+        if let Some(repulsion) = self.repulsion.as_mut().filter(|r| r.is_firm()) {
+            let held = self.stiction.as_ref();
+            let springs = &mut self.with_pressed;
+            springs.extend_from_slice(held.map_or(&[], Stiction::springs));
+            repulsion.press(&self.pairs, held, position, velocity, step, springs);
+        }
     }
 
     fn springs(&self) -> &[ContactSpring] {
-        self.stiction.as_ref().map_or(&[], Stiction::springs)
+        if self.with_pressed.is_empty() {
+            self.stiction.as_ref().map_or(&[], Stiction::springs)
+        } else {
+            &self.with_pressed
+        }
     }
 
     fn repel(&mut self, position: &[Vec3], velocity: &mut [Vec3], dt: f32) {

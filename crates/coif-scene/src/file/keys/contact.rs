@@ -183,6 +183,16 @@ pub(super) const REPULSION: &[Key<Scene>] = &[
         "Most that a part of a step pushes apart, as a share of the depth: more makes hair bounce."
     ),
     repulsion!(friction, "", 0.0..=10.0, "Coulomb friction between hairs."),
+    key(
+        "firm",
+        "",
+        "Whether model mass-spring solves for hairs that press on each other, so that hair holds out \
+         against hair that winds around it: for a few hairs.",
+        Kind::Bool {
+            get: |s| s.strands.repulsion.as_ref().map(|c| c.firm),
+            set: |s, v| repulsion_mut(s).firm = v,
+        },
+    ),
 ];
 
 pub(super) const EDGE_COLLISION: &[Key<Scene>] = &[key(

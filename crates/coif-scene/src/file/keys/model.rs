@@ -403,6 +403,30 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     )
     .of_models(&[mass_spring::NAME]),
     key(
+        "tip_first",
+        "",
+        "Number of the first strand that the keys that follow move; those before it are only held.",
+        Kind::Integer {
+            min: 0,
+            max: u32::MAX as u64,
+            get: |s| masses(s).map(|m| m.far_end.first.into()),
+            set: |s, v| masses_mut(s, |m| m.far_end.first = v as u32),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
+        "ends_slide",
+        "m/s",
+        "Velocity of both ends of these strands: hair that is pulled across other hair.",
+        Kind::Vector {
+            min: -100.0,
+            max: 100.0,
+            get: |s| masses(s).map(|m| m.far_end.slide),
+            set: |s, v| masses_mut(s, |m| m.far_end.slide = v),
+        },
+    )
+    .of_models(&[mass_spring::NAME]),
+    key(
         "tip_approach",
         "m/s",
         "Speed at which a held tip moves towards its root; negative pulls it away.",
@@ -429,7 +453,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "tip_until",
         "s",
-        "Time after which a held tip stops; 1000 is never.",
+        "Time after which held ends stop; 1000 is never.",
         Kind::Number {
             min: 0.0,
             max: NEVER as f64,

@@ -151,6 +151,12 @@ pub(super) const RENDER: &[Key<Scene>] = &[
         },
     ),
     key(
+        "body",
+        "",
+        "Whether the body is in the picture.",
+        Kind::Bool { get: |s| Some(s.render.body), set: |s, v| s.render.body = v },
+    ),
+    key(
         "film_fps",
         "1/s",
         "Frames per second of a film: other than those of the simulation for slow motion.",

@@ -50,6 +50,8 @@ pub(super) struct Block {
     pub(super) held_at_root: [u16; LANES],
     /// First particle of each lane's strand that is held at the tip, or its count.
     pub(super) held_tip: [u16; LANES],
+    /// Lanes whose strand is held at its tip now.
+    pub(super) held_at_both: u16,
     /// Per row: lanes whose particle may move.
     pub(super) free: Box<[u16]>,
     /// Per row: lanes whose particle is a point of the hair.
@@ -74,6 +76,9 @@ pub(super) struct Block {
     pub(super) reach: [f32; LANES],
     /// Shortest segment of each lane's strand (m).
     pub(super) shortest: [f32; LANES],
+
+    /// How far held ends have slid at the start and at the end of the step, in the rest shape (m).
+    pub(super) slid: [[Vec3; LANES]; 2],
 
     /// Positions relative to `origin` (m).
     pub(super) x: Box<[f32]>,
@@ -118,6 +123,7 @@ impl Block {
             count: [0; LANES],
             held_at_root: [0; LANES],
             held_tip: [0; LANES],
+            held_at_both: 0,
             free: vec![0; rows].into_boxed_slice(),
             is_point: vec![0; rows].into_boxed_slice(),
             two_back: vec![0; rows].into_boxed_slice(),
@@ -130,6 +136,7 @@ impl Block {
             root_rest: [Vec3::ZERO; LANES],
             reach: [0.0; LANES],
             shortest: [f32::INFINITY; LANES],
+            slid: [[Vec3::ZERO; LANES]; 2],
             x: floats(VECTOR),
             v: floats(VECTOR),
             origin: [Vec3::ZERO; LANES],
@@ -160,6 +167,7 @@ impl Block {
         self.held_at_root[l] = strand.held_at_root as u16;
         let free_end = (strand.held_at_root..count).find(|&r| strand.held[r]).unwrap_or(count);
         self.held_tip[l] = free_end as u16;
+        self.held_at_both |= u16::from(free_end < count) << l;
         for row in 0..count {
             let at = row * LANES + l;
             self.free[row] |= u16::from(!strand.held[row]) << l;
@@ -202,7 +210,7 @@ impl Block {
     pub(super) fn reset_lane(&mut self, l: usize, world_from_rest: &RigidTransform) {
         self.root[0][l] = *world_from_rest;
         self.root[1][l] = *world_from_rest;
-        self.origin[l] = world_from_rest.point(self.root_rest[l]);
+        self.origin[l] = self.root_end(l);
         for row in 0..self.rows {
             let p = world_from_rest.direction(lane(&self.rest, row, l));
             set_lane(&mut self.x, row, l, p);
@@ -234,6 +242,8 @@ impl Block {
 
     /// Lets the tip of a lane go, or holds it.
     pub(super) fn free_tip(&mut self, l: usize, free: bool) {
+        let held = !free && self.held_tip[l] < self.count[l];
+        self.held_at_both = self.held_at_both & !(1 << l) | u16::from(held) << l;
         for row in self.held_tip[l] as usize..self.count[l] as usize {
             self.free[row] = self.free[row] & !(1 << l) | u16::from(free) << l;
         }
@@ -279,10 +289,25 @@ impl Block {
         if let Some(far_end) = far_end.filter(|_| first < count) {
             let at = |row: usize| lane(&self.rest, row, l);
             for row in first..count {
-                put(row, pose.direction(far_end.place(at(row), at(count - 1), at(0))));
+                let strand = self.strands[l];
+                put(row, pose.direction(far_end.place(strand, at(row), at(count - 1), at(0))));
             }
         }
-        pose.point(self.root_rest[l])
+        pose.point(self.root_rest[l] + self.slid[0][l].lerp(self.slid[1][l], share))
+    }
+
+    /// Where the root of a lane is at the end of the step.
+    pub(super) fn root_end(&self, l: usize) -> Vec3 {
+        self.root[1][l].point(self.root_rest[l] + self.slid[1][l])
+    }
+
+    /// Lets held ends slide to where they are at `time` (s).
+    pub(super) fn slide(&mut self, far_end: &FarEnd, time: f64) {
+        self.slid[0] = self.slid[1];
+        let way = far_end.slide * time.clamp(0.0, far_end.until.into()) as f32;
+        for l in 0..LANES {
+            self.slid[1][l] = if self.strands[l] >= far_end.first { way } else { Vec3::ZERO };
+        }
     }
 
     fn pose(&self, l: usize, share: f32) -> Pose {
@@ -293,6 +318,7 @@ impl Block {
 /// What the far end has done by some time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FarEndPose {
+    first: u32,
     way: f32,
     turn: f32,
 }
@@ -300,11 +326,14 @@ pub(super) struct FarEndPose {
 impl FarEndPose {
     pub(super) fn at(far_end: &FarEnd, time: f64) -> Self {
         let time = time.clamp(0.0, far_end.until.into()) as f32;
-        Self { way: far_end.approach * time, turn: far_end.twist * time }
+        Self { first: far_end.first, way: far_end.approach * time, turn: far_end.twist * time }
     }
 
     /// Where a particle held at the tip is: turned about the line to the root and moved along it.
-    fn place(&self, p: Vec3, tip: Vec3, root: Vec3) -> Vec3 {
+    fn place(&self, strand: u32, p: Vec3, tip: Vec3, root: Vec3) -> Vec3 {
+        if strand < self.first {
+            return p;
+        }
         let axis = (root - tip).normalize_or(Vec3::Y);
         let turned = glam::Quat::from_axis_angle(axis, self.turn) * (p - tip);
         tip + turned + axis * self.way

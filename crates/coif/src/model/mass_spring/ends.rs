@@ -1,4 +1,6 @@
-//! Which ends of a strand are held, and how the far end is moved: `selle2008` figure 10 (a), (b), (d).
+//! Which ends of a strand are held, and how they are moved: `selle2008` figure 10.
+
+use glam::Vec3;
 
 /// Which ends of a strand follow the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,10 +18,14 @@ impl Ends {
         &[("root", Self::Root), ("both", Self::Both)];
 }
 
-/// How a tip that is held moves, besides being carried by the body.
+/// How ends that are held move, besides being carried by the body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FarEnd {
-    /// Speed (m/s) towards the root, along the straight line between the ends; negative stretches.
+    /// Number of the first strand that moves so; those before it are only held.
+    pub first: u32,
+    /// Velocity (m/s) of both ends, in the rest shape: hair that is pulled across other hair.
+    pub slide: Vec3,
+    /// Speed (m/s) of the tip towards the root, along the straight line between the ends; negative stretches.
     pub approach: f32,
     /// Rate (rad/s) at which it turns about that line.
     pub twist: f32,
@@ -31,6 +37,13 @@ pub struct FarEnd {
 
 impl Default for FarEnd {
     fn default() -> Self {
-        Self { approach: 0.0, twist: 0.0, until: f32::INFINITY, release: false }
+        Self {
+            first: 0,
+            slide: Vec3::ZERO,
+            approach: 0.0,
+            twist: 0.0,
+            until: f32::INFINITY,
+            release: false,
+        }
     }
 }

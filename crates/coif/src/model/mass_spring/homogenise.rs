@@ -37,9 +37,9 @@ const ALTITUDE: f64 = 0.5;
 const LEAST_RATIO: f64 = 0.1;
 const MOST_RATIO: f64 = 0.8;
 
-/// Turns of the extra particles about the hair in the piece that is tried: whole turns, so that it bends
-/// as easily to all sides.
-const TURNS: usize = 3;
+/// Turns of the extra particles about the hair in the two pieces that are tried: whole turns, so that they
+/// bend as easily to all sides.
+const TURNS: [usize; 2] = [2, 4];
 
 /// How much easier the piece turns than it should: bending (mean of all sides) and twisting.
 struct Compliance {
@@ -81,12 +81,22 @@ impl UnitStiffness {
         constants(log)
     }
 
-    /// Angle per joint and moment of a piece of straight hair with segments of length 1 and `EI` 1.
+    /// Angle per joint and moment of straight hair with segments of length 1 and `EI` 1.
     ///
-    /// Model: the first triangle is held, a pure moment turns the last one; joints are in series, so that
-    /// their angles add up.
+    /// Model: joints are in series, so that their angles add up; what a longer piece turns more than a
+    /// shorter one is that of its additional joints, without what the ends do.
     fn measure(&self) -> Compliance {
-        let joints = TURNS * (std::f64::consts::TAU / ROTATION).round() as usize;
+        let joints = TURNS.map(|t| t * (std::f64::consts::TAU / ROTATION).round() as usize);
+        let [short, long] = joints.map(|n| self.turn_piece(n));
+        let more = (joints[1] - joints[0]) as f64;
+        let per_joint = |axis: usize| (long[axis] - short[axis]) / more;
+        Compliance { bend: 0.5 * (per_joint(0) + per_joint(1)), twist: per_joint(2) }
+    }
+
+    /// Angles by which unit moments about two axes across a piece of hair and about its own turn it.
+    ///
+    /// Model: the first triangle is held, a pure moment turns the last one.
+    fn turn_piece(&self, joints: usize) -> [f64; 3] {
         let mut x = Vec::new();
         for i in 0..=joints {
             let (a, b) = (DVec3::Z * i as f64, DVec3::Z * (i + 1) as f64);
@@ -115,7 +125,7 @@ impl UnitStiffness {
         // Turn the last triangle by forces that have no sum: they are those of a rigid rotation.
         let last = [n - 3, n - 2, n - 1];
         let centre = last.iter().map(|&i| x[i]).sum::<DVec3>() / 3.0;
-        let angles = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
+        [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
             let unit = rigid_forces(last.map(|i| x[i] - centre), axis);
             let mut right = vec![0.0; unknowns];
             for (i, f) in last.into_iter().zip(unit) {
@@ -125,9 +135,8 @@ impl UnitStiffness {
             let solved = solve_positive_definite(&mut matrix.clone(), &mut right);
             // Work of a unit moment is the angle.
             let angle: f64 = right.iter().zip(&forces).map(|(u, f)| u * f).sum();
-            if solved { angle / joints as f64 } else { f64::NAN }
-        });
-        Compliance { bend: 0.5 * (angles[0] + angles[1]), twist: angles[2] }
+            if solved { angle } else { f64::NAN }
+        })
     }
 
     fn links(&self, x: &[DVec3]) -> Vec<Link> {

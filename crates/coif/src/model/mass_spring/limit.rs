@@ -4,7 +4,13 @@ use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x16, mask32x16};
 
 use super::block::Block;
 use crate::math::LANES;
-use crate::math::lanes::{VECTOR, Vec3x};
+use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
+
+/// Most passes between two held ends: a strand with slack needs three or four.
+const MOST_PASSES: usize = 16;
+
+/// Share of its length by which a segment may be beyond its limit.
+const EXACT: f32 = 1e-6;
 
 /// Lanes of a bit pattern.
 #[inline(always)]
@@ -18,6 +24,8 @@ pub(super) fn mask<S: Simd>(simd: S, bits: u16) -> mask32x16<S> {
 /// Model: march from the root to the tip; a particle that would get too far from the one it hangs on, or
 /// too near to it, is moved along the line between the two; the one nearer to the root stays. Extra
 /// particles hang on the point before them by one of their two edges.
+/// Source: `selle2008` 4.2.
+/// Deviations: a strand that is held at both ends is marched along from either end in turn.
 #[inline(always)]
 pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f32) {
     let rows = block.rows;
@@ -37,14 +45,66 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
         let distance = way.length();
         let rest = f32x16::from_slice(simd, &length[j]);
         let wanted = distance.min(rest * splat(1.0 + limit)).max(rest * splat(1.0 - limit));
-        let free = mask(simd, block.free[j]);
-        let moves = (wanted - distance).abs().simd_gt(rest * splat(1e-6)) & free;
+        let free = mask(simd, block.free[j] & !block.held_at_both);
+        let moves = (wanted - distance).abs().simd_gt(rest * splat(EXACT)) & free;
         (second, before) = (before, end);
         if moves.any_true() {
             let change = way * ((wanted - distance) / distance.max(splat(1e-12)));
             let change = change * moves.select(splat(1.0), splat(0.0));
             before = end + change;
             (velocity + change * per_step).to_row(&mut half[j]);
+        }
+    }
+}
+
+/// [`limit_strain`] for the strands of a block that are held at both ends.
+///
+/// Model: a march from the tip, in which particles hang on the one after them, and one from the root,
+/// until nothing moves. From the root alone, all that is missing would be left to the last segment.
+pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
+    for l in (0..block.lanes).filter(|l| block.held_at_both >> l & 1 == 1) {
+        let count = block.count[l] as usize;
+        let at_point = |row: usize| block.is_point[row] >> l & 1 == 1;
+        let is_free = |row: usize| block.free[row] >> l & 1 == 1;
+        // Room for where particles go: nobody else needs it until positions are advanced.
+        for row in 0..count {
+            let end = lane(&block.x, row, l) + lane(&block.half, row, l) * h;
+            set_lane(&mut block.next, row, l, end);
+        }
+        for pass in 0..MOST_PASSES {
+            let from_tip = pass % 2 == 0;
+            let mut moved = false;
+            for k in 1..count {
+                let (row, parent) = if from_tip {
+                    let row = count - 1 - k;
+                    let skips = k > 1 && at_point(row) && !at_point(row + 1);
+                    (row, if skips { row + 2 } else { row + 1 })
+                } else {
+                    let skips = k > 1 && at_point(k) && !at_point(k - 1);
+                    (k, if skips { k - 2 } else { k - 1 })
+                };
+                if !is_free(row) {
+                    continue;
+                }
+                // All sides of a triangle are as long as its segment.
+                let rest = block.length[row.max(parent) * LANES + l];
+                let end = lane(&block.next, row, l);
+                let way = end - lane(&block.next, parent, l);
+                let distance = way.length();
+                let wanted = distance.clamp(rest * (1.0 - limit), rest * (1.0 + limit));
+                if (wanted - distance).abs() > rest * EXACT {
+                    moved = true;
+                    let change = way * ((wanted - distance) / distance.max(1e-12));
+                    set_lane(&mut block.next, row, l, end + change);
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+        for row in (0..count).filter(|&row| is_free(row)) {
+            let way = lane(&block.next, row, l) - lane(&block.x, row, l);
+            set_lane(&mut block.half, row, l, way / h);
         }
     }
 }

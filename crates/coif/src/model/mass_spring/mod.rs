@@ -23,6 +23,7 @@ mod ends;
 mod homogenise;
 mod limit;
 pub mod link;
+pub mod linking;
 mod net;
 mod part;
 pub mod plain;
@@ -32,7 +33,7 @@ mod substeps;
 pub mod tetrahedra;
 
 use fearless_simd::Level;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 pub use self::ends::{Ends, FarEnd};
@@ -150,6 +151,12 @@ impl Settings {
                 self.far_end.twist.is_finite(),
                 "a number",
             ),
+            (
+                "far_end slide (m/s)",
+                self.far_end.slide.length(),
+                self.far_end.slide.is_finite(),
+                "numbers",
+            ),
             ("far_end until (s)", self.far_end.until, self.far_end.until >= 0.0, "0 or more"),
         ];
         for (name, value, fine, expected) in checks {
@@ -171,6 +178,12 @@ fn mass_scale(groom: &Groom) -> f32 {
     let count = groom.strands.strand_count();
     let mean = (0..count).map(|s| f64::from(mass(s))).sum::<f64>() / count.max(1) as f64;
     mean.clamp(1e-20, 1e20).log2().round().exp2().recip() as f32
+}
+
+/// Adds the colliders as they move from one share of the step to another.
+fn pose_solids(env: &Environment<'_>, [start, end]: [f32; 2], solids: &mut Vec<Solid>) {
+    let moving = env.colliders.iter().map(|c| pose_between(c, start, end));
+    solids.extend(moving.map(|c| Solid::new(&c, env.dt * (end - start))));
 }
 
 /// Blocks that one task takes through a step.
@@ -291,6 +304,24 @@ impl MassSpring {
         self.blocks.iter().map(lanes).sum()
     }
 
+    /// How far a strand is twisted from end to end (rad), relative to its rest shape: what its extra particles have turned
+    /// about it. Nothing where it has none.
+    ///
+    /// Model: each joint turns the side of one segment into that of the next; what is left after the
+    /// least rotation between the segments is twist, which must be less than half a turn per joint.
+    pub fn twist_of(&self, strand: usize) -> f64 {
+        let lanes = |b: &'_ Block| (0..b.lanes).find(|&l| b.strands[l] as usize == strand);
+        let Some((block, l)) = self.blocks.iter().find_map(|b| lanes(b).map(|l| (b, l))) else {
+            return 0.0;
+        };
+        let particles = |of: &[f32]| -> Vec<(DVec3, bool)> {
+            let is_point = |row: usize| block.is_point[row] >> l & 1 == 1;
+            let rows = 0..block.count[l] as usize;
+            rows.map(|row| (lane(of, row, l).as_dvec3(), is_point(row))).collect()
+        };
+        linking::twist(&particles(&block.x), &particles(&block.rest))
+    }
+
     /// Writes something of every point in the groom's order.
     fn gather(&self, out: &mut [Vec3], of: impl Fn(&Block, usize, usize) -> Vec3 + Sync) {
         let pieces =
@@ -303,28 +334,18 @@ impl MassSpring {
         });
     }
 
-    /// The colliders of all parts of a step.
-    fn pose_solids(&mut self, env: &Environment<'_>, parts: u32) {
-        let share = |k: u32| k as f32 / parts as f32;
-        self.solids.clear();
-        for k in 0..parts {
-            let moving = env.colliders.iter().map(|c| pose_between(c, share(k), share(k + 1)));
-            self.solids.extend(moving.map(|c| Solid::new(&c, env.dt / parts as f32)));
-        }
-    }
-
-    /// The constants of the parts of a step of `dt` seconds, by their number.
-    fn parts(&self, dt: f32, parts: u32) -> impl Fn(u32) -> Part + Sync + use<> {
+    /// The constants of a part of a step of `dt` seconds, by the shares of it at which the part begins
+    /// and ends.
+    fn parts(&self, dt: f32) -> impl Fn(f32, f32) -> Part + Sync + use<> {
         let settings = self.settings.clone();
         let (clock, fibre_damping) = (self.clock, self.fibre_damping);
         let released = self.is_released();
-        move |k| {
-            let share = (k + 1) as f32 / parts as f32;
-            let time = clock + f64::from(dt * share);
+        move |start, end| {
+            let time = clock + f64::from(dt * end);
             let is_held = settings.ends == Ends::Both;
             Part {
-                h: dt / parts as f32,
-                share,
+                h: dt * (end - start),
+                share: end,
                 fibre_damping,
                 drag: settings.damping,
                 strain_limit: settings.strain_limit,
@@ -351,31 +372,42 @@ impl Model for MassSpring {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let parts = self.begin(env);
-        self.pose_solids(env, parts);
+        let mut parts = self.begin(env);
         let (colliders, level) = (env.colliders.len(), self.level);
-        let solids = std::mem::take(&mut self.solids);
-        let solids_of = |k: u32| &solids[k as usize * colliders..][..colliders];
-        let part = self.parts(env.dt, parts);
+        let mut solids = std::mem::take(&mut self.solids);
+        solids.clear();
+        let part = self.parts(env.dt);
         let mut solved = SolveReport::default();
         if let Some(mut coupling) = self.coupling.take() {
-            // Hairs that touch go through every stage together.
-            for k in 0..parts {
-                let part = part(k);
+            // Hairs that touch go through every stage together, and what is left of the step is cut
+            // anew after each part: hair that snaps is faster than it was when the step began.
+            let (mut over, mut taken) = (0.0, 0);
+            while over < 1.0 {
+                let until = if parts > 1 { over + (1.0 - over) / parts as f32 } else { 1.0 };
+                solids.clear();
+                pose_solids(env, [over, until], &mut solids);
                 let (blocks, scratch) = (&mut self.blocks[..], &mut self.scratch[..]);
                 let coupling = Some(&mut coupling);
                 let mut work = Work { level, blocks, scratch, per: 1, coupling };
-                let found = work.run(env, solids_of(k), &part);
+                let found = work.run(env, &solids, &part(over, until));
                 solved.iterations = solved.iterations.max(found.iterations);
                 solved.residual = solved.residual.max(found.residual);
+                (over, taken) = (until, taken + 1);
+                if over < 1.0 {
+                    parts = self.parts_left(env, 1.0 - over);
+                }
             }
+            parts = taken;
             self.coupling = Some(coupling);
         } else {
             // Otherwise each block goes through all parts while it is in the cache.
+            let share = |k: u32| k as f32 / parts as f32;
+            (0..parts).for_each(|k| pose_solids(env, [share(k), share(k + 1)], &mut solids));
+            let solids_of = |k: u32| &solids[k as usize * colliders..][..colliders];
             let (blocks, scratch) = (&mut self.blocks, &mut self.scratch);
             in_halves(blocks, scratch, BLOCKS_PER_TASK, &|block, scratch| {
                 for k in 0..parts {
-                    let part = part(k);
+                    let part = part(share(k), share(k + 1));
                     let blocks = std::slice::from_mut(block);
                     let scratch = std::slice::from_mut(scratch);
                     let mut work = Work { level, blocks, scratch, per: 1, coupling: None };
@@ -393,6 +425,7 @@ impl Model for MassSpring {
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
         self.clock = 0.0;
         for block in &mut self.blocks {
+            block.slid = [[Vec3::ZERO; LANES]; 2];
             for l in 0..LANES {
                 block.reset_lane(l, &world_from_rest[block.strands[l] as usize]);
             }
@@ -478,6 +511,7 @@ impl Model for MassSpring {
             block.x.iter_mut().for_each(|x| *x = next());
             block.v.iter_mut().for_each(|v| *v = next());
             block.origin.iter_mut().for_each(|o| *o = Vec3::new(next(), next(), next()));
+            block.slide(&self.settings.far_end, self.clock);
             for l in 0..LANES {
                 block.root[1][l] = world_from_rest[block.strands[l] as usize];
             }
@@ -493,10 +527,13 @@ impl MassSpring {
     /// Brings together what a step needs to know, and says in how many parts it will be taken.
     fn begin(&mut self, env: &Environment<'_>) -> u32 {
         let released = self.is_released();
-        let Self { blocks, scratch, .. } = self;
+        let time = self.clock + f64::from(env.dt);
+        let Self { blocks, scratch, settings, .. } = self;
+        let far_end = &settings.far_end;
         let per = blocks.len().div_ceil(scratch.len().max(1)).max(1);
         in_halves(blocks, scratch, per, &|block, _| {
             block.root[0] = block.root[1];
+            block.slide(far_end, time);
             for l in 0..LANES {
                 let root = env.world_from_rest[block.strands[l] as usize];
                 if root.rotation.is_finite() && root.translation.is_finite() {
@@ -512,9 +549,19 @@ impl MassSpring {
                 block.load_lane(l, env.gravity);
                 block.free_tip(l, released);
             }
-            block.asks = substeps::fastest(block, env.dt);
+            block.asks = substeps::fastest(block, env.dt, env.dt);
         });
         substeps::parts(blocks, env.dt, &self.settings, &mut self.rates)
+    }
+
+    /// In how many parts the share of a step that is left will be taken, as fast as the hair is now.
+    fn parts_left(&mut self, env: &Environment<'_>, share: f32) -> u32 {
+        let Self { blocks, scratch, .. } = self;
+        let left = env.dt * share;
+        in_halves(blocks, scratch, 1, &|block, _| {
+            block.asks = substeps::fastest(block, left, env.dt);
+        });
+        substeps::parts(blocks, left, &self.settings, &mut self.rates)
     }
 
     /// Puts strands that broke back on their rest shape, and reports in the order of the blocks.

@@ -8,7 +8,7 @@ use super::assemble::{System, Times, assemble_lanes, constrain};
 use super::block::{Block, FarEndPose};
 use super::collide::collide_with_body;
 use super::couple::{Coupling, Vectors};
-use super::limit::limit_strain;
+use super::limit::{limit_between_ends, limit_strain};
 use crate::math::banded::{self, ROW};
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 use crate::math::{LANES, SolveReport};
@@ -77,10 +77,10 @@ impl Work<'_> {
     ) -> SolveReport {
         self.find_contacts(part);
         let first = self.solve_half_velocity(part); // 1
-        self.each(|level, block, _| {
-            dispatch!(level, simd => limit_strain(simd, block, part.h, part.strain_limit)); // 2
-        });
-        self.repel_half_velocity(part); // 3
+        self.limit_strain(part); // 2
+        if self.repel_half_velocity(part) {
+            self.limit_strain(part); // 3, and what it stretched
+        }
         self.each(|level, block, _| {
             dispatch!(level, simd => advance_positions(simd, block, part)); // 4
             collide_with_body(block, env, solids, part); // 5
@@ -184,11 +184,19 @@ impl Work<'_> {
         }
     }
 
-    /// Step 3.
-    fn repel_half_velocity(&mut self, part: &Part) {
-        if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.repel(self.blocks, self.scratch, |b| &b.half, |b| &mut b.half, part.h);
-        }
+    /// Step 2.
+    fn limit_strain(&mut self, part: &Part) {
+        self.each(|level, block, _| {
+            dispatch!(level, simd => limit_strain(simd, block, part.h, part.strain_limit));
+            limit_between_ends(block, part.h, part.strain_limit);
+        });
+    }
+
+    /// Step 3; says whether there is contact.
+    fn repel_half_velocity(&mut self, part: &Part) -> bool {
+        let Some(coupling) = self.coupling.as_deref_mut() else { return false };
+        coupling.repel(self.blocks, self.scratch, |b| &b.half, |b| &mut b.half, part.h);
+        true
     }
 
     /// Step 9.

@@ -27,6 +27,12 @@ const TORSION_SHARE: f64 = 0.05;
 /// Least share of the bending stiffness of curly hair that is left to the bending spring.
 const BEND_SHARE: f64 = 0.1;
 
+/// How stiff the last joint is, as a multiple of others: it stands for a segment and a half.
+const LAST_JOINT: f64 = 1.0 / 1.5;
+
+/// Largest half of the angle between two segments (rad) for which the curve around them is guessed.
+const MOST_HALF_ANGLE: f64 = 0.6;
+
 /// Edges stretch no more than one part in this many under the weight of the strand.
 const WEIGHT_STRETCH: f64 = 500.0;
 
@@ -194,7 +200,7 @@ impl Strand {
     /// Model: springs of straight hair have `c EI / l^3` with the constants of [`UnitStiffness`]. The
     /// bending stiffness of a joint stands for half of each segment beside it; the first joint that can
     /// move stands for all of the hair between the place where it is held and the middle of the next
-    /// segment.
+    /// segment, and the last one for all of the last segment.
     fn attach(
         &mut self,
         points: &[DVec3],
@@ -226,7 +232,15 @@ impl Strand {
                 let radius = radius_between(material, first, last + 1);
                 let bending = bending_stiffness(material.fibre, radius);
                 let clamped = inner.contains(&Some(held_points as u32 - 1));
-                let scale = if clamped { clamp } else { 1.0 } * bending / (l * l * l);
+                let ends = inner.contains(&Some(points.len() as u32 - 2));
+                let joint = if clamped {
+                    clamp
+                } else if ends {
+                    LAST_JOINT
+                } else {
+                    1.0
+                };
+                let scale = joint * bending / (l * l * l);
                 let mass = f64::from(material.fibre.mass_per_length(radius as f32)) * l;
                 let carried = mass / (longest_part * longest_part);
                 let scale = scale.min(STIFFEST_BEND * carried / material.unit.torsion);
@@ -259,7 +273,8 @@ impl Strand {
     /// Model: a joint resists a change of its angle with `EI / l`, a segment a turn of what follows it
     /// about its axis with `GJ / l`. Torsion springs also resist bending, so they get a small share of
     /// it; bending springs get what is left of it; altitude springs get what torsion springs leave of
-    /// the twisting.
+    /// the twisting. Segments are chords: the hair itself is longer and lies outside of them, and a pull
+    /// along the axis of a curl twists it with a longer arm (see [`Chord`]).
     fn attach_curls(&mut self, material: &Material<'_>) {
         let count = self.position.len();
         let x = &self.position;
@@ -276,10 +291,11 @@ impl Strand {
         for row in (0..count).filter(|&row| is_curl(row, 4)) {
             let four: [DVec3; 4] = std::array::from_fn(|i| x[row + i]);
             let l = four[1].distance(four[2]);
-            let bending = bending_stiffness(material.fibre, radius(row + 1)) / l;
+            let chord = Chord::between([four[1] - four[0], four[2] - four[1], four[3] - four[2]]);
+            let bending = bending_stiffness(material.fibre, radius(row + 1)) / (l * chord.longer);
             let ratio =
                 2.0 * f64::from(material.fibre.shear_modulus / material.fibre.young_modulus);
-            let twisting = ratio * bending;
+            let twisting = ratio * bending * chord.inside * chord.inside;
             let along = (four[2] - four[1]).normalize_or(DVec3::Y);
             let way = (four[3] - four[0]).normalize_or(DVec3::Y);
             let bends = [1, 2].map(|joint| {
@@ -322,7 +338,7 @@ impl Strand {
             let bending = bending_stiffness(material.fibre, {
                 let point = self.point[row + 1].map_or(0, |p| p as usize);
                 f64::from(material.radius[point])
-            }) / (0.5 * (l1 + l2));
+            }) / (0.5 * (l1 + l2) * Chord::between([b - a, b - a, c - b]).longer);
             // How much shorter the spring gets with the angle: the area over its length.
             let change = (b - a).cross(c - b).length() / a.distance(c).max(1e-9 * l1);
             let left = (bending - carried[row + 1]).max(BEND_SHARE * bending);
@@ -349,6 +365,30 @@ impl Strand {
             let spring = &mut self.springs[row][s];
             spring.rest -= f64::from(hold.tension[i]) / spring.stiffness;
         }
+    }
+}
+
+/// What a segment is to the curve that it is a chord of.
+#[derive(Debug, Clone, Copy)]
+struct Chord {
+    /// Length of the arc over that of the chord.
+    longer: f64,
+    /// Distance of the chord's middle from the axis of the curve over the curve's radius.
+    inside: f64,
+}
+
+impl Chord {
+    /// The chord in the middle of three segments; one that is the same tells nothing.
+    fn between([before, own, after]: [DVec3; 3]) -> Self {
+        let angle = |a: DVec3, b: DVec3| {
+            let angle = a.angle_between(b);
+            if angle.is_finite() { angle } else { 0.0 }
+        };
+        let angles = [angle(before, own), angle(own, after)].map(|a| 0.5 * a);
+        let told = angles.iter().filter(|a| **a > 0.0).count().max(1) as f64;
+        let half = (angles.iter().sum::<f64>() / told).min(MOST_HALF_ANGLE);
+        let longer = if half > 1e-6 { half / half.sin() } else { 1.0 };
+        Self { longer, inside: half.cos() }
     }
 }
 

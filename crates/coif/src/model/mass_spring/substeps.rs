@@ -30,18 +30,21 @@ pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings, rates: &mut 
             *rates.select_nth_unstable_by(hasty, |a, b| b.total_cmp(a)).1
         }
     };
-    let wanted = (dt / settings.longest_part).max(dt * rate).ceil().max(1.0);
+    // What rounding adds to a whole number is no part.
+    let whole = |parts: f32| (parts - 1e-3).ceil();
+    let wanted = whole((dt / settings.longest_part).max(dt * rate)).max(1.0);
     let most = (dt / settings.shortest_part).floor().max(1.0);
     // The longest part is kept even where the shortest is longer than that.
-    wanted.min(most.max((dt / settings.longest_part).ceil())) as u32
+    wanted.min(most.max(whole(dt / settings.longest_part))) as u32
 }
 
-/// Parts per second that the fastest particle of each strand of a block asks for.
-pub(super) fn fastest(block: &Block, dt: f32) -> [f32; LANES] {
+/// Parts per second that the fastest particle of each strand of a block asks for, when `left` seconds are
+/// left of a step of `dt` seconds.
+pub(super) fn fastest(block: &Block, left: f32, dt: f32) -> [f32; LANES] {
     let mut rates = [0.0; LANES];
     for l in 0..block.lanes {
-        let goes = block.root[1][l].point(block.root_rest[l]);
-        let root = (goes - block.origin[l]) / dt;
+        let goes = block.root_end(l);
+        let root = (goes - block.origin[l]) / left;
         let turn = block.root[0][l].rotation.angle_between(block.root[1][l].rotation) / dt;
         let mut last = lane(&block.v, 0, l);
         let (mut speed2, mut turn2) = (0.0f32, 0.0f32);

@@ -51,6 +51,7 @@ fn deflect(strand: &Strand, force: &[DVec3]) -> Vec<DVec3> {
 #[test]
 fn a_clamped_strand_bends_as_a_beam() {
     for segments in [10, 20, 40] {
+        let tolerance = if segments == 10 { 0.06 } else { 0.04 };
         let (strand, bending) = strand(&straight(segments, 0.1));
         let tip = strand.position.len() - 1;
         for side in [DVec3::Y, DVec3::Z, DVec3::new(0.0, 0.6, -0.8)] {
@@ -59,13 +60,13 @@ fn a_clamped_strand_bends_as_a_beam() {
             let found = deflect(&strand, &force)[tip].dot(side);
             let truth = 1e-9 * 1e-3 / (3.0 * bending);
             println!("{segments} segments, load at the tip: {:.4}", found / truth);
-            assert!((found / truth - 1.0).abs() < 0.06, "{segments}: {}", found / truth);
+            assert!((found / truth - 1.0).abs() < tolerance, "{segments}: {}", found / truth);
             let force: Vec<DVec3> = strand.weight.iter().map(|w| side * *w).collect();
             let found = deflect(&strand, &force)[tip].dot(side);
             let per_length = strand.weight.iter().sum::<f64>() / 0.1;
             let truth = per_length * 1e-4 / (8.0 * bending);
             println!("{segments} segments, own weight: {:.4}", found / truth);
-            assert!((found / truth - 1.0).abs() < 0.06, "{segments}: {}", found / truth);
+            assert!((found / truth - 1.0).abs() < tolerance, "{segments}: {}", found / truth);
         }
     }
 }
@@ -94,19 +95,43 @@ fn moments_turn_the_tip_as_they_turn_a_rod() {
             let found = work / 1e-10;
             let truth = 1e-10 * 0.1 / stiffness;
             println!("{segments} segments, {name}: {:.4}", found / truth);
-            // The last half segment has no joint, and the first is set for loads at the tip.
-            let missing = 0.5 / segments as f64;
-            assert!(
-                (found / truth - 1.0 + missing).abs() < 0.03,
-                "{segments} {name}: {}",
-                found / truth
-            );
+            // The first joint is set for loads at the tip.
+            assert!((found / truth - 1.0).abs() < 0.03, "{segments} {name}: {}", found / truth);
         }
     }
 }
 
-/// A close-coiled helix is a spring of twisted wire. Curly hair without extra particles cannot bend out of
-/// the plane of three points, and ten points a turn lie inside of the circle: it is a little too stiff.
+/// A close-coiled helix that hangs by its own weight W is a spring of twisted wire: it gets longer by
+/// `W / (2 k)`, `k = G d^4 / (8 D^3 n)`.
+#[test]
+fn a_curl_under_its_weight_is_a_helical_spring() {
+    let (radius, pitch, turns) = (0.005f64, 0.002f64, 6usize);
+    // Curly hair, and hair that is straight enough for extra particles.
+    for per_turn in [10usize, 14, 24] {
+        let line: Vec<Vec3> = (0..=per_turn * turns)
+            .map(|i| std::f64::consts::TAU * i as f64 / per_turn as f64)
+            .map(|t| {
+                DVec3::new(radius * t.cos(), -pitch * t / std::f64::consts::TAU, radius * t.sin())
+            })
+            .map(|p| p.as_vec3())
+            .collect();
+        let (strand, _) = strand(&line);
+        assert_eq!(strand.position.len() > line.len() + 3, per_turn == 24);
+        let force: Vec<DVec3> = strand.weight.iter().map(|w| DVec3::NEG_Y * *w).collect();
+        let moved = deflect(&strand, &force);
+        let found = -moved[moved.len() - 1].y;
+        let (fibre, weight) = (Fibre::default(), strand.weight.iter().sum::<f64>());
+        let wire = 2.0 * f64::from(fibre.radius);
+        let stiffness = f64::from(fibre.shear_modulus) * wire.powi(4)
+            / (8.0 * (2.0 * radius).powi(3) * turns as f64);
+        let truth = 0.5 * weight / stiffness;
+        println!("{per_turn} points a turn, own weight: {:.4}", found / truth);
+        assert!((found / truth - 1.0).abs() < 0.12, "{per_turn}: {}", found / truth);
+    }
+}
+
+/// Pulled at the end of its wire it also bends out of the planes of three points, which curly hair without
+/// extra particles resists more than it should: it is a little too stiff.
 #[test]
 fn a_curl_is_as_soft_as_a_helical_spring() {
     let (radius, pitch, turns) = (0.01f64, 0.002f64, 5usize);
@@ -137,7 +162,7 @@ fn a_curl_is_as_soft_as_a_helical_spring() {
             * 1e-9
             * radius.powi(3);
         println!("{per_turn} points a turn: {:.4}", found / truth);
-        assert!((found / truth - 1.0).abs() < 0.25, "{per_turn}: {}", found / truth);
+        assert!((found / truth - 1.0).abs() < 0.15, "{per_turn}: {}", found / truth);
     }
 }
 
