@@ -20,6 +20,7 @@ fn strips() -> Strips {
         layer: vec![0, 1],
         carrier: vec![0, 1],
         strip_of_strand: vec![0, 1],
+        ..Strips::default()
     }
 }
 

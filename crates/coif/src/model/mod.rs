@@ -105,6 +105,11 @@ pub trait Model: Send {
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]);
     /// Writes the particles' positions in the groom's order.
     fn positions(&self, out: &mut [Vec3]);
+    /// The same, outside of the body's own surface as it is now: for a model that moves something else,
+    /// and places strands only when somebody looks.
+    fn positions_beside(&self, _field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
+        self.positions(out);
+    }
     /// Writes the particles' velocities in the groom's order.
     fn velocities(&self, out: &mut [Vec3]);
     /// The particles, for methods of contact. `None` if the model has none.

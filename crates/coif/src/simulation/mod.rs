@@ -246,7 +246,8 @@ impl Simulation {
 
     /// Where all points are now (m), in the groom's order.
     pub fn positions(&self, out: &mut [Vec3]) {
-        self.model.positions(out);
+        let field = self.surface.as_ref().map(SurfaceField::obstacle);
+        self.model.positions_beside(field.as_ref(), out);
     }
 
     /// How all points move now (m/s), in the groom's order.
@@ -257,7 +258,7 @@ impl Simulation {
     /// The strands as they are now.
     pub fn strands(&self) -> Strands {
         let mut strands = self.groom.strands.clone();
-        self.model.positions(strands.positions_mut());
+        self.positions(strands.positions_mut());
         strands
     }
 

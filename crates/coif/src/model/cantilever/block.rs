@@ -7,7 +7,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::Settings;
+use super::{GRAZE, Settings};
 use crate::groom::Fibre;
 use crate::groom::strips::{JointFrame, Strips};
 use crate::math::lanes::{VECTOR, lane, set_lane};
@@ -28,7 +28,20 @@ pub(super) struct Rows<'a> {
     pub(super) binormal: &'a mut [f32],
 }
 
+/// Where the strips are that a block lies on: rows of the block before it.
+#[derive(Clone, Copy)]
+pub(super) struct Below<'a> {
+    pub(super) position: &'a [f32],
+    pub(super) tangent: &'a [f32],
+    pub(super) binormal: &'a [f32],
+}
+
 impl<'a> Rows<'a> {
+    /// What the block that lies on this one sees of it.
+    pub(super) fn below(&self) -> Below<'_> {
+        Below { position: self.position, tangent: self.tangent, binormal: self.binormal }
+    }
+
     /// The first `rows` rows, and the others.
     pub(super) fn split(self, rows: usize) -> (Self, Self) {
         let at = rows * VECTOR;
@@ -41,16 +54,6 @@ impl<'a> Rows<'a> {
             Self { before: b0, position: p0, deviation: d0, tangent: t0, binormal: n0 },
             Self { before: b1, position: p1, deviation: d1, tangent: t1, binormal: n1 },
         )
-    }
-
-    pub(super) fn reborrow(&mut self) -> Rows<'_> {
-        Rows {
-            before: self.before,
-            position: self.position,
-            deviation: self.deviation,
-            tangent: self.tangent,
-            binormal: self.binormal,
-        }
     }
 
     /// Puts a lane at rest on its rest shape, carried by the body.
@@ -98,6 +101,8 @@ pub(super) struct Block {
     pub(super) carriers: [u32; LANES],
     /// How many lanes are in use.
     pub(super) lanes: usize,
+    /// Whether its strips lie on those of the block before, lane by lane.
+    pub(super) over: bool,
     /// Joints of the longest strip, its anchor included.
     pub(super) joints: usize,
     /// Index of the last joint of each lane's strip.
@@ -111,6 +116,9 @@ pub(super) struct Block {
     pub(super) goal: Box<[f32]>,
     /// How far a joint stays from the body (m): radius of its virtual collision sphere.
     pub(super) radius: Box<[f32]>,
+    /// How far a joint stays above that of the strip below (m), along the normal there. Empty if the
+    /// block lies on no other.
+    pub(super) gap: Box<[f32]>,
     /// Positions in the rest shape (m).
     pub(super) rest: Box<[f32]>,
     /// Direction of growth and binormal at the anchor, in the rest shape.
@@ -131,13 +139,30 @@ pub(super) struct Block {
     pub(super) root: [[f32; VECTOR]; 4],
     /// World from rest at the start of the step.
     pub(super) root_before: [[f32; VECTOR]; 4],
-    /// Mean velocity of the anchors in the step before, and what it was at its end (m/s).
+    /// Mean velocity of the anchors in the part of a step before, and what it was at its end (m/s).
     pub(super) velocity: [f32; VECTOR],
     pub(super) end_velocity: [f32; VECTOR],
+    /// Acceleration of the anchors during a step that is cut into parts (m/s^2).
+    pub(super) acceleration: [f32; VECTOR],
     /// Velocity of the air at the anchors (m/s).
     pub(super) wind: [f32; VECTOR],
     /// What the last step said.
     pub(super) outcome: Outcome,
+}
+
+/// One of the equal parts that a step is cut into.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) index: u32,
+    pub(super) count: u32,
+    /// Share of the step at its end.
+    pub(super) end: f32,
+}
+
+impl Part {
+    pub(super) fn new(index: u32, count: u32) -> Self {
+        Self { index, count, end: (index + 1) as f32 / count as f32 }
+    }
 }
 
 /// What a step says of a block.
@@ -160,6 +185,10 @@ pub(super) struct Common<'a> {
     pub(super) heights: [f32; 2],
 }
 
+/// Share of the height of a strip over the one below that is always left: less lets layers close up where
+/// they swing, more stiffens them against each other.
+const STAYS_OVER: f32 = 0.5;
+
 /// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
 const SKIN: f32 = 3e-4;
 
@@ -168,6 +197,8 @@ pub(super) struct Made {
     pub(super) rest: Vec<Vec3>,
     pub(super) goal: Vec<Vec3>,
     pub(super) radius: Vec<f32>,
+    /// How far joints stay over those of the strip below (m), if there is one.
+    pub(super) gap: Vec<f32>,
     pub(super) root: JointFrame,
     pub(super) lean: [f32; 2],
     pub(super) weight: f32,
@@ -201,6 +232,7 @@ impl Made {
         Self {
             goal: goal.collect(),
             radius: radius.collect(),
+            gap: strips.lies_on(strip).map_or(Vec::new(), |below| gaps(common, &rest, below)),
             lean: [lean.dot(root.binormal), lean.dot(root.normal())],
             weight: settings.compliance(fibre, length) / (length * length),
             style_time: settings.style_time * (1.0 + settings.bend_variation * (2.0 * above - 1.0)),
@@ -210,8 +242,26 @@ impl Made {
     }
 }
 
+/// How far the joints of a strip stay over another (m).
+///
+/// Model: half their height at rest and of the layers' distance. Where the groom has them the other way
+/// round, they may stay so, and no more.
+fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize) -> Vec<f32> {
+    let mut frames = Vec::new();
+    common.strips.rest_frames(below, &mut frames);
+    let line = common.strips.edges.strand(below);
+    let most = common.settings.layer_distance;
+    let gap = |(i, p): (usize, &Vec3)| {
+        let j = i.min(line.len() - 1);
+        let over = (*p - line[j]).dot(frames[j].normal());
+        if over > 0.0 { STAYS_OVER * over.min(most) } else { over - GRAZE }
+    };
+    rest.iter().enumerate().map(gap).collect()
+}
+
 impl Block {
-    pub(super) fn new(common: &Common<'_>, strips: &[usize]) -> Self {
+    /// A block of some strips; `over` says that each of them lies on another.
+    pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> Self {
         let in_lane = |lane: usize| strips[lane.min(strips.len() - 1)];
         let edges = &common.strips.edges;
         let joints = strips.iter().map(|&s| edges.points_of(s).len()).max().unwrap_or(0);
@@ -220,12 +270,14 @@ impl Block {
             strips: std::array::from_fn(|l| in_lane(l) as u32),
             carriers: std::array::from_fn(|l| common.strips.carrier[in_lane(l)]),
             lanes: strips.len(),
+            over,
             joints,
             last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),
             reach: 0.0,
             length: row(LANES),
             goal: row(VECTOR),
             radius: row(LANES),
+            gap: row(if over { LANES } else { 0 }),
             rest: row(VECTOR),
             root_tangent: [0.0; VECTOR],
             root_binormal: [0.0; VECTOR],
@@ -238,6 +290,7 @@ impl Block {
             root_before: [[0.0; VECTOR]; 4],
             velocity: [0.0; VECTOR],
             end_velocity: [0.0; VECTOR],
+            acceleration: [0.0; VECTOR],
             wind: [0.0; VECTOR],
             outcome: Outcome::default(),
         };
@@ -253,6 +306,9 @@ impl Block {
                 let goal = if i > last { Vec3::X * step.length() } else { made.goal[i] };
                 set_lane(&mut block.goal, i, l, goal);
                 block.radius[i * LANES + l] = made.radius[j];
+                if let (Some(to), Some(gap)) = (block.gap.get_mut(i * LANES + l), made.gap.get(j)) {
+                    *to = *gap;
+                }
                 if i > 0 {
                     block.length[i * LANES + l] = made.rest[j].distance(made.rest[j - 1]);
                 }
@@ -280,11 +336,24 @@ impl Block {
         }
     }
 
-    /// Brings the root transforms and the wind of the lanes' strips together.
-    pub(super) fn load_roots(&mut self, env: &Environment<'_>, before: &[f32]) {
+    /// Brings the root transforms and the wind of the lanes' strips together, for a part of a step.
+    pub(super) fn load_roots(
+        &mut self,
+        env: &Environment<'_>,
+        from: &[RigidTransform],
+        part: &Part,
+        before: &[f32],
+    ) {
         self.root_before = self.root;
         for l in 0..LANES {
-            self.set_root(l, &env.world_from_rest[self.carriers[l] as usize]);
+            let carrier = self.carriers[l] as usize;
+            let end = &env.world_from_rest[carrier];
+            if part.count == 1 {
+                self.set_root(l, end);
+            } else {
+                let root = self.root_between(l, &from[carrier], end, part, env.dt);
+                self.set_root(l, &root);
+            }
         }
         if env.wind.is_still() {
             self.wind = [0.0; VECTOR];
@@ -292,8 +361,40 @@ impl Block {
         }
         for l in 0..LANES {
             let at = lane(before, 0, l);
-            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
+            let time = env.time - f64::from((1.0 - part.end) * env.dt);
+            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, time));
         }
+    }
+
+    /// Where the scalp under a lane's strip is at the end of a part of a step.
+    ///
+    /// Model: the anchor goes from its old to its new place at an even acceleration, which is the change
+    /// of its mean velocity since the part before; turns go evenly. Half-way that is where a step of half
+    /// the length would have found it, to third order in its length.
+    fn root_between(
+        &mut self,
+        l: usize,
+        from: &RigidTransform,
+        to: &RigidTransform,
+        part: &Part,
+        dt: f32,
+    ) -> RigidTransform {
+        let anchor = lane(&self.rest, 0, l);
+        let (start, end) = (from.point(anchor), to.point(anchor));
+        if part.index == 0 {
+            let gained = (end - start) / dt - lane(&self.velocity, 0, l);
+            // From the middle of the part before to that of the step.
+            let time = 0.5 * dt * (1.0 + 1.0 / part.count as f32);
+            set_lane(&mut self.acceleration, 0, l, gained / time);
+        }
+        if part.index + 1 == part.count {
+            return *to;
+        }
+        let a = part.end;
+        let bow = lane(&self.acceleration, 0, l) * (0.5 * a * (1.0 - a) * dt * dt);
+        let place = start.lerp(end, a) - bow;
+        let rotation = from.rotation.lerp(to.rotation, a);
+        RigidTransform { rotation, translation: place - rotation * anchor }
     }
 
     /// Says where the scalp under a lane's strip is.

@@ -31,6 +31,25 @@ fn hair(count: usize) -> Groom {
     Groom::new(strands, Fibre::default())
 }
 
+/// The same in three layers, one over the other.
+fn layered(count: usize) -> Groom {
+    let lowest = hair(count);
+    let mut strands = Strands::new();
+    for layer in 0..3 {
+        let scale = 1.0 + 0.03 * layer as f32;
+        for line in lowest.strands.iter() {
+            strands.push(&line.iter().map(|p| *p * scale).collect::<Vec<_>>());
+        }
+    }
+    let mut groom = Groom::new(strands, Fibre::default());
+    let mut strips = wisps::through_strands(&groom, &single().wisps).expect("valid");
+    let name = |s: usize| s.checked_sub(count).map_or(Strips::NONE, |below| below as u32);
+    strips.below = (0..3 * count).map(name).collect();
+    strips.layer = (0..3 * count).map(|s| (s / count) as u32).collect();
+    groom.strips = Some(Box::new(strips));
+    groom
+}
+
 fn single() -> Settings {
     let wisps = wisps::Settings { radius: 0.0, ..wisps::Settings::default() };
     Settings { wisps, ..Settings::default() }
@@ -51,7 +70,7 @@ fn swing(steps: usize, dt: f32, strands: usize, mut step: impl FnMut(&Environmen
         let (start, end) = (pose_at(i as f32 * dt), pose_at((i + 1) as f32 * dt));
         let at = |shape, place: Vec3| MovingCollider {
             shape,
-            friction: 0.0,
+            friction: 0.3,
             start: start * RigidTransform::from_translation(place),
             end: end * RigidTransform::from_translation(place),
         };
@@ -75,13 +94,14 @@ fn swing(steps: usize, dt: f32, strands: usize, mut step: impl FnMut(&Environmen
 
 #[test]
 fn lanes_do_what_the_plain_version_does() {
-    for settings in [single(), Settings::default()] {
-        let groom = hair(70);
+    let cases = [(hair(70), single()), (hair(70), Settings::default()), (layered(21), single())];
+    for (groom, settings) in cases {
+        let strands = groom.strands.strand_count();
         let mut lanes = Cantilever::new(&groom, &settings).expect("valid");
         let mut plain = PlainCantilever::new(&groom, &settings).expect("valid");
         let (mut a, mut b) = (StripPose::default(), StripPose::default());
         let mut moved = 0.0f32;
-        swing(90, 1.0 / 60.0, 70, |env| {
+        swing(90, 1.0 / 60.0, strands, |env| {
             lanes.step(env, &mut StepReport::default());
             plain.step(env);
             lanes.pose(&mut a);
@@ -105,11 +125,11 @@ fn lanes_do_what_the_plain_version_does() {
 
 #[test]
 fn instruction_sets_agree_to_the_bit() {
-    let groom = hair(70);
+    let groom = layered(24);
     let run = |level: Level| {
         let mut model = Cantilever::new(&groom, &single()).expect("valid");
         model.level = level;
-        swing(60, 1.0 / 60.0, 70, |env| model.step(env, &mut StepReport::default()));
+        swing(60, 1.0 / 40.0, 72, |env| model.step(env, &mut StepReport::default()));
         let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
         model.positions(&mut positions);
         hash_positions(&positions)
