@@ -3,7 +3,7 @@
 //!
 //! Every joint of every strip counts, at every thirtieth of a second.
 
-use coif::groom::strips::{JointFrame, StripPose};
+use coif::groom::strips::{JointFrame, StripPose, Strips};
 use coif::simulation::Simulation;
 
 use super::{Check, Findings, Plot, Row, built_in};
@@ -18,8 +18,6 @@ pub(super) const CHECK: Check = Check {
 /// Largest distance between joints at two frame rates, over the length of the strips, that issue and
 /// eye allow.
 const TOLERANCE: f64 = 0.02;
-/// Length of the strips (m).
-const LENGTH: f64 = 0.26;
 /// Samples per second, of two seconds.
 const SAMPLES: u32 = 30;
 /// What the head does.
@@ -75,6 +73,8 @@ fn frame_rates(motion: &str) -> Result<([f64; 2], Line), Failure> {
     let [a, b, c] = [30, 60, 120].map(|rate| start(motion, rate, BODIES[0]));
     let mut runs = [a?, b?, c?];
     let mut poses = [StripPose::default(), StripPose::default(), StripPose::default()];
+    let longest = |s: &Strips| (0..s.count()).map(|i| s.edges.length(i)).fold(0.0, f32::max);
+    let length = f64::from(runs[0].strips().map_or(f32::NAN, longest));
     let mut worst = [0.0f64; 2];
     let mut line = vec![(0.0, 0.0)];
     for sample in 1..=2 * SAMPLES {
@@ -85,7 +85,7 @@ fn frame_rates(motion: &str) -> Result<([f64; 2], Line), Failure> {
         }
         for k in 0..2 {
             let pairs = poses[k].position.iter().zip(&poses[2].position);
-            let apart = pairs.map(|(a, b)| f64::from(a.distance(*b))).fold(0.0, f64::max) / LENGTH;
+            let apart = pairs.map(|(a, b)| f64::from(a.distance(*b))).fold(0.0, f64::max) / length;
             worst[k] = worst[k].max(apart);
             if k == 0 {
                 line.push((time, apart));

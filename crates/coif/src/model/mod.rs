@@ -96,6 +96,11 @@ pub trait Model: Send {
     fn splits_steps(&self) -> bool {
         false
     }
+    /// The longest step (s) that it takes well. A simulation with longer ones takes several, with the body
+    /// where it is at the end of each.
+    fn longest_step(&self) -> f32 {
+        f32::INFINITY
+    }
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
     /// Puts every strand at rest on its rest shape, carried by the body.

@@ -139,30 +139,13 @@ pub(super) struct Block {
     pub(super) root: [[f32; VECTOR]; 4],
     /// World from rest at the start of the step.
     pub(super) root_before: [[f32; VECTOR]; 4],
-    /// Mean velocity of the anchors in the part of a step before, and what it was at its end (m/s).
+    /// Mean velocity of the anchors in the step before, and what it was at its end (m/s).
     pub(super) velocity: [f32; VECTOR],
     pub(super) end_velocity: [f32; VECTOR],
-    /// Acceleration of the anchors during a step that is cut into parts (m/s^2).
-    pub(super) acceleration: [f32; VECTOR],
     /// Velocity of the air at the anchors (m/s).
     pub(super) wind: [f32; VECTOR],
     /// What the last step said.
     pub(super) outcome: Outcome,
-}
-
-/// One of the equal parts that a step is cut into.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
-    pub(super) index: u32,
-    pub(super) count: u32,
-    /// Share of the step at its end.
-    pub(super) end: f32,
-}
-
-impl Part {
-    pub(super) fn new(index: u32, count: u32) -> Self {
-        Self { index, count, end: (index + 1) as f32 / count as f32 }
-    }
 }
 
 /// What a step says of a block.
@@ -187,7 +170,7 @@ pub(super) struct Common<'a> {
 
 /// Share of the height of a strip over the one below that is always left: less lets layers close up where
 /// they swing, more stiffens them against each other.
-const STAYS_OVER: f32 = 0.5;
+const STAYS_OVER: f32 = 0.25;
 
 /// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
 const SKIN: f32 = 3e-4;
@@ -244,7 +227,7 @@ impl Made {
 
 /// How far the joints of a strip stay over another (m).
 ///
-/// Model: half their height at rest and of the layers' distance. Where the groom has them the other way
+/// Model: a share of their height at rest and of the layers' distance. Where the groom has them the other way
 /// round, they may stay so, and no more.
 fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize) -> Vec<f32> {
     let mut frames = Vec::new();
@@ -290,7 +273,6 @@ impl Block {
             root_before: [[0.0; VECTOR]; 4],
             velocity: [0.0; VECTOR],
             end_velocity: [0.0; VECTOR],
-            acceleration: [0.0; VECTOR],
             wind: [0.0; VECTOR],
             outcome: Outcome::default(),
         };
@@ -336,24 +318,11 @@ impl Block {
         }
     }
 
-    /// Brings the root transforms and the wind of the lanes' strips together, for a part of a step.
-    pub(super) fn load_roots(
-        &mut self,
-        env: &Environment<'_>,
-        from: &[RigidTransform],
-        part: &Part,
-        before: &[f32],
-    ) {
+    /// Brings the root transforms and the wind of the lanes' strips together.
+    pub(super) fn load_roots(&mut self, env: &Environment<'_>, before: &[f32]) {
         self.root_before = self.root;
         for l in 0..LANES {
-            let carrier = self.carriers[l] as usize;
-            let end = &env.world_from_rest[carrier];
-            if part.count == 1 {
-                self.set_root(l, end);
-            } else {
-                let root = self.root_between(l, &from[carrier], end, part, env.dt);
-                self.set_root(l, &root);
-            }
+            self.set_root(l, &env.world_from_rest[self.carriers[l] as usize]);
         }
         if env.wind.is_still() {
             self.wind = [0.0; VECTOR];
@@ -361,40 +330,8 @@ impl Block {
         }
         for l in 0..LANES {
             let at = lane(before, 0, l);
-            let time = env.time - f64::from((1.0 - part.end) * env.dt);
-            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, time));
+            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
         }
-    }
-
-    /// Where the scalp under a lane's strip is at the end of a part of a step.
-    ///
-    /// Model: the anchor goes from its old to its new place at an even acceleration, which is the change
-    /// of its mean velocity since the part before; turns go evenly. Half-way that is where a step of half
-    /// the length would have found it, to third order in its length.
-    fn root_between(
-        &mut self,
-        l: usize,
-        from: &RigidTransform,
-        to: &RigidTransform,
-        part: &Part,
-        dt: f32,
-    ) -> RigidTransform {
-        let anchor = lane(&self.rest, 0, l);
-        let (start, end) = (from.point(anchor), to.point(anchor));
-        if part.index == 0 {
-            let gained = (end - start) / dt - lane(&self.velocity, 0, l);
-            // From the middle of the part before to that of the step.
-            let time = 0.5 * dt * (1.0 + 1.0 / part.count as f32);
-            set_lane(&mut self.acceleration, 0, l, gained / time);
-        }
-        if part.index + 1 == part.count {
-            return *to;
-        }
-        let a = part.end;
-        let bow = lane(&self.acceleration, 0, l) * (0.5 * a * (1.0 - a) * dt * dt);
-        let place = start.lerp(end, a) - bow;
-        let rotation = from.rotation.lerp(to.rotation, a);
-        RigidTransform { rotation, translation: place - rotation * anchor }
     }
 
     /// Says where the scalp under a lane's strip is.

@@ -45,8 +45,9 @@ const SLOPE: f32 = 1.75;
 /// What is the same for all strips of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass {
-    /// Averaged length of a step (s).
+    /// Averaged length of a step (s), and that of this one.
     pub(super) dt: f32,
+    pub(super) step: f32,
     pub(super) gravity: Vec3,
     /// Gravity that the groom holds (m/s^2).
     pub(super) held: Vec3,
@@ -59,20 +60,10 @@ pub(super) struct Pass {
 /// What strips stay out of.
 pub(super) struct Obstacles<'a> {
     pub(super) solids: &'a Solids,
-    pub(super) field: Option<FieldInPart<'a>>,
+    pub(super) field: Option<&'a FieldObstacle<'a>>,
 }
 
-/// A body's own surface in a part of a step.
-#[derive(Clone, Copy)]
-pub(super) struct FieldInPart<'a> {
-    pub(super) obstacle: &'a FieldObstacle<'a>,
-    /// Length of the part (s).
-    pub(super) dt: f32,
-    /// From the end of the part to that of the step, where the field is (s).
-    pub(super) ahead: f32,
-}
-
-/// Advances a block by one part of a step. `below` is the block that it lies on.
+/// Advances a block by one step. `below` is the block that it lies on.
 ///
 /// Source: `jung2005` 4.3, steps 2 to 4.
 /// Symbols: A anchor, V virtual point, P joint, T, N, B tangent, normal, binormal, l length of a
@@ -134,8 +125,8 @@ pub(super) fn step_block<S: Simd>(
             tangent: &mut tangent[i],
             binormal: &mut binormal[i],
         };
-        outcome.unresolved += lower.advance(simd, &mut row, &near, obstacles.field.as_ref());
-        outcome.unresolved += upper.advance(simd, &mut row, &near, obstacles.field.as_ref());
+        outcome.unresolved += lower.advance(simd, &mut row, &near, obstacles.field);
+        outcome.unresolved += upper.advance(simd, &mut row, &near, obstacles.field);
     }
     // Each joint hangs on the one before: a lane that left the world ends there.
     for half in 0..2 {
@@ -213,6 +204,8 @@ struct Half<S: Simd> {
     last: f32x8<S>,
     /// Least distance of the parent from the surface of a distance field (m).
     clear: f32x8<S>,
+    /// Length of the step (s).
+    dt: f32,
 }
 
 impl<S: Simd> Half<S> {
@@ -275,6 +268,7 @@ impl<S: Simd> Half<S> {
             ],
             last,
             clear: splat(0.0),
+            dt: pass.step,
         }
     }
 
@@ -285,7 +279,7 @@ impl<S: Simd> Half<S> {
         simd: S,
         row: &mut Row<'_>,
         near: &Near<'_>,
-        field: Option<&FieldInPart<'_>>,
+        field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
         let half = self.half;
         let splat = |v: f32| f32x8::splat(simd, v);
@@ -351,7 +345,7 @@ impl<S: Simd> Half<S> {
         joint: &Joint<S>,
         along: &mut Vec3x8<S>,
         near: &Near<'_>,
-        field: Option<&FieldInPart<'_>>,
+        field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
         let mut unresolved = 0;
         for _ in 0..ROUNDS {
@@ -470,9 +464,8 @@ impl<S: Simd> Half<S> {
         simd: S,
         joint: &Joint<S>,
         along: &mut Vec3x8<S>,
-        part: &FieldInPart<'_>,
+        obstacle: &FieldObstacle<'_>,
     ) -> u32 {
-        let obstacle = part.obstacle;
         let radius = joint.radius;
         let mut unresolved = 0;
         for _ in 0..ROUNDS {
@@ -480,12 +473,7 @@ impl<S: Simd> Half<S> {
             if !asked.any_true() {
                 break;
             }
-            let mut p = self.parent + *along * joint.length;
-            // The field is that of the end of the step: look where the surface takes the joint until then.
-            if part.ahead > 0.0 {
-                let moves = surface_motion(simd, obstacle, p, asked);
-                p += moves * f32x8::splat(simd, part.ahead);
-            }
+            let p = self.parent + *along * joint.length;
             let (distance, slope) = obstacle.field.slopes(simd, p, asked.to_bitmask() as u32);
             let distance = distance - obstacle.skin;
             self.clear = asked.select(distance, self.clear);
@@ -498,7 +486,7 @@ impl<S: Simd> Half<S> {
             let mut touch = Touch { hit, out, distance };
             if obstacle.friction > 0.0 {
                 let moves = surface_motion(simd, obstacle, p, hit);
-                let sticks = joint.before + moves * f32x8::splat(simd, part.dt);
+                let sticks = joint.before + moves * f32x8::splat(simd, self.dt);
                 self.rub(simd, joint, along, &mut touch, sticks, obstacle.friction);
             }
             unresolved = self.turn_out(simd, joint, along, &touch, radius);

@@ -20,8 +20,8 @@ use rayon::prelude::*;
 
 pub use self::settings::Settings;
 
-use self::block::{Below, Block, Common, Part, Rows};
-use self::kernel::{FieldInPart, Obstacles, Pass};
+use self::block::{Below, Block, Common, Rows};
+use self::kernel::{Obstacles, Pass};
 use self::solid::{FLOATS, Near, Solid, Solids};
 use super::{Environment, FieldObstacle, Model, StepReport};
 use crate::groom::Groom;
@@ -34,19 +34,19 @@ use crate::{Error, Result};
 /// The word that chooses this model.
 pub const NAME: &str = "cantilever";
 
-/// Longest part of a step (s): a sixtieth of a second, and a little for rounding. Longer steps are cut, so
-/// that what slides over the body takes the same way at 30 frames a second; shorter parts cost as much
-/// more as they are shorter.
-const LONGEST_PART: f32 = 1.01 / 60.0;
-
-/// Most parts of a step: after a hitch of the caller hair may be rough, but not late.
-const MOST_PARTS: f32 = 8.0;
+/// Longest step (s): a sixtieth of a second, and a little for rounding. Of a longer one, what slides over
+/// the body takes another way; shorter ones cost as much more as they are shorter.
+const LONGEST_STEP: f32 = 1.01 / 60.0;
 
 /// Share of a new step's length in the averaged one: a hitch of one frame is spread over eight.
 const NEW_STEP: f32 = 0.125;
 
 /// Rounding (m) that a groom at rest may have against the surface that it lies on.
 const GRAZE: f32 = 2e-5;
+
+/// How far away a collider may be (m) that a point at rest is measured against: distances in the step are
+/// less than the true ones, the more so the longer a collider is, and never by as much as this.
+const NEIGHBOUR: f32 = 0.5;
 
 /// How far points of strands stay from the body (m), if the groom leaves as much.
 const STRAND_ROOM: f32 = 2e-4;
@@ -210,7 +210,7 @@ impl Cantilever {
         let mut positions = vec![Vec3::ZERO; self.room.len()];
         self.positions(&mut positions);
         self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
-            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, *room + GRAZE));
+            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
             *room = room.min(distance(*p, &near) - GRAZE);
         });
         self.for_each_block(|block, rows, _| {
@@ -218,8 +218,7 @@ impl Cantilever {
                 for l in 0..LANES {
                     let p = lane(rows.position, i, l);
                     let radius = &mut block.radius[i * LANES + l];
-                    let reach = *radius + GRAZE;
-                    let near = dispatch!(level, simd => Near::pick(simd, &solids, p, reach));
+                    let near = dispatch!(level, simd => Near::pick(simd, &solids, p, NEIGHBOUR));
                     *radius = radius.min(distance(p, &near) - GRAZE);
                 }
             }
@@ -237,25 +236,46 @@ impl Cantilever {
     }
 }
 
-impl Cantilever {
-    /// Advances by one of the equal parts of a step.
-    fn step_part(&mut self, env: &Environment<'_>, part: &Part, report: &mut StepReport) {
+impl Pass {
+    fn new(settings: &Settings, dt: f32, env: &Environment<'_>) -> Self {
+        let fall_time = 1.0 / settings.damping;
+        let gravity = env.gravity;
+        let held = if settings.hold_shape { gravity } else { Vec3::ZERO };
+        Self {
+            dt,
+            step: env.dt,
+            gravity,
+            held,
+            fall_time,
+            swing_time: settings.inertia * fall_time,
+        }
+    }
+}
+
+impl Model for Cantilever {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn longest_step(&self) -> f32 {
+        LONGEST_STEP
+    }
+
+    fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
+        if !self.met_body {
+            self.meet_body(env);
+        }
+        self.average_step(env.dt);
         let mut solids = std::mem::take(&mut self.solids);
-        let start = part.index as f32 / part.count as f32;
-        solids.refill(env.colliders.iter().map(|c| Solid::of_part(c, start, part.end)));
-        let from = std::mem::take(&mut self.roots);
+        solids.refill(env.colliders.iter().map(Solid::after_step));
+        self.roots.copy_from_slice(env.world_from_rest);
         std::mem::swap(&mut self.rows.before, &mut self.rows.position);
-        let pass = Pass::new(&self.settings, self.dt, env.gravity);
+        let pass = Pass::new(&self.settings, self.dt, env);
         let level = self.level;
-        let field = env.field.as_ref().map(|obstacle| FieldInPart {
-            obstacle,
-            dt: env.dt / part.count as f32,
-            ahead: env.dt * (1.0 - part.end),
-        });
-        let obstacles = Obstacles { solids: &solids, field };
+        let obstacles = Obstacles { solids: &solids, field: env.field.as_ref() };
         // Advance the stacks in any order: none reads another.
         self.for_each_block(|block, rows, below| {
-            block.load_roots(env, &from, part, rows.before);
+            block.load_roots(env, rows.before);
             let outcome = dispatch!(level,
                 simd => kernel::step_block(simd, block, rows, below, &pass, &obstacles));
             block.outcome = outcome;
@@ -273,34 +293,7 @@ impl Cantilever {
                 report.quarantined.extend(mine.map(|(_, strand)| strand));
             }
         }
-        (self.solids, self.roots) = (solids, from);
-    }
-}
-
-impl Pass {
-    fn new(settings: &Settings, dt: f32, gravity: Vec3) -> Self {
-        let fall_time = 1.0 / settings.damping;
-        let held = if settings.hold_shape { gravity } else { Vec3::ZERO };
-        Self { dt, gravity, held, fall_time, swing_time: settings.inertia * fall_time }
-    }
-}
-
-impl Model for Cantilever {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        if !self.met_body {
-            self.meet_body(env);
-        }
-        let parts = (env.dt / LONGEST_PART).ceil().clamp(1.0, MOST_PARTS) as u32;
-        self.average_step(env.dt / parts as f32);
-        for index in 0..parts {
-            self.step_part(env, &Part::new(index, parts), report);
-        }
-        self.roots.copy_from_slice(env.world_from_rest);
-        report.substeps = parts;
+        self.solids = solids;
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {

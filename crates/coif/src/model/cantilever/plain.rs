@@ -103,9 +103,8 @@ impl PlainCantilever {
             }
             self.met_body = true;
         }
-        let solids: Vec<Solid> =
-            env.colliders.iter().map(|c| Solid::of_part(c, 0.0, 1.0)).collect();
-        let pass = Pass::new(&self.settings, env.dt, env.gravity);
+        let solids: Vec<Solid> = env.colliders.iter().map(Solid::after_step).collect();
+        let pass = Pass::new(&self.settings, env.dt, env);
         let mut near = Vec::new();
         for s in 0..self.strips.len() {
             let (lower, strip) = self.strips.split_at_mut(s);

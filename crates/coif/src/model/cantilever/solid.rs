@@ -67,27 +67,14 @@ impl Solid {
         }
     }
 
-    /// A collider at the end of a part of a step, which starts at the share `start` of the step and ends
-    /// at `end`. In between, it goes and turns evenly.
-    pub(super) fn of_part(collider: &MovingCollider, start: f32, end: f32) -> Self {
-        let at = |share: f32| {
-            let (from, to) = (&collider.start, &collider.end);
-            match share {
-                0.0 => *from,
-                1.0 => *to,
-                _ => RigidTransform {
-                    rotation: from.rotation.lerp(to.rotation, share),
-                    translation: from.translation.lerp(to.translation, share),
-                },
-            }
-        };
-        let (start, end) = (at(start), at(end));
-        let motion = end * start.inverse();
+    /// A collider at the end of a step.
+    pub(super) fn after_step(collider: &MovingCollider) -> Self {
+        let motion = collider.end * collider.start.inverse();
         Self {
             friction: collider.friction,
             turned: Mat3::from_quat(motion.rotation),
             shifted: motion.translation,
-            ..Self::new(&collider.shape, &end)
+            ..Self::new(&collider.shape, &collider.end)
         }
     }
 
@@ -403,23 +390,21 @@ mod tests {
         }
     }
 
-    /// In two parts a collider goes where it goes in one, and what sticks to it as well.
     #[test]
-    fn parts_of_a_motion_make_the_whole() {
+    fn what_sticks_to_a_collider_goes_with_it() {
         let turn = |a: f32| RigidTransform::about(Vec3::Y * 0.3, Quat::from_rotation_z(a));
-        let collider = MovingCollider {
-            shape: shapes()[1],
-            friction: 0.4,
-            start: turn(0.2) * RigidTransform::from_translation(Vec3::X * 0.1),
-            end: turn(0.4) * RigidTransform::from_translation(Vec3::X * 0.1),
-        };
-        let whole = Solid::of_part(&collider, 0.0, 1.0);
-        let parts = [Solid::of_part(&collider, 0.0, 0.5), Solid::of_part(&collider, 0.5, 1.0)];
+        let place = RigidTransform::from_translation(Vec3::X * 0.1);
+        let (start, end) = (turn(0.2) * place, turn(0.4) * place);
+        let collider = MovingCollider { shape: shapes()[1], friction: 0.4, start, end };
+        let solid = Solid::after_step(&collider);
         for p in points() {
-            assert_eq!(parts[1].distance(p), whole.distance(p));
-            let carried = whole.carried(p);
-            assert!(carried.distance(turn(0.4).point(turn(0.2).inverse().point(p))) < 1e-5);
-            assert!(parts[1].carried(parts[0].carried(p)).distance(carried) < 1e-5);
+            assert_eq!(solid.distance(p), Solid::new(&collider.shape, &end).distance(p));
+            let carried = turn(0.4).point(turn(0.2).inverse().point(p));
+            assert!(solid.carried(p).distance(carried) < 1e-5);
+            dispatch!(Level::new(), simd => {
+                let lanes = solid.carried_lanes(simd, Vec3x8::splat(simd, p));
+                assert!(lanes.lane(3).distance(carried) < 1e-5);
+            });
         }
     }
 
