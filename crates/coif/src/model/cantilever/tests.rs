@@ -165,6 +165,47 @@ fn lengths_surfaces_and_frames_hold_through_a_swing() {
     });
 }
 
+/// The same way in one step or in two: what a ball drags along does not depend on the step, and without
+/// friction it drags nothing.
+#[test]
+fn friction_drags_hair_along_with_what_it_lies_on() {
+    let mut strands = Strands::new();
+    strands.push(&(0..9).map(|i| Vec3::new(0.02 * i as f32, 0.1004, 0.0)).collect::<Vec<_>>());
+    let groom = Groom::new(strands, Fibre::default());
+    let settings = Settings { hold_shape: false, layer_distance: 0.0, ..single() };
+    // Where the middle of the hair is after a ball under it has turned about x for half a second.
+    let aside = |friction: f32, steps: usize| {
+        let mut model = Cantilever::new(&groom, &settings).expect("valid");
+        let dt = 0.5 / steps as f32;
+        for i in 0..steps {
+            let turned = |i: usize| RigidTransform {
+                rotation: Quat::from_rotation_x(1.5 * i as f32 * dt),
+                translation: Vec3::X * 0.08,
+            };
+            let shape = Shape::Sphere { radius: 0.1 };
+            let (start, end) = (turned(i), turned(i + 1));
+            let env = Environment {
+                time: 0.0,
+                dt,
+                gravity: Vec3::NEG_Y * 9.81,
+                wind: &Wind::default(),
+                world_from_rest: &[RigidTransform::IDENTITY],
+                colliders: &[MovingCollider { shape, friction, start, end }],
+                field: None,
+            };
+            model.step(&env, &mut StepReport::default());
+        }
+        let mut pose = StripPose::default();
+        model.pose(&mut pose);
+        pose.position[4].z
+    };
+    assert!(aside(0.0, 60).abs() < 1e-6);
+    let (coarse, fine) = (aside(0.3, 60), aside(0.3, 120));
+    assert!(fine > 1e-3, "{fine}");
+    assert!((coarse / fine - 1.0).abs() < 0.2, "{coarse} {fine}");
+    assert!(aside(0.6, 60) > coarse);
+}
+
 /// A step is exact for a chain that is held back by steady air: closed form against the step.
 #[test]
 fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
