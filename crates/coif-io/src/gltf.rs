@@ -1,8 +1,9 @@
 //! Strips of hair as glTF 2.0, one binary file (`.glb`) with mesh, motion and texture. Writing only.
 //!
-//! The motion is a row of morph targets, one per frame after the first, and an animation of their
-//! weights: what Blender, three.js and engines read without an extension. A frame takes 24 bytes per vertex
-//! (position and normal), whatever moves in it.
+//! The motion is a row of morph targets, one per key frame after the first, and an animation of their
+//! weights: what Blender, three.js and engines read without an extension. A key frame takes 36 bytes per
+//! vertex (position, normal and tangent), whatever moves in it; frames that lie between two others are left
+//! out, since players blend.
 
 use std::path::Path;
 
@@ -20,6 +21,21 @@ pub struct StripFrame {
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
+    /// Unit vectors across the strips, at right angles to the normals: the direction of the first texture
+    /// coordinate, which is what glTF calls the tangent.
+    pub tangents: Vec<Vec3>,
+}
+
+impl StripFrame {
+    /// A mesh as it is now.
+    pub fn of(mesh: &StripMesh) -> Self {
+        let across = |(n, b): (&Vec3, &Vec3)| (*b - *n * n.dot(*b)).normalize_or(*b);
+        Self {
+            positions: mesh.positions.clone(),
+            normals: mesh.normals.clone(),
+            tangents: mesh.normals.iter().zip(&mesh.binormals).map(across).collect(),
+        }
+    }
 }
 
 /// Strips, how they move and what they look like.
@@ -34,6 +50,8 @@ pub struct StripFilm<'a> {
     pub texture: &'a StripTexture,
     /// Colour of the hair, linear RGB in 0..1.
     pub color: Vec3,
+    /// How far a vertex may be from its place (m) in a frame that is left out; 0 keeps all that move.
+    pub tolerance: f32,
 }
 
 /// Opacity from which a pixel of the texture counts as hair: lower shows more of the soft edges.
@@ -60,14 +78,18 @@ pub fn write_strips(path: impl AsRef<Path>, film: &StripFilm<'_>) -> Result<()> 
 /// The bytes of the file, or why there are none.
 pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     let vertices = film.mesh.coordinates.len();
-    let fits = |f: &StripFrame| f.positions.len() == vertices && f.normals.len() == vertices;
-    let [first, others @ ..] = film.frames else { return Err("there are no frames".into()) };
+    let fits = |f: &StripFrame| {
+        [&f.positions, &f.normals, &f.tangents].iter().all(|vectors| vectors.len() == vertices)
+    };
+    let Some(first) = film.frames.first() else { return Err("there are no frames".into()) };
     if !film.frames.iter().all(fits) {
         return Err(format!(
             "a frame has another number of vertices than the {vertices} of the mesh"
         ));
     }
-    let size = film.frames.len() as u64 * vertices as u64 * 24;
+    let keys = key_frames(film.frames, film.tolerance);
+    let others: Vec<&StripFrame> = keys[1..].iter().map(|&k| &film.frames[k]).collect();
+    let size = keys.len() as u64 * vertices as u64 * 36;
     if size > u64::from(u32::MAX) / 2 {
         return Err(format!("{} MB of frames do not fit into one file", size / 1_000_000));
     }
@@ -82,20 +104,27 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     }));
     let position = pack.vectors(&first.positions, true);
     let normal = pack.vectors(&first.normals, false);
+    // The binormal of glTF, N x T w, points against the second texture coordinate.
+    let tangents = first.tangents.iter().flat_map(|t| t.extend(1.0).to_array());
+    let view = pack.view(tangents.flat_map(f32::to_le_bytes), Some(VERTICES));
+    let tangent = pack.accessor(json!({
+        "bufferView": view, "componentType": FLOAT, "count": vertices, "type": "VEC4",
+    }));
     let coordinates = film.mesh.coordinates.iter().flat_map(|c| c.to_array());
     let view = pack.view(coordinates.flat_map(f32::to_le_bytes), Some(VERTICES));
     let texcoord = pack.accessor(json!({
         "bufferView": view, "componentType": FLOAT, "count": vertices, "type": "VEC2",
     }));
 
-    // One target per further frame: how far vertices and normals are from the first.
+    // One target per further key frame: how far vertices and normals are from the first.
     let mut targets = Vec::with_capacity(others.len());
     let difference =
         |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<_>>();
-    for frame in others {
+    for frame in &others {
         let moved = pack.vectors(&difference(&frame.positions, &first.positions), true);
         let turned = pack.vectors(&difference(&frame.normals, &first.normals), false);
-        targets.push(json!({ "POSITION": moved, "NORMAL": turned }));
+        let rolled = pack.vectors(&difference(&frame.tangents, &first.tangents), false);
+        targets.push(json!({ "POSITION": moved, "NORMAL": turned, "TANGENT": rolled }));
     }
     let png = png_of(film.texture)?;
     let image = pack.view(png.into_iter(), None);
@@ -103,12 +132,12 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     // Frame k is all of target k - 1 and nothing of the others.
     let mut animations = Vec::new();
     if !others.is_empty() {
-        let times = film.frames.len();
-        let seconds = (0..times).map(|k| (k as f64 / film.fps) as f32);
+        let times = keys.len();
+        let seconds = keys.iter().map(|&k| (k as f64 / film.fps) as f32);
         let view = pack.view(seconds.flat_map(f32::to_le_bytes), None);
         let input = pack.accessor(json!({
             "bufferView": view, "componentType": FLOAT, "count": times, "type": "SCALAR",
-            "min": [0.0], "max": [((times - 1) as f64 / film.fps) as f32],
+            "min": [0.0], "max": [(keys[times - 1] as f64 / film.fps) as f32],
         }));
         let count = others.len();
         let weights =
@@ -126,14 +155,19 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     let mut mesh = json!({
         "name": "strips",
         "primitives": [{
-            "attributes": { "POSITION": position, "NORMAL": normal, "TEXCOORD_0": texcoord },
+            "attributes": {
+                "POSITION": position,
+                "NORMAL": normal,
+                "TANGENT": tangent,
+                "TEXCOORD_0": texcoord,
+            },
             "indices": triangles,
             "material": 0,
         }],
     });
     if !targets.is_empty() {
         mesh["weights"] = json!(vec![0.0; targets.len()]);
-        let names: Vec<String> = (1..=targets.len()).map(|k| format!("frame {k}")).collect();
+        let names: Vec<String> = keys[1..].iter().map(|k| format!("frame {k}")).collect();
         mesh["extras"] = json!({ "targetNames": names });
         mesh["primitives"][0]["targets"] = Value::Array(targets);
     }
@@ -167,6 +201,31 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
         document["animations"] = Value::Array(animations);
     }
     container(document.to_string().into_bytes(), pack.bytes)
+}
+
+/// The frames that have to be kept so that a straight way from one to the next leaves no vertex of a frame
+/// between them farther than `tolerance` (m) from its place. The first and the last are among them.
+fn key_frames(frames: &[StripFrame], tolerance: f32) -> Vec<usize> {
+    let mut keys = vec![0];
+    let mut from = 0;
+    while from + 1 < frames.len() {
+        // Go on as long as all frames in between are on the way.
+        let fits = |to: usize| {
+            (from + 1..to).all(|k| {
+                let share = (k - from) as f32 / (to - from) as f32;
+                let ends = frames[from].positions.iter().zip(&frames[to].positions);
+                let mut pairs = ends.zip(&frames[k].positions);
+                pairs.all(|((a, b), p)| a.lerp(*b, share).distance(*p) <= tolerance)
+            })
+        };
+        let mut to = from + 1;
+        while to + 1 < frames.len() && fits(to + 1) {
+            to += 1;
+        }
+        keys.push(to);
+        from = to;
+    }
+    keys
 }
 
 /// Header and the two chunks of a binary glTF, each filled up to four bytes.

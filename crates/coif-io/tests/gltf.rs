@@ -20,15 +20,17 @@ fn strips() -> Strips {
         layer: vec![0, 1],
         carrier: vec![0, 1],
         strip_of_strand: vec![0, 1],
+        ..Strips::default()
     }
 }
 
 /// Three frames of a strip that is blown to the front.
 fn frames(mesh: &StripMesh) -> Vec<StripFrame> {
     (0..3)
-        .map(|k| StripFrame {
-            positions: mesh.positions.iter().map(|p| *p + Vec3::Z * (0.01 * k as f32)).collect(),
-            normals: mesh.normals.clone(),
+        .map(|k| {
+            let away = Vec3::Z * (0.01 * (k * k) as f32);
+            let positions = mesh.positions.iter().map(|p| *p + away).collect();
+            StripFrame { positions, ..StripFrame::of(mesh) }
         })
         .collect()
 }
@@ -37,7 +39,8 @@ fn glb(frames: &[StripFrame], mesh: &StripMesh) -> Result<Vec<u8>, String> {
     let texture =
         texture::paint(&texture::Settings { width: 16, height: 32, ..Default::default() });
     let color = Vec3::new(0.3, 0.2, 0.1);
-    strips_to_glb(&StripFilm { mesh, frames, fps: 30.0, texture: &texture, color })
+    let tolerance = 1e-3;
+    strips_to_glb(&StripFilm { mesh, frames, fps: 30.0, texture: &texture, color, tolerance })
 }
 
 #[test]
@@ -54,7 +57,14 @@ fn another_reader_finds_mesh_motion_and_texture() {
     // The mesh is that of the first frame.
     let positions: Vec<Vec3> = reader.read_positions().unwrap().map(Vec3::from).collect();
     assert_eq!(positions, frames[0].positions);
-    assert_eq!(reader.read_normals().unwrap().count(), 20);
+    let normals: Vec<Vec3> = reader.read_normals().unwrap().map(Vec3::from).collect();
+    assert_eq!(normals.len(), 20);
+    // Tangents go across, at right angles to the normals; with them and the sign, from tip to root.
+    for (n, [x, y, z, sign]) in normals.iter().zip(reader.read_tangents().unwrap()) {
+        let t = Vec3::new(x, y, z);
+        assert!(t.distance(Vec3::X) < 1e-6 && t.dot(*n).abs() < 1e-6);
+        assert!((n.cross(t) * sign).distance(Vec3::Y) < 1e-6);
+    }
     let indices: Vec<u32> = reader.read_indices().unwrap().into_u32().collect();
     assert_eq!(indices, mesh.triangles.as_flattened());
     let uv: Vec<[f32; 2]> = reader.read_tex_coords(0).unwrap().into_f32().collect();
@@ -63,7 +73,8 @@ fn another_reader_finds_mesh_motion_and_texture() {
     // Every target moves the first frame to its own.
     let targets: Vec<_> = reader.read_morph_targets().collect();
     assert_eq!(targets.len(), 2);
-    for (k, (moved, ..)) in targets.into_iter().enumerate() {
+    for (k, (moved, turned, rolled)) in targets.into_iter().enumerate() {
+        assert_eq!((turned.expect("normals").count(), rolled.expect("tangents").count()), (20, 20));
         for (v, d) in moved.expect("positions").enumerate() {
             assert!((positions[v] + Vec3::from(d)).distance(frames[k + 1].positions[v]) < 1e-6);
         }
@@ -107,14 +118,35 @@ fn one_frame_has_no_motion_and_wrong_frames_are_refused() {
     assert!(glb(&all, &mesh).unwrap_err().contains("20"));
 }
 
+/// Of an even motion the ends are enough; what turns round is kept.
+#[test]
+fn frames_between_others_are_left_to_the_player() {
+    let mesh = StripMesh::new(&strips());
+    let at = |z: f32| {
+        let positions = mesh.positions.iter().map(|p| *p + Vec3::Z * z).collect();
+        StripFrame { positions, ..StripFrame::of(&mesh) }
+    };
+    let ways = [0.0, 0.01, 0.02, 0.0302, 0.04, 0.03, 0.02];
+    let frames: Vec<StripFrame> = ways.into_iter().map(at).collect();
+    let bytes = glb(&frames, &mesh).unwrap();
+    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
+    let blob = blob.expect("a binary chunk");
+    let animation = document.animations().next().unwrap();
+    let channel = animation.channels().next().unwrap();
+    let times: Vec<f32> = channel.reader(|_| Some(&blob[..])).read_inputs().unwrap().collect();
+    assert_eq!(times, [0.0, 4.0 / 30.0, 6.0 / 30.0]);
+}
+
 #[test]
 fn nothing_half_written_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hair.glb");
     let mesh = StripMesh::new(&strips());
     let texture = texture::paint(&texture::Settings { width: 4, height: 4, ..Default::default() });
-    let film =
-        |frames| StripFilm { mesh: &mesh, frames, fps: 30.0, texture: &texture, color: Vec3::ONE };
+    let film = |frames| {
+        let (mesh, texture) = (&mesh, &texture);
+        StripFilm { mesh, frames, fps: 30.0, texture, color: Vec3::ONE, tolerance: 0.0 }
+    };
     let error = write_strips(&path, &film(&[])).unwrap_err();
     assert!(error.hint().is_some() && error.to_string().contains("hair.glb"), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

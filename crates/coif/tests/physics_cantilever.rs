@@ -255,7 +255,7 @@ fn strips_that_break_are_put_back_and_named() {
     assert!(health.stretch_max < 1e-3);
 }
 
-/// Strips stay out of a body that is a distance field.
+/// Strips, and the strands in them, stay out of a body that is a distance field.
 #[test]
 fn strips_stay_out_of_a_distance_field() {
     use coif::body::distance_field;
@@ -268,18 +268,20 @@ fn strips_stay_out_of_a_distance_field() {
     let model = cantilever(Settings::default());
     let mut sim = Simulation::new(Arc::new(layered(&ball(), 0.2)), Arc::new(body), &model, world)
         .expect("valid");
-    let mut deepest = 0.0f32;
+    let mut deepest = [0.0f32; 2];
     for frame in 1..=60 {
         let time = f64::from(frame) / 60.0;
         sim.advance_to(time);
         let root = shake_pose(time);
         let pose = pose_of(&sim);
-        let depth = pose.position.iter().map(|p| RADIUS - root.inverse().point(*p).length());
-        deepest = depth.fold(deepest, f32::max);
+        let depth = |p: &Vec3| RADIUS - root.inverse().point(*p).length();
+        deepest[0] = pose.position.iter().map(depth).fold(deepest[0], f32::max);
+        deepest[1] = sim.strands().positions().iter().map(depth).fold(deepest[1], f32::max);
     }
     println!(
-        "joints at most {:.2} mm inside a field of 5 mm cells (tolerance 1 mm)",
-        deepest * 1e3
+        "joints at most {:.2} mm, strands {:.2} mm inside a field of 5 mm cells (tolerance 1 mm)",
+        deepest[0] * 1e3,
+        deepest[1] * 1e3
     );
-    assert!(deepest < 1e-3, "{deepest}");
+    assert!(deepest[0] < 1e-3 && deepest[1] < 1e-3, "{deepest:?}");
 }

@@ -12,6 +12,11 @@ use glam::Vec3;
 
 use crate::failure::Failure;
 
+/// How far a vertex may be from its place (m) in a frame that the file leaves to the player's blending:
+/// nobody sees less than half a millimetre on hair that moves. Of a slow motion few frames are left, of a
+/// shaken head nearly all.
+const TOLERANCE: f32 = 5e-4;
+
 /// Frames so far.
 pub(super) struct StripsFile {
     path: PathBuf,
@@ -47,9 +52,7 @@ impl StripsFile {
     pub(super) fn push(&mut self, simulation: &Simulation) {
         if simulation.strip_pose(&mut self.pose) {
             self.mesh.follow(&self.strips, &self.pose);
-            let StripMesh { positions, normals, .. } = &self.mesh;
-            let frame = StripFrame { positions: positions.clone(), normals: normals.clone() };
-            self.frames.push(frame);
+            self.frames.push(StripFrame::of(&self.mesh));
         }
     }
 
@@ -57,7 +60,8 @@ impl StripsFile {
     pub(super) fn finish(self, fps: f64, color: Vec3) -> Result<(), Failure> {
         let texture = texture::paint(&texture::Settings::default());
         let (mesh, frames) = (&self.mesh, &self.frames[..]);
-        let film = StripFilm { mesh, frames, fps, texture: &texture, color };
+        let (texture, tolerance) = (&texture, TOLERANCE);
+        let film = StripFilm { mesh, frames, fps, texture, color, tolerance };
         Ok(coif_io::gltf::write_strips(&self.path, &film)?)
     }
 }

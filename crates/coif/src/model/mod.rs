@@ -96,6 +96,11 @@ pub trait Model: Send {
     fn splits_steps(&self) -> bool {
         false
     }
+    /// The longest step (s) that it takes well. A simulation with longer ones takes several, with the body
+    /// where it is at the end of each.
+    fn longest_step(&self) -> f32 {
+        f32::INFINITY
+    }
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
     /// Puts every strand at rest on its rest shape, carried by the body.
@@ -105,6 +110,11 @@ pub trait Model: Send {
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]);
     /// Writes the particles' positions in the groom's order.
     fn positions(&self, out: &mut [Vec3]);
+    /// The same, outside of the body's own surface as it is now: for a model that moves something else,
+    /// and places strands only when somebody looks.
+    fn positions_beside(&self, _field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
+        self.positions(out);
+    }
     /// Writes the particles' velocities in the groom's order.
     fn velocities(&self, out: &mut [Vec3]);
     /// The particles, for methods of contact. `None` if the model has none.

@@ -35,6 +35,10 @@ use crate::math::RigidTransform;
 use crate::model::{Environment, Model, ModelSettings, StepReport};
 use crate::{Error, Result};
 
+/// Most parts of a step that is longer than a model takes well: with fewer than eight steps a second hair
+/// is rough rather than late.
+const MOST_PARTS: f32 = 8.0;
+
 /// What the world around the hair is like.
 #[derive(Debug, Clone, PartialEq)]
 pub struct World {
@@ -139,7 +143,17 @@ impl Simulation {
 
     /// Advances by one step.
     pub fn step(&mut self) {
-        let end = (self.steps + 1) as f64 / f64::from(self.world.steps_per_second);
+        let parts = (self.world.dt() / self.model.longest_step()).ceil().clamp(1.0, MOST_PARTS);
+        for part in 1..=parts as u32 {
+            let share = f64::from(part) / f64::from(parts);
+            let end = (self.steps as f64 + share) / f64::from(self.world.steps_per_second);
+            self.step_to(end, self.world.dt() / parts);
+        }
+        self.steps += 1;
+    }
+
+    /// Advances by `dt` (s), to the time `end` (s).
+    fn step_to(&mut self, end: f64, dt: f32) {
         // Pose the colliders at the end of the step; where they end now, they start next time.
         self.timers.measure(Stage::Body, || {
             let [start, last] = &mut self.poses;
@@ -147,7 +161,7 @@ impl Simulation {
             self.body.collider_poses_at(end, last);
             self.body.moving_colliders(start, last, &mut self.colliders);
             if let Some(surface) = &mut self.surface {
-                surface.follow(&self.body, end, self.world.dt());
+                surface.follow(&self.body, end, dt);
             }
         });
         // Let the roots follow the body.
@@ -159,7 +173,7 @@ impl Simulation {
         self.timers.measure(Stage::Model, || {
             let env = Environment {
                 time: end,
-                dt: self.world.dt(),
+                dt,
                 gravity: self.world.gravity,
                 wind: &self.world.wind,
                 world_from_rest: self.roots.world_from_rest(),
@@ -172,15 +186,14 @@ impl Simulation {
         if let Some(volume) = &mut self.volume {
             self.timers.measure(Stage::Contact, || {
                 if let Some(mut samples) = self.model.samples() {
-                    self.volume_report = volume.apply(&mut samples, self.world.dt());
+                    self.volume_report = volume.apply(&mut samples, dt);
                 }
                 self.model.take_samples();
             });
         }
         if let Some(hair) = &mut self.hair {
-            self.timers.measure(Stage::Contact, || hair.apply(&mut *self.model, self.world.dt()));
+            self.timers.measure(Stage::Contact, || hair.apply(&mut *self.model, dt));
         }
-        self.steps += 1;
     }
 
     /// Advances to `time` (s) by whole steps: to the last step that is not after it. A caller with
@@ -246,7 +259,8 @@ impl Simulation {
 
     /// Where all points are now (m), in the groom's order.
     pub fn positions(&self, out: &mut [Vec3]) {
-        self.model.positions(out);
+        let field = self.surface.as_ref().map(SurfaceField::obstacle);
+        self.model.positions_beside(field.as_ref(), out);
     }
 
     /// How all points move now (m/s), in the groom's order.
@@ -257,7 +271,7 @@ impl Simulation {
     /// The strands as they are now.
     pub fn strands(&self) -> Strands {
         let mut strands = self.groom.strands.clone();
-        self.model.positions(strands.positions_mut());
+        self.positions(strands.positions_mut());
         strands
     }
 

@@ -32,6 +32,9 @@ pub struct Strips {
     pub width: Vec<f32>,
     /// Per strip: which layer it lies in; 0 is next to the scalp.
     pub layer: Vec<u32>,
+    /// Per strip: the strip of a lower layer that it lies on, joint over joint, and never sinks through;
+    /// [`Strips::NONE`] if there is no such strip. Empty if no strip lies on another.
+    pub below: Vec<u32>,
     /// Per strip: the strand of the groom whose root carries the anchor.
     pub carrier: Vec<u32>,
     /// Per strand of the groom: the strip that it lies in.
@@ -50,6 +53,9 @@ pub struct StripPose {
 }
 
 impl Strips {
+    /// What [`below`](Self::below) says of a strip that lies on no other.
+    pub const NONE: u32 = u32::MAX;
+
     /// How many strips there are.
     pub fn count(&self) -> usize {
         self.edges.strand_count()
@@ -60,16 +66,59 @@ impl Strips {
         self.layer.iter().max().map_or(0, |top| top + 1)
     }
 
-    /// Some of the strips, in the given order, without strands.
+    /// The strip that a strip lies on.
+    pub fn lies_on(&self, strip: usize) -> Option<usize> {
+        self.below.get(strip).filter(|&&below| below != Self::NONE).map(|&below| below as usize)
+    }
+
+    /// The strips that lie on each other, lowest first; every strip is in one column. Columns are in the
+    /// order of their lowest strips.
+    pub fn columns(&self) -> Vec<Vec<usize>> {
+        let mut columns: Vec<Vec<usize>> = Vec::new();
+        let mut column_of = vec![0; self.count()];
+        for s in 0..self.count() {
+            match self.lies_on(s) {
+                Some(below) => column_of[s] = column_of[below],
+                None => {
+                    column_of[s] = columns.len();
+                    columns.push(Vec::new());
+                }
+            }
+            columns[column_of[s]].push(s);
+        }
+        columns
+    }
+
+    /// Some of the strips, in the given order, without strands. A strip whose lower one is left out lies
+    /// on the next one below that.
     pub fn pick(&self, strips: &[usize]) -> Self {
         let mut edges = Strands::new();
         strips.iter().for_each(|&s| edges.push(self.edges.strand(s)));
+        let mut new_name = vec![Self::NONE; self.count()];
+        let mut taken = vec![false; strips.len()];
+        let mut below = Vec::with_capacity(if self.below.is_empty() { 0 } else { strips.len() });
+        if !self.below.is_empty() {
+            for (name, &s) in strips.iter().enumerate() {
+                let mut at = self.lies_on(s);
+                while let Some(lower) = at
+                    && new_name[lower] == Self::NONE
+                {
+                    at = self.lies_on(lower);
+                }
+                // One strip at most lies on another, also where a strip is picked twice.
+                let lower = at.map(|s| new_name[s]).filter(|&s| !taken[s as usize]);
+                lower.iter().for_each(|&s| taken[s as usize] = true);
+                below.push(lower.unwrap_or(Self::NONE));
+                new_name[s] = name as u32;
+            }
+        }
         Self {
             edges,
             virtual_point: strips.iter().map(|&s| self.virtual_point[s]).collect(),
             binormal: strips.iter().map(|&s| self.binormal[s]).collect(),
             width: strips.iter().map(|&s| self.width[s]).collect(),
             layer: strips.iter().map(|&s| self.layer[s]).collect(),
+            below,
             ..Self::default()
         }
     }
@@ -114,6 +163,7 @@ impl Strips {
     /// Names the first thing that is wrong, for a groom of `strands` strands.
     pub fn validate(&self, strands: usize) -> Result<()> {
         let count = self.count();
+        let below = if self.below.is_empty() { count } else { self.below.len() };
         let sizes = [
             ("virtual points per strip", self.virtual_point.len(), count),
             ("binormals per strip", self.binormal.len(), count),
@@ -121,6 +171,7 @@ impl Strips {
             ("layers per strip", self.layer.len(), count),
             ("carriers per strip", self.carrier.len(), count),
             ("strips per strand", self.strip_of_strand.len(), strands),
+            ("strips below per strip", below, count),
         ];
         for (what, found, expected) in sizes {
             if found != expected {
@@ -133,6 +184,17 @@ impl Strips {
             if index as usize >= limit {
                 let (name, value) = (name.into(), index.into());
                 return Err(Error::OutOfRange { name, value, expected: "one that there is" });
+            }
+        }
+        let mut taken = vec![false; count];
+        for s in 0..count {
+            let Some(below) = self.lies_on(s) else { continue };
+            if below >= s || std::mem::replace(&mut taken[below], true) {
+                return Err(Error::OutOfRange {
+                    name: format!("strip below strip {s}"),
+                    value: below as f64,
+                    expected: "an earlier strip, with nothing else on it",
+                });
             }
         }
         for s in 0..count {
@@ -199,6 +261,7 @@ mod tests {
             layer: vec![0],
             carrier: vec![0],
             strip_of_strand: vec![0, 0],
+            ..Strips::default()
         }
     }
 
@@ -224,6 +287,28 @@ mod tests {
         let mut wrong = one();
         wrong.width[0] = f32::NAN;
         assert!(wrong.validate(2).is_err());
+    }
+
+    #[test]
+    fn strips_lie_on_each_other_in_columns() {
+        let mut strips = one().pick(&[0, 0, 0, 0, 0]);
+        assert_eq!(strips.columns().len(), 5);
+        let none = Strips::NONE;
+        strips.below = vec![none, none, 0, 1, 2];
+        strips.layer = vec![0, 0, 1, 1, 2];
+        strips.carrier = vec![0; 5];
+        strips.strip_of_strand = vec![0];
+        assert_eq!(strips.validate(1), Ok(()));
+        assert_eq!(strips.columns(), [vec![0, 2, 4], vec![1, 3]]);
+        // Without the one between, the topmost lies on the lowest.
+        assert_eq!(strips.pick(&[0, 1, 4]).below, [none, none, 0]);
+        assert_eq!(strips.pick(&[0, 2, 2]).below, [none, 0, none]);
+        for wrong in [[none, none, 0, 0, 2], [none, none, 4, 1, none], [9, none, 0, 1, 2]] {
+            strips.below = wrong.to_vec();
+            assert!(strips.validate(1).unwrap_err().to_string().contains("below"));
+        }
+        strips.below = vec![none];
+        assert!(strips.validate(1).is_err());
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Strips over selected polygons of the scalp, in layers: the modelling of `jung2005` 3.
 //!
 //! All layers have strips at the same places, one over the other, so that every strip has the one it
-//! lies on under it.
+//! lies on under it: at every joint it is farther out, along the normal of the lower strip.
 
 use glam::Vec3;
 
-use super::{Strips, unit};
+use super::{JointFrame, Strips, unit};
 use crate::body::{ClosestTriangle, TriangleMesh};
 use crate::groom::Strands;
 use crate::{Error, Result};
@@ -58,6 +58,12 @@ const FIRST_LAYER: f32 = 0.0015;
 
 /// Candidates for each place; the one farthest from the others is taken.
 const CANDIDATES: u64 = 12;
+
+/// Rounds in which a joint finds a place that is far enough from all.
+const ROUNDS: usize = 6;
+
+/// Least height of a strip over the one below, as a share of the distance of layers.
+const OVER: f32 = 0.8;
 
 /// How much shorter than asked a strip may be (share).
 const SHORTER: f32 = 0.12;
@@ -138,64 +144,108 @@ pub fn around_body(
         places.len() * settings.layers as usize,
         places.len() * settings.layers as usize * (settings.segments + 1),
     );
-    for layer in 0..settings.layers {
-        for (i, &(place, normal)) in places.iter().enumerate() {
+    let columns: Vec<Column> = (0..places.len())
+        .map(|i| {
             let length = settings.length * (1.0 - SHORTER * unit(settings.seed ^ 0x1e46, i as u64));
-            let line = grow(place, normal, layer, length, settings, distance);
-            let growth = (line[1] - line[0]).normalize_or(normal);
-            let lean = (line[line.len() - 1] - line[0]).normalize_or(Vec3::ZERO);
-            // Flat on the scalp, with the normal outside; a strip that stands on end lies as it leans,
-            // B = T x T_avg (`jung2005` 4.3 step 3).
-            let flat = normal.cross(growth);
-            let binormal = if flat.length() > 0.1 { flat } else { growth.cross(lean) };
-            let binormal =
-                binormal.try_normalize().unwrap_or_else(|| growth.any_orthonormal_vector());
-            // The place is under the middle of the strip; the joints are its edge, which grows beside.
-            let beside = place - binormal * (0.5 * settings.width);
-            let (away, out) = distance(beside);
-            let edge = grow(beside - out * away, normal, layer, length, settings, distance);
-            let growth = (edge[1] - edge[0]).normalize_or(growth);
+            Column::new(places[i], length, settings, distance)
+        })
+        .collect();
+    let mut frames = Vec::new();
+    for layer in 0..settings.layers {
+        for (i, column) in columns.iter().enumerate() {
+            let below = (layer > 0).then(|| strips.count() - columns.len());
+            if let Some(below) = below {
+                strips.rest_frames(below, &mut frames);
+            }
+            let below = below.map(|s| (strips.edges.strand(s), &frames[..]));
+            let edge = column.grow(layer, below, settings, distance);
+            let growth = (edge[1] - edge[0]).normalize_or(column.normal);
             strips.virtual_point.push(edge[0] - growth * edge[0].distance(edge[1]));
             strips.edges.push(&edge);
-            strips.binormal.push(binormal);
+            strips.binormal.push(column.binormal);
             strips.width.push(settings.width);
             strips.layer.push(layer);
+            let name = (layer as usize * columns.len() + i) as u32;
+            strips.below.push(name.checked_sub(columns.len() as u32).unwrap_or(Strips::NONE));
         }
     }
     Ok(strips)
 }
 
-/// One line of joints from a place on the scalp.
-fn grow(
+/// A lower strip: its joints and the frames there.
+type Lower<'a> = (&'a [Vec3], &'a [JointFrame]);
+
+/// Where the strips of all layers at one place begin.
+struct Column {
+    /// Under the first edges, on the scalp (m).
     place: Vec3,
     normal: Vec3,
-    layer: u32,
+    binormal: Vec3,
     length: f32,
-    settings: &Settings,
-    distance: Distance<'_>,
-) -> Vec<Vec3> {
-    let step = length / settings.segments as f32;
-    let flat = settings.tangent - normal * settings.tangent.dot(normal);
-    let along = flat.try_normalize().unwrap_or_else(|| normal.any_orthonormal_vector());
-    let mut direction =
-        (along * (1.0 - settings.lift) + normal * settings.lift).normalize_or(normal);
-    let height = FIRST_LAYER + settings.layer_distance * layer as f32;
-    let mut line = vec![place + normal * height];
-    for i in 1..=settings.segments {
-        // Fall, and stay as far from the body as the layer lies.
-        direction = (direction + Vec3::NEG_Y * (settings.weight * step)).normalize_or(direction);
-        let from = line[i - 1];
-        for _ in 0..4 {
-            let p = from + direction * step;
-            let (away, out) = distance(p);
-            if away >= height {
-                break;
-            }
-            direction = (p + out * (height - away) - from).normalize_or(out);
-        }
-        line.push(from + direction * step);
+}
+
+impl Column {
+    fn new(
+        (middle, normal): (Vec3, Vec3),
+        length: f32,
+        settings: &Settings,
+        distance: Distance<'_>,
+    ) -> Self {
+        let mut column = Self { place: middle, normal, binormal: Vec3::ZERO, length };
+        let line = column.grow(0, None, settings, distance);
+        let growth = (line[1] - line[0]).normalize_or(normal);
+        let lean = (line[line.len() - 1] - line[0]).normalize_or(Vec3::ZERO);
+        // Flat on the scalp, with the normal outside; a strip that stands on end lies as it leans,
+        // B = T x T_avg (`jung2005` 4.3 step 3).
+        let flat = normal.cross(growth);
+        let across = if flat.length() > 0.1 { flat } else { growth.cross(lean) };
+        column.binormal = across.try_normalize().unwrap_or_else(|| growth.any_orthonormal_vector());
+        // The place is under the middle of the strip; the joints are its edge, which grows beside.
+        let beside = middle - column.binormal * (0.5 * settings.width);
+        let (away, out) = distance(beside);
+        column.place = beside - out * away;
+        column
     }
-    line
+
+    /// The joints of the strip of a layer.
+    fn grow(
+        &self,
+        layer: u32,
+        below: Option<Lower<'_>>,
+        settings: &Settings,
+        distance: Distance<'_>,
+    ) -> Vec<Vec3> {
+        let step = self.length / settings.segments as f32;
+        let normal = self.normal;
+        let flat = settings.tangent - normal * settings.tangent.dot(normal);
+        let along = flat.try_normalize().unwrap_or_else(|| normal.any_orthonormal_vector());
+        let mut direction =
+            (along * (1.0 - settings.lift) + normal * settings.lift).normalize_or(normal);
+        let height = FIRST_LAYER + settings.layer_distance * layer as f32;
+        let mut line = vec![self.place + normal * height];
+        for i in 1..=settings.segments {
+            // Fall, and stay as far from the body as the layer lies, and over the layer below.
+            direction =
+                (direction + Vec3::NEG_Y * (settings.weight * step)).normalize_or(direction);
+            let from = line[i - 1];
+            for _ in 0..ROUNDS {
+                let p = from + direction * step;
+                let (away, out) = distance(p);
+                let mut lift = out * (height - away).max(0.0);
+                if let Some((joints, frames)) = below {
+                    let up = frames[i].normal();
+                    let over = (p + lift - joints[i]).dot(up);
+                    lift += up * (OVER * settings.layer_distance - over).max(0.0);
+                }
+                if lift == Vec3::ZERO {
+                    break;
+                }
+                direction = (p + lift - from).normalize_or(out);
+            }
+            line.push(from + direction * step);
+        }
+        line
+    }
 }
 
 /// Evenly spread places on the polygons, with the normals there.
@@ -304,11 +354,16 @@ mod tests {
             assert!(line[0].y > -0.02 && line.iter().all(|p| p.length() > 0.0985), "strip {s}");
             assert_eq!(strips.layer[s] as usize, s / columns);
         }
-        // One over the other: farther from the ball at every joint of the first half.
+        // One over the other at every joint, and farther from the ball in the first half.
+        let mut frames = Vec::new();
         for s in 0..strips.count() - columns {
+            assert_eq!(strips.lies_on(s + columns), Some(s));
+            strips.rest_frames(s, &mut frames);
             let (low, high) = (strips.edges.strand(s), strips.edges.strand(s + columns));
-            for i in 0..7 {
-                assert!(high[i].length() > low[i].length(), "strip {s}, joint {i}");
+            for i in 0..14 {
+                let over = (high[i] - low[i]).dot(frames[i].normal());
+                assert!(over > 0.5 * settings.layer_distance, "strip {s}, joint {i}: {over}");
+                assert!(i > 7 || high[i].length() > low[i].length(), "strip {s}, joint {i}");
             }
         }
     }

@@ -7,7 +7,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::Settings;
+use super::{GRAZE, Settings};
 use crate::groom::Fibre;
 use crate::groom::strips::{JointFrame, Strips};
 use crate::math::lanes::{VECTOR, lane, set_lane};
@@ -28,7 +28,20 @@ pub(super) struct Rows<'a> {
     pub(super) binormal: &'a mut [f32],
 }
 
+/// Where the strips are that a block lies on: rows of the block before it.
+#[derive(Clone, Copy)]
+pub(super) struct Below<'a> {
+    pub(super) position: &'a [f32],
+    pub(super) tangent: &'a [f32],
+    pub(super) binormal: &'a [f32],
+}
+
 impl<'a> Rows<'a> {
+    /// What the block that lies on this one sees of it.
+    pub(super) fn below(&self) -> Below<'_> {
+        Below { position: self.position, tangent: self.tangent, binormal: self.binormal }
+    }
+
     /// The first `rows` rows, and the others.
     pub(super) fn split(self, rows: usize) -> (Self, Self) {
         let at = rows * VECTOR;
@@ -41,16 +54,6 @@ impl<'a> Rows<'a> {
             Self { before: b0, position: p0, deviation: d0, tangent: t0, binormal: n0 },
             Self { before: b1, position: p1, deviation: d1, tangent: t1, binormal: n1 },
         )
-    }
-
-    pub(super) fn reborrow(&mut self) -> Rows<'_> {
-        Rows {
-            before: self.before,
-            position: self.position,
-            deviation: self.deviation,
-            tangent: self.tangent,
-            binormal: self.binormal,
-        }
     }
 
     /// Puts a lane at rest on its rest shape, carried by the body.
@@ -98,6 +101,8 @@ pub(super) struct Block {
     pub(super) carriers: [u32; LANES],
     /// How many lanes are in use.
     pub(super) lanes: usize,
+    /// Whether its strips lie on those of the block before, lane by lane.
+    pub(super) over: bool,
     /// Joints of the longest strip, its anchor included.
     pub(super) joints: usize,
     /// Index of the last joint of each lane's strip.
@@ -111,6 +116,9 @@ pub(super) struct Block {
     pub(super) goal: Box<[f32]>,
     /// How far a joint stays from the body (m): radius of its virtual collision sphere.
     pub(super) radius: Box<[f32]>,
+    /// How far a joint stays above that of the strip below (m), along the normal there. Empty if the
+    /// block lies on no other.
+    pub(super) gap: Box<[f32]>,
     /// Positions in the rest shape (m).
     pub(super) rest: Box<[f32]>,
     /// Direction of growth and binormal at the anchor, in the rest shape.
@@ -160,6 +168,10 @@ pub(super) struct Common<'a> {
     pub(super) heights: [f32; 2],
 }
 
+/// Share of the height of a strip over the one below that is always left: less lets layers close up where
+/// they swing, more stiffens them against each other.
+const STAYS_OVER: f32 = 0.25;
+
 /// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
 const SKIN: f32 = 3e-4;
 
@@ -168,6 +180,8 @@ pub(super) struct Made {
     pub(super) rest: Vec<Vec3>,
     pub(super) goal: Vec<Vec3>,
     pub(super) radius: Vec<f32>,
+    /// How far joints stay over those of the strip below (m), if there is one.
+    pub(super) gap: Vec<f32>,
     pub(super) root: JointFrame,
     pub(super) lean: [f32; 2],
     pub(super) weight: f32,
@@ -201,6 +215,7 @@ impl Made {
         Self {
             goal: goal.collect(),
             radius: radius.collect(),
+            gap: strips.lies_on(strip).map_or(Vec::new(), |below| gaps(common, &rest, below)),
             lean: [lean.dot(root.binormal), lean.dot(root.normal())],
             weight: settings.compliance(fibre, length) / (length * length),
             style_time: settings.style_time * (1.0 + settings.bend_variation * (2.0 * above - 1.0)),
@@ -210,8 +225,26 @@ impl Made {
     }
 }
 
+/// How far the joints of a strip stay over another (m).
+///
+/// Model: a share of their height at rest and of the layers' distance. Where the groom has them the other way
+/// round, they may stay so, and no more.
+fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize) -> Vec<f32> {
+    let mut frames = Vec::new();
+    common.strips.rest_frames(below, &mut frames);
+    let line = common.strips.edges.strand(below);
+    let most = common.settings.layer_distance;
+    let gap = |(i, p): (usize, &Vec3)| {
+        let j = i.min(line.len() - 1);
+        let over = (*p - line[j]).dot(frames[j].normal());
+        if over > 0.0 { STAYS_OVER * over.min(most) } else { over - GRAZE }
+    };
+    rest.iter().enumerate().map(gap).collect()
+}
+
 impl Block {
-    pub(super) fn new(common: &Common<'_>, strips: &[usize]) -> Self {
+    /// A block of some strips; `over` says that each of them lies on another.
+    pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> Self {
         let in_lane = |lane: usize| strips[lane.min(strips.len() - 1)];
         let edges = &common.strips.edges;
         let joints = strips.iter().map(|&s| edges.points_of(s).len()).max().unwrap_or(0);
@@ -220,12 +253,14 @@ impl Block {
             strips: std::array::from_fn(|l| in_lane(l) as u32),
             carriers: std::array::from_fn(|l| common.strips.carrier[in_lane(l)]),
             lanes: strips.len(),
+            over,
             joints,
             last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),
             reach: 0.0,
             length: row(LANES),
             goal: row(VECTOR),
             radius: row(LANES),
+            gap: row(if over { LANES } else { 0 }),
             rest: row(VECTOR),
             root_tangent: [0.0; VECTOR],
             root_binormal: [0.0; VECTOR],
@@ -253,6 +288,9 @@ impl Block {
                 let goal = if i > last { Vec3::X * step.length() } else { made.goal[i] };
                 set_lane(&mut block.goal, i, l, goal);
                 block.radius[i * LANES + l] = made.radius[j];
+                if let (Some(to), Some(gap)) = (block.gap.get_mut(i * LANES + l), made.gap.get(j)) {
+                    *to = *gap;
+                }
                 if i > 0 {
                     block.length[i * LANES + l] = made.rest[j].distance(made.rest[j - 1]);
                 }

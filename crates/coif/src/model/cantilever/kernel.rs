@@ -19,8 +19,8 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
 use glam::Vec3;
 
-use super::block::{Block, Outcome, Rows};
-use super::solid::{Near, STRAIGHT, Solid};
+use super::block::{Below, Block, Outcome, Rows};
+use super::solid::{Near, STRAIGHT, Solids};
 use crate::groom::strips::SMALLEST_TURN;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane};
@@ -45,8 +45,9 @@ const SLOPE: f32 = 1.75;
 /// What is the same for all strips of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass {
-    /// Averaged length of a step (s).
+    /// Averaged length of a step (s), and that of this one.
     pub(super) dt: f32,
+    pub(super) step: f32,
     pub(super) gravity: Vec3,
     /// Gravity that the groom holds (m/s^2).
     pub(super) held: Vec3,
@@ -58,11 +59,11 @@ pub(super) struct Pass {
 
 /// What strips stay out of.
 pub(super) struct Obstacles<'a> {
-    pub(super) solids: &'a [Solid],
+    pub(super) solids: &'a Solids,
     pub(super) field: Option<&'a FieldObstacle<'a>>,
 }
 
-/// Advances a block by one step.
+/// Advances a block by one step. `below` is the block that it lies on.
 ///
 /// Source: `jung2005` 4.3, steps 2 to 4.
 /// Symbols: A anchor, V virtual point, P joint, T, N, B tangent, normal, binormal, l length of a
@@ -72,12 +73,15 @@ pub(super) struct Obstacles<'a> {
 /// corrected predecessor `P''(i-1)`. The goal of the bending is the groomed angle to the segment before,
 /// not a straight line: so the groom is at rest. B turns as `T x T_avg` does, from the groomed binormal,
 /// and more towards the tip: `T x T_avg` itself has no direction where hair hangs along T, and would tear
-/// the roots of the strands from their places.
+/// the roots of the strands from their places. After the body a joint leaves the half-space below the
+/// joint that it lies on (4.2 has the virtual spheres only, which order layers where they touch the body
+/// but not where they hang clear of it). Friction is not in the paper.
 #[inline(always)]
 pub(super) fn step_block<S: Simd>(
     simd: S,
     block: &mut Block,
-    rows: Rows<'_>,
+    rows: &mut Rows<'_>,
+    below: Option<Below<'_>>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
 ) -> Outcome {
@@ -101,13 +105,16 @@ pub(super) fn step_block<S: Simd>(
         half.binormal.to_row(&mut binormal[0], half.half);
     }
     let (middle, apart) = around(&position[0]);
-    let near = Near::pick(obstacles.solids, middle, apart + block.reach);
+    let near = Near::pick(simd, obstacles.solids, middle, apart + block.reach);
     let lengths = &block.length.as_chunks::<LANES>().0[..joints];
     let goals = &block.goal.as_chunks::<VECTOR>().0[..joints];
     let radii = &block.radius.as_chunks::<LANES>().0[..joints];
+    let gaps = block.gap.as_chunks::<LANES>().0;
     let mut outcome = Outcome::default();
     for i in 1..joints {
+        let below = below.as_ref().and_then(|below| RowBelow::new(below, gaps, i));
         let mut row = Row {
+            below,
             i,
             before: &before[i],
             goal: &goals[i],
@@ -147,10 +154,35 @@ struct Row<'a> {
     goal: &'a [f32; VECTOR],
     length: &'a [f32; LANES],
     radius: &'a [f32; LANES],
+    below: Option<RowBelow<'a>>,
     position: &'a mut [f32; VECTOR],
     deviation: &'a mut [f32; VECTOR],
     tangent: &'a mut [f32; VECTOR],
     binormal: &'a mut [f32; VECTOR],
+}
+
+/// The joints that those of a row lie on, and how far they stay over them (m).
+#[derive(Clone, Copy)]
+struct RowBelow<'a> {
+    position: &'a [f32; VECTOR],
+    tangent: &'a [f32; VECTOR],
+    binormal: &'a [f32; VECTOR],
+    gap: &'a [f32; LANES],
+}
+
+impl<'a> RowBelow<'a> {
+    /// Joint `i`, or the last one.
+    #[inline(always)]
+    fn new(below: &Below<'a>, gaps: &'a [[f32; LANES]], i: usize) -> Option<Self> {
+        let position = below.position.as_chunks::<VECTOR>().0;
+        let j = i.min(position.len().checked_sub(1)?);
+        Some(Self {
+            position: &position[j],
+            tangent: below.tangent.as_chunks::<VECTOR>().0.get(j)?,
+            binormal: below.binormal.as_chunks::<VECTOR>().0.get(j)?,
+            gap: gaps.get(i)?,
+        })
+    }
 }
 
 /// What a step takes along in half of the lanes.
@@ -172,6 +204,8 @@ struct Half<S: Simd> {
     last: f32x8<S>,
     /// Least distance of the parent from the surface of a distance field (m).
     clear: f32x8<S>,
+    /// Length of the step (s).
+    dt: f32,
 }
 
 impl<S: Simd> Half<S> {
@@ -234,6 +268,7 @@ impl<S: Simd> Half<S> {
             ],
             last,
             clear: splat(0.0),
+            dt: pass.step,
         }
     }
 
@@ -271,33 +306,23 @@ impl<S: Simd> Half<S> {
             size2 = way.dot(way);
         }
         let mut along = way * (splat(1.0) / size2.sqrt());
-        let mut p = self.parent + along * length;
         // (ii) leave the body.
-        let radius = half_row(simd, row.radius, half);
-        let active = splat(row.i as f32).simd_le(self.last);
-        let mut unresolved = 0;
-        for _ in 0..ROUNDS {
-            let mut touched = false;
-            for solid in near.iter() {
-                if let Some((out, distance)) = solid.distances(simd, p, radius) {
-                    let hit = distance.simd_lt(radius) & active;
-                    if hit.any_true() {
-                        touched = true;
-                        let stuck =
-                            self.turn_out(simd, &mut along, hit, out, distance, radius, length);
-                        unresolved = stuck;
-                        p = self.parent + along * length;
-                    }
-                }
-            }
-            if !touched {
-                break;
-            }
+        let joint = Joint {
+            before: x,
+            length,
+            radius: half_row(simd, row.radius, half),
+            active: splat(row.i as f32).simd_le(self.last),
+        };
+        self.clear -= length * SLOPE;
+        let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
+        // Stay above the strip below, and out of what that leads into.
+        if let Some(below) = &row.below
+            && self.rise(simd, &joint, &mut along, below)
+        {
+            unresolved = self.leave_body(simd, &joint, &mut along, near, field);
+            self.rise(simd, &joint, &mut along, below);
         }
-        if let Some(obstacle) = field {
-            unresolved += self.leave_field(simd, obstacle, &mut along, active, radius, length);
-            p = self.parent + along * length;
-        }
+        let p = self.parent + along * length;
         // (iv) frames: carried along, with the lean of the strip in the binormal.
         let cosine = (self.tangent.dot(along) + 1.0).max(splat(SMALLEST_TURN));
         let b = self.binormal - (self.tangent + along) * (self.binormal.dot(along) / cosine);
@@ -312,26 +337,108 @@ impl<S: Simd> Half<S> {
         unresolved
     }
 
+    /// Leaves the colliders, and then the body's own surface. Says how many stay inside.
+    #[inline(always)]
+    fn leave_body(
+        &mut self,
+        simd: S,
+        joint: &Joint<S>,
+        along: &mut Vec3x8<S>,
+        near: &Near<'_>,
+        field: Option<&FieldObstacle<'_>>,
+    ) -> u32 {
+        let mut unresolved = 0;
+        for _ in 0..ROUNDS {
+            let mut touched = false;
+            for solid in near.iter() {
+                let p = self.parent + *along * joint.length;
+                if let Some((out, distance)) = solid.distances(simd, p, joint.radius) {
+                    let hit = distance.simd_lt(joint.radius) & joint.active;
+                    if hit.any_true() {
+                        touched = true;
+                        let mut touch = Touch { hit, out, distance };
+                        if solid.friction > 0.0 {
+                            let sticks = solid.carried_lanes(simd, joint.before);
+                            self.rub(simd, joint, along, &mut touch, sticks, solid.friction);
+                        }
+                        unresolved = self.turn_out(simd, joint, along, &touch, joint.radius);
+                    }
+                }
+            }
+            if !touched {
+                break;
+            }
+        }
+        if let Some(field) = field {
+            unresolved += self.leave_field(simd, joint, along, field);
+        }
+        unresolved
+    }
+
+    /// Turns segments until they end above the strip below, along its normal. Says whether any had to.
+    #[inline(always)]
+    fn rise(&self, simd: S, joint: &Joint<S>, along: &mut Vec3x8<S>, below: &RowBelow<'_>) -> bool {
+        let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, self.half);
+        let out = load(below.tangent).cross(load(below.binormal));
+        let p = self.parent + *along * joint.length;
+        let distance = (p - load(below.position)).dot(out);
+        let gap = half_row(simd, below.gap, self.half);
+        let hit = distance.simd_lt(gap) & joint.active;
+        if !hit.any_true() {
+            return false;
+        }
+        self.turn_out(simd, joint, along, &Touch { hit, out, distance }, gap);
+        true
+    }
+
+    /// Holds joints back that slide over a surface. `sticks` is where they would be had they stuck to it.
+    ///
+    /// Model: Coulomb friction of hair without momentum. What presses a joint into the surface in a step
+    /// is the depth it would have without contact; of its way along the surface friction takes the
+    /// coefficient times that, and all of it at most. Both are in proportion to the length of the step.
+    #[inline(always)]
+    fn rub(
+        &self,
+        simd: S,
+        joint: &Joint<S>,
+        along: &mut Vec3x8<S>,
+        touch: &mut Touch<S>,
+        sticks: Vec3x8<S>,
+        friction: f32,
+    ) {
+        let one = f32x8::splat(simd, 1.0);
+        let p = self.parent + *along * joint.length;
+        let slip = p - sticks;
+        let slip = slip - touch.out * slip.dot(touch.out);
+        let size = slip.length().max(one * NO_DIRECTION);
+        let share = ((joint.radius - touch.distance) * friction / size).min(one);
+        let way = *along * joint.length - slip * share;
+        // A way back to the joint before has no direction.
+        let size2 = way.dot(way);
+        let hit = touch.hit & size2.simd_gt(joint.length * joint.length * STRAIGHT);
+        let held = way * (one / size2.max(one * (NO_DIRECTION * NO_DIRECTION)).sqrt());
+        *along = held.or(hit, *along);
+        let moved = self.parent + *along * joint.length - p;
+        touch.distance += moved.dot(touch.out);
+    }
+
     /// Turns segments about their inner ends until their outer ends are as far from a plane as they
-    /// have to be, the shortest way. `out` is the normal of the plane, `distance` how far the ends are
-    /// (m). Says how many cannot get there even without their radius.
+    /// have to be (m), the shortest way. Says how many cannot get there even without that.
     ///
     /// Model: the points at length l from the joint before and at the wanted distance from the plane are
     /// a circle; the nearest of them is `n c + t sqrt(1 - c^2)`, with c the sine of the angle to the
     /// plane and t the direction along it.
-    #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     fn turn_out(
         &self,
         simd: S,
+        joint: &Joint<S>,
         along: &mut Vec3x8<S>,
-        hit: mask32x8<S>,
-        out: Vec3x8<S>,
-        distance: f32x8<S>,
+        touch: &Touch<S>,
         radius: f32x8<S>,
-        length: f32x8<S>,
     ) -> u32 {
         let one = f32x8::splat(simd, 1.0);
+        let (Touch { hit, out, distance }, length) = (*touch, joint.length);
         let into = out.dot(*along);
         let wanted = into + (radius - distance) / length;
         let c = wanted.min(one);
@@ -355,20 +462,18 @@ impl<S: Simd> Half<S> {
     fn leave_field(
         &mut self,
         simd: S,
-        obstacle: &FieldObstacle<'_>,
+        joint: &Joint<S>,
         along: &mut Vec3x8<S>,
-        active: mask32x8<S>,
-        radius: f32x8<S>,
-        length: f32x8<S>,
+        obstacle: &FieldObstacle<'_>,
     ) -> u32 {
-        self.clear -= length * SLOPE;
+        let radius = joint.radius;
         let mut unresolved = 0;
         for _ in 0..ROUNDS {
-            let asked = self.clear.simd_lt(radius.max(f32x8::splat(simd, 0.0))) & active;
+            let asked = self.clear.simd_lt(radius.max(f32x8::splat(simd, 0.0))) & joint.active;
             if !asked.any_true() {
                 break;
             }
-            let p = self.parent + *along * length;
+            let p = self.parent + *along * joint.length;
             let (distance, slope) = obstacle.field.slopes(simd, p, asked.to_bitmask() as u32);
             let distance = distance - obstacle.skin;
             self.clear = asked.select(distance, self.clear);
@@ -378,8 +483,50 @@ impl<S: Simd> Half<S> {
                 break;
             }
             let out = slope * (f32x8::splat(simd, 1.0) / size.max(f32x8::splat(simd, 1e-3)));
-            unresolved = self.turn_out(simd, along, hit, out, distance, radius, length);
+            let mut touch = Touch { hit, out, distance };
+            if obstacle.friction > 0.0 {
+                let moves = surface_motion(simd, obstacle, p, hit);
+                let sticks = joint.before + moves * f32x8::splat(simd, self.dt);
+                self.rub(simd, joint, along, &mut touch, sticks, obstacle.friction);
+            }
+            unresolved = self.turn_out(simd, joint, along, &touch, radius);
         }
         unresolved
     }
+}
+
+/// A joint on its way out of the body, in half of the lanes.
+struct Joint<S: Simd> {
+    /// Where it was before the step (m).
+    before: Vec3x8<S>,
+    /// To the joint before (m).
+    length: f32x8<S>,
+    /// How far it stays from the body (m).
+    radius: f32x8<S>,
+    /// Lanes whose strip has the joint.
+    active: mask32x8<S>,
+}
+
+/// Joints that are too near to a plane: which ones, its normal, and how far they are (m).
+#[derive(Clone, Copy)]
+struct Touch<S: Simd> {
+    hit: mask32x8<S>,
+    out: Vec3x8<S>,
+    distance: f32x8<S>,
+}
+
+/// Velocity (m/s) of the surface nearest to some of eight points.
+#[inline(always)]
+fn surface_motion<S: Simd>(
+    simd: S,
+    obstacle: &FieldObstacle<'_>,
+    p: Vec3x8<S>,
+    asked: mask32x8<S>,
+) -> Vec3x8<S> {
+    let mut out = Vec3x8::splat(simd, Vec3::ZERO);
+    let bits = asked.to_bitmask() as u32;
+    for l in (0..HALF).filter(|l| bits & (1 << l) != 0) {
+        out.set_lane(l, obstacle.field.velocity_at(p.lane(l)));
+    }
+    out
 }

@@ -10,6 +10,7 @@ mod kernel;
 pub mod plain;
 mod settings;
 mod solid;
+mod stack;
 #[cfg(test)]
 mod tests;
 
@@ -19,31 +20,33 @@ use rayon::prelude::*;
 
 pub use self::settings::Settings;
 
-use self::block::{Block, Common, Rows};
+use self::block::{Below, Block, Common, Rows};
 use self::kernel::{Obstacles, Pass};
-use self::solid::{FLOATS, Near, Solid};
-use super::{Environment, Model, StepReport};
+use self::solid::{FLOATS, Near, Solid, Solids};
+use super::{Environment, FieldObstacle, Model, StepReport};
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{StripPose, Strips, wisps};
 use crate::math::lanes::{VECTOR, lane};
-use crate::math::{LANES, RigidTransform, morton_code};
+use crate::math::{LANES, RigidTransform};
 use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "cantilever";
 
-/// Blocks that one task advances: some ten thousand joints.
-const BLOCKS_PER_TASK: usize = 32;
-
-/// Farthest that anchors of one block are apart (m): more than a head, less than two people.
-const APART: f32 = 0.45;
+/// Longest step (s): a sixtieth of a second, and a little for rounding. Of a longer one, what slides over
+/// the body takes another way; shorter ones cost as much more as they are shorter.
+const LONGEST_STEP: f32 = 1.01 / 60.0;
 
 /// Share of a new step's length in the averaged one: a hitch of one frame is spread over eight.
 const NEW_STEP: f32 = 0.125;
 
 /// Rounding (m) that a groom at rest may have against the surface that it lies on.
 const GRAZE: f32 = 2e-5;
+
+/// How far away a collider may be (m) that a point at rest is measured against: distances in the step are
+/// less than the true ones, the more so the longer a collider is, and never by as much as this.
+const NEIGHBOUR: f32 = 0.5;
 
 /// How far points of strands stay from the body (m), if the groom leaves as much.
 const STRAND_ROOM: f32 = 2e-4;
@@ -69,7 +72,7 @@ pub struct Cantilever {
     /// Whether the distances of the groom from the body are known.
     met_body: bool,
     /// The colliders at the end of the last step.
-    solids: Vec<Solid>,
+    solids: Solids,
     /// How far the points of strands stay from them (m).
     room: Vec<f32>,
 }
@@ -111,23 +114,14 @@ impl Cantilever {
         };
         strips.validate(groom.strands.strand_count())?;
         let strands = CarriedStrands::new(groom, &strips);
-        // Put strips with equally many joints next to each other, and among them neighbours.
-        let mut order: Vec<usize> = (0..strips.count()).collect();
-        let (lo, hi) = strips.edges.bounds().unwrap_or_default();
-        // Cubic cells, so that a crowd on a floor is sorted by head and not by height.
-        let hi = lo + Vec3::splat((hi - lo).max_element());
-        order.sort_by_cached_key(|&s| {
-            let line = strips.edges.strand(s);
-            (line.len(), morton_code(line[0], lo, hi), s)
-        });
         let anchors = || strips.edges.iter().map(|line| line[0].y);
         let heights =
             [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
-        let blocks: Vec<Block> = in_neighbourhoods(&strips, &order)
+        let blocks: Vec<Block> = stack::stacks(&strips)
             .into_par_iter()
-            .map(|strips| Block::new(&common, strips))
+            .map(|(strips, over)| Block::new(&common, &strips, over))
             .collect();
         let rows: usize = blocks.iter().map(|b| b.joints).sum();
         let array = || vec![0.0; rows * VECTOR];
@@ -158,7 +152,7 @@ impl Cantilever {
             dt: 0.0,
             dt_set: 0.0,
             met_body: false,
-            solids: Vec::new(),
+            solids: Solids::default(),
             room: vec![STRAND_ROOM; groom.strands.point_count()],
         };
         model.reset(&vec![RigidTransform::IDENTITY; count]);
@@ -190,36 +184,42 @@ impl Cantilever {
         }
     }
 
-    /// Calls `work` for every block with its rows.
-    fn for_each_block(&mut self, work: impl Fn(&mut Block, Rows<'_>) + Sync) {
-        in_halves(&mut self.blocks, self.rows.rows(), &work);
+    /// Calls `work` for every block with its rows and those of the block that it lies on.
+    fn for_each_block(
+        &mut self,
+        work: impl Fn(&mut Block, &mut Rows<'_>, Option<Below<'_>>) + Sync,
+    ) {
+        stack::in_halves(&mut self.blocks, self.rows.rows(), &work);
     }
 
     /// Limits the virtual collision spheres to what the groom at rest leaves room for.
     ///
     /// Source: `jung2005` 4.2; the paper sets radii by hand.
     fn meet_body(&mut self, env: &Environment<'_>) {
-        let solids: Vec<Solid> =
-            env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)).collect();
+        let mut solids = Solids::default();
+        solids.refill(env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)));
         let field = env.field;
+        let level = self.level;
+        // How far a point is from the nearest of some solids and the field.
+        let distance = |p: Vec3, near: &Near<'_>| {
+            let of_field = field.map(|o| o.field.distance_at(p) - o.skin);
+            let solids = near.iter().map(|s| s.distance(p).1);
+            solids.chain(of_field).fold(f32::INFINITY, f32::min)
+        };
         // The strands first: where they are at rest, they stay.
         let mut positions = vec![Vec3::ZERO; self.room.len()];
         self.positions(&mut positions);
-        for (room, p) in self.room.iter_mut().zip(&positions) {
-            let near = solids.iter().map(|s| s.distance(*p).1).fold(f32::INFINITY, f32::min);
-            *room = room.min(near - GRAZE);
-        }
-        self.for_each_block(|block, rows| {
+        self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
+            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
+            *room = room.min(distance(*p, &near) - GRAZE);
+        });
+        self.for_each_block(|block, rows, _| {
             for i in 0..block.joints {
                 for l in 0..LANES {
                     let p = lane(rows.position, i, l);
-                    let near = solids.iter().map(|s| s.distance(p).1);
-                    let mut room = near.fold(f32::INFINITY, f32::min);
-                    if let Some(obstacle) = &field {
-                        room = room.min(obstacle.field.distance_at(p) - obstacle.skin);
-                    }
                     let radius = &mut block.radius[i * LANES + l];
-                    *radius = radius.min(room - GRAZE);
+                    let near = dispatch!(level, simd => Near::pick(simd, &solids, p, NEIGHBOUR));
+                    *radius = radius.min(distance(p, &near) - GRAZE);
                 }
             }
         });
@@ -236,43 +236,19 @@ impl Cantilever {
     }
 }
 
-/// Cuts an order of strips into blocks: sixteen at most, and no two whose anchors are farther apart than
-/// [`APART`], so that a block has to do with one head of a crowd only.
-fn in_neighbourhoods<'a>(strips: &Strips, order: &'a [usize]) -> Vec<&'a [usize]> {
-    let anchor = |s: usize| strips.edges.strand(s)[0];
-    let mut blocks = Vec::with_capacity(order.len() / LANES + 1);
-    let mut first = 0;
-    for i in 1..=order.len() {
-        let full = i == order.len() || i - first == LANES;
-        if full || anchor(order[i]).distance(anchor(order[first])) > APART {
-            blocks.push(&order[first..i]);
-            first = i;
-        }
-    }
-    blocks
-}
-
-/// Splits the blocks until a task has few enough: the pieces depend on the groom only.
-fn in_halves(blocks: &mut [Block], rows: Rows<'_>, work: &(impl Fn(&mut Block, Rows<'_>) + Sync)) {
-    if blocks.len() <= BLOCKS_PER_TASK || rayon::current_num_threads() == 1 {
-        let mut rest = rows;
-        for block in blocks {
-            let (mine, others) = rest.split(block.joints);
-            work(block, mine);
-            rest = others;
-        }
-        return;
-    }
-    let (a, b) = blocks.split_at_mut(blocks.len() / 2);
-    let (rows_a, rows_b) = rows.split(a.iter().map(|block| block.joints).sum());
-    rayon::join(|| in_halves(a, rows_a, work), || in_halves(b, rows_b, work));
-}
-
 impl Pass {
-    fn new(settings: &Settings, dt: f32, gravity: Vec3) -> Self {
+    fn new(settings: &Settings, dt: f32, env: &Environment<'_>) -> Self {
         let fall_time = 1.0 / settings.damping;
+        let gravity = env.gravity;
         let held = if settings.hold_shape { gravity } else { Vec3::ZERO };
-        Self { dt, gravity, held, fall_time, swing_time: settings.inertia * fall_time }
+        Self {
+            dt,
+            step: env.dt,
+            gravity,
+            held,
+            fall_time,
+            swing_time: settings.inertia * fall_time,
+        }
     }
 }
 
@@ -281,24 +257,27 @@ impl Model for Cantilever {
         NAME
     }
 
+    fn longest_step(&self) -> f32 {
+        LONGEST_STEP
+    }
+
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
         if !self.met_body {
             self.meet_body(env);
         }
         self.average_step(env.dt);
         let mut solids = std::mem::take(&mut self.solids);
-        solids.clear();
-        solids.extend(env.colliders.iter().map(|c| Solid::new(&c.shape, &c.end)));
+        solids.refill(env.colliders.iter().map(Solid::after_step));
         self.roots.copy_from_slice(env.world_from_rest);
         std::mem::swap(&mut self.rows.before, &mut self.rows.position);
-        let pass = Pass::new(&self.settings, self.dt, env.gravity);
+        let pass = Pass::new(&self.settings, self.dt, env);
         let level = self.level;
         let obstacles = Obstacles { solids: &solids, field: env.field.as_ref() };
-        // Advance the blocks in any order: none reads another.
-        self.for_each_block(|block, mut rows| {
+        // Advance the stacks in any order: none reads another.
+        self.for_each_block(|block, rows, below| {
             block.load_roots(env, rows.before);
             let outcome = dispatch!(level,
-                simd => kernel::step_block(simd, block, rows.reborrow(), &pass, &obstacles));
+                simd => kernel::step_block(simd, block, rows, below, &pass, &obstacles));
             block.outcome = outcome;
             for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {
                 rows.reset_lane(block, l, &env.world_from_rest[block.carriers[l] as usize]);
@@ -318,9 +297,9 @@ impl Model for Cantilever {
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.solids.clear();
+        self.solids.refill(std::iter::empty());
         self.roots.copy_from_slice(world_from_rest);
-        self.for_each_block(|block, mut rows| {
+        self.for_each_block(|block, rows, _| {
             for l in 0..LANES {
                 let root = &world_from_rest[block.carriers[l] as usize];
                 block.set_root(l, root);
@@ -331,9 +310,9 @@ impl Model for Cantilever {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
-        self.solids.clear();
+        self.solids.refill(std::iter::empty());
         self.roots.copy_from_slice(to);
-        self.for_each_block(|block, mut rows| {
+        self.for_each_block(|block, rows, _| {
             for l in 0..LANES {
                 let carrier = block.carriers[l] as usize;
                 let motion = to[carrier] * from[carrier].inverse();
@@ -348,6 +327,10 @@ impl Model for Cantilever {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
+        self.positions_beside(None, out);
+    }
+
+    fn positions_beside(&self, field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
         let mut pose = StripPose::default();
         self.pose(&mut pose);
         // Strands stay out of what is near their strip; a second time, if that led into something.
@@ -357,12 +340,17 @@ impl Model for Cantilever {
             let (lo, hi) =
                 line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
             let reach = 0.5 * (hi - lo).length() + STRAND_REACH;
-            let near = Near::pick(&self.solids, 0.5 * (lo + hi), reach);
+            let middle = 0.5 * (lo + hi);
+            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
             move |point: usize, parent: Vec3, along: Vec3, length: f32| {
                 let room = self.room[point];
                 let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
-                let turned = near.iter().fold(along, turn);
-                if turned == along { along } else { near.iter().fold(turned, turn) }
+                let all = |along| {
+                    let turned = near.iter().fold(along, turn);
+                    field.map_or(turned, |f| solid::leave_field(f, parent, turned, length, room))
+                };
+                let turned = all(along);
+                if turned == along { along } else { all(turned) }
             }
         };
         self.strands.positions(&pose, &self.roots, aside, out);
@@ -394,8 +382,8 @@ impl Model for Cantilever {
     fn save(&self, out: &mut Vec<u8>) {
         out.push(self.met_body.into());
         let mut floats = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
-        floats(&[self.dt, self.solids.len() as f32]);
-        self.solids.iter().for_each(|solid| floats(&solid.to_floats()));
+        floats(&[self.dt, self.solids.all.len() as f32]);
+        self.solids.all.iter().for_each(|solid| floats(&solid.to_floats()));
         floats(&self.room);
         self.rows.arrays().into_iter().for_each(|array| floats(array));
         for block in &self.blocks {
@@ -425,12 +413,11 @@ impl Model for Cantilever {
         let mut head = [0.0; 2];
         fill(&mut head);
         self.dt = head[0];
-        self.solids.clear();
-        for _ in 0..solids {
+        self.solids.refill((0..solids).map(|_| {
             let mut floats = [0.0; FLOATS];
             fill(&mut floats);
-            self.solids.push(Solid::from_floats(&floats));
-        }
+            Solid::from_floats(&floats)
+        }));
         fill(&mut self.room);
         let State { before, position, deviation, tangent, binormal } = &mut self.rows;
         for array in [before, position, deviation, tangent, binormal] {

@@ -27,6 +27,9 @@ struct Joint {
 }
 
 struct Strip {
+    /// The strip that it lies on, and how far its joints stay over that (m).
+    below: Option<usize>,
+    gap: Vec<f32>,
     joints: Vec<Joint>,
     carrier: usize,
     root: JointFrame,
@@ -58,6 +61,7 @@ impl PlainCantilever {
             [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
+        let below: Vec<Option<usize>> = (0..strips.count()).map(|s| strips.lies_on(s)).collect();
         let strips = (0..strips.count()).map(|s| {
             let made = Made::new(&common, s);
             let mut frames = Vec::new();
@@ -72,6 +76,8 @@ impl PlainCantilever {
                 radius: made.radius[i],
             });
             Strip {
+                below: below[s],
+                gap: made.gap.clone(),
                 joints: joints.collect(),
                 carrier: strips.carrier[s] as usize,
                 root: made.root,
@@ -97,11 +103,12 @@ impl PlainCantilever {
             }
             self.met_body = true;
         }
-        let solids: Vec<Solid> =
-            env.colliders.iter().map(|c| Solid::new(&c.shape, &c.end)).collect();
-        let pass = Pass::new(&self.settings, env.dt, env.gravity);
+        let solids: Vec<Solid> = env.colliders.iter().map(Solid::after_step).collect();
+        let pass = Pass::new(&self.settings, env.dt, env);
         let mut near = Vec::new();
-        for strip in &mut self.strips {
+        for s in 0..self.strips.len() {
+            let (lower, strip) = self.strips.split_at_mut(s);
+            let strip = &mut strip[0];
             let wind = env.wind.velocity_at(strip.joints[0].position, env.time);
             let root = &env.world_from_rest[strip.carrier];
             // Only what the strip can reach.
@@ -109,7 +116,8 @@ impl PlainCantilever {
             let anchor = root.point(strip.joints[0].rest);
             near.clear();
             near.extend(solids.iter().filter(|s| s.may_reach(anchor, reach)));
-            step_strip(strip, root, wind, &pass, &near);
+            let below = strip.below.map(|below| &lower[below].joints[..]);
+            step_strip(strip, root, wind, &pass, &near, below);
         }
     }
 
@@ -132,6 +140,7 @@ fn step_strip(
     wind: Vec3,
     pass: &Pass,
     solids: &[&Solid],
+    below: Option<&[Joint]>,
 ) {
     let keep = (-pass.dt / strip.style_time).exp();
     let force_time = strip.style_time * (1.0 - keep);
@@ -170,18 +179,45 @@ fn step_strip(
         let e = turned * (joint.deviation * keep + offset) + offset;
         let mut along = (wanted + e).normalize_or(wanted.normalize_or(frame.tangent));
         // Leave the body.
-        for _ in 0..2 {
-            for solid in solids {
-                let (out, distance) = solid.distance(parent + along * joint.length);
-                if distance < joint.radius {
-                    let into = out.dot(along);
-                    let c = (into + (joint.radius - distance) / joint.length).min(1.0);
-                    let mut flat = along - out * into;
-                    if flat.length_squared() < STRAIGHT {
-                        flat = frame.binormal - out * out.dot(frame.binormal);
-                    }
-                    let flat = flat.normalize_or_zero() * (1.0 - c * c).max(0.0).sqrt();
-                    along = (out * c + flat).normalize_or(out);
+        let turn = |along: Vec3, out: Vec3, more: f32| {
+            let into = out.dot(along);
+            let c = (into + more / joint.length).min(1.0);
+            let mut flat = along - out * into;
+            if flat.length_squared() < STRAIGHT {
+                flat = frame.binormal - out * out.dot(frame.binormal);
+            }
+            let flat = flat.normalize_or_zero() * (1.0 - c * c).max(0.0).sqrt();
+            (out * c + flat).normalize_or(out)
+        };
+        let leave_body = |mut along: Vec3| {
+            for solid in solids.iter().chain(solids) {
+                let p = parent + along * joint.length;
+                let (out, distance) = solid.distance(p);
+                let depth = joint.radius - distance;
+                if depth > 0.0 {
+                    // Rub, then turn out.
+                    let slip = p - solid.carried(joint.position);
+                    let slip = slip - out * slip.dot(out);
+                    let share = (depth * solid.friction / slip.length().max(1e-9)).min(1.0);
+                    let held = (p - slip * share - parent).normalize_or(along);
+                    let moved = parent + held * joint.length - p;
+                    along = turn(held, out, depth - moved.dot(out));
+                }
+            }
+            along
+        };
+        along = leave_body(along);
+        // Stay above the strip below.
+        if let Some(below) = below {
+            let low = &below[i.min(below.len() - 1)];
+            let out = low.frame.normal();
+            let lacks = |along: Vec3| {
+                strip.gap[i] - (parent + along * joint.length - low.position).dot(out)
+            };
+            if lacks(along) > 0.0 {
+                along = leave_body(turn(along, out, lacks(along)));
+                if lacks(along) > 0.0 {
+                    along = turn(along, out, lacks(along));
                 }
             }
         }

@@ -7,9 +7,10 @@
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::{Mat3, Vec3};
 
-use crate::body::Shape;
+use crate::body::{MovingCollider, Shape};
 use crate::math::RigidTransform;
-use crate::math::lanes::Vec3x8;
+use crate::math::lanes::{HALF, Vec3x8};
+use crate::model::FieldObstacle;
 
 /// A collider at one moment.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,11 @@ pub(super) struct Solid {
     /// A ball around it in the world (m).
     middle: Vec3,
     reach: f32,
+    /// Coulomb friction, and how its surface has moved since the start of the step: turned about the
+    /// origin, then shifted (m).
+    pub(super) friction: f32,
+    turned: Mat3,
+    shifted: Vec3,
 }
 
 /// Smallest square of a gradient (1/m^2) that still has a direction.
@@ -34,7 +40,7 @@ const NO_GRADIENT: f32 = 1e-18;
 /// direction along the surface.
 pub(super) const STRAIGHT: f32 = 1e-8;
 
-/// Numbers that a solid has.
+/// Numbers of a solid that are left after a step: friction and motion are those of the next.
 pub(super) const FLOATS: usize = 19;
 
 impl Solid {
@@ -55,7 +61,37 @@ impl Solid {
             steepest: 1.0 / radii.min_element(),
             middle: world_from_shape.translation,
             reach: if plane { f32::INFINITY } else { radii.max_element() + half_height },
+            friction: 0.0,
+            turned: Mat3::IDENTITY,
+            shifted: Vec3::ZERO,
         }
+    }
+
+    /// A collider at the end of a step.
+    pub(super) fn after_step(collider: &MovingCollider) -> Self {
+        let motion = collider.end * collider.start.inverse();
+        Self {
+            friction: collider.friction,
+            turned: Mat3::from_quat(motion.rotation),
+            shifted: motion.translation,
+            ..Self::new(&collider.shape, &collider.end)
+        }
+    }
+
+    /// Where a point goes that sticks to the surface.
+    pub(super) fn carried(&self, p: Vec3) -> Vec3 {
+        self.turned * p + self.shifted
+    }
+
+    /// The same for eight points.
+    #[inline(always)]
+    pub(super) fn carried_lanes<S: Simd>(&self, simd: S, p: Vec3x8<S>) -> Vec3x8<S> {
+        let m = &self.turned;
+        let column = |v: Vec3| Vec3x8::splat(simd, v);
+        column(m.x_axis) * p.x
+            + column(m.y_axis) * p.y
+            + column(m.z_axis) * p.z
+            + column(self.shifted)
     }
 
     /// Whether it may reach into a ball (m).
@@ -96,15 +132,7 @@ impl Solid {
             return along;
         }
         let (out, distance) = self.distance(p);
-        if distance >= room {
-            return along;
-        }
-        let into = out.dot(along);
-        let c = (into + (room - distance) / length).min(1.0);
-        let flat = along - out * into;
-        let straight = flat.length_squared() < STRAIGHT;
-        let flat = if straight { out.any_orthonormal_vector() } else { flat.normalize() };
-        (out * c + flat * (1.0 - c * c).max(0.0).sqrt()).normalize_or(out)
+        if distance >= room { along } else { turn(along, out, (room - distance) / length) }
     }
 
     /// Its numbers, for a checkpoint.
@@ -127,6 +155,9 @@ impl Solid {
             steepest: from[16],
             reach: from[17],
             plane: from[18] > 0.5,
+            friction: 0.0,
+            turned: Mat3::IDENTITY,
+            shifted: Vec3::ZERO,
         }
     }
 
@@ -175,6 +206,60 @@ impl Solid {
     }
 }
 
+/// The same for a body's own surface, at the end of the step.
+pub(super) fn leave_field(
+    obstacle: &FieldObstacle<'_>,
+    parent: Vec3,
+    along: Vec3,
+    length: f32,
+    room: f32,
+) -> Vec3 {
+    let p = parent + along * length;
+    let distance = obstacle.field.distance_at(p) - obstacle.skin;
+    if distance >= room {
+        return along;
+    }
+    let out = obstacle.field.sample(p).gradient.normalize_or_zero();
+    if out == Vec3::ZERO { along } else { turn(along, out, (room - distance) / length) }
+}
+
+/// Turns a unit vector until it has `more` along `out` than it had, or as much as it can have.
+fn turn(along: Vec3, out: Vec3, more: f32) -> Vec3 {
+    let into = out.dot(along);
+    let c = (into + more).min(1.0);
+    let flat = along - out * into;
+    let straight = flat.length_squared() < STRAIGHT;
+    let flat = if straight { out.any_orthonormal_vector() } else { flat.normalize() };
+    (out * c + flat * (1.0 - c * c).max(0.0).sqrt()).normalize_or(out)
+}
+
+/// All colliders at one moment, and the balls around them in lanes, eight at a time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Solids {
+    pub(super) all: Vec<Solid>,
+    balls: Vec<[[f32; HALF]; 4]>,
+}
+
+impl Solids {
+    /// Takes on other colliders, in the same memory.
+    pub(super) fn refill(&mut self, solids: impl Iterator<Item = Solid>) {
+        self.all.clear();
+        self.all.extend(solids);
+        self.balls.clear();
+        for eight in self.all.chunks(HALF) {
+            // Beyond the last there is nothing within reach.
+            let mut balls = [[f32::INFINITY; HALF], [0.0; HALF], [0.0; HALF], [0.0; HALF]];
+            for (l, solid) in eight.iter().enumerate() {
+                let ball = [solid.middle.x, solid.middle.y, solid.middle.z, solid.reach];
+                for (to, v) in balls.iter_mut().zip(ball) {
+                    to[l] = v;
+                }
+            }
+            self.balls.push(balls);
+        }
+    }
+}
+
 /// The solids near some strips.
 pub(super) struct Near<'a> {
     all: &'a [Solid],
@@ -188,10 +273,22 @@ const MOST: usize = 48;
 
 impl<'a> Near<'a> {
     /// Those that may reach into a ball.
-    pub(super) fn pick(all: &'a [Solid], middle: Vec3, radius: f32) -> Self {
-        let mut near = Self { all, picked: [0; MOST], count: 0 };
-        for (i, solid) in all.iter().enumerate() {
-            if solid.may_reach(middle, radius) {
+    #[inline(always)]
+    pub(super) fn pick<S: Simd>(simd: S, solids: &'a Solids, middle: Vec3, radius: f32) -> Self {
+        let mut near = Self { all: &solids.all, picked: [0; MOST], count: 0 };
+        for (k, [x, y, z, reach]) in solids.balls.iter().enumerate() {
+            let row = |row: &[f32; HALF]| f32x8::from_slice(simd, row);
+            let (x, y, z) = (row(x) - middle.x, row(y) - middle.y, row(z) - middle.z);
+            let reach = row(reach) + radius;
+            let mut bits = (x * x + y * y + z * z).simd_lt(reach * reach).to_bitmask() as u32;
+            while bits != 0 {
+                let i = k * HALF + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                // The ball around a plane is everything.
+                let solid = &solids.all[i];
+                if solid.plane && !solid.may_reach(middle, radius) {
+                    continue;
+                }
                 if let Some(free) = near.picked.get_mut(near.count) {
                     *free = i as u32;
                 }
@@ -271,6 +368,43 @@ mod tests {
                     assert!(end > 1e-3 - 1e-5 || distance < -0.05, "{shape:?} {p}: {end}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_is_near_is_found_in_lanes() {
+        let all: Vec<Solid> = points()
+            .enumerate()
+            .map(|(i, p)| Solid::new(&shapes()[i % 4], &RigidTransform::from_translation(p * 4.0)))
+            .take(45)
+            .collect();
+        let mut solids = Solids::default();
+        solids.refill(all.iter().copied());
+        for (k, p) in points().enumerate() {
+            let radius = 0.02 * k as f32;
+            let expected = all.iter().filter(|s| s.may_reach(p, radius)).map(|s| s.middle);
+            let found: Vec<Vec3> = dispatch!(Level::new(), simd => {
+                Near::pick(simd, &solids, p, radius).iter().map(|s| s.middle).collect()
+            });
+            assert_eq!(found, expected.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn what_sticks_to_a_collider_goes_with_it() {
+        let turn = |a: f32| RigidTransform::about(Vec3::Y * 0.3, Quat::from_rotation_z(a));
+        let place = RigidTransform::from_translation(Vec3::X * 0.1);
+        let (start, end) = (turn(0.2) * place, turn(0.4) * place);
+        let collider = MovingCollider { shape: shapes()[1], friction: 0.4, start, end };
+        let solid = Solid::after_step(&collider);
+        for p in points() {
+            assert_eq!(solid.distance(p), Solid::new(&collider.shape, &end).distance(p));
+            let carried = turn(0.4).point(turn(0.2).inverse().point(p));
+            assert!(solid.carried(p).distance(carried) < 1e-5);
+            dispatch!(Level::new(), simd => {
+                let lanes = solid.carried_lanes(simd, Vec3x8::splat(simd, p));
+                assert!(lanes.lane(3).distance(carried) < 1e-5);
+            });
         }
     }
 

@@ -31,6 +31,25 @@ fn hair(count: usize) -> Groom {
     Groom::new(strands, Fibre::default())
 }
 
+/// The same in three layers, one over the other.
+fn layered(count: usize) -> Groom {
+    let lowest = hair(count);
+    let mut strands = Strands::new();
+    for layer in 0..3 {
+        let scale = 1.0 + 0.03 * layer as f32;
+        for line in lowest.strands.iter() {
+            strands.push(&line.iter().map(|p| *p * scale).collect::<Vec<_>>());
+        }
+    }
+    let mut groom = Groom::new(strands, Fibre::default());
+    let mut strips = wisps::through_strands(&groom, &single().wisps).expect("valid");
+    let name = |s: usize| s.checked_sub(count).map_or(Strips::NONE, |below| below as u32);
+    strips.below = (0..3 * count).map(name).collect();
+    strips.layer = (0..3 * count).map(|s| (s / count) as u32).collect();
+    groom.strips = Some(Box::new(strips));
+    groom
+}
+
 fn single() -> Settings {
     let wisps = wisps::Settings { radius: 0.0, ..wisps::Settings::default() };
     Settings { wisps, ..Settings::default() }
@@ -51,7 +70,7 @@ fn swing(steps: usize, dt: f32, strands: usize, mut step: impl FnMut(&Environmen
         let (start, end) = (pose_at(i as f32 * dt), pose_at((i + 1) as f32 * dt));
         let at = |shape, place: Vec3| MovingCollider {
             shape,
-            friction: 0.0,
+            friction: 0.3,
             start: start * RigidTransform::from_translation(place),
             end: end * RigidTransform::from_translation(place),
         };
@@ -75,13 +94,14 @@ fn swing(steps: usize, dt: f32, strands: usize, mut step: impl FnMut(&Environmen
 
 #[test]
 fn lanes_do_what_the_plain_version_does() {
-    for settings in [single(), Settings::default()] {
-        let groom = hair(70);
+    let cases = [(hair(70), single()), (hair(70), Settings::default()), (layered(21), single())];
+    for (groom, settings) in cases {
+        let strands = groom.strands.strand_count();
         let mut lanes = Cantilever::new(&groom, &settings).expect("valid");
         let mut plain = PlainCantilever::new(&groom, &settings).expect("valid");
         let (mut a, mut b) = (StripPose::default(), StripPose::default());
         let mut moved = 0.0f32;
-        swing(90, 1.0 / 60.0, 70, |env| {
+        swing(90, 1.0 / 60.0, strands, |env| {
             lanes.step(env, &mut StepReport::default());
             plain.step(env);
             lanes.pose(&mut a);
@@ -105,11 +125,11 @@ fn lanes_do_what_the_plain_version_does() {
 
 #[test]
 fn instruction_sets_agree_to_the_bit() {
-    let groom = hair(70);
+    let groom = layered(24);
     let run = |level: Level| {
         let mut model = Cantilever::new(&groom, &single()).expect("valid");
         model.level = level;
-        swing(60, 1.0 / 60.0, 70, |env| model.step(env, &mut StepReport::default()));
+        swing(60, 1.0 / 40.0, 72, |env| model.step(env, &mut StepReport::default()));
         let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
         model.positions(&mut positions);
         hash_positions(&positions)
@@ -143,6 +163,47 @@ fn lengths_surfaces_and_frames_hold_through_a_swing() {
             }
         }
     });
+}
+
+/// The same way in one step or in two: what a ball drags along does not depend on the step, and without
+/// friction it drags nothing.
+#[test]
+fn friction_drags_hair_along_with_what_it_lies_on() {
+    let mut strands = Strands::new();
+    strands.push(&(0..9).map(|i| Vec3::new(0.02 * i as f32, 0.1004, 0.0)).collect::<Vec<_>>());
+    let groom = Groom::new(strands, Fibre::default());
+    let settings = Settings { hold_shape: false, layer_distance: 0.0, ..single() };
+    // Where the middle of the hair is after a ball under it has turned about x for half a second.
+    let aside = |friction: f32, steps: usize| {
+        let mut model = Cantilever::new(&groom, &settings).expect("valid");
+        let dt = 0.5 / steps as f32;
+        for i in 0..steps {
+            let turned = |i: usize| RigidTransform {
+                rotation: Quat::from_rotation_x(1.5 * i as f32 * dt),
+                translation: Vec3::X * 0.08,
+            };
+            let shape = Shape::Sphere { radius: 0.1 };
+            let (start, end) = (turned(i), turned(i + 1));
+            let env = Environment {
+                time: 0.0,
+                dt,
+                gravity: Vec3::NEG_Y * 9.81,
+                wind: &Wind::default(),
+                world_from_rest: &[RigidTransform::IDENTITY],
+                colliders: &[MovingCollider { shape, friction, start, end }],
+                field: None,
+            };
+            model.step(&env, &mut StepReport::default());
+        }
+        let mut pose = StripPose::default();
+        model.pose(&mut pose);
+        pose.position[4].z
+    };
+    assert!(aside(0.0, 60).abs() < 1e-6);
+    let (coarse, fine) = (aside(0.3, 60), aside(0.3, 120));
+    assert!(fine > 1e-3, "{fine}");
+    assert!((coarse / fine - 1.0).abs() < 0.2, "{coarse} {fine}");
+    assert!(aside(0.6, 60) > coarse);
 }
 
 /// A step is exact for a chain that is held back by steady air: closed form against the step.

@@ -1,0 +1,118 @@
+//! Which strips share a block, and how the blocks are worked through.
+//!
+//! Strips that lie on each other make a column. Sixteen columns next to each other make a *stack*: a block
+//! per layer, lowest first, with each column in a lane of its own. So a block finds the joints that its own
+//! lie on in the rows of the block before. Stacks know nothing of each other.
+
+use glam::Vec3;
+
+use super::block::{Below, Block, Rows};
+use crate::groom::strips::Strips;
+use crate::math::{LANES, morton_code};
+
+/// Blocks that one task advances: some ten thousand joints.
+const BLOCKS_PER_TASK: usize = 32;
+
+/// Farthest that anchors of one block are apart (m): more than a head, less than two people.
+const APART: f32 = 0.45;
+
+/// The strips of each block, and whether it lies on the block before.
+pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
+    let columns = strips.columns();
+    let anchor = |column: usize| strips.edges.strand(columns[column][0])[0];
+    // Put columns of equally many and long strips next to each other, and among them neighbours. Cubic
+    // cells, so that a crowd on a floor is sorted by head and not by height.
+    let (lo, hi) = strips.edges.bounds().unwrap_or_default();
+    let hi = lo + Vec3::splat((hi - lo).max_element());
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_cached_key(|&c| {
+        let joints = columns[c].iter().map(|&s| strips.edges.points_of(s).len()).max();
+        (columns[c].len(), joints, morton_code(anchor(c), lo, hi), c)
+    });
+    let mut blocks = Vec::with_capacity(strips.count() / LANES + 1);
+    let mut first = 0;
+    for i in 1..=order.len() {
+        let height = |i: usize| columns[order[i]].len();
+        let cut = i == order.len()
+            || i - first == LANES
+            || height(i) != height(first)
+            || anchor(order[i]).distance(anchor(order[first])) > APART;
+        if cut {
+            for k in 0..height(first) {
+                let lanes = order[first..i].iter().map(|&c| columns[c][k]).collect();
+                blocks.push((lanes, k > 0));
+            }
+            first = i;
+        }
+    }
+    blocks
+}
+
+/// Calls `work` for every block with its rows and those of the block that it lies on, lower ones first.
+/// Splits the stacks until a task has few enough: the pieces depend on the groom only.
+pub(super) fn in_halves(
+    blocks: &mut [Block],
+    rows: Rows<'_>,
+    work: &(impl Fn(&mut Block, &mut Rows<'_>, Option<Below<'_>>) + Sync),
+) {
+    // Cut between two stacks.
+    let mut middle = blocks.len() / 2;
+    while blocks.get(middle).is_some_and(|block| block.over) {
+        middle += 1;
+    }
+    let small = blocks.len() <= BLOCKS_PER_TASK || middle >= blocks.len();
+    if small || rayon::current_num_threads() == 1 {
+        let mut rest = rows;
+        let mut before: Option<Rows<'_>> = None;
+        for block in blocks {
+            let (mut mine, others) = rest.split(block.joints);
+            let below = before.as_ref().filter(|_| block.over).map(Rows::below);
+            work(block, &mut mine, below);
+            (before, rest) = (Some(mine), others);
+        }
+        return;
+    }
+    let (a, b) = blocks.split_at_mut(middle);
+    let (rows_a, rows_b) = rows.split(a.iter().map(|block| block.joints).sum());
+    rayon::join(|| in_halves(a, rows_a, work), || in_halves(b, rows_b, work));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::groom::Strands;
+
+    /// Columns of different heights, 1 m apart in two groups.
+    #[test]
+    fn a_block_lies_on_the_block_before_lane_by_lane() {
+        let mut strips = Strips::default();
+        let mut edges = Strands::new();
+        for layer in 0..3u32 {
+            for c in 0..40u32 {
+                // Every fourth column has one strip only.
+                if layer > 0 && c % 4 == 0 {
+                    continue;
+                }
+                let x = 0.001 * c as f32 + if c < 20 { 0.0 } else { 1.0 };
+                let root = Vec3::new(x, 0.001 * layer as f32, 0.0);
+                let below = strips.virtual_point.iter().rposition(|p: &Vec3| p.x == x);
+                strips.below.push(below.map_or(Strips::NONE, |s| s as u32));
+                strips.virtual_point.push(root);
+                edges.push(&[root, root + Vec3::Z * 0.1]);
+            }
+        }
+        strips.edges = edges;
+        let blocks = stacks(&strips);
+        let mut seen: Vec<usize> = blocks.iter().flat_map(|(lanes, _)| lanes.clone()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..strips.count()).collect::<Vec<_>>());
+        for (i, (lanes, over)) in blocks.iter().enumerate() {
+            assert!(lanes.len() <= LANES);
+            let x = |s: &usize| strips.virtual_point[*s].x;
+            assert!(lanes.iter().all(|s| (x(s) - x(&lanes[0])).abs() < APART));
+            for (l, &s) in lanes.iter().enumerate() {
+                assert_eq!(strips.lies_on(s), over.then(|| blocks[i - 1].0[l]));
+            }
+        }
+    }
+}
