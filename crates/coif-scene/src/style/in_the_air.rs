@@ -21,9 +21,11 @@ const CROSSED: f32 = 0.12;
 /// aside.
 const SLACK: f32 = 0.010;
 
-/// Distance (m) at which the others pass it, and between them: near enough to stick.
+/// Distance (m) at which the others pass it: near enough to stick.
 const PASSING: f32 = 0.4e-3;
-const BESIDE: f32 = 0.01;
+
+/// How far from its middle they pass it at most, as a share of its length.
+const SPREAD: f32 = 0.4;
 
 /// Length of the hairs of a sweep (m), and of one turn of the curliest.
 const SWEPT: f32 = 0.15;
@@ -76,8 +78,8 @@ fn crossed(request: &StyleRequest, s: usize) -> Vec<Vec3> {
     let share = |i: usize| i as f32 / STEPS as f32;
     let upright = |u: f32| Vec3::new(0.0, length * u, SLACK * (PI * u).sin().powi(2));
     // Every second one above, every second one below the middle.
-    let height =
-        0.5 * length + BESIDE * (s / 2) as f32 * if s.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let side = if s.is_multiple_of(2) { SPREAD } else { -SPREAD };
+    let height = length * (0.5 + side * (s / 2) as f32 / (request.strands / 2).max(1) as f32);
     let lying = |u: f32| Vec3::new(length * (u - 0.5) * 1.6, height, SLACK + PASSING);
     (0..=STEPS).map(share).map(|u| if s == 0 { upright(u) } else { lying(u) }).collect()
 }
