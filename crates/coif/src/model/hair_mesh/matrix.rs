@@ -7,6 +7,8 @@
 
 use glam::{Mat3A, Vec3A};
 
+use super::assemble::outer;
+
 /// A symmetric matrix of 3x3 blocks.
 #[derive(Debug, Clone, Default)]
 pub struct BlockMatrix {
@@ -136,6 +138,43 @@ impl BlockMatrix {
         }
     }
 
+    /// What a unit vector sees of a row: `A_vw^T n` for every block of row v, put at the blocks' places, and
+    /// for its diagonal block, which is returned.
+    pub fn seen_from(&self, v: usize, n: Vec3A, seen: &mut [Vec3A]) -> Vec3A {
+        for k in self.starts[v] as usize..self.starts[v + 1] as usize {
+            seen[k] = self.blocks[k].transpose() * n;
+        }
+        self.diagonal[v].transpose() * n
+    }
+
+    /// The sum of what [`BlockMatrix::seen_from`] saw times a vector: `n . (A x)_v`.
+    pub fn seen_times(&self, v: usize, seen: &[Vec3A], diagonal: Vec3A, x: &[Vec3A]) -> f32 {
+        let range = self.starts[v] as usize..self.starts[v + 1] as usize;
+        let mut sum = diagonal.dot(x[v]);
+        for (seen, &column) in seen[range.clone()].iter().zip(&self.columns[range]) {
+            sum += seen.dot(x[column as usize]);
+        }
+        sum
+    }
+
+    /// Takes the direction `n`, a unit vector, out of a vertex's rows and columns: `S A S` with
+    /// `S = 1 - n n^T`, and something on the diagonal so that it stays positive definite. A solution then
+    /// has nothing along n where the right-hand side has nothing.
+    pub fn constrain(&mut self, v: usize, n: Vec3A) {
+        for k in self.starts[v] as usize..self.starts[v + 1] as usize {
+            let block = self.blocks[k];
+            let kept = block - outer(n, block.transpose() * n);
+            self.blocks[k] = kept;
+            if let Some(mirror) = self.find(self.columns[k], v as u32) {
+                self.blocks[mirror as usize] = kept.transpose();
+            }
+        }
+        let d = self.diagonal[v];
+        let size = (d.x_axis.x + d.y_axis.y + d.z_axis.z) * (1.0 / 3.0);
+        let (dn, ndn) = (d * n, n.dot(d * n));
+        self.diagonal[v] = d - outer(n, dn) - outer(dn, n) + outer(n * (ndn + size), n);
+    }
+
     /// One row times a vector.
     #[inline(always)]
     pub fn row_times(&self, row: usize, x: &[Vec3A]) -> Vec3A {
@@ -160,6 +199,42 @@ impl BlockMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What was taken out of the matrix is gone from both sides, and the rest is as it was.
+    #[test]
+    fn a_constrained_matrix_is_filtered_on_both_sides() {
+        let pairs = [[0, 1], [2, 1], [0, 2]];
+        let mut matrix = BlockMatrix::new(3, pairs, |_| false);
+        for k in 0..matrix.block_count() {
+            let at = |i: usize| ((k * 9 + i) as f32 * 1.3).sin();
+            matrix.blocks_mut()[k] = Mat3A::from_cols_array(&std::array::from_fn(at));
+        }
+        matrix.mirror();
+        for d in &mut matrix.diagonal {
+            *d = Mat3A::from_diagonal(glam::Vec3::new(5.0, 6.0, 7.0));
+        }
+        let normals = [(0, Vec3A::new(0.6, 0.0, 0.8)), (1, Vec3A::new(0.0, -0.8, 0.6))];
+        let x: Vec<Vec3A> = (0..3).map(|i| Vec3A::new(0.4, i as f32, -1.0)).collect();
+        let mut whole = vec![Vec3A::ZERO; 3];
+        // Product with the vector filtered, then filtered itself.
+        let mut filtered = x.clone();
+        normals.iter().for_each(|&(v, n)| filtered[v] -= n * n.dot(filtered[v]));
+        matrix.multiply(&filtered, &mut whole);
+        let mut seen = vec![Vec3A::ZERO; matrix.block_count()];
+        let diagonal = matrix.seen_from(0, normals[0].1, &mut seen);
+        let along = matrix.seen_times(0, &seen, diagonal, &filtered);
+        assert!((along - normals[0].1.dot(whole[0])).abs() < 1e-5);
+        normals.iter().for_each(|&(v, n)| whole[v] -= n * n.dot(whole[v]));
+        normals.iter().for_each(|&(v, n)| matrix.constrain(v, n));
+        let mut found = vec![Vec3A::ZERO; 3];
+        matrix.multiply(&filtered, &mut found);
+        for v in 0..3 {
+            assert!((found[v] - whole[v]).length() < 1e-5, "{v}: {} {}", found[v], whole[v]);
+        }
+        for (v, n) in normals {
+            assert!((matrix.diagonal[v] * n - n * 6.0).length() < 1e-5);
+        }
+    }
 
     #[test]
     fn a_product_is_that_of_the_dense_matrix() {
