@@ -33,13 +33,8 @@ pub(crate) struct State<'a> {
     pub(crate) open: &'a [bool],
 }
 
-/// Shares of its volume below and above which a corner has lost its shape: nearly flat or inside out, or
-/// blown up.
-const FLAT: f32 = 0.15;
-const BLOWN: f32 = 2.5;
-
 /// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and
-/// marks the vertices of corners that have lost their shape.
+/// marks the vertices of corners that are flat or inside out.
 pub(crate) fn assemble(
     elements: &Elements,
     implicit: Implicit,
@@ -88,7 +83,7 @@ pub(crate) fn assemble(
         let g = c.gradients;
         // V / V0 is the value over the rest value, plus 1.
         let share = c.value / (corner.rest * corner.inverse_reference) + 1.0;
-        if !(FLAT..BLOWN).contains(&share) && corner.stiffness > 0.0 {
+        if share <= 0.0 && corner.stiffness > 0.0 {
             i.iter().for_each(|&v| lost[v] = true);
         }
         let v = i.map(|v| state.v[v]);

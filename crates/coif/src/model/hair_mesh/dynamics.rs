@@ -7,6 +7,7 @@ use std::time::Instant;
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::assemble::{Implicit, State, assemble};
+use super::coarse::Coarse;
 use super::elements::Elements;
 use super::matrix::BlockMatrix;
 use super::measure::MeshMeasure;
@@ -101,6 +102,10 @@ pub(super) const LOST_FOR_LONG: u8 = 30;
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
 const MOST_PRESSURE: f32 = 50.0;
 
+/// Speed (m/s) below which friction is that of something thick: hair under load creeps over skin, a head is
+/// never quite still. Lower, and hair that a jerk has put behind an ear stays there for ever.
+const CREEP: f32 = 0.05;
+
 /// Most that an edge along the hair may be longer than at rest, as a share, before contact.
 const MOST_STRETCH: f32 = 0.1;
 
@@ -117,6 +122,7 @@ pub struct MeshDynamics {
     pub(super) elements: Elements,
     matrix: BlockMatrix,
     preconditioner: Columns,
+    coarse: Option<Coarse>,
     pub(super) minimiser: Minimiser,
     /// First vertex of every column, and the total.
     pub(super) starts: Vec<u32>,
@@ -188,6 +194,7 @@ impl MeshDynamics {
         let seen = vec![Vec3A::ZERO; matrix.block_count()];
         Ok(Self {
             preconditioner: Columns::new(&matrix, &starts),
+            coarse: Coarse::new(&matrix, &starts),
             minimiser: Minimiser::new(mesh, &topology),
             clearance: clearance(&rest, &topology),
             self_contact: super::self_contact::SelfContact::new(mesh, &topology),
@@ -383,6 +390,9 @@ impl MeshDynamics {
             }
         }
         self.preconditioner.factor(&self.matrix);
+        if let Some(coarse) = &mut self.coarse {
+            coarse.fill(&self.matrix);
+        }
         let mass: f32 = self.elements.mass.iter().sum();
         let limits = Limits {
             absolute: mass * self.settings.tolerance * self.settings.tolerance,
@@ -390,10 +400,13 @@ impl MeshDynamics {
             iterations: self.settings.most_iterations,
         };
         let report = solve_columns(
-            &self.matrix,
-            &self.preconditioner,
+            (&self.matrix, &self.preconditioner, self.coarse.as_mut()),
             if touches { &self.moved } else { &self.right },
             &mut self.change,
+            |v, change| match &self.touch[v] {
+                Some(touch) => change - touch.normal * touch.normal.dot(change),
+                None => change,
+            },
             &limits,
             &mut self.column_scratch,
         );
@@ -412,7 +425,8 @@ impl MeshDynamics {
         report
     }
 
-    /// Coulomb friction of a vertex on a surface, which it leaves if the surface would have to pull.
+    /// Coulomb friction of a vertex on a surface, regularised at rest (`cani2006` 5.2 does so between
+    /// wisps); the vertex leaves the surface if that would have to pull.
     fn rub(&mut self, v: usize, touch: Touch, env: &MeshEnvironment<'_>, h: f32) {
         // What the surface gave (kg m/s): what is missing in the vertex's own balance along the normal.
         let seen = (&self.seen[..], self.seen_diagonal[v]);
@@ -427,9 +441,9 @@ impl MeshDynamics {
         let sliding = sliding - touch.normal * touch.normal.dot(sliding);
         let speed = sliding.length();
         let most = touch.friction * (push / self.elements.mass[v]).min(MOST_PRESSURE * h);
-        if speed > 0.0 {
-            self.v[v] -= sliding * (most / speed).min(1.0);
-        }
+        // Friction `most * s / max(s, CREEP)` for the speed s that is left.
+        let kept = if speed - most >= CREEP { 1.0 - most / speed } else { CREEP / (CREEP + most) };
+        self.v[v] -= sliding * (1.0 - kept);
     }
 
     /// Shortens edges along the hair that are too long, root to tip, and slows what is faster than hair

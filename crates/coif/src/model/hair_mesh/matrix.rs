@@ -12,13 +12,14 @@ use super::assemble::outer;
 /// A symmetric matrix of 3x3 blocks.
 #[derive(Debug, Clone, Default)]
 pub struct BlockMatrix {
-    /// Where each row starts among the blocks beside the diagonal, and the total.
-    starts: Vec<u32>,
-    /// Where the upper half of each row starts.
-    middles: Vec<u32>,
+    /// Where the lower half of each row starts among the blocks beside the diagonal, and the total.
+    lowers: Vec<u32>,
+    /// The same of the upper half of each row: all upper halves lie after all lower ones.
+    uppers: Vec<u32>,
     /// Column of each block.
     columns: Vec<u32>,
-    /// Blocks beside the diagonal, row after row, left to right; then one that nothing reads.
+    /// Blocks beside the diagonal, left to right: the lower halves of all rows, then the upper halves, so that
+    /// a sweep reads one stream; then one that nothing reads.
     blocks: Vec<Mat3A>,
     /// Per row of the upper half in turn: where the block lies that mirrors it.
     mirrors: Vec<u32>,
@@ -39,21 +40,24 @@ impl BlockMatrix {
             .filter(|&[a, b]| a != b && !held(a) && !held(b))
             .flat_map(|[a, b]| [[a, b], [b, a]])
             .collect();
-        all.sort_unstable();
+        // The lower half first, each half row by row.
+        all.sort_unstable_by_key(|&[row, column]| (column > row, row, column));
         all.dedup();
-        let mut starts = vec![0; vertices + 1];
-        let mut middles = vec![0; vertices];
+        let (mut lowers, mut uppers) = (vec![0; vertices + 1], vec![0; vertices + 1]);
         for &[row, column] in &all {
-            starts[row as usize + 1] += 1;
-            middles[row as usize] += u32::from(column < row);
+            let half = if column < row { &mut lowers } else { &mut uppers };
+            half[row as usize + 1] += 1;
         }
         for row in 0..vertices {
-            starts[row + 1] += starts[row];
-            middles[row] += starts[row];
+            lowers[row + 1] += lowers[row];
+        }
+        uppers[0] = lowers[vertices];
+        for row in 0..vertices {
+            uppers[row + 1] += uppers[row];
         }
         let mut matrix = Self {
-            starts,
-            middles,
+            lowers,
+            uppers,
             columns: all.iter().map(|p| p[1]).collect(),
             blocks: vec![Mat3A::ZERO; all.len() + 1],
             mirrors: Vec::new(),
@@ -86,7 +90,7 @@ impl BlockMatrix {
 
     /// Index of a block beside the diagonal.
     pub fn find(&self, row: u32, column: u32) -> Option<u32> {
-        let range = self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize;
+        let range = if column < row { self.lower(row as usize) } else { self.upper(row as usize) };
         let at = self.columns[range.clone()].binary_search(&column).ok()?;
         Some((range.start + at) as u32)
     }
@@ -94,13 +98,13 @@ impl BlockMatrix {
     /// Blocks of a row left of the diagonal.
     #[inline(always)]
     pub fn lower(&self, row: usize) -> std::ops::Range<usize> {
-        self.starts[row] as usize..self.middles[row] as usize
+        self.lowers[row] as usize..self.lowers[row + 1] as usize
     }
 
     /// Blocks of a row right of the diagonal.
     #[inline(always)]
     pub fn upper(&self, row: usize) -> std::ops::Range<usize> {
-        self.middles[row] as usize..self.starts[row + 1] as usize
+        self.uppers[row] as usize..self.uppers[row + 1] as usize
     }
 
     /// Columns of blocks.
@@ -121,9 +125,10 @@ impl BlockMatrix {
         &mut self.blocks
     }
 
-    /// Sets all blocks to zero.
+    /// Sets the diagonal and the lower half to zero; [`BlockMatrix::mirror`] writes the upper half anew.
     pub fn clear(&mut self) {
-        self.blocks.fill(Mat3A::ZERO);
+        let lower = self.uppers.first().map_or(0, |&end| end as usize);
+        self.blocks[..lower].fill(Mat3A::ZERO);
         self.diagonal.fill(Mat3A::ZERO);
     }
 
@@ -131,7 +136,7 @@ impl BlockMatrix {
     pub fn mirror(&mut self) {
         let mut mirrors = self.mirrors.iter();
         for row in 0..self.diagonal.len() {
-            for k in self.middles[row] as usize..self.starts[row + 1] as usize {
+            for k in self.upper(row) {
                 let Some(&mirror) = mirrors.next() else { return };
                 self.blocks[k] = self.blocks[mirror as usize].transpose();
             }
@@ -141,7 +146,7 @@ impl BlockMatrix {
     /// What a unit vector sees of a row: `A_vw^T n` for every block of row v, put at the blocks' places, and
     /// for its diagonal block, which is returned.
     pub fn seen_from(&self, v: usize, n: Vec3A, seen: &mut [Vec3A]) -> Vec3A {
-        for k in self.starts[v] as usize..self.starts[v + 1] as usize {
+        for k in self.lower(v).chain(self.upper(v)) {
             seen[k] = self.blocks[k].transpose() * n;
         }
         self.diagonal[v].transpose() * n
@@ -149,10 +154,9 @@ impl BlockMatrix {
 
     /// The sum of what [`BlockMatrix::seen_from`] saw times a vector: `n . (A x)_v`.
     pub fn seen_times(&self, v: usize, seen: &[Vec3A], diagonal: Vec3A, x: &[Vec3A]) -> f32 {
-        let range = self.starts[v] as usize..self.starts[v + 1] as usize;
         let mut sum = diagonal.dot(x[v]);
-        for (seen, &column) in seen[range.clone()].iter().zip(&self.columns[range]) {
-            sum += seen.dot(x[column as usize]);
+        for k in self.lower(v).chain(self.upper(v)) {
+            sum += seen[k].dot(x[self.columns[k] as usize]);
         }
         sum
     }
@@ -161,7 +165,7 @@ impl BlockMatrix {
     /// `S = 1 - n n^T`, and something on the diagonal so that it stays positive definite. A solution then
     /// has nothing along n where the right-hand side has nothing.
     pub fn constrain(&mut self, v: usize, n: Vec3A) {
-        for k in self.starts[v] as usize..self.starts[v + 1] as usize {
+        for k in self.lower(v).chain(self.upper(v)) {
             let block = self.blocks[k];
             let kept = block - outer(n, block.transpose() * n);
             self.blocks[k] = kept;
@@ -178,12 +182,11 @@ impl BlockMatrix {
     /// One row times a vector.
     #[inline(always)]
     pub fn row_times(&self, row: usize, x: &[Vec3A]) -> Vec3A {
-        let range = self.starts[row] as usize..self.starts[row + 1] as usize;
-        let columns = &self.columns[range.clone()];
-        let blocks = &self.blocks[range];
         let mut sum = self.diagonal[row] * x[row];
-        for (block, &column) in blocks.iter().zip(columns) {
-            sum += *block * x[column as usize];
+        for half in [self.lower(row), self.upper(row)] {
+            for (block, &column) in self.blocks[half.clone()].iter().zip(&self.columns[half]) {
+                sum += *block * x[column as usize];
+            }
         }
         sum
     }
@@ -218,13 +221,13 @@ mod tests {
         let mut whole = vec![Vec3A::ZERO; 3];
         // Product with the vector filtered, then filtered itself.
         let mut filtered = x.clone();
-        normals.iter().for_each(|&(v, n)| filtered[v] -= n * n.dot(filtered[v]));
+        normals.iter().for_each(|&(v, n)| filtered[v] = filtered[v] - n * n.dot(filtered[v]));
         matrix.multiply(&filtered, &mut whole);
         let mut seen = vec![Vec3A::ZERO; matrix.block_count()];
         let diagonal = matrix.seen_from(0, normals[0].1, &mut seen);
         let along = matrix.seen_times(0, &seen, diagonal, &filtered);
         assert!((along - normals[0].1.dot(whole[0])).abs() < 1e-5);
-        normals.iter().for_each(|&(v, n)| whole[v] -= n * n.dot(whole[v]));
+        normals.iter().for_each(|&(v, n)| whole[v] = whole[v] - n * n.dot(whole[v]));
         normals.iter().for_each(|&(v, n)| matrix.constrain(v, n));
         let mut found = vec![Vec3A::ZERO; 3];
         matrix.multiply(&filtered, &mut found);

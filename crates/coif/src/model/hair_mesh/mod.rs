@@ -11,6 +11,7 @@
 //! a look at what broke.
 
 mod assemble;
+mod coarse;
 mod collide;
 pub mod condition;
 mod dynamics;
@@ -27,7 +28,7 @@ mod seams;
 mod self_contact;
 mod settings;
 pub mod solve;
-pub mod solve_columns;
+mod solve_columns;
 #[cfg(test)]
 mod tests;
 

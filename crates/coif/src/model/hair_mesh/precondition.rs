@@ -228,6 +228,12 @@ impl Columns {
         self.starts.len() - 1
     }
 
+    /// Whether a vertex is the first of its column.
+    #[cfg(test)]
+    pub(super) fn is_root(&self, v: usize) -> bool {
+        self.starts.binary_search(&(v as u32)).is_ok()
+    }
+
     /// Vertices of a column that are not held.
     #[inline(always)]
     pub fn vertices(&self, column: usize) -> std::ops::Range<usize> {

@@ -7,6 +7,7 @@
 
 use glam::Vec3A;
 
+use super::coarse::Coarse;
 use super::matrix::BlockMatrix;
 use super::precondition::Columns;
 use super::solve::Limits;
@@ -14,49 +15,80 @@ use crate::math::SolveReport;
 
 /// Memory of a solve.
 #[derive(Debug, Clone, Default)]
-pub struct ColumnScratch {
+pub(super) struct ColumnScratch {
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
     plain: Vec<Vec3A>,
     image: Vec<Vec3A>,
+    rest: Vec<Vec3A>,
     spare: Vec<[Vec3A; 2]>,
 }
 
 impl ColumnScratch {
     /// For this many vertices.
-    pub fn new(vertices: usize) -> Self {
+    pub(super) fn new(vertices: usize) -> Self {
         let zero = vec![Vec3A::ZERO; vertices];
         Self {
             residual: zero.clone(),
             direction: zero.clone(),
             plain: zero.clone(),
-            image: zero,
+            image: zero.clone(),
+            rest: zero,
             spare: vec![[Vec3A::ZERO; 2]; vertices],
         }
     }
 }
 
 /// Adds to `x` what makes `A x = right`, where `residual` is what is missing now, until the error is within
-/// the limits. Roots of columns are left alone.
+/// the limits. Roots of columns are left alone. The matrix comes with its columns and, if it is large,
+/// with a coarse picture; `allowed` says what of a change a vertex may take.
 ///
 /// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`Columns::image`]. The error
-/// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::solve::solve_constrained`].
+/// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::solve::solve_constrained`]. The first
+/// guess is that of the coarse picture, as long as it takes most of the energy away.
 /// Source: `baraff1998` 5.3, `eisenstat1981`.
-pub fn solve_columns(
-    matrix: &BlockMatrix,
-    columns: &Columns,
+pub(super) fn solve_columns(
+    (matrix, columns, coarse): (&BlockMatrix, &Columns, Option<&mut Coarse>),
     residual: &[Vec3A],
     x: &mut [Vec3A],
+    allowed: impl Fn(usize, Vec3A) -> Vec3A,
     limits: &Limits,
     scratch: &mut ColumnScratch,
 ) -> SolveReport {
     let n = x.len();
-    let ColumnScratch { residual: r, direction: p, plain, image, spare } = scratch;
+    let ColumnScratch { residual: r, direction: p, plain, image, rest, spare } = scratch;
     columns.scale(matrix, residual, r, plain);
-    p.copy_from_slice(r);
-    let mut energy = r.iter().map(|r| f64::from(r.length_squared())).sum::<f64>();
+    let squares = |r: &[Vec3A]| r.iter().map(|r| f64::from(r.length_squared())).sum::<f64>();
+    let mut energy = squares(r);
     let start = energy;
     let target = f64::from(limits.absolute).max(f64::from(limits.relative) * start);
+    if let Some(coarse) = coarse.filter(|_| energy > target) {
+        coarse.guess(residual, p);
+        for i in 0..n {
+            p[i] = allowed(i, p[i]);
+        }
+        matrix.multiply(p, image);
+        // Go as far as the energy falls.
+        let (mut along, mut curvature) = (0.0, 0.0);
+        for i in 0..n {
+            along += f64::from(p[i].dot(residual[i]));
+            curvature += f64::from(p[i].dot(image[i]));
+        }
+        if along > 0.0 && curvature > 0.0 {
+            let step = (along / curvature) as f32;
+            for i in 0..n {
+                x[i] += p[i] * step;
+                rest[i] = residual[i] - image[i] * step;
+            }
+            columns.scale(matrix, rest, r, plain);
+            energy = squares(r);
+        }
+    }
+    p.copy_from_slice(r);
+    // What belongs to roots is never written.
+    for column in 0..columns.columns() {
+        image[columns.vertices(column).start - 1] = Vec3A::ZERO;
+    }
     let mut report = SolveReport::default();
     while report.iterations < limits.iterations && energy > target {
         let curvature = columns.image(matrix, p, plain, image, spare);
