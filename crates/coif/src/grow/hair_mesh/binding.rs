@@ -56,7 +56,7 @@ impl Obstacle for Nowhere {
 }
 
 /// Rounds in which a link that was pushed out gets its length back and is looked at again.
-const PUSHES: usize = 3;
+const PUSHES: usize = 8;
 
 /// Where a point is: between two levels of up to four columns, and beside that.
 #[derive(Debug, Clone, Copy, PartialEq)]
