@@ -350,7 +350,13 @@ impl MeshDynamics {
             }
         }
         let implicit = Implicit { h, friction_time: self.settings.friction_time };
-        let state = State { x: &self.x, v: &self.v, below: &self.below, open: &self.open };
+        let state = State {
+            x: &self.x,
+            v: &self.v,
+            below: &self.below,
+            open: &self.open,
+            lost: &self.lost,
+        };
         self.is_lost.fill(false);
         let (matrix, right, is_lost) = (&mut self.matrix, &mut self.right, &mut self.is_lost);
         assemble(&self.elements, implicit, state, matrix, right, is_lost);
