@@ -99,6 +99,20 @@ fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
 /// that hair at rest does not touch.
 const GAP: f32 = 0.0008;
 
+/// Room (m) above the gap that one strand more needs where hair lies on the body: hairs 0.08 mm thick
+/// that fill a seventh of the room, on the girth of the shoulders. With less, dense hair lies in one sheet,
+/// a strand inside the other.
+const ROOM_PER_STRAND: f32 = 6e-8;
+
+/// Rounds of smoothing of a strand that was pushed out of the body unevenly.
+const MOST_SMOOTHINGS: usize = 8;
+
+/// Length of hair (m) over which it rises to its place among others.
+const LIFT_OVER: f32 = 0.05;
+
+/// Most of that room (m).
+const MOST_ROOM: f32 = 0.012;
+
 /// Rounds of pushing a point out of surface and colliders: one is the rule, creases take more.
 const MOST_PUSHES: usize = 24;
 
@@ -132,7 +146,8 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
         grown = locks.gather(figure, &roots, grown, request.seed);
     }
     // Keep everything off the body, cut to the wanted number of points, taper the tips.
-    let solids = solids(&figure.colliders());
+    let room = (ROOM_PER_STRAND * grown.len() as f32).min(MOST_ROOM);
+    let solids = solids_within(&figure.colliders(), GAP + room);
     let counts = match request.particles {
         Some(total) => counts::by_length(&grown, total),
         None => vec![request.points; grown.len()],
@@ -141,11 +156,21 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     let strands: Vec<(Vec<Vec3>, u32)> = grown
         .into_par_iter()
         .zip(counts)
-        .map(|(strand, points)| {
+        .enumerate()
+        .map(|(s, (strand, points))| {
             let mut line = resampled(&strand.line, points);
             let share = strand.held as f32 / strand.line.len() as f32;
             let held = (share * (points - 1) as f32).floor() as u32 + 1;
-            keep_out(figure, &solids, &mut line, held as usize);
+            let lift = room * Random::new(request.seed, 0x11f7_0000 + s as u64).unit();
+            lift_out(figure, &solids, &mut line, held as usize, lift);
+            for _round in 0..MOST_SMOOTHINGS {
+                if is_even(&line) {
+                    break;
+                }
+                smooth(&mut line, held as usize);
+                line = resampled(&line, points);
+                lift_out(figure, &solids, &mut line, held as usize, lift);
+            }
             (line, held.min(points as u32 - 1).max(1))
         })
         .collect();
@@ -166,6 +191,25 @@ pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -
     }
     groom.color = colors(figure, request.style, &roots, &groom.strands);
     Some(groom)
+}
+
+/// Whether no segment is much shorter or longer than the others: where creases of the body push points to
+/// different sides, hair would fold.
+fn is_even(line: &[Vec3]) -> bool {
+    let lengths = line.windows(2).map(|w| w[0].distance(w[1]));
+    let mean = lengths.clone().sum::<f32>() / (line.len() - 1) as f32;
+    lengths.clone().fold(f32::INFINITY, f32::min) > 0.6 * mean
+        && lengths.fold(0.0, f32::max) < 1.6 * mean
+}
+
+/// Takes the corners off a line, from its first point that is not held on.
+fn smooth(line: &mut [Vec3], held: usize) {
+    let mut before = line[held.max(1) - 1];
+    for i in held.max(1)..line.len() - 1 {
+        let own = line[i];
+        line[i] = 0.25 * (before + 2.0 * own + line[i + 1]);
+        before = own;
+    }
 }
 
 /// Makes strands thinner towards their tips.
@@ -260,6 +304,11 @@ pub(crate) struct Solid {
 }
 
 pub(crate) fn solids(colliders: &[Collider]) -> Vec<Solid> {
+    solids_within(colliders, GAP)
+}
+
+/// The same for hair that keeps as far as `gap` (m) from them.
+fn solids_within(colliders: &[Collider], gap: f32) -> Vec<Solid> {
     let still = |c: &Collider| Solid {
         collider: MovingCollider {
             shape: c.shape,
@@ -267,7 +316,7 @@ pub(crate) fn solids(colliders: &[Collider]) -> Vec<Solid> {
             start: c.world_from_shape,
             end: c.world_from_shape,
         },
-        grown: c.shape.grown(GAP),
+        grown: c.shape.grown(gap),
         shape_from_world: c.world_from_shape.inverse(),
     };
     colliders.iter().map(still).collect()
@@ -276,10 +325,15 @@ pub(crate) fn solids(colliders: &[Collider]) -> Vec<Solid> {
 /// Moves points out of the surface and out of the colliders. Points near the root may be as close
 /// as their distance from it allows.
 pub(crate) fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usize) {
+    lift_out(figure, solids, line, held, 0.0);
+}
+
+/// The same for a strand that lies on others, `lift` (m) above the gap.
+fn lift_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usize, lift: f32) {
     let mut from_root = 0.0;
     for i in 1..line.len() {
         from_root += line[i].distance(line[i - 1]);
-        let gap = GAP.min(from_root * 0.3);
+        let gap = GAP.min(from_root * 0.3) + lift * (1.0 - (-from_root / LIFT_OVER).exp());
         for _round in 0..MOST_PUSHES {
             let mut moved = false;
             let depth = gap - figure.value(line[i]);

@@ -49,14 +49,14 @@ struct Moving {
 
 impl Moving {
     fn new(start: [Vec3; 2], end: [Vec3; 2]) -> Self {
-        let start = start.map(|p| p.as_dvec3());
+        let start = [start[0].as_dvec3(), start[1].as_dvec3()];
         Self { start, way: [end[0].as_dvec3() - start[0], end[1].as_dvec3() - start[1]] }
     }
 
     /// Start and direction at a time.
     fn at(&self, time: f64) -> (DVec3, DVec3) {
-        let [a, b] = [0, 1].map(|i| self.start[i] + self.way[i] * time);
-        (a, b - a)
+        let a = self.start[0] + self.way[0] * time;
+        (a, self.start[1] + self.way[1] * time - a)
     }
 
     /// The longest way of an end relative to one of the other segment's: no two places come nearer by
@@ -70,7 +70,7 @@ impl Moving {
 
     fn bounds(&self) -> (DVec3, DVec3) {
         let [a, b] = self.start;
-        let [c, d] = [0, 1].map(|i| self.start[i] + self.way[i]);
+        let [c, d] = [a + self.way[0], b + self.way[1]];
         (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)))
     }
 }
@@ -90,14 +90,18 @@ pub fn first_crossing(
     if !((lo - near).cmple(other_hi).all() && other_lo.cmple(hi + near).all()) {
         return None;
     }
-    // Most pairs are farther apart than they can go.
+    // Most pairs stay on their side of each other.
+    let (cubic, size) = coplanarity(&a, &b);
+    let largest = cubic.iter().fold(0.0f64, |most, k| most.max(k.abs()));
+    if keeps_sign(cubic, NEARLY * largest) && largest > FLAT * size {
+        return None;
+    }
+    // Others are farther apart than they can go.
     let ((p, u), (q, v)) = (a.at(0.0), b.at(0.0));
     let distance = f64::from(closest_points(p, u, q, v).distance());
     if distance > a.fastest(&b) + TOLERANCE {
         return None;
     }
-    let (cubic, size) = coplanarity(&a, &b);
-    let largest = cubic.iter().fold(0.0f64, |most, k| most.max(k.abs()));
     if largest <= FLAT * size {
         return approach(&a, &b, 0.0, 1.0);
     }
@@ -159,6 +163,15 @@ fn unit_roots(k: [f64; 4], touches: f64) -> [Option<f64>; 7] {
         }
     }
     roots
+}
+
+/// Whether a cubic is farther than `least` from zero, and on the same side of it, all the way from 0 to 1.
+/// Where that is hard to see, no.
+///
+/// Model: a cubic lies between the least and the largest of its Bernstein coefficients.
+fn keeps_sign(k: [f64; 4], least: f64) -> bool {
+    let b = [k[0], k[0] + k[1] / 3.0, k[0] + (2.0 * k[1] + k[2]) / 3.0, k[0] + k[1] + k[2] + k[3]];
+    b.iter().all(|&b| b > least) || b.iter().all(|&b| b < -least)
 }
 
 fn value_of(k: [f64; 4], t: f64) -> f64 {
@@ -346,6 +359,26 @@ mod tests {
         let gone = [Vec3::NAN; 2];
         assert!(first_crossing(a, a, along_z(0.0, 1.0), gone).is_none());
         assert!(first_crossing(gone, gone, a, a).is_none());
+    }
+
+    /// A cubic that is said to keep its sign has no root.
+    #[test]
+    fn cubics_with_roots_change_sign() {
+        let mut number = 1u32;
+        let mut random = || {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(number >> 8) / f64::from(1u32 << 24) - 0.5
+        };
+        let mut kept = 0;
+        for _ in 0..20_000 {
+            let k = [random(), random(), random(), random()];
+            if keeps_sign(k, 1e-3) {
+                kept += 1;
+                let least = (0..=100).map(|i| value_of(k, f64::from(i) / 100.0).abs());
+                assert!(least.fold(f64::INFINITY, f64::min) > 1e-3, "{k:?}");
+            }
+        }
+        assert!(kept > 5000, "{kept}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::crossing::{TOLERANCE, first_crossing};
 use super::impulses::{Impulses, Link, Lists, across, with_friction};
-use super::pairs::Pairs;
+use super::pairs::{Move, Pairs};
 use super::segments::Segments;
 use super::stiction::Stiction;
 use crate::{Error, Result};
@@ -83,8 +83,11 @@ pub struct EdgeCollision {
     impulses: Impulses,
     /// Velocity over the step (m/s).
     motion: Vec<Vec3>,
-    /// Per point: whether the last round moved it.
+    /// Per point: whether the last round moved it; then, per segment, whether it moved an end.
     moved: Vec<bool>,
+    stirred: Vec<bool>,
+    /// How segments move from where their pairs were found to the start, if they do, and to the end.
+    moves: [Vec<Move>; 2],
     report: Report,
 }
 
@@ -122,6 +125,8 @@ impl EdgeCollision {
             impulses: Impulses::default(),
             motion: Vec::new(),
             moved: Vec::new(),
+            stirred: Vec::new(),
+            moves: [Vec::new(), Vec::new()],
             report: Report::default(),
         })
     }
@@ -134,7 +139,8 @@ impl EdgeCollision {
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
         let meetings = self.meetings.capacity() * size_of::<Meeting>();
-        let points = 12 * self.motion.capacity() + self.moved.capacity();
+        let moves = self.moves.iter().map(|m| 16 * m.capacity()).sum::<usize>();
+        let points = 12 * self.motion.capacity() + 2 * self.moved.capacity() + moves;
         meetings + points + 16 * self.links.capacity() + self.found.bytes() + self.impulses.bytes()
     }
 
@@ -159,6 +165,10 @@ impl EdgeCollision {
         self.motion.extend(way.end.iter().zip(way.start).map(|(end, start)| (*end - *start) / dt));
         self.moved.clear();
         self.moved.resize(points, true);
+        self.moves[0].clear();
+        if !pairs.are_for(way.start) {
+            pairs.moves(way.start, &mut self.moves[0]);
+        }
         for round in 0..=self.settings.rounds {
             self.find(segments, pairs, held, way);
             let met = self.meetings.len() as u64;
@@ -177,48 +187,48 @@ impl EdgeCollision {
 
     /// Finds the pairs that meet, among those with a point that moved in the last round.
     fn find(&mut self, segments: &Segments, pairs: &Pairs, held: Option<&Stiction>, way: &Way<'_>) {
-        let (moved, motion, inverse_mass) = (&self.moved, &self.motion, segments.inverse_mass());
+        let moved = &self.moved;
+        self.stirred.clear();
+        self.stirred.extend(moved.windows(2).map(|ends| ends[0] || ends[1]));
+        let (stirred, motion, inverse_mass) =
+            (&self.stirred, &self.motion, segments.inverse_mass());
         let (gap, dt, start, end) = (self.settings.gap, way.dt, way.start, &*way.end);
-        let known = pairs.are_for(start);
+        pairs.moves(end, &mut self.moves[1]);
+        let moves = &self.moves;
         self.found.fill(pairs.points(), |range, list| {
-            for a in range {
-                for (&b, &apart) in pairs.of(a).iter().zip(pairs.apart(a)) {
-                    let points = [a, a + 1, b as usize, b as usize + 1];
-                    let matters = points.iter().any(|&p| moved[p])
-                        && points.iter().any(|&p| inverse_mass[p] > 0.0);
-                    if !matters {
-                        continue;
-                    }
-                    // Most pairs are farther apart than they can go.
-                    let second = b as usize;
-                    let nearer = pairs.approach(end, a, second);
-                    let nearer =
-                        if known { nearer } else { nearer.max(pairs.approach(start, a, second)) };
-                    if apart - nearer > 2.0 * TOLERANCE as f32
-                        || held.is_some_and(|held| held.holds(a as u32, b))
-                    {
-                        continue;
-                    }
-                    let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];
-                    let (starts, ends) =
-                        ([a, second].map(|s| of(start, s)), [a, second].map(|s| of(end, s)));
-                    let crossing = first_crossing(starts[0], ends[0], starts[1], ends[1]);
-                    let Some(crossing) = crossing else { continue };
-                    let link = Link { a: a as u32, b, at: crossing.at };
-                    let time = crossing.time as f32;
-                    let edge = |s: usize| {
-                        start[s + 1].lerp(end[s + 1], time) - start[s].lerp(end[s], time)
-                    };
-                    let apart = link.difference(start);
-                    let speed = link.difference(motion);
-                    let normal = normal(edge(a), edge(second), apart, speed);
-                    let target = ((gap - apart.dot(normal)) / dt).max(0.0);
-                    // Segments that part already need nothing.
-                    if speed.dot(normal) < target {
-                        list.push(Meeting { link, normal, target });
-                    }
+            // Most pairs are farther apart than they can go.
+            let near = |a: usize, b: usize, apart: f32| {
+                let approach = |moves: &[Move]| moves[a].approach(&moves[b]);
+                let nearer = approach(&moves[1]);
+                let nearer =
+                    if moves[0].is_empty() { nearer } else { nearer.max(approach(&moves[0])) };
+                let far = apart - nearer > 2.0 * TOLERANCE as f32;
+                (stirred[a] | stirred[b]) & !far
+            };
+            pairs.each_near(range, &[start, end], near, |a, second| {
+                let b = second as u32;
+                let points = [a, a + 1, second, second + 1];
+                let held_fast = points.iter().all(|&p| inverse_mass[p] == 0.0);
+                if held_fast || held.is_some_and(|held| held.holds(a as u32, b)) {
+                    return;
                 }
-            }
+                let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];
+                let crossing =
+                    first_crossing(of(start, a), of(end, a), of(start, second), of(end, second));
+                let Some(crossing) = crossing else { return };
+                let link = Link { a: a as u32, b, at: crossing.at };
+                let time = crossing.time as f32;
+                let edge =
+                    |s: usize| start[s + 1].lerp(end[s + 1], time) - start[s].lerp(end[s], time);
+                let apart = link.difference(start);
+                let speed = link.difference(motion);
+                let normal = normal(edge(a), edge(second), apart, speed);
+                let target = ((gap - apart.dot(normal)) / dt).max(0.0);
+                // Segments that part already need nothing.
+                if speed.dot(normal) < target {
+                    list.push(Meeting { link, normal, target });
+                }
+            });
         });
         self.meetings.clear();
         self.meetings.extend(self.found.iter());

@@ -13,6 +13,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::segments::Segments;
+use crate::math::group::{Keyed, group};
 
 /// Pairs or points that one task takes.
 const CHUNK: usize = 1024;
@@ -63,27 +64,20 @@ pub(super) struct Ends {
 impl Ends {
     /// Takes links in the order of `a`, then `b`.
     pub(super) fn prepare(&mut self, points: usize, links: &[Link]) {
-        let add_up = |first: &mut [u32]| {
-            for p in 1..first.len() {
-                first[p] += first[p - 1];
-            }
-        };
         self.first_a.clear();
         self.first_a.resize(points + 1, 0);
-        links.iter().for_each(|link| self.first_a[link.a as usize + 1] += 1);
-        add_up(&mut self.first_a);
-        // Sort by `b`: count, then put each link behind those before it.
-        self.first_b.clear();
-        self.first_b.resize(points + 2, 0);
-        links.iter().for_each(|link| self.first_b[link.b as usize + 2] += 1);
-        add_up(&mut self.first_b);
-        self.order_b.clear();
-        self.order_b.resize(links.len(), 0);
-        for (i, link) in links.iter().enumerate() {
-            let at = &mut self.first_b[link.b as usize + 1];
-            self.order_b[*at as usize] = i as u32;
-            *at += 1;
-        }
+        // The links of a segment start where those of smaller numbers end.
+        self.first_a.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, first)| {
+            let segment = (chunk * CHUNK) as u32;
+            let mut at = links.partition_point(|link| link.a < segment);
+            for (i, first) in first.iter_mut().enumerate() {
+                while links.get(at).is_some_and(|link| link.a < segment + i as u32) {
+                    at += 1;
+                }
+                *first = at as u32;
+            }
+        });
+        group(&ByB(links), points, links.len(), &mut self.first_b, &mut self.order_b);
     }
 
     /// The links of a segment as `a`.
@@ -113,6 +107,15 @@ impl Ends {
 
     pub(super) fn bytes(&self) -> usize {
         4 * (self.first_a.capacity() + self.first_b.capacity() + self.order_b.capacity())
+    }
+}
+
+/// The numbers of links by their second segment.
+struct ByB<'a>(&'a [Link]);
+
+impl Keyed for ByB<'_> {
+    fn each(&self, mut take: impl FnMut(u32, u32)) {
+        self.0.iter().enumerate().for_each(|(i, link)| take(link.b, i as u32));
     }
 }
 

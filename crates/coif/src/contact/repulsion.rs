@@ -6,7 +6,7 @@
 use glam::Vec3;
 
 use super::impulses::{Impulses, Link, Lists, across, make_room, with_friction};
-use super::pairs::Pairs;
+use super::pairs::{Move, Pairs};
 use super::segments::{Segments, closest_points_segment_segment};
 use super::stiction::Stiction;
 use crate::{Error, Result};
@@ -75,6 +75,8 @@ pub struct Repulsion {
     links: Vec<Link>,
     touches: Vec<Touch>,
     impulses: Impulses,
+    /// How segments have moved since their pairs were found; nothing if they have not.
+    moves: Vec<Move>,
 }
 
 /// Two segments that are too near.
@@ -97,6 +99,7 @@ impl Repulsion {
             links: Vec::new(),
             touches: Vec::new(),
             impulses: Impulses::default(),
+            moves: Vec::new(),
         })
     }
 
@@ -108,7 +111,10 @@ impl Repulsion {
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
         let touches = self.touches.capacity() * size_of::<Touch>();
-        touches + 16 * self.links.capacity() + self.found.bytes() + self.impulses.bytes()
+        touches
+            + 16 * (self.links.capacity() + self.moves.capacity())
+            + self.found.bytes()
+            + self.impulses.bytes()
     }
 
     /// Changes velocities so that hairs nearer than the thickness do not come nearer in the next `dt`
@@ -132,38 +138,42 @@ impl Repulsion {
         let settings = &self.settings;
         let inverse_mass = segments.inverse_mass();
         let motion: &[Vec3] = velocity;
+        self.moves.clear();
+        if !pairs.are_for(position) {
+            pairs.moves(position, &mut self.moves);
+        }
+        let moves = &self.moves;
         self.found.fill(pairs.points(), |range, list| {
-            for a in range {
-                for (&b, &apart) in pairs.of(a).iter().zip(pairs.apart(a)) {
-                    let second = b as usize;
-                    // Most pairs are too far apart for what has moved since they were found.
-                    if apart - pairs.approach(position, a, second) >= settings.thickness {
-                        continue;
-                    }
-                    let of = |s: usize| [position[s], position[s + 1]];
-                    let (p, q) = (of(a), of(second));
-                    let closest = closest_points_segment_segment(p, q);
-                    let depth = settings.thickness - closest.distance();
-                    // What is not a number is not near.
-                    let near = depth > 0.0;
-                    if !near || held.is_some_and(|held| held.holds(a as u32, b)) {
-                        continue;
-                    }
-                    let normal = closest
-                        .apart
-                        .try_normalize()
-                        .unwrap_or_else(|| across(p[1] - p[0], q[1] - q[0]));
-                    let link = Link { a: a as u32, b, at: [closest.s, closest.t] };
-                    let lightness: f32 =
-                        link.points().iter().map(|&(p, w)| w * w * inverse_mass[p]).sum();
-                    if lightness > 0.0 {
-                        let speed = link.difference(motion).dot(normal).max(0.0);
-                        let pushed = speed + dt * settings.stiffness * depth * lightness;
-                        let target = pushed.min((settings.share * depth / dt).max(speed));
-                        list.push(Touch { link, normal, target });
-                    }
+            // Most pairs are too far apart for what has moved since they were found.
+            let near = |a: usize, b: usize, apart: f32| {
+                let nearer = moves.get(a).map_or(0.0, |moved| moved.approach(&moves[b]));
+                apart - nearer < settings.thickness
+            };
+            pairs.each_near(range, &[position, motion], near, |a, second| {
+                let b = second as u32;
+                let of = |s: usize| [position[s], position[s + 1]];
+                let (p, q) = (of(a), of(second));
+                let closest = closest_points_segment_segment(p, q);
+                let depth = settings.thickness - closest.distance();
+                // What is not a number is not near.
+                let near = depth > 0.0;
+                if !near || held.is_some_and(|held| held.holds(a as u32, b)) {
+                    return;
                 }
-            }
+                let normal = closest
+                    .apart
+                    .try_normalize()
+                    .unwrap_or_else(|| across(p[1] - p[0], q[1] - q[0]));
+                let link = Link { a: a as u32, b, at: [closest.s, closest.t] };
+                let lightness: f32 =
+                    link.points().iter().map(|&(p, w)| w * w * inverse_mass[p]).sum();
+                if lightness > 0.0 {
+                    let speed = link.difference(motion).dot(normal).max(0.0);
+                    let pushed = speed + dt * settings.stiffness * depth * lightness;
+                    let target = pushed.min((settings.share * depth / dt).max(speed));
+                    list.push(Touch { link, normal, target });
+                }
+            });
         });
         self.touches.clear();
         self.links.clear();

@@ -212,23 +212,21 @@ impl Stiction {
         let mut near = std::mem::take(&mut self.near);
         let (free, make) = (&self.free, self.settings.make);
         near.fill(pairs.points(), |range, list| {
-            for a in range.filter(|&a| free[a] > 0) {
-                for (&b, &apart) in pairs.of(a).iter().zip(pairs.apart(a)) {
-                    let (first, second) = (a as u32, b as usize);
-                    // What is not a number is not near.
-                    let near = apart < make;
-                    if !near || free[second] == 0 || self.holds(first, b) {
-                        continue;
-                    }
-                    let of = |s: usize| [position[s], position[s + 1]];
-                    let closest = closest_points_segment_segment(of(a), of(second));
-                    let distance = closest.distance();
-                    if distance < make {
-                        let link = Link { a: first, b, at: [closest.s, closest.t] };
-                        list.push(Near { link, distance });
-                    }
+            // What is not a number is not near.
+            let near =
+                |a: usize, b: usize, apart: f32| (apart < make) & (free[a] > 0) & (free[b] > 0);
+            pairs.each_near(range, &[position], near, |a, b| {
+                if self.holds(a as u32, b as u32) {
+                    return;
                 }
-            }
+                let of = |s: usize| [position[s], position[s + 1]];
+                let closest = closest_points_segment_segment(of(a), of(b));
+                let distance = closest.distance();
+                if distance < make {
+                    let link = Link { a: a as u32, b: b as u32, at: [closest.s, closest.t] };
+                    list.push(Near { link, distance });
+                }
+            });
         });
         self.near = near;
         self.links.clear();

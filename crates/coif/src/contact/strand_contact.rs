@@ -20,6 +20,10 @@ pub const NAME: &str = "strands";
 /// Rounds of springs in [`StrandContact::apply`].
 const PULLS: u32 = 8;
 
+/// Largest margin, as a share of the distance at which hair touches: with more, most pairs would be there
+/// for nothing where hair is dense.
+const MOST_MARGIN: f32 = 0.33;
+
 /// Parameters of the contact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -30,7 +34,8 @@ pub struct Settings {
     /// Hairs do not pass through each other.
     pub collision: Option<edge_collision::Settings>,
     /// How far (m) hair may move relative to other hair, both together, until pairs are searched for
-    /// anew. More means fewer searches and more pairs: memory grows with the square of all distances.
+    /// anew. More means fewer searches and more pairs: memory grows with the square of all distances. At
+    /// most a third of the distance at which hair touches is used.
     pub margin: f32,
     /// Mass of the hair over that of dry hair: water weighs.
     pub mass_scale: f32,
@@ -136,9 +141,10 @@ impl StrandContact {
         settings.validate()?;
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
+        let distance = make.max(thickness).max(1e-5);
         Ok(Self {
             segments: Segments::new(groom, settings.mass_scale),
-            reach: Reach { distance: make.max(thickness).max(1e-5), margin: settings.margin },
+            reach: Reach { distance, margin: settings.margin.min(MOST_MARGIN * distance) },
             pairs: Pairs::default(),
             stiction: settings.stiction.as_ref().map(Stiction::new).transpose()?,
             repulsion: settings.repulsion.as_ref().map(Repulsion::new).transpose()?,

@@ -2,7 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-use fearless_simd::Simd;
+use fearless_simd::{Level, Simd};
+use glam::Vec3;
 
 /// Floats in a line of the cache: 64 bytes.
 const LINE: usize = 16;
@@ -64,9 +65,29 @@ fearless_simd::kernel!(
     }
 );
 
+/// Asks for one of many vectors, in the same way.
+#[inline(always)]
+pub(crate) fn prefetch_vector(level: Level, vectors: &[Vec3], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(sse2), Some(vector)) = (level.as_sse2(), vectors.get(index)) {
+        fetch_vector(sse2, vector);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (level, vectors, index);
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    #[inline]
+    fn fetch_vector(sse2: Sse2, vector: &Vec3) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(vector).cast());
+    }
+);
+
 #[cfg(test)]
 mod tests {
-    use fearless_simd::{Level, dispatch};
+    use fearless_simd::dispatch;
 
     use super::*;
 
@@ -78,6 +99,7 @@ mod tests {
             assert_eq!(numbers.as_ptr() as usize % 64, 0);
             numbers.fill(1.0);
             dispatch!(Level::new(), simd => prefetch(simd, &numbers));
+            prefetch_vector(Level::new(), &[Vec3::ONE], len);
             assert_eq!(numbers.iter().sum::<f32>(), len as f32);
         }
     }

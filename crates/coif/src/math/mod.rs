@@ -6,6 +6,7 @@ mod conjugate_gradient;
 pub(crate) mod dense;
 mod fit;
 mod frames;
+pub(crate) mod group;
 pub(crate) mod lanes;
 mod morton;
 

@@ -27,9 +27,14 @@ use self::order::Item;
 use self::tree::Tree;
 use super::impulses::make_room;
 use super::segments::{Segments, closest_points_segment_segment, usable};
+use crate::math::cache::prefetch_vector;
+use crate::math::group::{Keyed, group};
 
 /// Points or segments that one task takes.
 const CHUNK: usize = 2048;
+
+/// Pairs that are asked for at once.
+const ASKED: usize = 256;
 
 /// Segments of one strand touch if they are at least this far apart along it: nearer ones are held by
 /// the strand itself.
@@ -45,6 +50,21 @@ pub struct Reach {
     pub distance: f32,
     /// Added to the distance, so that the pairs stay good while hair moves by half of it.
     pub margin: f32,
+}
+
+/// How a segment has moved: its ends as far from the mean (m) as `beside`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Move {
+    mean: Vec3,
+    beside: f32,
+}
+
+impl Move {
+    /// By how much (m) two segments can have come nearer, at most.
+    #[inline]
+    pub(super) fn approach(&self, other: &Self) -> f32 {
+        self.mean.distance(other.mean) + self.beside + other.beside
+    }
 }
 
 /// Finds pairs and keeps them.
@@ -135,18 +155,65 @@ impl Pairs {
         &self.apart[self.first[segment] as usize..self.first[segment + 1] as usize]
     }
 
+    /// Calls `work` with those pairs of the segments `range` that are `near`, which gets both segments and
+    /// how far apart they were. In order, but a few hundred are asked for before any is worked on, and the
+    /// ends of their second segments in `vectors` are fetched: so memory that is far away comes for many
+    /// at once.
+    #[inline]
+    pub(super) fn each_near(
+        &self,
+        range: std::ops::Range<usize>,
+        vectors: &[&[Vec3]],
+        near: impl Fn(usize, usize, f32) -> bool,
+        mut work: impl FnMut(usize, usize),
+    ) {
+        let level = self.level;
+        let mut work_on = |kept: &[(u32, u32)]| {
+            for x in vectors {
+                for &(_, b) in kept {
+                    prefetch_vector(level, x, b as usize);
+                    prefetch_vector(level, x, b as usize + 1);
+                }
+            }
+            kept.iter().for_each(|&(a, b)| work(a as usize, b as usize));
+        };
+        let mut kept = [(0u32, 0u32); 2 * ASKED];
+        let mut count = 0;
+        for a in range {
+            let lists = self.of(a).chunks(ASKED).zip(self.apart(a).chunks(ASKED));
+            for (others, apart) in lists {
+                for (&b, &apart) in others.iter().zip(apart) {
+                    kept[count] = (a as u32, b);
+                    count += usize::from(near(a, b as usize, apart));
+                }
+                if count >= ASKED {
+                    work_on(&kept[..count]);
+                    count = 0;
+                }
+            }
+        }
+        work_on(&kept[..count]);
+    }
+
     /// Whether the points were there when pairs were asked for.
     pub(super) fn are_for(&self, position: &[Vec3]) -> bool {
         self.start == position
     }
 
-    /// By how much (m) two segments can have come nearer since, with points that are at `now`.
-    #[inline]
-    pub(super) fn approach(&self, now: &[Vec3], a: usize, b: usize) -> f32 {
-        let moved = |p: usize| now[p] - self.start[p];
-        let (a, b) = ([moved(a), moved(a + 1)], [moved(b), moved(b + 1)]);
-        let way2 = |x: Vec3| x.distance_squared(b[0]).max(x.distance_squared(b[1]));
-        way2(a[0]).max(way2(a[1])).sqrt()
+    /// How the segments have moved since, with points that are at `now`.
+    pub(super) fn moves(&self, now: &[Vec3], moves: &mut Vec<Move>) {
+        let segments = self.start.len().min(now.len()).saturating_sub(1);
+        moves.resize(segments, Move::default());
+        let start = &self.start;
+        moves.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, moves)| {
+            let first = chunk * CHUNK;
+            let mut before = now[first] - start[first];
+            for (i, to) in moves.iter_mut().enumerate() {
+                let after = now[first + i + 1] - start[first + i + 1];
+                *to = Move { mean: before.midpoint(after), beside: 0.5 * before.distance(after) };
+                before = after;
+            }
+        });
     }
 
     /// How many points the pairs are for.
@@ -281,36 +348,28 @@ impl Pairs {
 
     /// Brings the pairs into the order of the segments.
     fn collect(&mut self, points: usize) {
-        let first = &mut self.first;
-        first.clear();
-        first.resize(points + 2, 0);
-        let (chunks, order) = (&self.chunks, &self.tree.segment);
-        for_each_pair(chunks, order, |a, _| first[a as usize + 2] += 1);
-        for p in 2..first.len() {
-            first[p] += first[p - 1];
-        }
-        let count = first[first.len() - 1] as usize;
-        self.other.clear();
-        make_room(&mut self.other, count);
-        self.other.resize(count, 0);
-        let other = &mut self.other;
-        for_each_pair(chunks, order, |a, b| {
-            let at = &mut first[a as usize + 1];
-            other[*at as usize] = b;
-            *at += 1;
-        });
-        first.pop();
+        let all = AllFound { chunks: &self.chunks, order: &self.tree.segment };
+        let count = self.chunks.iter().map(|found| found.others.len()).sum();
+        group(&all, points, count, &mut self.first, &mut self.other);
         sort_lists(&self.first, &mut self.other);
     }
 }
 
-/// Goes through all pairs, the lower number first, in the order in which they were found.
-fn for_each_pair(chunks: &[Found], order: &[u32], mut work: impl FnMut(u32, u32)) {
-    for (found, order) in chunks.iter().zip(order.chunks(CHUNK)) {
-        let mut others = found.others.iter();
-        for (&own, &count) in order.iter().zip(&found.counts) {
-            for &other in others.by_ref().take(usize::from(count)) {
-                work(own.min(other), own.max(other));
+/// All pairs in the order in which they were found.
+struct AllFound<'a> {
+    chunks: &'a [Found],
+    order: &'a [u32],
+}
+
+impl Keyed for AllFound<'_> {
+    /// The lower number is the key.
+    fn each(&self, mut take: impl FnMut(u32, u32)) {
+        for (found, order) in self.chunks.iter().zip(self.order.chunks(CHUNK)) {
+            let mut others = found.others.iter();
+            for (&own, &count) in order.iter().zip(&found.counts) {
+                for &other in others.by_ref().take(usize::from(count)) {
+                    take(own.min(other), own.max(other));
+                }
             }
         }
     }

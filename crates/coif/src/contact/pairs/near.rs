@@ -97,6 +97,8 @@ impl Room {
 struct Nearest {
     found: [(f32, u32); MOST_FOUND],
     count: usize,
+    /// Where the farthest is, once there is no room.
+    farthest: usize,
     dropped: u64,
 }
 
@@ -106,18 +108,25 @@ impl Nearest {
         if self.count < MOST_FOUND {
             self.found[self.count] = (distance2, sorted);
             self.count += 1;
+            if self.count == MOST_FOUND {
+                self.find_farthest();
+            }
             return;
         }
         // Put it in the place of the farthest.
         self.dropped += 1;
-        let mut farthest = 0;
-        for (i, found) in self.found.iter().enumerate() {
-            if *found > self.found[farthest] {
-                farthest = i;
-            }
+        if (distance2, sorted) < self.found[self.farthest] {
+            self.found[self.farthest] = (distance2, sorted);
+            self.find_farthest();
         }
-        if (distance2, sorted) < self.found[farthest] {
-            self.found[farthest] = (distance2, sorted);
+    }
+
+    fn find_farthest(&mut self) {
+        self.farthest = 0;
+        for (i, found) in self.found.iter().enumerate() {
+            if *found > self.found[self.farthest] {
+                self.farthest = i;
+            }
         }
     }
 }
@@ -136,7 +145,7 @@ pub(super) fn look<S: Simd>(
     to.counts.clear();
     to.others.clear();
     let reach = reach.distance + reach.margin;
-    let mut nearest = Nearest { found: [(0.0, 0); MOST_FOUND], count: 0, dropped: 0 };
+    let mut nearest = Nearest { found: [(0.0, 0); MOST_FOUND], count: 0, farthest: 0, dropped: 0 };
     let Found { counts, others, room, dropped } = to;
     let Room { for_group, for_eight, bits, near, distances } = room;
     for group in range.start / GROUP..range.end.div_ceil(GROUP) {

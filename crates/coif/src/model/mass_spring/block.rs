@@ -100,8 +100,8 @@ pub(super) struct Block {
     pub(super) room: super::collide::Room,
     /// Particles left inside the body.
     pub(super) unresolved: u32,
-    /// Parts per second that its fastest particle asks for.
-    pub(super) asks: f32,
+    /// Parts per second that the fastest particle of each strand asks for.
+    pub(super) asks: [f32; LANES],
     /// Lanes that were broken at the end of the last step.
     pub(super) broken: u16,
 }
@@ -142,7 +142,7 @@ impl Block {
             touched: Vec::with_capacity(rows * LANES),
             room: super::collide::Room::new(rows),
             unresolved: 0,
-            asks: 0.0,
+            asks: [0.0; LANES],
             broken: 0,
         };
         for l in 0..LANES {

@@ -93,7 +93,8 @@ pub struct Settings {
     pub ends: Ends,
     /// How tips that are held move besides.
     pub far_end: FarEnd,
-    /// What may be left of the right-hand side when hairs that touch are solved for, as a share of it.
+    /// What may be left of the right-hand side when hairs that touch are solved for, as a share of it. A
+    /// thousandth is far below what hair does to hair; each tenth of it takes half as long again.
     pub tolerance: f32,
     /// Most iterations of that.
     pub most_iterations: u32,
@@ -111,7 +112,7 @@ impl Default for Settings {
             shortest_part: 2e-4,
             ends: Ends::Root,
             far_end: FarEnd::default(),
-            tolerance: 1e-4,
+            tolerance: 1e-3,
             most_iterations: 50,
         }
     }
@@ -194,6 +195,8 @@ pub struct MassSpring {
     /// Colliders of all parts of the present step, part after part.
     solids: Vec<Solid>,
     samples: SampleRows,
+    /// Parts per second that strands ask for.
+    rates: Vec<f32>,
     /// Time since the start (s), for the far end.
     clock: f64,
 }
@@ -254,6 +257,7 @@ impl MassSpring {
             coupling: None,
             solids: Vec::new(),
             samples: SampleRows::default(),
+            rates: Vec::new(),
             clock: 0.0,
         };
         model.reset(&vec![RigidTransform::IDENTITY; groom.strands.strand_count()]);
@@ -510,7 +514,7 @@ impl MassSpring {
             }
             block.asks = substeps::fastest(block, env.dt);
         });
-        substeps::parts(blocks, env.dt, &self.settings)
+        substeps::parts(blocks, env.dt, &self.settings, &mut self.rates)
     }
 
     /// Puts strands that broke back on their rest shape, and reports in the order of the blocks.

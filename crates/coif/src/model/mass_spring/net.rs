@@ -6,6 +6,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::contact::ContactSpring;
+use crate::math::group::{Keyed, group};
 
 /// Points or springs that one task takes at least.
 const LEAST: usize = 1024;
@@ -86,27 +87,9 @@ impl Net {
     /// Takes over which points the springs tie: lists the ends of springs at every point, in the order
     /// of the springs. A spring between points that are not there is tied to nothing.
     pub(super) fn tie(&mut self, springs: &[ContactSpring]) {
-        let points = self.sum.len();
-        self.first.fill(0);
-        for point in springs.iter().flat_map(|s| s.points).map(|p| p as usize) {
-            if point < points {
-                self.first[point + 1] += 1;
-            }
-        }
-        for i in 1..self.first.len() {
-            self.first[i] += self.first[i - 1];
-        }
-        self.ends.resize(4 * springs.len(), 0);
-        for (i, point) in springs.iter().flat_map(|s| s.points).enumerate() {
-            if (point as usize) < points {
-                let at = &mut self.first[point as usize];
-                self.ends[*at as usize] = i as u32;
-                *at += 1;
-            }
-        }
-        // Filling has moved every start to the next one's.
-        self.first.copy_within(..points, 1);
-        self.first[0] = 0;
+        let ends = Tied { springs, points: self.sum.len() as u32 };
+        let count = ends.count();
+        group(&ends, self.sum.len(), count, &mut self.first, &mut self.ends);
         self.end_g.resize(self.ends.len(), Vec3::ZERO);
         self.rate.resize(springs.len(), 0.0);
     }
@@ -166,6 +149,29 @@ impl Net {
                 *sum += end_g[end] * rate[ends[end] as usize / 4];
             }
         });
+    }
+}
+
+/// The ends of springs by the points that they tie.
+struct Tied<'a> {
+    springs: &'a [ContactSpring],
+    points: u32,
+}
+
+impl Tied<'_> {
+    fn count(&self) -> usize {
+        let mut count = 0;
+        self.each(|_, _| count += 1);
+        count
+    }
+}
+
+impl Keyed for Tied<'_> {
+    fn each(&self, mut take: impl FnMut(u32, u32)) {
+        let ends = self.springs.iter().flat_map(|s| s.points).enumerate();
+        for (end, point) in ends.filter(|&(_, point)| point < self.points) {
+            take(point, end as u32);
+        }
     }
 }
 

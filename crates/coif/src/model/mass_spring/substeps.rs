@@ -5,6 +5,7 @@ use glam::Vec3;
 
 use super::Settings;
 use super::block::Block;
+use crate::math::LANES;
 use crate::math::lanes::lane;
 
 /// Largest angle (rad) by which a segment may turn in one part, or share of its length by which it may
@@ -14,18 +15,30 @@ const MOST_TURN: f32 = 0.3;
 /// Most segments that a particle may go past in one part, relative to its root.
 const MOST_SEGMENTS: f32 = 2.0;
 
-/// The number of parts for a step of `dt` seconds.
-pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings) -> u32 {
-    let rate = blocks.iter().map(|b| b.asks).fold(0.0, f32::max);
+/// Strands of which one may ask for more parts than there are: in a full head some hair always snaps,
+/// and the strain limit holds it. More of them would show.
+const STRANDS_PER_HASTY: usize = 1000;
+
+/// The number of parts for a step of `dt` seconds; `rates` is room for what strands ask for.
+pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings, rates: &mut Vec<f32>) -> u32 {
+    rates.clear();
+    rates.extend(blocks.iter().flat_map(|b| &b.asks[..b.lanes]));
+    let rate = match rates.len() {
+        0 => 0.0,
+        strands => {
+            let hasty = strands / STRANDS_PER_HASTY;
+            *rates.select_nth_unstable_by(hasty, |a, b| b.total_cmp(a)).1
+        }
+    };
     let wanted = (dt / settings.longest_part).max(dt * rate).ceil().max(1.0);
     let most = (dt / settings.shortest_part).floor().max(1.0);
     // The longest part is kept even where the shortest is longer than that.
     wanted.min(most.max((dt / settings.longest_part).ceil())) as u32
 }
 
-/// Parts per second that the fastest particle of a block asks for.
-pub(super) fn fastest(block: &Block, dt: f32) -> f32 {
-    let mut rate = 0.0f32;
+/// Parts per second that the fastest particle of each strand of a block asks for.
+pub(super) fn fastest(block: &Block, dt: f32) -> [f32; LANES] {
+    let mut rates = [0.0; LANES];
     for l in 0..block.lanes {
         let goes = block.root[1][l].point(block.root_rest[l]);
         let root = (goes - block.origin[l]) / dt;
@@ -43,8 +56,8 @@ pub(super) fn fastest(block: &Block, dt: f32) -> f32 {
             .max(turn2.sqrt() / (MOST_TURN * shortest))
             .max(turn / MOST_TURN);
         if asks.is_finite() {
-            rate = rate.max(asks);
+            rates[l] = asks;
         }
     }
-    rate
+    rates
 }
