@@ -44,6 +44,40 @@ fn inspect_knows_every_kind() {
     assert_eq!(kind("run")["frames"], 2);
 }
 
+/// A bundle over a triangle with two layers, 10 by 10 by 20 (units).
+const HAIR_MESH: &str = "\
+v 0 0 0\nv 0 0 10\nv 10 0 0\nv 0 10 0\nv 0 10 10\nv 10 10 0\nv 0 20 0\nv 0 20 10\nv 10 20 0
+g roots\nf 1 2 3
+g sides\nf 1 2 5 4\nf 2 3 6 5\nf 3 1 4 6\nf 4 5 8 7\nf 5 6 9 8\nf 6 4 7 9
+g tips\nf 7 8 9\n";
+
+#[test]
+fn hair_meshes_are_inspected_and_converted() {
+    let folder = Folder::new();
+    folder.write("mesh.obj", HAIR_MESH);
+    folder.ok(&["convert", "mesh.obj", "metres.obj", "--scale", "0.01"]);
+    // Centimetres are recognised by the size, or said.
+    for name in ["mesh.obj", "metres.obj"] {
+        let found = folder.json(&["inspect", name]);
+        assert_eq!(found["kind"], "hair-mesh");
+        assert_eq!(found["points"], 9);
+        let counts = &found["hair_mesh"];
+        assert_eq!((&counts["columns"], &counts["bundles"]), (&3.into(), &1.into()));
+        assert_eq!((&counts["prisms"], &counts["layers_max"]), (&2.into(), &2.into()));
+        assert_eq!((&counts["external_vertices"], &counts["seams"]), (&9.into(), &0.into()));
+        let height = found["bounds_m"]["max"][1].as_f64().expect("a number");
+        assert!((height - 0.2).abs() < 1e-6, "{name}: {height}");
+    }
+    assert!(folder.ok(&["inspect", "metres.obj"]).contains("bundles"));
+    // A volume has no strands to write, and a folded one is named.
+    let error = folder.fails(&["convert", "mesh.obj", "out.hair"]);
+    assert!(error.contains("not made of strands") && error.contains("hint:"), "{error}");
+    assert!(!folder.path("out.hair").exists());
+    folder.write("folded.obj", HAIR_MESH.replace("v 0 20 0", "v 40 5 40"));
+    let error = folder.fails(&["inspect", "folded.obj"]);
+    assert!(error.contains("folded.obj") && error.contains("layer 1"), "{error}");
+}
+
 #[test]
 fn hair_to_obj_and_back_keeps_the_points() {
     let folder = Folder::new();

@@ -263,10 +263,15 @@ fn seams_hold_open_and_close_again() {
     };
     let light = (0..60).map(|_| pull(&mut hair, sign * 2.0)).max().unwrap_or(0);
     assert_eq!(light, 0, "a light pull opens the seam");
+    // A load between the two opens nothing, but keeps open what is open: hysteresis.
+    let medium = (0..60).map(|_| pull(&mut hair, sign * 4.0)).max().unwrap_or(0);
+    assert_eq!(medium, 0, "a medium pull opens the seam");
     let strong = (0..60).map(|_| pull(&mut hair, sign * 60.0)).max().unwrap_or(0);
     println!("{strong} stitches open under load");
     assert!(strong > 8);
-    // A load between the two keeps open what is open: hysteresis.
+    let kept = (0..90).map(|_| pull(&mut hair, sign * 4.0)).last().unwrap_or(0);
+    println!("{kept} stitches are kept open by a load that opens none");
+    assert!(kept > 0);
     let mut left = 0;
     for _ in 0..300 {
         left = step(&mut hair, n, RigidTransform::IDENTITY, DT, Vec3::ZERO, &[]).open;

@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use coif::groom::HairMesh;
+use coif::grow::hair_mesh::Binding;
 use coif::model::hair_mesh::plain::PlainMesh;
 use coif::model::hair_mesh::{MeshDynamics, MeshTimes, Settings};
 use coif::simulation::{World, hash_positions};
+use coif_scene::{Scene, build, builtin};
 use glam::{Quat, Vec3};
 
 use super::{Benchmark, Detail, Row, Setting, bandwidth, seconds};
@@ -69,7 +71,53 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
         });
         rows.push(row);
     }
+    if setting.wants(STRANDS) {
+        rows.push(with_threads(1, || strands(setting))?);
+    }
     Ok(rows)
+}
+
+/// The row of laying hair into a mesh.
+const STRANDS: &str = "strands-10k";
+
+/// Lays 10,000 strands along their places in a mesh that has moved, each segment with its length. The
+/// reference only copies their points.
+fn strands(setting: &Setting) -> Result<Row, Failure> {
+    let scene = "hair-mesh-shoulder";
+    let text = builtin::text(scene).unwrap_or_default();
+    let scene = Scene::from_toml(text, scene, &["groom.strands=10000".into()])?;
+    let groom = build(&scene, std::path::Path::new("."))?.groom;
+    let mesh = groom.hair_mesh.clone().unwrap_or_default();
+    let mut binding = Binding::new(&mesh, &groom.strands)?;
+    // Sway, so that the mesh is stretched on one side and shrunk on the other.
+    let sway = |p: &Vec3| Quat::from_rotation_z(2.0 * (0.1 - p.y).max(0.0)) * *p;
+    let moved: Vec<Vec3> = mesh.positions().iter().map(sway).collect();
+    let still = vec![Vec3::ZERO; moved.len()];
+    let n = groom.strands.point_count();
+    let mut out = vec![Vec3::ZERO; n];
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..=setting.repetitions() {
+        let copied = seconds(|| out.copy_from_slice(groom.strands.positions()));
+        let laid = seconds(|| {
+            binding.update(&moved, &still);
+            binding.positions(&mut out);
+        });
+        best = [best[0].min(laid), best[1].min(copied)];
+    }
+    // A place, a length and a position.
+    let bytes = 68.0;
+    Ok(Row {
+        name: STRANDS.into(),
+        strands: groom.strands.strand_count(),
+        particles: n,
+        threads: 1,
+        ns_per_particle_step: best[0] * 1e9 / n as f64,
+        ms_per_frame: best[0] * 1e3,
+        reference_ratio: best[1] / best[0],
+        reference: "a copy of the points",
+        memory_limit_ns: Some(bytes / bandwidth::measure(1)? * 1e9),
+        state_hash: format!("{:016x}", hash_positions(&out)),
+    })
 }
 
 /// The meshes to measure, smallest first.
@@ -137,9 +185,9 @@ fn measure(
         }
     }
     let positions: Vec<Vec3> = hair.positions().iter().map(|&p| p.into()).collect();
-    // What must move per iteration is the matrix, read twice: for the product and the preconditioner.
+    // What must move per iteration is the matrix, read once; it is written and factored before.
     let mean = f64::from(iterations) / f64::from(count.max(1));
-    let bytes = hair.matrix_bytes() as f64 / n as f64 * (2.0 * mean + 2.0);
+    let bytes = hair.matrix_bytes() as f64 / n as f64 * (mean + 2.0);
     let row = Row {
         name: name.into(),
         strands: 0,

@@ -38,7 +38,7 @@ impl Cut {
     fn length(self) -> f32 {
         match self {
             Self::Short => 0.065,
-            Self::Shoulder => 0.275,
+            Self::Shoulder => 0.25,
             Self::Long => 0.43,
         }
     }
@@ -52,7 +52,14 @@ const TOP: f32 = 0.115;
 const EARLY: f32 = 1.35;
 
 /// Rounds of opening folds: near the roots, and where tracks come close to each other.
-const UNTANGLING: usize = 1000;
+const UNTANGLING: usize = 400;
+
+/// How open the corners of prisms are made before that, as far as it can be had: volume over the product
+/// of edges. Slivers come to rest turned over after they were shaken.
+const OPEN: f32 = 0.12;
+
+/// Rounds of that.
+const OPENING: usize = 60;
 
 /// How low the ground of short hair goes (m), before its length.
 const SHORT_END: f32 = -0.02;
@@ -102,7 +109,7 @@ pub fn built_in(
         .map(|&(parting, around)| {
             let on_scalp = scalp.track(parting, around);
             let to_line: f32 = on_scalp.windows(2).map(|w| w[0].distance(w[1])).sum();
-            (Track::new(figure, cut, on_scalp, end), to_line)
+            (Track::new(figure, cut, on_scalp, around, end), to_line)
         })
         .collect();
     let lines: Vec<Vec<Vec3>> = plan
@@ -110,6 +117,7 @@ pub fn built_in(
         .par_iter()
         .map(|spot| {
             let (track, to_line) = &tracks[spot.step];
+            let beside_face = lowness(plan.tracks[spot.step].1);
             let start = to_line * spot.outwards;
             let root = track.at(start, 0.0);
             let whole = match cut {
@@ -119,7 +127,10 @@ pub fn built_in(
             (0..spot.vertices)
                 .map(|k| {
                     let along = whole * (k as f32 / layout.layers as f32).powf(EARLY);
-                    track.at(start + along, height(cut, spot.outwards, root, along, whole))
+                    track.at(
+                        start + along,
+                        beside_face * height(cut, spot.outwards, root, along, whole),
+                    )
                 })
                 .collect()
         })
@@ -137,9 +148,14 @@ pub fn built_in(
         keep_out(figure, &solids, &mut line, 1);
         if line[1].is_finite() { line[1] } else { p }
     };
+    let laid_out = whole.clone();
+    whole.open_to(OPEN, OPENING, keep);
     if whole.untangle(UNTANGLING, keep) > 0 {
-        // Better a vertex that grazes the body than a fold.
-        whole.untangle(UNTANGLING, |p| p);
+        // Better slivers than a fold, and better a vertex that grazes the body.
+        whole = laid_out;
+        if whole.untangle(UNTANGLING, keep) > 0 {
+            whole.untangle(UNTANGLING, |p| p);
+        }
     }
     if !seams {
         return Some(whole);
@@ -156,13 +172,19 @@ fn height(cut: Cut, outwards: f32, root: Vec3, along: f32, whole: f32) -> f32 {
     match cut {
         Cut::Short => {
             let top = smoothstep(0.03, 0.105, root.y);
-            (0.006 + 0.012 * top) * rise(0.012) + (0.10 + 0.06 * top) * along
+            (0.005 + 0.007 * top) * rise(0.012) + (0.07 + 0.06 * top) * along
         }
         Cut::Shoulder | Cut::Long => {
-            let ends = 1.0 - 0.45 * smoothstep(0.5, 1.0, along / whole);
-            (INNER + VOLUME * (1.0 - outwards)) * rise(0.012 + 0.014 * (1.0 - outwards)) * ends
+            let ends = 1.0 - 0.3 * smoothstep(0.5, 1.0, along / whole);
+            (INNER + VOLUME * (1.0 - outwards)) * rise(0.006 + 0.018 * (1.0 - outwards)) * ends
         }
     }
+}
+
+/// What is left of the height of hair that goes around the head at `around`: hair beside the face lies
+/// close, so that it frames the face and does not hang in front of it.
+fn lowness(around: f32) -> f32 {
+    0.5 + 0.5 * smoothstep(0.0, 0.22, around.min(1.0 - around))
 }
 
 /// The first level on which locks may part: a third of the way.
@@ -242,8 +264,22 @@ pub fn filled(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use coif::groom::hair_mesh::tetrahedron_volume;
+
     use crate::bust::Bust;
     use crate::figure;
+
+    /// The smallest corner of a prism, over the mean of its corners.
+    fn narrowest(mesh: &HairMesh) -> f32 {
+        let at = |v: u32| mesh.positions()[v as usize];
+        let shares = mesh.prisms().map(|prism| {
+            let volumes: Vec<f32> =
+                prism.corner_tetrahedra().map(|t| tetrahedron_volume(t.map(at))).collect();
+            let mean = volumes.iter().sum::<f32>() / volumes.len() as f32;
+            volumes.iter().fold(f32::INFINITY, |least, v| least.min(v / mean))
+        });
+        shares.fold(f32::INFINITY, f32::min)
+    }
 
     const ALL: [Cut; 3] = [Cut::Short, Cut::Shoulder, Cut::Long];
 
@@ -261,8 +297,9 @@ mod tests {
                     assert!(triangles > 0 && triangles < mesh.bundles.len(), "{what}");
                     assert_eq!(mesh.seams.is_empty(), !seams);
                     if !seams {
-                        println!("{what}: {} vertices", mesh.vertex_count());
-                        counts.push(mesh.vertex_count());
+                        let vertices = mesh.vertex_count();
+                        println!("{what}: {vertices} vertices, narrowest {:.3}", narrowest(&mesh));
+                        counts.push(vertices);
                     }
                 }
             }

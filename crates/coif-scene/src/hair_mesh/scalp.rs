@@ -4,6 +4,7 @@ use coif::body::TriangleMesh;
 use glam::{Quat, Vec3};
 
 use crate::figure::Figure;
+use crate::implicit::smoothstep;
 use crate::style::grow::{CROWN, PARTING};
 
 /// Middle of the built-in bust's scalp (m): what the places below are measured from.
@@ -12,8 +13,16 @@ const BUST_MIDDLE: Vec3 = Vec3::new(0.0, 0.029, -0.010);
 /// Half the width of the bust's scalp (m).
 const BUST_HALF_WIDTH: f32 = 0.0756;
 
-/// Angle from the face at which the rings of parted hair begin (radians): the temple.
-const TEMPLE: f32 = 0.86;
+/// Angle from the face at which the rings of parted hair begin (radians): in front of the ear. Less, and
+/// hair grows from the forehead over the face.
+const TEMPLE: f32 = 1.1;
+
+/// How much lower than the middle of the head tracks aim, as a slope: at the temple, and at the back.
+const AIM: [f32; 2] = [0.1, 1.2];
+
+/// How far a track at the front goes up on its way to the temple, as a slope: over the corner of the
+/// forehead, where the hair line is.
+const ARCH: f32 = 0.32;
 
 /// Density of hair at which the outermost ring lies: a little outside of what one sees as hair line.
 const LINE: f32 = 0.15;
@@ -62,23 +71,26 @@ impl<'a> Scalp<'a> {
         let front = Vec3::new(PARTING, 0.080, 0.078);
         let from = turned(direction(front), direction(CROWN), parting);
         let angle = TEMPLE + (std::f32::consts::TAU - 2.0 * TEMPLE) * around;
-        let down = Vec3::new(angle.sin(), -1.2, angle.cos()).normalize_or(Vec3::NEG_Y);
-        let line = self.hair_line(from, down);
-        (0..=POINTS)
-            .map(|i| turned(from, down, line * i as f32 / POINTS as f32))
-            .map(|direction| self.surface(direction))
-            .collect()
+        let back = smoothstep(0.0, 0.42, around.min(1.0 - around));
+        let aim = AIM[0] + (AIM[1] - AIM[0]) * back;
+        let down = Vec3::new(angle.sin(), -aim, angle.cos()).normalize_or(Vec3::NEG_Y);
+        let arch = ARCH * (1.0 - back);
+        let way = |t: f32| {
+            let up = arch * (std::f32::consts::PI * t).sin();
+            self.surface((turned(from, down, t) + Vec3::Y * up).normalize_or(down))
+        };
+        let line = self.hair_line(way);
+        (0..=POINTS).map(|i| way(line * i as f32 / POINTS as f32)).collect()
     }
 
-    /// How far from one direction to another hair grows, 0..1.
-    fn hair_line(&self, from: Vec3, to: Vec3) -> f32 {
+    /// How far along a way over the skin hair grows, 0..1.
+    fn hair_line(&self, way: impl Fn(f32) -> Vec3) -> f32 {
         const SAMPLES: usize = 48;
-        let grows = |t: f32| self.figure.hair_density(self.surface(turned(from, to, t))) > LINE;
-        // Look for the first bare place beyond the first hairy one.
+        let grows = |t: f32| self.figure.hair_density(way(t)) > LINE;
+        // Look for the last hairy place; bare ones before it have no hair anyway.
         let at = |i: usize| i as f32 / SAMPLES as f32;
-        let first = (0..=SAMPLES).find(|&i| grows(at(i))).unwrap_or(0);
-        let bare = (first..=SAMPLES).find(|&i| !grows(at(i))).unwrap_or(SAMPLES);
-        let (mut hairy, mut bare) = (at(bare.saturating_sub(1)), at(bare));
+        let last = (0..=SAMPLES).rev().find(|&i| grows(at(i))).unwrap_or(0);
+        let (mut hairy, mut bare) = (at(last), at((last + 1).min(SAMPLES)));
         for _ in 0..12 {
             let half = 0.5 * (hairy + bare);
             if grows(half) { hairy = half } else { bare = half }

@@ -24,6 +24,12 @@ const SOFT: f32 = 0.010;
 /// The vertical line that hair below the ears lies around (m, x and z).
 const AXIS: Vec3 = Vec3::new(0.0, 0.0, -0.030);
 
+/// Half of the width that long hair has on the back (m): less, and its bundles are squeezed together.
+const BACK_HALF_WIDTH: f32 = 0.105;
+
+/// How far in front the hair beside the face hangs (m, z): farther, and it lies over the cheeks.
+const BESIDE: f32 = 0.012;
+
 /// A line over the ground, with the way up from it.
 pub(super) struct Track {
     points: Vec<Vec3>,
@@ -34,15 +40,21 @@ pub(super) struct Track {
 
 impl Track {
     /// Goes on from `scalp`, the points on the skin from the parting outwards, until the hair ends at the
-    /// height `end` (m).
-    pub(super) fn new(figure: &dyn Figure, cut: Cut, scalp: Vec<Vec3>, end: f32) -> Self {
+    /// height `end` (m). `around` says how far around the head it is.
+    pub(super) fn new(
+        figure: &dyn Figure,
+        cut: Cut,
+        scalp: Vec<Vec3>,
+        around: f32,
+        end: f32,
+    ) -> Self {
         let mut points = scalp;
         if points.len() >= 2 {
             let last = points[points.len() - 1];
             let mut way = (last - points[points.len() - 2]).normalize_or(Vec3::NEG_Y);
             let mut p = last;
             for _ in 0..(LONGEST / STEP) as usize {
-                way = next_way(figure, cut, p, way);
+                way = next_way(figure, cut, around, p, way);
                 p += way * STEP;
                 points.push(p);
                 if p.y < end {
@@ -85,20 +97,22 @@ impl Track {
 }
 
 /// The direction in which a track goes on below the hair line.
-fn next_way(figure: &dyn Figure, cut: Cut, p: Vec3, way: Vec3) -> Vec3 {
+fn next_way(figure: &dyn Figure, cut: Cut, around: f32, p: Vec3, way: Vec3) -> Vec3 {
     let radial = Vec3::new(p.x - AXIS.x, 0.0, p.z - AXIS.z);
     let wanted = match cut {
-        // All around the neck, turning in at the ends.
+        // All around the neck, turning in at the ends; beside the face, not over it.
         Cut::Short | Cut::Shoulder => {
             let inwards = 5.0 * (radial.length() - 0.075).max(0.0) * smoothstep(-0.02, -0.10, p.y);
-            Vec3::NEG_Y - radial.normalize_or_zero() * inwards
+            let back = 1.1 * smoothstep(BESIDE, BESIDE + 0.03, p.z) * smoothstep(0.08, 0.03, p.y);
+            Vec3::NEG_Y - radial.normalize_or_zero() * inwards - Vec3::Z * back
         }
-        // Behind the shoulders and down the back.
+        // Behind the shoulders and down the back, every track in a place of its own.
         Cut::Long => {
             let below = smoothstep(0.07, -0.02, p.y);
             let back = 1.3 * below * smoothstep(-0.125, -0.05, p.z);
-            let aside = smoothstep(0.09, 0.16, p.x.abs()) * p.x.signum();
-            Vec3::NEG_Y + Vec3::new(-0.5 * aside * below, 0.0, -back)
+            let place = BACK_HALF_WIDTH * (1.0 - 2.0 * around);
+            let aside = ((place - p.x) / 0.08).clamp(-0.6, 0.6) * smoothstep(0.0, -0.08, p.y);
+            Vec3::NEG_Y + Vec3::new(aside, 0.0, -back)
         }
     };
     // Turn towards it within a few centimetres.
@@ -123,7 +137,10 @@ fn slid(way: Vec3, distance: f32, soft: f32, normal: impl Fn() -> Vec3) -> Vec3 
 fn up_from(figure: &dyn Figure, p: Vec3) -> Vec3 {
     let hull = |q: Vec3| figure.hull(q);
     let aside = Vec3::new(p.x - AXIS.x, 0.0, p.z - AXIS.z).normalize_or(Vec3::NEG_Z);
-    aside.lerp(gradient(&hull, p), smoothstep(-0.03, 0.06, p.y)).normalize_or(aside)
+    let mut up = aside.lerp(gradient(&hull, p), smoothstep(-0.03, 0.06, p.y));
+    // Beside the face hair stands off to the side, not to the front.
+    up.z -= up.z.max(0.0) * 0.75 * smoothstep(0.10, 0.05, p.y);
+    up.normalize_or(aside)
 }
 
 /// How far up the ground has to go to be free of the body (m).

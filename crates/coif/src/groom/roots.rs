@@ -18,6 +18,19 @@ pub struct RootBinding {
     pub offset: Vec3,
 }
 
+impl RootBinding {
+    /// Binds a root (m) to the nearest point of a mesh, which `search` looks for.
+    pub(super) fn nearest(mesh: &TriangleMesh, search: &ClosestTriangle<'_>, root: Vec3) -> Self {
+        let hit = search.closest(root);
+        Self {
+            triangle: hit.triangle as u32,
+            barycentric: hit.barycentric,
+            rest_frame: mesh.triangle_frame(hit.triangle),
+            offset: root - hit.point,
+        }
+    }
+}
+
 impl Groom {
     /// Binds every root to the closest triangle of the body in its rest shape.
     ///
@@ -32,14 +45,9 @@ impl Groom {
             if !root.is_finite() {
                 return Err(Error::NotFinite { strand: s, point: 0, what: "position" });
             }
-            let hit = search.closest(root);
-            farthest = farthest.max(hit.point.distance(root));
-            roots.push(RootBinding {
-                triangle: hit.triangle as u32,
-                barycentric: hit.barycentric,
-                rest_frame: mesh.triangle_frame(hit.triangle),
-                offset: root - hit.point,
-            });
+            let bound = RootBinding::nearest(mesh, &search, root);
+            farthest = farthest.max(bound.offset.length());
+            roots.push(bound);
         }
         self.roots = roots;
         Ok(farthest)

@@ -132,14 +132,9 @@ impl HairMesh {
             if !root.is_finite() {
                 return Err(wrong(format!("column {c}, level 0"), "is not finite"));
             }
-            let hit = search.closest(root);
-            farthest = farthest.max(hit.point.distance(root));
-            roots.push(RootBinding {
-                triangle: hit.triangle as u32,
-                barycentric: hit.barycentric,
-                rest_frame: mesh.triangle_frame(hit.triangle),
-                offset: root - hit.point,
-            });
+            let bound = RootBinding::nearest(mesh, &search, root);
+            farthest = farthest.max(bound.offset.length());
+            roots.push(bound);
         }
         self.roots = roots;
         Ok(farthest)

@@ -19,6 +19,14 @@ impl HairMesh {
     /// product of its edges, met by the shortest move of its four vertices (position-based, one after the
     /// other); vertices that moved are evened out along their columns, in the first half of the rounds. Columns of a seam move together.
     pub fn untangle(&mut self, rounds: usize, keep: impl Fn(Vec3) -> Vec3) -> usize {
+        self.open_to(OPEN, rounds, keep)
+    }
+
+    /// [`HairMesh::untangle`] with another openness than the least that is good: the volume of corners over
+    /// the product of their edges. Slivers that are much less open than a tenth have a second shape in which
+    /// they are at rest, turned over, and hair that was shaken may stay in it.
+    pub fn open_to(&mut self, open: f32, rounds: usize, keep: impl Fn(Vec3) -> Vec3) -> usize {
+        let wanted_open = open;
         let corners: Vec<[u32; 4]> =
             self.prisms().flat_map(|prism| prism.corner_tetrahedra()).collect();
         let place: Vec<(usize, usize)> = (0..self.vertex_count()).map(|v| self.locate(v)).collect();
@@ -37,7 +45,7 @@ impl HairMesh {
         for round in 0..rounds {
             // Let go of evenness and ask for less in the end, where they are in each other's way.
             let early = 2 * round < rounds;
-            let open = if early { OPEN } else { 0.4 * OPEN };
+            let open = if early { wanted_open } else { 0.4 * wanted_open };
             let x = self.columns.positions_mut();
             let mut closed = 0;
             moved.fill(false);
@@ -61,7 +69,12 @@ impl HairMesh {
                     continue;
                 }
                 // A little more than asked, so that rounding does not leave it just closed.
-                let scale = (1.1 * wanted - volume) / size;
+                let mut scale = (1.1 * wanted - volume) / size;
+                // No vertex goes farther than half the shortest edge: corners that fight would throw each
+                // other away.
+                let shortest = e1.length().min(e2.length()).min(e3.length());
+                let farthest = gradient.iter().fold(0.0f32, |far, g| far.max(g.length()));
+                scale = scale.min(0.5 * shortest / farthest.max(f32::MIN_POSITIVE));
                 for (&v, g) in corner.iter().zip(&gradient) {
                     x[v as usize] += *g * (scale * weight(v));
                     moved[v as usize] = place[v as usize].1 > 0;

@@ -4,16 +4,14 @@ use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::frames::{Frame, Frames};
+use super::lay::{Chain, Moving};
 use super::polygon;
 use super::search::{Found, Search};
 use crate::body::ClosestTriangle;
 use crate::groom::{HairMesh, Strands};
 use crate::{Error, Result};
 
-/// Points that one task carries.
-const CHUNK: usize = 4096;
-
-/// Strands that one task binds.
+/// Strands that one task binds or carries.
 const STRANDS: usize = 64;
 
 /// Lengths below this have no direction (m): far below any segment.
@@ -26,10 +24,39 @@ const NOTHING: f32 = 1e-20;
 #[derive(Debug, Clone)]
 pub struct Binding {
     places: Vec<Place>,
+    /// Per point: the length of the segment before it (m); 0 at a root.
+    lengths: Vec<f32>,
+    /// First point of every strand, and the total.
+    first: Vec<u32>,
     frames: Frames,
     now: Vec<Frame>,
     rates: Vec<Frame>,
 }
+
+/// What hair must stay out of, where it was carried to.
+pub trait Obstacle: Sync {
+    /// How deep a root is inside (m): its strand may be as deep.
+    fn depth(&self, root: Vec3A) -> f32;
+    /// For a point that is deeper than `allowed` (m): where it has to go, and the surface's normal and
+    /// velocity (m/s) there.
+    fn push_out(&self, p: Vec3A, allowed: f32) -> Option<(Vec3A, Vec3A, Vec3A)>;
+}
+
+/// Nothing to stay out of.
+struct Nowhere;
+
+impl Obstacle for Nowhere {
+    fn depth(&self, _: Vec3A) -> f32 {
+        0.0
+    }
+
+    fn push_out(&self, _: Vec3A, _: f32) -> Option<(Vec3A, Vec3A, Vec3A)> {
+        None
+    }
+}
+
+/// Rounds in which a link that was pushed out gets its length back and is looked at again.
+const PUSHES: usize = 8;
 
 /// Where a point is: between two levels of up to four columns, and beside that.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,19 +102,19 @@ impl Place {
     }
 
     #[inline]
-    fn position(&self, frames: &[Frame]) -> Vec3 {
+    fn position(&self, frames: &[Frame]) -> Vec3A {
         let blend = blend(frames, self);
         let [t, n, b] = axes(&blend);
         let [x, y, z] = self.offset;
-        (blend.position + t * x + n * y + b * z).into()
+        blend.position + t * x + n * y + b * z
     }
 
     #[inline]
-    fn velocity(&self, frames: &[Frame], rates: &[Frame]) -> Vec3 {
+    fn moving(&self, frames: &[Frame], rates: &[Frame]) -> Moving {
         let (now, rate) = (blend(frames, self), blend(rates, self));
         let [t, n, b] = axis_rates(&now, &rate);
         let [x, y, z] = self.offset;
-        (rate.position + t * x + n * y + b * z).into()
+        Moving { at: self.position(frames), velocity: rate.position + t * x + n * y + b * z }
     }
 }
 
@@ -147,7 +174,15 @@ impl Binding {
                 }
             }
         });
-        Ok(Self { places, frames, rates: now.clone(), now })
+        let mut lengths = vec![0.0; strands.point_count()];
+        for s in 0..strands.strand_count() {
+            let points = strands.points_of(s);
+            for i in points.start + 1..points.end {
+                lengths[i] = strands.positions()[i].distance(strands.positions()[i - 1]);
+            }
+        }
+        let first = strands.first_points().to_vec();
+        Ok(Self { places, lengths, first, frames, rates: now.clone(), now })
     }
 
     /// How far each point of some strands lies outside of a valid hair mesh at rest (m), 0 for those inside:
@@ -192,22 +227,97 @@ impl Binding {
     }
 
     /// Where the points are (m), in the order of the strands, for the vertices of the last
-    /// [`Binding::update`]; the rest shape before the first.
+    /// [`Binding::update`]; the rest shape before the first. Segments keep their length.
     pub fn positions(&self, out: &mut [Vec3]) {
-        out.par_chunks_mut(CHUNK).zip(self.places.par_chunks(CHUNK)).for_each(|(out, places)| {
-            for (p, place) in out.iter_mut().zip(places) {
-                *p = place.position(&self.now);
-            }
-        });
+        self.positions_outside(&Nowhere, out);
     }
 
     /// How fast the points move (m/s): the exact rate of [`Binding::positions`].
     pub fn velocities(&self, out: &mut [Vec3]) {
-        out.par_chunks_mut(CHUNK).zip(self.places.par_chunks(CHUNK)).for_each(|(out, places)| {
-            for (v, place) in out.iter_mut().zip(places) {
-                *v = place.velocity(&self.now, &self.rates);
-            }
+        self.velocities_outside(&Nowhere, out);
+    }
+
+    /// [`Binding::positions`] with hair that stays out of something.
+    pub fn positions_outside(&self, obstacle: &impl Obstacle, out: &mut [Vec3]) {
+        let curve =
+            |i: usize| Moving { at: self.places[i].position(&self.now), velocity: Vec3A::ZERO };
+        self.lay(0, self.first.len().saturating_sub(1), out, &|s, out| {
+            self.lay_strand(s, obstacle, &curve, |i, p| out[i] = p.at.into());
         });
+    }
+
+    /// How fast the points of [`Binding::positions_outside`] move (m/s); those that are pushed out not into
+    /// what pushes them.
+    pub fn velocities_outside(&self, obstacle: &impl Obstacle, out: &mut [Vec3]) {
+        let curve = |i: usize| self.places[i].moving(&self.now, &self.rates);
+        self.lay(0, self.first.len().saturating_sub(1), out, &|s, out| {
+            self.lay_strand(s, obstacle, &curve, |i, p| out[i] = p.velocity.into());
+        });
+    }
+
+    /// Treats the strands from `from` to `to`, halves of them side by side. Nothing allocates.
+    fn lay(
+        &self,
+        from: usize,
+        to: usize,
+        out: &mut [Vec3],
+        strand: &(impl Fn(usize, &mut [Vec3]) + Sync),
+    ) {
+        if to - from > STRANDS {
+            let middle = (from + to) / 2;
+            let (near, far) = out.split_at_mut((self.first[middle] - self.first[from]) as usize);
+            rayon::join(
+                || self.lay(from, middle, near, strand),
+                || self.lay(middle, to, far, strand),
+            );
+            return;
+        }
+        let mut rest = out;
+        for s in from..to {
+            let (own, others) = rest.split_at_mut((self.first[s + 1] - self.first[s]) as usize);
+            strand(s, own);
+            rest = others;
+        }
+    }
+
+    /// Lays one strand along the curve of its places, outside of the obstacle.
+    #[inline]
+    fn lay_strand(
+        &self,
+        s: usize,
+        obstacle: &impl Obstacle,
+        curve: &impl Fn(usize) -> Moving,
+        mut out: impl FnMut(usize, Moving),
+    ) {
+        let first = self.first[s] as usize;
+        let lengths = &self.lengths[first..self.first[s + 1] as usize];
+        if lengths.is_empty() {
+            return;
+        }
+        let mut chain = Chain::new(lengths.len(), |i| curve(first + i));
+        let mut last = chain.end();
+        let allowed = obstacle.depth(last.at);
+        out(0, last);
+        for (i, &length) in lengths.iter().enumerate().skip(1) {
+            let mut here = chain.link(length);
+            // Push the joint out, draw it back to its length, and look again.
+            let mut pushed = false;
+            for _ in 0..PUSHES {
+                let Some((to, normal, surface)) = obstacle.push_out(here.at, allowed) else {
+                    break;
+                };
+                pushed = true;
+                let into = (here.velocity - surface).dot(normal).min(0.0);
+                here.velocity -= normal * into;
+                let way = to - last.at;
+                here.at = last.at + way * (length / way.length().max(NOTHING));
+            }
+            if pushed {
+                chain.push(here);
+            }
+            out(i, here);
+            last = here;
+        }
     }
 }
 
@@ -322,5 +432,5 @@ pub(super) struct TestPlace(Place);
 /// Where a place is, with its offset.
 #[cfg(test)]
 pub(super) fn point(frames: &[Frame], place: &TestPlace) -> Vec3 {
-    place.0.position(frames)
+    place.0.position(frames).into()
 }

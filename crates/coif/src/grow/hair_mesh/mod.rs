@@ -3,19 +3,21 @@
 //! A place is a bundle, a point of its polygon (a weight per column) and a parameter along its layers.
 //! Columns are smooth curves through their vertices, so a line of places is smooth along the length and
 //! meets its neighbours across the faces of bundles. What a hair has beside its place (curl, frizz, all
-//! that a groom does inside) is an offset in a frame that turns with the mesh.
+//! that a groom does inside) is an offset in a frame that turns with the mesh. A mesh stretches, hair does
+//! not: segments keep their length (`lay.rs`).
 //!
 //! [`scatter`] and [`Growth`] make hair in the rest shape; [`Binding`] carries any hair along. The
 //! vertices come from a model.
 
 mod binding;
 mod frames;
+mod lay;
 mod polygon;
 mod scatter;
 mod search;
 mod style;
 
-pub use binding::Binding;
+pub use binding::{Binding, Obstacle};
 pub use frames::{Frame, Frames};
 pub use scatter::{RootPlace, scatter};
 pub use style::{Growth, Styling};

@@ -1,6 +1,6 @@
 //! Hair stays in its place: at rest, under rigid motion, across faces, along the length, in time.
 
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec3, Vec3A};
 
 use super::*;
 use crate::groom::{HairMesh, Strands};
@@ -187,4 +187,63 @@ fn any_number_of_threads_gives_the_same_bits() {
         })
     };
     assert_eq!(run(1), run(3));
+}
+
+/// Whatever the mesh does, segments keep their length.
+#[test]
+fn hair_keeps_its_length_in_a_mesh_that_does_not() {
+    let (mesh, strands) = (bent(), curly());
+    let mut binding = Binding::new(&mesh, &strands).unwrap();
+    let still = vec![Vec3::ZERO; mesh.vertex_count()];
+    let mut out = vec![Vec3::ZERO; strands.point_count()];
+    for stretch in [Vec3::new(1.0, 2.0, 1.0), Vec3::splat(0.6), Vec3::new(1.4, 0.5, 2.0)] {
+        let moved: Vec<Vec3> =
+            mesh.positions().iter().map(|&p| wobbled(p * stretch, 0.4)).collect();
+        binding.update(&moved, &still);
+        binding.positions(&mut out);
+        let mut worst = 0.0f32;
+        for s in 0..strands.strand_count() {
+            for i in strands.points_of(s).skip(1) {
+                let rest = strands.positions()[i].distance(strands.positions()[i - 1]);
+                worst = worst.max((out[i].distance(out[i - 1]) / rest - 1.0).abs());
+            }
+        }
+        println!("mesh stretched by {stretch}: segments by {worst}");
+        assert!(worst < 1e-4);
+    }
+}
+
+/// A ball in the way: no point is inside, and lengths stay.
+#[test]
+fn hair_is_laid_around_what_is_in_its_way() {
+    struct Ball(Vec3A, f32);
+    impl Obstacle for Ball {
+        fn depth(&self, root: Vec3A) -> f32 {
+            (self.1 - root.distance(self.0)).max(0.0)
+        }
+        fn push_out(&self, p: Vec3A, allowed: f32) -> Option<(Vec3A, Vec3A, Vec3A)> {
+            let (way, radius) = (p - self.0, self.1 - allowed);
+            let normal = way.normalize_or(Vec3A::Y);
+            let inside = way.length() < radius;
+            inside.then(|| (self.0 + normal * radius, normal, Vec3A::ZERO))
+        }
+    }
+    let (mesh, strands) = (bent(), curly());
+    let binding = Binding::new(&mesh, &strands).unwrap();
+    let middle = strands.positions()[20 * 25 + 12];
+    let ball = Ball(Vec3A::from(middle) + Vec3A::X * 0.01, 0.04);
+    let mut out = vec![Vec3::ZERO; strands.point_count()];
+    binding.positions(&mut out);
+    let deepest =
+        |out: &[Vec3]| out.iter().map(|&p| ball.1 - ball.0.distance(p.into())).fold(0.0, f32::max);
+    assert!(deepest(&out) > 0.02);
+    binding.positions_outside(&ball, &mut out);
+    println!("deepest {} m", deepest(&out));
+    assert!(deepest(&out) < 2e-3);
+    for s in 0..strands.strand_count() {
+        for i in strands.points_of(s).skip(1) {
+            let rest = strands.positions()[i].distance(strands.positions()[i - 1]);
+            assert!((out[i].distance(out[i - 1]) / rest - 1.0).abs() < 1e-4);
+        }
+    }
 }

@@ -31,15 +31,16 @@ pub(crate) struct State<'a> {
     pub(crate) below: &'a [[Vec3A; 2]],
     /// Per stitch: whether it is open.
     pub(crate) open: &'a [bool],
+    /// Per vertex: for how many steps it has been a corner of something inside out.
+    pub(crate) lost: &'a [u8],
 }
 
-/// Shares of its volume below and above which a corner has lost its shape: nearly flat or inside out, or
-/// blown up.
-const FLAT: f32 = 0.15;
-const BLOWN: f32 = 2.5;
+/// Share of its volume at which a corner that was inside out is found again: half way. Less, and a corner
+/// that trembles about flatness is lost and found in turn and never led home.
+const FOUND: f32 = 0.5;
 
 /// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and
-/// marks the vertices of corners that have lost their shape.
+/// marks the vertices of corners that are flat or inside out, or have been so and are not found yet.
 pub(crate) fn assemble(
     elements: &Elements,
     implicit: Implicit,
@@ -88,8 +89,11 @@ pub(crate) fn assemble(
         let g = c.gradients;
         // V / V0 is the value over the rest value, plus 1.
         let share = c.value / (corner.rest * corner.inverse_reference) + 1.0;
-        if !(FLAT..BLOWN).contains(&share) && corner.stiffness > 0.0 {
-            i.iter().for_each(|&v| lost[v] = true);
+        // Inside out is lost; what was lost is so until it has half of its volume back.
+        if share < FOUND && corner.stiffness > 0.0 {
+            for v in i {
+                lost[v] |= share <= 0.0 || state.lost[v] > 0;
+            }
         }
         let v = i.map(|v| state.v[v]);
         let rate = g[1].dot(v[1] - v[0]) + g[2].dot(v[2] - v[0]) + g[3].dot(v[3] - v[0]);

@@ -7,6 +7,7 @@ use std::time::Instant;
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::assemble::{Implicit, State, assemble};
+use super::coarse::Coarse;
 use super::elements::Elements;
 use super::matrix::BlockMatrix;
 use super::measure::MeshMeasure;
@@ -14,7 +15,8 @@ use super::minimise::Minimiser;
 use super::obstacles::Obstacles;
 use super::precondition::Columns;
 use super::settings::Settings;
-use super::solve::{Constraint, Limits, Scratch, System, solve_constrained};
+use super::solve::{Constraint, Limits, Scratch};
+use super::solve_columns::{ColumnScratch, solve_columns};
 use crate::body::MovingCollider;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
 use crate::math::{RigidTransform, SolveReport};
@@ -100,6 +102,11 @@ pub(super) const LOST_FOR_LONG: u8 = 30;
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
 const MOST_PRESSURE: f32 = 50.0;
 
+/// Speed (m/s) below which friction is that of something thick: hair under load creeps over skin, a head is
+/// never quite still. A third of it, and hair that a jerk has put behind an ear takes nine seconds to come
+/// back instead of three; none, and it stays there.
+const CREEP: f32 = 0.15;
+
 /// Most that an edge along the hair may be longer than at rest, as a share, before contact.
 const MOST_STRETCH: f32 = 0.1;
 
@@ -116,6 +123,7 @@ pub struct MeshDynamics {
     pub(super) elements: Elements,
     matrix: BlockMatrix,
     preconditioner: Columns,
+    coarse: Option<Coarse>,
     pub(super) minimiser: Minimiser,
     /// First vertex of every column, and the total.
     pub(super) starts: Vec<u32>,
@@ -151,25 +159,13 @@ pub struct MeshDynamics {
     pub(super) before: Vec<Vec3A>,
     pub(super) moved: Vec<Vec3A>,
     pub(super) scratch: Scratch,
+    column_scratch: ColumnScratch,
+    /// Per block beside the diagonal and per vertex: what the normal of a contact sees of the matrix.
+    seen: Vec<Vec3A>,
+    seen_diagonal: Vec<Vec3A>,
     pub(super) obstacles: Obstacles,
     pub(super) self_contact: super::self_contact::SelfContact,
     pub(super) times: MeshTimes,
-}
-
-/// The system of a step.
-struct StepSystem<'a> {
-    matrix: &'a BlockMatrix,
-    preconditioner: &'a Columns,
-}
-
-impl System for StepSystem<'_> {
-    fn multiply(&self, x: &[Vec3A], y: &mut [Vec3A]) {
-        self.matrix.multiply(x, y);
-    }
-
-    fn precondition(&self, r: &[Vec3A], z: &mut [Vec3A], spare: &mut [Vec3A]) {
-        self.preconditioner.sweep(self.matrix, r, z, spare);
-    }
 }
 
 impl MeshDynamics {
@@ -196,8 +192,10 @@ impl MeshDynamics {
         let zero = vec![Vec3A::ZERO; n];
         let columns = mesh.column_count();
         let open = vec![false; elements.stitches.len()];
+        let seen = vec![Vec3A::ZERO; matrix.block_count()];
         Ok(Self {
             preconditioner: Columns::new(&matrix, &starts),
+            coarse: Coarse::new(&matrix, &starts),
             minimiser: Minimiser::new(mesh, &topology),
             clearance: clearance(&rest, &topology),
             self_contact: super::self_contact::SelfContact::new(mesh, &topology),
@@ -226,6 +224,9 @@ impl MeshDynamics {
             zero,
             rest,
             scratch: Scratch::new(n),
+            column_scratch: ColumnScratch::new(n),
+            seen,
+            seen_diagonal: vec![Vec3A::ZERO; n],
             obstacles: Obstacles::default(),
             times: MeshTimes::default(),
         })
@@ -349,7 +350,13 @@ impl MeshDynamics {
             }
         }
         let implicit = Implicit { h, friction_time: self.settings.friction_time };
-        let state = State { x: &self.x, v: &self.v, below: &self.below, open: &self.open };
+        let state = State {
+            x: &self.x,
+            v: &self.v,
+            below: &self.below,
+            open: &self.open,
+            lost: &self.lost,
+        };
         self.is_lost.fill(false);
         let (matrix, right, is_lost) = (&mut self.matrix, &mut self.right, &mut self.is_lost);
         assemble(&self.elements, implicit, state, matrix, right, is_lost);
@@ -361,16 +368,37 @@ impl MeshDynamics {
 
     /// The implicit solve with contacts as constraints, then new velocities and positions.
     fn solve(&mut self, env: &MeshEnvironment<'_>, h: f32) -> SolveReport {
-        self.preconditioner.factor(&self.matrix);
         // Start from what the constraints prescribe. Starting from the last step's change would save a
         // tenth of the iterations, but what a solve leaves would then feed the next, and hair trembles.
+        let mut touches = false;
         for v in 0..self.x.len() {
             self.change[v] = Vec3A::ZERO;
             if let Some(touch) = self.touch[v] {
+                touches = true;
                 let surface = self.obstacles.velocity(touch.solid, self.x[v], env.field.as_ref());
-                self.constraint[v] = Constraint::Along(touch.normal);
                 self.change[v] = touch.normal * touch.normal.dot(surface - self.v[v]);
             }
+        }
+        // Put the constraints into the matrix, and note what their forces will be.
+        if touches {
+            self.matrix.multiply(&self.change, &mut self.moved);
+            for v in 0..self.x.len() {
+                let mut missing = self.right[v] - self.moved[v];
+                if let Some(Touch { normal, .. }) = self.touch[v] {
+                    missing -= normal * normal.dot(missing);
+                    self.seen_diagonal[v] = self.matrix.seen_from(v, normal, &mut self.seen);
+                }
+                self.moved[v] = missing;
+            }
+            for v in 0..self.x.len() {
+                if let Some(touch) = self.touch[v] {
+                    self.matrix.constrain(v, touch.normal);
+                }
+            }
+        }
+        self.preconditioner.factor(&self.matrix);
+        if let Some(coarse) = &mut self.coarse {
+            coarse.fill(&self.matrix);
         }
         let mass: f32 = self.elements.mass.iter().sum();
         let limits = Limits {
@@ -378,14 +406,16 @@ impl MeshDynamics {
             relative: RELATIVE,
             iterations: self.settings.most_iterations,
         };
-        let system = StepSystem { matrix: &self.matrix, preconditioner: &self.preconditioner };
-        let report = solve_constrained(
-            &system,
-            &self.constraint,
-            &self.right,
+        let report = solve_columns(
+            (&self.matrix, &self.preconditioner, self.coarse.as_mut()),
+            if touches { &self.moved } else { &self.right },
             &mut self.change,
+            |v, change| match &self.touch[v] {
+                Some(touch) => change - touch.normal * touch.normal.dot(change),
+                None => change,
+            },
             &limits,
-            &mut self.scratch,
+            &mut self.column_scratch,
         );
         for v in 0..self.x.len() {
             self.v[v] += self.change[v];
@@ -402,11 +432,13 @@ impl MeshDynamics {
         report
     }
 
-    /// Coulomb friction of a vertex on a surface, which it leaves if the surface would have to pull.
+    /// Coulomb friction of a vertex on a surface, regularised at rest (`cani2006` 5.2 does so between
+    /// wisps); the vertex leaves the surface if that would have to pull.
     fn rub(&mut self, v: usize, touch: Touch, env: &MeshEnvironment<'_>, h: f32) {
-        // What the surface gave (kg m/s): what is missing in the vertex's own balance.
-        let given = self.matrix.row_times(v, &self.change) - self.right[v];
-        let push = given.dot(touch.normal);
+        // What the surface gave (kg m/s): what is missing in the vertex's own balance along the normal.
+        let seen = (&self.seen[..], self.seen_diagonal[v]);
+        let push = self.matrix.seen_times(v, seen.0, seen.1, &self.change)
+            - touch.normal.dot(self.right[v]);
         if push <= 0.0 {
             self.touch[v] = None;
             return;
@@ -416,9 +448,9 @@ impl MeshDynamics {
         let sliding = sliding - touch.normal * touch.normal.dot(sliding);
         let speed = sliding.length();
         let most = touch.friction * (push / self.elements.mass[v]).min(MOST_PRESSURE * h);
-        if speed > 0.0 {
-            self.v[v] -= sliding * (most / speed).min(1.0);
-        }
+        // Friction `most * s / max(s, CREEP)` for the speed s that is left.
+        let kept = if speed - most >= CREEP { 1.0 - most / speed } else { CREEP / (CREEP + most) };
+        self.v[v] -= sliding * (1.0 - kept);
     }
 
     /// Shortens edges along the hair that are too long, root to tip, and slows what is faster than hair
@@ -487,10 +519,12 @@ impl MeshDynamics {
         self.open.fill(false);
         self.lost.fill(0);
         self.depth_is_known = false;
+        self.obstacles.forget();
     }
 
     /// Carries the hair along with a jump of the body to where these roots are.
     pub fn teleport(&mut self, roots: &[RigidTransform]) {
+        self.obstacles.forget();
         for (column, to) in roots.iter().enumerate().take(self.roots.len()) {
             let motion = *to * self.roots[column].inverse();
             let turn = |d: Vec3A| Vec3A::from(motion.direction(d.into()));

@@ -7,16 +7,19 @@
 
 use glam::{Mat3A, Vec3A};
 
+use super::assemble::outer;
+
 /// A symmetric matrix of 3x3 blocks.
 #[derive(Debug, Clone, Default)]
 pub struct BlockMatrix {
-    /// Where each row starts among the blocks beside the diagonal, and the total.
-    starts: Vec<u32>,
-    /// Where the upper half of each row starts.
-    middles: Vec<u32>,
+    /// Where the lower half of each row starts among the blocks beside the diagonal, and the total.
+    lowers: Vec<u32>,
+    /// The same of the upper half of each row: all upper halves lie after all lower ones.
+    uppers: Vec<u32>,
     /// Column of each block.
     columns: Vec<u32>,
-    /// Blocks beside the diagonal, row after row, left to right; then one that nothing reads.
+    /// Blocks beside the diagonal, left to right: the lower halves of all rows, then the upper halves, so that
+    /// a sweep reads one stream; then one that nothing reads.
     blocks: Vec<Mat3A>,
     /// Per row of the upper half in turn: where the block lies that mirrors it.
     mirrors: Vec<u32>,
@@ -37,21 +40,24 @@ impl BlockMatrix {
             .filter(|&[a, b]| a != b && !held(a) && !held(b))
             .flat_map(|[a, b]| [[a, b], [b, a]])
             .collect();
-        all.sort_unstable();
+        // The lower half first, each half row by row.
+        all.sort_unstable_by_key(|&[row, column]| (column > row, row, column));
         all.dedup();
-        let mut starts = vec![0; vertices + 1];
-        let mut middles = vec![0; vertices];
+        let (mut lowers, mut uppers) = (vec![0; vertices + 1], vec![0; vertices + 1]);
         for &[row, column] in &all {
-            starts[row as usize + 1] += 1;
-            middles[row as usize] += u32::from(column < row);
+            let half = if column < row { &mut lowers } else { &mut uppers };
+            half[row as usize + 1] += 1;
         }
         for row in 0..vertices {
-            starts[row + 1] += starts[row];
-            middles[row] += starts[row];
+            lowers[row + 1] += lowers[row];
+        }
+        uppers[0] = lowers[vertices];
+        for row in 0..vertices {
+            uppers[row + 1] += uppers[row];
         }
         let mut matrix = Self {
-            starts,
-            middles,
+            lowers,
+            uppers,
             columns: all.iter().map(|p| p[1]).collect(),
             blocks: vec![Mat3A::ZERO; all.len() + 1],
             mirrors: Vec::new(),
@@ -84,7 +90,7 @@ impl BlockMatrix {
 
     /// Index of a block beside the diagonal.
     pub fn find(&self, row: u32, column: u32) -> Option<u32> {
-        let range = self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize;
+        let range = if column < row { self.lower(row as usize) } else { self.upper(row as usize) };
         let at = self.columns[range.clone()].binary_search(&column).ok()?;
         Some((range.start + at) as u32)
     }
@@ -92,13 +98,13 @@ impl BlockMatrix {
     /// Blocks of a row left of the diagonal.
     #[inline(always)]
     pub fn lower(&self, row: usize) -> std::ops::Range<usize> {
-        self.starts[row] as usize..self.middles[row] as usize
+        self.lowers[row] as usize..self.lowers[row + 1] as usize
     }
 
     /// Blocks of a row right of the diagonal.
     #[inline(always)]
     pub fn upper(&self, row: usize) -> std::ops::Range<usize> {
-        self.middles[row] as usize..self.starts[row + 1] as usize
+        self.uppers[row] as usize..self.uppers[row + 1] as usize
     }
 
     /// Columns of blocks.
@@ -119,9 +125,10 @@ impl BlockMatrix {
         &mut self.blocks
     }
 
-    /// Sets all blocks to zero.
+    /// Sets the diagonal and the lower half to zero; [`BlockMatrix::mirror`] writes the upper half anew.
     pub fn clear(&mut self) {
-        self.blocks.fill(Mat3A::ZERO);
+        let lower = self.uppers.first().map_or(0, |&end| end as usize);
+        self.blocks[..lower].fill(Mat3A::ZERO);
         self.diagonal.fill(Mat3A::ZERO);
     }
 
@@ -129,22 +136,57 @@ impl BlockMatrix {
     pub fn mirror(&mut self) {
         let mut mirrors = self.mirrors.iter();
         for row in 0..self.diagonal.len() {
-            for k in self.middles[row] as usize..self.starts[row + 1] as usize {
+            for k in self.upper(row) {
                 let Some(&mirror) = mirrors.next() else { return };
                 self.blocks[k] = self.blocks[mirror as usize].transpose();
             }
         }
     }
 
+    /// What a unit vector sees of a row: `A_vw^T n` for every block of row v, put at the blocks' places, and
+    /// for its diagonal block, which is returned.
+    pub fn seen_from(&self, v: usize, n: Vec3A, seen: &mut [Vec3A]) -> Vec3A {
+        for k in self.lower(v).chain(self.upper(v)) {
+            seen[k] = self.blocks[k].transpose() * n;
+        }
+        self.diagonal[v].transpose() * n
+    }
+
+    /// The sum of what [`BlockMatrix::seen_from`] saw times a vector: `n . (A x)_v`.
+    pub fn seen_times(&self, v: usize, seen: &[Vec3A], diagonal: Vec3A, x: &[Vec3A]) -> f32 {
+        let mut sum = diagonal.dot(x[v]);
+        for k in self.lower(v).chain(self.upper(v)) {
+            sum += seen[k].dot(x[self.columns[k] as usize]);
+        }
+        sum
+    }
+
+    /// Takes the direction `n`, a unit vector, out of a vertex's rows and columns: `S A S` with
+    /// `S = 1 - n n^T`, and something on the diagonal so that it stays positive definite. A solution then
+    /// has nothing along n where the right-hand side has nothing.
+    pub fn constrain(&mut self, v: usize, n: Vec3A) {
+        for k in self.lower(v).chain(self.upper(v)) {
+            let block = self.blocks[k];
+            let kept = block - outer(n, block.transpose() * n);
+            self.blocks[k] = kept;
+            if let Some(mirror) = self.find(self.columns[k], v as u32) {
+                self.blocks[mirror as usize] = kept.transpose();
+            }
+        }
+        let d = self.diagonal[v];
+        let size = (d.x_axis.x + d.y_axis.y + d.z_axis.z) * (1.0 / 3.0);
+        let (dn, ndn) = (d * n, n.dot(d * n));
+        self.diagonal[v] = d - outer(n, dn) - outer(dn, n) + outer(n * (ndn + size), n);
+    }
+
     /// One row times a vector.
     #[inline(always)]
     pub fn row_times(&self, row: usize, x: &[Vec3A]) -> Vec3A {
-        let range = self.starts[row] as usize..self.starts[row + 1] as usize;
-        let columns = &self.columns[range.clone()];
-        let blocks = &self.blocks[range];
         let mut sum = self.diagonal[row] * x[row];
-        for (block, &column) in blocks.iter().zip(columns) {
-            sum += *block * x[column as usize];
+        for half in [self.lower(row), self.upper(row)] {
+            for (block, &column) in self.blocks[half.clone()].iter().zip(&self.columns[half]) {
+                sum += *block * x[column as usize];
+            }
         }
         sum
     }
@@ -160,6 +202,42 @@ impl BlockMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What was taken out of the matrix is gone from both sides, and the rest is as it was.
+    #[test]
+    fn a_constrained_matrix_is_filtered_on_both_sides() {
+        let pairs = [[0, 1], [2, 1], [0, 2]];
+        let mut matrix = BlockMatrix::new(3, pairs, |_| false);
+        for k in 0..matrix.block_count() {
+            let at = |i: usize| ((k * 9 + i) as f32 * 1.3).sin();
+            matrix.blocks_mut()[k] = Mat3A::from_cols_array(&std::array::from_fn(at));
+        }
+        matrix.mirror();
+        for d in &mut matrix.diagonal {
+            *d = Mat3A::from_diagonal(glam::Vec3::new(5.0, 6.0, 7.0));
+        }
+        let normals = [(0, Vec3A::new(0.6, 0.0, 0.8)), (1, Vec3A::new(0.0, -0.8, 0.6))];
+        let x: Vec<Vec3A> = (0..3).map(|i| Vec3A::new(0.4, i as f32, -1.0)).collect();
+        let mut whole = vec![Vec3A::ZERO; 3];
+        // Product with the vector filtered, then filtered itself.
+        let mut filtered = x.clone();
+        normals.iter().for_each(|&(v, n)| filtered[v] = filtered[v] - n * n.dot(filtered[v]));
+        matrix.multiply(&filtered, &mut whole);
+        let mut seen = vec![Vec3A::ZERO; matrix.block_count()];
+        let diagonal = matrix.seen_from(0, normals[0].1, &mut seen);
+        let along = matrix.seen_times(0, &seen, diagonal, &filtered);
+        assert!((along - normals[0].1.dot(whole[0])).abs() < 1e-5);
+        normals.iter().for_each(|&(v, n)| whole[v] = whole[v] - n * n.dot(whole[v]));
+        normals.iter().for_each(|&(v, n)| matrix.constrain(v, n));
+        let mut found = vec![Vec3A::ZERO; 3];
+        matrix.multiply(&filtered, &mut found);
+        for v in 0..3 {
+            assert!((found[v] - whole[v]).length() < 1e-5, "{v}: {} {}", found[v], whole[v]);
+        }
+        for (v, n) in normals {
+            assert!((matrix.diagonal[v] * n - n * 6.0).length() < 1e-5);
+        }
+    }
 
     #[test]
     fn a_product_is_that_of_the_dense_matrix() {

@@ -3,13 +3,15 @@
 //! The vertices of a [`crate::groom::HairMesh`] move as cloth does (`baraff1998`): stretch,
 //! shear and bending conditions on its faces, and a volume condition in the corners of its prisms, one
 //! implicit step at a time ([`dynamics`](MeshDynamics)). Strands are not simulated: each keeps its place
-//! in the mesh and is carried along ([`crate::grow::hair_mesh`]).
+//! in the mesh and is carried along with its own length, out of the colliders
+//! ([`crate::grow::hair_mesh`]).
 //!
 //! A step is: roots follow, forces and matrix (`assemble.rs`), constrained solve (`solve.rs`), contact
 //! with the body (`collide.rs`: position correction, deformation minimisation, velocities), seams, and
 //! a look at what broke.
 
 mod assemble;
+mod coarse;
 mod collide;
 pub mod condition;
 mod dynamics;
@@ -26,6 +28,7 @@ mod seams;
 mod self_contact;
 mod settings;
 pub mod solve;
+mod solve_columns;
 #[cfg(test)]
 mod tests;
 
@@ -148,11 +151,11 @@ impl Model for HairMeshModel {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.binding.positions(out);
+        self.binding.positions_outside(&self.dynamics.obstacles, out);
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        self.binding.velocities(out);
+        self.binding.velocities_outside(&self.dynamics.obstacles, out);
     }
 
     fn save(&self, out: &mut Vec<u8>) {

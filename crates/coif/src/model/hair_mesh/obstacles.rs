@@ -3,6 +3,7 @@
 use glam::{Mat3A, Vec3, Vec3A};
 
 use crate::body::{MovingCollider, Shape, project_point_ellipsoid};
+use crate::grow::hair_mesh::Obstacle;
 use crate::model::FieldObstacle;
 use crate::model::chains::pose_between;
 
@@ -86,6 +87,11 @@ impl Obstacles {
                 },
             }
         }));
+    }
+
+    /// Forgets the colliders, until they are posed again.
+    pub(crate) fn forget(&mut self) {
+        self.solids.clear();
     }
 
     /// How deep a point is in the deepest solid or below the body's surface (m); 0 outside.
@@ -199,6 +205,18 @@ impl Obstacles {
             }
         }
         hit
+    }
+}
+
+/// Strands in the mesh stay out of the colliders, where the last step left them.
+impl Obstacle for Obstacles {
+    fn depth(&self, root: Vec3A) -> f32 {
+        Self::depth(self, root, None)
+    }
+
+    fn push_out(&self, p: Vec3A, allowed: f32) -> Option<(Vec3A, Vec3A, Vec3A)> {
+        let hit = Self::push_out(self, None, p, -allowed, None)?;
+        Some((hit.point, hit.normal, hit.velocity))
     }
 }
 

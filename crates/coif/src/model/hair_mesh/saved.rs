@@ -65,6 +65,7 @@ impl MeshDynamics {
         for (to, from) in self.open.iter_mut().zip(open) {
             *to = *from != 0;
         }
+        self.obstacles.forget();
         self.depth_is_known = known.first().is_some_and(|k| *k != 0);
         for (to, from) in self.roots.iter_mut().zip(roots) {
             *to = *from;

@@ -1,0 +1,233 @@
+//! A coarse picture of a step's matrix: neighbouring columns as one.
+//!
+//! Sweeps carry news from a column to its neighbours, so that what concerns the whole head takes as many
+//! iterations as there are columns side by side. A mesh with few columns that each stand for about nine
+//! gives the solver its first guess; of those columns nine may stand for one again.
+
+use glam::Vec3A;
+
+use super::matrix::BlockMatrix;
+use super::precondition::Columns;
+use super::solve::Limits;
+use super::solve_columns::{ColumnScratch, solve_columns};
+
+/// Fewer columns than this need no coarser picture.
+const FEW: usize = 200;
+
+/// What the coarse solve may leave of the error, in squares, and the most iterations it takes: it is a
+/// first guess.
+const LIMITS: Limits = Limits { absolute: 0.0, relative: 1e-4, iterations: 20 };
+
+/// Where a block of the fine matrix goes.
+#[derive(Debug, Clone, Copy)]
+enum Goal {
+    /// Onto the diagonal, with its mirror.
+    Diagonal(u32),
+    /// Into a lower block.
+    Lower(u32),
+    /// Into a lower block, transposed.
+    Turned(u32),
+}
+
+/// The matrix of groups of columns, and one coarser still.
+#[derive(Debug, Clone)]
+pub(super) struct Coarse {
+    matrix: BlockMatrix,
+    columns: Columns,
+    /// Per vertex of the fine mesh: the vertex of its group, on the same level.
+    of: Vec<u32>,
+    /// Per lower block of the fine matrix, in its order.
+    goals: Vec<Goal>,
+    residual: Vec<Vec3A>,
+    change: Vec<Vec3A>,
+    scratch: ColumnScratch,
+    coarser: Option<Box<Coarse>>,
+}
+
+impl Coarse {
+    /// For a matrix whose columns start at these vertices; `None` if it has few.
+    pub(super) fn new(matrix: &BlockMatrix, starts: &[u32]) -> Option<Self> {
+        let count = starts.len() - 1;
+        if count < FEW {
+            return None;
+        }
+        let group = groups(matrix, starts);
+        let groups = group.iter().map(|&g| g as usize + 1).max().unwrap_or(0);
+        // A group is as long as its longest column.
+        let mut lengths = vec![0; groups];
+        for (column, &g) in group.iter().enumerate() {
+            let length = &mut lengths[g as usize];
+            *length = (*length).max(starts[column + 1] - starts[column]);
+        }
+        let mut coarse_starts = vec![0];
+        for length in lengths {
+            coarse_starts.push(coarse_starts[coarse_starts.len() - 1] + length);
+        }
+        let mut of = Vec::with_capacity(matrix.rows());
+        for (column, &g) in group.iter().enumerate() {
+            let levels = 0..starts[column + 1] - starts[column];
+            of.extend(levels.map(|level| coarse_starts[g as usize] + level));
+        }
+        let lower = (0..matrix.rows())
+            .flat_map(|v| matrix.lower(v).map(move |k| (v, matrix.columns()[k] as usize)));
+        let lower: Vec<[u32; 2]> = lower.map(|(v, w)| [of[v], of[w]]).collect();
+        let total = coarse_starts[groups] as usize;
+        let held = |v: u32| coarse_starts.binary_search(&v).is_ok();
+        let coarse = BlockMatrix::new(total, lower.iter().copied(), held);
+        let goals = lower
+            .iter()
+            .map(|&[a, b]| match a.cmp(&b) {
+                std::cmp::Ordering::Equal => Goal::Diagonal(a),
+                std::cmp::Ordering::Greater => Goal::Lower(coarse.place(a, b)),
+                std::cmp::Ordering::Less => Goal::Turned(coarse.place(a, b)),
+            })
+            .collect();
+        Some(Self {
+            columns: Columns::new(&coarse, &coarse_starts),
+            of,
+            goals,
+            residual: vec![Vec3A::ZERO; total],
+            change: vec![Vec3A::ZERO; total],
+            scratch: ColumnScratch::new(total),
+            coarser: Self::new(&coarse, &coarse_starts).map(Box::new),
+            matrix: coarse,
+        })
+    }
+
+    /// Takes over the values of a matrix whose lower half is filled.
+    ///
+    /// Model: all vertices of a group on a level move alike, `P^T A P` with ones in P.
+    pub(super) fn fill(&mut self, fine: &BlockMatrix) {
+        self.matrix.clear();
+        for (v, &to) in self.of.iter().enumerate() {
+            self.matrix.diagonal[to as usize] += fine.diagonal[v];
+        }
+        // Lower blocks of all rows lie one after the other.
+        for (goal, block) in self.goals.iter().zip(fine.blocks()) {
+            match *goal {
+                Goal::Diagonal(v) => {
+                    self.matrix.diagonal[v as usize] += *block + block.transpose();
+                }
+                Goal::Lower(k) => self.matrix.blocks_mut()[k as usize] += *block,
+                Goal::Turned(k) => self.matrix.blocks_mut()[k as usize] += block.transpose(),
+            }
+        }
+        self.matrix.mirror();
+        self.columns.factor(&self.matrix);
+        if let Some(coarser) = &mut self.coarser {
+            coarser.fill(&self.matrix);
+        }
+    }
+
+    /// A change of the fine vertices that takes most of what is even out of this residual.
+    pub(super) fn guess(&mut self, residual: &[Vec3A], change: &mut [Vec3A]) {
+        self.residual.fill(Vec3A::ZERO);
+        for (r, &to) in residual.iter().zip(&self.of) {
+            self.residual[to as usize] += *r;
+        }
+        self.change.fill(Vec3A::ZERO);
+        solve_columns(
+            (&self.matrix, &self.columns, self.coarser.as_deref_mut()),
+            &self.residual,
+            &mut self.change,
+            |_, change| change,
+            &LIMITS,
+            &mut self.scratch,
+        );
+        for (to, &from) in change.iter_mut().zip(&self.of) {
+            *to = self.change[from as usize];
+        }
+    }
+}
+
+/// Puts every column into a group with its neighbours: columns that none of their neighbours has been
+/// taken from found groups, in order; what is left joins the first group beside it.
+fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<u32> {
+    let count = starts.len() - 1;
+    let mut column_of = vec![0u32; matrix.rows()];
+    for column in 0..count {
+        column_of[starts[column] as usize..starts[column + 1] as usize].fill(column as u32);
+    }
+    let beside: Vec<Vec<u32>> = (0..count)
+        .map(|column| {
+            let rows = starts[column] as usize..starts[column + 1] as usize;
+            let mut near: Vec<u32> = rows
+                .flat_map(|v| matrix.lower(v).chain(matrix.upper(v)))
+                .map(|k| column_of[matrix.columns()[k] as usize])
+                .filter(|&other| other as usize != column)
+                .collect();
+            near.sort_unstable();
+            near.dedup();
+            near
+        })
+        .collect();
+    const NONE: u32 = u32::MAX;
+    let mut group = vec![NONE; count];
+    let mut next = 0;
+    for column in 0..count {
+        let near = &beside[column];
+        if group[column] == NONE && near.iter().all(|&c| group[c as usize] == NONE) {
+            group[column] = next;
+            near.iter().for_each(|&c| group[c as usize] = next);
+            next += 1;
+        }
+    }
+    let founded = group.clone();
+    for column in 0..count {
+        if group[column] == NONE {
+            let found = beside[column].iter().map(|&c| founded[c as usize]).find(|&g| g != NONE);
+            group[column] = found.unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            });
+        }
+    }
+    group
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elements::Elements;
+    use super::super::settings::Settings;
+    use super::*;
+    use crate::groom::hair_mesh::HairMesh;
+    use glam::{Mat3A, Vec3};
+
+    /// The coarse product is the fine one seen through the groups.
+    #[test]
+    fn the_coarse_matrix_is_the_fine_one_of_groups() {
+        let mesh = HairMesh::block([15, 14], 5, Vec3::ONE, false);
+        let starts = mesh.columns.first_points();
+        let (_, mut fine) = Elements::new(&mesh, &mesh.topology(), &Settings::default());
+        for k in 0..fine.block_count() {
+            let at = |i: usize| 0.05 * ((k * 9 + i) as f32 * 1.7).sin();
+            fine.blocks_mut()[k] = Mat3A::from_cols_array(&std::array::from_fn(at));
+        }
+        fine.mirror();
+        fine.diagonal.fill(Mat3A::from_diagonal(Vec3::new(2.0, 2.5, 3.0)));
+        let mut coarse = Coarse::new(&fine, starts).unwrap();
+        coarse.fill(&fine);
+        assert!(coarse.matrix.rows() * 4 < fine.rows());
+        let root = |v: u32| coarse.columns.is_root(v as usize);
+        let y: Vec<Vec3A> = (0..coarse.matrix.rows() as u32)
+            .map(|v| if root(v) { Vec3A::ZERO } else { Vec3A::new((v as f32).sin(), 1.0, 0.5) })
+            .collect();
+        let x: Vec<Vec3A> = coarse.of.iter().map(|&v| y[v as usize]).collect();
+        let mut product = vec![Vec3A::ZERO; x.len()];
+        fine.multiply(&x, &mut product);
+        let mut expected = vec![Vec3A::ZERO; y.len()];
+        coarse.of.iter().zip(&product).for_each(|(&v, p)| expected[v as usize] += *p);
+        let mut found = vec![Vec3A::ZERO; y.len()];
+        coarse.matrix.multiply(&y, &mut found);
+        for v in 0..y.len() {
+            assert!((expected[v] - found[v]).length() < 1e-3, "{v}: {} {}", expected[v], found[v]);
+        }
+    }
+
+    #[test]
+    fn few_columns_have_no_coarse_picture() {
+        let mesh = HairMesh::block([3, 3], 5, Vec3::ONE, false);
+        let (_, fine) = Elements::new(&mesh, &mesh.topology(), &Settings::default());
+        assert!(Coarse::new(&fine, mesh.columns.first_points()).is_none());
+    }
+}

@@ -1,0 +1,115 @@
+//! Conjugate gradients for the system of a step, in variables that are scaled by a sweep over the columns.
+//!
+//! Constraints of contacts are in the matrix already ([`super::matrix::BlockMatrix::constrain`]). The scaling
+//! is the symmetric Gauss-Seidel preconditioner of [`Columns`] on both sides, so that plain conjugate
+//! gradients on scaled vectors are preconditioned ones on the others, and an iteration reads the matrix
+//! once.
+
+use glam::Vec3A;
+
+use super::coarse::Coarse;
+use super::matrix::BlockMatrix;
+use super::precondition::Columns;
+use super::solve::Limits;
+use crate::math::SolveReport;
+
+/// Memory of a solve.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ColumnScratch {
+    residual: Vec<Vec3A>,
+    direction: Vec<Vec3A>,
+    plain: Vec<Vec3A>,
+    image: Vec<Vec3A>,
+    rest: Vec<Vec3A>,
+    spare: Vec<[Vec3A; 2]>,
+}
+
+impl ColumnScratch {
+    /// For this many vertices.
+    pub(super) fn new(vertices: usize) -> Self {
+        let zero = vec![Vec3A::ZERO; vertices];
+        Self {
+            residual: zero.clone(),
+            direction: zero.clone(),
+            plain: zero.clone(),
+            image: zero.clone(),
+            rest: zero,
+            spare: vec![[Vec3A::ZERO; 2]; vertices],
+        }
+    }
+}
+
+/// Adds to `x` what makes `A x = right`, where `residual` is what is missing now, until the error is within
+/// the limits. Roots of columns are left alone. The matrix comes with its columns and, if it is large,
+/// with a coarse picture; `allowed` says what of a change a vertex may take.
+///
+/// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`Columns::image`]. The error
+/// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::solve::solve_constrained`]. The first
+/// guess is that of the coarse picture, as long as it takes most of the energy away.
+/// Source: `baraff1998` 5.3, `eisenstat1981`.
+pub(super) fn solve_columns(
+    (matrix, columns, coarse): (&BlockMatrix, &Columns, Option<&mut Coarse>),
+    residual: &[Vec3A],
+    x: &mut [Vec3A],
+    allowed: impl Fn(usize, Vec3A) -> Vec3A,
+    limits: &Limits,
+    scratch: &mut ColumnScratch,
+) -> SolveReport {
+    let n = x.len();
+    let ColumnScratch { residual: r, direction: p, plain, image, rest, spare } = scratch;
+    columns.scale(matrix, residual, r, plain);
+    let squares = |r: &[Vec3A]| r.iter().map(|r| f64::from(r.length_squared())).sum::<f64>();
+    let mut energy = squares(r);
+    let start = energy;
+    let target = f64::from(limits.absolute).max(f64::from(limits.relative) * start);
+    if let Some(coarse) = coarse.filter(|_| energy > target) {
+        coarse.guess(residual, p);
+        for i in 0..n {
+            p[i] = allowed(i, p[i]);
+        }
+        matrix.multiply(p, image);
+        // Go as far as the energy falls.
+        let (mut along, mut curvature) = (0.0, 0.0);
+        for i in 0..n {
+            along += f64::from(p[i].dot(residual[i]));
+            curvature += f64::from(p[i].dot(image[i]));
+        }
+        if along > 0.0 && curvature > 0.0 {
+            let step = (along / curvature) as f32;
+            for i in 0..n {
+                x[i] += p[i] * step;
+                rest[i] = residual[i] - image[i] * step;
+            }
+            columns.scale(matrix, rest, r, plain);
+            energy = squares(r);
+        }
+    }
+    p.copy_from_slice(r);
+    // What belongs to roots is never written.
+    for column in 0..columns.columns() {
+        image[columns.vertices(column).start - 1] = Vec3A::ZERO;
+    }
+    let mut report = SolveReport::default();
+    while report.iterations < limits.iterations && energy > target {
+        let curvature = columns.image(matrix, p, plain, image, spare);
+        if curvature.is_nan() || curvature <= 0.0 {
+            break;
+        }
+        let step = (energy / curvature) as f32;
+        let mut next = 0.0;
+        for i in 0..n {
+            x[i] += plain[i] * step;
+            let left = r[i] - image[i] * step;
+            r[i] = left;
+            next += f64::from(left.length_squared());
+        }
+        let ratio = (next / energy) as f32;
+        energy = next;
+        for i in 0..n {
+            p[i] = r[i] + p[i] * ratio;
+        }
+        report.iterations += 1;
+    }
+    report.residual = if start > 0.0 { (energy / start).sqrt() } else { 0.0 };
+    report
+}
