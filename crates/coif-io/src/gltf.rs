@@ -1,9 +1,10 @@
 //! Strips of hair as glTF 2.0, one binary file (`.glb`) with mesh, motion and texture. Writing only.
 //!
 //! The motion is a row of morph targets, one per key frame after the first, and an animation of their
-//! weights: what Blender, three.js and engines read without an extension. A key frame takes 36 bytes per
-//! vertex (position, normal and tangent), whatever moves in it; frames that lie between two others are left
-//! out, since players blend.
+//! weights: what Blender, three.js and engines read without an extension. A key frame takes 24 bytes per
+//! vertex (position and normal), whatever moves in it; frames that lie between two others are left out,
+//! since players blend. Tangents are there for the first frame only: Blender and three.js read no
+//! others.
 
 use std::path::Path;
 
@@ -89,7 +90,7 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     }
     let keys = key_frames(film.frames, film.tolerance);
     let others: Vec<&StripFrame> = keys[1..].iter().map(|&k| &film.frames[k]).collect();
-    let size = keys.len() as u64 * vertices as u64 * 36;
+    let size = keys.len() as u64 * vertices as u64 * 24;
     if size > u64::from(u32::MAX) / 2 {
         return Err(format!("{} MB of frames do not fit into one file", size / 1_000_000));
     }
@@ -123,8 +124,7 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     for frame in &others {
         let moved = pack.vectors(&difference(&frame.positions, &first.positions), true);
         let turned = pack.vectors(&difference(&frame.normals, &first.normals), false);
-        let rolled = pack.vectors(&difference(&frame.tangents, &first.tangents), false);
-        targets.push(json!({ "POSITION": moved, "NORMAL": turned, "TANGENT": rolled }));
+        targets.push(json!({ "POSITION": moved, "NORMAL": turned }));
     }
     let png = png_of(film.texture)?;
     let image = pack.view(png.into_iter(), None);

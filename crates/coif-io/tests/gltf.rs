@@ -73,8 +73,8 @@ fn another_reader_finds_mesh_motion_and_texture() {
     // Every target moves the first frame to its own.
     let targets: Vec<_> = reader.read_morph_targets().collect();
     assert_eq!(targets.len(), 2);
-    for (k, (moved, turned, rolled)) in targets.into_iter().enumerate() {
-        assert_eq!((turned.expect("normals").count(), rolled.expect("tangents").count()), (20, 20));
+    for (k, (moved, turned, _)) in targets.into_iter().enumerate() {
+        assert_eq!(turned.expect("normals").count(), 20);
         for (v, d) in moved.expect("positions").enumerate() {
             assert!((positions[v] + Vec3::from(d)).distance(frames[k + 1].positions[v]) < 1e-6);
         }

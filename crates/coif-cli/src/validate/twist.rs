@@ -6,7 +6,7 @@
 //! first all of it is twist. Then the hair buckles into a loop, the loop winds up into a coil of two
 //! strands, and twist becomes writhe. The scene `hair-twist`, looked at ten times a second.
 //!
-//! Tolerance: a hundredth of a turn, set before the first run; a hair that slips is off by two turns. Of the
+//! Tolerance: a hundredth of a turn; a hair that slips is off by two turns. Of the
 //! writhe at the end, at least three turns: two strands wound around each other, not a mere loop, which
 //! has one.
 

@@ -304,8 +304,8 @@ impl MassSpring {
         self.blocks.iter().map(lanes).sum()
     }
 
-    /// How far a strand is twisted from end to end (rad), relative to its rest shape: what its extra particles have turned
-    /// about it. Nothing where it has none.
+    /// How far a strand is twisted from end to end (rad), relative to its rest shape: what its extra
+    /// particles have turned about it. Nothing where it has none.
     ///
     /// Model: each joint turns the side of one segment into that of the next; what is left after the
     /// least rotation between the segments is twist, which must be less than half a turn per joint.
