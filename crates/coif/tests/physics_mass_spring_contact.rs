@@ -115,7 +115,8 @@ fn net(threads: usize) -> (u64, u32, f64) {
                 });
             }
         }
-        let mut model = MassSpring::new(&groom, &Settings::default(), gravity).expect("valid");
+        let settings = Settings { tolerance: 1e-4, ..Settings::default() };
+        let mut model = MassSpring::new(&groom, &settings, gravity).expect("valid");
         model.set_contact(Some(Box::new(Ties(springs))));
         let (mut most, mut worst) = (0, 0.0f64);
         for k in 0..60 {

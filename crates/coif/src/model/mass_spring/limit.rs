@@ -57,6 +57,38 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
     }
 }
 
+/// Moves particles that other hair has pushed too far from those they hang on, or too near to them, `next` only:
+/// springs would take some parts of a step to bring them back. Strands that are held at both ends are left
+/// to their springs.
+///
+/// Model: as [`limit_strain`]. What is moved can end inside the body by a small part of the stretch, which
+/// the next part of the step finds.
+#[inline(always)]
+pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f32) {
+    let rows = block.rows;
+    let next = &mut block.next.as_chunks_mut::<VECTOR>().0[..rows];
+    let length = &block.length.as_chunks::<LANES>().0[..rows];
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let mut before = Vec3x::of_row(simd, &next[0]);
+    let mut second = before;
+    for j in 1..rows {
+        let parent = second.or(mask(simd, block.two_back[j]), before);
+        let end = Vec3x::of_row(simd, &next[j]);
+        let way = end - parent;
+        let distance = way.length();
+        let rest = f32x16::from_slice(simd, &length[j]);
+        let wanted = distance.min(rest * splat(1.0 + limit)).max(rest * splat(1.0 - limit));
+        let free = mask(simd, block.free[j] & !block.held_at_both);
+        let moves = (wanted - distance).abs().simd_gt(rest * splat(EXACT)) & free;
+        (second, before) = (before, end);
+        if moves.any_true() {
+            let change = way * ((wanted - distance) / distance.max(splat(1e-12)));
+            before = end + change * moves.select(splat(1.0), splat(0.0));
+            before.to_row(&mut next[j]);
+        }
+    }
+}
+
 /// [`limit_strain`] for the strands of a block that are held at both ends.
 ///
 /// Model: a march from the tip, in which particles hang on the one after them, and one from the root,

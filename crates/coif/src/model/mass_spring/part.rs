@@ -8,7 +8,7 @@ use super::assemble::{System, Times, assemble_lanes, constrain};
 use super::block::{Block, FarEndPose};
 use super::collide::collide_with_body;
 use super::couple::{Coupling, Vectors};
-use super::limit::{limit_between_ends, limit_strain};
+use super::limit::{limit_after_contact, limit_between_ends, limit_strain};
 use crate::math::banded::{self, ROW};
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 use crate::math::{LANES, SolveReport};
@@ -86,6 +86,11 @@ impl Work<'_> {
             collide_with_body(block, env, solids, part); // 5
         });
         self.collide_with_hair(part); // 6
+        if self.coupling.is_some() {
+            self.each(|level, block, _| {
+                dispatch!(level, simd => limit_after_contact(simd, block, part.strain_limit));
+            });
+        }
         let second = self.solve_velocity(part); // 7, 8
         self.each(|_, block, _| {
             block.x.copy_from_slice(&block.next);
