@@ -200,6 +200,11 @@ fn validate_gives_the_promised_rows_and_a_plot() {
         assert!(row["name"].is_string() && row["model"].is_string());
         assert_eq!(row["pass"], true, "{row}");
     }
+    // Rows of one model only.
+    let rows = folder.json(&["validate", "cantilever", "--model", "mass-spring"]);
+    let rows = rows.as_array().expect("a list");
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["model"] == "mass-spring"), "{rows:?}");
+    assert!(folder.fails(&["validate", "--model", "mass-sprung"]).contains("mass-spring"));
     let svg = std::fs::read_to_string(folder.path("plots/chain.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("<path"));
 }

@@ -19,7 +19,7 @@ use crate::talk::{self, Talk};
   coif bench mass-spring --row full-head-100k
   coif bench --json > speed.json
 
-Benchmarks: ftl, mass-spring, volume, distance-field, render")]
+Benchmarks: ftl, mass-spring, hair-mesh, cantilever, volume, distance-field, render")]
 pub(crate) struct Bench {
     /// Only this benchmark
     name: Option<String>,

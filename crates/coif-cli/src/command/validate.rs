@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use coif::model::ModelSettings;
 
 use super::bench::unknown;
 use crate::failure::Failure;
@@ -17,12 +18,16 @@ use crate::validate::{ALL, Row};
 #[command(after_help = "Examples:
   coif validate
   coif validate chain --plot plots
+  coif validate cantilever --model mass-spring
   coif validate --json | jq '.[] | select(.pass | not)'
 
-Checks: hold, length, chain, rope, cantilever, level-set")]
+Checks: hold, length, chain, rope, cantilever, coil, twist, hair-mesh, level-set, strips")]
 pub(crate) struct Validate {
     /// Only this check
     name: Option<String>,
+    /// Only the rows of this model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
     /// Write the plots (SVG) of each check into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
@@ -37,6 +42,12 @@ impl Validate {
             && ALL.iter().all(|c| c.name != name)
         {
             return Err(unknown("check", name, ALL.iter().map(|c| (c.name, c.about))));
+        }
+        if let Some(model) = &self.model
+            && !ModelSettings::NAMES.contains(&model.as_str())
+        {
+            let expected = format!("models: {}", ModelSettings::NAMES.join(", "));
+            return Err(Failure::new(format!("there is no model '{model}'"), expected));
         }
         if let Some(folder) = &self.plot {
             std::fs::create_dir_all(folder).map_err(|e| {
@@ -57,6 +68,14 @@ impl Validate {
                     coif_io::atomic::write_whole(&path, plot.svg().as_bytes())?;
                     talk.say(format_args!("-> {}", path.display()));
                 }
+            }
+        }
+        if let Some(model) = &self.model {
+            rows.retain(|row| row.model == *model);
+            if rows.is_empty() {
+                let checks = self.name.as_deref().unwrap_or("these checks");
+                let message = format!("{checks}: nothing is checked of '{model}'");
+                return Err(Failure::new(message, "leave --model out to see which rows there are"));
             }
         }
         if self.json {
