@@ -18,6 +18,27 @@ pub(super) fn mask<S: Simd>(simd: S, bits: u16) -> mask32x16<S> {
     mask32x16::from_bitmask(simd, bits.into())
 }
 
+/// How far particles that are `way` from those they hang on have to go along it to be within the share
+/// `limit` of their length `rest`; nothing if none of the lanes `free` has to.
+#[inline(always)]
+fn back_within<S: Simd>(
+    simd: S,
+    way: Vec3x<S>,
+    rest: f32x16<S>,
+    limit: f32,
+    free: mask32x16<S>,
+) -> Option<Vec3x<S>> {
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let distance = way.length();
+    let wanted = distance.min(rest * splat(1.0 + limit)).max(rest * splat(1.0 - limit));
+    let moves = (wanted - distance).abs().simd_gt(rest * splat(EXACT)) & free;
+    if !moves.any_true() {
+        return None;
+    }
+    let change = way * ((wanted - distance) / distance.max(splat(1e-12)));
+    Some(change * moves.select(splat(1.0), splat(0.0)))
+}
+
 /// Changes the velocities `half` so that in `h` seconds no segment gets longer or shorter than the share
 /// `limit` of its length.
 ///
@@ -42,24 +63,19 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
         let velocity = Vec3x::of_row(simd, &half[j]);
         let end = Vec3x::of_row(simd, &x[j]) + velocity * step;
         let way = end - parent;
-        let distance = way.length();
         let rest = f32x16::from_slice(simd, &length[j]);
-        let wanted = distance.min(rest * splat(1.0 + limit)).max(rest * splat(1.0 - limit));
         let free = mask(simd, block.free[j] & !block.held_at_both);
-        let moves = (wanted - distance).abs().simd_gt(rest * splat(EXACT)) & free;
         (second, before) = (before, end);
-        if moves.any_true() {
-            let change = way * ((wanted - distance) / distance.max(splat(1e-12)));
-            let change = change * moves.select(splat(1.0), splat(0.0));
+        if let Some(change) = back_within(simd, way, rest, limit, free) {
             before = end + change;
             (velocity + change * per_step).to_row(&mut half[j]);
         }
     }
 }
 
-/// Moves particles that other hair has pushed too far from those they hang on, or too near to them, `next` only:
-/// springs would take some parts of a step to bring them back. Strands that are held at both ends are left
-/// to their springs.
+/// Moves particles that other hair has pushed too far from those they hang on, or too near to them, `next`
+/// only: springs would take some parts of a step to bring them back. Strands that are held at both ends are
+/// left to their springs.
 ///
 /// Model: as [`limit_strain`]. What is moved can end inside the body by a small part of the stretch, which
 /// the next part of the step finds.
@@ -68,22 +84,17 @@ pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f3
     let rows = block.rows;
     let next = &mut block.next.as_chunks_mut::<VECTOR>().0[..rows];
     let length = &block.length.as_chunks::<LANES>().0[..rows];
-    let splat = |value: f32| f32x16::splat(simd, value);
     let mut before = Vec3x::of_row(simd, &next[0]);
     let mut second = before;
     for j in 1..rows {
         let parent = second.or(mask(simd, block.two_back[j]), before);
         let end = Vec3x::of_row(simd, &next[j]);
         let way = end - parent;
-        let distance = way.length();
         let rest = f32x16::from_slice(simd, &length[j]);
-        let wanted = distance.min(rest * splat(1.0 + limit)).max(rest * splat(1.0 - limit));
         let free = mask(simd, block.free[j] & !block.held_at_both);
-        let moves = (wanted - distance).abs().simd_gt(rest * splat(EXACT)) & free;
         (second, before) = (before, end);
-        if moves.any_true() {
-            let change = way * ((wanted - distance) / distance.max(splat(1e-12)));
-            before = end + change * moves.select(splat(1.0), splat(0.0));
+        if let Some(change) = back_within(simd, way, rest, limit, free) {
+            before = end + change;
             before.to_row(&mut next[j]);
         }
     }
