@@ -13,6 +13,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::segments::Segments;
+use super::spring::difference;
 use crate::math::group::{Keyed, group};
 
 /// Pairs or points that one task takes.
@@ -38,7 +39,7 @@ impl Link {
     /// The vector from the place on `b` to that on `a`, of what the points carry.
     #[inline]
     pub(super) fn difference(&self, values: &[Vec3]) -> Vec3 {
-        self.points().iter().map(|&(p, w)| values[p] * w).sum()
+        difference([self.a, self.b], self.at, values)
     }
 }
 

@@ -25,6 +25,7 @@ pub mod volume;
 
 pub use hair_contact::HairContact;
 pub use spring::ContactSpring;
+pub(crate) use spring::difference;
 pub use strand_contact::StrandContact;
 
 use crate::math::LANES;

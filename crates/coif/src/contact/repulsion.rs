@@ -168,8 +168,8 @@ impl Repulsion {
                     let is_pressed = closest.distance() + dt * rate.min(0.0) < thickness;
                     if is_pressed && !held.is_some_and(|held| held.holds(a as u32, b)) {
                         list.push(ContactSpring {
-                            points: [link.a, link.a + 1, b, b + 1],
-                            weights: link.points().map(|(_, weight)| weight),
+                            segments: [link.a, b],
+                            at: link.at,
                             rest: thickness,
                             stiffness,
                             damping: stiffness * PRESS_TIME,
