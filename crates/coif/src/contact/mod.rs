@@ -15,6 +15,7 @@ pub mod crossing;
 pub mod edge_collision;
 mod hair_contact;
 mod impulses;
+mod pair_tests;
 pub mod pairs;
 pub mod repulsion;
 pub mod segments;

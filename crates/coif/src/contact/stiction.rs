@@ -102,6 +102,8 @@ pub struct Stiction {
     first: Vec<u32>,
     /// Per segment: how many springs it may still get.
     free: Vec<u8>,
+    /// Per spring: whether it is short enough to hold on.
+    holds: Vec<bool>,
     near: Lists<Near>,
     links: Vec<Link>,
     /// Per link: its distance and number, by which links are compared.
@@ -129,6 +131,7 @@ impl Stiction {
             springs: Vec::new(),
             first: Vec::new(),
             free: Vec::new(),
+            holds: Vec::new(),
             near: Lists::default(),
             links: Vec::new(),
             ranks: Vec::new(),
@@ -175,7 +178,7 @@ impl Stiction {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let springs = self.springs.capacity() * size_of::<ContactSpring>();
+        let springs = self.springs.capacity() * size_of::<ContactSpring>() + self.holds.capacity();
         let per_point = 4 * self.first.capacity() + self.free.capacity() + 8 * self.last.capacity();
         let links = 16 * self.links.capacity() + 8 * self.ranks.capacity();
         springs + per_point + links + self.near.bytes() + self.ends.bytes()
@@ -184,8 +187,12 @@ impl Stiction {
     fn break_long(&mut self, position: &[Vec3]) {
         let before = self.springs.len();
         let most = self.settings.break_;
+        self.holds.resize(before, false);
+        let holds = self.holds.par_iter_mut().zip(&self.springs).with_min_len(CHUNK);
+        holds.for_each(|(holds, spring)| *holds = spring.difference(position).length() <= most);
         // What is not a number breaks as well.
-        self.springs.retain(|spring| spring.difference(position).length() <= most);
+        let mut holds = self.holds.iter();
+        self.springs.retain(|_| holds.next().is_some_and(|&holds| holds));
         self.broken = (before - self.springs.len()) as u64;
     }
 

@@ -13,7 +13,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::contact::{ContactSpring, difference};
-use crate::math::cache::prefetch_vector;
+use crate::math::cache::prefetch_item;
 use crate::math::group::{Keyed, group};
 
 /// Points or springs that one task takes: fixed, for the order of sums.
@@ -320,8 +320,8 @@ fn each_stretch(level: Level, links: &[Link], value: &[Vec3], mut take: impl FnM
     for (i, link) in links.iter().enumerate() {
         if let Some(later) = links.get(i + AHEAD) {
             let other = later.segments[1] as usize;
-            prefetch_vector(level, value, other);
-            prefetch_vector(level, value, other + 1);
+            prefetch_item(level, value, other);
+            prefetch_item(level, value, other + 1);
         }
         let stretch = if link.root > 0.0 {
             link.root * link.direction.dot(difference(link.segments, link.at, value))
