@@ -355,6 +355,9 @@ fn in_runs(
         }
         return;
     }
+    if rooms.is_empty() {
+        return;
+    }
     let half = rooms.len() / 2;
     let (rooms_a, rooms_b) = rooms.split_at_mut(half);
     let (scratch_a, scratch_b) = scratch.split_at_mut(half * RUN);

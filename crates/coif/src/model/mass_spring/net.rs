@@ -323,12 +323,10 @@ fn each_stretch(level: Level, links: &[Link], value: &[Vec3], mut take: impl FnM
             prefetch_item(level, value, other);
             prefetch_item(level, value, other + 1);
         }
-        let stretch = if link.root > 0.0 {
-            link.root * link.direction.dot(difference(link.segments, link.at, value))
-        } else {
-            0.0
-        };
-        take(i, stretch);
+        let way = difference(link.segments, link.at, value);
+        let stretch = link.root * link.direction.dot(way);
+        // Hair that broke pulls nobody along.
+        take(i, if stretch.is_finite() { stretch } else { 0.0 });
     }
 }
 
