@@ -74,8 +74,7 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
 }
 
 /// Moves particles that other hair has pushed too far from those they hang on, or too near to them, `next`
-/// only: springs would take some parts of a step to bring them back. Strands that are held at both ends are
-/// left to their springs.
+/// only: springs would take some parts of a step to bring them back.
 ///
 /// Model: as [`limit_strain`]. What is moved can end inside the body by a small part of the stretch, which
 /// the next part of the step finds.
@@ -101,53 +100,67 @@ pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f3
 }
 
 /// [`limit_strain`] for the strands of a block that are held at both ends.
-///
-/// Model: a march from the tip, in which particles hang on the one after them, and one from the root,
-/// until nothing moves. From the root alone, all that is missing would be left to the last segment.
 pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
-    for l in (0..block.lanes).filter(|l| block.held_at_both >> l & 1 == 1) {
+    let (lanes, held_at_both) = (block.lanes, block.held_at_both);
+    for l in (0..lanes).filter(|l| held_at_both >> l & 1 == 1) {
         let count = block.count[l] as usize;
-        let at_point = |row: usize| block.is_point[row] >> l & 1 == 1;
-        let is_free = |row: usize| block.free[row] >> l & 1 == 1;
         // Room for where particles go: nobody else needs it until positions are advanced.
         for row in 0..count {
             let end = lane(&block.x, row, l) + lane(&block.half, row, l) * h;
             set_lane(&mut block.next, row, l, end);
         }
-        for pass in 0..MOST_PASSES {
-            let from_tip = pass % 2 == 0;
-            let mut moved = false;
-            for k in 1..count {
-                let (row, parent) = if from_tip {
-                    let row = count - 1 - k;
-                    let skips = k > 1 && at_point(row) && !at_point(row + 1);
-                    (row, if skips { row + 2 } else { row + 1 })
-                } else {
-                    let skips = k > 1 && at_point(k) && !at_point(k - 1);
-                    (k, if skips { k - 2 } else { k - 1 })
-                };
-                if !is_free(row) {
-                    continue;
-                }
-                // All sides of a triangle are as long as its segment.
-                let rest = block.length[row.max(parent) * LANES + l];
-                let end = lane(&block.next, row, l);
-                let way = end - lane(&block.next, parent, l);
-                let distance = way.length();
-                let wanted = distance.clamp(rest * (1.0 - limit), rest * (1.0 + limit));
-                if (wanted - distance).abs() > rest * EXACT {
-                    moved = true;
-                    let change = way * ((wanted - distance) / distance.max(1e-12));
-                    set_lane(&mut block.next, row, l, end + change);
-                }
-            }
-            if !moved {
-                break;
-            }
-        }
-        for row in (0..count).filter(|&row| is_free(row)) {
+        march_from_both_ends(block, l, limit);
+        for row in (0..count).filter(|&row| block.free[row] >> l & 1 == 1) {
             let way = lane(&block.next, row, l) - lane(&block.x, row, l);
             set_lane(&mut block.half, row, l, way / h);
+        }
+    }
+}
+
+/// [`limit_after_contact`] for the strands of a block that are held at both ends.
+pub(super) fn limit_between_ends_after_contact(block: &mut Block, limit: f32) {
+    let (lanes, held_at_both) = (block.lanes, block.held_at_both);
+    for l in (0..lanes).filter(|l| held_at_both >> l & 1 == 1) {
+        march_from_both_ends(block, l, limit);
+    }
+}
+
+/// Brings the particles of a lane, where they are in `next`, within the limit.
+///
+/// Model: a march from the tip, in which particles hang on the one after them, and one from the root,
+/// until nothing moves. From the root alone, all that is missing would be left to the last segment.
+fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
+    let count = block.count[l] as usize;
+    let at_point = |row: usize| block.is_point[row] >> l & 1 == 1;
+    for pass in 0..MOST_PASSES {
+        let from_tip = pass % 2 == 0;
+        let mut moved = false;
+        for k in 1..count {
+            let (row, parent) = if from_tip {
+                let row = count - 1 - k;
+                let skips = k > 1 && at_point(row) && !at_point(row + 1);
+                (row, if skips { row + 2 } else { row + 1 })
+            } else {
+                let skips = k > 1 && at_point(k) && !at_point(k - 1);
+                (k, if skips { k - 2 } else { k - 1 })
+            };
+            if block.free[row] >> l & 1 == 0 {
+                continue;
+            }
+            // All sides of a triangle are as long as its segment.
+            let rest = block.length[row.max(parent) * LANES + l];
+            let end = lane(&block.next, row, l);
+            let way = end - lane(&block.next, parent, l);
+            let distance = way.length();
+            let wanted = distance.clamp(rest * (1.0 - limit), rest * (1.0 + limit));
+            if (wanted - distance).abs() > rest * EXACT {
+                moved = true;
+                let change = way * ((wanted - distance) / distance.max(1e-12));
+                set_lane(&mut block.next, row, l, end + change);
+            }
+        }
+        if !moved {
+            break;
         }
     }
 }

@@ -10,7 +10,9 @@ use super::assemble::{System, Times, assemble_lanes, constrain};
 use super::block::{Block, FarEndPose};
 use super::collide::collide_with_body;
 use super::couple::Coupling;
-use super::limit::{limit_after_contact, limit_between_ends, limit_strain};
+use super::limit::{
+    limit_after_contact, limit_between_ends, limit_between_ends_after_contact, limit_strain,
+};
 use crate::math::banded::{self, ROW};
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 use crate::math::{LANES, SolveReport};
@@ -94,6 +96,7 @@ impl Work<'_> {
         if self.coupling.is_some() {
             self.each(|level, block, _| {
                 dispatch!(level, simd => limit_after_contact(simd, block, part.strain_limit));
+                limit_between_ends_after_contact(block, part.strain_limit);
             });
         }
         let second = self.solve_velocity(part); // 7, 8
