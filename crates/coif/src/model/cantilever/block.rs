@@ -5,7 +5,7 @@
 //! shorter ones are continued straight beyond their tips by joints that nothing sees. What does not
 //! change lies in the block.
 
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
 use super::{GRAZE, Settings};
 use crate::groom::Fibre;
@@ -107,8 +107,8 @@ pub(super) struct Block {
     pub(super) joints: usize,
     /// Index of the last joint of each lane's strip.
     pub(super) last: [f32; LANES],
-    /// Length of the longest strip and of a strip's farthest reach (m).
-    pub(super) reach: f32,
+    /// Per joint: how far its surface may be from the anchor in any lane (m).
+    pub(super) reach: Box<[f32]>,
 
     /// Distance to the joint before (m).
     pub(super) length: Box<[f32]>,
@@ -135,10 +135,8 @@ pub(super) struct Block {
     /// Time over which a step's forces count (s).
     pub(super) force_time: [f32; LANES],
 
-    /// World from rest at the end of the step: columns of the rotation, then the translation.
-    pub(super) root: [[f32; VECTOR]; 4],
-    /// World from rest at the start of the step.
-    pub(super) root_before: [[f32; VECTOR]; 4],
+    /// World from rest at the end of the last step: columns of the rotation.
+    pub(super) root: [[f32; VECTOR]; 3],
     /// Mean velocity of the anchors in the step before, and what it was at its end (m/s).
     pub(super) velocity: [f32; VECTOR],
     pub(super) end_velocity: [f32; VECTOR],
@@ -256,7 +254,7 @@ impl Block {
             over,
             joints,
             last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),
-            reach: 0.0,
+            reach: vec![0.0; joints].into_boxed_slice(),
             length: row(LANES),
             goal: row(VECTOR),
             radius: row(LANES),
@@ -269,8 +267,7 @@ impl Block {
             style_time: [0.0; LANES],
             keep: [0.0; LANES],
             force_time: [0.0; LANES],
-            root: [[0.0; VECTOR]; 4],
-            root_before: [[0.0; VECTOR]; 4],
+            root: [[0.0; VECTOR]; 3],
             velocity: [0.0; VECTOR],
             end_velocity: [0.0; VECTOR],
             wind: [0.0; VECTOR],
@@ -281,6 +278,7 @@ impl Block {
             let last = made.rest.len() - 1;
             // Continue straight beyond the tip.
             let step = made.rest[last] - made.rest[last - 1];
+            let mut along = 0.0;
             for i in 0..joints {
                 let j = i.min(last);
                 let p = made.rest[j] + step * (i - j) as f32;
@@ -292,7 +290,12 @@ impl Block {
                     *to = *gap;
                 }
                 if i > 0 {
-                    block.length[i * LANES + l] = made.rest[j].distance(made.rest[j - 1]);
+                    let length = made.rest[j].distance(made.rest[j - 1]);
+                    block.length[i * LANES + l] = length;
+                    along += length;
+                }
+                if i <= last {
+                    block.reach[i] = block.reach[i].max(along + made.radius[i]);
                 }
             }
             set_lane(&mut block.root_tangent, 0, l, made.root.tangent);
@@ -300,8 +303,6 @@ impl Block {
             (block.lean[0][l], block.lean[1][l]) = (made.lean[0], made.lean[1]);
             block.weight[l] = made.weight;
             block.style_time[l] = made.style_time;
-            let widest = made.radius.iter().copied().fold(0.0, f32::max);
-            block.reach = block.reach.max(edges.length(in_lane(l)) + widest);
         }
         block
     }
@@ -318,12 +319,39 @@ impl Block {
         }
     }
 
-    /// Brings the root transforms and the wind of the lanes' strips together.
-    pub(super) fn load_roots(&mut self, env: &Environment<'_>, before: &[f32]) {
-        self.root_before = self.root;
-        for l in 0..LANES {
-            self.set_root(l, &env.world_from_rest[self.carriers[l] as usize]);
+    /// Where the scalp under the lanes' strips is: columns of the rotation, then the translation.
+    #[inline(always)]
+    pub(super) fn roots(&self, world_from_rest: &[RigidTransform]) -> [[f32; VECTOR]; 4] {
+        let (mut turn, mut shift) = ([[0.0; LANES]; 4], [0.0; VECTOR]);
+        for (l, &carrier) in self.carriers.iter().enumerate() {
+            let root = &world_from_rest[carrier as usize];
+            for (to, v) in turn.iter_mut().zip(root.rotation.to_array()) {
+                to[l] = v;
+            }
+            set_lane(&mut shift, 0, l, root.translation);
         }
+        // The matrix of a quaternion, all lanes at once.
+        let [mut a, mut b, mut c] = [[0.0; VECTOR]; 3];
+        for l in 0..LANES {
+            let [x, y, z, w] = turn.map(|row| row[l]);
+            let (xx, yy, zz) = (2.0 * x * x, 2.0 * y * y, 2.0 * z * z);
+            let (xy, xz, yz) = (2.0 * x * y, 2.0 * x * z, 2.0 * y * z);
+            let (wx, wy, wz) = (2.0 * w * x, 2.0 * w * y, 2.0 * w * z);
+            (a[l], a[l + LANES], a[l + 2 * LANES]) = (1.0 - (yy + zz), xy + wz, xz - wy);
+            (b[l], b[l + LANES], b[l + 2 * LANES]) = (xy - wz, 1.0 - (xx + zz), yz + wx);
+            (c[l], c[l + LANES], c[l + 2 * LANES]) = (xz + wy, yz - wx, 1.0 - (xx + yy));
+        }
+        [a, b, c, shift]
+    }
+
+    /// Takes on how the scalp is turned, as if a step had ended so.
+    pub(super) fn set_roots(&mut self, world_from_rest: &[RigidTransform]) {
+        let [a, b, c, _] = self.roots(world_from_rest);
+        self.root = [a, b, c];
+    }
+
+    /// Brings the wind at the lanes' anchors together.
+    pub(super) fn load_wind(&mut self, env: &Environment<'_>, before: &[f32]) {
         if env.wind.is_still() {
             self.wind = [0.0; VECTOR];
             return;
@@ -331,15 +359,6 @@ impl Block {
         for l in 0..LANES {
             let at = lane(before, 0, l);
             set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
-        }
-    }
-
-    /// Says where the scalp under a lane's strip is.
-    pub(super) fn set_root(&mut self, l: usize, world_from_rest: &RigidTransform) {
-        let m = Mat3::from_quat(world_from_rest.rotation);
-        let columns = [m.x_axis, m.y_axis, m.z_axis, world_from_rest.translation];
-        for (to, v) in self.root.iter_mut().zip(columns) {
-            set_lane(to, 0, l, v);
         }
     }
 

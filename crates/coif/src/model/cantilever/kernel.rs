@@ -20,7 +20,7 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8
 use glam::Vec3;
 
 use super::block::{Below, Block, Outcome, Rows};
-use super::solid::{Near, STRAIGHT, Solids};
+use super::solid::{Near, STRAIGHT, Solid, Solids};
 use crate::groom::strips::SMALLEST_TURN;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane};
@@ -36,7 +36,7 @@ const NO_DIRECTION: f32 = 1e-9;
 /// than half of that added to it a unit vector never vanishes, so the strip never flips over.
 pub(super) const FOLLOW: f32 = 0.45;
 
-/// Rounds of leaving the body: the second takes care of a solid that the first led into.
+/// Rounds of leaving a distance field: the second takes care of what the first led into.
 const ROUNDS: usize = 2;
 
 /// Largest slope of an interpolated distance: the bound that `follow_the_leader` has.
@@ -63,7 +63,7 @@ pub(super) struct Obstacles<'a> {
     pub(super) field: Option<&'a FieldObstacle<'a>>,
 }
 
-/// Advances a block by one step. `below` is the block that it lies on.
+/// Advances a block by one step. `roots` is where the scalp is after it, `below` the block that it lies on.
 ///
 /// Source: `jung2005` 4.3, steps 2 to 4.
 /// Symbols: A anchor, V virtual point, P joint, T, N, B tangent, normal, binormal, l length of a
@@ -80,6 +80,7 @@ pub(super) struct Obstacles<'a> {
 pub(super) fn step_block<S: Simd>(
     simd: S,
     block: &mut Block,
+    roots: &[[f32; VECTOR]; 4],
     rows: &mut Rows<'_>,
     below: Option<Below<'_>>,
     pass: &Pass,
@@ -96,16 +97,20 @@ pub(super) fn step_block<S: Simd>(
         let tip = lane(rows.before, block.last[l] as usize, l);
         crate::math::lanes::set_lane(&mut average, 0, l, tip);
     }
-    let mut lower = Half::start::<0>(simd, block, &before[0], &average, pass);
-    let mut upper = Half::start::<1>(simd, block, &before[0], &average, pass);
+    let mut lower = Half::start::<0>(simd, block, roots, &before[0], &average, pass);
+    let mut upper = Half::start::<1>(simd, block, roots, &before[0], &average, pass);
+    block.root.copy_from_slice(&roots[..3]);
     // Anchors go where the scalp takes them (step 2).
     for half in [&lower, &upper] {
         half.parent.to_row(&mut position[0], half.half);
         half.tangent.to_row(&mut tangent[0], half.half);
         half.binormal.to_row(&mut binormal[0], half.half);
     }
-    let (middle, apart) = around(&position[0]);
-    let near = Near::pick(simd, obstacles.solids, middle, apart + block.reach);
+    let (middle, apart) = around(&position[0], block.lanes);
+    let reach = block.reach.iter().copied().fold(0.0, f32::max);
+    let near = Near::pick(simd, obstacles.solids, middle, apart, reach);
+    // What is left of a head may fill less than half of the lanes.
+    let both = block.lanes > HALF;
     let lengths = &block.length.as_chunks::<LANES>().0[..joints];
     let goals = &block.goal.as_chunks::<VECTOR>().0[..joints];
     let radii = &block.radius.as_chunks::<LANES>().0[..joints];
@@ -120,16 +125,19 @@ pub(super) fn step_block<S: Simd>(
             goal: &goals[i],
             length: &lengths[i],
             radius: &radii[i],
+            reach: block.reach[i],
             position: &mut position[i],
             deviation: &mut deviation[i],
             tangent: &mut tangent[i],
             binormal: &mut binormal[i],
         };
         outcome.unresolved += lower.advance(simd, &mut row, &near, obstacles.field);
-        outcome.unresolved += upper.advance(simd, &mut row, &near, obstacles.field);
+        if both {
+            outcome.unresolved += upper.advance(simd, &mut row, &near, obstacles.field);
+        }
     }
     // Each joint hangs on the one before: a lane that left the world ends there.
-    for half in 0..2 {
+    for half in 0..if both { 2 } else { 1 } {
         let tip = Vec3x8::of_row(simd, &position[joints - 1], half);
         let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
         outcome.broken |= (!(sane.to_bitmask() as u32) & 0xff) << (half * HALF);
@@ -137,10 +145,10 @@ pub(super) fn step_block<S: Simd>(
     outcome
 }
 
-/// A ball around sixteen points: its middle and its radius.
-fn around(row: &[f32; VECTOR]) -> (Vec3, f32) {
+/// A ball around the first of sixteen points: its middle and its radius.
+fn around(row: &[f32; VECTOR], lanes: usize) -> (Vec3, f32) {
     let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for l in 0..LANES {
+    for l in 0..lanes.min(LANES) {
         let p = lane(row, 0, l);
         (lo, hi) = (lo.min(p), hi.max(p));
     }
@@ -154,6 +162,8 @@ struct Row<'a> {
     goal: &'a [f32; VECTOR],
     length: &'a [f32; LANES],
     radius: &'a [f32; LANES],
+    /// Farthest from the anchors (m).
+    reach: f32,
     below: Option<RowBelow<'a>>,
     position: &'a mut [f32; VECTOR],
     deviation: &'a mut [f32; VECTOR],
@@ -185,6 +195,12 @@ impl<'a> RowBelow<'a> {
     }
 }
 
+/// A matrix of columns times a vector.
+#[inline(always)]
+fn turn<S: Simd>(m: &[Vec3x8<S>; 3], v: Vec3x8<S>) -> Vec3x8<S> {
+    m[0] * v.x + m[1] * v.y + m[2] * v.z
+}
+
 /// What a step takes along in half of the lanes.
 struct Half<S: Simd> {
     half: usize,
@@ -214,18 +230,18 @@ impl<S: Simd> Half<S> {
     fn start<const H: usize>(
         simd: S,
         block: &mut Block,
+        roots: &[[f32; VECTOR]; 4],
         before: &[f32; VECTOR],
         tips: &[f32; VECTOR],
         pass: &Pass,
     ) -> Self {
         let splat = |v: f32| f32x8::splat(simd, v);
         let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, H);
-        let root = [0, 1, 2].map(|k| load(&block.root[k]));
-        let old = [0, 1, 2].map(|k| load(&block.root_before[k]));
-        let turn = |m: &[Vec3x8<S>; 3], v: Vec3x8<S>| m[0] * v.x + m[1] * v.y + m[2] * v.z;
+        let root = [load(&roots[0]), load(&roots[1]), load(&roots[2])];
+        let old = [load(&block.root[0]), load(&block.root[1]), load(&block.root[2])];
         // Anchor, direction of growth and binormal, from the scalp (steps 2 and 3: T = A - V).
         let rest = Vec3x8::load(simd, &block.rest, 0, H);
-        let parent = turn(&root, rest) + load(&block.root[3]);
+        let parent = turn(&root, rest) + load(&roots[3]);
         let tangent = turn(&root, load(&block.root_tangent));
         let binormal = turn(&root, load(&block.root_binormal));
         // Root times the transpose of what it was.
@@ -310,7 +326,9 @@ impl<S: Simd> Half<S> {
         let joint = Joint {
             before: x,
             length,
+            per_length: splat(1.0) / length,
             radius: half_row(simd, row.radius, half),
+            reach: row.reach,
             active: splat(row.i as f32).simd_le(self.last),
         };
         self.clear -= length * SLOPE;
@@ -348,31 +366,47 @@ impl<S: Simd> Half<S> {
         field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
         let mut unresolved = 0;
-        for _ in 0..ROUNDS {
-            let mut touched = false;
-            for solid in near.iter() {
-                let p = self.parent + *along * joint.length;
-                if let Some((out, distance)) = solid.distances(simd, p, joint.radius) {
-                    let hit = distance.simd_lt(joint.radius) & joint.active;
-                    if hit.any_true() {
-                        touched = true;
-                        let mut touch = Touch { hit, out, distance };
-                        if solid.friction > 0.0 {
-                            let sticks = solid.carried_lanes(simd, joint.before);
-                            self.rub(simd, joint, along, &mut touch, sticks, solid.friction);
-                        }
-                        unresolved = self.turn_out(simd, joint, along, &touch, joint.radius);
-                    }
-                }
+        let mut touched = 0;
+        for (k, solid) in near.iter(joint.reach) {
+            if self.leave_solid(simd, joint, along, solid, &mut unresolved) {
+                touched = k;
             }
-            if !touched {
-                break;
-            }
+        }
+        // Leave once more what lay before the last one on the list: that may have led into it.
+        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < touched) {
+            self.leave_solid(simd, joint, along, solid, &mut unresolved);
         }
         if let Some(field) = field {
             unresolved += self.leave_field(simd, joint, along, field);
         }
         unresolved
+    }
+
+    /// Leaves one collider. Says whether any joint had to.
+    #[inline(always)]
+    fn leave_solid(
+        &self,
+        simd: S,
+        joint: &Joint<S>,
+        along: &mut Vec3x8<S>,
+        solid: &Solid,
+        unresolved: &mut u32,
+    ) -> bool {
+        let p = self.parent + *along * joint.length;
+        let Some((out, distance)) = solid.distances(simd, p, joint.radius) else { return false };
+        let hit = distance.simd_lt(joint.radius) & joint.active;
+        if !hit.any_true() {
+            return false;
+        }
+        let touch = Touch { hit, out, distance };
+        let held = if solid.friction > 0.0 {
+            let sticks = solid.carried_lanes(simd, joint.before);
+            self.rub(simd, joint, &touch, p - sticks, solid.friction)
+        } else {
+            Vec3x8::splat(simd, Vec3::ZERO)
+        };
+        *unresolved = self.turn_out(simd, joint, along, &touch, joint.radius, held);
+        true
     }
 
     /// Turns segments until they end above the strip below, along its normal. Says whether any had to.
@@ -387,11 +421,13 @@ impl<S: Simd> Half<S> {
         if !hit.any_true() {
             return false;
         }
-        self.turn_out(simd, joint, along, &Touch { hit, out, distance }, gap);
+        let free = Vec3x8::splat(simd, Vec3::ZERO);
+        self.turn_out(simd, joint, along, &Touch { hit, out, distance }, gap, free);
         true
     }
 
-    /// Holds joints back that slide over a surface. `sticks` is where they would be had they stuck to it.
+    /// How much of a joint's way along a surface friction takes, over the length of its segment. `slip` is
+    /// its way from where it would be had it stuck to the surface (m).
     ///
     /// Model: Coulomb friction of hair without momentum. What presses a joint into the surface in a step
     /// is the depth it would have without contact; of its way along the surface friction takes the
@@ -401,33 +437,24 @@ impl<S: Simd> Half<S> {
         &self,
         simd: S,
         joint: &Joint<S>,
-        along: &mut Vec3x8<S>,
-        touch: &mut Touch<S>,
-        sticks: Vec3x8<S>,
+        touch: &Touch<S>,
+        slip: Vec3x8<S>,
         friction: f32,
-    ) {
+    ) -> Vec3x8<S> {
         let one = f32x8::splat(simd, 1.0);
-        let p = self.parent + *along * joint.length;
-        let slip = p - sticks;
         let slip = slip - touch.out * slip.dot(touch.out);
         let size = slip.length().max(one * NO_DIRECTION);
         let share = ((joint.radius - touch.distance) * friction / size).min(one);
-        let way = *along * joint.length - slip * share;
-        // A way back to the joint before has no direction.
-        let size2 = way.dot(way);
-        let hit = touch.hit & size2.simd_gt(joint.length * joint.length * STRAIGHT);
-        let held = way * (one / size2.max(one * (NO_DIRECTION * NO_DIRECTION)).sqrt());
-        *along = held.or(hit, *along);
-        let moved = self.parent + *along * joint.length - p;
-        touch.distance += moved.dot(touch.out);
+        slip * (share * joint.per_length)
     }
 
     /// Turns segments about their inner ends until their outer ends are as far from a plane as they
-    /// have to be (m), the shortest way. Says how many cannot get there even without that.
+    /// have to be (m), the shortest way, less what friction holds back ([`Self::rub`]). Says how many
+    /// cannot get there even without a radius.
     ///
     /// Model: the points at length l from the joint before and at the wanted distance from the plane are
     /// a circle; the nearest of them is `n c + t sqrt(1 - c^2)`, with c the sine of the angle to the
-    /// plane and t the direction along it.
+    /// plane and t the direction along it. Friction changes t only.
     #[inline(always)]
     fn turn_out(
         &self,
@@ -436,24 +463,32 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         touch: &Touch<S>,
         radius: f32x8<S>,
+        held: Vec3x8<S>,
     ) -> u32 {
         let one = f32x8::splat(simd, 1.0);
-        let (Touch { hit, out, distance }, length) = (*touch, joint.length);
+        let Touch { hit, out, distance } = *touch;
         let into = out.dot(*along);
-        let wanted = into + (radius - distance) / length;
+        let wanted = into + (radius - distance) * joint.per_length;
         let c = wanted.min(one);
-        let flat = *along - out * into;
-        let size2 = flat.dot(flat);
-        // Straight into the surface there is no direction along it: take the strip's own.
+        let free = *along - out * into;
+        let mut flat = free - held;
+        let mut size2 = flat.dot(flat);
         let lost = size2.simd_lt(STRAIGHT);
-        let side = self.binormal - out * out.dot(self.binormal);
-        let flat = side.or(lost, flat);
-        let size2 = lost.select(side.dot(side).max(one * STRAIGHT), size2);
+        if lost.any_true() {
+            // Held back to the joint before there is no direction along the surface: take that without
+            // friction. Straight into the surface there is none either: take the strip's own.
+            flat = free.or(lost, flat);
+            size2 = lost.select(free.dot(free), size2);
+            let lost = size2.simd_lt(STRAIGHT);
+            let side = self.binormal - out * out.dot(self.binormal);
+            flat = side.or(lost, flat);
+            size2 = lost.select(side.dot(side).max(one * STRAIGHT), size2);
+        }
         let scale = ((one - c * c).max(one * 0.0) / size2).sqrt();
         *along = (out * c + flat * scale).or(hit, *along);
-        // The direction is one up to rounding; that would add up along the strip.
-        *along = *along * (one / along.length());
-        let bare = wanted - radius.max(one * 0.0) / length;
+        // The direction is one up to rounding, which would add up along the strip: a step of Newton's.
+        *along = *along * (along.dot(*along) * -0.5 + 1.5);
+        let bare = wanted - radius.max(one * 0.0) * joint.per_length;
         (bare.simd_gt(one) & hit).to_bitmask().count_ones()
     }
 
@@ -483,13 +518,15 @@ impl<S: Simd> Half<S> {
                 break;
             }
             let out = slope * (f32x8::splat(simd, 1.0) / size.max(f32x8::splat(simd, 1e-3)));
-            let mut touch = Touch { hit, out, distance };
-            if obstacle.friction > 0.0 {
+            let touch = Touch { hit, out, distance };
+            let held = if obstacle.friction > 0.0 {
                 let moves = surface_motion(simd, obstacle, p, hit);
                 let sticks = joint.before + moves * f32x8::splat(simd, self.dt);
-                self.rub(simd, joint, along, &mut touch, sticks, obstacle.friction);
-            }
-            unresolved = self.turn_out(simd, joint, along, &touch, radius);
+                self.rub(simd, joint, &touch, p - sticks, obstacle.friction)
+            } else {
+                Vec3x8::splat(simd, Vec3::ZERO)
+            };
+            unresolved = self.turn_out(simd, joint, along, &touch, radius, held);
         }
         unresolved
     }
@@ -499,10 +536,13 @@ impl<S: Simd> Half<S> {
 struct Joint<S: Simd> {
     /// Where it was before the step (m).
     before: Vec3x8<S>,
-    /// To the joint before (m).
+    /// To the joint before (m), and one over it.
     length: f32x8<S>,
+    per_length: f32x8<S>,
     /// How far it stays from the body (m).
     radius: f32x8<S>,
+    /// How far from the anchors it can be (m).
+    reach: f32,
     /// Lanes whose strip has the joint.
     active: mask32x8<S>,
 }

@@ -203,14 +203,14 @@ impl Cantilever {
         // How far a point is from the nearest of some solids and the field.
         let distance = |p: Vec3, near: &Near<'_>| {
             let of_field = field.map(|o| o.field.distance_at(p) - o.skin);
-            let solids = near.iter().map(|s| s.distance(p).1);
+            let solids = near.all().map(|s| s.distance(p).1);
             solids.chain(of_field).fold(f32::INFINITY, f32::min)
         };
         // The strands first: where they are at rest, they stay.
         let mut positions = vec![Vec3::ZERO; self.room.len()];
         self.positions(&mut positions);
         self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
-            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
+            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, 0.0, NEIGHBOUR));
             *room = room.min(distance(*p, &near) - GRAZE);
         });
         self.for_each_block(|block, rows, _| {
@@ -218,7 +218,7 @@ impl Cantilever {
                 for l in 0..LANES {
                     let p = lane(rows.position, i, l);
                     let radius = &mut block.radius[i * LANES + l];
-                    let near = dispatch!(level, simd => Near::pick(simd, &solids, p, NEIGHBOUR));
+                    let near = dispatch!(level, simd => Near::pick(simd, &solids, p, 0.0, NEIGHBOUR));
                     *radius = radius.min(distance(p, &near) - GRAZE);
                 }
             }
@@ -275,9 +275,11 @@ impl Model for Cantilever {
         let obstacles = Obstacles { solids: &solids, field: env.field.as_ref() };
         // Advance the stacks in any order: none reads another.
         self.for_each_block(|block, rows, below| {
-            block.load_roots(env, rows.before);
-            let outcome = dispatch!(level,
-                simd => kernel::step_block(simd, block, rows, below, &pass, &obstacles));
+            block.load_wind(env, rows.before);
+            let outcome = dispatch!(level, simd => {
+                let roots = block.roots(env.world_from_rest);
+                kernel::step_block(simd, block, &roots, rows, below, &pass, &obstacles)
+            });
             block.outcome = outcome;
             for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {
                 rows.reset_lane(block, l, &env.world_from_rest[block.carriers[l] as usize]);
@@ -300,9 +302,9 @@ impl Model for Cantilever {
         self.solids.refill(std::iter::empty());
         self.roots.copy_from_slice(world_from_rest);
         self.for_each_block(|block, rows, _| {
+            block.set_roots(world_from_rest);
             for l in 0..LANES {
                 let root = &world_from_rest[block.carriers[l] as usize];
-                block.set_root(l, root);
                 block.stop_root(l);
                 rows.reset_lane(block, l, root);
             }
@@ -313,11 +315,11 @@ impl Model for Cantilever {
         self.solids.refill(std::iter::empty());
         self.roots.copy_from_slice(to);
         self.for_each_block(|block, rows, _| {
+            block.set_roots(to);
             for l in 0..LANES {
                 let carrier = block.carriers[l] as usize;
                 let motion = to[carrier] * from[carrier].inverse();
                 rows.carry_lane(block, l, &motion);
-                block.set_root(l, &to[carrier]);
                 for velocity in [&mut block.velocity, &mut block.end_velocity] {
                     let turned = motion.direction(lane(velocity, 0, l));
                     crate::math::lanes::set_lane(velocity, 0, l, turned);
@@ -341,12 +343,12 @@ impl Model for Cantilever {
                 line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
             let reach = 0.5 * (hi - lo).length() + STRAND_REACH;
             let middle = 0.5 * (lo + hi);
-            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
+            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, 0.0, reach));
             move |point: usize, parent: Vec3, along: Vec3, length: f32| {
                 let room = self.room[point];
                 let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
                 let all = |along| {
-                    let turned = near.iter().fold(along, turn);
+                    let turned = near.all().fold(along, turn);
                     field.map_or(turned, |f| solid::leave_field(f, parent, turned, length, room))
                 };
                 let turned = all(along);
@@ -427,9 +429,7 @@ impl Model for Cantilever {
             fill(&mut block.radius);
             fill(&mut block.velocity);
             fill(&mut block.end_velocity);
-            for l in 0..LANES {
-                block.set_root(l, &world_from_rest[block.carriers[l] as usize]);
-            }
+            block.set_roots(world_from_rest);
         }
         // The bend factors are set anew by the next step.
         self.dt_set = 0.0;

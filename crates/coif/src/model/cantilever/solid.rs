@@ -264,6 +264,8 @@ impl Solids {
 pub(super) struct Near<'a> {
     all: &'a [Solid],
     picked: [u32; MOST],
+    /// How far from the anchors they begin (m).
+    begins: [f32; MOST],
     /// More than fit means all.
     count: usize,
 }
@@ -272,25 +274,35 @@ pub(super) struct Near<'a> {
 const MOST: usize = 48;
 
 impl<'a> Near<'a> {
-    /// Those that may reach into a ball.
+    /// Those that may come within `reach` (m) of a ball around some anchors.
     #[inline(always)]
-    pub(super) fn pick<S: Simd>(simd: S, solids: &'a Solids, middle: Vec3, radius: f32) -> Self {
-        let mut near = Self { all: &solids.all, picked: [0; MOST], count: 0 };
-        for (k, [x, y, z, reach]) in solids.balls.iter().enumerate() {
+    pub(super) fn pick<S: Simd>(
+        simd: S,
+        solids: &'a Solids,
+        middle: Vec3,
+        radius: f32,
+        reach: f32,
+    ) -> Self {
+        let mut near = Self { all: &solids.all, picked: [0; MOST], begins: [0.0; MOST], count: 0 };
+        let farthest = radius + reach;
+        for (k, [x, y, z, size]) in solids.balls.iter().enumerate() {
             let row = |row: &[f32; HALF]| f32x8::from_slice(simd, row);
             let (x, y, z) = (row(x) - middle.x, row(y) - middle.y, row(z) - middle.z);
-            let reach = row(reach) + radius;
-            let mut bits = (x * x + y * y + z * z).simd_lt(reach * reach).to_bitmask() as u32;
+            let size = row(size) + farthest;
+            let mut bits = (x * x + y * y + z * z).simd_lt(size * size).to_bitmask() as u32;
             while bits != 0 {
                 let i = k * HALF + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 // The ball around a plane is everything.
                 let solid = &solids.all[i];
-                if solid.plane && !solid.may_reach(middle, radius) {
+                if solid.plane && !solid.may_reach(middle, farthest) {
                     continue;
                 }
-                if let Some(free) = near.picked.get_mut(near.count) {
-                    *free = i as u32;
+                if let (Some(picked), Some(begins)) =
+                    (near.picked.get_mut(near.count), near.begins.get_mut(near.count))
+                {
+                    *picked = i as u32;
+                    *begins = solid.middle.distance(middle) - solid.reach - radius;
                 }
                 near.count += 1;
             }
@@ -299,11 +311,18 @@ impl<'a> Near<'a> {
     }
 
     /// Each of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a Solid> {
+        self.iter(f32::INFINITY).map(|(_, solid)| solid)
+    }
+
+    /// Each of them that begins within a distance from the anchors (m), and its place on the list.
     #[inline(always)]
-    pub(super) fn iter(&self) -> impl Iterator<Item = &'a Solid> {
+    pub(super) fn iter(&self, within: f32) -> impl Iterator<Item = (usize, &'a Solid)> {
         let all = self.count > MOST;
         let count = if all { self.all.len() } else { self.count };
-        (0..count).map(move |i| &self.all[if all { i } else { self.picked[i] as usize }])
+        (0..count)
+            .filter(move |&i| all || self.begins[i] <= within)
+            .map(move |i| (i, &self.all[if all { i } else { self.picked[i] as usize }]))
     }
 }
 
@@ -384,7 +403,7 @@ mod tests {
             let radius = 0.02 * k as f32;
             let expected = all.iter().filter(|s| s.may_reach(p, radius)).map(|s| s.middle);
             let found: Vec<Vec3> = dispatch!(Level::new(), simd => {
-                Near::pick(simd, &solids, p, radius).iter().map(|s| s.middle).collect()
+                Near::pick(simd, &solids, p, 0.0, radius).all().map(|s| s.middle).collect()
             });
             assert_eq!(found, expected.collect::<Vec<_>>());
         }
