@@ -1,9 +1,9 @@
 //! Sixteen strips in memory.
 //!
-//! The state of all strips lies in arrays of rows, one row per joint, that a step streams through once
-//! (`math::lanes`). A block is a run of rows, anchor to tip; it is as long as its longest strip, and
-//! shorter ones are continued straight beyond their tips by joints that nothing sees. What does not
-//! change lies in the block.
+//! All that a step reads and writes of joints lies in one array of rows, one row per joint, that it streams
+//! through once (`math::lanes`). A block is a run of rows, anchor to tip; it is as long as its longest
+//! strip, and shorter ones are continued straight beyond their tips by joints that nothing sees. What does
+//! not change of strips lies in the block.
 
 use glam::Vec3;
 
@@ -14,46 +14,62 @@ use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
 
-/// The state of all strips, or of those of some blocks.
+/// One joint of sixteen strips: all that a step reads and writes of it, in one piece of memory.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Joints {
+    /// Where the groom wants the joint, from the one before, in the frame of that one (m).
+    pub(super) goal: [f32; VECTOR],
+    /// Distance to the joint before (m).
+    pub(super) length: [f32; LANES],
+    /// How far it stays from the body (m): radius of its virtual collision sphere.
+    pub(super) radius: [f32; LANES],
+    /// How far it is from where the groom wants it (m).
+    pub(super) deviation: [f32; VECTOR],
+    /// Unit vectors along and across the strips.
+    pub(super) tangent: [f32; VECTOR],
+    pub(super) binormal: [f32; VECTOR],
+    /// Where it is (m), and where it was before the step: these change places.
+    pub(super) position: [[f32; VECTOR]; 2],
+}
+
+impl Joints {
+    /// Nothing yet.
+    pub(super) const NONE: Self = Self {
+        goal: [0.0; VECTOR],
+        length: [0.0; LANES],
+        radius: [0.0; LANES],
+        deviation: [0.0; VECTOR],
+        tangent: [0.0; VECTOR],
+        binormal: [0.0; VECTOR],
+        position: [[0.0; VECTOR]; 2],
+    };
+}
+
+/// The joints of all strips, or of those of some blocks, anchor to tip, block by block.
 pub(super) struct Rows<'a> {
-    /// Joints before the step (m).
-    pub(super) before: &'a mut [f32],
-    /// Joints after it (m).
-    pub(super) position: &'a mut [f32],
-    /// How far joints are from where the groom wants them (m).
-    pub(super) deviation: &'a mut [f32],
-    /// Unit vectors along the strips.
-    pub(super) tangent: &'a mut [f32],
-    /// Unit vectors across the strips.
-    pub(super) binormal: &'a mut [f32],
+    pub(super) joints: &'a mut [Joints],
+    /// Which of the two positions is that after the step.
+    pub(super) now: usize,
 }
 
 /// Where the strips are that a block lies on: rows of the block before it.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
-    pub(super) position: &'a [f32],
-    pub(super) tangent: &'a [f32],
-    pub(super) binormal: &'a [f32],
+    pub(super) joints: &'a [Joints],
+    pub(super) now: usize,
 }
 
 impl<'a> Rows<'a> {
     /// What the block that lies on this one sees of it.
     pub(super) fn below(&self) -> Below<'_> {
-        Below { position: self.position, tangent: self.tangent, binormal: self.binormal }
+        Below { joints: self.joints, now: self.now }
     }
 
     /// The first `rows` rows, and the others.
     pub(super) fn split(self, rows: usize) -> (Self, Self) {
-        let at = rows * VECTOR;
-        let (b0, b1) = self.before.split_at_mut(at);
-        let (p0, p1) = self.position.split_at_mut(at);
-        let (d0, d1) = self.deviation.split_at_mut(at);
-        let (t0, t1) = self.tangent.split_at_mut(at);
-        let (n0, n1) = self.binormal.split_at_mut(at);
-        (
-            Self { before: b0, position: p0, deviation: d0, tangent: t0, binormal: n0 },
-            Self { before: b1, position: p1, deviation: d1, tangent: t1, binormal: n1 },
-        )
+        let (a, b) = self.joints.split_at_mut(rows);
+        (Self { joints: a, now: self.now }, Self { joints: b, now: self.now })
     }
 
     /// Puts a lane at rest on its rest shape, carried by the body.
@@ -63,31 +79,30 @@ impl<'a> Rows<'a> {
             binormal: lane(&block.root_binormal, 0, l),
         };
         let mut frame = root;
-        for i in 0..block.joints {
+        for (i, joint) in self.joints.iter_mut().enumerate() {
             let here = lane(&block.rest, i, l);
             if i > 0 {
                 let way = here - lane(&block.rest, i - 1, l);
                 frame = frame.transported(way.normalize_or(frame.tangent));
             }
             let p = world_from_rest.point(here);
-            set_lane(self.position, i, l, p);
-            set_lane(self.before, i, l, p);
-            set_lane(self.deviation, i, l, Vec3::ZERO);
-            set_lane(self.tangent, i, l, world_from_rest.direction(frame.tangent));
-            set_lane(self.binormal, i, l, world_from_rest.direction(frame.binormal));
+            joint.position.iter_mut().for_each(|x| set_lane(x, 0, l, p));
+            set_lane(&mut joint.deviation, 0, l, Vec3::ZERO);
+            set_lane(&mut joint.tangent, 0, l, world_from_rest.direction(frame.tangent));
+            set_lane(&mut joint.binormal, 0, l, world_from_rest.direction(frame.binormal));
         }
     }
 
     /// Moves a lane rigidly.
-    pub(super) fn carry_lane(&mut self, block: &Block, l: usize, motion: &RigidTransform) {
-        for i in 0..block.joints {
-            for points in [&mut *self.position, &mut *self.before] {
-                let p = motion.point(lane(points, i, l));
-                set_lane(points, i, l, p);
+    pub(super) fn carry_lane(&mut self, l: usize, motion: &RigidTransform) {
+        for joint in self.joints.iter_mut() {
+            for x in &mut joint.position {
+                let p = motion.point(lane(x, 0, l));
+                set_lane(x, 0, l, p);
             }
-            for directions in [&mut *self.deviation, &mut *self.tangent, &mut *self.binormal] {
-                let d = motion.direction(lane(directions, i, l));
-                set_lane(directions, i, l, d);
+            for v in [&mut joint.deviation, &mut joint.tangent, &mut joint.binormal] {
+                let d = motion.direction(lane(v, 0, l));
+                set_lane(v, 0, l, d);
             }
         }
     }
@@ -110,18 +125,13 @@ pub(super) struct Block {
     /// Per joint: how far its surface may be from the anchor in any lane (m).
     pub(super) reach: Box<[f32]>,
 
-    /// Distance to the joint before (m).
-    pub(super) length: Box<[f32]>,
-    /// Where the groom wants a joint, from the one before, in the frame of that one (m).
-    pub(super) goal: Box<[f32]>,
-    /// How far a joint stays from the body (m): radius of its virtual collision sphere.
-    pub(super) radius: Box<[f32]>,
     /// How far a joint stays above that of the strip below (m), along the normal there. Empty if the
     /// block lies on no other.
     pub(super) gap: Box<[f32]>,
     /// Positions in the rest shape (m).
     pub(super) rest: Box<[f32]>,
-    /// Direction of growth and binormal at the anchor, in the rest shape.
+    /// Anchor (m), direction of growth and binormal there, in the rest shape.
+    pub(super) anchor: [f32; VECTOR],
     pub(super) root_tangent: [f32; VECTOR],
     pub(super) root_binormal: [f32; VECTOR],
     /// `T x T_avg` of the rest shape, along the binormal and the normal at the anchor.
@@ -140,8 +150,6 @@ pub(super) struct Block {
     /// Mean velocity of the anchors in the step before, and what it was at its end (m/s).
     pub(super) velocity: [f32; VECTOR],
     pub(super) end_velocity: [f32; VECTOR],
-    /// Velocity of the air at the anchors (m/s).
-    pub(super) wind: [f32; VECTOR],
     /// What the last step said.
     pub(super) outcome: Outcome,
 }
@@ -241,8 +249,9 @@ fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize) -> Vec<f32> {
 }
 
 impl Block {
-    /// A block of some strips; `over` says that each of them lies on another.
-    pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> Self {
+    /// A block of some strips, and what does not change of their joints; `over` says that each of the
+    /// strips lies on another.
+    pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> (Self, Vec<Joints>) {
         let in_lane = |lane: usize| strips[lane.min(strips.len() - 1)];
         let edges = &common.strips.edges;
         let joints = strips.iter().map(|&s| edges.points_of(s).len()).max().unwrap_or(0);
@@ -255,11 +264,9 @@ impl Block {
             joints,
             last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),
             reach: vec![0.0; joints].into_boxed_slice(),
-            length: row(LANES),
-            goal: row(VECTOR),
-            radius: row(LANES),
             gap: row(if over { LANES } else { 0 }),
             rest: row(VECTOR),
+            anchor: [0.0; VECTOR],
             root_tangent: [0.0; VECTOR],
             root_binormal: [0.0; VECTOR],
             lean: [[0.0; LANES]; 2],
@@ -270,41 +277,42 @@ impl Block {
             root: [[0.0; VECTOR]; 3],
             velocity: [0.0; VECTOR],
             end_velocity: [0.0; VECTOR],
-            wind: [0.0; VECTOR],
             outcome: Outcome::default(),
         };
+        let mut rows = vec![Joints::NONE; joints];
         for l in 0..LANES {
             let made = Made::new(common, in_lane(l));
             let last = made.rest.len() - 1;
             // Continue straight beyond the tip.
             let step = made.rest[last] - made.rest[last - 1];
             let mut along = 0.0;
-            for i in 0..joints {
+            for (i, row) in rows.iter_mut().enumerate() {
                 let j = i.min(last);
                 let p = made.rest[j] + step * (i - j) as f32;
                 set_lane(&mut block.rest, i, l, p);
                 let goal = if i > last { Vec3::X * step.length() } else { made.goal[i] };
-                set_lane(&mut block.goal, i, l, goal);
-                block.radius[i * LANES + l] = made.radius[j];
+                set_lane(&mut row.goal, 0, l, goal);
+                row.radius[l] = made.radius[j];
                 if let (Some(to), Some(gap)) = (block.gap.get_mut(i * LANES + l), made.gap.get(j)) {
                     *to = *gap;
                 }
                 if i > 0 {
                     let length = made.rest[j].distance(made.rest[j - 1]);
-                    block.length[i * LANES + l] = length;
+                    row.length[l] = length;
                     along += length;
                 }
                 if i <= last {
                     block.reach[i] = block.reach[i].max(along + made.radius[i]);
                 }
             }
+            set_lane(&mut block.anchor, 0, l, made.rest[0]);
             set_lane(&mut block.root_tangent, 0, l, made.root.tangent);
             set_lane(&mut block.root_binormal, 0, l, made.root.binormal);
             (block.lean[0][l], block.lean[1][l]) = (made.lean[0], made.lean[1]);
             block.weight[l] = made.weight;
             block.style_time[l] = made.style_time;
         }
-        block
+        (block, rows)
     }
 
     /// Sets the bend factor for steps of an averaged length (s).
@@ -350,16 +358,15 @@ impl Block {
         self.root = [a, b, c];
     }
 
-    /// Brings the wind at the lanes' anchors together.
-    pub(super) fn load_wind(&mut self, env: &Environment<'_>, before: &[f32]) {
-        if env.wind.is_still() {
-            self.wind = [0.0; VECTOR];
-            return;
+    /// Velocity of the air at the anchors (m/s), from where they were.
+    pub(super) fn wind(&self, env: &Environment<'_>, before: &[f32; VECTOR]) -> [f32; VECTOR] {
+        let mut wind = [0.0; VECTOR];
+        if !env.wind.is_still() {
+            for l in 0..LANES {
+                set_lane(&mut wind, 0, l, env.wind.velocity_at(lane(before, 0, l), env.time));
+            }
         }
-        for l in 0..LANES {
-            let at = lane(before, 0, l);
-            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
-        }
+        wind
     }
 
     /// Forgets how the root of a lane moved.

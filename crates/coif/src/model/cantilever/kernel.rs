@@ -19,11 +19,11 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
 use glam::Vec3;
 
-use super::block::{Below, Block, Outcome, Rows};
+use super::block::{Below, Block, Joints, Outcome, Rows};
 use super::solid::{Near, STRAIGHT, Solid, Solids};
 use crate::groom::strips::SMALLEST_TURN;
 use crate::math::LANES;
-use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane};
+use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane, set_lane};
 use crate::model::FieldObstacle;
 
 /// Farthest a joint may get from the origin (m) before it counts as broken.
@@ -57,13 +57,21 @@ pub(super) struct Pass {
     pub(super) swing_time: f32,
 }
 
+/// What is around the anchors of a block.
+pub(super) struct Surroundings {
+    /// Where the scalp is after the step: columns of the rotation, then the translation.
+    pub(super) roots: [[f32; VECTOR]; 4],
+    /// Velocity of the air (m/s).
+    pub(super) wind: [f32; VECTOR],
+}
+
 /// What strips stay out of.
 pub(super) struct Obstacles<'a> {
     pub(super) solids: &'a Solids,
     pub(super) field: Option<&'a FieldObstacle<'a>>,
 }
 
-/// Advances a block by one step. `roots` is where the scalp is after it, `below` the block that it lies on.
+/// Advances a block by one step. `below` is the block that it lies on.
 ///
 /// Source: `jung2005` 4.3, steps 2 to 4.
 /// Symbols: A anchor, V virtual point, P joint, T, N, B tangent, normal, binormal, l length of a
@@ -80,65 +88,48 @@ pub(super) struct Obstacles<'a> {
 pub(super) fn step_block<S: Simd>(
     simd: S,
     block: &mut Block,
-    roots: &[[f32; VECTOR]; 4],
     rows: &mut Rows<'_>,
     below: Option<Below<'_>>,
     pass: &Pass,
+    around: &Surroundings,
     obstacles: &Obstacles<'_>,
 ) -> Outcome {
-    let joints = block.joints;
-    let before = &rows.before.as_chunks::<VECTOR>().0[..joints];
-    let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..joints];
-    let deviation = &mut rows.deviation.as_chunks_mut::<VECTOR>().0[..joints];
-    let tangent = &mut rows.tangent.as_chunks_mut::<VECTOR>().0[..joints];
-    let binormal = &mut rows.binormal.as_chunks_mut::<VECTOR>().0[..joints];
-    let mut average = [0.0; VECTOR];
+    let now = rows.now;
+    let Some((anchor, joints)) = rows.joints.split_first_mut() else { return Outcome::default() };
+    let mut tips = [0.0; VECTOR];
     for l in 0..LANES {
-        let tip = lane(rows.before, block.last[l] as usize, l);
-        crate::math::lanes::set_lane(&mut average, 0, l, tip);
+        // Every strip has a segment.
+        let tip = &joints[block.last[l] as usize - 1].position[1 - now];
+        set_lane(&mut tips, 0, l, lane(tip, 0, l));
     }
-    let mut lower = Half::start::<0>(simd, block, roots, &before[0], &average, pass);
-    let mut upper = Half::start::<1>(simd, block, roots, &before[0], &average, pass);
-    block.root.copy_from_slice(&roots[..3]);
+    let mut lower = Half::start::<0>(simd, block, around, anchor, now, &tips, pass);
+    let mut upper = Half::start::<1>(simd, block, around, anchor, now, &tips, pass);
+    block.root.copy_from_slice(&around.roots[..3]);
     // Anchors go where the scalp takes them (step 2).
     for half in [&lower, &upper] {
-        half.parent.to_row(&mut position[0], half.half);
-        half.tangent.to_row(&mut tangent[0], half.half);
-        half.binormal.to_row(&mut binormal[0], half.half);
+        half.parent.to_row(&mut anchor.position[now], half.half);
+        half.tangent.to_row(&mut anchor.tangent, half.half);
+        half.binormal.to_row(&mut anchor.binormal, half.half);
     }
-    let (middle, apart) = around(&position[0], block.lanes);
+    let (middle, apart) = ball_around(&anchor.position[now], block.lanes);
     let reach = block.reach.iter().copied().fold(0.0, f32::max);
     let near = Near::pick(simd, obstacles.solids, middle, apart, reach);
     // What is left of a head may fill less than half of the lanes.
     let both = block.lanes > HALF;
-    let lengths = &block.length.as_chunks::<LANES>().0[..joints];
-    let goals = &block.goal.as_chunks::<VECTOR>().0[..joints];
-    let radii = &block.radius.as_chunks::<LANES>().0[..joints];
     let gaps = block.gap.as_chunks::<LANES>().0;
     let mut outcome = Outcome::default();
-    for i in 1..joints {
+    for (i, row) in (1..).zip(joints.iter_mut()) {
         let below = below.as_ref().and_then(|below| RowBelow::new(below, gaps, i));
-        let mut row = Row {
-            below,
-            i,
-            before: &before[i],
-            goal: &goals[i],
-            length: &lengths[i],
-            radius: &radii[i],
-            reach: block.reach[i],
-            position: &mut position[i],
-            deviation: &mut deviation[i],
-            tangent: &mut tangent[i],
-            binormal: &mut binormal[i],
-        };
-        outcome.unresolved += lower.advance(simd, &mut row, &near, obstacles.field);
+        let place = Place { i, now, reach: block.reach[i], below };
+        outcome.unresolved += lower.advance(simd, row, &place, &near, obstacles.field);
         if both {
-            outcome.unresolved += upper.advance(simd, &mut row, &near, obstacles.field);
+            outcome.unresolved += upper.advance(simd, row, &place, &near, obstacles.field);
         }
     }
     // Each joint hangs on the one before: a lane that left the world ends there.
+    let Some(last) = joints.last() else { return outcome };
     for half in 0..if both { 2 } else { 1 } {
-        let tip = Vec3x8::of_row(simd, &position[joints - 1], half);
+        let tip = Vec3x8::of_row(simd, &last.position[now], half);
         let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
         outcome.broken |= (!(sane.to_bitmask() as u32) & 0xff) << (half * HALF);
     }
@@ -146,7 +137,7 @@ pub(super) fn step_block<S: Simd>(
 }
 
 /// A ball around the first of sixteen points: its middle and its radius.
-fn around(row: &[f32; VECTOR], lanes: usize) -> (Vec3, f32) {
+fn ball_around(row: &[f32; VECTOR], lanes: usize) -> (Vec3, f32) {
     let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
     for l in 0..lanes.min(LANES) {
         let p = lane(row, 0, l);
@@ -155,20 +146,14 @@ fn around(row: &[f32; VECTOR], lanes: usize) -> (Vec3, f32) {
     (0.5 * (lo + hi), 0.5 * (hi - lo).length())
 }
 
-/// One joint of sixteen strips in memory.
-struct Row<'a> {
+/// Which joint of a block is at hand.
+struct Place<'a> {
     i: usize,
-    before: &'a [f32; VECTOR],
-    goal: &'a [f32; VECTOR],
-    length: &'a [f32; LANES],
-    radius: &'a [f32; LANES],
+    /// Which of the two positions is written.
+    now: usize,
     /// Farthest from the anchors (m).
     reach: f32,
     below: Option<RowBelow<'a>>,
-    position: &'a mut [f32; VECTOR],
-    deviation: &'a mut [f32; VECTOR],
-    tangent: &'a mut [f32; VECTOR],
-    binormal: &'a mut [f32; VECTOR],
 }
 
 /// The joints that those of a row lie on, and how far they stay over them (m).
@@ -184,12 +169,11 @@ impl<'a> RowBelow<'a> {
     /// Joint `i`, or the last one.
     #[inline(always)]
     fn new(below: &Below<'a>, gaps: &'a [[f32; LANES]], i: usize) -> Option<Self> {
-        let position = below.position.as_chunks::<VECTOR>().0;
-        let j = i.min(position.len().checked_sub(1)?);
+        let joints = below.joints.get(i).or(below.joints.last())?;
         Some(Self {
-            position: &position[j],
-            tangent: below.tangent.as_chunks::<VECTOR>().0.get(j)?,
-            binormal: below.binormal.as_chunks::<VECTOR>().0.get(j)?,
+            position: &joints.position[below.now],
+            tangent: &joints.tangent,
+            binormal: &joints.binormal,
             gap: gaps.get(i)?,
         })
     }
@@ -230,18 +214,19 @@ impl<S: Simd> Half<S> {
     fn start<const H: usize>(
         simd: S,
         block: &mut Block,
-        roots: &[[f32; VECTOR]; 4],
-        before: &[f32; VECTOR],
+        around: &Surroundings,
+        anchor: &Joints,
+        now: usize,
         tips: &[f32; VECTOR],
         pass: &Pass,
     ) -> Self {
         let splat = |v: f32| f32x8::splat(simd, v);
         let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, H);
+        let roots = &around.roots;
         let root = [load(&roots[0]), load(&roots[1]), load(&roots[2])];
         let old = [load(&block.root[0]), load(&block.root[1]), load(&block.root[2])];
         // Anchor, direction of growth and binormal, from the scalp (steps 2 and 3: T = A - V).
-        let rest = Vec3x8::load(simd, &block.rest, 0, H);
-        let parent = turn(&root, rest) + load(&roots[3]);
+        let parent = turn(&root, load(&block.anchor)) + load(&roots[3]);
         let tangent = turn(&root, load(&block.root_tangent));
         let binormal = turn(&root, load(&block.root_binormal));
         // Root times the transpose of what it was.
@@ -252,13 +237,13 @@ impl<S: Simd> Half<S> {
         ];
         // Where air would take a joint: with the wind, down, and against the root's acceleration. The
         // velocity at the end of a step goes on from those of this one and the one before.
-        let velocity = (parent - load(before)) * splat(1.0 / pass.dt);
+        let velocity = (parent - load(&anchor.position[1 - now])) * splat(1.0 / pass.dt);
         let end = velocity * splat(1.5) - load(&block.velocity) * splat(0.5);
         let gain = end - load(&block.end_velocity);
         velocity.to_row(&mut block.velocity, H);
         end.to_row(&mut block.end_velocity, H);
         let fall = Vec3x8::splat(simd, pass.gravity) - turn(&root, Vec3x8::splat(simd, pass.held));
-        let air = load(&block.wind) + fall * splat(pass.fall_time)
+        let air = load(&around.wind) + fall * splat(pass.fall_time)
             - gain * splat(pass.swing_time / pass.dt);
         let force_time = half_row(simd, &block.force_time, H);
         // T x T_avg against the groomed one, in the plane across T.
@@ -293,20 +278,21 @@ impl<S: Simd> Half<S> {
     fn advance(
         &mut self,
         simd: S,
-        row: &mut Row<'_>,
+        row: &mut Joints,
+        place: &Place<'_>,
         near: &Near<'_>,
         field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
         let half = self.half;
         let splat = |v: f32| f32x8::splat(simd, v);
-        let length = half_row(simd, row.length, half);
-        let local = Vec3x8::of_row(simd, row.goal, half);
+        let length = half_row(simd, &row.length, half);
+        let local = Vec3x8::of_row(simd, &row.goal, half);
         let normal = self.tangent.cross(self.binormal);
         let wanted = self.tangent * local.x + normal * local.y + self.binormal * local.z;
         let goal = self.parent + wanted;
         // (i) offsets of forces, (iii) bend back.
-        let e = Vec3x8::of_row(simd, row.deviation, half);
-        let x = Vec3x8::of_row(simd, row.before, half);
+        let e = Vec3x8::of_row(simd, &row.deviation, half);
+        let x = Vec3x8::of_row(simd, &row.position[1 - place.now], half);
         let moved = goal - (x - e);
         let share = self.weight * (length * length);
         let offset = (self.carried - moved * self.held_back) * (share * 0.5);
@@ -327,14 +313,14 @@ impl<S: Simd> Half<S> {
             before: x,
             length,
             per_length: splat(1.0) / length,
-            radius: half_row(simd, row.radius, half),
-            reach: row.reach,
-            active: splat(row.i as f32).simd_le(self.last),
+            radius: half_row(simd, &row.radius, half),
+            reach: place.reach,
+            active: splat(place.i as f32).simd_le(self.last),
         };
         self.clear -= length * SLOPE;
         let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
         // Stay above the strip below, and out of what that leads into.
-        if let Some(below) = &row.below
+        if let Some(below) = &place.below
             && self.rise(simd, &joint, &mut along, below)
         {
             unresolved = self.leave_body(simd, &joint, &mut along, near, field);
@@ -345,12 +331,12 @@ impl<S: Simd> Half<S> {
         let cosine = (self.tangent.dot(along) + 1.0).max(splat(SMALLEST_TURN));
         let b = self.binormal - (self.tangent + along) * (self.binormal.dot(along) / cosine);
         let n = along.cross(b);
-        let (u, v) = (self.lean[0] * row.i as f32 + 1.0, self.lean[1] * row.i as f32);
+        let (u, v) = (self.lean[0] * place.i as f32 + 1.0, self.lean[1] * place.i as f32);
         let inverse = splat(1.0) / (u * u + v * v).sqrt();
-        (b * (u * inverse) + n * (v * inverse)).to_row(row.binormal, half);
-        along.to_row(row.tangent, half);
-        p.to_row(row.position, half);
-        (p - goal).to_row(row.deviation, half);
+        (b * (u * inverse) + n * (v * inverse)).to_row(&mut row.binormal, half);
+        along.to_row(&mut row.tangent, half);
+        p.to_row(&mut row.position[place.now], half);
+        (p - goal).to_row(&mut row.deviation, half);
         (self.parent, self.tangent, self.binormal) = (p, along, b);
         unresolved
     }
