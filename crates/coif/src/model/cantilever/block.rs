@@ -122,8 +122,9 @@ pub(super) struct Block {
     pub(super) joints: usize,
     /// Index of the last joint of each lane's strip.
     pub(super) last: [f32; LANES],
-    /// Per joint: how far its surface may be from the anchor in any lane (m).
-    pub(super) reach: Box<[f32]>,
+    /// Longest segment and widest virtual collision sphere (m): what a joint can reach.
+    pub(super) longest: f32,
+    pub(super) widest: f32,
 
     /// How far a joint stays above that of the strip below (m), along the normal there. Empty if the
     /// block lies on no other.
@@ -263,7 +264,8 @@ impl Block {
             over,
             joints,
             last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),
-            reach: vec![0.0; joints].into_boxed_slice(),
+            longest: 0.0,
+            widest: 0.0,
             gap: row(if over { LANES } else { 0 }),
             rest: row(VECTOR),
             anchor: [0.0; VECTOR],
@@ -285,7 +287,6 @@ impl Block {
             let last = made.rest.len() - 1;
             // Continue straight beyond the tip.
             let step = made.rest[last] - made.rest[last - 1];
-            let mut along = 0.0;
             for (i, row) in rows.iter_mut().enumerate() {
                 let j = i.min(last);
                 let p = made.rest[j] + step * (i - j) as f32;
@@ -299,11 +300,9 @@ impl Block {
                 if i > 0 {
                     let length = made.rest[j].distance(made.rest[j - 1]);
                     row.length[l] = length;
-                    along += length;
+                    block.longest = block.longest.max(length);
                 }
-                if i <= last {
-                    block.reach[i] = block.reach[i].max(along + made.radius[i]);
-                }
+                block.widest = block.widest.max(made.radius[j]);
             }
             set_lane(&mut block.anchor, 0, l, made.rest[0]);
             set_lane(&mut block.root_tangent, 0, l, made.root.tangent);
@@ -313,6 +312,12 @@ impl Block {
             block.style_time[l] = made.style_time;
         }
         (block, rows)
+    }
+
+    /// How far from the anchors the surfaces of a lane's joints up to one are at most (m).
+    #[inline(always)]
+    pub(super) fn reach(&self, joint: usize) -> f32 {
+        self.longest * joint as f32 + self.widest
     }
 
     /// Sets the bend factor for steps of an averaged length (s).

@@ -112,15 +112,14 @@ pub(super) fn step_block<S: Simd>(
         half.binormal.to_row(&mut anchor.binormal, half.half);
     }
     let (middle, apart) = ball_around(&anchor.position[now], block.lanes);
-    let reach = block.reach.iter().copied().fold(0.0, f32::max);
-    let near = Near::pick(simd, obstacles.solids, middle, apart, reach);
+    let near = Near::pick(simd, obstacles.solids, middle, apart, block.reach(joints.len()));
     // What is left of a head may fill less than half of the lanes.
     let both = block.lanes > HALF;
     let gaps = block.gap.as_chunks::<LANES>().0;
     let mut outcome = Outcome::default();
     for (i, row) in (1..).zip(joints.iter_mut()) {
         let below = below.as_ref().and_then(|below| RowBelow::new(below, gaps, i));
-        let place = Place { i, now, reach: block.reach[i], below };
+        let place = Place { i, now, reach: block.reach(i), below };
         outcome.unresolved += lower.advance(simd, row, &place, &near, obstacles.field);
         if both {
             outcome.unresolved += upper.advance(simd, row, &place, &near, obstacles.field);
