@@ -1,9 +1,10 @@
 //! Which strips share a block, and how the blocks are worked through.
 //!
 //! Strips that lie on each other make a column. Sixteen columns next to each other make a *stack*: a block
-//! per layer, lowest first, with each column in a lane of its own. So a block finds the joints that its own
+//! per layer, lowest first, with each column in a lane of its own, the highest first. So a block finds the joints that its own
 //! lie on in the rows of the block before. Stacks know nothing of each other.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use glam::Vec3;
@@ -26,7 +27,7 @@ const CELL: f32 = 0.1;
 pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
     let columns = strips.columns();
     let anchor = |column: usize| strips.edges.strand(columns[column][0])[0];
-    // Put columns of equally many and long strips of one head next to each other, and among them
+    // Put columns of equally long and many strips of one head next to each other, and among them
     // neighbours: a crowd is sorted head by head, so that few blocks are not full.
     let anchors: Vec<Vec3> = (0..columns.len()).map(anchor).collect();
     let head = heads(&anchors);
@@ -40,7 +41,8 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
         let joints = columns[c].iter().map(|&s| strips.edges.points_of(s).len()).max();
         let (lo, hi) = boxes[head[c]];
         let hi = lo + Vec3::splat((hi - lo).max_element());
-        (columns[c].len(), joints, head[c], morton_code(anchors[c], lo, hi), c)
+        let height = Reverse(columns[c].len());
+        (joints, head[c], height, morton_code(anchors[c], lo, hi), c)
     });
     let mut blocks = Vec::with_capacity(strips.count() / LANES + 1);
     let mut first = 0;
@@ -48,13 +50,13 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
         let height = |i: usize| columns[order[i]].len();
         let cut = i == order.len()
             || i - first == LANES
-            || height(i) != height(first)
             || head[order[i]] != head[order[first]]
             || anchors[order[i]].distance(anchors[order[first]]) > APART;
         if cut {
+            // The highest column comes first: a block has the first lanes of the one below.
             for k in 0..height(first) {
-                let lanes = order[first..i].iter().map(|&c| columns[c][k]).collect();
-                blocks.push((lanes, k > 0));
+                let lanes = order[first..i].iter().filter_map(|&c| columns[c].get(k)).copied();
+                blocks.push((lanes.collect(), k > 0));
             }
             first = i;
         }
