@@ -125,6 +125,10 @@ fn least_height(sim: &mut Simulation) -> (f32, usize) {
         let frame = JointFrame { tangent: pose.tangent[i], binormal: pose.binormal[i] };
         (pose.position[j] - pose.position[i]).dot(frame.normal())
     };
+    let beside = |pose: &StripPose, i: usize, j: usize| {
+        let over = over(pose, i, j);
+        (pose.position[j].distance_squared(pose.position[i]) - over * over).max(0.0).sqrt()
+    };
     let mut least = f32::INFINITY;
     for frame in 0..=150 {
         sim.advance_to(f64::from(frame) / 60.0);
@@ -132,7 +136,10 @@ fn least_height(sim: &mut Simulation) -> (f32, usize) {
         for s in 0..strips.count() {
             let Some(below) = strips.lies_on(s) else { continue };
             let pairs = strips.edges.points_of(below).zip(strips.edges.points_of(s));
-            for (i, j) in pairs.skip(1).filter(|&(i, j)| over(&rest, i, j) > 1e-5) {
+            // A strip that has slid off the other by two widths lies beside it.
+            let on = strips.width[s] + strips.width[below];
+            let ordered = pairs.skip(1).filter(|&(i, j)| over(&rest, i, j) > 1e-5);
+            for (i, j) in ordered.filter(|&(i, j)| beside(&pose, i, j) < on) {
                 least = least.min(over(&pose, i, j));
             }
         }

@@ -129,6 +129,8 @@ pub(super) struct Block {
     /// How far a joint stays above that of the strip below (m), along the normal there. Empty if the
     /// block lies on no other.
     pub(super) gap: Box<[f32]>,
+    /// Square of how far to the side of the strip below a joint no longer lies on it (m^2).
+    pub(super) beside2: [f32; LANES],
     /// Positions in the rest shape (m).
     pub(super) rest: Box<[f32]>,
     /// Anchor (m), direction of growth and binormal there, in the rest shape.
@@ -179,6 +181,10 @@ pub(super) struct Common<'a> {
 /// they swing, more stiffens them against each other.
 const STAYS_OVER: f32 = 0.25;
 
+/// How far a strip slides off the one it lies on before it lies beside it, in widths: less lets layers swap
+/// where they swing, more throws hair about that has parted.
+pub(super) const SLIDES_OFF: f32 = 2.0;
+
 /// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
 const SKIN: f32 = 3e-4;
 
@@ -189,6 +195,8 @@ pub(super) struct Made {
     pub(super) radius: Vec<f32>,
     /// How far joints stay over those of the strip below (m), if there is one.
     pub(super) gap: Vec<f32>,
+    /// Square of how far to the side of that it still lies on it (m^2).
+    pub(super) beside2: f32,
     pub(super) root: JointFrame,
     pub(super) lean: [f32; 2],
     pub(super) weight: f32,
@@ -217,12 +225,17 @@ impl Made {
         let height = (rest[0].y - heights[0]) / (heights[1] - heights[0]).max(1e-6);
         let above = (layer + height) / strips.layers().max(1) as f32;
         let root = frames[0];
+        let (gap, beside2) = match strips.lies_on(strip) {
+            Some(below) => gaps(common, &rest, below, strips.width[strip]),
+            None => (Vec::new(), 0.0),
+        };
         let average = (rest[last] - rest[0]).normalize_or(root.tangent);
         let lean = root.tangent.cross(average);
         Self {
             goal: goal.collect(),
             radius: radius.collect(),
-            gap: strips.lies_on(strip).map_or(Vec::new(), |below| gaps(common, &rest, below)),
+            gap,
+            beside2,
             lean: [lean.dot(root.binormal), lean.dot(root.normal())],
             weight: settings.compliance(fibre, length) / (length * length),
             style_time: settings.style_time * (1.0 + settings.bend_variation * (2.0 * above - 1.0)),
@@ -232,21 +245,28 @@ impl Made {
     }
 }
 
-/// How far the joints of a strip stay over another (m).
+/// How far the joints of a strip stay over another (m), and the square of how far to the side they may be
+/// from those of the other to do so (m^2).
 ///
 /// Model: a share of their height at rest and of the layers' distance. Where the groom has them the other way
-/// round, they may stay so, and no more.
-fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize) -> Vec<f32> {
+/// round, they may stay so, and no more. A strip that has slid off the other by some of their widths lies
+/// beside it: nothing holds it there.
+fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize, width: f32) -> (Vec<f32>, f32) {
     let mut frames = Vec::new();
     common.strips.rest_frames(below, &mut frames);
     let line = common.strips.edges.strand(below);
     let most = common.settings.layer_distance;
+    let slides = SLIDES_OFF * 0.5 * (width + common.strips.width[below]);
+    let mut farthest = 0.0f32;
     let gap = |(i, p): (usize, &Vec3)| {
         let j = i.min(line.len() - 1);
-        let over = (*p - line[j]).dot(frames[j].normal());
+        let way = *p - line[j];
+        let over = way.dot(frames[j].normal());
+        farthest = farthest.max((way.length_squared() - over * over).max(0.0).sqrt());
         if over > 0.0 { STAYS_OVER * over.min(most) } else { over - GRAZE }
     };
-    rest.iter().enumerate().map(gap).collect()
+    let gaps = rest.iter().enumerate().map(gap).collect();
+    (gaps, (farthest + slides) * (farthest + slides))
 }
 
 impl Block {
@@ -267,6 +287,7 @@ impl Block {
             longest: 0.0,
             widest: 0.0,
             gap: row(if over { LANES } else { 0 }),
+            beside2: [0.0; LANES],
             rest: row(VECTOR),
             anchor: [0.0; VECTOR],
             root_tangent: [0.0; VECTOR],
@@ -309,6 +330,7 @@ impl Block {
             set_lane(&mut block.root_binormal, 0, l, made.root.binormal);
             (block.lean[0][l], block.lean[1][l]) = (made.lean[0], made.lean[1]);
             block.weight[l] = made.weight;
+            block.beside2[l] = made.beside2;
             block.style_time[l] = made.style_time;
         }
         (block, rows)

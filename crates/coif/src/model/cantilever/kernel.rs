@@ -201,6 +201,8 @@ struct Half<S: Simd> {
     /// How far the binormal follows at the tip, across and out.
     lean: [f32x8<S>; 2],
     last: f32x8<S>,
+    /// How far beside the strip below a strip no longer lies on it (m^2).
+    beside2: f32x8<S>,
     /// Least distance of the parent from the surface of a distance field (m).
     clear: f32x8<S>,
     /// Length of the step (s).
@@ -267,6 +269,7 @@ impl<S: Simd> Half<S> {
                 (leans.dot(normal) - half_row(simd, &block.lean[1], H)) * follow,
             ],
             last,
+            beside2: half_row(simd, &block.beside2, H),
             clear: splat(0.0),
             dt: pass.step,
         }
@@ -394,15 +397,18 @@ impl<S: Simd> Half<S> {
         true
     }
 
-    /// Turns segments until they end above the strip below, along its normal. Says whether any had to.
+    /// Turns segments until they end above the strip below, along its normal, unless they are far off to
+    /// the side of it. Says whether any had to.
     #[inline(always)]
     fn rise(&self, simd: S, joint: &Joint<S>, along: &mut Vec3x8<S>, below: &RowBelow<'_>) -> bool {
         let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, self.half);
         let out = load(below.tangent).cross(load(below.binormal));
         let p = self.parent + *along * joint.length;
-        let distance = (p - load(below.position)).dot(out);
+        let way = p - load(below.position);
+        let distance = way.dot(out);
         let gap = half_row(simd, below.gap, self.half);
-        let hit = distance.simd_lt(gap) & joint.active;
+        let beside2 = way.dot(way) - distance * distance;
+        let hit = distance.simd_lt(gap) & beside2.simd_lt(self.beside2) & joint.active;
         if !hit.any_true() {
             return false;
         }

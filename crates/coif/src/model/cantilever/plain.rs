@@ -30,6 +30,7 @@ struct Strip {
     /// The strip that it lies on, and how far its joints stay over that (m).
     below: Option<usize>,
     gap: Vec<f32>,
+    beside2: f32,
     joints: Vec<Joint>,
     carrier: usize,
     root: JointFrame,
@@ -78,6 +79,7 @@ impl PlainCantilever {
             Strip {
                 below: below[s],
                 gap: made.gap.clone(),
+                beside2: made.beside2,
                 joints: joints.collect(),
                 carrier: strips.carrier[s] as usize,
                 root: made.root,
@@ -212,7 +214,10 @@ fn step_strip(
             let low = &below[i.min(below.len() - 1)];
             let out = low.frame.normal();
             let lacks = |along: Vec3| {
-                strip.gap[i] - (parent + along * joint.length - low.position).dot(out)
+                let way = parent + along * joint.length - low.position;
+                let over = way.dot(out);
+                let beside2 = way.length_squared() - over * over;
+                if beside2 < strip.beside2 { strip.gap[i] - over } else { 0.0 }
             };
             if lacks(along) > 0.0 {
                 along = leave_body(turn(along, out, lacks(along)));
