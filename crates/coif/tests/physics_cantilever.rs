@@ -136,8 +136,8 @@ fn least_height(sim: &mut Simulation) -> (f32, usize) {
         for s in 0..strips.count() {
             let Some(below) = strips.lies_on(s) else { continue };
             let pairs = strips.edges.points_of(below).zip(strips.edges.points_of(s));
-            // A strip that has slid off the other by two widths lies beside it.
-            let on = strips.width[s] + strips.width[below];
+            // A strip that has slid off the other by their width lies beside it.
+            let on = 0.5 * (strips.width[s] + strips.width[below]);
             let ordered = pairs.skip(1).filter(|&(i, j)| over(&rest, i, j) > 1e-5);
             for (i, j) in ordered.filter(|&(i, j)| beside(&pose, i, j) < on) {
                 least = least.min(over(&pose, i, j));

@@ -121,7 +121,7 @@ fn layers(mut run: Simulation) -> Result<f64, Failure> {
     for s in 0..strips.count() {
         let Some(below) = strips.lies_on(s) else { continue };
         let joints = strips.edges.points_of(below).zip(strips.edges.points_of(s)).skip(1);
-        let on = strips.width[s] + strips.width[below];
+        let on = 0.5 * (strips.width[s] + strips.width[below]);
         let ordered = joints.filter(|&(i, j)| over(&rest, i, j) > IN_ORDER);
         pairs.extend(ordered.map(|(i, j)| (i, j, on)));
     }
@@ -130,7 +130,7 @@ fn layers(mut run: Simulation) -> Result<f64, Failure> {
     for sample in 0..=2 * SAMPLES {
         run.advance_to(f64::from(sample) / f64::from(SAMPLES));
         run.strip_pose(&mut pose);
-        // A strip that has slid off the other by two widths lies beside it.
+        // A strip that has slid off the other by their width lies beside it.
         let still_on = pairs.iter().filter(|&&(i, j, on)| {
             let (over, apart) = (over(&pose, i, j), pose.position[j].distance(pose.position[i]));
             apart * apart - over * over < on * on

@@ -16,12 +16,12 @@ pub(super) const LENGTH: f32 = 0.20;
 const SCALP: f32 = 0.5;
 
 /// How far along a strip an ear counts (m): steps and their length. What comes later hangs beside the ear.
-const EAR_STEPS: usize = 8;
+const EAR_STEPS: usize = 9;
 const EAR_STEP: f32 = 0.005;
 
 /// Where an ear is looked for above the head (m), and how far it comes up there.
-const EAR_HEIGHT: f32 = 0.008;
-const EAR_BULGE: f32 = 0.003;
+const EAR_HEIGHT: f32 = 0.012;
+const EAR_BULGE: f32 = 0.002;
 
 /// Grows strips on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
 pub(super) fn groom(
@@ -75,10 +75,11 @@ pub(super) fn groom(
 fn runs_into_ear(figure: &dyn Figure, place: Vec3, tangent: Vec3) -> bool {
     let mut p = place;
     (0..EAR_STEPS).any(|_| {
-        let out = figure.normal(p);
-        p += (tangent - out * tangent.dot(out)).normalize_or_zero() * EAR_STEP;
         // Keep a little above the head without its ears.
-        p -= figure.normal(p) * (figure.hull(p) - EAR_HEIGHT);
-        figure.hull(p) - figure.value(p) > EAR_BULGE
+        let out = figure.normal(p);
+        p -= out * (figure.hull(p) - EAR_HEIGHT);
+        let ear = figure.hull(p) - figure.value(p) > EAR_BULGE;
+        p += (tangent - out * tangent.dot(out)).normalize_or_zero() * EAR_STEP;
+        ear
     })
 }

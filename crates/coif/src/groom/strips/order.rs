@@ -31,8 +31,8 @@ struct Pair {
 
 /// Finds which strips lie on which, puts lower ones first, and counts layers from below.
 ///
-/// Model: of all pairs in which one strip is farther out than the other at most joints, and over it rather
-/// than beside it, the nearest are taken first; a strip lies on one other at most and
+/// Model: of all pairs in which one strip is farther out than the other at most joints, over it rather than
+/// beside it, and nowhere farther away than `reach` (m), the nearest are taken first; a strip lies on one other at most and
 /// carries one at most. Of a column, equally many strips are in each of the layers.
 /// Source: `jung2005` 4.2 orders layers that are modelled as such; it has no other strips.
 pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
@@ -46,7 +46,7 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
         .collect();
     let mut pairs = Vec::new();
     for (upper, lower) in neighbours(&strips, reach) {
-        pairs.extend(pair(&strips, &frames, upper, lower));
+        pairs.extend(pair(&strips, &frames, [upper, lower], reach));
     }
     pairs.sort_by(|a, b| {
         a.apart.total_cmp(&b.apart).then((a.upper, a.lower).cmp(&(b.upper, b.lower)))
@@ -102,12 +102,12 @@ fn neighbours(strips: &Strips, reach: f32) -> Vec<(usize, usize)> {
     out
 }
 
-/// Whether one strip lies on another, joint over joint.
+/// Whether one strip lies on another, joint over joint and none farther away than `reach` (m).
 fn pair(
     strips: &Strips,
     frames: &[Vec<JointFrame>],
-    upper: usize,
-    lower: usize,
+    [upper, lower]: [usize; 2],
+    reach: f32,
 ) -> Option<Pair> {
     let (high, low) = (strips.edges.strand(upper), strips.edges.strand(lower));
     if high.len() != low.len() {
@@ -123,6 +123,9 @@ fn pair(
         // Seen from the middle of the lower strip.
         let middle = |s: usize, p: Vec3| p + frames[s][i].binormal * (0.5 * strips.width[s]);
         let way = middle(upper, high[i]) - middle(lower, low[i]);
+        if way.length() > reach {
+            return None;
+        }
         beside += way.dot(frame.binormal).abs();
         apart += way.length();
     }

@@ -181,10 +181,6 @@ pub(super) struct Common<'a> {
 /// they swing, more stiffens them against each other.
 const STAYS_OVER: f32 = 0.25;
 
-/// How far a strip slides off the one it lies on before it lies beside it, in widths: less lets layers swap
-/// where they swing, more throws hair about that has parted.
-pub(super) const SLIDES_OFF: f32 = 2.0;
-
 /// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
 const SKIN: f32 = 3e-4;
 
@@ -249,14 +245,14 @@ impl Made {
 /// from those of the other to do so (m^2).
 ///
 /// Model: a share of their height at rest and of the layers' distance. Where the groom has them the other way
-/// round, they may stay so, and no more. A strip that has slid off the other by some of their widths lies
-/// beside it: nothing holds it there.
+/// round, they may stay so, and no more. A strip that has slid off the other by their width, beyond where it
+/// was at rest, lies beside it: nothing holds it there.
 fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize, width: f32) -> (Vec<f32>, f32) {
     let mut frames = Vec::new();
     common.strips.rest_frames(below, &mut frames);
     let line = common.strips.edges.strand(below);
     let most = common.settings.layer_distance;
-    let slides = SLIDES_OFF * 0.5 * (width + common.strips.width[below]);
+    let slides = 0.5 * (width + common.strips.width[below]);
     let mut farthest = 0.0f32;
     let gap = |(i, p): (usize, &Vec3)| {
         let j = i.min(line.len() - 1);

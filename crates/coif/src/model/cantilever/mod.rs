@@ -313,7 +313,8 @@ impl Model for Cantilever {
                 line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
             let reach = 0.5 * (hi - lo).length() + STRAND_REACH;
             let middle = 0.5 * (lo + hi);
-            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, 0.0, reach));
+            let near =
+                dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, 0.0, reach));
             move |point: usize, parent: Vec3, along: Vec3, length: f32| {
                 let room = self.room[point];
                 let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
