@@ -29,11 +29,11 @@ struct Pair {
     lower: usize,
 }
 
-/// Finds which strips lie on which, puts lower ones first, and counts layers from below.
+/// Finds which strips lie on which, puts lower ones first, and gives them layers.
 ///
 /// Model: of all pairs in which one strip is farther out than the other at most joints, over it rather than
 /// beside it, and nowhere farther away than `reach` (m), the nearest are taken first; a strip lies on one other at most and
-/// carries one at most. Of a column, equally many strips are in each of the layers.
+/// carries one at most. Layers, which say how far hair stays from the body, follow the height of the anchors.
 /// Source: `jung2005` 4.2 orders layers that are modelled as such; it has no other strips.
 pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     let count = strips.count();
@@ -63,11 +63,7 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     let depth: Vec<usize> = (0..count).map(|s| chain(&below, s).count() - 1).collect();
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|&s| (depth[s], s));
-    let layer = |s: usize| {
-        let height = depth[s] + chain(&above, s).count();
-        (depth[s] as u64 * u64::from(layers) / height as u64) as u32
-    };
-    let named = Strips { layer: (0..count).map(layer).collect(), below, ..strips };
+    let named = Strips { layer: layers_by_height(&strips, layers), below, ..strips };
     let mut new_name = vec![0; count];
     order.iter().zip(0..).for_each(|(&s, name)| new_name[s] = name);
     Strips {
@@ -75,6 +71,18 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
         strip_of_strand: named.strip_of_strand.iter().map(|&s| new_name[s as usize]).collect(),
         ..named.pick(&order)
     }
+}
+
+/// Layers of equal size, by the height of the anchors.
+fn layers_by_height(strips: &Strips, layers: u32) -> Vec<u32> {
+    let height = |s: usize| strips.edges.strand(s)[0].y;
+    let mut order: Vec<usize> = (0..strips.count()).collect();
+    order.sort_by(|&a, &b| height(a).total_cmp(&height(b)).then(a.cmp(&b)));
+    let mut layer = vec![0; order.len()];
+    for (rank, &strip) in order.iter().enumerate() {
+        layer[strip] = (rank as u64 * u64::from(layers) / order.len() as u64) as u32;
+    }
+    layer
 }
 
 /// A strip and all that follow it, one named by the other.
@@ -170,8 +178,8 @@ mod tests {
             let anchor = |s: usize| strips.edges.strand(s)[0];
             assert!(column.windows(2).all(|w| anchor(w[0]).y < anchor(w[1]).y));
             assert!(column.windows(2).all(|w| (anchor(w[0]).x - anchor(w[1]).x).abs() < 0.01));
-            let layers: Vec<u32> = column.iter().map(|&s| strips.layer[s]).collect();
-            assert_eq!(layers, [0, 0, 1, 2, 3]);
+            assert!(column.windows(2).all(|w| strips.layer[w[0]] <= strips.layer[w[1]]));
+            assert_eq!([0, 4].map(|i| strips.layer[column[i]]), [0, 3]);
         }
         // Each strand lies in the strip that begins where it does.
         for (s, line) in groom.strands.iter().enumerate() {

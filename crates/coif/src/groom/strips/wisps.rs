@@ -16,7 +16,7 @@ pub struct Settings {
     pub radius: f32,
     /// Segments of a strip.
     pub segments: usize,
-    /// Layers: wisps that lie over others are in higher ones.
+    /// Layers: wisps that grow higher on the head are in higher ones, and stay farther from the body.
     pub layers: u32,
 }
 
