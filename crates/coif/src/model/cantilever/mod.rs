@@ -48,6 +48,15 @@ const GRAZE: f32 = 2e-5;
 /// less than the true ones, the more so the longer a collider is, and never by as much as this.
 const NEIGHBOUR: f32 = 0.5;
 
+/// How much wider virtual collision spheres get along a strip (m per m): where more is asked for, a strip that
+/// comes to lie on the body would have to stand up from it.
+const WIDENS: f32 = 0.15;
+
+/// How wide the sphere of a joint is at most, with that of the joint before and the distance to it (m).
+fn widest(before: f32, length: f32) -> f32 {
+    before.max(0.0) + WIDENS * length
+}
+
 /// How far points of strands stay from the body (m), if the groom leaves as much.
 const STRAND_ROOM: f32 = 2e-4;
 
@@ -183,14 +192,17 @@ impl Cantilever {
             *room = room.min(distance(*p, &near) - GRAZE);
         });
         self.for_each_block(|_, rows, _| {
+            let mut before = [f32::INFINITY; LANES];
             for joint in rows.joints.iter_mut() {
                 for l in 0..LANES {
                     let p = lane(&joint.position[rows.now], 0, l);
-                    let radius = &mut joint.radius[l];
                     let near =
                         dispatch!(level, simd => Near::pick(simd, &solids, p, 0.0, NEIGHBOUR));
-                    *radius = radius.min(distance(p, &near) - GRAZE);
+                    let room = distance(p, &near) - GRAZE;
+                    joint.radius[l] =
+                        joint.radius[l].min(room).min(widest(before[l], joint.length[l]));
                 }
+                before = joint.radius;
             }
         });
         self.met_body = true;

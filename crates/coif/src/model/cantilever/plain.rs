@@ -6,7 +6,7 @@ use glam::{Mat3, Vec3};
 use super::block::{Common, Made};
 use super::kernel::{FOLLOW, Pass};
 use super::solid::{STRAIGHT, Solid};
-use super::{GRAZE, Settings};
+use super::{GRAZE, Settings, widest};
 use crate::Result;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
@@ -99,9 +99,14 @@ impl PlainCantilever {
         if !self.met_body {
             let solids: Vec<Solid> =
                 env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)).collect();
-            for joint in self.strips.iter_mut().flat_map(|s| &mut s.joints) {
-                let near = solids.iter().map(|s| s.distance(joint.position).1);
-                joint.radius = joint.radius.min(near.fold(f32::INFINITY, f32::min) - GRAZE);
+            for strip in &mut self.strips {
+                let mut before = f32::INFINITY;
+                for joint in &mut strip.joints {
+                    let near = solids.iter().map(|s| s.distance(joint.position).1);
+                    let room = near.fold(f32::INFINITY, f32::min) - GRAZE;
+                    joint.radius = joint.radius.min(room).min(widest(before, joint.length));
+                    before = joint.radius;
+                }
             }
             self.met_body = true;
         }
