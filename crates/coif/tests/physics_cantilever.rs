@@ -116,30 +116,96 @@ fn the_shape_does_not_depend_on_the_frame_rate() {
     }
 }
 
-/// A strip lies over the one of the layer below at every joint, along the normal, through the
-/// motion.
+/// The least height (m) of a joint over that of the strip it lies on, along the normal there, through 2.5 s,
+/// and how many strips lie on another. Joints that are over at rest count; anchors are the scalp's affair.
+fn least_height(sim: &mut Simulation) -> (f32, usize) {
+    let strips = sim.strips().expect("strips").clone();
+    let rest = strips.rest_pose();
+    let over = |pose: &StripPose, i: usize, j: usize| {
+        let frame = JointFrame { tangent: pose.tangent[i], binormal: pose.binormal[i] };
+        (pose.position[j] - pose.position[i]).dot(frame.normal())
+    };
+    let beside = |pose: &StripPose, i: usize, j: usize| {
+        let over = over(pose, i, j);
+        (pose.position[j].distance_squared(pose.position[i]) - over * over).max(0.0).sqrt()
+    };
+    let mut least = f32::INFINITY;
+    for frame in 0..=150 {
+        sim.advance_to(f64::from(frame) / 60.0);
+        let pose = pose_of(sim);
+        for s in 0..strips.count() {
+            let Some(below) = strips.lies_on(s) else { continue };
+            let pairs = strips.edges.points_of(below).zip(strips.edges.points_of(s));
+            // A strip that has slid off the other by their width lies beside it.
+            let on = 0.5 * (strips.width[s] + strips.width[below]);
+            let ordered = pairs.skip(1).filter(|&(i, j)| over(&rest, i, j) > 1e-5);
+            for (i, j) in ordered.filter(|&(i, j)| beside(&pose, i, j) < on) {
+                least = least.min(over(&pose, i, j));
+            }
+        }
+    }
+    (least, (0..strips.count()).filter(|&s| strips.lies_on(s).is_some()).count())
+}
+
+/// A strip lies over the one of the layer below at every joint, along the normal, through the motion.
 #[test]
 fn layers_never_swap() {
     for motion in [Move::Shake, Move::Spin] {
         let mut sim = on_ball(layered(&ball(), 0.2), motion, Settings::default(), 240);
-        let strips = sim.strips().expect("strips").clone();
+        let strips = sim.strips().expect("strips");
         let columns = strips.count() / strips.layers() as usize;
         assert!(strips.layers() == 4 && columns > 30);
-        let mut least = f32::INFINITY;
-        for frame in 0..=150 {
-            sim.advance_to(f64::from(frame) / 60.0);
-            let pose = pose_of(&sim);
-            for s in 0..strips.count() - columns {
-                let (low, high) = (strips.edges.points_of(s), strips.edges.points_of(s + columns));
-                for (i, j) in low.zip(high) {
-                    let frame = JointFrame { tangent: pose.tangent[i], binormal: pose.binormal[i] };
-                    let over = (pose.position[j] - pose.position[i]).dot(frame.normal());
-                    least = least.min(over);
-                }
-            }
-        }
+        let (least, over) = least_height(&mut sim);
         println!("{motion:?}: layers are at least {:.2} mm apart (tolerance 0)", least * 1e3);
-        assert!(least > 0.0, "{motion:?}: {least}");
+        assert!(least > 0.0 && over == 3 * columns, "{motion:?}: {least}");
+    }
+}
+
+/// Hair that falls over a ball like shingles, as strands: those of one row share a height.
+fn shingles() -> Groom {
+    let mut strands = coif::groom::Strands::new();
+    for row in 0..14 {
+        // Twenty tufts of four, each row a little farther around.
+        for k in 0..80 {
+            let up = 0.1 + 0.085 * row as f32 + 0.02 * (k % 2) as f32;
+            let turns = (k / 4) as f32 + 0.03 * row as f32 + 0.15 * (k / 2 % 2) as f32;
+            let a = std::f32::consts::TAU * turns / 20.0;
+            let out = Vec3::new(up.cos() * a.cos(), up.sin(), up.cos() * a.sin());
+            let down = Vec3::NEG_Y + out * out.y;
+            let (mut p, mut d) = (out * RADIUS, (out * 0.2 + down).normalize());
+            let mut line = vec![p];
+            for _ in 0..15 {
+                d = (d + Vec3::NEG_Y * 0.45).normalize();
+                p += d * 0.012;
+                // Rows above lie over rows below, a millimetre each.
+                let least = RADIUS + 0.002 + 0.001 * row as f32;
+                if p.length() < least {
+                    p = p.normalize() * least;
+                    d = (p - line[line.len() - 1]).normalize();
+                }
+                line.push(p);
+            }
+            strands.push(&line);
+        }
+    }
+    let mut groom = Groom::new(strands, Fibre::default());
+    groom.bind(&ball()).expect("bound");
+    groom
+}
+
+/// The same of strips that were laid through strands.
+#[test]
+fn strips_through_strands_keep_their_order() {
+    for motion in [Move::Shake, Move::Spin] {
+        let mut sim = on_ball(shingles(), motion, Settings::default(), 60);
+        let count = sim.strips().expect("strips").count();
+        let (least, over) = least_height(&mut sim);
+        println!(
+            "{motion:?}: {over} of {count} strips lie on another and stay {:.3} mm over it at least \
+             (tolerance 0)",
+            least * 1e3
+        );
+        assert!(least > 0.0 && over > count / 2, "{motion:?}: {least}, {over} of {count}");
     }
 }
 

@@ -3,12 +3,13 @@
 //!
 //! The rows `style-1` to `style-4` have the joints and anchors of the four hairstyles of `jung2005`
 //! table 1: forces, bending, lengths, frames and collision with four ellipsoids. `crowd` is 100 heads of
-//! 100 strips of 14 joints in one step, each with ellipsoids and a motion of its own. `quads` is what
+//! 100 strips of 14 joints in one step, each with ellipsoids and a motion of its own. `layered` is as many
+//! joints as `style-1`, in four layers that stay in order. `quads` is what
 //! comes after a step where somebody looks: the joints of `style-3` brought in order, the second edge,
 //! normals and tangents; its reference is the step itself.
 
 use coif::body::{MovingCollider, Shape};
-use coif::groom::strips::{StripPose, wisps};
+use coif::groom::strips::{StripPose, Strips, wisps};
 use coif::groom::{Groom, Strands};
 use coif::grow::strips::StripMesh;
 use coif::math::RigidTransform;
@@ -44,15 +45,18 @@ struct Case {
     joints: usize,
     anchors: usize,
     heads: usize,
+    /// Layers that lie on each other.
+    layers: usize,
 }
 
 /// Table 1 of the paper, and the crowd.
-const CASES: [Case; 5] = [
-    Case { name: "style-1", joints: 5_096, anchors: 364, heads: 1 },
-    Case { name: "style-2", joints: 18_690, anchors: 623, heads: 1 },
-    Case { name: "style-3", joints: 37_498, anchors: 2_316, heads: 1 },
-    Case { name: "style-4", joints: 52_192, anchors: 2_388, heads: 1 },
-    Case { name: "crowd", joints: 140_000, anchors: 10_000, heads: 100 },
+const CASES: [Case; 6] = [
+    Case { name: "style-1", joints: 5_096, anchors: 364, heads: 1, layers: 1 },
+    Case { name: "style-2", joints: 18_690, anchors: 623, heads: 1, layers: 1 },
+    Case { name: "style-3", joints: 37_498, anchors: 2_316, heads: 1, layers: 1 },
+    Case { name: "style-4", joints: 52_192, anchors: 2_388, heads: 1, layers: 1 },
+    Case { name: "layered", joints: 5_040, anchors: 360, heads: 1, layers: 4 },
+    Case { name: "crowd", joints: 140_000, anchors: 10_000, heads: 100, layers: 1 },
 ];
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
@@ -159,7 +163,33 @@ fn hair(case: &Case) -> Result<Groom, Failure> {
             all.push(&line.iter().map(|&p| p + place(k)).collect::<Vec<_>>());
         }
     }
-    Ok(Groom::new(all, head.fibre))
+    let mut groom = Groom::new(all, head.fibre);
+    if case.layers > 1 {
+        lay_over(&mut groom, case.layers)?;
+    }
+    Ok(groom)
+}
+
+/// Makes strips of the strands, of which the first lie under as many others, layer over layer.
+fn lay_over(groom: &mut Groom, layers: usize) -> Result<(), Failure> {
+    let columns = groom.strands.strand_count() / layers;
+    let single = wisps::Settings { radius: 0.0, ..wisps::Settings::default() };
+    let lowest = wisps::through_strands(groom, &single)?;
+    let mut frames = Vec::new();
+    for s in columns..groom.strands.strand_count() {
+        lowest.rest_frames(s % columns, &mut frames);
+        let up = 0.0025 * (s / columns) as f32;
+        let line: Vec<Vec3> = lowest.edges.strand(s % columns).to_vec();
+        for ((to, p), frame) in groom.strands.strand_mut(s).iter_mut().zip(line).zip(&frames) {
+            *to = p + frame.normal() * up;
+        }
+    }
+    let mut strips = wisps::through_strands(groom, &single)?;
+    let below = |s: usize| s.checked_sub(columns).map_or(Strips::NONE, |s| s as u32);
+    strips.below = (0..strips.count()).map(below).collect();
+    strips.layer = (0..strips.count()).map(|s| (s / columns) as u32).collect();
+    groom.strips = Some(Box::new(strips));
+    Ok(())
 }
 
 /// Points at equal shares of the points of a line.

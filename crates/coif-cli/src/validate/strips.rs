@@ -22,6 +22,10 @@ const TOLERANCE: f64 = 0.02;
 const SAMPLES: u32 = 30;
 /// What the head does.
 const MOTIONS: [&str; 2] = ["shake", "spin"];
+/// Height over the joint below (m) that says that two are in order at rest.
+const IN_ORDER: f32 = 1e-5;
+/// Scenes whose strips are laid through strands.
+const THROUGH_STRANDS: [&str; 2] = ["strips-long", "strips-ponytail"];
 /// What stands for the body.
 const BODIES: [&str; 2] = ["primitives", "distance-field"];
 
@@ -45,7 +49,19 @@ fn run() -> Result<Findings, Failure> {
                 format!("strips/{motion}-layers-{collide}"),
                 "cantilever",
                 "least height of a joint over the one below, along its normal (mm); 0 is a swap",
-                [1e3 * layers(motion, collide)?, 0.0],
+                [1e3 * layers(start(motion, 60, collide)?)?, 0.0],
+            ));
+        }
+        // Not held, and so not a row: `strips-long` shaken, see "What is not there yet" in the README.
+        for scene in
+            THROUGH_STRANDS.into_iter().filter(|s| (*s, motion) != ("strips-long", "shake"))
+        {
+            let sets = [format!("body.motion={motion}"), "groom.strands=6000".into()];
+            rows.push(Row::at_least(
+                format!("{scene}/{motion}-layers"),
+                "cantilever",
+                "the same of strips that were laid through strands (mm)",
+                [1e3 * layers(built_in(scene, &sets)?)?, 0.0],
             ));
         }
     }
@@ -95,23 +111,35 @@ fn frame_rates(motion: &str) -> Result<([f64; 2], Line), Failure> {
     Ok((worst, line))
 }
 
-/// The least height (m) of a strip over the one that it lies on, at any joint and time.
-fn layers(motion: &str, collide: &str) -> Result<f64, Failure> {
-    let mut run = start(motion, 60, collide)?;
+/// The least height (m) of a strip over the one that it lies on, at any time and any joint at which it is
+/// over at rest. Anchors are where the scalp has them.
+fn layers(mut run: Simulation) -> Result<f64, Failure> {
     let Some(strips) = run.strips().cloned() else { return Ok(f64::NAN) };
+    let over = |pose: &StripPose, i: usize, j: usize| {
+        let frame = JointFrame { tangent: pose.tangent[i], binormal: pose.binormal[i] };
+        (pose.position[j] - pose.position[i]).dot(frame.normal())
+    };
+    let rest = strips.rest_pose();
+    let mut pairs = Vec::new();
+    for s in 0..strips.count() {
+        let Some(below) = strips.lies_on(s) else { continue };
+        let joints = strips.edges.points_of(below).zip(strips.edges.points_of(s)).skip(1);
+        let on = 0.5 * (strips.width[s] + strips.width[below]);
+        let ordered = joints.filter(|&(i, j)| over(&rest, i, j) > IN_ORDER);
+        pairs.extend(ordered.map(|(i, j)| (i, j, on)));
+    }
     let mut pose = StripPose::default();
     let mut least = f64::INFINITY;
     for sample in 0..=2 * SAMPLES {
         run.advance_to(f64::from(sample) / f64::from(SAMPLES));
         run.strip_pose(&mut pose);
-        for s in 0..strips.count() {
-            let Some(below) = strips.lies_on(s) else { continue };
-            for (i, j) in strips.edges.points_of(below).zip(strips.edges.points_of(s)) {
-                let frame = JointFrame { tangent: pose.tangent[i], binormal: pose.binormal[i] };
-                let over = (pose.position[j] - pose.position[i]).dot(frame.normal());
-                least = least.min(over.into());
-            }
-        }
+        // A strip that has slid off the other by their width lies beside it.
+        let still_on = pairs.iter().filter(|&&(i, j, on)| {
+            let (over, apart) = (over(&pose, i, j), pose.position[j].distance(pose.position[i]));
+            apart * apart - over * over < on * on
+        });
+        let lowest = still_on.map(|&(i, j, _)| over(&pose, i, j)).fold(f32::INFINITY, f32::min);
+        least = least.min(lowest.into());
     }
     Ok(least)
 }

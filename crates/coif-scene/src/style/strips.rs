@@ -15,6 +15,14 @@ pub(super) const LENGTH: f32 = 0.20;
 /// Hair density above which a triangle belongs to the scalp.
 const SCALP: f32 = 0.5;
 
+/// How far along a strip an ear counts (m): steps and their length. What comes later hangs beside the ear.
+const EAR_STEPS: usize = 9;
+const EAR_STEP: f32 = 0.005;
+
+/// Where an ear is looked for above the head (m), and how far it comes up there.
+const EAR_HEIGHT: f32 = 0.012;
+const EAR_BULGE: f32 = 0.002;
+
 /// Grows strips on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
 pub(super) fn groom(
     figure: &dyn Figure,
@@ -23,7 +31,8 @@ pub(super) fn groom(
 ) -> Option<Groom> {
     let middle = |t: usize| mesh.corners(t).iter().sum::<Vec3>() / 3.0;
     let scalp = (0..mesh.triangles.len()).filter(|&t| figure.hair_density(middle(t)) > SCALP);
-    let polygons: Vec<u32> = scalp.map(|t| t as u32).collect();
+    let free = scalp.filter(|&t| !runs_into_ear(figure, middle(t), request.strips.tangent));
+    let polygons: Vec<u32> = free.map(|t| t as u32).collect();
     let solids = solids(&figure.colliders());
     // Stay out of the surface and of what stands for it.
     let distance = |p: Vec3| {
@@ -60,4 +69,17 @@ pub(super) fn groom(
     groom.bind(mesh).ok()?;
     taper(&mut groom);
     Some(groom)
+}
+
+/// Whether a strip from a place would have to climb over an ear, which would hold it off the head.
+fn runs_into_ear(figure: &dyn Figure, place: Vec3, tangent: Vec3) -> bool {
+    let mut p = place;
+    (0..EAR_STEPS).any(|_| {
+        // Keep a little above the head without its ears.
+        let out = figure.normal(p);
+        p -= out * (figure.hull(p) - EAR_HEIGHT);
+        let ear = figure.hull(p) - figure.value(p) > EAR_BULGE;
+        p += (tangent - out * tangent.dot(out)).normalize_or_zero() * EAR_STEP;
+        ear
+    })
 }

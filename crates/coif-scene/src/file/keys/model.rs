@@ -552,7 +552,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "layers",
         "",
-        "Layers of these strips: wisps that grow higher lie over those below.",
+        "Layers of these strips: wisps that grow higher are in higher ones, and stay farther from the body.",
         Kind::Integer {
             min: 1,
             max: 64,

@@ -8,6 +8,7 @@
 
 pub mod carry;
 mod frame;
+mod order;
 pub mod scalp;
 pub mod texture;
 pub mod wisps;

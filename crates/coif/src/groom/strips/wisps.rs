@@ -3,6 +3,7 @@
 
 use glam::{IVec3, Vec3};
 
+use super::order::lay_in_order;
 use super::{SHORTEST, Strips, at_equal_arc_length};
 use crate::groom::{Groom, Strands};
 use crate::{Error, Result};
@@ -15,7 +16,7 @@ pub struct Settings {
     pub radius: f32,
     /// Segments of a strip.
     pub segments: usize,
-    /// Layers: wisps that grow higher on the head lie over those below.
+    /// Layers: wisps that grow higher on the head are in higher ones, and stay farther from the body.
     pub layers: u32,
 }
 
@@ -34,6 +35,9 @@ const SPREAD: f32 = 3.4;
 
 /// Least width of a strip (m): the eye sees narrower ones as lines.
 const NARROWEST: f32 = 0.6e-3;
+
+/// How far apart the anchors of strips are at most of which one lies on the other (wisp radii).
+const NEIGHBOURS: f32 = 3.0;
 
 /// Sine of the least angle between growth and tip that says how a strip lies.
 const LEAST_LEAN: f32 = 0.05;
@@ -86,7 +90,11 @@ pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
         }
         lay(&mut strips, strands, members, settings);
     }
-    strips.layer = layers_by_height(&strips.edges, settings.layers);
+    // Strips of single strands are in no order: each is as thin as the other.
+    strips.layer = vec![0; wisps.len()];
+    if settings.radius > 0.0 {
+        strips = lay_in_order(strips, NEIGHBOURS * settings.radius, settings.layers);
+    }
     Ok(strips)
 }
 
@@ -199,17 +207,6 @@ fn lay(strips: &mut Strips, strands: &Strands, members: &[u32], settings: &Setti
     strips.carrier.push(members[0]);
 }
 
-/// Layers of equal size, by the height of the anchors.
-fn layers_by_height(edges: &Strands, layers: u32) -> Vec<u32> {
-    let mut order: Vec<usize> = (0..edges.strand_count()).collect();
-    order.sort_by(|&a, &b| edges.strand(a)[0].y.total_cmp(&edges.strand(b)[0].y).then(a.cmp(&b)));
-    let mut layer = vec![0; order.len()];
-    for (rank, &strip) in order.iter().enumerate() {
-        layer[strip] = (rank as u64 * u64::from(layers) / order.len() as u64) as u32;
-    }
-    layer
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,11 +265,8 @@ mod tests {
     }
 
     #[test]
-    fn higher_wisps_lie_over_lower_ones_and_bad_settings_are_named() {
-        let mut groom = tufts();
-        groom.strands.positions_mut()[72..].iter_mut().for_each(|p| p.y += 0.1);
-        let settings = Settings { layers: 2, ..Settings::default() };
-        assert_eq!(through_strands(&groom, &settings).unwrap().layer, [0, 1]);
+    fn bad_settings_are_named() {
+        let groom = tufts();
         let wrong = Settings { segments: 0, ..Settings::default() };
         assert!(through_strands(&groom, &wrong).unwrap_err().to_string().contains("segments"));
     }

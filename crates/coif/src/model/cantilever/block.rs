@@ -1,11 +1,11 @@
 //! Sixteen strips in memory.
 //!
-//! The state of all strips lies in arrays of rows, one row per joint, that a step streams through once
-//! (`math::lanes`). A block is a run of rows, anchor to tip; it is as long as its longest strip, and
-//! shorter ones are continued straight beyond their tips by joints that nothing sees. What does not
-//! change lies in the block.
+//! All that a step reads and writes of joints lies in one array of rows, one row per joint, that it streams
+//! through once (`math::lanes`). A block is a run of rows, anchor to tip; it is as long as its longest
+//! strip, and shorter ones are continued straight beyond their tips by joints that nothing sees. What does
+//! not change of strips lies in the block.
 
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
 use super::{GRAZE, Settings};
 use crate::groom::Fibre;
@@ -14,46 +14,62 @@ use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
 
-/// The state of all strips, or of those of some blocks.
+/// One joint of sixteen strips: all that a step reads and writes of it, in one piece of memory.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Joints {
+    /// Where the groom wants the joint, from the one before, in the frame of that one (m).
+    pub(super) goal: [f32; VECTOR],
+    /// Distance to the joint before (m).
+    pub(super) length: [f32; LANES],
+    /// How far it stays from the body (m): radius of its virtual collision sphere.
+    pub(super) radius: [f32; LANES],
+    /// How far it is from where the groom wants it (m).
+    pub(super) deviation: [f32; VECTOR],
+    /// Unit vectors along and across the strips.
+    pub(super) tangent: [f32; VECTOR],
+    pub(super) binormal: [f32; VECTOR],
+    /// Where it is (m), and where it was before the step: these change places.
+    pub(super) position: [[f32; VECTOR]; 2],
+}
+
+impl Joints {
+    /// Nothing yet.
+    pub(super) const NONE: Self = Self {
+        goal: [0.0; VECTOR],
+        length: [0.0; LANES],
+        radius: [0.0; LANES],
+        deviation: [0.0; VECTOR],
+        tangent: [0.0; VECTOR],
+        binormal: [0.0; VECTOR],
+        position: [[0.0; VECTOR]; 2],
+    };
+}
+
+/// The joints of all strips, or of those of some blocks, anchor to tip, block by block.
 pub(super) struct Rows<'a> {
-    /// Joints before the step (m).
-    pub(super) before: &'a mut [f32],
-    /// Joints after it (m).
-    pub(super) position: &'a mut [f32],
-    /// How far joints are from where the groom wants them (m).
-    pub(super) deviation: &'a mut [f32],
-    /// Unit vectors along the strips.
-    pub(super) tangent: &'a mut [f32],
-    /// Unit vectors across the strips.
-    pub(super) binormal: &'a mut [f32],
+    pub(super) joints: &'a mut [Joints],
+    /// Which of the two positions is that after the step.
+    pub(super) now: usize,
 }
 
 /// Where the strips are that a block lies on: rows of the block before it.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
-    pub(super) position: &'a [f32],
-    pub(super) tangent: &'a [f32],
-    pub(super) binormal: &'a [f32],
+    pub(super) joints: &'a [Joints],
+    pub(super) now: usize,
 }
 
 impl<'a> Rows<'a> {
     /// What the block that lies on this one sees of it.
     pub(super) fn below(&self) -> Below<'_> {
-        Below { position: self.position, tangent: self.tangent, binormal: self.binormal }
+        Below { joints: self.joints, now: self.now }
     }
 
     /// The first `rows` rows, and the others.
     pub(super) fn split(self, rows: usize) -> (Self, Self) {
-        let at = rows * VECTOR;
-        let (b0, b1) = self.before.split_at_mut(at);
-        let (p0, p1) = self.position.split_at_mut(at);
-        let (d0, d1) = self.deviation.split_at_mut(at);
-        let (t0, t1) = self.tangent.split_at_mut(at);
-        let (n0, n1) = self.binormal.split_at_mut(at);
-        (
-            Self { before: b0, position: p0, deviation: d0, tangent: t0, binormal: n0 },
-            Self { before: b1, position: p1, deviation: d1, tangent: t1, binormal: n1 },
-        )
+        let (a, b) = self.joints.split_at_mut(rows);
+        (Self { joints: a, now: self.now }, Self { joints: b, now: self.now })
     }
 
     /// Puts a lane at rest on its rest shape, carried by the body.
@@ -63,31 +79,30 @@ impl<'a> Rows<'a> {
             binormal: lane(&block.root_binormal, 0, l),
         };
         let mut frame = root;
-        for i in 0..block.joints {
+        for (i, joint) in self.joints.iter_mut().enumerate() {
             let here = lane(&block.rest, i, l);
             if i > 0 {
                 let way = here - lane(&block.rest, i - 1, l);
                 frame = frame.transported(way.normalize_or(frame.tangent));
             }
             let p = world_from_rest.point(here);
-            set_lane(self.position, i, l, p);
-            set_lane(self.before, i, l, p);
-            set_lane(self.deviation, i, l, Vec3::ZERO);
-            set_lane(self.tangent, i, l, world_from_rest.direction(frame.tangent));
-            set_lane(self.binormal, i, l, world_from_rest.direction(frame.binormal));
+            joint.position.iter_mut().for_each(|x| set_lane(x, 0, l, p));
+            set_lane(&mut joint.deviation, 0, l, Vec3::ZERO);
+            set_lane(&mut joint.tangent, 0, l, world_from_rest.direction(frame.tangent));
+            set_lane(&mut joint.binormal, 0, l, world_from_rest.direction(frame.binormal));
         }
     }
 
     /// Moves a lane rigidly.
-    pub(super) fn carry_lane(&mut self, block: &Block, l: usize, motion: &RigidTransform) {
-        for i in 0..block.joints {
-            for points in [&mut *self.position, &mut *self.before] {
-                let p = motion.point(lane(points, i, l));
-                set_lane(points, i, l, p);
+    pub(super) fn carry_lane(&mut self, l: usize, motion: &RigidTransform) {
+        for joint in self.joints.iter_mut() {
+            for x in &mut joint.position {
+                let p = motion.point(lane(x, 0, l));
+                set_lane(x, 0, l, p);
             }
-            for directions in [&mut *self.deviation, &mut *self.tangent, &mut *self.binormal] {
-                let d = motion.direction(lane(directions, i, l));
-                set_lane(directions, i, l, d);
+            for v in [&mut joint.deviation, &mut joint.tangent, &mut joint.binormal] {
+                let d = motion.direction(lane(v, 0, l));
+                set_lane(v, 0, l, d);
             }
         }
     }
@@ -107,21 +122,19 @@ pub(super) struct Block {
     pub(super) joints: usize,
     /// Index of the last joint of each lane's strip.
     pub(super) last: [f32; LANES],
-    /// Length of the longest strip and of a strip's farthest reach (m).
-    pub(super) reach: f32,
+    /// Longest segment and widest virtual collision sphere (m): what a joint can reach.
+    pub(super) longest: f32,
+    pub(super) widest: f32,
 
-    /// Distance to the joint before (m).
-    pub(super) length: Box<[f32]>,
-    /// Where the groom wants a joint, from the one before, in the frame of that one (m).
-    pub(super) goal: Box<[f32]>,
-    /// How far a joint stays from the body (m): radius of its virtual collision sphere.
-    pub(super) radius: Box<[f32]>,
     /// How far a joint stays above that of the strip below (m), along the normal there. Empty if the
     /// block lies on no other.
     pub(super) gap: Box<[f32]>,
+    /// Square of how far to the side of the strip below a joint no longer lies on it (m^2).
+    pub(super) beside2: [f32; LANES],
     /// Positions in the rest shape (m).
     pub(super) rest: Box<[f32]>,
-    /// Direction of growth and binormal at the anchor, in the rest shape.
+    /// Anchor (m), direction of growth and binormal there, in the rest shape.
+    pub(super) anchor: [f32; VECTOR],
     pub(super) root_tangent: [f32; VECTOR],
     pub(super) root_binormal: [f32; VECTOR],
     /// `T x T_avg` of the rest shape, along the binormal and the normal at the anchor.
@@ -135,15 +148,11 @@ pub(super) struct Block {
     /// Time over which a step's forces count (s).
     pub(super) force_time: [f32; LANES],
 
-    /// World from rest at the end of the step: columns of the rotation, then the translation.
-    pub(super) root: [[f32; VECTOR]; 4],
-    /// World from rest at the start of the step.
-    pub(super) root_before: [[f32; VECTOR]; 4],
+    /// World from rest at the end of the last step: columns of the rotation.
+    pub(super) root: [[f32; VECTOR]; 3],
     /// Mean velocity of the anchors in the step before, and what it was at its end (m/s).
     pub(super) velocity: [f32; VECTOR],
     pub(super) end_velocity: [f32; VECTOR],
-    /// Velocity of the air at the anchors (m/s).
-    pub(super) wind: [f32; VECTOR],
     /// What the last step said.
     pub(super) outcome: Outcome,
 }
@@ -182,6 +191,8 @@ pub(super) struct Made {
     pub(super) radius: Vec<f32>,
     /// How far joints stay over those of the strip below (m), if there is one.
     pub(super) gap: Vec<f32>,
+    /// Square of how far to the side of that it still lies on it (m^2).
+    pub(super) beside2: f32,
     pub(super) root: JointFrame,
     pub(super) lean: [f32; 2],
     pub(super) weight: f32,
@@ -210,12 +221,17 @@ impl Made {
         let height = (rest[0].y - heights[0]) / (heights[1] - heights[0]).max(1e-6);
         let above = (layer + height) / strips.layers().max(1) as f32;
         let root = frames[0];
+        let (gap, beside2) = match strips.lies_on(strip) {
+            Some(below) => gaps(common, &rest, below, strips.width[strip]),
+            None => (Vec::new(), 0.0),
+        };
         let average = (rest[last] - rest[0]).normalize_or(root.tangent);
         let lean = root.tangent.cross(average);
         Self {
             goal: goal.collect(),
             radius: radius.collect(),
-            gap: strips.lies_on(strip).map_or(Vec::new(), |below| gaps(common, &rest, below)),
+            gap,
+            beside2,
             lean: [lean.dot(root.binormal), lean.dot(root.normal())],
             weight: settings.compliance(fibre, length) / (length * length),
             style_time: settings.style_time * (1.0 + settings.bend_variation * (2.0 * above - 1.0)),
@@ -225,26 +241,34 @@ impl Made {
     }
 }
 
-/// How far the joints of a strip stay over another (m).
+/// How far the joints of a strip stay over another (m), and the square of how far to the side they may be
+/// from those of the other to do so (m^2).
 ///
 /// Model: a share of their height at rest and of the layers' distance. Where the groom has them the other way
-/// round, they may stay so, and no more.
-fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize) -> Vec<f32> {
+/// round, they may stay so, and no more. A strip that has slid off the other by their width, beyond where it
+/// was at rest, lies beside it: nothing holds it there.
+fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize, width: f32) -> (Vec<f32>, f32) {
     let mut frames = Vec::new();
     common.strips.rest_frames(below, &mut frames);
     let line = common.strips.edges.strand(below);
     let most = common.settings.layer_distance;
+    let slides = 0.5 * (width + common.strips.width[below]);
+    let mut farthest = 0.0f32;
     let gap = |(i, p): (usize, &Vec3)| {
         let j = i.min(line.len() - 1);
-        let over = (*p - line[j]).dot(frames[j].normal());
+        let way = *p - line[j];
+        let over = way.dot(frames[j].normal());
+        farthest = farthest.max((way.length_squared() - over * over).max(0.0).sqrt());
         if over > 0.0 { STAYS_OVER * over.min(most) } else { over - GRAZE }
     };
-    rest.iter().enumerate().map(gap).collect()
+    let gaps = rest.iter().enumerate().map(gap).collect();
+    (gaps, (farthest + slides) * (farthest + slides))
 }
 
 impl Block {
-    /// A block of some strips; `over` says that each of them lies on another.
-    pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> Self {
+    /// A block of some strips, and what does not change of their joints; `over` says that each of the
+    /// strips lies on another.
+    pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> (Self, Vec<Joints>) {
         let in_lane = |lane: usize| strips[lane.min(strips.len() - 1)];
         let edges = &common.strips.edges;
         let joints = strips.iter().map(|&s| edges.points_of(s).len()).max().unwrap_or(0);
@@ -256,12 +280,12 @@ impl Block {
             over,
             joints,
             last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),
-            reach: 0.0,
-            length: row(LANES),
-            goal: row(VECTOR),
-            radius: row(LANES),
+            longest: 0.0,
+            widest: 0.0,
             gap: row(if over { LANES } else { 0 }),
+            beside2: [0.0; LANES],
             rest: row(VECTOR),
+            anchor: [0.0; VECTOR],
             root_tangent: [0.0; VECTOR],
             root_binormal: [0.0; VECTOR],
             lean: [[0.0; LANES]; 2],
@@ -269,41 +293,49 @@ impl Block {
             style_time: [0.0; LANES],
             keep: [0.0; LANES],
             force_time: [0.0; LANES],
-            root: [[0.0; VECTOR]; 4],
-            root_before: [[0.0; VECTOR]; 4],
+            root: [[0.0; VECTOR]; 3],
             velocity: [0.0; VECTOR],
             end_velocity: [0.0; VECTOR],
-            wind: [0.0; VECTOR],
             outcome: Outcome::default(),
         };
+        let mut rows = vec![Joints::NONE; joints];
         for l in 0..LANES {
             let made = Made::new(common, in_lane(l));
             let last = made.rest.len() - 1;
             // Continue straight beyond the tip.
             let step = made.rest[last] - made.rest[last - 1];
-            for i in 0..joints {
+            for (i, row) in rows.iter_mut().enumerate() {
                 let j = i.min(last);
                 let p = made.rest[j] + step * (i - j) as f32;
                 set_lane(&mut block.rest, i, l, p);
                 let goal = if i > last { Vec3::X * step.length() } else { made.goal[i] };
-                set_lane(&mut block.goal, i, l, goal);
-                block.radius[i * LANES + l] = made.radius[j];
+                set_lane(&mut row.goal, 0, l, goal);
+                row.radius[l] = made.radius[j];
                 if let (Some(to), Some(gap)) = (block.gap.get_mut(i * LANES + l), made.gap.get(j)) {
                     *to = *gap;
                 }
                 if i > 0 {
-                    block.length[i * LANES + l] = made.rest[j].distance(made.rest[j - 1]);
+                    let length = made.rest[j].distance(made.rest[j - 1]);
+                    row.length[l] = length;
+                    block.longest = block.longest.max(length);
                 }
+                block.widest = block.widest.max(made.radius[j]);
             }
+            set_lane(&mut block.anchor, 0, l, made.rest[0]);
             set_lane(&mut block.root_tangent, 0, l, made.root.tangent);
             set_lane(&mut block.root_binormal, 0, l, made.root.binormal);
             (block.lean[0][l], block.lean[1][l]) = (made.lean[0], made.lean[1]);
             block.weight[l] = made.weight;
+            block.beside2[l] = made.beside2;
             block.style_time[l] = made.style_time;
-            let widest = made.radius.iter().copied().fold(0.0, f32::max);
-            block.reach = block.reach.max(edges.length(in_lane(l)) + widest);
         }
-        block
+        (block, rows)
+    }
+
+    /// How far from the anchors the surfaces of a lane's joints up to one are at most (m).
+    #[inline(always)]
+    pub(super) fn reach(&self, joint: usize) -> f32 {
+        self.longest * joint as f32 + self.widest
     }
 
     /// Sets the bend factor for steps of an averaged length (s).
@@ -318,29 +350,46 @@ impl Block {
         }
     }
 
-    /// Brings the root transforms and the wind of the lanes' strips together.
-    pub(super) fn load_roots(&mut self, env: &Environment<'_>, before: &[f32]) {
-        self.root_before = self.root;
+    /// Where the scalp under the lanes' strips is: columns of the rotation, then the translation.
+    #[inline(always)]
+    pub(super) fn roots(&self, world_from_rest: &[RigidTransform]) -> [[f32; VECTOR]; 4] {
+        let (mut turn, mut shift) = ([[0.0; LANES]; 4], [0.0; VECTOR]);
+        for (l, &carrier) in self.carriers.iter().enumerate() {
+            let root = &world_from_rest[carrier as usize];
+            for (to, v) in turn.iter_mut().zip(root.rotation.to_array()) {
+                to[l] = v;
+            }
+            set_lane(&mut shift, 0, l, root.translation);
+        }
+        // The matrix of a quaternion, all lanes at once.
+        let [mut a, mut b, mut c] = [[0.0; VECTOR]; 3];
         for l in 0..LANES {
-            self.set_root(l, &env.world_from_rest[self.carriers[l] as usize]);
+            let [x, y, z, w] = turn.map(|row| row[l]);
+            let (xx, yy, zz) = (2.0 * x * x, 2.0 * y * y, 2.0 * z * z);
+            let (xy, xz, yz) = (2.0 * x * y, 2.0 * x * z, 2.0 * y * z);
+            let (wx, wy, wz) = (2.0 * w * x, 2.0 * w * y, 2.0 * w * z);
+            (a[l], a[l + LANES], a[l + 2 * LANES]) = (1.0 - (yy + zz), xy + wz, xz - wy);
+            (b[l], b[l + LANES], b[l + 2 * LANES]) = (xy - wz, 1.0 - (xx + zz), yz + wx);
+            (c[l], c[l + LANES], c[l + 2 * LANES]) = (xz + wy, yz - wx, 1.0 - (xx + yy));
         }
-        if env.wind.is_still() {
-            self.wind = [0.0; VECTOR];
-            return;
-        }
-        for l in 0..LANES {
-            let at = lane(before, 0, l);
-            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
-        }
+        [a, b, c, shift]
     }
 
-    /// Says where the scalp under a lane's strip is.
-    pub(super) fn set_root(&mut self, l: usize, world_from_rest: &RigidTransform) {
-        let m = Mat3::from_quat(world_from_rest.rotation);
-        let columns = [m.x_axis, m.y_axis, m.z_axis, world_from_rest.translation];
-        for (to, v) in self.root.iter_mut().zip(columns) {
-            set_lane(to, 0, l, v);
+    /// Takes on how the scalp is turned, as if a step had ended so.
+    pub(super) fn set_roots(&mut self, world_from_rest: &[RigidTransform]) {
+        let [a, b, c, _] = self.roots(world_from_rest);
+        self.root = [a, b, c];
+    }
+
+    /// Velocity of the air at the anchors (m/s), from where they were.
+    pub(super) fn wind(&self, env: &Environment<'_>, before: &[f32; VECTOR]) -> [f32; VECTOR] {
+        let mut wind = [0.0; VECTOR];
+        if !env.wind.is_still() {
+            for l in 0..LANES {
+                set_lane(&mut wind, 0, l, env.wind.velocity_at(lane(before, 0, l), env.time));
+            }
         }
+        wind
     }
 
     /// Forgets how the root of a lane moved.

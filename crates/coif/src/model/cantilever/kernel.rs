@@ -19,11 +19,11 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
 use glam::Vec3;
 
-use super::block::{Below, Block, Outcome, Rows};
-use super::solid::{Near, STRAIGHT, Solids};
+use super::block::{Below, Block, Joints, Outcome, Rows};
+use super::solid::{Near, STRAIGHT, Solid, Solids};
 use crate::groom::strips::SMALLEST_TURN;
 use crate::math::LANES;
-use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane};
+use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane, set_lane};
 use crate::model::FieldObstacle;
 
 /// Farthest a joint may get from the origin (m) before it counts as broken.
@@ -36,7 +36,7 @@ const NO_DIRECTION: f32 = 1e-9;
 /// than half of that added to it a unit vector never vanishes, so the strip never flips over.
 pub(super) const FOLLOW: f32 = 0.45;
 
-/// Rounds of leaving the body: the second takes care of a solid that the first led into.
+/// Rounds of leaving a distance field: the second takes care of what the first led into.
 const ROUNDS: usize = 2;
 
 /// Largest slope of an interpolated distance: the bound that `follow_the_leader` has.
@@ -55,6 +55,14 @@ pub(super) struct Pass {
     pub(super) fall_time: f32,
     /// The same for what its root's acceleration does.
     pub(super) swing_time: f32,
+}
+
+/// What is around the anchors of a block.
+pub(super) struct Surroundings {
+    /// Where the scalp is after the step: columns of the rotation, then the translation.
+    pub(super) roots: [[f32; VECTOR]; 4],
+    /// Velocity of the air (m/s).
+    pub(super) wind: [f32; VECTOR],
 }
 
 /// What strips stay out of.
@@ -83,82 +91,68 @@ pub(super) fn step_block<S: Simd>(
     rows: &mut Rows<'_>,
     below: Option<Below<'_>>,
     pass: &Pass,
+    around: &Surroundings,
     obstacles: &Obstacles<'_>,
 ) -> Outcome {
-    let joints = block.joints;
-    let before = &rows.before.as_chunks::<VECTOR>().0[..joints];
-    let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..joints];
-    let deviation = &mut rows.deviation.as_chunks_mut::<VECTOR>().0[..joints];
-    let tangent = &mut rows.tangent.as_chunks_mut::<VECTOR>().0[..joints];
-    let binormal = &mut rows.binormal.as_chunks_mut::<VECTOR>().0[..joints];
-    let mut average = [0.0; VECTOR];
+    let now = rows.now;
+    let Some((anchor, joints)) = rows.joints.split_first_mut() else { return Outcome::default() };
+    let mut tips = [0.0; VECTOR];
     for l in 0..LANES {
-        let tip = lane(rows.before, block.last[l] as usize, l);
-        crate::math::lanes::set_lane(&mut average, 0, l, tip);
+        // Every strip has a segment.
+        let tip = &joints[block.last[l] as usize - 1].position[1 - now];
+        set_lane(&mut tips, 0, l, lane(tip, 0, l));
     }
-    let mut lower = Half::start::<0>(simd, block, &before[0], &average, pass);
-    let mut upper = Half::start::<1>(simd, block, &before[0], &average, pass);
+    let mut lower = Half::start::<0>(simd, block, around, anchor, now, &tips, pass);
+    let mut upper = Half::start::<1>(simd, block, around, anchor, now, &tips, pass);
+    block.root.copy_from_slice(&around.roots[..3]);
     // Anchors go where the scalp takes them (step 2).
     for half in [&lower, &upper] {
-        half.parent.to_row(&mut position[0], half.half);
-        half.tangent.to_row(&mut tangent[0], half.half);
-        half.binormal.to_row(&mut binormal[0], half.half);
+        half.parent.to_row(&mut anchor.position[now], half.half);
+        half.tangent.to_row(&mut anchor.tangent, half.half);
+        half.binormal.to_row(&mut anchor.binormal, half.half);
     }
-    let (middle, apart) = around(&position[0]);
-    let near = Near::pick(simd, obstacles.solids, middle, apart + block.reach);
-    let lengths = &block.length.as_chunks::<LANES>().0[..joints];
-    let goals = &block.goal.as_chunks::<VECTOR>().0[..joints];
-    let radii = &block.radius.as_chunks::<LANES>().0[..joints];
+    let (middle, apart) = ball_around(&anchor.position[now], block.lanes);
+    let near = Near::pick(simd, obstacles.solids, middle, apart, block.reach(joints.len()));
+    // What is left of a head may fill less than half of the lanes.
+    let both = block.lanes > HALF;
     let gaps = block.gap.as_chunks::<LANES>().0;
     let mut outcome = Outcome::default();
-    for i in 1..joints {
+    for (i, row) in (1..).zip(joints.iter_mut()) {
         let below = below.as_ref().and_then(|below| RowBelow::new(below, gaps, i));
-        let mut row = Row {
-            below,
-            i,
-            before: &before[i],
-            goal: &goals[i],
-            length: &lengths[i],
-            radius: &radii[i],
-            position: &mut position[i],
-            deviation: &mut deviation[i],
-            tangent: &mut tangent[i],
-            binormal: &mut binormal[i],
-        };
-        outcome.unresolved += lower.advance(simd, &mut row, &near, obstacles.field);
-        outcome.unresolved += upper.advance(simd, &mut row, &near, obstacles.field);
+        let place = Place { i, now, reach: block.reach(i), below };
+        outcome.unresolved += lower.advance(simd, row, &place, &near, obstacles.field);
+        if both {
+            outcome.unresolved += upper.advance(simd, row, &place, &near, obstacles.field);
+        }
     }
     // Each joint hangs on the one before: a lane that left the world ends there.
-    for half in 0..2 {
-        let tip = Vec3x8::of_row(simd, &position[joints - 1], half);
+    let Some(last) = joints.last() else { return outcome };
+    for half in 0..if both { 2 } else { 1 } {
+        let tip = Vec3x8::of_row(simd, &last.position[now], half);
         let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
         outcome.broken |= (!(sane.to_bitmask() as u32) & 0xff) << (half * HALF);
     }
     outcome
 }
 
-/// A ball around sixteen points: its middle and its radius.
-fn around(row: &[f32; VECTOR]) -> (Vec3, f32) {
+/// A ball around the first of sixteen points: its middle and its radius.
+fn ball_around(row: &[f32; VECTOR], lanes: usize) -> (Vec3, f32) {
     let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for l in 0..LANES {
+    for l in 0..lanes.min(LANES) {
         let p = lane(row, 0, l);
         (lo, hi) = (lo.min(p), hi.max(p));
     }
     (0.5 * (lo + hi), 0.5 * (hi - lo).length())
 }
 
-/// One joint of sixteen strips in memory.
-struct Row<'a> {
+/// Which joint of a block is at hand.
+struct Place<'a> {
     i: usize,
-    before: &'a [f32; VECTOR],
-    goal: &'a [f32; VECTOR],
-    length: &'a [f32; LANES],
-    radius: &'a [f32; LANES],
+    /// Which of the two positions is written.
+    now: usize,
+    /// Farthest from the anchors (m).
+    reach: f32,
     below: Option<RowBelow<'a>>,
-    position: &'a mut [f32; VECTOR],
-    deviation: &'a mut [f32; VECTOR],
-    tangent: &'a mut [f32; VECTOR],
-    binormal: &'a mut [f32; VECTOR],
 }
 
 /// The joints that those of a row lie on, and how far they stay over them (m).
@@ -174,15 +168,20 @@ impl<'a> RowBelow<'a> {
     /// Joint `i`, or the last one.
     #[inline(always)]
     fn new(below: &Below<'a>, gaps: &'a [[f32; LANES]], i: usize) -> Option<Self> {
-        let position = below.position.as_chunks::<VECTOR>().0;
-        let j = i.min(position.len().checked_sub(1)?);
+        let joints = below.joints.get(i).or(below.joints.last())?;
         Some(Self {
-            position: &position[j],
-            tangent: below.tangent.as_chunks::<VECTOR>().0.get(j)?,
-            binormal: below.binormal.as_chunks::<VECTOR>().0.get(j)?,
+            position: &joints.position[below.now],
+            tangent: &joints.tangent,
+            binormal: &joints.binormal,
             gap: gaps.get(i)?,
         })
     }
+}
+
+/// A matrix of columns times a vector.
+#[inline(always)]
+fn turn<S: Simd>(m: &[Vec3x8<S>; 3], v: Vec3x8<S>) -> Vec3x8<S> {
+    m[0] * v.x + m[1] * v.y + m[2] * v.z
 }
 
 /// What a step takes along in half of the lanes.
@@ -202,6 +201,8 @@ struct Half<S: Simd> {
     /// How far the binormal follows at the tip, across and out.
     lean: [f32x8<S>; 2],
     last: f32x8<S>,
+    /// How far beside the strip below a strip no longer lies on it (m^2).
+    beside2: f32x8<S>,
     /// Least distance of the parent from the surface of a distance field (m).
     clear: f32x8<S>,
     /// Length of the step (s).
@@ -214,18 +215,19 @@ impl<S: Simd> Half<S> {
     fn start<const H: usize>(
         simd: S,
         block: &mut Block,
-        before: &[f32; VECTOR],
+        around: &Surroundings,
+        anchor: &Joints,
+        now: usize,
         tips: &[f32; VECTOR],
         pass: &Pass,
     ) -> Self {
         let splat = |v: f32| f32x8::splat(simd, v);
         let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, H);
-        let root = [0, 1, 2].map(|k| load(&block.root[k]));
-        let old = [0, 1, 2].map(|k| load(&block.root_before[k]));
-        let turn = |m: &[Vec3x8<S>; 3], v: Vec3x8<S>| m[0] * v.x + m[1] * v.y + m[2] * v.z;
+        let roots = &around.roots;
+        let root = [load(&roots[0]), load(&roots[1]), load(&roots[2])];
+        let old = [load(&block.root[0]), load(&block.root[1]), load(&block.root[2])];
         // Anchor, direction of growth and binormal, from the scalp (steps 2 and 3: T = A - V).
-        let rest = Vec3x8::load(simd, &block.rest, 0, H);
-        let parent = turn(&root, rest) + load(&block.root[3]);
+        let parent = turn(&root, load(&block.anchor)) + load(&roots[3]);
         let tangent = turn(&root, load(&block.root_tangent));
         let binormal = turn(&root, load(&block.root_binormal));
         // Root times the transpose of what it was.
@@ -236,13 +238,13 @@ impl<S: Simd> Half<S> {
         ];
         // Where air would take a joint: with the wind, down, and against the root's acceleration. The
         // velocity at the end of a step goes on from those of this one and the one before.
-        let velocity = (parent - load(before)) * splat(1.0 / pass.dt);
+        let velocity = (parent - load(&anchor.position[1 - now])) * splat(1.0 / pass.dt);
         let end = velocity * splat(1.5) - load(&block.velocity) * splat(0.5);
         let gain = end - load(&block.end_velocity);
         velocity.to_row(&mut block.velocity, H);
         end.to_row(&mut block.end_velocity, H);
         let fall = Vec3x8::splat(simd, pass.gravity) - turn(&root, Vec3x8::splat(simd, pass.held));
-        let air = load(&block.wind) + fall * splat(pass.fall_time)
+        let air = load(&around.wind) + fall * splat(pass.fall_time)
             - gain * splat(pass.swing_time / pass.dt);
         let force_time = half_row(simd, &block.force_time, H);
         // T x T_avg against the groomed one, in the plane across T.
@@ -267,6 +269,7 @@ impl<S: Simd> Half<S> {
                 (leans.dot(normal) - half_row(simd, &block.lean[1], H)) * follow,
             ],
             last,
+            beside2: half_row(simd, &block.beside2, H),
             clear: splat(0.0),
             dt: pass.step,
         }
@@ -277,20 +280,21 @@ impl<S: Simd> Half<S> {
     fn advance(
         &mut self,
         simd: S,
-        row: &mut Row<'_>,
+        row: &mut Joints,
+        place: &Place<'_>,
         near: &Near<'_>,
         field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
         let half = self.half;
         let splat = |v: f32| f32x8::splat(simd, v);
-        let length = half_row(simd, row.length, half);
-        let local = Vec3x8::of_row(simd, row.goal, half);
+        let length = half_row(simd, &row.length, half);
+        let local = Vec3x8::of_row(simd, &row.goal, half);
         let normal = self.tangent.cross(self.binormal);
         let wanted = self.tangent * local.x + normal * local.y + self.binormal * local.z;
         let goal = self.parent + wanted;
         // (i) offsets of forces, (iii) bend back.
-        let e = Vec3x8::of_row(simd, row.deviation, half);
-        let x = Vec3x8::of_row(simd, row.before, half);
+        let e = Vec3x8::of_row(simd, &row.deviation, half);
+        let x = Vec3x8::of_row(simd, &row.position[1 - place.now], half);
         let moved = goal - (x - e);
         let share = self.weight * (length * length);
         let offset = (self.carried - moved * self.held_back) * (share * 0.5);
@@ -310,13 +314,15 @@ impl<S: Simd> Half<S> {
         let joint = Joint {
             before: x,
             length,
-            radius: half_row(simd, row.radius, half),
-            active: splat(row.i as f32).simd_le(self.last),
+            per_length: splat(1.0) / length,
+            radius: half_row(simd, &row.radius, half),
+            reach: place.reach,
+            active: splat(place.i as f32).simd_le(self.last),
         };
         self.clear -= length * SLOPE;
         let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
         // Stay above the strip below, and out of what that leads into.
-        if let Some(below) = &row.below
+        if let Some(below) = &place.below
             && self.rise(simd, &joint, &mut along, below)
         {
             unresolved = self.leave_body(simd, &joint, &mut along, near, field);
@@ -327,12 +333,12 @@ impl<S: Simd> Half<S> {
         let cosine = (self.tangent.dot(along) + 1.0).max(splat(SMALLEST_TURN));
         let b = self.binormal - (self.tangent + along) * (self.binormal.dot(along) / cosine);
         let n = along.cross(b);
-        let (u, v) = (self.lean[0] * row.i as f32 + 1.0, self.lean[1] * row.i as f32);
+        let (u, v) = (self.lean[0] * place.i as f32 + 1.0, self.lean[1] * place.i as f32);
         let inverse = splat(1.0) / (u * u + v * v).sqrt();
-        (b * (u * inverse) + n * (v * inverse)).to_row(row.binormal, half);
-        along.to_row(row.tangent, half);
-        p.to_row(row.position, half);
-        (p - goal).to_row(row.deviation, half);
+        (b * (u * inverse) + n * (v * inverse)).to_row(&mut row.binormal, half);
+        along.to_row(&mut row.tangent, half);
+        p.to_row(&mut row.position[place.now], half);
+        (p - goal).to_row(&mut row.deviation, half);
         (self.parent, self.tangent, self.binormal) = (p, along, b);
         unresolved
     }
@@ -348,26 +354,15 @@ impl<S: Simd> Half<S> {
         field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
         let mut unresolved = 0;
-        for _ in 0..ROUNDS {
-            let mut touched = false;
-            for solid in near.iter() {
-                let p = self.parent + *along * joint.length;
-                if let Some((out, distance)) = solid.distances(simd, p, joint.radius) {
-                    let hit = distance.simd_lt(joint.radius) & joint.active;
-                    if hit.any_true() {
-                        touched = true;
-                        let mut touch = Touch { hit, out, distance };
-                        if solid.friction > 0.0 {
-                            let sticks = solid.carried_lanes(simd, joint.before);
-                            self.rub(simd, joint, along, &mut touch, sticks, solid.friction);
-                        }
-                        unresolved = self.turn_out(simd, joint, along, &touch, joint.radius);
-                    }
-                }
+        let mut touched = 0;
+        for (k, solid) in near.iter(joint.reach) {
+            if self.leave_solid(simd, joint, along, solid, &mut unresolved) {
+                touched = k;
             }
-            if !touched {
-                break;
-            }
+        }
+        // Leave once more what lay before the last one on the list: that may have led into it.
+        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < touched) {
+            self.leave_solid(simd, joint, along, solid, &mut unresolved);
         }
         if let Some(field) = field {
             unresolved += self.leave_field(simd, joint, along, field);
@@ -375,23 +370,55 @@ impl<S: Simd> Half<S> {
         unresolved
     }
 
-    /// Turns segments until they end above the strip below, along its normal. Says whether any had to.
+    /// Leaves one collider. Says whether any joint had to.
+    #[inline(always)]
+    fn leave_solid(
+        &self,
+        simd: S,
+        joint: &Joint<S>,
+        along: &mut Vec3x8<S>,
+        solid: &Solid,
+        unresolved: &mut u32,
+    ) -> bool {
+        let p = self.parent + *along * joint.length;
+        let Some((out, distance)) = solid.distances(simd, p, joint.radius) else { return false };
+        let hit = distance.simd_lt(joint.radius) & joint.active;
+        if !hit.any_true() {
+            return false;
+        }
+        let touch = Touch { hit, out, distance };
+        let held = if solid.friction > 0.0 {
+            let sticks = solid.carried_lanes(simd, joint.before);
+            self.rub(simd, joint, &touch, p - sticks, solid.friction)
+        } else {
+            Vec3x8::splat(simd, Vec3::ZERO)
+        };
+        *unresolved = self.turn_out(simd, joint, along, &touch, joint.radius, held);
+        true
+    }
+
+    /// Turns segments until they end above the strip below, along its normal, unless they are far off to
+    /// the side of it. Says whether any had to.
     #[inline(always)]
     fn rise(&self, simd: S, joint: &Joint<S>, along: &mut Vec3x8<S>, below: &RowBelow<'_>) -> bool {
         let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, self.half);
         let out = load(below.tangent).cross(load(below.binormal));
         let p = self.parent + *along * joint.length;
-        let distance = (p - load(below.position)).dot(out);
+        let way = p - load(below.position);
+        let distance = way.dot(out);
         let gap = half_row(simd, below.gap, self.half);
-        let hit = distance.simd_lt(gap) & joint.active;
+        let beside2 = way.dot(way) - distance * distance;
+        let hit = distance.simd_lt(gap) & beside2.simd_lt(self.beside2) & joint.active;
         if !hit.any_true() {
             return false;
         }
-        self.turn_out(simd, joint, along, &Touch { hit, out, distance }, gap);
+        let free = Vec3x8::splat(simd, Vec3::ZERO);
+        self.turn_out(simd, joint, along, &Touch { hit, out, distance }, gap, free);
         true
     }
 
-    /// Holds joints back that slide over a surface. `sticks` is where they would be had they stuck to it.
+    /// How much of a joint's way along a surface friction takes, over the length of its segment. `slip` is
+    /// its way from where it would be had it stuck to the surface (m).
     ///
     /// Model: Coulomb friction of hair without momentum. What presses a joint into the surface in a step
     /// is the depth it would have without contact; of its way along the surface friction takes the
@@ -401,33 +428,24 @@ impl<S: Simd> Half<S> {
         &self,
         simd: S,
         joint: &Joint<S>,
-        along: &mut Vec3x8<S>,
-        touch: &mut Touch<S>,
-        sticks: Vec3x8<S>,
+        touch: &Touch<S>,
+        slip: Vec3x8<S>,
         friction: f32,
-    ) {
+    ) -> Vec3x8<S> {
         let one = f32x8::splat(simd, 1.0);
-        let p = self.parent + *along * joint.length;
-        let slip = p - sticks;
         let slip = slip - touch.out * slip.dot(touch.out);
         let size = slip.length().max(one * NO_DIRECTION);
         let share = ((joint.radius - touch.distance) * friction / size).min(one);
-        let way = *along * joint.length - slip * share;
-        // A way back to the joint before has no direction.
-        let size2 = way.dot(way);
-        let hit = touch.hit & size2.simd_gt(joint.length * joint.length * STRAIGHT);
-        let held = way * (one / size2.max(one * (NO_DIRECTION * NO_DIRECTION)).sqrt());
-        *along = held.or(hit, *along);
-        let moved = self.parent + *along * joint.length - p;
-        touch.distance += moved.dot(touch.out);
+        slip * (share * joint.per_length)
     }
 
     /// Turns segments about their inner ends until their outer ends are as far from a plane as they
-    /// have to be (m), the shortest way. Says how many cannot get there even without that.
+    /// have to be (m), the shortest way, less what friction holds back ([`Self::rub`]). Says how many
+    /// cannot get there even without a radius.
     ///
     /// Model: the points at length l from the joint before and at the wanted distance from the plane are
     /// a circle; the nearest of them is `n c + t sqrt(1 - c^2)`, with c the sine of the angle to the
-    /// plane and t the direction along it.
+    /// plane and t the direction along it. Friction changes t only.
     #[inline(always)]
     fn turn_out(
         &self,
@@ -436,24 +454,32 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         touch: &Touch<S>,
         radius: f32x8<S>,
+        held: Vec3x8<S>,
     ) -> u32 {
         let one = f32x8::splat(simd, 1.0);
-        let (Touch { hit, out, distance }, length) = (*touch, joint.length);
+        let Touch { hit, out, distance } = *touch;
         let into = out.dot(*along);
-        let wanted = into + (radius - distance) / length;
+        let wanted = into + (radius - distance) * joint.per_length;
         let c = wanted.min(one);
-        let flat = *along - out * into;
-        let size2 = flat.dot(flat);
-        // Straight into the surface there is no direction along it: take the strip's own.
+        let free = *along - out * into;
+        let mut flat = free - held;
+        let mut size2 = flat.dot(flat);
         let lost = size2.simd_lt(STRAIGHT);
-        let side = self.binormal - out * out.dot(self.binormal);
-        let flat = side.or(lost, flat);
-        let size2 = lost.select(side.dot(side).max(one * STRAIGHT), size2);
+        if lost.any_true() {
+            // Held back to the joint before there is no direction along the surface: take that without
+            // friction. Straight into the surface there is none either: take the strip's own.
+            flat = free.or(lost, flat);
+            size2 = lost.select(free.dot(free), size2);
+            let lost = size2.simd_lt(STRAIGHT);
+            let side = self.binormal - out * out.dot(self.binormal);
+            flat = side.or(lost, flat);
+            size2 = lost.select(side.dot(side).max(one * STRAIGHT), size2);
+        }
         let scale = ((one - c * c).max(one * 0.0) / size2).sqrt();
         *along = (out * c + flat * scale).or(hit, *along);
-        // The direction is one up to rounding; that would add up along the strip.
-        *along = *along * (one / along.length());
-        let bare = wanted - radius.max(one * 0.0) / length;
+        // The direction is one up to rounding, which would add up along the strip: a step of Newton's.
+        *along = *along * (along.dot(*along) * -0.5 + 1.5);
+        let bare = wanted - radius.max(one * 0.0) * joint.per_length;
         (bare.simd_gt(one) & hit).to_bitmask().count_ones()
     }
 
@@ -483,13 +509,15 @@ impl<S: Simd> Half<S> {
                 break;
             }
             let out = slope * (f32x8::splat(simd, 1.0) / size.max(f32x8::splat(simd, 1e-3)));
-            let mut touch = Touch { hit, out, distance };
-            if obstacle.friction > 0.0 {
+            let touch = Touch { hit, out, distance };
+            let held = if obstacle.friction > 0.0 {
                 let moves = surface_motion(simd, obstacle, p, hit);
                 let sticks = joint.before + moves * f32x8::splat(simd, self.dt);
-                self.rub(simd, joint, along, &mut touch, sticks, obstacle.friction);
-            }
-            unresolved = self.turn_out(simd, joint, along, &touch, radius);
+                self.rub(simd, joint, &touch, p - sticks, obstacle.friction)
+            } else {
+                Vec3x8::splat(simd, Vec3::ZERO)
+            };
+            unresolved = self.turn_out(simd, joint, along, &touch, radius, held);
         }
         unresolved
     }
@@ -499,10 +527,13 @@ impl<S: Simd> Half<S> {
 struct Joint<S: Simd> {
     /// Where it was before the step (m).
     before: Vec3x8<S>,
-    /// To the joint before (m).
+    /// To the joint before (m), and one over it.
     length: f32x8<S>,
+    per_length: f32x8<S>,
     /// How far it stays from the body (m).
     radius: f32x8<S>,
+    /// How far from the anchors it can be (m).
+    reach: f32,
     /// Lanes whose strip has the joint.
     active: mask32x8<S>,
 }

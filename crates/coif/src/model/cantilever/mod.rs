@@ -20,8 +20,8 @@ use rayon::prelude::*;
 
 pub use self::settings::Settings;
 
-use self::block::{Below, Block, Common, Rows};
-use self::kernel::{Obstacles, Pass};
+use self::block::{Below, Block, Common, Joints, Rows};
+use self::kernel::{Obstacles, Pass, Surroundings};
 use self::solid::{FLOATS, Near, Solid, Solids};
 use super::{Environment, FieldObstacle, Model, StepReport};
 use crate::groom::Groom;
@@ -48,6 +48,15 @@ const GRAZE: f32 = 2e-5;
 /// less than the true ones, the more so the longer a collider is, and never by as much as this.
 const NEIGHBOUR: f32 = 0.5;
 
+/// How much wider virtual collision spheres get along a strip (m per m): where more is asked for, a strip that
+/// comes to lie on the body would have to stand up from it.
+const WIDENS: f32 = 0.15;
+
+/// How wide the sphere of a joint is at most, with that of the joint before and the distance to it (m).
+fn widest(before: f32, length: f32) -> f32 {
+    before.max(0.0) + WIDENS * length
+}
+
 /// How far points of strands stay from the body (m), if the groom leaves as much.
 const STRAND_ROOM: f32 = 2e-4;
 
@@ -61,7 +70,9 @@ pub struct Cantilever {
     strips: Strips,
     strands: CarriedStrands,
     blocks: Vec<Block>,
-    rows: State,
+    /// The joints of all blocks, one block after the other, and which of their positions is that of now.
+    joints: Vec<Joints>,
+    now: usize,
     /// Per strip: its first row and lane.
     place: Vec<(u32, u8)>,
     /// Where the roots of the groom's strands are.
@@ -75,32 +86,6 @@ pub struct Cantilever {
     solids: Solids,
     /// How far the points of strands stay from them (m).
     room: Vec<f32>,
-}
-
-/// The state of all blocks, one after the other.
-#[derive(Default)]
-struct State {
-    before: Vec<f32>,
-    position: Vec<f32>,
-    deviation: Vec<f32>,
-    tangent: Vec<f32>,
-    binormal: Vec<f32>,
-}
-
-impl State {
-    fn arrays(&self) -> [&Vec<f32>; 5] {
-        [&self.before, &self.position, &self.deviation, &self.tangent, &self.binormal]
-    }
-
-    fn rows(&mut self) -> Rows<'_> {
-        Rows {
-            before: &mut self.before,
-            position: &mut self.position,
-            deviation: &mut self.deviation,
-            tangent: &mut self.tangent,
-            binormal: &mut self.binormal,
-        }
-    }
 }
 
 impl Cantilever {
@@ -119,12 +104,10 @@ impl Cantilever {
             [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
-        let blocks: Vec<Block> = stack::stacks(&strips)
+        let (blocks, joints): (Vec<Block>, Vec<Vec<Joints>>) = stack::stacks(&strips)
             .into_par_iter()
             .map(|(strips, over)| Block::new(&common, &strips, over))
-            .collect();
-        let rows: usize = blocks.iter().map(|b| b.joints).sum();
-        let array = || vec![0.0; rows * VECTOR];
+            .unzip();
         let mut place = vec![(0, 0); strips.count()];
         let mut first = 0;
         for block in &blocks {
@@ -140,13 +123,8 @@ impl Cantilever {
             strips,
             strands,
             blocks,
-            rows: State {
-                before: array(),
-                position: array(),
-                deviation: array(),
-                tangent: array(),
-                binormal: array(),
-            },
+            joints: joints.concat(),
+            now: 0,
             place,
             roots: vec![RigidTransform::IDENTITY; count],
             dt: 0.0,
@@ -166,20 +144,19 @@ impl Cantilever {
 
     /// Where the joints are now.
     pub fn pose(&self, out: &mut StripPose) {
-        let arrays =
-            [(&self.rows.position, &mut out.position), (&self.rows.tangent, &mut out.tangent)];
-        for (from, to) in arrays.into_iter().chain([(&self.rows.binormal, &mut out.binormal)]) {
-            self.unpack(from, to);
-        }
+        self.unpack(|row| &row.position[self.now], &mut out.position);
+        self.unpack(|row| &row.tangent, &mut out.tangent);
+        self.unpack(|row| &row.binormal, &mut out.binormal);
     }
 
     /// Rows of lanes to joints in the order of the strips.
-    fn unpack(&self, from: &[f32], out: &mut Vec<Vec3>) {
+    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR], out: &mut Vec<Vec3>) {
         let first = self.strips.edges.first_points();
         out.resize(self.strips.edges.point_count(), Vec3::ZERO);
         for (s, &(row, l)) in self.place.iter().enumerate() {
-            for (i, p) in out[first[s] as usize..first[s + 1] as usize].iter_mut().enumerate() {
-                *p = lane(from, row as usize + i, l.into());
+            let line = &mut out[first[s] as usize..first[s + 1] as usize];
+            for (p, row) in line.iter_mut().zip(&self.joints[row as usize..]) {
+                *p = lane(part(row), 0, l.into());
             }
         }
     }
@@ -189,7 +166,8 @@ impl Cantilever {
         &mut self,
         work: impl Fn(&mut Block, &mut Rows<'_>, Option<Below<'_>>) + Sync,
     ) {
-        stack::in_halves(&mut self.blocks, self.rows.rows(), &work);
+        let rows = Rows { joints: &mut self.joints, now: self.now };
+        stack::in_halves(&mut self.blocks, rows, &work);
     }
 
     /// Limits the virtual collision spheres to what the groom at rest leaves room for.
@@ -203,24 +181,28 @@ impl Cantilever {
         // How far a point is from the nearest of some solids and the field.
         let distance = |p: Vec3, near: &Near<'_>| {
             let of_field = field.map(|o| o.field.distance_at(p) - o.skin);
-            let solids = near.iter().map(|s| s.distance(p).1);
+            let solids = near.all().map(|s| s.distance(p).1);
             solids.chain(of_field).fold(f32::INFINITY, f32::min)
         };
         // The strands first: where they are at rest, they stay.
         let mut positions = vec![Vec3::ZERO; self.room.len()];
         self.positions(&mut positions);
         self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
-            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
+            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, 0.0, NEIGHBOUR));
             *room = room.min(distance(*p, &near) - GRAZE);
         });
-        self.for_each_block(|block, rows, _| {
-            for i in 0..block.joints {
+        self.for_each_block(|_, rows, _| {
+            let mut before = [f32::INFINITY; LANES];
+            for joint in rows.joints.iter_mut() {
                 for l in 0..LANES {
-                    let p = lane(rows.position, i, l);
-                    let radius = &mut block.radius[i * LANES + l];
-                    let near = dispatch!(level, simd => Near::pick(simd, &solids, p, NEIGHBOUR));
-                    *radius = radius.min(distance(p, &near) - GRAZE);
+                    let p = lane(&joint.position[rows.now], 0, l);
+                    let near =
+                        dispatch!(level, simd => Near::pick(simd, &solids, p, 0.0, NEIGHBOUR));
+                    let room = distance(p, &near) - GRAZE;
+                    joint.radius[l] =
+                        joint.radius[l].min(room).min(widest(before[l], joint.length[l]));
                 }
+                before = joint.radius;
             }
         });
         self.met_body = true;
@@ -269,15 +251,17 @@ impl Model for Cantilever {
         let mut solids = std::mem::take(&mut self.solids);
         solids.refill(env.colliders.iter().map(Solid::after_step));
         self.roots.copy_from_slice(env.world_from_rest);
-        std::mem::swap(&mut self.rows.before, &mut self.rows.position);
+        self.now = 1 - self.now;
         let pass = Pass::new(&self.settings, self.dt, env);
         let level = self.level;
         let obstacles = Obstacles { solids: &solids, field: env.field.as_ref() };
         // Advance the stacks in any order: none reads another.
         self.for_each_block(|block, rows, below| {
-            block.load_roots(env, rows.before);
-            let outcome = dispatch!(level,
-                simd => kernel::step_block(simd, block, rows, below, &pass, &obstacles));
+            let outcome = dispatch!(level, simd => {
+                let wind = block.wind(env, &rows.joints[0].position[1 - rows.now]);
+                let around = Surroundings { roots: block.roots(env.world_from_rest), wind };
+                kernel::step_block(simd, block, rows, below, &pass, &around, &obstacles)
+            });
             block.outcome = outcome;
             for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {
                 rows.reset_lane(block, l, &env.world_from_rest[block.carriers[l] as usize]);
@@ -300,9 +284,9 @@ impl Model for Cantilever {
         self.solids.refill(std::iter::empty());
         self.roots.copy_from_slice(world_from_rest);
         self.for_each_block(|block, rows, _| {
+            block.set_roots(world_from_rest);
             for l in 0..LANES {
                 let root = &world_from_rest[block.carriers[l] as usize];
-                block.set_root(l, root);
                 block.stop_root(l);
                 rows.reset_lane(block, l, root);
             }
@@ -313,11 +297,11 @@ impl Model for Cantilever {
         self.solids.refill(std::iter::empty());
         self.roots.copy_from_slice(to);
         self.for_each_block(|block, rows, _| {
+            block.set_roots(to);
             for l in 0..LANES {
                 let carrier = block.carriers[l] as usize;
                 let motion = to[carrier] * from[carrier].inverse();
-                rows.carry_lane(block, l, &motion);
-                block.set_root(l, &to[carrier]);
+                rows.carry_lane(l, &motion);
                 for velocity in [&mut block.velocity, &mut block.end_velocity] {
                     let turned = motion.direction(lane(velocity, 0, l));
                     crate::math::lanes::set_lane(velocity, 0, l, turned);
@@ -341,12 +325,13 @@ impl Model for Cantilever {
                 line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
             let reach = 0.5 * (hi - lo).length() + STRAND_REACH;
             let middle = 0.5 * (lo + hi);
-            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
+            let near =
+                dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, 0.0, reach));
             move |point: usize, parent: Vec3, along: Vec3, length: f32| {
                 let room = self.room[point];
                 let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
                 let all = |along| {
-                    let turned = near.iter().fold(along, turn);
+                    let turned = near.all().fold(along, turn);
                     field.map_or(turned, |f| solid::leave_field(f, parent, turned, length, room))
                 };
                 let turned = all(along);
@@ -359,8 +344,8 @@ impl Model for Cantilever {
     /// Strands move as the joints beside their points do.
     fn velocities(&self, out: &mut [Vec3]) {
         let (mut now, mut before) = (Vec::new(), Vec::new());
-        self.unpack(&self.rows.position, &mut now);
-        self.unpack(&self.rows.before, &mut before);
+        self.unpack(|row| &row.position[self.now], &mut now);
+        self.unpack(|row| &row.position[1 - self.now], &mut before);
         let per_second = if self.dt > 0.0 { 1.0 / self.dt } else { 0.0 };
         for (v, x) in now.iter_mut().zip(&before) {
             *v = (*v - *x) * per_second;
@@ -385,21 +370,27 @@ impl Model for Cantilever {
         floats(&[self.dt, self.solids.all.len() as f32]);
         self.solids.all.iter().for_each(|solid| floats(&solid.to_floats()));
         floats(&self.room);
-        self.rows.arrays().into_iter().for_each(|array| floats(array));
+        for row in &self.joints {
+            floats(&row.position[1 - self.now]);
+            floats(&row.position[self.now]);
+            floats(&row.deviation);
+            floats(&row.tangent);
+            floats(&row.binormal);
+            floats(&row.radius);
+        }
         for block in &self.blocks {
-            floats(&block.radius);
             floats(&block.velocity);
             floats(&block.end_velocity);
         }
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        let arrays: usize = self.rows.arrays().iter().map(|array| array.len()).sum();
-        let blocks: usize = self.blocks.iter().map(|b| b.radius.len() + 2 * VECTOR).sum();
+        let joints = self.joints.len() * (5 * VECTOR + LANES);
+        let blocks = self.blocks.len() * 2 * VECTOR;
         // How many colliders there were is the second number.
         let count = bytes.get(5..9).map_or(0.0, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         let solids = (count as usize).min(bytes.len());
-        let expected = 1 + 4 * (2 + FLOATS * solids + self.room.len() + arrays + blocks);
+        let expected = 1 + 4 * (2 + FLOATS * solids + self.room.len() + joints + blocks);
         if bytes.len() != expected {
             return Err(Error::BadCheckpoint(format!(
                 "{} bytes of strips where the groom needs {expected}",
@@ -419,17 +410,18 @@ impl Model for Cantilever {
             Solid::from_floats(&floats)
         }));
         fill(&mut self.room);
-        let State { before, position, deviation, tangent, binormal } = &mut self.rows;
-        for array in [before, position, deviation, tangent, binormal] {
-            fill(array);
+        for row in &mut self.joints {
+            fill(&mut row.position[1 - self.now]);
+            fill(&mut row.position[self.now]);
+            fill(&mut row.deviation);
+            fill(&mut row.tangent);
+            fill(&mut row.binormal);
+            fill(&mut row.radius);
         }
         for block in &mut self.blocks {
-            fill(&mut block.radius);
             fill(&mut block.velocity);
             fill(&mut block.end_velocity);
-            for l in 0..LANES {
-                block.set_root(l, &world_from_rest[block.carriers[l] as usize]);
-            }
+            block.set_roots(world_from_rest);
         }
         // The bend factors are set anew by the next step.
         self.dt_set = 0.0;

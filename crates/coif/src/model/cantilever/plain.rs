@@ -6,7 +6,7 @@ use glam::{Mat3, Vec3};
 use super::block::{Common, Made};
 use super::kernel::{FOLLOW, Pass};
 use super::solid::{STRAIGHT, Solid};
-use super::{GRAZE, Settings};
+use super::{GRAZE, Settings, widest};
 use crate::Result;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
@@ -30,6 +30,7 @@ struct Strip {
     /// The strip that it lies on, and how far its joints stay over that (m).
     below: Option<usize>,
     gap: Vec<f32>,
+    beside2: f32,
     joints: Vec<Joint>,
     carrier: usize,
     root: JointFrame,
@@ -78,6 +79,7 @@ impl PlainCantilever {
             Strip {
                 below: below[s],
                 gap: made.gap.clone(),
+                beside2: made.beside2,
                 joints: joints.collect(),
                 carrier: strips.carrier[s] as usize,
                 root: made.root,
@@ -97,9 +99,14 @@ impl PlainCantilever {
         if !self.met_body {
             let solids: Vec<Solid> =
                 env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)).collect();
-            for joint in self.strips.iter_mut().flat_map(|s| &mut s.joints) {
-                let near = solids.iter().map(|s| s.distance(joint.position).1);
-                joint.radius = joint.radius.min(near.fold(f32::INFINITY, f32::min) - GRAZE);
+            for strip in &mut self.strips {
+                let mut before = f32::INFINITY;
+                for joint in &mut strip.joints {
+                    let near = solids.iter().map(|s| s.distance(joint.position).1);
+                    let room = near.fold(f32::INFINITY, f32::min) - GRAZE;
+                    joint.radius = joint.radius.min(room).min(widest(before, joint.length));
+                    before = joint.radius;
+                }
             }
             self.met_body = true;
         }
@@ -212,7 +219,10 @@ fn step_strip(
             let low = &below[i.min(below.len() - 1)];
             let out = low.frame.normal();
             let lacks = |along: Vec3| {
-                strip.gap[i] - (parent + along * joint.length - low.position).dot(out)
+                let way = parent + along * joint.length - low.position;
+                let over = way.dot(out);
+                let beside2 = way.length_squared() - over * over;
+                if beside2 < strip.beside2 { strip.gap[i] - over } else { 0.0 }
             };
             if lacks(along) > 0.0 {
                 along = leave_body(turn(along, out, lacks(along)));

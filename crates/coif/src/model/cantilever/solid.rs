@@ -233,12 +233,20 @@ fn turn(along: Vec3, out: Vec3, more: f32) -> Vec3 {
     (out * c + flat * (1.0 - c * c).max(0.0).sqrt()).normalize_or(out)
 }
 
-/// All colliders at one moment, and the balls around them in lanes, eight at a time.
+/// All colliders at one moment, the balls around them in lanes, eight at a time, and a ball around each
+/// eight, in lanes again: those of one character follow each other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Solids {
     pub(super) all: Vec<Solid>,
-    balls: Vec<[[f32; HALF]; 4]>,
+    balls: Vec<Balls>,
+    groups: Vec<Balls>,
 }
+
+/// Eight balls: x, y, z, radius (m).
+type Balls = [[f32; HALF]; 4];
+
+/// Beyond the last ball there is nothing within reach.
+const NOTHING: Balls = [[f32::INFINITY; HALF], [0.0; HALF], [0.0; HALF], [0.0; HALF]];
 
 impl Solids {
     /// Takes on other colliders, in the same memory.
@@ -246,24 +254,58 @@ impl Solids {
         self.all.clear();
         self.all.extend(solids);
         self.balls.clear();
-        for eight in self.all.chunks(HALF) {
-            // Beyond the last there is nothing within reach.
-            let mut balls = [[f32::INFINITY; HALF], [0.0; HALF], [0.0; HALF], [0.0; HALF]];
+        self.groups.clear();
+        for (k, eight) in self.all.chunks(HALF).enumerate() {
+            let mut balls = NOTHING;
+            let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
             for (l, solid) in eight.iter().enumerate() {
-                let ball = [solid.middle.x, solid.middle.y, solid.middle.z, solid.reach];
-                for (to, v) in balls.iter_mut().zip(ball) {
-                    to[l] = v;
-                }
+                set_ball(&mut balls, l, solid.middle, solid.reach);
+                (lo, hi) = (lo.min(solid.middle), hi.max(solid.middle));
             }
             self.balls.push(balls);
+            if k % HALF == 0 {
+                self.groups.push(NOTHING);
+            }
+            let middle = 0.5 * (lo + hi);
+            let far = |s: &Solid| s.middle.distance(middle) + s.reach;
+            if let Some(group) = self.groups.last_mut() {
+                set_ball(group, k % HALF, middle, eight.iter().map(far).fold(0.0, f32::max));
+            }
         }
     }
+}
+
+fn set_ball(balls: &mut Balls, l: usize, middle: Vec3, reach: f32) {
+    for (to, v) in balls.iter_mut().zip([middle.x, middle.y, middle.z, reach]) {
+        to[l] = v;
+    }
+}
+
+/// One bit for each of eight balls that a ball touches.
+#[inline(always)]
+fn touching<S: Simd>(simd: S, [x, y, z, size]: &Balls, middle: Vec3, radius: f32) -> u32 {
+    let row = |row: &[f32; HALF]| f32x8::from_slice(simd, row);
+    let (x, y, z) = (row(x) - middle.x, row(y) - middle.y, row(z) - middle.z);
+    let size = row(size) + radius;
+    (x * x + y * y + z * z).simd_lt(size * size).to_bitmask() as u32
+}
+
+/// The places of the bits that are set.
+#[inline(always)]
+fn set_bits(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (bits != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        place
+    })
 }
 
 /// The solids near some strips.
 pub(super) struct Near<'a> {
     all: &'a [Solid],
     picked: [u32; MOST],
+    /// How far from the anchors they begin (m).
+    begins: [f32; MOST],
     /// More than fit means all.
     count: usize,
 }
@@ -272,38 +314,55 @@ pub(super) struct Near<'a> {
 const MOST: usize = 48;
 
 impl<'a> Near<'a> {
-    /// Those that may reach into a ball.
+    /// Those that may come within `reach` (m) of a ball around some anchors.
     #[inline(always)]
-    pub(super) fn pick<S: Simd>(simd: S, solids: &'a Solids, middle: Vec3, radius: f32) -> Self {
-        let mut near = Self { all: &solids.all, picked: [0; MOST], count: 0 };
-        for (k, [x, y, z, reach]) in solids.balls.iter().enumerate() {
-            let row = |row: &[f32; HALF]| f32x8::from_slice(simd, row);
-            let (x, y, z) = (row(x) - middle.x, row(y) - middle.y, row(z) - middle.z);
-            let reach = row(reach) + radius;
-            let mut bits = (x * x + y * y + z * z).simd_lt(reach * reach).to_bitmask() as u32;
-            while bits != 0 {
-                let i = k * HALF + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                // The ball around a plane is everything.
-                let solid = &solids.all[i];
-                if solid.plane && !solid.may_reach(middle, radius) {
-                    continue;
+    pub(super) fn pick<S: Simd>(
+        simd: S,
+        solids: &'a Solids,
+        middle: Vec3,
+        radius: f32,
+        reach: f32,
+    ) -> Self {
+        let mut near = Self { all: &solids.all, picked: [0; MOST], begins: [0.0; MOST], count: 0 };
+        let farthest = radius + reach;
+        for (g, group) in solids.groups.iter().enumerate() {
+            for k in set_bits(touching(simd, group, middle, farthest)).map(|k| g * HALF + k) {
+                for l in set_bits(touching(simd, &solids.balls[k], middle, farthest)) {
+                    near.take(k * HALF + l, middle, radius, reach);
                 }
-                if let Some(free) = near.picked.get_mut(near.count) {
-                    *free = i as u32;
-                }
-                near.count += 1;
             }
         }
         near
     }
 
-    /// Each of them.
+    /// Puts one on the list.
     #[inline(always)]
-    pub(super) fn iter(&self) -> impl Iterator<Item = &'a Solid> {
+    fn take(&mut self, i: usize, middle: Vec3, radius: f32, reach: f32) {
+        let solid = &self.all[i];
+        // The ball around a plane is everything.
+        if solid.plane && !solid.may_reach(middle, radius + reach) {
+            return;
+        }
+        if let Some(picked) = self.picked.get_mut(self.count) {
+            *picked = i as u32;
+            self.begins[self.count] = solid.middle.distance(middle) - solid.reach - radius;
+        }
+        self.count += 1;
+    }
+
+    /// Each of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a Solid> {
+        self.iter(f32::INFINITY).map(|(_, solid)| solid)
+    }
+
+    /// Each of them that begins within a distance from the anchors (m), and its place on the list.
+    #[inline(always)]
+    pub(super) fn iter(&self, within: f32) -> impl Iterator<Item = (usize, &'a Solid)> {
         let all = self.count > MOST;
         let count = if all { self.all.len() } else { self.count };
-        (0..count).map(move |i| &self.all[if all { i } else { self.picked[i] as usize }])
+        (0..count)
+            .filter(move |&i| all || self.begins[i] <= within)
+            .map(move |i| (i, &self.all[if all { i } else { self.picked[i] as usize }]))
     }
 }
 
@@ -384,7 +443,7 @@ mod tests {
             let radius = 0.02 * k as f32;
             let expected = all.iter().filter(|s| s.may_reach(p, radius)).map(|s| s.middle);
             let found: Vec<Vec3> = dispatch!(Level::new(), simd => {
-                Near::pick(simd, &solids, p, radius).iter().map(|s| s.middle).collect()
+                Near::pick(simd, &solids, p, 0.0, radius).all().map(|s| s.middle).collect()
             });
             assert_eq!(found, expected.collect::<Vec<_>>());
         }

@@ -1,8 +1,11 @@
 //! Which strips share a block, and how the blocks are worked through.
 //!
 //! Strips that lie on each other make a column. Sixteen columns next to each other make a *stack*: a block
-//! per layer, lowest first, with each column in a lane of its own. So a block finds the joints that its own
+//! per layer, lowest first, with each column in a lane of its own, the highest first. So a block finds the joints that its own
 //! lie on in the rows of the block before. Stacks know nothing of each other.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use glam::Vec3;
 
@@ -16,18 +19,30 @@ const BLOCKS_PER_TASK: usize = 32;
 /// Farthest that anchors of one block are apart (m): more than a head, less than two people.
 const APART: f32 = 0.45;
 
+/// Size of the cells in which neighbouring heads are told apart (m): more than anchors of one head are
+/// apart, and twice as much as that is less than there is between two people.
+const CELL: f32 = 0.1;
+
 /// The strips of each block, and whether it lies on the block before.
 pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
     let columns = strips.columns();
     let anchor = |column: usize| strips.edges.strand(columns[column][0])[0];
-    // Put columns of equally many and long strips next to each other, and among them neighbours. Cubic
-    // cells, so that a crowd on a floor is sorted by head and not by height.
-    let (lo, hi) = strips.edges.bounds().unwrap_or_default();
-    let hi = lo + Vec3::splat((hi - lo).max_element());
+    // Put columns of equally long and many strips of one head next to each other, and among them
+    // neighbours: a crowd is sorted head by head, so that few blocks are not full.
+    let anchors: Vec<Vec3> = (0..columns.len()).map(anchor).collect();
+    let head = heads(&anchors);
+    let mut boxes = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); columns.len()];
+    for (c, &p) in anchors.iter().enumerate() {
+        let (lo, hi) = &mut boxes[head[c]];
+        (*lo, *hi) = (lo.min(p), hi.max(p));
+    }
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_cached_key(|&c| {
         let joints = columns[c].iter().map(|&s| strips.edges.points_of(s).len()).max();
-        (columns[c].len(), joints, morton_code(anchor(c), lo, hi), c)
+        let (lo, hi) = boxes[head[c]];
+        let hi = lo + Vec3::splat((hi - lo).max_element());
+        let height = Reverse(columns[c].len());
+        (joints, head[c], height, morton_code(anchors[c], lo, hi), c)
     });
     let mut blocks = Vec::with_capacity(strips.count() / LANES + 1);
     let mut first = 0;
@@ -35,17 +50,46 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
         let height = |i: usize| columns[order[i]].len();
         let cut = i == order.len()
             || i - first == LANES
-            || height(i) != height(first)
-            || anchor(order[i]).distance(anchor(order[first])) > APART;
+            || head[order[i]] != head[order[first]]
+            || anchors[order[i]].distance(anchors[order[first]]) > APART;
         if cut {
+            // The highest column comes first: a block has the first lanes of the one below.
             for k in 0..height(first) {
-                let lanes = order[first..i].iter().map(|&c| columns[c][k]).collect();
-                blocks.push((lanes, k > 0));
+                let lanes = order[first..i].iter().filter_map(|&c| columns[c].get(k)).copied();
+                blocks.push((lanes.collect(), k > 0));
             }
             first = i;
         }
     }
     blocks
+}
+
+/// Which head each anchor is on: anchors in cells of a grid that touch are on one. A head is called after
+/// its first anchor.
+fn heads(anchors: &[Vec3]) -> Vec<usize> {
+    let cell = |p: Vec3| (p / CELL).floor().as_ivec3().to_array();
+    let mut cells = BTreeMap::<[i32; 3], Vec<usize>>::new();
+    for (a, &p) in anchors.iter().enumerate() {
+        cells.entry(cell(p)).or_default().push(a);
+    }
+    let mut head = vec![usize::MAX; anchors.len()];
+    let mut open = Vec::new();
+    for (a, &p) in anchors.iter().enumerate() {
+        if head[a] != usize::MAX {
+            continue;
+        }
+        // All that is reached from this one, cell by cell.
+        open.push(cell(p));
+        while let Some(at) = open.pop() {
+            let Some(found) = cells.remove(&at) else { continue };
+            found.into_iter().for_each(|b| head[b] = a);
+            for i in 0..27 {
+                let step = [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1];
+                open.push(std::array::from_fn(|k| at[k].saturating_add(step[k])));
+            }
+        }
+    }
+    head
 }
 
 /// Calls `work` for every block with its rows and those of the block that it lies on, lower ones first.

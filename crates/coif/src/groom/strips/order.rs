@@ -1,0 +1,212 @@
+//! Which strips lie on which, for strips that were laid through strands.
+//!
+//! Hair that grows higher falls over hair that grows lower, as shingles do. Here that is read off the
+//! groom: a strip lies on a neighbour if it is farther out than that at most of its joints. Chains of such pairs
+//! are columns, which `model::cantilever` keeps in order. Strips over scalp polygons know their columns
+//! already ([`super::scalp`]).
+
+use std::collections::BTreeMap;
+
+use glam::{IVec3, Vec3};
+
+use super::{JointFrame, Strips};
+
+/// How far a strip may be off to the side of the one that it lies on, on average (mean widths of both):
+/// more would keep strips apart that pass each other.
+const BESIDE: f32 = 0.75;
+
+/// Least height of a joint over the one below (m) that says which of the two is farther out: a few hairs.
+const FARTHER_OUT: f32 = 1e-4;
+
+/// Share of the joints at which a strip has to be farther out than the one it lies on. Where it is not, it may
+/// stay below, and no more.
+const MOSTLY: f32 = 0.7;
+
+/// A strip that may lie on another: how far it is from it (m), and both.
+struct Pair {
+    apart: f32,
+    upper: usize,
+    lower: usize,
+}
+
+/// Finds which strips lie on which, puts lower ones first, and gives them layers.
+///
+/// Model: of all pairs in which one strip is farther out than the other at most joints, over it rather than
+/// beside it, and nowhere farther away than `reach` (m), the nearest are taken first; a strip lies on one other at most and
+/// carries one at most. Layers, which say how far hair stays from the body, follow the height of the anchors.
+/// Source: `jung2005` 4.2 orders layers that are modelled as such; it has no other strips.
+pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
+    let count = strips.count();
+    let frames: Vec<Vec<JointFrame>> = (0..count)
+        .map(|s| {
+            let mut frames = Vec::new();
+            strips.rest_frames(s, &mut frames);
+            frames
+        })
+        .collect();
+    let mut pairs = Vec::new();
+    for (upper, lower) in neighbours(&strips, reach) {
+        pairs.extend(pair(&strips, &frames, [upper, lower], reach));
+    }
+    pairs.sort_by(|a, b| {
+        a.apart.total_cmp(&b.apart).then((a.upper, a.lower).cmp(&(b.upper, b.lower)))
+    });
+    let mut below = vec![Strips::NONE; count];
+    let mut above = vec![Strips::NONE; count];
+    for Pair { upper, lower, .. } in pairs {
+        let free = below[upper] == Strips::NONE && above[lower] == Strips::NONE;
+        if free && !chain(&below, lower).any(|s| s == upper) {
+            (below[upper], above[lower]) = (lower as u32, upper as u32);
+        }
+    }
+    // Lower ones first: the model works through columns from below.
+    let depth: Vec<usize> = (0..count).map(|s| chain(&below, s).count() - 1).collect();
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|&s| (depth[s], s));
+    let named = Strips { layer: layers_by_height(&strips, layers), below, ..strips };
+    let mut new_name = vec![0; count];
+    order.iter().zip(0..).for_each(|(&s, name)| new_name[s] = name);
+    Strips {
+        carrier: order.iter().map(|&s| named.carrier[s]).collect(),
+        strip_of_strand: named.strip_of_strand.iter().map(|&s| new_name[s as usize]).collect(),
+        ..named.pick(&order)
+    }
+}
+
+/// Layers of equal size, by the height of the anchors.
+fn layers_by_height(strips: &Strips, layers: u32) -> Vec<u32> {
+    let height = |s: usize| strips.edges.strand(s)[0].y;
+    let mut order: Vec<usize> = (0..strips.count()).collect();
+    order.sort_by(|&a, &b| height(a).total_cmp(&height(b)).then(a.cmp(&b)));
+    let mut layer = vec![0; order.len()];
+    for (rank, &strip) in order.iter().enumerate() {
+        layer[strip] = (rank as u64 * u64::from(layers) / order.len() as u64) as u32;
+    }
+    layer
+}
+
+/// A strip and all that follow it, one named by the other.
+fn chain(next: &[u32], first: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(first), |&s| (next[s] != Strips::NONE).then(|| next[s] as usize))
+}
+
+/// Pairs of different strips whose anchors are within a distance (m), both ways round.
+fn neighbours(strips: &Strips, reach: f32) -> Vec<(usize, usize)> {
+    let anchor = |s: usize| strips.edges.strand(s)[0];
+    let cell = |p: Vec3| (p / reach.max(1e-6)).floor().as_ivec3();
+    let mut grid = BTreeMap::<[i32; 3], Vec<usize>>::new();
+    for s in 0..strips.count() {
+        grid.entry(cell(anchor(s)).to_array()).or_default().push(s);
+    }
+    let mut out = Vec::new();
+    for a in 0..strips.count() {
+        for k in 0..27 {
+            let at = cell(anchor(a)).saturating_add(IVec3::new(k % 3, k / 3 % 3, k / 9) - 1);
+            let others = grid.get(&at.to_array()).into_iter().flatten();
+            let near = |&&b: &&usize| b != a && anchor(a).distance(anchor(b)) <= reach;
+            out.extend(others.filter(near).map(|&b| (a, b)));
+        }
+    }
+    out
+}
+
+/// Whether one strip lies on another, joint over joint and none farther away than `reach` (m).
+fn pair(
+    strips: &Strips,
+    frames: &[Vec<JointFrame>],
+    [upper, lower]: [usize; 2],
+    reach: f32,
+) -> Option<Pair> {
+    let (high, low) = (strips.edges.strand(upper), strips.edges.strand(lower));
+    if high.len() != low.len() {
+        return None;
+    }
+    let width = 0.5 * (strips.width[upper] + strips.width[lower]);
+    let [mut apart, mut beside, mut farther_out] = [0.0; 3];
+    for i in 1..high.len() {
+        let frame = &frames[lower][i];
+        if (high[i] - low[i]).dot(frame.normal()) > FARTHER_OUT {
+            farther_out += 1.0;
+        }
+        // Seen from the middle of the lower strip.
+        let middle = |s: usize, p: Vec3| p + frames[s][i].binormal * (0.5 * strips.width[s]);
+        let way = middle(upper, high[i]) - middle(lower, low[i]);
+        if way.length() > reach {
+            return None;
+        }
+        beside += way.dot(frame.binormal).abs();
+        apart += way.length();
+    }
+    let joints = (high.len() - 1) as f32;
+    let over = beside < BESIDE * width * joints && farther_out >= MOSTLY * joints;
+    over.then_some(Pair { apart: apart / joints, upper, lower })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wisps;
+    use super::*;
+    use crate::groom::{Fibre, Groom, Strands};
+
+    /// Rows of tufts up a wall, each of which falls over the one below.
+    fn shingles(rows: usize) -> Groom {
+        let mut strands = Strands::new();
+        for column in 0..3 {
+            for row in 0..rows {
+                for s in 0..6 {
+                    let across = 0.03 * column as f32 + 0.001 * (s % 3) as f32;
+                    let root = Vec3::new(across, 0.008 * row as f32 + 0.001 * (s / 3) as f32, 0.0);
+                    let line = (0..12).map(|i| {
+                        let t = i as f32 / 11.0;
+                        root + Vec3::new(0.0, -0.12 * t * t, 0.06 * t)
+                    });
+                    strands.push(&line.collect::<Vec<_>>());
+                }
+            }
+        }
+        Groom::new(strands, Fibre::default())
+    }
+
+    #[test]
+    fn strips_that_fall_over_each_other_make_columns_from_the_lowest_up() {
+        let groom = shingles(5);
+        let strips = wisps::through_strands(&groom, &wisps::Settings::default()).unwrap();
+        assert_eq!(strips.validate(groom.strands.strand_count()), Ok(()));
+        let columns = strips.columns();
+        assert_eq!(columns.iter().map(Vec::len).collect::<Vec<_>>(), [5, 5, 5]);
+        for column in columns {
+            let anchor = |s: usize| strips.edges.strand(s)[0];
+            assert!(column.windows(2).all(|w| anchor(w[0]).y < anchor(w[1]).y));
+            assert!(column.windows(2).all(|w| (anchor(w[0]).x - anchor(w[1]).x).abs() < 0.01));
+            assert!(column.windows(2).all(|w| strips.layer[w[0]] <= strips.layer[w[1]]));
+            assert_eq!([0, 4].map(|i| strips.layer[column[i]]), [0, 3]);
+        }
+        // Each strand lies in the strip that begins where it does.
+        for (s, line) in groom.strands.iter().enumerate() {
+            let strip = strips.strip_of_strand[s] as usize;
+            assert!(strips.edges.strand(strip)[0].distance(line[0]) < 0.006, "strand {s}");
+        }
+    }
+
+    #[test]
+    fn strips_beside_each_other_or_through_each_other_have_no_order() {
+        // One row: nothing is over anything.
+        let strips = wisps::through_strands(&shingles(1), &wisps::Settings::default()).unwrap();
+        assert!((0..strips.count()).all(|s| strips.lies_on(s).is_none()));
+        // The upper ones dive through the lower ones.
+        let mut groom = shingles(2);
+        for row in 0..6 {
+            for point in groom.strands.positions_mut()[72 * row..72 * (row + 1)].iter_mut() {
+                if row % 2 == 1 {
+                    point.z *= 0.5;
+                }
+            }
+        }
+        let strips = wisps::through_strands(&groom, &wisps::Settings::default()).unwrap();
+        let crossing = (0..strips.count()).filter(|&s| {
+            let Some(below) = strips.lies_on(s) else { return false };
+            strips.edges.strand(s)[0].y > strips.edges.strand(below)[0].y
+        });
+        assert_eq!(crossing.count(), 0);
+    }
+}
