@@ -82,13 +82,14 @@ impl Coarse {
                 std::cmp::Ordering::Less => Goal::Turned(coarse.place(a, b)),
             })
             .collect();
+        let columns = Columns::new(&coarse, &coarse_starts);
         Some(Self {
-            columns: Columns::new(&coarse, &coarse_starts),
+            scratch: ColumnScratch::new(&columns, total),
+            columns,
             of,
             goals,
             residual: vec![Vec3A::ZERO; total],
             change: vec![Vec3A::ZERO; total],
-            scratch: ColumnScratch::new(total),
             coarser: Self::new(&coarse, &coarse_starts).map(Box::new),
             matrix: coarse,
         })
@@ -112,7 +113,6 @@ impl Coarse {
                 Goal::Turned(k) => self.matrix.blocks_mut()[k as usize] += block.transpose(),
             }
         }
-        self.matrix.mirror();
         self.columns.factor(&self.matrix);
         if let Some(coarser) = &mut self.coarser {
             coarser.fill(&self.matrix);
@@ -203,7 +203,6 @@ mod tests {
             let at = |i: usize| 0.05 * ((k * 9 + i) as f32 * 1.7).sin();
             fine.blocks_mut()[k] = Mat3A::from_cols_array(&std::array::from_fn(at));
         }
-        fine.mirror();
         fine.diagonal.fill(Mat3A::from_diagonal(Vec3::new(2.0, 2.5, 3.0)));
         let mut coarse = Coarse::new(&fine, starts).unwrap();
         coarse.fill(&fine);

@@ -160,7 +160,7 @@ pub struct MeshDynamics {
     pub(super) moved: Vec<Vec3A>,
     pub(super) scratch: Scratch,
     column_scratch: ColumnScratch,
-    /// Per block beside the diagonal and per vertex: what the normal of a contact sees of the matrix.
+    /// Per place beside the diagonal and per vertex: what the normal of a contact sees of the matrix.
     seen: Vec<Vec3A>,
     seen_diagonal: Vec<Vec3A>,
     pub(super) obstacles: Obstacles,
@@ -192,9 +192,11 @@ impl MeshDynamics {
         let zero = vec![Vec3A::ZERO; n];
         let columns = mesh.column_count();
         let open = vec![false; elements.stitches.len()];
-        let seen = vec![Vec3A::ZERO; matrix.block_count()];
+        let seen = vec![Vec3A::ZERO; matrix.place_count()];
+        let preconditioner = Columns::new(&matrix, &starts);
         Ok(Self {
-            preconditioner: Columns::new(&matrix, &starts),
+            column_scratch: ColumnScratch::new(&preconditioner, n),
+            preconditioner,
             coarse: Coarse::new(&matrix, &starts),
             minimiser: Minimiser::new(mesh, &topology),
             clearance: clearance(&rest, &topology),
@@ -224,7 +226,6 @@ impl MeshDynamics {
             zero,
             rest,
             scratch: Scratch::new(n),
-            column_scratch: ColumnScratch::new(n),
             seen,
             seen_diagonal: vec![Vec3A::ZERO; n],
             obstacles: Obstacles::default(),
@@ -363,7 +364,6 @@ impl MeshDynamics {
         for (steps, is_lost) in self.lost.iter_mut().zip(&self.is_lost) {
             *steps = if *is_lost { steps.saturating_add(1) } else { 0 };
         }
-        self.matrix.mirror();
     }
 
     /// The implicit solve with contacts as constraints, then new velocities and positions.

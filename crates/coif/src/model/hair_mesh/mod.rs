@@ -11,6 +11,7 @@
 //! a look at what broke.
 
 mod assemble;
+mod bands;
 mod coarse;
 mod collide;
 pub mod condition;

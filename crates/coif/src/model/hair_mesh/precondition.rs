@@ -5,24 +5,46 @@
 //! exactly, each column for itself, as `D = F F^T`. Sweeps over the columns there and back take in what
 //! couples a column to those before and after it, so that neighbours hear of each other.
 
+use std::ops::Range;
+
+use fearless_simd::{Level, Simd, dispatch};
 use glam::{Mat3A, Vec3A};
 
+use super::bands::{Bands, Rows};
 use super::matrix::BlockMatrix;
 
 /// The factors of the bands along all columns: `F = L G` with two blocks below the diagonal in L and lower
 /// triangles in G.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Columns {
-    /// Inverse of G.
-    inverse: Vec<Mat3A>,
-    /// Blocks of L one and two below the diagonal, by row; zero where there is none.
-    below: Vec<[Mat3A; 2]>,
+    /// By row.
+    factors: Vec<Factor>,
     /// Places of the blocks one and two below the diagonal in the matrix.
     places: Vec<[u32; 2]>,
     /// First vertex of every column, which is held, and the total.
     starts: Vec<u32>,
-    /// Per row, where the blocks of columns before its own end, and those of columns after it begin.
-    others: Vec<[u32; 2]>,
+    /// What couples columns to each other.
+    bands: Bands,
+    level: Level,
+}
+
+/// What belongs to one row of F.
+#[derive(Debug, Clone, Copy, Default)]
+struct Factor {
+    /// Inverse of the block of G.
+    inverse: Mat3A,
+    /// Blocks of L one and two below the diagonal; zero where there is none.
+    below: [Mat3A; 2],
+}
+
+/// Memory of sweeps.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sweep {
+    /// The direction of [`Columns::image`] in the variables of the matrix.
+    pub(super) plain: Rows,
+    second: Rows,
+    added: Vec<Vec3A>,
+    sum: Vec<f32>,
 }
 
 impl Columns {
@@ -42,28 +64,28 @@ impl Columns {
                 places[v as usize] = [at(1), at(2)];
             }
         }
-        let mut others = vec![[0; 2]; n];
-        for column in starts.windows(2) {
-            for v in column[0] as usize..column[1] as usize {
-                let (lower, upper) = (matrix.lower(v), matrix.upper(v));
-                let before = |k: usize| matrix.columns()[k] < column[0];
-                let own = |k: usize| matrix.columns()[k] < column[1];
-                let end = lower.start + lower.filter(|&k| before(k)).count();
-                let begin = upper.start + upper.filter(|&k| own(k)).count();
-                others[v] = [end as u32, begin as u32];
-            }
-        }
         Self {
-            others,
-            inverse: vec![Mat3A::ZERO; n],
-            below: vec![[Mat3A::ZERO; 2]; n],
+            factors: vec![Factor::default(); n],
+            bands: Bands::new(matrix, starts),
+            level: Level::new(),
             places,
             starts: starts.to_vec(),
         }
     }
 
-    /// Factors the bands of a matrix whose lower half is filled.
+    /// Memory for sweeps.
+    pub(super) fn sweep(&self) -> Sweep {
+        Sweep {
+            plain: self.bands.rows(),
+            second: self.bands.rows(),
+            added: vec![Vec3A::ZERO; self.factors.len()],
+            sum: vec![0.0; 3 * self.bands.longest()],
+        }
+    }
+
+    /// Takes over a matrix: packs what is between columns, and factors each of them.
     pub fn factor(&mut self, matrix: &BlockMatrix) {
+        self.bands.fill(matrix);
         let none = matrix.block_count() as u32;
         let block = |k: u32| if k == none { Mat3A::ZERO } else { matrix.blocks()[k as usize] };
         for column in 0..self.starts.len() - 1 {
@@ -79,87 +101,87 @@ impl Columns {
                 if v >= first + 2 {
                     // L2 = A2 / D; what A1 still holds of it goes through the row between.
                     below[1] = two * inverses[1];
-                    one_d -= two * self.below[v - 1][0].transpose();
+                    one_d -= two * self.factors[v - 1].below[0].transpose();
                     pivot -= below[1] * two.transpose();
                 }
                 if v > first {
                     below[0] = one_d * inverses[0];
                     pivot -= below[0] * one_d.transpose();
                 }
-                self.below[v] = below;
                 let root = inverse_root(pivot).unwrap_or_else(|| {
                     // Where rounding has spoilt a pivot, that of the diagonal does.
                     inverse_root(matrix.diagonal[v]).unwrap_or(Mat3A::ZERO)
                 });
-                self.inverse[v] = root;
+                self.factors[v] = Factor { inverse: root, below };
                 inverses = [root.transpose() * root, inverses[0]];
             }
         }
     }
 
-    /// Applies the inverse of F to one column in place; its first vertex is left alone.
+    /// Applies the inverse of F to one column: `from` has its vertices by their place in the column and
+    /// their index, `to` takes the result by index.
     #[inline(always)]
-    fn solve_down(&self, column: usize, x: &mut [Vec3A]) {
+    fn solve_down(
+        &self,
+        vertices: Range<usize>,
+        from: impl Fn(usize, usize) -> Vec3A,
+        mut to: impl FnMut(usize, Vec3A),
+    ) {
         let (mut back, mut back2) = (Vec3A::ZERO, Vec3A::ZERO);
-        for v in self.vertices(column) {
-            let [one, two] = &self.below[v];
-            let value = x[v] - *one * back - *two * back2;
-            x[v] = self.inverse[v] * value;
+        for (i, v) in vertices.enumerate() {
+            let Factor { inverse, below: [one, two] } = &self.factors[v];
+            let value = from(i, v) - *two * back2 - *one * back;
+            to(v, *inverse * value);
             (back2, back) = (back, value);
         }
     }
 
-    /// Applies the inverse of F^T to one column in place; its first vertex is left alone.
+    /// Applies the inverse of F^T to one column: `from` has its vertices by index, `to` takes the result by
+    /// the place in the column.
     #[inline(always)]
-    fn solve_up(&self, column: usize, x: &mut [Vec3A]) {
+    fn solve_up(
+        &self,
+        vertices: Range<usize>,
+        from: impl Fn(usize) -> Vec3A,
+        mut to: impl FnMut(usize, Vec3A),
+    ) {
         // What the rows above take from this one and the one below it.
         let (mut here, mut next) = (Vec3A::ZERO, Vec3A::ZERO);
-        for v in self.vertices(column).rev() {
-            let value = transposed_times(&self.inverse[v], x[v]) - here;
-            x[v] = value;
-            let [one, two] = &self.below[v];
+        for (i, v) in vertices.enumerate().rev() {
+            let Factor { inverse, below: [one, two] } = &self.factors[v];
+            let value = transposed_times(inverse, from(v)) - here;
+            to(i, value);
             here = next + transposed_times(one, value);
             next = transposed_times(two, value);
         }
     }
 
-    /// Sum of blocks times vectors.
-    #[inline(always)]
-    fn product(matrix: &BlockMatrix, range: std::ops::Range<usize>, x: &[Vec3A]) -> Vec3A {
-        let pairs = matrix.blocks()[range.clone()].iter().zip(&matrix.columns()[range]);
-        let mut sum = Vec3A::ZERO;
-        for (block, &column) in pairs {
-            sum += *block * x[column as usize];
-        }
-        sum
+    /// Takes a residual into the variables of [`Columns::image`]: `scaled = F^T (D + L)^-1 r`, with L what
+    /// couples a column to those before it.
+    pub(super) fn scale(&self, r: &[Vec3A], scaled: &mut [Vec3A], scratch: &mut Sweep) {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || self.scale_all(r, scaled, scratch)
+        ));
     }
 
-    /// Takes a residual into the variables of [`Columns::image`]: `scaled = F^T (D + L)^-1 r`, with L what
-    /// couples a column to those before it. `spare` is scratch.
-    pub fn scale(
-        &self,
-        matrix: &BlockMatrix,
-        r: &[Vec3A],
-        scaled: &mut [Vec3A],
-        spare: &mut [Vec3A],
-    ) {
+    #[inline(always)]
+    fn scale_all(&self, r: &[Vec3A], scaled: &mut [Vec3A], scratch: &mut Sweep) {
+        let Sweep { second, sum, .. } = scratch;
+        let longest = sum.len() / 3;
         for column in 0..self.columns() {
-            let root = self.starts[column] as usize;
-            (scaled[root], spare[root]) = (Vec3A::ZERO, Vec3A::ZERO);
-            for v in self.vertices(column) {
-                let before = matrix.lower(v).start..self.others[v][0] as usize;
-                scaled[v] = r[v] - Self::product(matrix, before, spare);
-            }
-            self.solve_down(column, scaled);
-            for v in self.vertices(column) {
-                spare[v] = scaled[v];
-            }
-            self.solve_up(column, spare);
+            scaled[self.starts[column] as usize] = Vec3A::ZERO;
+            self.bands.from_before(column, second, sum);
+            let vertices = self.vertices(column);
+            let sums = |i: usize| Vec3A::new(sum[i], sum[longest + i], sum[2 * longest + i]);
+            self.solve_down(vertices.clone(), |i, v| r[v] - sums(i), |v, x| scaled[v] = x);
+            let (at, stride) = self.bands.place(column);
+            self.solve_up(vertices, |v| scaled[v], |i, x| put(&mut second.0, at + i, stride, x));
         }
     }
 
     /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`; and
-    /// `plain = (D + L)^-T F p`, which is `p` in the variables of the matrix. `spare` is scratch. Returns
+    /// `plain = (D + L)^-T F p` in the scratch memory, which is `p` in the variables of the matrix. Returns
     /// `p . image`.
     ///
     /// Model: symmetric Gauss-Seidel, column by column, as preconditioner on both sides. Because
@@ -168,40 +190,38 @@ impl Columns {
     /// Source: `eisenstat1981`, with blocks.
     /// Symbols: y of the sweep back is `F^-1` of what columns after this one add, so that
     /// `F^T plain = p - y`.
-    pub fn image(
-        &self,
-        matrix: &BlockMatrix,
-        p: &[Vec3A],
-        plain: &mut [Vec3A],
-        image: &mut [Vec3A],
-        spare: &mut [[Vec3A; 2]],
-    ) -> f64 {
+    pub(super) fn image(&self, p: &[Vec3A], image: &mut [Vec3A], scratch: &mut Sweep) -> f64 {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || self.image_all(p, image, scratch)
+        ))
+    }
+
+    #[inline(always)]
+    fn image_all(&self, p: &[Vec3A], image: &mut [Vec3A], scratch: &mut Sweep) -> f64 {
+        let Sweep { plain, second, added, sum } = scratch;
+        let longest = sum.len() / 3;
         for column in (0..self.columns()).rev() {
-            for v in self.vertices(column) {
-                let after = self.others[v][1] as usize..matrix.upper(v).end;
-                plain[v] = Self::product(matrix, after, plain);
-            }
-            self.solve_down(column, plain);
-            for v in self.vertices(column) {
-                spare[v][0] = plain[v];
-                plain[v] = p[v] - plain[v];
-            }
-            self.solve_up(column, plain);
+            self.bands.from_after(column, plain, sum);
+            let vertices = self.vertices(column);
+            let sums = |i: usize| Vec3A::new(sum[i], sum[longest + i], sum[2 * longest + i]);
+            self.solve_down(vertices.clone(), |i, _| sums(i), |v, y| added[v] = y);
+            let (at, stride) = self.bands.place(column);
+            self.solve_up(vertices, |v| p[v] - added[v], |i, x| put(&mut plain.0, at + i, stride, x));
         }
         let mut curvature = 0.0;
         for column in 0..self.columns() {
-            for v in self.vertices(column) {
-                let before = matrix.lower(v).start..self.others[v][0] as usize;
-                let pairs = matrix.blocks()[before.clone()].iter().zip(&matrix.columns()[before]);
-                let mut sum = Vec3A::ZERO;
-                for (block, &w) in pairs {
-                    sum += *block * spare[w as usize][1];
-                }
-                image[v] = sum;
-            }
-            self.solve_down(column, image);
-            self.solve_up_from(column, spare, image);
-            for v in self.vertices(column) {
+            self.bands.from_before(column, second, sum);
+            let vertices = self.vertices(column);
+            let sums = |i: usize| Vec3A::new(sum[i], sum[longest + i], sum[2 * longest + i]);
+            self.solve_down(vertices.clone(), |i, _| sums(i), |v, x| image[v] = x);
+            let (at, stride) = self.bands.place(column);
+            self.solve_up(
+                vertices.clone(),
+                |v| added[v] - image[v],
+                |i, x| put(&mut second.0, at + i, stride, x),
+            );
+            for v in vertices {
                 image[v] = p[v] - image[v];
                 curvature += f64::from(p[v].dot(image[v]));
             }
@@ -209,17 +229,14 @@ impl Columns {
         curvature
     }
 
-    /// Applies the inverse of F^T to the first of each pair less `taken`, and puts it into the second.
-    #[inline(always)]
-    fn solve_up_from(&self, column: usize, pairs: &mut [[Vec3A; 2]], taken: &[Vec3A]) {
-        let (mut here, mut next) = (Vec3A::ZERO, Vec3A::ZERO);
-        for v in self.vertices(column).rev() {
-            let x = pairs[v][0] - taken[v];
-            let value = transposed_times(&self.inverse[v], x) - here;
-            pairs[v][1] = value;
-            let [one, two] = &self.below[v];
-            here = next + transposed_times(one, value);
-            next = transposed_times(two, value);
+    /// Adds what is in rows to vectors by vertex.
+    pub(super) fn add_rows(&self, rows: &Rows, to: &mut [Vec3A]) {
+        for column in 0..self.columns() {
+            let (at, stride) = self.bands.place(column);
+            for (i, v) in self.vertices(column).enumerate() {
+                let [x, y, z] = [0, 1, 2].map(|k| rows.0[at + i + k * stride]);
+                to[v] += Vec3A::new(x, y, z);
+            }
         }
     }
 
@@ -239,6 +256,14 @@ impl Columns {
     pub fn vertices(&self, column: usize) -> std::ops::Range<usize> {
         self.starts[column] as usize + 1..self.starts[column + 1] as usize
     }
+}
+
+/// Puts a vector into rows.
+#[inline(always)]
+fn put(rows: &mut [f32], at: usize, stride: usize, x: Vec3A) {
+    rows[at] = x.x;
+    rows[at + stride] = x.y;
+    rows[at + 2 * stride] = x.z;
 }
 
 /// `m^T x`.

@@ -9,7 +9,8 @@ use glam::Vec3A;
 
 use super::coarse::Coarse;
 use super::matrix::BlockMatrix;
-use super::precondition::Columns;
+use super::bands::Rows;
+use super::precondition::{Columns, Sweep};
 use super::solve::Limits;
 use crate::math::SolveReport;
 
@@ -18,23 +19,24 @@ use crate::math::SolveReport;
 pub(super) struct ColumnScratch {
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
-    plain: Vec<Vec3A>,
     image: Vec<Vec3A>,
     rest: Vec<Vec3A>,
-    spare: Vec<[Vec3A; 2]>,
+    solution: Rows,
+    sweep: Sweep,
 }
 
 impl ColumnScratch {
-    /// For this many vertices.
-    pub(super) fn new(vertices: usize) -> Self {
+    /// For a matrix in columns.
+    pub(super) fn new(columns: &Columns, vertices: usize) -> Self {
         let zero = vec![Vec3A::ZERO; vertices];
+        let sweep = columns.sweep();
         Self {
             residual: zero.clone(),
             direction: zero.clone(),
-            plain: zero.clone(),
             image: zero.clone(),
             rest: zero,
-            spare: vec![[Vec3A::ZERO; 2]; vertices],
+            solution: sweep.plain.clone(),
+            sweep,
         }
     }
 }
@@ -56,8 +58,8 @@ pub(super) fn solve_columns(
     scratch: &mut ColumnScratch,
 ) -> SolveReport {
     let n = x.len();
-    let ColumnScratch { residual: r, direction: p, plain, image, rest, spare } = scratch;
-    columns.scale(matrix, residual, r, plain);
+    let ColumnScratch { residual: r, direction: p, image, rest, solution, sweep } = scratch;
+    columns.scale(residual, r, sweep);
     let squares = |r: &[Vec3A]| r.iter().map(|r| f64::from(r.length_squared())).sum::<f64>();
     let mut energy = squares(r);
     let start = energy;
@@ -80,7 +82,7 @@ pub(super) fn solve_columns(
                 x[i] += p[i] * step;
                 rest[i] = residual[i] - image[i] * step;
             }
-            columns.scale(matrix, rest, r, plain);
+            columns.scale(rest, r, sweep);
             energy = squares(r);
         }
     }
@@ -89,16 +91,19 @@ pub(super) fn solve_columns(
     for column in 0..columns.columns() {
         image[columns.vertices(column).start - 1] = Vec3A::ZERO;
     }
+    solution.0.fill(0.0);
     let mut report = SolveReport::default();
     while report.iterations < limits.iterations && energy > target {
-        let curvature = columns.image(matrix, p, plain, image, spare);
+        let curvature = columns.image(p, image, sweep);
         if curvature.is_nan() || curvature <= 0.0 {
             break;
         }
         let step = (energy / curvature) as f32;
+        for (x, plain) in solution.0.iter_mut().zip(&sweep.plain.0) {
+            *x += plain * step;
+        }
         let mut next = 0.0;
         for i in 0..n {
-            x[i] += plain[i] * step;
             let left = r[i] - image[i] * step;
             r[i] = left;
             next += f64::from(left.length_squared());
@@ -110,6 +115,7 @@ pub(super) fn solve_columns(
         }
         report.iterations += 1;
     }
+    columns.add_rows(solution, x);
     report.residual = if start > 0.0 { (energy / start).sqrt() } else { 0.0 };
     report
 }
