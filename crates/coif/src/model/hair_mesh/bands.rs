@@ -8,10 +8,11 @@
 use fearless_simd::{Level, Simd, dispatch};
 use glam::Vec3A;
 
+use super::lanes::{LANES, Slot};
 use super::matrix::BlockMatrix;
 
 /// Levels that are worked on together.
-const GROUP: usize = 8;
+pub(super) const GROUP: usize = 8;
 
 /// Where the first vertex after the root of a column lies in each of its three rows of numbers; what is before
 /// it stays zero.
@@ -20,11 +21,17 @@ const AHEAD: usize = GROUP;
 /// Largest whole number of a block.
 const LARGEST: f32 = i16::MAX as f32;
 
+/// Added to a number that sixteen bits can hold, this leaves that number, rounded to the nearest whole one, in the
+/// lowest bits.
+const ROUND: f32 = 12_582_912.0;
+
 /// Where the vertices of a column lie in a [`Rows`].
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     /// First number.
     first: u32,
+    /// Vertices after the root.
+    vertices: u32,
     /// Vertices after the root, rounded up to whole groups.
     padded: u32,
 }
@@ -50,13 +57,13 @@ pub(super) struct Rows(pub(super) Vec<f32>);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bands {
     shapes: Vec<Shape>,
-    /// By later column.
+    /// In the order of later columns.
     bands: Vec<Band>,
-    /// First band of every column that is the later one, and the total.
-    lower: Vec<u32>,
-    /// Bands of every column that is the earlier one, where they start, and the total.
+    /// Per column: its bands with columns before it.
+    lower: Vec<std::ops::Range<u32>>,
+    /// Bands in the order of earlier columns, and per column those with columns after it.
     upper: Vec<u32>,
-    uppers: Vec<u32>,
+    uppers: Vec<std::ops::Range<u32>>,
     numbers: Vec<i16>,
     /// Per band and level of the later column: the block of the matrix; none is the total.
     sources: Vec<u32>,
@@ -67,43 +74,55 @@ pub(super) struct Bands {
 
 impl Bands {
     /// For a matrix whose columns start at these vertices.
-    pub(super) fn new(matrix: &BlockMatrix, starts: &[u32]) -> Self {
+    /// Columns are gone through in the given order.
+    pub(super) fn new(matrix: &BlockMatrix, starts: &[u32], order: &[u32]) -> Self {
         let count = starts.len().saturating_sub(1);
         let mut total = 0;
-        let mut shapes = Vec::with_capacity(count);
+        let mut shapes = vec![Shape { first: 0, vertices: 0, padded: 0 }; count];
         let mut column_of = vec![0u32; matrix.rows()];
-        for (column, ends) in starts.windows(2).enumerate() {
-            column_of[ends[0] as usize..ends[1] as usize].fill(column as u32);
+        let mut rank = vec![0; count];
+        for (place, &column) in order.iter().enumerate() {
+            let ends = &starts[column as usize..column as usize + 2];
+            column_of[ends[0] as usize..ends[1] as usize].fill(column);
+            rank[column as usize] = place;
             let vertices = (ends[1] - ends[0]).saturating_sub(1);
             let padded = vertices.next_multiple_of(GROUP as u32);
-            shapes.push(Shape { first: total, padded });
+            shapes[column as usize] = Shape { first: total, vertices, padded };
             total += 3 * (AHEAD as u32 + padded);
         }
-        // Every block between two columns, as later column, earlier column, shift, level, block.
-        let mut found: Vec<(u32, u32, i32, u32, u32)> = Vec::new();
+        // Every block between two columns, as place of the later column, columns, shift, level, block.
+        let mut found: Vec<(usize, [u32; 2], i32, u32, u32)> = Vec::new();
         for row in 0..matrix.rows() {
             for k in matrix.lower(row) {
-                let (a, b) = (column_of[row], column_of[matrix.columns()[k] as usize]);
-                if a != b {
-                    let level = row as u32 - starts[a as usize];
-                    let other = matrix.columns()[k] - starts[b as usize];
-                    found.push((a, b, other as i32 - level as i32, level, k as u32));
+                let column = matrix.columns()[k];
+                let (a, b) = (column_of[row], column_of[column as usize]);
+                if a == b {
+                    continue;
                 }
+                let (level, other) = (row as u32 - starts[a as usize], column - starts[b as usize]);
+                let shift = other as i32 - level as i32;
+                let (later, earlier) = (rank[a as usize], rank[b as usize]);
+                found.push(if later > earlier {
+                    (later, [b, a], shift, level, k as u32)
+                } else {
+                    (earlier, [a, b], -shift, other, k as u32)
+                });
             }
         }
         found.sort_unstable();
         let mut all = Self {
             shapes,
-            lower: vec![0; count + 1],
-            uppers: vec![0; count + 1],
+            lower: vec![0..0; count],
+            uppers: vec![0..0; count],
             level: Some(Level::new()),
             ..Self::default()
         };
         let none = matrix.block_count() as u32;
         // Something before and after, so that a group may begin before its band and end after it.
         let mut numbers = GROUP as u32;
-        for same in found.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
-            let (later, earlier, shift, ..) = same[0];
+        for same in found.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)) {
+            let (_, columns, shift, ..) = same[0];
+            let later = columns[1];
             // Neighbours share bundles, whose columns are cut at the same levels.
             debug_assert!(shift.abs() <= 1);
             let padded = all.shapes[later as usize].padded;
@@ -113,27 +132,26 @@ impl Bands {
             for &(.., level, block) in same {
                 all.sources[first + level as usize - 1] = block;
             }
-            let columns = [earlier, later];
             all.bands.push(Band { columns, shift, first: numbers, unit: 0.0 });
-            all.lower[later as usize + 1] += 1;
-            all.uppers[earlier as usize + 1] += 1;
+            let band = all.bands.len() as u32;
+            let lower = &mut all.lower[later as usize];
+            *lower = if lower.end == 0 { band - 1..band } else { lower.start..band };
             numbers += 9 * padded;
         }
-        for c in 0..count {
-            all.lower[c + 1] += all.lower[c];
-            all.uppers[c + 1] += all.uppers[c];
-        }
         all.upper = (0..all.bands.len() as u32).collect();
-        all.upper.sort_by_key(|&b| all.bands[b as usize].columns[0]);
+        all.upper.sort_by_key(|&b| rank[all.bands[b as usize].columns[0] as usize]);
+        for (place, &band) in (0..).zip(&all.upper) {
+            let upper = &mut all.uppers[all.bands[band as usize].columns[0] as usize];
+            *upper = if upper.end == 0 { place..place + 1 } else { upper.start..place + 1 };
+        }
         all.numbers = vec![0; numbers as usize + 2 * GROUP];
         all
     }
 
     /// How many numbers a [`Rows`] has.
     fn length(&self) -> usize {
-        let end = self.shapes.last().map_or(0, |s| s.first as usize + 3 * (AHEAD + s.padded as usize));
-        let longest = self.shapes.iter().map(|s| s.padded as usize).max().unwrap_or(0);
-        end + longest + 2 * GROUP
+        let end = |s: &Shape| s.first as usize + 3 * (AHEAD + s.padded as usize);
+        self.shapes.iter().map(end).max().unwrap_or(0) + self.longest() + 2 * GROUP
     }
 
     /// Zero for every vertex.
@@ -179,6 +197,7 @@ impl Bands {
                     let most = most.max_element();
                     let scale = if most > 0.0 { LARGEST / most } else { 0.0 };
                     band.unit = most / LARGEST;
+                    let turned = band.columns[0] > band.columns[1];
                     let numbers = &mut self.numbers[band.first as usize..][..9 * padded];
                     for (group, sources) in sources.as_chunks::<GROUP>().0.iter().enumerate() {
                         let mut values = [[0.0f32; GROUP]; 9];
@@ -191,13 +210,12 @@ impl Bands {
                             }
                         }
                         for (element, values) in values.iter().enumerate() {
+                            // The matrix has the block of the columns' other order.
+                            let element = if turned { 3 * (element % 3) + element / 3 } else { element };
                             let at = element * padded + group * GROUP;
                             let out: &mut [i16] = &mut numbers[at..at + GROUP];
                             for (out, value) in out.iter_mut().zip(values) {
-                                let value = value * scale;
-                                // Rounded to the nearest.
-                                let rounded = value + 0.5f32.copysign(value);
-                                *out = rounded.clamp(-LARGEST, LARGEST) as i32 as i16;
+                                *out = (value * scale + ROUND).to_bits() as i16;
                             }
                         }
                     }
@@ -206,49 +224,64 @@ impl Bands {
         );
     }
 
-    /// What the columns before this one add to it: the sum of blocks times `x`. `sum` has three rows, of x, y
-    /// and z, [`Bands::longest`] apart.
+    /// What the columns before each of these add to it: the sum of blocks times `x`, one column per lane.
     #[inline(always)]
-    pub(super) fn from_before(&self, column: usize, x: &Rows, sum: &mut [f32]) {
-        let shape = self.shapes[column];
-        let bands = &self.bands[self.lower[column] as usize..self.lower[column + 1] as usize];
-        let (padded, longest) = (shape.padded as usize, sum.len() / 3);
-        for group in (0..padded).step_by(GROUP) {
-            let mut total = [[0.0; GROUP]; 3];
-            for band in bands {
-                let other = self.shapes[band.columns[0] as usize];
-                let from = (other.first as usize + AHEAD + group).wrapping_add_signed(band.shift as isize);
-                let stride = AHEAD + other.padded as usize;
-                let part = self.part::<false>(band, padded, group, &x.0, from, stride);
-                add(&mut total, &part, band.unit);
+    pub(super) fn from_before(&self, columns: &[u32], x: &Rows, sum: &mut [Slot]) {
+        for (lane, &column) in columns.iter().enumerate() {
+            let padded = self.shapes[column as usize].padded as usize;
+            let lower = self.lower[column as usize].clone();
+            let bands = &self.bands[lower.start as usize..lower.end as usize];
+            for group in (0..padded).step_by(GROUP) {
+                let mut total = [[0.0; GROUP]; 3];
+                for band in bands {
+                    let (from, stride) = self.place(band.columns[0] as usize);
+                    let from = (from + group).wrapping_add_signed(band.shift as isize);
+                    let part = self.part::<false>(band, padded, group, &x.0, from, stride);
+                    add(&mut total, &part, band.unit);
+                }
+                put_lane(&total, sum, group, lane);
             }
-            put(&total, sum, group, longest);
         }
     }
 
-    /// The same of the columns after this one, whose blocks are transposed.
+    /// The same of the columns after each of these, whose blocks are transposed.
     #[inline(always)]
-    pub(super) fn from_after(&self, column: usize, x: &Rows, sum: &mut [f32]) {
-        let shape = self.shapes[column];
-        let bands = &self.upper[self.uppers[column] as usize..self.uppers[column + 1] as usize];
-        let (padded, longest) = (shape.padded as usize, sum.len() / 3);
-        for group in (0..padded).step_by(GROUP) {
-            let mut total = [[0.0; GROUP]; 3];
-            for &band in bands {
-                let band = &self.bands[band as usize];
-                let other = self.shapes[band.columns[1] as usize];
-                let shift = -(band.shift as isize);
-                let rows = other.padded as usize;
-                // Beyond the last level of the other column there is nothing.
-                if group.wrapping_add_signed(shift) as isize >= rows as isize {
-                    continue;
+    pub(super) fn from_after(&self, columns: &[u32], x: &Rows, sum: &mut [Slot]) {
+        for (lane, &column) in columns.iter().enumerate() {
+            let padded = self.shapes[column as usize].padded as usize;
+            let upper = self.uppers[column as usize].clone();
+            let bands = &self.upper[upper.start as usize..upper.end as usize];
+            for group in (0..padded).step_by(GROUP) {
+                let mut total = [[0.0; GROUP]; 3];
+                for &band in bands {
+                    let band = &self.bands[band as usize];
+                    let rows = self.shapes[band.columns[1] as usize].padded as usize;
+                    let at = group.wrapping_add_signed(-band.shift as isize);
+                    // Beyond the last level of the other column there is nothing.
+                    if at as isize >= rows as isize {
+                        continue;
+                    }
+                    let (from, stride) = self.place(band.columns[1] as usize);
+                    let part = self.part::<true>(band, rows, at, &x.0, from.wrapping_add(at), stride);
+                    add(&mut total, &part, band.unit);
                 }
-                let from = (other.first as usize + AHEAD + group).wrapping_add_signed(shift);
-                let at = group.wrapping_add_signed(shift);
-                let part = self.part::<true>(band, rows, at, &x.0, from, AHEAD + rows);
-                add(&mut total, &part, band.unit);
+                put_lane(&total, sum, group, lane);
             }
-            put(&total, sum, group, longest);
+        }
+    }
+
+    /// Puts vectors of these columns, one per lane, into rows.
+    #[inline(always)]
+    pub(super) fn put(&self, columns: &[u32], from: &[Slot], rows: &mut Rows) {
+        for (lane, &column) in columns.iter().enumerate().take(LANES) {
+            let (at, stride) = self.place(column as usize);
+            let vertices = self.shapes[column as usize].vertices as usize;
+            for k in 0..3 {
+                let row = &mut rows.0[at + k * stride..][..vertices];
+                for (to, from) in row.iter_mut().zip(from) {
+                    *to = from[k][lane];
+                }
+            }
         }
     }
 
@@ -292,13 +325,15 @@ fn add(total: &mut [[f32; GROUP]; 3], part: &[[f32; GROUP]; 3], unit: f32) {
     }
 }
 
-/// Writes a group into three rows.
+/// Writes a group of levels into one lane.
 #[inline(always)]
-fn put(total: &[[f32; GROUP]; 3], sum: &mut [f32], group: usize, longest: usize) {
-    for (k, total) in total.iter().enumerate() {
-        let at = k * longest + group;
-        if let Some(to) = sum.get_mut(at..at + GROUP) {
-            to.copy_from_slice(total);
+fn put_lane(total: &[[f32; GROUP]; 3], sum: &mut [Slot], group: usize, lane: usize) {
+    let lane = lane % LANES;
+    if let Some(slots) = sum.get_mut(group..group + GROUP) {
+        for (level, slot) in slots.iter_mut().enumerate() {
+            for k in 0..3 {
+                slot[k][lane] = total[k][level];
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 use glam::Vec3A;
 
 use super::matrix::BlockMatrix;
-use super::precondition::Columns;
+use super::precondition::{Columns, columns_beside};
 use super::solve::Limits;
 use super::solve_columns::{ColumnScratch, solve_columns};
 
@@ -144,23 +144,7 @@ impl Coarse {
 /// taken from found groups, in order; what is left joins the first group beside it.
 fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<u32> {
     let count = starts.len() - 1;
-    let mut column_of = vec![0u32; matrix.rows()];
-    for column in 0..count {
-        column_of[starts[column] as usize..starts[column + 1] as usize].fill(column as u32);
-    }
-    let beside: Vec<Vec<u32>> = (0..count)
-        .map(|column| {
-            let rows = starts[column] as usize..starts[column + 1] as usize;
-            let mut near: Vec<u32> = rows
-                .flat_map(|v| matrix.lower(v).chain(matrix.upper(v)))
-                .map(|k| column_of[matrix.columns()[k] as usize])
-                .filter(|&other| other as usize != column)
-                .collect();
-            near.sort_unstable();
-            near.dedup();
-            near
-        })
-        .collect();
+    let beside = columns_beside(matrix, starts);
     const NONE: u32 = u32::MAX;
     let mut group = vec![NONE; count];
     let mut next = 0;

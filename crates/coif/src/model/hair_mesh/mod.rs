@@ -17,6 +17,7 @@ mod collide;
 pub mod condition;
 mod dynamics;
 mod elements;
+mod lanes;
 pub mod matrix;
 mod measure;
 mod minimise;

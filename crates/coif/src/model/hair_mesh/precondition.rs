@@ -3,7 +3,8 @@
 //! Hair is stiffest along itself, and vertices are numbered along columns: what couples the vertices of
 //! one column is a band of two blocks beside the diagonal. [`Columns::factor`] factors these bands
 //! exactly, each column for itself, as `D = F F^T`. Sweeps over the columns there and back take in what
-//! couples a column to those before and after it, so that neighbours hear of each other.
+//! couples a column to those before and after it, so that neighbours hear of each other. Columns that are not
+//! neighbours are solved eight at a time, one per lane.
 
 use std::ops::Range;
 
@@ -11,15 +12,39 @@ use fearless_simd::{Level, Simd, dispatch};
 use glam::{Mat3A, Vec3A};
 
 use super::bands::{Bands, Rows};
+use super::lanes::{Factor, LANES, Slot, load, set_lane, store, zero};
 use super::matrix::BlockMatrix;
+
+/// Columns that are solved together.
+#[derive(Debug, Clone)]
+struct Group {
+    /// As many as there are.
+    columns: Vec<u32>,
+    /// One per vertex of the longest column, without its root.
+    slots: Range<usize>,
+    /// Whether some lanes have fewer vertices than others.
+    is_ragged: bool,
+}
+
+impl Group {
+    /// Clears what lanes without a vertex would find of another group.
+    #[inline(always)]
+    fn begin(&self, sum: &mut [Slot]) {
+        if self.is_ragged {
+            sum.fill(Slot::default());
+        }
+    }
+}
 
 /// The factors of the bands along all columns: `F = L G` with two blocks below the diagonal in L and lower
 /// triangles in G.
 #[derive(Debug, Clone)]
 pub struct Columns {
-    /// By row.
+    /// In the order in which sweeps take them.
+    groups: Vec<Group>,
+    /// By slot.
     factors: Vec<Factor>,
-    /// Places of the blocks one and two below the diagonal in the matrix.
+    /// Places of the blocks one and two below the diagonal in the matrix, by vertex.
     places: Vec<[u32; 2]>,
     /// First vertex of every column, which is held, and the total.
     starts: Vec<u32>,
@@ -28,23 +53,13 @@ pub struct Columns {
     level: Level,
 }
 
-/// What belongs to one row of F.
-#[derive(Debug, Clone, Copy, Default)]
-struct Factor {
-    /// Inverse of the block of G.
-    inverse: Mat3A,
-    /// Blocks of L one and two below the diagonal; zero where there is none.
-    below: [Mat3A; 2],
-}
-
 /// Memory of sweeps.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sweep {
-    /// The direction of [`Columns::image`] in the variables of the matrix.
-    pub(super) plain: Rows,
+    plain: Rows,
     second: Rows,
-    added: Vec<Vec3A>,
-    sum: Vec<f32>,
+    added: Vec<Slot>,
+    sum: Vec<Slot>,
 }
 
 impl Columns {
@@ -64,9 +79,13 @@ impl Columns {
                 places[v as usize] = [at(1), at(2)];
             }
         }
+        let groups = groups(matrix, starts);
+        let order: Vec<u32> = groups.iter().flat_map(|g| g.columns.iter().copied()).collect();
+        let slots = groups.last().map_or(0, |g| g.slots.end);
         Self {
-            factors: vec![Factor::default(); n],
-            bands: Bands::new(matrix, starts),
+            groups,
+            factors: vec![Factor::default(); slots],
+            bands: Bands::new(matrix, starts, &order),
             level: Level::new(),
             places,
             starts: starts.to_vec(),
@@ -78,9 +97,14 @@ impl Columns {
         Sweep {
             plain: self.bands.rows(),
             second: self.bands.rows(),
-            added: vec![Vec3A::ZERO; self.factors.len()],
-            sum: vec![0.0; 3 * self.bands.longest()],
+            added: self.slots(),
+            sum: vec![Slot::default(); self.bands.longest()],
         }
+    }
+
+    /// Zero for every vertex.
+    pub(super) fn slots(&self) -> Vec<Slot> {
+        vec![Slot::default(); self.factors.len()]
     }
 
     /// Takes over a matrix: packs what is between columns, and factors each of them.
@@ -88,100 +112,101 @@ impl Columns {
         self.bands.fill(matrix);
         let none = matrix.block_count() as u32;
         let block = |k: u32| if k == none { Mat3A::ZERO } else { matrix.blocks()[k as usize] };
-        for column in 0..self.starts.len() - 1 {
-            let (first, last) =
-                (self.starts[column] as usize + 1, self.starts[column + 1] as usize);
-            // Inverses of the pivots one and two before.
-            let mut inverses = [Mat3A::ZERO; 2];
-            for v in first..last {
-                let [one, two] = self.places[v].map(block);
-                let mut pivot = matrix.diagonal[v];
-                let mut below = [Mat3A::ZERO; 2];
-                let mut one_d = one;
-                if v >= first + 2 {
-                    // L2 = A2 / D; what A1 still holds of it goes through the row between.
-                    below[1] = two * inverses[1];
-                    one_d -= two * self.factors[v - 1].below[0].transpose();
-                    pivot -= below[1] * two.transpose();
+        for group in &self.groups {
+            for (lane, &column) in group.columns.iter().enumerate() {
+                // Inverses of the pivots one and two before, and the block one below the diagonal before.
+                let (mut inverses, mut last) = ([Mat3A::ZERO; 2], Mat3A::ZERO);
+                for (i, v) in vertices(&self.starts, column as usize).enumerate() {
+                    let [one, two] = self.places[v];
+                    let (one, two) = (block(one), block(two));
+                    let mut pivot = matrix.diagonal[v];
+                    let mut below = [Mat3A::ZERO; 2];
+                    let mut one_d = one;
+                    if i >= 2 {
+                        // L2 = A2 / D; what A1 still holds of it goes through the row between.
+                        below[1] = two * inverses[1];
+                        one_d -= two * last.transpose();
+                        pivot -= below[1] * two.transpose();
+                    }
+                    if i > 0 {
+                        below[0] = one_d * inverses[0];
+                        pivot -= below[0] * one_d.transpose();
+                    }
+                    let root = inverse_root(pivot).unwrap_or_else(|| {
+                        // Where rounding has spoilt a pivot, that of the diagonal does.
+                        inverse_root(matrix.diagonal[v]).unwrap_or(Mat3A::ZERO)
+                    });
+                    self.factors[group.slots.start + i].set(lane, root, below);
+                    inverses = [root.transpose() * root, inverses[0]];
+                    last = below[0];
                 }
-                if v > first {
-                    below[0] = one_d * inverses[0];
-                    pivot -= below[0] * one_d.transpose();
-                }
-                let root = inverse_root(pivot).unwrap_or_else(|| {
-                    // Where rounding has spoilt a pivot, that of the diagonal does.
-                    inverse_root(matrix.diagonal[v]).unwrap_or(Mat3A::ZERO)
-                });
-                self.factors[v] = Factor { inverse: root, below };
-                inverses = [root.transpose() * root, inverses[0]];
             }
         }
     }
 
-    /// Applies the inverse of F to one column: `from` has its vertices by their place in the column and
-    /// their index, `to` takes the result by index.
+    /// Applies the inverse of F to the columns of a group, in place.
     #[inline(always)]
-    fn solve_down(
-        &self,
-        vertices: Range<usize>,
-        from: impl Fn(usize, usize) -> Vec3A,
-        mut to: impl FnMut(usize, Vec3A),
-    ) {
-        let (mut back, mut back2) = (Vec3A::ZERO, Vec3A::ZERO);
-        for (i, v) in vertices.enumerate() {
-            let Factor { inverse, below: [one, two] } = &self.factors[v];
-            let value = from(i, v) - *two * back2 - *one * back;
-            to(v, *inverse * value);
-            (back2, back) = (back, value);
+    fn solve_down<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
+        let (mut back, mut back2) = (zero(simd), zero(simd));
+        for (factor, value) in factors.iter().zip(values) {
+            let far = load(simd, value) - factor.times(simd, 1, back2);
+            let here = far - factor.times(simd, 0, back);
+            store(factor.inverse_times(simd, here), value);
+            (back2, back) = (back, here);
         }
     }
 
-    /// Applies the inverse of F^T to one column: `from` has its vertices by index, `to` takes the result by
-    /// the place in the column.
+    /// Applies the inverse of F^T to the columns of a group, in place.
     #[inline(always)]
-    fn solve_up(
-        &self,
-        vertices: Range<usize>,
-        from: impl Fn(usize) -> Vec3A,
-        mut to: impl FnMut(usize, Vec3A),
-    ) {
+    fn solve_up<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
         // What the rows above take from this one and the one below it.
-        let (mut here, mut next) = (Vec3A::ZERO, Vec3A::ZERO);
-        for (i, v) in vertices.enumerate().rev() {
-            let Factor { inverse, below: [one, two] } = &self.factors[v];
-            let value = transposed_times(inverse, from(v)) - here;
-            to(i, value);
-            here = next + transposed_times(one, value);
-            next = transposed_times(two, value);
+        let (mut here, mut next) = (zero(simd), zero(simd));
+        for (factor, value) in factors.iter().zip(values).rev() {
+            let x = factor.inverse_turned_times(simd, load(simd, value)) - here;
+            store(x, value);
+            here = next + factor.turned_times(simd, 0, x);
+            next = factor.turned_times(simd, 1, x);
         }
     }
 
     /// Takes a residual into the variables of [`Columns::image`]: `scaled = F^T (D + L)^-1 r`, with L what
     /// couples a column to those before it.
-    pub(super) fn scale(&self, r: &[Vec3A], scaled: &mut [Vec3A], scratch: &mut Sweep) {
-        dispatch!(self.level, simd => simd.vectorize(
-            #[inline(always)]
-            || self.scale_all(r, scaled, scratch)
-        ));
+    pub(super) fn scale(&self, r: &[Vec3A], scaled: &mut [Slot], sweep: &mut Sweep) {
+        for group in &self.groups {
+            for (k, &column) in group.columns.iter().enumerate() {
+                for (i, v) in vertices(&self.starts, column as usize).enumerate() {
+                    set_lane(&mut scaled[group.slots.start + i], k, r[v]);
+                }
+            }
+        }
+        dispatch!(self.level, simd => self.scale_in(simd, scaled, sweep));
     }
 
     #[inline(always)]
-    fn scale_all(&self, r: &[Vec3A], scaled: &mut [Vec3A], scratch: &mut Sweep) {
-        let Sweep { second, sum, .. } = scratch;
-        let longest = sum.len() / 3;
-        for column in 0..self.columns() {
-            scaled[self.starts[column] as usize] = Vec3A::ZERO;
-            self.bands.from_before(column, second, sum);
-            let vertices = self.vertices(column);
-            let sums = |i: usize| Vec3A::new(sum[i], sum[longest + i], sum[2 * longest + i]);
-            self.solve_down(vertices.clone(), |i, v| r[v] - sums(i), |v, x| scaled[v] = x);
-            let (at, stride) = self.bands.place(column);
-            self.solve_up(vertices, |v| scaled[v], |i, x| put(&mut second.0, at + i, stride, x));
-        }
+    fn scale_in<S: Simd>(&self, simd: S, scaled: &mut [Slot], sweep: &mut Sweep) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let Sweep { second, sum, .. } = sweep;
+                for group in &self.groups {
+                    let factors = &self.factors[group.slots.clone()];
+                    let scaled = &mut scaled[group.slots.clone()];
+                    group.begin(sum);
+                    self.bands.from_before(&group.columns, second, sum);
+                    for (scaled, sum) in scaled.iter_mut().zip(&*sum) {
+                        store(load(simd, scaled) - load(simd, sum), scaled);
+                    }
+                    Self::solve_down(simd, factors, scaled);
+                    let sum = &mut sum[..scaled.len()];
+                    sum.copy_from_slice(scaled);
+                    Self::solve_up(simd, factors, sum);
+                    self.bands.put(&group.columns, sum, second);
+                }
+            },
+        );
     }
 
-    /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`; and
-    /// `plain = (D + L)^-T F p` in the scratch memory, which is `p` in the variables of the matrix. Returns
+    /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`. Returns
     /// `p . image`.
     ///
     /// Model: symmetric Gauss-Seidel, column by column, as preconditioner on both sides. Because
@@ -189,55 +214,132 @@ impl Columns {
     /// product with A and the preconditioner take one after the other.
     /// Source: `eisenstat1981`, with blocks.
     /// Symbols: y of the sweep back is `F^-1` of what columns after this one add, so that
-    /// `F^T plain = p - y`.
-    pub(super) fn image(&self, p: &[Vec3A], image: &mut [Vec3A], scratch: &mut Sweep) -> f64 {
-        dispatch!(self.level, simd => simd.vectorize(
-            #[inline(always)]
-            || self.image_all(p, image, scratch)
-        ))
+    /// `F^T (D + L)^-T F p = p - y`.
+    pub(super) fn image(&self, p: &[Slot], image: &mut [Slot], sweep: &mut Sweep) -> f64 {
+        dispatch!(self.level, simd => self.image_in(simd, p, image, sweep))
     }
 
     #[inline(always)]
-    fn image_all(&self, p: &[Vec3A], image: &mut [Vec3A], scratch: &mut Sweep) -> f64 {
-        let Sweep { plain, second, added, sum } = scratch;
-        let longest = sum.len() / 3;
-        for column in (0..self.columns()).rev() {
-            self.bands.from_after(column, plain, sum);
-            let vertices = self.vertices(column);
-            let sums = |i: usize| Vec3A::new(sum[i], sum[longest + i], sum[2 * longest + i]);
-            self.solve_down(vertices.clone(), |i, _| sums(i), |v, y| added[v] = y);
-            let (at, stride) = self.bands.place(column);
-            self.solve_up(vertices, |v| p[v] - added[v], |i, x| put(&mut plain.0, at + i, stride, x));
-        }
-        let mut curvature = 0.0;
-        for column in 0..self.columns() {
-            self.bands.from_before(column, second, sum);
-            let vertices = self.vertices(column);
-            let sums = |i: usize| Vec3A::new(sum[i], sum[longest + i], sum[2 * longest + i]);
-            self.solve_down(vertices.clone(), |i, _| sums(i), |v, x| image[v] = x);
-            let (at, stride) = self.bands.place(column);
-            self.solve_up(
-                vertices.clone(),
-                |v| added[v] - image[v],
-                |i, x| put(&mut second.0, at + i, stride, x),
-            );
-            for v in vertices {
-                image[v] = p[v] - image[v];
-                curvature += f64::from(p[v].dot(image[v]));
-            }
-        }
-        curvature
+    fn image_in<S: Simd>(
+        &self,
+        simd: S,
+        p: &[Slot],
+        image: &mut [Slot],
+        sweep: &mut Sweep,
+    ) -> f64 {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                self.sweep_back(simd, p, sweep);
+                let Sweep { second, added, sum, .. } = sweep;
+                let mut curvature = [0.0f64; LANES];
+                for group in &self.groups {
+                    let factors = &self.factors[group.slots.clone()];
+                    let (p, image) = (&p[group.slots.clone()], &mut image[group.slots.clone()]);
+                    group.begin(sum);
+                    self.bands.from_before(&group.columns, second, sum);
+                    let sum = &mut sum[..p.len()];
+                    Self::solve_down(simd, factors, sum);
+                    for (k, added) in added[group.slots.clone()].iter().enumerate() {
+                        let taken = load(simd, &sum[k]);
+                        let p = load(simd, &p[k]);
+                        let left = p - taken;
+                        store(left, &mut image[k]);
+                        let mut products = [0.0; LANES];
+                        fearless_simd::SimdBase::store_slice(&p.dot(left), &mut products);
+                        for (to, from) in curvature.iter_mut().zip(products) {
+                            *to += f64::from(from);
+                        }
+                        store(load(simd, added) - taken, &mut sum[k]);
+                    }
+                    Self::solve_up(simd, factors, sum);
+                    self.bands.put(&group.columns, sum, second);
+                }
+                curvature.iter().sum()
+            },
+        )
     }
 
-    /// Adds what is in rows to vectors by vertex.
-    pub(super) fn add_rows(&self, rows: &Rows, to: &mut [Vec3A]) {
+    /// The sweep back: `plain = (D + L)^-T F p`, and what it added on the way.
+    #[inline(always)]
+    fn sweep_back<S: Simd>(&self, simd: S, p: &[Slot], sweep: &mut Sweep) {
+        let Sweep { plain, added, sum, .. } = sweep;
+        for group in self.groups.iter().rev() {
+            let factors = &self.factors[group.slots.clone()];
+            let (p, added) = (&p[group.slots.clone()], &mut added[group.slots.clone()]);
+            group.begin(sum);
+            self.bands.from_after(&group.columns, plain, sum);
+            let sum = &mut sum[..p.len()];
+            Self::solve_down(simd, factors, sum);
+            added.copy_from_slice(sum);
+            for (p, sum) in p.iter().zip(&mut *sum) {
+                store(load(simd, p) - load(simd, sum), sum);
+            }
+            Self::solve_up(simd, factors, sum);
+            self.bands.put(&group.columns, sum, plain);
+        }
+    }
+
+    /// Adds `(D + L)^-T F p` to `x`: what `p` is in the variables of the matrix.
+    pub(super) fn add_plain(&self, p: &[Slot], x: &mut [Vec3A], sweep: &mut Sweep) {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || self.sweep_back(simd, p, sweep)
+        ));
         for column in 0..self.columns() {
             let (at, stride) = self.bands.place(column);
             for (i, v) in self.vertices(column).enumerate() {
-                let [x, y, z] = [0, 1, 2].map(|k| rows.0[at + i + k * stride]);
-                to[v] += Vec3A::new(x, y, z);
+                let [a, b, c] = [0, 1, 2].map(|k| sweep.plain.0[at + i + k * stride]);
+                x[v] += Vec3A::new(a, b, c);
             }
         }
+    }
+
+    /// The sum of the squares of all vectors.
+    pub(super) fn squares(&self, r: &[Slot]) -> f64 {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || {
+                let mut sum = [0.0; LANES];
+                for r in r {
+                    add_squares(&mut sum, r);
+                }
+                sum.iter().sum()
+            }
+        ))
+    }
+
+    /// Takes `step * image` from `r`, and returns the sum of the squares of what is left.
+    pub(super) fn take(&self, r: &mut [Slot], step: f32, image: &[Slot]) -> f64 {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || {
+                let mut sum = [0.0; LANES];
+                for (r, image) in r.iter_mut().zip(image) {
+                    for (r, image) in r.iter_mut().flatten().zip(image.iter().flatten()) {
+                        *r -= image * step;
+                    }
+                    add_squares(&mut sum, r);
+                }
+                sum.iter().sum()
+            }
+        ))
+    }
+
+    /// Adds `step * p` to `x`, and makes `p` the next direction `r + ratio * p`.
+    pub(super) fn turn(&self, x: &mut [Slot], step: f32, p: &mut [Slot], ratio: f32, r: &[Slot]) {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || {
+                for ((x, p), r) in x.iter_mut().zip(p).zip(r) {
+                    let pairs = x.iter_mut().flatten().zip(p.iter_mut().flatten());
+                    for ((x, p), r) in pairs.zip(r.iter().flatten()) {
+                        *x += *p * step;
+                        *p = r + *p * ratio;
+                    }
+                }
+            }
+        ));
     }
 
     /// How many columns.
@@ -253,23 +355,77 @@ impl Columns {
 
     /// Vertices of a column that are not held.
     #[inline(always)]
-    pub fn vertices(&self, column: usize) -> std::ops::Range<usize> {
-        self.starts[column] as usize + 1..self.starts[column + 1] as usize
+    pub fn vertices(&self, column: usize) -> Range<usize> {
+        vertices(&self.starts, column)
     }
 }
 
-/// Puts a vector into rows.
+/// Vertices of a column that are not held.
 #[inline(always)]
-fn put(rows: &mut [f32], at: usize, stride: usize, x: Vec3A) {
-    rows[at] = x.x;
-    rows[at + stride] = x.y;
-    rows[at + 2 * stride] = x.z;
+fn vertices(starts: &[u32], column: usize) -> Range<usize> {
+    starts[column] as usize + 1..starts[column + 1] as usize
 }
 
-/// `m^T x`.
+/// Adds the squares of eight vectors, lane by lane.
 #[inline(always)]
-fn transposed_times(m: &Mat3A, x: Vec3A) -> Vec3A {
-    m.transpose() * x
+fn add_squares(sum: &mut [f64; LANES], v: &Slot) {
+    for lane in 0..LANES {
+        let square = v[0][lane] * v[0][lane] + v[1][lane] * v[1][lane] + v[2][lane] * v[2][lane];
+        sum[lane] += f64::from(square);
+    }
+}
+
+/// How many columns after the first of a group are looked at for more of them. Near ones are good, so that
+/// sweeps still go from one side of the head to the other.
+const WINDOW: usize = 4 * LANES;
+
+/// Puts columns into groups of which no two are neighbours, in about the order that they have.
+fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Group> {
+    let beside = columns_beside(matrix, starts);
+    let count = beside.len();
+    let mut taken = vec![false; count];
+    let mut groups: Vec<Group> = Vec::new();
+    for first in 0..count {
+        if taken[first] {
+            continue;
+        }
+        let mut columns: Vec<u32> = Vec::new();
+        let near = (first..count).filter(|&c| !taken[c]).take(WINDOW);
+        for column in near {
+            let apart = |c: &u32| beside[column].binary_search(c).is_err();
+            if columns.len() < LANES && columns.iter().all(apart) {
+                columns.push(column as u32);
+            }
+        }
+        columns.iter().for_each(|&c| taken[c as usize] = true);
+        let length = |&c: &u32| vertices(starts, c as usize).len();
+        let start = groups.last().map_or(0, |g| g.slots.end);
+        let slots = start..start + columns.iter().map(length).max().unwrap_or(0);
+        let full = columns.iter().filter(|c| length(c) == slots.len()).count();
+        groups.push(Group { columns, slots, is_ragged: full < LANES });
+    }
+    groups
+}
+
+/// The other columns that each column is coupled to, in order.
+pub(super) fn columns_beside(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Vec<u32>> {
+    let count = starts.len() - 1;
+    let mut column_of = vec![0u32; matrix.rows()];
+    for column in 0..count {
+        column_of[starts[column] as usize..starts[column + 1] as usize].fill(column as u32);
+    }
+    let beside = |column: usize| {
+        let rows = starts[column] as usize..starts[column + 1] as usize;
+        let mut near: Vec<u32> = rows
+            .flat_map(|v| matrix.lower(v).chain(matrix.upper(v)))
+            .map(|k| column_of[matrix.columns()[k] as usize])
+            .filter(|&other| other as usize != column)
+            .collect();
+        near.sort_unstable();
+        near.dedup();
+        near
+    };
+    (0..count).map(beside).collect()
 }
 
 /// Inverse of the lower triangle G of a symmetric block `G G^T`, if that is positive definite as far as

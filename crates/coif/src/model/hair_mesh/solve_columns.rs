@@ -9,7 +9,7 @@ use glam::Vec3A;
 
 use super::coarse::Coarse;
 use super::matrix::BlockMatrix;
-use super::bands::Rows;
+use super::lanes::Slot;
 use super::precondition::{Columns, Sweep};
 use super::solve::Limits;
 use crate::math::SolveReport;
@@ -17,26 +17,28 @@ use crate::math::SolveReport;
 /// Memory of a solve.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ColumnScratch {
-    residual: Vec<Vec3A>,
-    direction: Vec<Vec3A>,
-    image: Vec<Vec3A>,
-    rest: Vec<Vec3A>,
-    solution: Rows,
+    residual: Vec<Slot>,
+    direction: Vec<Slot>,
+    image: Vec<Slot>,
+    solution: Vec<Slot>,
     sweep: Sweep,
+    /// By vertex.
+    guess: Vec<Vec3A>,
+    rest: Vec<Vec3A>,
 }
 
 impl ColumnScratch {
     /// For a matrix in columns.
     pub(super) fn new(columns: &Columns, vertices: usize) -> Self {
-        let zero = vec![Vec3A::ZERO; vertices];
-        let sweep = columns.sweep();
+        let zero = columns.slots();
         Self {
             residual: zero.clone(),
             direction: zero.clone(),
             image: zero.clone(),
-            rest: zero,
-            solution: sweep.plain.clone(),
-            sweep,
+            solution: zero,
+            sweep: columns.sweep(),
+            guess: vec![Vec3A::ZERO; vertices],
+            rest: vec![Vec3A::ZERO; vertices],
         }
     }
 }
@@ -58,40 +60,35 @@ pub(super) fn solve_columns(
     scratch: &mut ColumnScratch,
 ) -> SolveReport {
     let n = x.len();
-    let ColumnScratch { residual: r, direction: p, image, rest, solution, sweep } = scratch;
+    let ColumnScratch { residual: r, direction: p, image, solution, sweep, guess, rest } = scratch;
     columns.scale(residual, r, sweep);
-    let squares = |r: &[Vec3A]| r.iter().map(|r| f64::from(r.length_squared())).sum::<f64>();
-    let mut energy = squares(r);
+    let mut energy = columns.squares(r);
     let start = energy;
     let target = f64::from(limits.absolute).max(f64::from(limits.relative) * start);
     if let Some(coarse) = coarse.filter(|_| energy > target) {
-        coarse.guess(residual, p);
+        coarse.guess(residual, guess);
         for i in 0..n {
-            p[i] = allowed(i, p[i]);
+            guess[i] = allowed(i, guess[i]);
         }
-        matrix.multiply(p, image);
+        matrix.multiply(guess, rest);
         // Go as far as the energy falls.
         let (mut along, mut curvature) = (0.0, 0.0);
         for i in 0..n {
-            along += f64::from(p[i].dot(residual[i]));
-            curvature += f64::from(p[i].dot(image[i]));
+            along += f64::from(guess[i].dot(residual[i]));
+            curvature += f64::from(guess[i].dot(rest[i]));
         }
         if along > 0.0 && curvature > 0.0 {
             let step = (along / curvature) as f32;
             for i in 0..n {
-                x[i] += p[i] * step;
-                rest[i] = residual[i] - image[i] * step;
+                x[i] += guess[i] * step;
+                rest[i] = residual[i] - rest[i] * step;
             }
             columns.scale(rest, r, sweep);
-            energy = squares(r);
+            energy = columns.squares(r);
         }
     }
     p.copy_from_slice(r);
-    // What belongs to roots is never written.
-    for column in 0..columns.columns() {
-        image[columns.vertices(column).start - 1] = Vec3A::ZERO;
-    }
-    solution.0.fill(0.0);
+    solution.fill(Slot::default());
     let mut report = SolveReport::default();
     while report.iterations < limits.iterations && energy > target {
         let curvature = columns.image(p, image, sweep);
@@ -99,23 +96,15 @@ pub(super) fn solve_columns(
             break;
         }
         let step = (energy / curvature) as f32;
-        for (x, plain) in solution.0.iter_mut().zip(&sweep.plain.0) {
-            *x += plain * step;
-        }
-        let mut next = 0.0;
-        for i in 0..n {
-            let left = r[i] - image[i] * step;
-            r[i] = left;
-            next += f64::from(left.length_squared());
-        }
+        let next = columns.take(r, step, image);
         let ratio = (next / energy) as f32;
         energy = next;
-        for i in 0..n {
-            p[i] = r[i] + p[i] * ratio;
-        }
+        columns.turn(solution, step, p, ratio, r);
         report.iterations += 1;
     }
-    columns.add_rows(solution, x);
+    if report.iterations > 0 {
+        columns.add_plain(solution, x, sweep);
+    }
     report.residual = if start > 0.0 { (energy / start).sqrt() } else { 0.0 };
     report
 }
