@@ -18,8 +18,17 @@ pub(super) type Slot = [[f32; LANES]; 3];
 /// Reads eight vectors.
 #[inline(always)]
 pub(super) fn load<S: Simd>(simd: S, from: &Slot) -> Vec3x8<S> {
-    let [x, y, z] = from.each_ref().map(|row| f32x8::from_slice(simd, row));
-    Vec3x8 { x, y, z }
+    Vec3x8 {
+        x: f32x8::from_slice(simd, &from[0]),
+        y: f32x8::from_slice(simd, &from[1]),
+        z: f32x8::from_slice(simd, &from[2]),
+    }
+}
+
+/// Row `k` of eight numbers each.
+#[inline(always)]
+fn at<S: Simd, const N: usize>(simd: S, rows: &[[f32; LANES]; N], k: usize) -> f32x8<S> {
+    f32x8::from_slice(simd, &rows[k])
 }
 
 /// Writes eight vectors.
@@ -41,6 +50,27 @@ pub(super) fn zero<S: Simd>(simd: S) -> Vec3x8<S> {
 pub(super) fn set_lane(slot: &mut Slot, lane: usize, value: Vec3A) {
     let lane = lane % LANES;
     (slot[0][lane], slot[1][lane], slot[2][lane]) = (value.x, value.y, value.z);
+}
+
+/// Rows into columns.
+///
+/// Model: each of three rounds interleaves the first half of the rows with the second.
+#[inline(always)]
+pub(super) fn transpose<S: Simd>(simd: S, mut rows: [f32x8<S>; LANES]) -> [f32x8<S>; LANES] {
+    for _ in 0..3 {
+        let [a, b, c, d, e, f, g, h] = rows;
+        rows = [
+            simd.zip_low_f32x8(a, e),
+            simd.zip_high_f32x8(a, e),
+            simd.zip_low_f32x8(b, f),
+            simd.zip_high_f32x8(b, f),
+            simd.zip_low_f32x8(c, g),
+            simd.zip_high_f32x8(c, g),
+            simd.zip_low_f32x8(d, h),
+            simd.zip_high_f32x8(d, h),
+        ];
+    }
+    rows
 }
 
 /// What belongs to one row of the factors of eight columns ([`super::precondition::Columns`]).
@@ -71,44 +101,44 @@ impl Factor {
     /// `G^-1 v`
     #[inline(always)]
     pub(super) fn inverse_times<S: Simd>(&self, simd: S, v: Vec3x8<S>) -> Vec3x8<S> {
-        let m = |k: usize| f32x8::from_slice(simd, &self.inverse[k]);
+        let m = &self.inverse;
         Vec3x8 {
-            x: m(0) * v.x,
-            y: m(1) * v.x + m(3) * v.y,
-            z: m(2) * v.x + m(4) * v.y + m(5) * v.z,
+            x: at(simd, m, 0) * v.x,
+            y: at(simd, m, 1) * v.x + at(simd, m, 3) * v.y,
+            z: at(simd, m, 2) * v.x + at(simd, m, 4) * v.y + at(simd, m, 5) * v.z,
         }
     }
 
     /// `G^-T v`
     #[inline(always)]
     pub(super) fn inverse_turned_times<S: Simd>(&self, simd: S, v: Vec3x8<S>) -> Vec3x8<S> {
-        let m = |k: usize| f32x8::from_slice(simd, &self.inverse[k]);
+        let m = &self.inverse;
         Vec3x8 {
-            x: m(0) * v.x + m(1) * v.y + m(2) * v.z,
-            y: m(3) * v.y + m(4) * v.z,
-            z: m(5) * v.z,
+            x: at(simd, m, 0) * v.x + at(simd, m, 1) * v.y + at(simd, m, 2) * v.z,
+            y: at(simd, m, 3) * v.y + at(simd, m, 4) * v.z,
+            z: at(simd, m, 5) * v.z,
         }
     }
 
     /// `L v` for the block one below the diagonal (0) or two (1).
     #[inline(always)]
     pub(super) fn times<S: Simd>(&self, simd: S, far: usize, v: Vec3x8<S>) -> Vec3x8<S> {
-        let m = |k: usize| f32x8::from_slice(simd, &self.below[far][k]);
+        let m = &self.below[far];
         Vec3x8 {
-            x: m(0) * v.x + m(3) * v.y + m(6) * v.z,
-            y: m(1) * v.x + m(4) * v.y + m(7) * v.z,
-            z: m(2) * v.x + m(5) * v.y + m(8) * v.z,
+            x: at(simd, m, 0) * v.x + at(simd, m, 3) * v.y + at(simd, m, 6) * v.z,
+            y: at(simd, m, 1) * v.x + at(simd, m, 4) * v.y + at(simd, m, 7) * v.z,
+            z: at(simd, m, 2) * v.x + at(simd, m, 5) * v.y + at(simd, m, 8) * v.z,
         }
     }
 
     /// `L^T v` for the block one below the diagonal (0) or two (1).
     #[inline(always)]
     pub(super) fn turned_times<S: Simd>(&self, simd: S, far: usize, v: Vec3x8<S>) -> Vec3x8<S> {
-        let m = |k: usize| f32x8::from_slice(simd, &self.below[far][k]);
+        let m = &self.below[far];
         Vec3x8 {
-            x: m(0) * v.x + m(1) * v.y + m(2) * v.z,
-            y: m(3) * v.x + m(4) * v.y + m(5) * v.z,
-            z: m(6) * v.x + m(7) * v.y + m(8) * v.z,
+            x: at(simd, m, 0) * v.x + at(simd, m, 1) * v.y + at(simd, m, 2) * v.z,
+            y: at(simd, m, 3) * v.x + at(simd, m, 4) * v.y + at(simd, m, 5) * v.z,
+            z: at(simd, m, 6) * v.x + at(simd, m, 7) * v.y + at(simd, m, 8) * v.z,
         }
     }
 }

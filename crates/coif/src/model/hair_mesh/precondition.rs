@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x8};
 use glam::{Mat3A, Vec3A};
 
 use super::bands::{Bands, Rows};
@@ -22,17 +22,13 @@ struct Group {
     columns: Vec<u32>,
     /// One per vertex of the longest column, without its root.
     slots: Range<usize>,
-    /// Whether some lanes have fewer vertices than others.
-    is_ragged: bool,
 }
 
 impl Group {
-    /// Clears what lanes without a vertex would find of another group.
+    /// How many slots there are in whole groups of levels.
     #[inline(always)]
-    fn begin(&self, sum: &mut [Slot]) {
-        if self.is_ragged {
-            sum.fill(Slot::default());
-        }
+    fn whole(&self) -> usize {
+        self.slots.len().next_multiple_of(LANES)
     }
 }
 
@@ -191,16 +187,14 @@ impl Columns {
                 for group in &self.groups {
                     let factors = &self.factors[group.slots.clone()];
                     let scaled = &mut scaled[group.slots.clone()];
-                    group.begin(sum);
-                    self.bands.from_before(&group.columns, second, sum);
+                    self.bands.from_before(simd, &group.columns, second, sum);
                     for (scaled, sum) in scaled.iter_mut().zip(&*sum) {
                         store(load(simd, scaled) - load(simd, sum), scaled);
                     }
                     Self::solve_down(simd, factors, scaled);
-                    let sum = &mut sum[..scaled.len()];
-                    sum.copy_from_slice(scaled);
-                    Self::solve_up(simd, factors, sum);
-                    self.bands.put(&group.columns, sum, second);
+                    sum[..scaled.len()].copy_from_slice(scaled);
+                    Self::solve_up(simd, factors, &mut sum[..scaled.len()]);
+                    self.bands.put(simd, &group.columns, &sum[..group.whole()], second);
                 }
             },
         );
@@ -236,24 +230,18 @@ impl Columns {
                 for group in &self.groups {
                     let factors = &self.factors[group.slots.clone()];
                     let (p, image) = (&p[group.slots.clone()], &mut image[group.slots.clone()]);
-                    group.begin(sum);
-                    self.bands.from_before(&group.columns, second, sum);
-                    let sum = &mut sum[..p.len()];
-                    Self::solve_down(simd, factors, sum);
+                    self.bands.from_before(simd, &group.columns, second, sum);
+                    Self::solve_down(simd, factors, &mut sum[..p.len()]);
                     for (k, added) in added[group.slots.clone()].iter().enumerate() {
                         let taken = load(simd, &sum[k]);
                         let p = load(simd, &p[k]);
                         let left = p - taken;
                         store(left, &mut image[k]);
-                        let mut products = [0.0; LANES];
-                        fearless_simd::SimdBase::store_slice(&p.dot(left), &mut products);
-                        for (to, from) in curvature.iter_mut().zip(products) {
-                            *to += f64::from(from);
-                        }
+                        add_to(&mut curvature, p.dot(left));
                         store(load(simd, added) - taken, &mut sum[k]);
                     }
-                    Self::solve_up(simd, factors, sum);
-                    self.bands.put(&group.columns, sum, second);
+                    Self::solve_up(simd, factors, &mut sum[..p.len()]);
+                    self.bands.put(simd, &group.columns, &sum[..group.whole()], second);
                 }
                 curvature.iter().sum()
             },
@@ -267,16 +255,14 @@ impl Columns {
         for group in self.groups.iter().rev() {
             let factors = &self.factors[group.slots.clone()];
             let (p, added) = (&p[group.slots.clone()], &mut added[group.slots.clone()]);
-            group.begin(sum);
-            self.bands.from_after(&group.columns, plain, sum);
-            let sum = &mut sum[..p.len()];
-            Self::solve_down(simd, factors, sum);
-            added.copy_from_slice(sum);
+            self.bands.from_after(simd, &group.columns, plain, sum);
+            Self::solve_down(simd, factors, &mut sum[..p.len()]);
+            added.copy_from_slice(&sum[..p.len()]);
             for (p, sum) in p.iter().zip(&mut *sum) {
                 store(load(simd, p) - load(simd, sum), sum);
             }
-            Self::solve_up(simd, factors, sum);
-            self.bands.put(&group.columns, sum, plain);
+            Self::solve_up(simd, factors, &mut sum[..p.len()]);
+            self.bands.put(simd, &group.columns, &sum[..group.whole()], plain);
         }
     }
 
@@ -302,7 +288,8 @@ impl Columns {
             || {
                 let mut sum = [0.0; LANES];
                 for r in r {
-                    add_squares(&mut sum, r);
+                    let r = load(simd, r);
+                    add_to(&mut sum, r.dot(r));
                 }
                 sum.iter().sum()
             }
@@ -314,12 +301,11 @@ impl Columns {
         dispatch!(self.level, simd => simd.vectorize(
             #[inline(always)]
             || {
-                let mut sum = [0.0; LANES];
+                let (mut sum, step) = ([0.0; LANES], f32x8::splat(simd, step));
                 for (r, image) in r.iter_mut().zip(image) {
-                    for (r, image) in r.iter_mut().flatten().zip(image.iter().flatten()) {
-                        *r -= image * step;
-                    }
-                    add_squares(&mut sum, r);
+                    let left = load(simd, r) - load(simd, image) * step;
+                    store(left, r);
+                    add_to(&mut sum, left.dot(left));
                 }
                 sum.iter().sum()
             }
@@ -331,12 +317,11 @@ impl Columns {
         dispatch!(self.level, simd => simd.vectorize(
             #[inline(always)]
             || {
+                let (step, ratio) = (f32x8::splat(simd, step), f32x8::splat(simd, ratio));
                 for ((x, p), r) in x.iter_mut().zip(p).zip(r) {
-                    let pairs = x.iter_mut().flatten().zip(p.iter_mut().flatten());
-                    for ((x, p), r) in pairs.zip(r.iter().flatten()) {
-                        *x += *p * step;
-                        *p = r + *p * ratio;
-                    }
+                    let way = load(simd, p);
+                    store(load(simd, x) + way * step, x);
+                    store(load(simd, r) + way * ratio, p);
                 }
             }
         ));
@@ -366,12 +351,13 @@ fn vertices(starts: &[u32], column: usize) -> Range<usize> {
     starts[column] as usize + 1..starts[column + 1] as usize
 }
 
-/// Adds the squares of eight vectors, lane by lane.
+/// Adds eight numbers, lane by lane.
 #[inline(always)]
-fn add_squares(sum: &mut [f64; LANES], v: &Slot) {
-    for lane in 0..LANES {
-        let square = v[0][lane] * v[0][lane] + v[1][lane] * v[1][lane] + v[2][lane] * v[2][lane];
-        sum[lane] += f64::from(square);
+fn add_to<S: Simd>(sum: &mut [f64; LANES], values: f32x8<S>) {
+    let mut lanes = [0.0; LANES];
+    values.store_slice(&mut lanes);
+    for (sum, value) in sum.iter_mut().zip(lanes) {
+        *sum += f64::from(value);
     }
 }
 
@@ -401,8 +387,7 @@ fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Group> {
         let length = |&c: &u32| vertices(starts, c as usize).len();
         let start = groups.last().map_or(0, |g| g.slots.end);
         let slots = start..start + columns.iter().map(length).max().unwrap_or(0);
-        let full = columns.iter().filter(|c| length(c) == slots.len()).count();
-        groups.push(Group { columns, slots, is_ragged: full < LANES });
+        groups.push(Group { columns, slots });
     }
     groups
 }
