@@ -239,13 +239,7 @@ impl Bands {
     /// Blocks lie by the levels of the later column: with a shift, two groups of them share a group of the
     /// earlier column.
     #[inline(always)]
-    pub(super) fn from_after<S: Simd>(
-        &self,
-        simd: S,
-        columns: &[u32],
-        x: &Rows,
-        sum: &mut [Slot],
-    ) {
+    pub(super) fn from_after<S: Simd>(&self, simd: S, columns: &[u32], x: &Rows, sum: &mut [Slot]) {
         let zero = [f32x8::splat(simd, 0.0); 3];
         let groups = self.groups(columns);
         for lane in 0..LANES {
@@ -254,7 +248,10 @@ impl Bands {
             let (mut before, mut here) = (zero, self.product_after(simd, down, 0, x));
             for group in 0..groups {
                 let mut total = self.product_after(simd, level, group, x);
-                let (next, above) = (self.product_after(simd, down, group + 1, x), self.product_after(simd, up, group, x));
+                let (next, above) = (
+                    self.product_after(simd, down, group + 1, x),
+                    self.product_after(simd, up, group, x),
+                );
                 for k in 0..3 {
                     total[k] += before[k].slide::<{ GROUP - 1 }>(above[k]);
                     total[k] += here[k].slide::<1>(next[k]);

@@ -584,9 +584,14 @@ impl MeshDynamics {
         &self.times
     }
 
-    /// Bytes of the matrix of a step, in all its blocks.
+    /// Bytes of the matrix of a step, as it is summed up.
     pub fn matrix_bytes(&self) -> usize {
         (self.matrix.block_count() + self.matrix.rows()) * size_of::<Mat3A>()
+    }
+
+    /// Bytes that an iteration of the solver reads and writes.
+    pub fn iteration_bytes(&self) -> usize {
+        self.preconditioner.bytes()
     }
 }
 

@@ -214,13 +214,7 @@ impl Columns {
     }
 
     #[inline(always)]
-    fn image_in<S: Simd>(
-        &self,
-        simd: S,
-        p: &[Slot],
-        image: &mut [Slot],
-        sweep: &mut Sweep,
-    ) -> f64 {
+    fn image_in<S: Simd>(&self, simd: S, p: &[Slot], image: &mut [Slot], sweep: &mut Sweep) -> f64 {
         simd.vectorize(
             #[inline(always)]
             || {
@@ -325,6 +319,16 @@ impl Columns {
                 }
             }
         ));
+    }
+
+    /// Bytes that an iteration reads and writes: bands and factors in both sweeps, the vectors of [`Columns::image`]
+    /// and those of the solver around it.
+    pub(super) fn bytes(&self) -> usize {
+        /// Times that vectors are read or written: 6 in the sweep back (p, added, plain), 6 in the one there, 8
+        /// in between.
+        const VECTORS: usize = 20;
+        let factor = 2 * size_of::<Factor>() + VECTORS * size_of::<Slot>();
+        2 * self.bands.bytes() + self.factors.len() * factor
     }
 
     /// How many columns.
@@ -460,7 +464,6 @@ mod tests {
         for k in 0..count {
             matrix.blocks_mut()[k] = block(k);
         }
-        matrix.mirror();
         for d in &mut matrix.diagonal {
             *d = Mat3A::from_diagonal(glam::Vec3::new(2.0, 2.5, 3.0));
         }
@@ -483,70 +486,118 @@ mod tests {
         assert!(inverse_root(Mat3A::IDENTITY * f32::NAN).is_none());
     }
 
+    /// Something for every vertex but the roots.
+    fn vector(starts: &[u32], n: usize, seed: f32) -> Vec<Vec3A> {
+        let at = |i: usize| Vec3A::new((seed + i as f32).sin(), (seed * i as f32).cos(), seed);
+        let root = |i: usize| starts.contains(&(i as u32));
+        (0..n).map(|i| if root(i) { Vec3A::ZERO } else { at(i) }).collect()
+    }
+
+    /// Bundles of different length side by side, so that groups of columns are neither full nor even: 3, 8, 9 or 17
+    /// layers.
+    fn uneven() -> HairMesh {
+        let mut mesh = HairMesh::block([6, 5], 17, glam::Vec3::ONE, true);
+        let mut lengths = vec![0; mesh.column_count()];
+        for (i, bundle) in mesh.bundles.iter_mut().enumerate() {
+            bundle.layers = [3, 8, 9, 17][i / 3 % 4];
+            for &column in bundle.columns() {
+                let length = &mut lengths[column as usize];
+                *length = bundle.layers.max(*length);
+            }
+        }
+        let mut columns = crate::groom::Strands::new();
+        for (column, &length) in mesh.columns.iter().zip(&lengths) {
+            columns.push(&column[..=length as usize]);
+        }
+        HairMesh { columns, ..mesh }
+    }
+
     #[test]
     fn columns_for_themselves_are_solved_exactly() {
         let mesh = HairMesh::block([1, 1], 7, glam::Vec3::ONE, false);
         let starts = mesh.columns.first_points();
-        let whole = matrix(&mesh);
+        let mut whole = matrix(&mesh);
+        // Leave only what is within columns.
+        let column = |v: u32| starts.partition_point(|&s| s <= v);
+        for row in 0..whole.rows() {
+            for k in whole.lower(row) {
+                if column(whole.columns()[k]) != column(row as u32) {
+                    whole.blocks_mut()[k] = Mat3A::ZERO;
+                }
+            }
+        }
         let mut columns = Columns::new(&whole, starts);
         columns.factor(&whole);
-        let right: Vec<Vec3A> =
-            (0..whole.rows()).map(|i| Vec3A::new((i as f32).sin(), 1.0, -0.3)).collect();
-        let mut x = right.clone();
-        for c in 0..columns.columns() {
-            columns.solve_down(c, &mut x);
-            columns.solve_up(c, &mut x);
+        let n = whole.rows();
+        let right = vector(starts, n, 0.4);
+        let (mut scaled, mut sweep) = (columns.slots(), columns.sweep());
+        let (mut x, mut back) = (vec![Vec3A::ZERO; n], vec![Vec3A::ZERO; n]);
+        columns.scale(&right, &mut scaled, &mut sweep);
+        columns.add_plain(&scaled, &mut x, &mut sweep);
+        whole.multiply(&x, &mut back);
+        for v in 0..n {
+            assert!((back[v] - right[v]).length() < 1e-5, "{v}: {} {}", back[v], right[v]);
         }
-        for c in 0..columns.columns() {
-            for v in columns.vertices(c) {
-                // The row of the matrix with only the vertices of this column.
-                let mut sum = whole.diagonal[v] * x[v];
-                for w in columns.vertices(c).filter(|&w| w != v) {
-                    if let Some(k) = whole.find(v as u32, w as u32) {
-                        sum += whole.blocks()[k as usize] * x[w];
+    }
+
+    /// The image in scaled variables belongs to the matrix: scaling the product with what a direction is in the
+    /// variables of the matrix gives it.
+    #[test]
+    fn an_image_is_the_scaled_product_with_the_matrix() {
+        for mesh in [HairMesh::block([2, 2], 4, glam::Vec3::ONE, true), uneven()] {
+            let starts = mesh.columns.first_points();
+            let whole = matrix(&mesh);
+            let mut columns = Columns::new(&whole, starts);
+            columns.factor(&whole);
+            let n = whole.rows();
+            let zero = vec![Vec3A::ZERO; n];
+            let mut sweep = columns.sweep();
+            let dot = |a: &[Slot], b: &[Slot]| {
+                let pairs = a.iter().flatten().flatten().zip(b.iter().flatten().flatten());
+                pairs.map(|(a, b)| f64::from(a * b)).sum::<f64>()
+            };
+            let mut direction = |seed: f32| {
+                let mut p = columns.slots();
+                columns.scale(&vector(starts, n, seed), &mut p, &mut columns.sweep());
+                let mut image = columns.slots();
+                let curvature = columns.image(&p, &mut image, &mut sweep);
+                (p, image, curvature)
+            };
+            for seed in 1..6 {
+                let (p, image, curvature) = direction(seed as f32 * 0.3);
+                let (mut plain, mut product) = (zero.clone(), zero.clone());
+                columns.add_plain(&p, &mut plain, &mut columns.sweep());
+                whole.multiply(&plain, &mut product);
+                let mut scaled = columns.slots();
+                columns.scale(&product, &mut scaled, &mut columns.sweep());
+                for (s, (a, b)) in scaled.iter().zip(&image).enumerate() {
+                    for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
+                        assert!((a - b).abs() < 1e-4, "{s}: {a} {b}");
                     }
                 }
-                assert!((sum - right[v]).length() < 1e-5, "{v}: {sum} {}", right[v]);
+                assert!(curvature > 0.0 && (curvature - dot(&p, &image)).abs() < 1e-3);
+                // Conjugate gradients need it symmetric.
+                let (q, other, _) = direction(seed as f32 * 0.7 + 1.0);
+                let (one, other) = (dot(&q, &image), dot(&p, &other));
+                assert!((one - other).abs() < 1e-4 * (1.0 + one.abs()), "{one} {other}");
             }
         }
     }
 
-    /// The image in scaled variables belongs to the matrix: scaling the product with `plain` gives it.
+    /// No two columns that are solved together are coupled, and every column is solved once.
     #[test]
-    fn an_image_is_the_scaled_product_with_the_matrix() {
-        let mesh = HairMesh::block([2, 2], 4, glam::Vec3::ONE, true);
+    fn columns_of_a_group_are_no_neighbours() {
+        let mesh = HairMesh::block([9, 7], 4, glam::Vec3::ONE, true);
         let starts = mesh.columns.first_points();
         let whole = matrix(&mesh);
-        let mut columns = Columns::new(&whole, starts);
-        columns.factor(&whole);
-        let n = whole.rows();
-        let zero = vec![Vec3A::ZERO; n];
-        let vector = |seed: f32| -> Vec<Vec3A> {
-            let at = |i: usize| Vec3A::new((seed + i as f32).sin(), (seed * i as f32).cos(), seed);
-            let root = |i: usize| starts.contains(&(i as u32));
-            (0..n).map(|i| if root(i) { Vec3A::ZERO } else { at(i) }).collect()
-        };
-        let dot = |a: &[Vec3A], b: &[Vec3A]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f32>();
-        let image = |p: &[Vec3A]| {
-            let (mut plain, mut image) = (zero.clone(), zero.clone());
-            let mut spare = vec![[Vec3A::ZERO; 2]; n];
-            let curvature = columns.image(&whole, p, &mut plain, &mut image, &mut spare);
-            (plain, image, curvature)
-        };
-        for seed in 1..6 {
-            let p = vector(seed as f32 * 0.3);
-            let (plain, found, curvature) = image(&p);
-            let (mut product, mut scaled, mut spare) = (zero.clone(), zero.clone(), zero.clone());
-            whole.multiply(&plain, &mut product);
-            columns.scale(&whole, &product, &mut scaled, &mut spare);
-            for v in 0..n {
-                assert!((scaled[v] - found[v]).length() < 1e-4, "{v}: {} {}", scaled[v], found[v]);
+        let beside = columns_beside(&whole, starts);
+        let mut seen = vec![0; mesh.column_count()];
+        for group in groups(&whole, starts) {
+            for &a in &group.columns {
+                seen[a as usize] += 1;
+                assert!(group.columns.iter().all(|b| !beside[a as usize].contains(b)));
             }
-            assert!(curvature > 0.0 && (curvature - f64::from(dot(&p, &found))).abs() < 1e-3);
-            // Conjugate gradients need it symmetric.
-            let q = vector(seed as f32 * 0.7 + 1.0);
-            let (one, other) = (dot(&q, &found), dot(&p, &image(&q).1));
-            assert!((one - other).abs() < 1e-4 * (1.0 + one.abs()), "{one} {other}");
         }
+        assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
     }
 }

@@ -8,8 +8,8 @@
 use glam::Vec3A;
 
 use super::coarse::Coarse;
-use super::matrix::BlockMatrix;
 use super::lanes::Slot;
+use super::matrix::BlockMatrix;
 use super::precondition::{Columns, Sweep};
 use super::solve::Limits;
 use crate::math::SolveReport;
