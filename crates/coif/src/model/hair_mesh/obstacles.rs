@@ -209,13 +209,19 @@ impl Obstacles {
 }
 
 /// Strands in the mesh stay out of the colliders, where the last step left them.
-impl Obstacle for Obstacles {
+/// Colliders and, if there is one, the body's own surface, for strands to stay out of.
+pub(crate) struct Around<'a> {
+    pub(crate) obstacles: &'a Obstacles,
+    pub(crate) field: Option<&'a FieldObstacle<'a>>,
+}
+
+impl Obstacle for Around<'_> {
     fn depth(&self, root: Vec3A) -> f32 {
-        Self::depth(self, root, None)
+        self.obstacles.depth(root, self.field)
     }
 
     fn push_out(&self, p: Vec3A, allowed: f32) -> Option<(Vec3A, Vec3A, Vec3A)> {
-        let hit = Self::push_out(self, None, p, -allowed, None)?;
+        let hit = self.obstacles.push_out(None, p, -allowed, self.field)?;
         Some((hit.point, hit.normal, hit.velocity))
     }
 }
