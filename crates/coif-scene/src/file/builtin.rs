@@ -47,6 +47,7 @@ const SCENES: &[(&str, &str)] = scenes![
     "strips-ponytail",
     "hair-mesh-short",
     "hair-mesh-shoulder",
+    "hair-mesh-fitted",
     "hair-mesh-long",
 ];
 

@@ -314,9 +314,17 @@ mod tests {
                 mesh.column_count(),
                 mesh.vertex_count()
             );
-            assert!((20..=44).contains(&mesh.bundles.len()), "{}", mesh.bundles.len());
-            assert!(report.outside < report.points / 2, "{report:?}");
-            assert!(report.mean < 0.005, "{report:?}");
+            assert!((60..=95).contains(&mesh.bundles.len()), "{}", mesh.bundles.len());
+            assert!(report.outside * 20 < report.points, "{report:?}");
+            assert!(report.mean < 0.5e-3, "{report:?}");
+            // No bundle has tips on both sides of the parting.
+            let side = |c: u32| mesh.columns.strand(c as usize).last().map_or(0.0, |p| p.x);
+            let bridges = |b: &&Bundle| {
+                let (left, right) = (b.columns().iter().map(|&c| side(c)), b.columns().iter());
+                left.fold(0.0, f32::min) < -0.03
+                    && right.map(|&c| side(c)).fold(0.0, f32::max) > 0.03
+            };
+            assert_eq!(mesh.bundles.iter().filter(bridges).count() * usize::from(parted), 0);
             // Inside or not, every strand is reproduced at rest.
             let binding = Binding::new(&mesh, &groom.strands).unwrap();
             let mut out = vec![Vec3::ZERO; groom.strands.point_count()];

@@ -26,7 +26,7 @@ const FINER: usize = 3;
 const DENSER: f32 = 1.5;
 
 /// Share of the strands that a tube leaves out on each of its sides: single hairs that stray.
-const STRAY: f32 = 0.01;
+const STRAY: f32 = 0.004;
 
 /// How far apart the means of two halves of a cell's strands have to be for a parting, in what strands lie from
 /// these means. Halves of strands that are spread evenly are 3.5 apart.
@@ -301,7 +301,7 @@ impl Sample {
             }
         }
         // Few strands or all in a row give no slope: hold it down a little.
-        let ridge = 0.02 * m.x_axis.x + 1e-12;
+        let ridge = 2e-3 * m.x_axis.x + 1e-12;
         let solve = (m + Mat3::from_diagonal(Vec3::new(1e-9, ridge, ridge))).inverse().x_axis;
         weights.iter().map(|(root, w, v)| *root * (w * v.dot(solve))).sum()
     }
