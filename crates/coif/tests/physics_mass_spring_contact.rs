@@ -14,7 +14,7 @@ struct Ties(Vec<ContactSpring>);
 impl HairContact for Ties {
     fn arrange(&mut self, order: &[u32]) {
         let at = |p: u32| order.iter().position(|&q| q == p).expect("a point") as u32;
-        self.0.iter_mut().for_each(|spring| spring.points = spring.points.map(at));
+        self.0.iter_mut().for_each(|spring| spring.segments = spring.segments.map(at));
     }
     fn find(&mut self, _: &[Vec3], _: &[Vec3], _: f32) {}
     fn springs(&self) -> &[ContactSpring] {
@@ -29,10 +29,9 @@ impl HairContact for Ties {
     }
 }
 
-/// A spring from a point to another.
+/// A spring from the end of a segment to the start of another.
 fn tie(a: u32, b: u32, rest: f32, stiffness: f32) -> ContactSpring {
-    let (points, weights) = ([a, a, b, b], [0.5, 0.5, -0.5, -0.5]);
-    ContactSpring { points, weights, rest, stiffness, damping: 0.0 }
+    ContactSpring { segments: [a, b], at: [1.0, 0.0], rest, stiffness, damping: 0.0 }
 }
 
 fn step(model: &mut MassSpring, dt: f32, gravity: Vec3, poses: &[RigidTransform]) -> StepReport {
@@ -72,7 +71,12 @@ fn a_spring_bends_a_hair_by_what_beams_bend() {
         Settings { damping: 25.0, shortest_part: 4e-3, longest_part: 4e-3, ..Settings::default() };
     for stiffness in [0.3 * beam, beam, 10.0 * beam, 1e5 * beam] {
         let mut model = MassSpring::new(&groom, &settings, Vec3::ZERO).expect("a valid model");
-        model.set_contact(Some(Box::new(Ties(vec![tie(segments, segments + 1, 0.0, stiffness)]))));
+        model.set_contact(Some(Box::new(Ties(vec![tie(
+            segments - 1,
+            segments + 1,
+            0.0,
+            stiffness,
+        )]))));
         let mut most = 0;
         for _ in 0..700 {
             let report = step(&mut model, 4e-3, Vec3::ZERO, &[RigidTransform::IDENTITY; 2]);
@@ -104,11 +108,9 @@ fn net(threads: usize) -> (u64, u32, f64) {
         for s in 0..count - 1 {
             for i in (2..points - 1).step_by(2) {
                 let (a, b) = (s * points + i, (s + 1) * points + i);
-                let weights = [0.6, 0.4, -0.6, -0.4];
-                let points = [a, a + 1, b, b + 1];
                 springs.push(ContactSpring {
-                    points,
-                    weights,
+                    segments: [a, b],
+                    at: [0.4, 0.4],
                     rest: 0.002,
                     stiffness: 1.0,
                     damping: 1e-5,

@@ -67,6 +67,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
             parts_per_frame: 1,
             most_iterations: iterations,
             peak_memory_bytes: None,
+            pairs_per_particle: None,
             growth: Some(row.ns_per_particle_step / base),
         });
         rows.push(row);

@@ -80,6 +80,8 @@ pub(crate) struct Detail {
     pub(crate) most_iterations: u32,
     /// Largest memory of the program up to then.
     pub(crate) peak_memory_bytes: Option<u64>,
+    /// Pairs of segments that were near each other, per particle: what contact takes grows with them.
+    pub(crate) pairs_per_particle: Option<f64>,
     /// Time per particle over that of the first row with as many threads: 1 if it grows evenly.
     pub(crate) growth: Option<f64>,
 }
@@ -97,6 +99,9 @@ impl fmt::Display for Detail {
         write!(f, "; {parts} parts, at most {iterations} iterations")?;
         if let Some(bytes) = self.peak_memory_bytes {
             write!(f, "; {:.2} GB", bytes as f64 * 1e-9)?;
+        }
+        if let Some(pairs) = self.pairs_per_particle {
+            write!(f, "; {pairs:.2} pairs a particle")?;
         }
         if let Some(growth) = self.growth {
             write!(f, "; {growth:.2} times the smallest head's time per particle")?;

@@ -5,12 +5,14 @@
 //! spring holds are skipped, as in the paper: springs bring hair so near that most of these meetings
 //! are false.
 
+use fearless_simd::dispatch;
 use glam::Vec3;
 use rayon::prelude::*;
 
 use super::crossing::{TOLERANCE, first_crossing};
 use super::impulses::{Impulses, Link, Lists, across, with_friction};
-use super::pairs::{Move, Pairs};
+use super::pair_tests::keep_passing;
+use super::pairs::{BATCH, Move, Pairs};
 use super::segments::Segments;
 use super::stiction::Stiction;
 use crate::{Error, Result};
@@ -197,9 +199,10 @@ impl EdgeCollision {
         let moved = &self.moved;
         self.stirred.clear();
         self.stirred.extend(moved.windows(2).map(|ends| ends[0] || ends[1]));
-        let (stirred, motion, inverse_mass) =
-            (&self.stirred, &self.motion, segments.inverse_mass());
-        let (gap, dt, start, end) = (self.settings.gap, way.dt, way.start, &*way.end);
+        let (stirred, inverse_mass, level) =
+            (&self.stirred, segments.inverse_mass(), pairs.level());
+        let (start, end) = (way.start, &*way.end);
+        let steps = Steps { start, end, motion: &self.motion, dt: way.dt, gap: self.settings.gap };
         pairs.moves(end, &mut self.moves[1]);
         let moves = &self.moves;
         self.found.fill(pairs.points(), |range, list| {
@@ -212,28 +215,17 @@ impl EdgeCollision {
                 let far = apart - nearer > 2.0 * TOLERANCE as f32;
                 (stirred[a] | stirred[b]) & !far
             };
-            pairs.each_near(range, &[start, end], near, |a, second| {
-                let b = second as u32;
-                let points = [a, a + 1, second, second + 1];
-                let held_fast = points.iter().all(|&p| inverse_mass[p] == 0.0);
-                if held_fast || held.is_some_and(|held| held.holds(a as u32, b)) {
-                    return;
-                }
-                let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];
-                let crossing =
-                    first_crossing(of(start, a), of(end, a), of(start, second), of(end, second));
-                let Some(crossing) = crossing else { return };
-                let link = Link { a: a as u32, b, at: crossing.at };
-                let time = crossing.time as f32;
-                let edge =
-                    |s: usize| start[s + 1].lerp(end[s + 1], time) - start[s].lerp(end[s], time);
-                let apart = link.difference(start);
-                let speed = link.difference(motion);
-                let normal = normal(edge(a), edge(second), apart, speed);
-                let target = ((gap - apart.dot(normal)) / dt).max(0.0);
-                // Segments that part already need nothing.
-                if speed.dot(normal) < target {
-                    list.push(Meeting { link, normal, target });
+            let mut passing = [(0, 0); BATCH];
+            pairs.each_batch(range, &[start, end], near, |batch| {
+                let kept = &mut passing;
+                let count = dispatch!(level, simd => keep_passing(simd, batch, start, end, kept));
+                for &(a, b) in &passing[..count] {
+                    let (a, b) = (a as usize, b as usize);
+                    let points = [a, a + 1, b, b + 1];
+                    let held_fast = points.iter().all(|&p| inverse_mass[p] == 0.0);
+                    if !(held_fast || held.is_some_and(|held| held.holds(a as u32, b as u32))) {
+                        list.extend(meeting(&steps, a, b));
+                    }
                 }
             });
         });
@@ -263,18 +255,44 @@ impl EdgeCollision {
             let points = self.motion.par_chunks_mut(CHUNK).zip(self.moved.par_chunks_mut(CHUNK));
             let ends = way.end.par_chunks_mut(CHUNK).zip(way.velocity.par_chunks_mut(CHUNK));
             points.zip(ends).enumerate().for_each(|(chunk, ((motion, moved), (end, velocity)))| {
-                for i in 0..motion.len() {
-                    let change = impulses.change(chunk * CHUNK + i, links, inverse_mass);
+                let first = chunk * CHUNK;
+                let range = first..first + motion.len();
+                impulses.each_change(range, links, inverse_mass, |point, change| {
                     if change != Vec3::ZERO {
+                        let i = point - first;
                         motion[i] += change;
                         velocity[i] += change;
                         end[i] += change * dt;
                         moved[i] = true;
                     }
-                }
+                });
             });
         }
     }
+}
+
+/// How points go.
+struct Steps<'a> {
+    start: &'a [Vec3],
+    end: &'a [Vec3],
+    motion: &'a [Vec3],
+    dt: f32,
+    gap: f32,
+}
+
+/// How two segments meet, if they do and do not part already.
+fn meeting(steps: &Steps<'_>, a: usize, b: usize) -> Option<Meeting> {
+    let &Steps { start, end, motion, dt, gap } = steps;
+    let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];
+    let crossing = first_crossing(of(start, a), of(end, a), of(start, b), of(end, b))?;
+    let link = Link { a: a as u32, b: b as u32, at: crossing.at };
+    let time = crossing.time as f32;
+    let edge = |s: usize| start[s + 1].lerp(end[s + 1], time) - start[s].lerp(end[s], time);
+    let apart = link.difference(start);
+    let speed = link.difference(motion);
+    let normal = normal(edge(a), edge(b), apart, speed);
+    let target = ((gap - apart.dot(normal)) / dt).max(0.0);
+    (speed.dot(normal) < target).then_some(Meeting { link, normal, target })
 }
 
 /// The direction in which two segments that meet keep each other off: across both, to the side where

@@ -9,14 +9,22 @@
 //! parallel change whenever a pair comes or goes. Here each point gathers its impulses in the order
 //! of the pairs, so the bits do not depend on the number of threads.
 
+use std::ops::Range;
+
+use fearless_simd::Level;
 use glam::Vec3;
 use rayon::prelude::*;
 
 use super::segments::Segments;
+use super::spring::difference;
+use crate::math::cache::prefetch_item;
 use crate::math::group::{Keyed, group};
 
 /// Pairs or points that one task takes.
 const CHUNK: usize = 1024;
+
+/// Links by which memory is asked for ahead.
+const AHEAD: usize = 24;
 
 /// A place on one segment and a place on another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +46,7 @@ impl Link {
     /// The vector from the place on `b` to that on `a`, of what the points carry.
     #[inline]
     pub(super) fn difference(&self, values: &[Vec3]) -> Vec3 {
-        self.points().iter().map(|&(p, w)| values[p] * w).sum()
+        difference([self.a, self.b], self.at, values)
     }
 }
 
@@ -82,7 +90,7 @@ impl Ends {
 
     /// The links of a segment as `a`.
     #[inline]
-    pub(super) fn of_a(&self, segment: usize) -> std::ops::Range<usize> {
+    pub(super) fn of_a(&self, segment: usize) -> Range<usize> {
         self.first_a[segment] as usize..self.first_a[segment + 1] as usize
     }
 
@@ -90,6 +98,16 @@ impl Ends {
     #[inline]
     pub(super) fn of_b(&self, segment: usize) -> &[u32] {
         &self.order_b[self.first_b[segment] as usize..self.first_b[segment + 1] as usize]
+    }
+
+    /// The same; `soon` gets those of segments a little ahead.
+    #[inline]
+    fn of_b_ahead(&self, segment: usize, mut soon: impl FnMut(u32)) -> &[u32] {
+        let from = self.first_b[segment] as usize;
+        let to = self.first_b[segment + 1] as usize;
+        let ahead = self.order_b.len().min(to + AHEAD);
+        self.order_b[ahead.min(from + AHEAD)..ahead].iter().for_each(|&link| soon(link));
+        &self.order_b[from..to]
     }
 
     /// How many links a segment has.
@@ -119,19 +137,38 @@ impl Keyed for ByB<'_> {
     }
 }
 
+/// An impulse (N s) on the first segment of a link, and where on the second it pushes back.
+#[derive(Debug, Clone, Copy, Default)]
+struct Push {
+    impulse: Vec3,
+    at: f32,
+}
+
 /// Who touches whom, and the impulses of a round.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Impulses {
+    level: Level,
     ends: Ends,
-    impulse: Vec<Vec3>,
+    pushes: Vec<Push>,
     /// Per point: one over the share of its mass that each of its links has (1/kg).
     lightness: Vec<f32>,
+}
+
+impl Default for Impulses {
+    fn default() -> Self {
+        Self {
+            level: Level::new(),
+            ends: Ends::default(),
+            pushes: Vec::new(),
+            lightness: Vec::new(),
+        }
+    }
 }
 
 impl Impulses {
     /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
-        self.ends.bytes() + 12 * self.impulse.capacity() + 4 * self.lightness.capacity()
+        self.ends.bytes() + 16 * self.pushes.capacity() + 4 * self.lightness.capacity()
     }
 
     /// Takes links in the order of `a`, then `b`.
@@ -163,53 +200,80 @@ impl Impulses {
         velocity: &[Vec3],
         impulse: impl Fn(&Link, &mut T, Seen) -> Vec3 + Sync,
     ) {
-        let mut found = std::mem::take(&mut self.impulse);
-        found.clear();
-        found.resize(links.len(), Vec3::ZERO);
-        found
+        let mut pushes = std::mem::take(&mut self.pushes);
+        make_room(&mut pushes, links.len());
+        pushes.resize(links.len(), Push::default());
+        let level = self.level;
+        pushes
             .par_chunks_mut(CHUNK)
             .zip(links.par_chunks(CHUNK).zip(state.par_chunks_mut(CHUNK)))
-            .for_each(|(found, (links, state))| {
-                for ((found, link), state) in found.iter_mut().zip(links).zip(state) {
-                    let seen = self.seen(link, velocity);
-                    if seen.inverse_mass > 0.0 {
-                        let push = impulse(link, state, seen);
-                        *found = if push.is_finite() { push } else { Vec3::ZERO };
+            .for_each(|(pushes, (links, state))| {
+                for (i, (push, state)) in pushes.iter_mut().zip(state).enumerate() {
+                    if let Some(later) = links.get(i + AHEAD) {
+                        prefetch_item(level, velocity, later.b as usize);
+                        prefetch_item(level, velocity, later.b as usize + 1);
                     }
+                    let link = &links[i];
+                    let seen = self.seen(link, velocity);
+                    let mut found = Vec3::ZERO;
+                    if seen.inverse_mass > 0.0 {
+                        found = impulse(link, state, seen);
+                    }
+                    let found = if found.is_finite() { found } else { Vec3::ZERO };
+                    *push = Push { impulse: found, at: link.at[1] };
                 }
             });
-        self.impulse = found;
+        self.pushes = pushes;
     }
 
-    /// The change of a point's velocity (m/s) by the impulses of the last round.
+    /// Calls `take` with each of the points `range` and the change of its velocity (m/s) by the impulses
+    /// of the last round.
     #[inline]
-    pub(super) fn change(&self, point: usize, links: &[Link], inverse_mass: &[f32]) -> Vec3 {
-        let mut sum = Vec3::ZERO;
-        if inverse_mass[point] == 0.0 {
-            return sum;
+    pub(super) fn each_change(
+        &self,
+        range: Range<usize>,
+        links: &[Link],
+        inverse_mass: &[f32],
+        mut take: impl FnMut(usize, Vec3),
+    ) {
+        // A point is the end of the segment before it and the start of its own.
+        let mut before = match range.start.checked_sub(1) {
+            Some(segment) => self.of_segment(segment, links)[1],
+            None => Vec3::ZERO,
+        };
+        for point in range {
+            let [own, next] = self.of_segment(point, links);
+            take(point, (before + own) * inverse_mass[point]);
+            before = next;
         }
-        // The point is the end of the segment before it and the start of its own.
-        for segment in point.saturating_sub(1)..=point {
-            let starts = segment == point;
-            for i in self.ends.of_a(segment) {
-                let share = links[i].at[0];
-                sum += self.impulse[i] * if starts { 1.0 - share } else { share };
-            }
-            for &i in self.ends.of_b(segment) {
-                let share = links[i as usize].at[1];
-                sum -= self.impulse[i as usize] * if starts { 1.0 - share } else { share };
-            }
+    }
+
+    /// The impulses (N s) on the two ends of a segment.
+    #[inline]
+    fn of_segment(&self, segment: usize, links: &[Link]) -> [Vec3; 2] {
+        let (mut all, mut to_next) = (Vec3::ZERO, Vec3::ZERO);
+        let as_a = self.ends.of_a(segment);
+        for (push, link) in self.pushes[as_a.clone()].iter().zip(&links[as_a]) {
+            all += push.impulse;
+            to_next += push.impulse * link.at[0];
         }
-        sum * inverse_mass[point]
+        for &i in self.ends.of_b_ahead(segment, |later| {
+            prefetch_item(self.level, &self.pushes, later as usize);
+        }) {
+            let push = self.pushes[i as usize];
+            all -= push.impulse;
+            to_next -= push.impulse * push.at;
+        }
+        [all - to_next, to_next]
     }
 
     /// Adds the impulses of the last round to the velocities (m/s).
     pub(super) fn add_to(&self, segments: &Segments, links: &[Link], velocity: &mut [Vec3]) {
         let inverse_mass = segments.inverse_mass();
         velocity.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, velocity)| {
-            for (i, v) in velocity.iter_mut().enumerate() {
-                *v += self.change(chunk * CHUNK + i, links, inverse_mass);
-            }
+            let first = chunk * CHUNK;
+            let range = first..first + velocity.len();
+            self.each_change(range, links, inverse_mass, |i, change| velocity[i - first] += change);
         });
     }
 }
@@ -258,11 +322,7 @@ impl<T> Default for Lists<T> {
 
 impl<T: Copy + Send + Sync> Lists<T> {
     /// Lets `fill` add what the points `range` have to its list.
-    pub(super) fn fill(
-        &mut self,
-        points: usize,
-        fill: impl Fn(std::ops::Range<usize>, &mut Vec<T>) + Sync,
-    ) {
+    pub(super) fn fill(&mut self, points: usize, fill: impl Fn(Range<usize>, &mut Vec<T>) + Sync) {
         self.lists.resize_with(points.div_ceil(CHUNK), Vec::new);
         self.lists.par_iter_mut().enumerate().for_each(|(chunk, list)| {
             list.clear();

@@ -15,6 +15,7 @@ pub mod crossing;
 pub mod edge_collision;
 mod hair_contact;
 mod impulses;
+mod pair_tests;
 pub mod pairs;
 pub mod repulsion;
 pub mod segments;
@@ -25,6 +26,7 @@ pub mod volume;
 
 pub use hair_contact::HairContact;
 pub use spring::ContactSpring;
+pub(crate) use spring::difference;
 pub use strand_contact::StrandContact;
 
 use crate::math::LANES;

@@ -3,11 +3,13 @@
 //! Two segments nearer than a thickness do not come nearer, are pushed apart softly, and rub. Pairs
 //! that a spring holds are left to the spring, which pushes as well.
 
+use fearless_simd::dispatch;
 use glam::Vec3;
 
 use super::ContactSpring;
 use super::impulses::{Impulses, Link, Lists, across, make_room, with_friction};
-use super::pairs::{Move, Pairs};
+use super::pair_tests::keep_near;
+use super::pairs::{BATCH, Move, Pairs};
 use super::segments::{Segments, closest_points_segment_segment};
 use super::stiction::Stiction;
 use crate::{Error, Result};
@@ -168,8 +170,8 @@ impl Repulsion {
                     let is_pressed = closest.distance() + dt * rate.min(0.0) < thickness;
                     if is_pressed && !held.is_some_and(|held| held.holds(a as u32, b)) {
                         list.push(ContactSpring {
-                            points: [link.a, link.a + 1, b, b + 1],
-                            weights: link.points().map(|(_, weight)| weight),
+                            segments: [link.a, b],
+                            at: link.at,
                             rest: thickness,
                             stiffness,
                             damping: stiffness * PRESS_TIME,
@@ -200,6 +202,7 @@ impl Repulsion {
         dt: f32,
     ) {
         let settings = &self.settings;
+        let thickness = settings.thickness;
         let inverse_mass = segments.inverse_mass();
         let motion: &[Vec3] = velocity;
         self.moves.clear();
@@ -211,14 +214,15 @@ impl Repulsion {
             // Most pairs are too far apart for what has moved since they were found.
             let near = |a: usize, b: usize, apart: f32| {
                 let nearer = moves.get(a).map_or(0.0, |moved| moved.approach(&moves[b]));
-                apart - nearer < settings.thickness
+                apart - nearer < thickness
             };
-            pairs.each_near(range, &[position, motion], near, |a, second| {
+            let mut close = [(0, 0); BATCH];
+            let mut touch = |a: usize, second: usize| {
                 let b = second as u32;
                 let of = |s: usize| [position[s], position[s + 1]];
                 let (p, q) = (of(a), of(second));
                 let closest = closest_points_segment_segment(p, q);
-                let depth = settings.thickness - closest.distance();
+                let depth = thickness - closest.distance();
                 // What is not a number is not near.
                 let near = depth > 0.0;
                 if !near || held.is_some_and(|held| held.holds(a as u32, b)) {
@@ -237,6 +241,12 @@ impl Repulsion {
                     let target = pushed.min((settings.share * depth / dt).max(speed));
                     list.push(Touch { link, normal, target });
                 }
+            };
+            pairs.each_batch(range, &[position, motion], near, |batch| {
+                let (kept, level) = (&mut close, pairs.level());
+                let count =
+                    dispatch!(level, simd => keep_near(simd, batch, position, thickness, kept));
+                close[..count].iter().for_each(|&(a, b)| touch(a as usize, b as usize));
             });
         });
         self.touches.clear();

@@ -1,20 +1,37 @@
 //! A spring between two hairs that touch.
 
+use glam::Vec3;
+
 /// A spring between a place on one segment and a place on another.
 ///
-/// Model: the places are fixed shares along the segments, so the vector between them is
-/// `sum(weights[i] * x[points[i]])`, with weights `(1 - s, s, -(1 - t), -t)`. The force along it is
+/// Model: the places are fixed shares along the segments. The force along the way between them is
 /// `stiffness * (length - rest)` plus `damping` times the rate of the length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactSpring {
-    /// The ends of the first segment and of the second.
-    pub points: [u32; 4],
-    /// The points' weights in the vector between the two places.
-    pub weights: [f32; 4],
+    /// The two segments, by their first points.
+    pub segments: [u32; 2],
+    /// Where the places are on them, 0 at the first point and 1 at the next.
+    pub at: [f32; 2],
     /// Length without force (m).
     pub rest: f32,
     /// Force per length (N/m).
     pub stiffness: f32,
     /// Force per speed (N s/m).
     pub damping: f32,
+}
+
+impl ContactSpring {
+    /// The difference between the places, first minus second, of a value that the points have.
+    #[inline]
+    pub fn difference(&self, value: &[Vec3]) -> Vec3 {
+        difference(self.segments, self.at, value)
+    }
+}
+
+/// The difference between places on two segments, first minus second, of a value that the points have.
+#[inline]
+pub(crate) fn difference(segments: [u32; 2], at: [f32; 2], value: &[Vec3]) -> Vec3 {
+    let [a, b] = segments.map(|s| s as usize);
+    let [s, t] = at;
+    value[a] * (1.0 - s) + value[a + 1] * s - (value[b] * (1.0 - t) + value[b + 1] * t)
 }

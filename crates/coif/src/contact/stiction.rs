@@ -102,6 +102,8 @@ pub struct Stiction {
     first: Vec<u32>,
     /// Per segment: how many springs it may still get.
     free: Vec<u8>,
+    /// Per spring: whether it is short enough to hold on.
+    holds: Vec<bool>,
     near: Lists<Near>,
     links: Vec<Link>,
     /// Per link: its distance and number, by which links are compared.
@@ -129,6 +131,7 @@ impl Stiction {
             springs: Vec::new(),
             first: Vec::new(),
             free: Vec::new(),
+            holds: Vec::new(),
             near: Lists::default(),
             links: Vec::new(),
             ranks: Vec::new(),
@@ -153,7 +156,7 @@ impl Stiction {
     #[inline]
     pub fn holds(&self, a: u32, b: u32) -> bool {
         let Some(&[from, to]) = self.first.get(a as usize..a as usize + 2) else { return false };
-        self.springs[from as usize..to as usize].iter().any(|spring| spring.points[2] == b)
+        self.springs[from as usize..to as usize].iter().any(|spring| spring.segments[1] == b)
     }
 
     /// Breaks springs that are too long and makes new ones among the pairs.
@@ -175,7 +178,7 @@ impl Stiction {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let springs = self.springs.capacity() * size_of::<ContactSpring>();
+        let springs = self.springs.capacity() * size_of::<ContactSpring>() + self.holds.capacity();
         let per_point = 4 * self.first.capacity() + self.free.capacity() + 8 * self.last.capacity();
         let links = 16 * self.links.capacity() + 8 * self.ranks.capacity();
         springs + per_point + links + self.near.bytes() + self.ends.bytes()
@@ -184,8 +187,12 @@ impl Stiction {
     fn break_long(&mut self, position: &[Vec3]) {
         let before = self.springs.len();
         let most = self.settings.break_;
+        self.holds.resize(before, false);
+        let holds = self.holds.par_iter_mut().zip(&self.springs).with_min_len(CHUNK);
+        holds.for_each(|(holds, spring)| *holds = spring.difference(position).length() <= most);
         // What is not a number breaks as well.
-        self.springs.retain(|spring| link_of(spring).difference(position).length() <= most);
+        let mut holds = self.holds.iter();
+        self.springs.retain(|_| holds.next().is_some_and(|&holds| holds));
         self.broken = (before - self.springs.len()) as u64;
     }
 
@@ -196,7 +203,7 @@ impl Stiction {
         self.first.clear();
         self.first.resize(points + 1, 0);
         for spring in &self.springs {
-            let [a, _, b, _] = spring.points.map(|p| p as usize);
+            let [a, b] = spring.segments.map(|s| s as usize);
             self.first[a + 1] += 1;
             for segment in [a, b] {
                 self.free[segment] = self.free[segment].saturating_sub(1);
@@ -274,7 +281,7 @@ impl Stiction {
         let mut to = self.springs.len();
         for i in (0..self.links.len()).rev().filter(|&i| chosen(i)) {
             let link = self.links[i];
-            let after = |s: &ContactSpring| (s.points[0], s.points[2]) > (link.a, link.b);
+            let after = |s: &ContactSpring| s.segments > [link.a, link.b];
             while old > 0 && after(&self.springs[old - 1]) {
                 (to, old) = (to - 1, old - 1);
                 self.springs[to] = self.springs[old];
@@ -304,7 +311,7 @@ impl Stiction {
         scratch.links.extend(self.springs.iter().map(link_of));
         scratch.pulls.clear();
         scratch.pulls.extend(self.springs.iter().map(|spring| {
-            let way = link_of(spring).difference(position);
+            let way = spring.difference(position);
             let along = way.normalize_or_zero();
             Pull { along, push: dt * spring.stiffness * (way.length() - spring.rest), sum: 0.0 }
         }));
@@ -387,18 +394,13 @@ struct Pull {
 }
 
 fn link_of(spring: &ContactSpring) -> Link {
-    let [a, _, b, _] = spring.points;
-    Link { a, b, at: [spring.weights[1], -spring.weights[3]] }
+    let [a, b] = spring.segments;
+    Link { a, b, at: spring.at }
 }
 
 fn spring_of(link: &Link, settings: &Settings) -> ContactSpring {
-    ContactSpring {
-        points: [link.a, link.a + 1, link.b, link.b + 1],
-        weights: link.points().map(|(_, weight)| weight),
-        rest: settings.rest,
-        stiffness: settings.stiffness,
-        damping: settings.damping,
-    }
+    let &Settings { rest, stiffness, damping, .. } = settings;
+    ContactSpring { segments: [link.a, link.b], at: link.at, rest, stiffness, damping }
 }
 
 /// Puts a rank among the least ones, which are in order.

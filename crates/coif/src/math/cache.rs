@@ -3,7 +3,6 @@
 use std::ops::{Deref, DerefMut};
 
 use fearless_simd::{Level, Simd};
-use glam::Vec3;
 
 /// Floats in a line of the cache: 64 bytes.
 const LINE: usize = 16;
@@ -65,23 +64,23 @@ fearless_simd::kernel!(
     }
 );
 
-/// Asks for one of many vectors, in the same way.
+/// Asks for one of many things, in the same way.
 #[inline(always)]
-pub(crate) fn prefetch_vector(level: Level, vectors: &[Vec3], index: usize) {
+pub(crate) fn prefetch_item<T>(level: Level, items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    if let (Some(sse2), Some(vector)) = (level.as_sse2(), vectors.get(index)) {
-        fetch_vector(sse2, vector);
+    if let (Some(sse2), Some(item)) = (level.as_sse2(), items.get(index)) {
+        fetch_item(sse2, std::ptr::from_ref(item).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (level, vectors, index);
+    let _ = (level, items, index);
 }
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
     #[inline]
-    fn fetch_vector(sse2: Sse2, vector: &Vec3) {
+    fn fetch_item(sse2: Sse2, item: *const i8) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(vector).cast());
+        _mm_prefetch::<_MM_HINT_T0>(item);
     }
 );
 
@@ -99,7 +98,7 @@ mod tests {
             assert_eq!(numbers.as_ptr() as usize % 64, 0);
             numbers.fill(1.0);
             dispatch!(Level::new(), simd => prefetch(simd, &numbers));
-            prefetch_vector(Level::new(), &[Vec3::ONE], len);
+            prefetch_item(Level::new(), &[1.0], len);
             assert_eq!(numbers.iter().sum::<f32>(), len as f32);
         }
     }

@@ -13,11 +13,9 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::chains::{Chain, Chains, Ground, Shape, Solid, Touch, hold_groom};
+use super::chains::{Chain, Chains, Ground, Shape, Solid, Touch, hold_groom, keep_in_chains};
 use super::{Environment, Model, StepReport};
-use crate::contact::Samples;
 use crate::groom::Groom;
-use crate::math::RigidTransform;
 use crate::{Error, Result};
 
 /// The word that chooses this model.
@@ -111,42 +109,7 @@ impl Model for PositionBased {
         });
     }
 
-    fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.chains.reset(world_from_rest);
-    }
-
-    fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
-        self.chains.teleport(from, to);
-    }
-
-    fn positions(&self, out: &mut [Vec3]) {
-        out.copy_from_slice(&self.chains.position);
-    }
-
-    fn velocities(&self, out: &mut [Vec3]) {
-        out.copy_from_slice(&self.chains.velocity);
-    }
-
-    fn samples(&mut self) -> Option<Samples<'_>> {
-        Some(self.chains.samples())
-    }
-
-    fn take_samples(&mut self) {
-        self.chains.take_samples();
-    }
-
-    fn add_velocities(&mut self, change: &[Vec3]) -> bool {
-        self.chains.add_velocities(change);
-        true
-    }
-
-    fn save(&self, out: &mut Vec<u8>) {
-        self.chains.save(out);
-    }
-
-    fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        self.chains.restore(bytes, world_from_rest)
-    }
+    keep_in_chains!();
 }
 
 /// Moves embedded particles with the scalp and free ones by their velocity, gravity, the air and the

@@ -171,6 +171,7 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
         parts_per_frame: parts,
         most_iterations: iterations,
         peak_memory_bytes: peak_memory(),
+        pairs_per_particle: Some(clock.pairs() as f64 / particles as f64),
         growth: None,
     };
     Ok((row, detail))

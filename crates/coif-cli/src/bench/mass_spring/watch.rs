@@ -4,7 +4,7 @@
 //! find pairs, (forces and factors), springs, (solve), repel, (move and touch the body), collide, (forces
 //! and factors), springs, (solve), repel.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use coif::contact::{ContactSpring, HairContact, StrandContact};
@@ -29,30 +29,48 @@ enum Piece {
     Rest,
 }
 
-/// Time spent per piece (s).
+/// Time spent per piece (s), and what contact said last.
 #[derive(Clone)]
-pub(super) struct Clock(Arc<Mutex<(Instant, [f64; PIECES.len()])>>);
+pub(super) struct Clock(Arc<Mutex<State>>);
+
+struct State {
+    last: Instant,
+    spent: [f64; PIECES.len()],
+    pairs: usize,
+}
 
 impl Clock {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new((Instant::now(), [0.0; PIECES.len()]))))
+        let state = State { last: Instant::now(), spent: [0.0; PIECES.len()], pairs: 0 };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Books the time since the last call.
     fn book(&self, piece: Piece) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         let now = Instant::now();
-        state.1[piece as usize] += now.duration_since(state.0).as_secs_f64();
-        state.0 = now;
+        state.spent[piece as usize] += now.duration_since(state.last).as_secs_f64();
+        state.last = now;
     }
 
     /// Time spent while `work` ran, by piece (s).
     pub(super) fn measure(&self, work: impl FnOnce()) -> [f64; PIECES.len()] {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            (Instant::now(), [0.0; PIECES.len()]);
+        {
+            let mut state = self.state();
+            (state.last, state.spent) = (Instant::now(), [0.0; PIECES.len()]);
+        }
         work();
         self.book(Piece::Rest);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1
+        self.state().spent
+    }
+
+    /// Pairs of segments that were near each other when contact last looked.
+    pub(super) fn pairs(&self) -> usize {
+        self.state().pairs
     }
 }
 
@@ -70,6 +88,7 @@ impl HairContact for Watched {
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32) {
         self.clock.book(Piece::Rest);
         self.contact.find(position, velocity, dt);
+        self.clock.state().pairs = self.contact.pairs().len();
         self.clock.book(Piece::Stiction);
     }
 

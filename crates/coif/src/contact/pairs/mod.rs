@@ -26,15 +26,17 @@ use self::near::Room;
 use self::order::Item;
 use self::tree::Tree;
 use super::impulses::make_room;
-use super::segments::{Segments, closest_points_segment_segment, usable};
-use crate::math::cache::prefetch_vector;
+use super::pair_tests::least_distances;
+use super::segments::{Segments, usable};
+use crate::math::cache::prefetch_item;
 use crate::math::group::{Keyed, group};
 
 /// Points or segments that one task takes.
 const CHUNK: usize = 2048;
 
-/// Pairs that are asked for at once.
+/// Pairs that are asked for at once, and most that are worked on then.
 const ASKED: usize = 256;
+pub(super) const BATCH: usize = 2 * ASKED;
 
 /// Segments of one strand touch if they are at least this far apart along it: nearer ones are held by
 /// the strand itself.
@@ -77,7 +79,7 @@ pub struct Pairs {
     first: Vec<u32>,
     /// The segments with the higher number of all pairs.
     other: Vec<u32>,
-    /// Per pair: how far apart its segments are at `start` (m).
+    /// Per pair: how far apart its segments are at `start` (m), or a little less.
     apart: Vec<f32>,
     /// Where the points were when pairs were last asked for.
     start: Vec<Vec3>,
@@ -149,16 +151,14 @@ impl Pairs {
         &self.other[self.first[segment] as usize..self.first[segment + 1] as usize]
     }
 
-    /// How far apart (m) the segments of these pairs were when they were asked for.
+    /// How far apart (m) the segments of these pairs were when they were asked for, or a little less.
     #[inline]
     pub(super) fn apart(&self, segment: usize) -> &[f32] {
         &self.apart[self.first[segment] as usize..self.first[segment + 1] as usize]
     }
 
     /// Calls `work` with those pairs of the segments `range` that are `near`, which gets both segments and
-    /// how far apart they were. In order, but a few hundred are asked for before any is worked on, and the
-    /// ends of their second segments in `vectors` are fetched: so memory that is far away comes for many
-    /// at once.
+    /// how far apart they were. In order, see [`Pairs::each_batch`].
     #[inline]
     pub(super) fn each_near(
         &self,
@@ -167,17 +167,32 @@ impl Pairs {
         near: impl Fn(usize, usize, f32) -> bool,
         mut work: impl FnMut(usize, usize),
     ) {
+        self.each_batch(range, vectors, near, |kept| {
+            kept.iter().for_each(|&(a, b)| work(a as usize, b as usize));
+        });
+    }
+
+    /// The same, a few hundred pairs at a time. All are asked for before any is worked on, and the ends of
+    /// their second segments in `vectors` are fetched: so memory that is far away comes for many at once.
+    #[inline]
+    pub(super) fn each_batch(
+        &self,
+        range: std::ops::Range<usize>,
+        vectors: &[&[Vec3]],
+        near: impl Fn(usize, usize, f32) -> bool,
+        mut work: impl FnMut(&[(u32, u32)]),
+    ) {
         let level = self.level;
         let mut work_on = |kept: &[(u32, u32)]| {
             for x in vectors {
                 for &(_, b) in kept {
-                    prefetch_vector(level, x, b as usize);
-                    prefetch_vector(level, x, b as usize + 1);
+                    prefetch_item(level, x, b as usize);
+                    prefetch_item(level, x, b as usize + 1);
                 }
             }
-            kept.iter().for_each(|&(a, b)| work(a as usize, b as usize));
+            work(kept);
         };
-        let mut kept = [(0u32, 0u32); 2 * ASKED];
+        let mut kept = [(0u32, 0u32); BATCH];
         let mut count = 0;
         for a in range {
             let lists = self.of(a).chunks(ASKED).zip(self.apart(a).chunks(ASKED));
@@ -214,6 +229,11 @@ impl Pairs {
                 before = after;
             }
         });
+    }
+
+    /// The kind of processor.
+    pub(super) fn level(&self) -> Level {
+        self.level
     }
 
     /// How many points the pairs are for.
@@ -281,7 +301,7 @@ impl Pairs {
         self.apart.clear();
         make_room(&mut self.apart, self.other.len());
         self.apart.resize(self.other.len(), 0.0);
-        fill_gaps(&self.start, &self.first, &self.other, 0, &mut self.apart);
+        fill_gaps(self.level, &self.start, &self.first, &self.other, 0, &mut self.apart);
     }
 
     fn search(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
@@ -377,17 +397,26 @@ impl Keyed for AllFound<'_> {
 
 /// Writes how far apart the segments of pairs are; `first` holds where the pairs of the segments from
 /// number `segment` on start, and where the last one's end.
-fn fill_gaps(x: &[Vec3], first: &[u32], other: &[u32], segment: usize, apart: &mut [f32]) {
+fn fill_gaps(
+    level: Level,
+    x: &[Vec3],
+    first: &[u32],
+    other: &[u32],
+    segment: usize,
+    apart: &mut [f32],
+) {
     let lists = first.len() - 1;
     if lists <= CHUNK {
-        let base = first[0];
-        for (i, w) in first.windows(2).enumerate() {
-            let (from, to) = ((w[0] - base) as usize, (w[1] - base) as usize);
-            let of = |s: usize| [x[s], x[s + 1]];
-            for (apart, &b) in apart[from..to].iter_mut().zip(&other[from..to]) {
-                let (a, b) = (of(segment + i), of(b as usize));
-                *apart = closest_points_segment_segment(a, b).distance();
+        let numbers = first.windows(2).zip(segment as u32..);
+        let mut owners = numbers.flat_map(|(w, own)| (w[0]..w[1]).map(move |_| own));
+        let mut pairs = [(0, 0); BATCH];
+        for (others, apart) in other.chunks(BATCH).zip(apart.chunks_mut(BATCH)) {
+            for ((pair, &b), a) in pairs.iter_mut().zip(others).zip(&mut owners) {
+                *pair = (a, b);
+                prefetch_item(level, x, b as usize);
             }
+            let pairs = &pairs[..others.len()];
+            dispatch!(level, simd => least_distances(simd, pairs, x, apart));
         }
         return;
     }
@@ -395,8 +424,8 @@ fn fill_gaps(x: &[Vec3], first: &[u32], other: &[u32], segment: usize, apart: &m
     let cut = (first[middle] - first[0]) as usize;
     let (low, high) = apart.split_at_mut(cut);
     rayon::join(
-        || fill_gaps(x, &first[..=middle], &other[..cut], segment, low),
-        || fill_gaps(x, &first[middle..], &other[cut..], segment + middle, high),
+        || fill_gaps(level, x, &first[..=middle], &other[..cut], segment, low),
+        || fill_gaps(level, x, &first[middle..], &other[cut..], segment + middle, high),
     );
 }
 
@@ -432,6 +461,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::contact::segments::closest_points_segment_segment;
     use crate::groom::{Fibre, Groom, Strands};
 
     /// Strands that wander, and where their points go.

@@ -30,6 +30,57 @@ use crate::groom::Groom;
 use crate::math::RigidTransform;
 use crate::{Error, Result};
 
+/// What a model has to say of its state, where all of it is in a field `chains`.
+macro_rules! keep_in_chains {
+    () => {
+        fn reset(&mut self, world_from_rest: &[$crate::math::RigidTransform]) {
+            self.chains.reset(world_from_rest);
+        }
+
+        fn teleport(
+            &mut self,
+            from: &[$crate::math::RigidTransform],
+            to: &[$crate::math::RigidTransform],
+        ) {
+            self.chains.teleport(from, to);
+        }
+
+        fn positions(&self, out: &mut [glam::Vec3]) {
+            out.copy_from_slice(&self.chains.position);
+        }
+
+        fn velocities(&self, out: &mut [glam::Vec3]) {
+            out.copy_from_slice(&self.chains.velocity);
+        }
+
+        fn samples(&mut self) -> Option<$crate::contact::Samples<'_>> {
+            Some(self.chains.samples())
+        }
+
+        fn take_samples(&mut self) {
+            self.chains.take_samples();
+        }
+
+        fn add_velocities(&mut self, change: &[glam::Vec3]) -> bool {
+            self.chains.add_velocities(change);
+            true
+        }
+
+        fn save(&self, out: &mut Vec<u8>) {
+            self.chains.save(out);
+        }
+
+        fn restore(
+            &mut self,
+            bytes: &[u8],
+            world_from_rest: &[$crate::math::RigidTransform],
+        ) -> $crate::Result<()> {
+            self.chains.restore(bytes, world_from_rest)
+        }
+    };
+}
+pub(super) use keep_in_chains;
+
 /// How far a particle may be from its root, in lengths of its strand, before the strand counts as
 /// broken: an unstable step gets there at once, a violent motion of the body does not.
 const FARTHEST: f32 = 10.0;

@@ -76,49 +76,31 @@ fn assemble<S: Simd>(
     let coefficient = splat(times.share * times.lag);
     let wind = Vec3x::of_row(simd, &block.wind);
 
-    // Begin with masses, loads and the air.
-    for j in 0..rows {
-        let mass = f32x16::from_slice(simd, &mass[j]);
-        let air = (wind - Vec3x::of_row(simd, &v[j])) * (mass * splat(times.drag));
-        let force = Vec3x::of_row(simd, &load[j]) + air;
-        (force * share).to_row(&mut right[j]);
-        let inertia = mass * splat(1.0 + times.share * times.drag);
-        band[j].fill(0.0);
-        for axis in 0..3 {
-            inertia.store_slice(number_mut(&mut band[j], DIAGONAL + lower(axis, axis)));
-        }
-    }
-    // Springs to the next three particles.
+    // What springs that begin at the last four rows pull: a row is written once, when all that reach
+    // it are known.
+    let mut edges = [[Pull::none(simd); BLOCKS]; REACH];
+    let mut tetrahedra = [Tetrahedron::none(simd); REACH];
     for j in 0..rows {
         let (from, speed) = (Vec3x::of_row(simd, &x[j]), Vec3x::of_row(simd, &v[j]));
         let numbers = &springs[j];
-        let mut own = Vec3x::of_row(simd, &right[j]);
-        let mut own_diagonal = [splat(0.0); 6];
-        for i in 0..6 {
-            own_diagonal[i] = load_number(simd, &band[j], DIAGONAL + i);
-        }
-        for s in 1..=BLOCKS.min(rows - 1 - j) {
+        // Springs to the next three particles.
+        for s in 1..=BLOCKS {
+            let edge = &mut edges[j % REACH][s - 1];
+            if j + s >= rows {
+                *edge = Pull::none(simd);
+                continue;
+            }
             let stiffness = spring_number(simd, numbers, 2 * s - 2);
             let rest = spring_number(simd, numbers, 2 * s - 1);
             let way = Vec3x::of_row(simd, &x[j + s]) - from;
             let length = way.length().max(splat(NO_LENGTH));
             let d = way * (splat(1.0) / length);
             let rate = d.dot(Vec3x::of_row(simd, &v[j + s]) - speed);
-            let pull = d * (stiffness * share * (length - rest + lag * rate));
-            own += pull;
-            let other = &mut right[j + s];
-            (Vec3x::of_row(simd, other) - pull).to_row(other);
-            let outer = outer_product(d, coefficient * stiffness);
-            for i in 0..6 {
-                own_diagonal[i] += outer[i];
-            }
-            add_diagonal(simd, &mut band[j + s], &outer);
-            subtract_block(simd, &mut band[j + s], s, &outer);
+            edge.force = d * (stiffness * share * (length - rest + lag * rate));
+            edge.outer = outer_product(d, coefficient * stiffness);
         }
-        own.to_row(&mut right[j]);
-        for i in 0..6 {
-            own_diagonal[i].store_slice(number_mut(&mut band[j], DIAGONAL + i));
-        }
+        // The altitude spring of the tetrahedron with them.
+        let tetrahedron = &mut tetrahedra[j % REACH];
         if j + 3 < rows {
             let mut four = [from; 4];
             for i in 1..4 {
@@ -134,20 +116,104 @@ fn assemble<S: Simd>(
             let stiffness = direction.dot(direction).simd_gt(0.5).select(stiffness, splat(0.0));
             let rate = direction.dot(rate_vector);
             let tension = stiffness * share * (length - rest + lag * rate);
-            let outer = outer_product(direction, coefficient * stiffness);
-            for a in 0..4 {
-                let to = &mut right[j + a];
-                let pull = direction * (tension * weights[a]);
-                (Vec3x::of_row(simd, to) - pull).to_row(to);
-                add_diagonal(simd, &mut band[j + a], &scaled(&outer, weights[a] * weights[a]));
+            tetrahedron.weights = weights;
+            tetrahedron.pull = Pull {
+                force: direction * tension,
+                outer: outer_product(direction, coefficient * stiffness),
+            };
+        } else {
+            *tetrahedron = Tetrahedron::none(simd);
+        }
+
+        // Begin the row with mass, load and the air.
+        let mass = f32x16::from_slice(simd, &mass[j]);
+        let air = (wind - speed) * (mass * splat(times.drag));
+        let mut force = (Vec3x::of_row(simd, &load[j]) + air) * share;
+        let inertia = mass * splat(1.0 + times.share * times.drag);
+        let mut diagonal = [splat(0.0); 6];
+        for axis in 0..3 {
+            diagonal[lower(axis, axis)] = inertia;
+        }
+        let mut before = [[splat(0.0); 6]; BLOCKS];
+        // Add the springs that begin here, and those that end here.
+        for s in 0..BLOCKS {
+            let own = &edges[j % REACH][s];
+            force += own.force;
+            let other = &edges[(j + REACH - 1 - s) % REACH][s];
+            force = force - other.force;
+            for i in 0..6 {
+                diagonal[i] += own.outer[i] + other.outer[i];
+                before[s][i] -= other.outer[i];
+            }
+        }
+        // Add the tetrahedra with this particle.
+        for a in 0..REACH {
+            let Tetrahedron { pull, weights } = &tetrahedra[(j + REACH - a) % REACH];
+            force = force - pull.force * weights[a];
+            for i in 0..6 {
+                let part = pull.outer[i] * weights[a];
+                diagonal[i] += part * weights[a];
                 for b in 0..a {
-                    let minus = scaled(&outer, splat(0.0) - weights[a] * weights[b]);
-                    subtract_block(simd, &mut band[j + a], a - b, &minus);
+                    before[a - b - 1][i] += part * weights[b];
                 }
             }
         }
+        force.to_row(&mut right[j]);
+        store_row(&diagonal, &before, &mut band[j]);
     }
     hold_particles(simd, &block.free, band, right);
+}
+
+/// Rows that one spring reaches.
+const REACH: usize = BLOCKS + 1;
+
+/// What a spring pulls with, and what it adds to the matrix.
+#[derive(Clone, Copy)]
+struct Pull<S: Simd> {
+    force: Vec3x<S>,
+    /// The lower triangle of a symmetric block.
+    outer: [f32x16<S>; 6],
+}
+
+impl<S: Simd> Pull<S> {
+    #[inline(always)]
+    fn none(simd: S) -> Self {
+        Self { force: Vec3x::splat(simd, Vec3::ZERO), outer: [f32x16::splat(simd, 0.0); 6] }
+    }
+}
+
+/// The same of an altitude spring, and how its particles share it.
+#[derive(Clone, Copy)]
+struct Tetrahedron<S: Simd> {
+    pull: Pull<S>,
+    weights: [f32x16<S>; 4],
+}
+
+impl<S: Simd> Tetrahedron<S> {
+    #[inline(always)]
+    fn none(simd: S) -> Self {
+        Self { pull: Pull::none(simd), weights: [f32x16::splat(simd, 0.0); 4] }
+    }
+}
+
+/// Writes a row of the matrix: its diagonal block, and those to the rows before it.
+#[inline(always)]
+fn store_row<S: Simd>(
+    diagonal: &[f32x16<S>; 6],
+    before: &[[f32x16<S>; 6]; BLOCKS],
+    row: &mut [f32; ROW],
+) {
+    for i in 0..6 {
+        diagonal[i].store_slice(number_mut(row, DIAGONAL + i));
+    }
+    for s in 0..BLOCKS {
+        for r in 0..3 {
+            for c in 0..3 {
+                let value = before[s][lower(r.max(c), r.min(c))];
+                value.store_slice(number_mut(row, 9 * s + 3 * r + c));
+            }
+        }
+    }
 }
 
 /// The altitude springs of sixteen tetrahedra.
@@ -231,18 +297,6 @@ fn outer_product<S: Simd>(d: Vec3x<S>, factor: f32x16<S>) -> [f32x16<S>; 6] {
     [d.x * e.x, d.y * e.x, d.y * e.y, d.z * e.x, d.z * e.y, d.z * e.z]
 }
 
-#[inline(always)]
-fn scaled<S: Simd>(values: &[f32x16<S>; 6], factor: f32x16<S>) -> [f32x16<S>; 6] {
-    [
-        values[0] * factor,
-        values[1] * factor,
-        values[2] * factor,
-        values[3] * factor,
-        values[4] * factor,
-        values[5] * factor,
-    ]
-}
-
 /// Number `at` of a row of springs.
 #[inline(always)]
 fn spring_number<S: Simd>(simd: S, row: &[f32; SPRINGS * LANES], at: usize) -> f32x16<S> {
@@ -257,26 +311,6 @@ fn load_number<S: Simd>(simd: S, row: &[f32; ROW], at: usize) -> f32x16<S> {
 #[inline(always)]
 fn number_mut(row: &mut [f32; ROW], at: usize) -> &mut [f32] {
     &mut row[at * LANES..(at + 1) * LANES]
-}
-
-#[inline(always)]
-fn add_diagonal<S: Simd>(simd: S, row: &mut [f32; ROW], values: &[f32x16<S>; 6]) {
-    for i in 0..6 {
-        let sum = load_number(simd, row, DIAGONAL + i) + values[i];
-        sum.store_slice(number_mut(row, DIAGONAL + i));
-    }
-}
-
-/// Subtracts a symmetric block that couples a row with the one `before` rows before it.
-#[inline(always)]
-fn subtract_block<S: Simd>(simd: S, row: &mut [f32; ROW], before: usize, values: &[f32x16<S>; 6]) {
-    for r in 0..3 {
-        for c in 0..3 {
-            let at = 9 * (before - 1) + 3 * r + c;
-            let value = values[lower(r.max(c), r.min(c))];
-            (load_number(simd, row, at) - value).store_slice(number_mut(row, at));
-        }
-    }
 }
 
 /// Takes particles that may not move out of the system.

@@ -1,15 +1,11 @@
 //! Velocity solves with springs between strands.
 //!
 //! The matrix is `A + C`: A has one banded matrix per strand, C one outer product per spring between
-//! hairs. Conjugate gradient with A, factored, as preconditioner: only what the springs change is left
-//! to iterate. All sums are taken in the order of blocks and springs, so that the bits do not depend on
-//! the number of threads.
+//! hairs. The strands are solved directly, and an iteration finds what the springs pull (`net.rs`): only
+//! what hair does to hair is left to iterate.
 //!
 //! Contact, and the springs, see the points of the hair in the order of the blocks, strand after strand:
-//! hairs that grow beside each other are beside each other in memory. Values are brought together from
-//! the blocks, multiplied with all springs (`net.rs`), and summed up per point.
-
-use std::ops::Range;
+//! hairs that grow beside each other are beside each other in memory.
 
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
@@ -17,11 +13,11 @@ use rayon::prelude::*;
 
 use super::assemble::Times;
 use super::block::Block;
-use super::net::{Freedom, Net, PointState};
+use super::net::{Net, PointState};
 use super::part::{Scratch, in_halves};
 use crate::contact::HairContact;
 use crate::math::banded::{self, ROW};
-use crate::math::lanes::{VECTOR, lane, set_lane};
+use crate::math::lanes::{lane, set_lane};
 use crate::math::{LANES, SolveReport};
 
 /// Where a point of the groom is among the blocks.
@@ -32,58 +28,8 @@ pub(super) struct Place {
     pub(super) lane: u8,
 }
 
-/// The vectors of the iteration for one block.
-#[derive(Default)]
-pub(super) struct Vectors {
-    /// What is left of the right-hand side.
-    residual: Vec<f32>,
-    /// The same, solved with A.
-    solved: Vec<f32>,
-    /// Direction of the search, and A times it.
-    direction: Vec<f32>,
-    image: Vec<f32>,
-    /// `(A + C)` times the direction.
-    full_image: Vec<f32>,
-    /// Solutions of the last step, of the first solve and of the second.
-    last: [Vec<f32>; 2],
-    /// Per particle and lane: one more than the index in the block's list of touches, or 0.
-    touch: Vec<u16>,
-    /// Parts of two sums that this block has.
-    sums: [f64; 2],
-    /// The points of this block.
-    points: Range<usize>,
-}
-
-impl Vectors {
-    pub(super) fn new(rows: usize) -> Self {
-        let vector = || vec![0.0; rows * VECTOR];
-        Self {
-            residual: vector(),
-            solved: vector(),
-            direction: vector(),
-            image: vector(),
-            full_image: vector(),
-            last: [vector(), vector()],
-            touch: vec![0; rows * LANES],
-            sums: [0.0; 2],
-            points: 0..0,
-        }
-    }
-
-    /// Forgets the solutions of the last step.
-    pub(super) fn reset(&mut self) {
-        self.last.iter_mut().for_each(|v| v.fill(0.0));
-    }
-
-    /// The solutions of the last step: where the next solve starts from.
-    pub(super) fn memory(&self) -> impl Iterator<Item = &f32> {
-        self.last.iter().flatten()
-    }
-
-    pub(super) fn memory_mut(&mut self) -> impl Iterator<Item = &mut f32> {
-        self.last.iter_mut().flatten()
-    }
-}
+/// Blocks that one task takes, with one vector to solve in.
+const RUN: usize = 8;
 
 /// The hairs that touch, and room to solve for them.
 pub(super) struct Coupling {
@@ -101,6 +47,11 @@ pub(super) struct Coupling {
     /// What was handed to contact, to see what it changed.
     handed: Vec<Vec3>,
     handed_end: Vec<Vec3>,
+    /// Solutions of the last step at the points, of the first solve and of the second: where the next
+    /// ones start from.
+    last: [Vec<Vec3>; 2],
+    /// A vector to solve in, per run of blocks.
+    rooms: Vec<Vec<f32>>,
 }
 
 impl Coupling {
@@ -122,12 +73,17 @@ impl Coupling {
         let place: Vec<Place> = order.iter().map(|&p| groom_place[p as usize]).collect();
         for (b, scratch) in scratch.iter_mut().enumerate() {
             let begin = |b: usize| place.partition_point(|p| (p.block as usize) < b);
-            scratch.coupled.points = begin(b)..begin(b + 1);
+            scratch.points = begin(b)..begin(b + 1);
         }
+        let rooms = scratch.chunks(RUN).map(|run| {
+            let most = run.iter().map(|scratch| scratch.right.len()).max();
+            vec![0.0; most.unwrap_or(0)]
+        });
+        let rooms = rooms.collect();
         let points = || vec![Vec3::ZERO; place.len()];
         let (position, velocity, end) = (points(), points(), points());
         let (handed, handed_end) = (points(), points());
-        let net = Net::new(place.len());
+        let (net, last) = (Net::new(place.len()), [points(), points()]);
         Self {
             contact,
             scale,
@@ -140,7 +96,24 @@ impl Coupling {
             end,
             handed,
             handed_end,
+            last,
+            rooms,
         }
+    }
+
+    /// The solutions of the last step.
+    pub(super) fn memory(&self) -> impl Iterator<Item = &Vec3> {
+        self.last.iter().flatten()
+    }
+
+    pub(super) fn memory_mut(&mut self) -> impl Iterator<Item = &mut Vec3> {
+        self.last.iter_mut().flatten()
+    }
+
+    /// Forgets all contact.
+    pub(super) fn reset(&mut self) {
+        self.contact.reset();
+        self.last.iter_mut().for_each(|v| v.fill(Vec3::ZERO));
     }
 
     /// Lets contact find the pairs that are near each other.
@@ -204,7 +177,7 @@ impl Coupling {
     ) {
         let place = &self.place;
         in_halves(blocks, scratch, 1, &|block, scratch| {
-            for i in scratch.coupled.points.clone() {
+            for i in scratch.points.clone() {
                 let p = &place[i];
                 if is_free(block, p) {
                     take(block, i, p.row.into(), p.lane.into());
@@ -217,8 +190,8 @@ impl Coupling {
     /// hairs added; right-hand sides become solutions. `which`: 0 for the first solve of a part, at the
     /// positions of its start, 1 for the second, in its middle.
     ///
-    /// Model: start from `A^-1 (b - C x_last)`; then `A p` follows the recurrence of p itself, because
-    /// the preconditioner is A, and A need not be kept.
+    /// Model: `x = A^-1 (b - G c^1/2 y)`. The springs start as the last solution stretched them, and the
+    /// iteration finds what is missing.
     pub(super) fn solve(
         &mut self,
         level: Level,
@@ -228,165 +201,185 @@ impl Coupling {
         look_ahead: f32,
         which: usize,
     ) -> SolveReport {
-        self.link(blocks, scratch, times, look_ahead, which);
-        if self.net.is_empty() {
-            in_halves(blocks, scratch, 1, &|block, scratch| {
-                solve_strands(level, block.rows, &scratch.band, &mut scratch.right);
-                scratch.coupled.last[which].copy_from_slice(&scratch.right);
+        let springs = self.contact.springs();
+        if springs.is_empty() {
+            self.net.clear();
+        } else {
+            // Freeze the springs, and let them pull with the right-hand sides.
+            let (read, place) = (&*blocks, &self.place);
+            self.net.see(|i| state_of(&read[place[i].block as usize], &place[i], which));
+            self.net.freeze(springs, times.share * self.scale, look_ahead);
+            self.each_run(blocks, scratch, |block, scratch, points, _| {
+                points.add_pulls(block, which, -1.0, &mut scratch.right);
+                scratch.size = dot(level, &scratch.right, &scratch.right);
             });
-            return SolveReport::default();
+            self.net.start(&self.last[which]);
         }
-        // Begin with the springs as the last solution stretched them.
-        self.multiply(scratch, |s| &s.coupled.last[which]);
-        let (net, place) = (&self.net, &self.place[..]);
-        in_halves(blocks, scratch, 1, &|block, scratch| {
-            let Scratch { band, right, coupled, .. } = scratch;
-            coupled.sums[0] = dot(level, right, right);
-            add_sums(net, place, &coupled.points, -1.0, right);
+        let tied = !self.net.is_empty();
+        self.each_run(blocks, scratch, |block, scratch, points, _| {
+            let Scratch { band, right, .. } = scratch;
+            if tied {
+                points.add_pulls(block, which, -1.0, right);
+            }
             solve_strands(level, block.rows, band, right);
-            add_scaled(level, &mut coupled.last[which], right, -1.0);
+            points.take_values(block, right);
         });
-        let size = add_up(scratch, 0).max(f64::MIN_POSITIVE);
-        self.multiply(scratch, |s| &s.coupled.last[which]);
-        let (net, place) = (&self.net, &self.place[..]);
-        in_halves(blocks, scratch, 1, &|block, scratch| {
-            let Scratch { band, coupled, .. } = scratch;
-            coupled.residual.fill(0.0);
-            add_sums(net, place, &coupled.points, 1.0, &mut coupled.residual);
-            coupled.solved.copy_from_slice(&coupled.residual);
-            solve_strands(level, block.rows, band, &mut coupled.solved);
-            coupled.direction.copy_from_slice(&coupled.solved);
-            coupled.image.copy_from_slice(&coupled.residual);
-            coupled.sums = coupled.products(level);
-        });
-        let mut energy = add_up(scratch, 0);
-        let residual = (add_up(scratch, 1) / size).sqrt();
+        let mut report = SolveReport::default();
+        if tied {
+            let size = scratch.iter().map(|s| s.size).sum::<f64>().max(f64::MIN_POSITIVE);
+            report = self.iterate(level, blocks, scratch, size, which);
+        }
+        self.last[which].copy_from_slice(self.net.values());
+        report
+    }
+
+    /// Finds what the springs pull besides, and adds what that does to the solutions; `size` is that of
+    /// the right-hand sides, squared.
+    fn iterate(
+        &mut self,
+        level: Level,
+        blocks: &[Block],
+        scratch: &mut [Scratch],
+        size: f64,
+        which: usize,
+    ) -> SolveReport {
+        let mut energy = self.net.begin();
+        let residual = (self.net.left(0.0) / size).sqrt();
         let mut report = SolveReport { iterations: 0, residual };
         while report.iterations < self.most_iterations && report.residual > self.tolerance.into() {
-            self.multiply(scratch, |s| &s.coupled.direction);
-            let (net, place) = (&self.net, &self.place[..]);
-            in_halves(blocks, scratch, 1, &|_, scratch| {
-                let Vectors { direction, image, full_image, points, sums, .. } =
-                    &mut scratch.coupled;
-                full_image.copy_from_slice(image);
-                add_sums(net, place, points, 1.0, full_image);
-                sums[0] = dot(level, direction, full_image);
+            self.each_run(blocks, scratch, |block, scratch, points, vector| {
+                points.solve_pulls(level, block, &scratch.band, which, vector);
+                points.take_values(block, vector);
             });
-            let curvature = add_up(scratch, 0);
-            if !(curvature > 0.0 && energy.is_finite()) {
-                break;
-            }
-            let step = (energy / curvature) as f32;
-            in_halves(blocks, scratch, 1, &|block, scratch| {
-                let Scratch { band, right, coupled, .. } = scratch;
-                add_scaled(level, right, &coupled.direction, step);
-                add_scaled(level, &mut coupled.residual, &coupled.full_image, -step);
-                coupled.solved.copy_from_slice(&coupled.residual);
-                solve_strands(level, block.rows, band, &mut coupled.solved);
-                coupled.sums = coupled.products(level);
-            });
-            let before = energy;
-            energy = add_up(scratch, 0);
+            let Some((now, turn)) = self.net.advance(energy) else { break };
+            energy = now;
             report.iterations += 1;
-            report.residual = (add_up(scratch, 1) / size).sqrt();
-            let turn = (energy / before) as f32;
-            in_halves(blocks, scratch, 1, &|_, scratch| {
-                let Vectors { residual, solved, direction, image, .. } = &mut scratch.coupled;
-                scale_and_add(level, direction, turn, solved);
-                scale_and_add(level, image, turn, residual);
-            });
+            report.residual = (self.net.left(turn) / size).sqrt();
         }
-        in_halves(blocks, scratch, 1, &|_, scratch| {
-            scratch.coupled.last[which].copy_from_slice(&scratch.right);
+        self.net.finish();
+        self.each_run(blocks, scratch, |block, scratch, points, vector| {
+            let Scratch { band, right, .. } = scratch;
+            points.solve_pulls(level, block, band, which, vector);
+            subtract(level, right, vector);
+            points.take_values(block, right);
         });
         report
     }
 
-    /// Freezes the directions of the springs and adds their forces to the right-hand sides.
-    fn link(
+    /// Calls `work` for every block, with what belongs to its points.
+    fn each_run(
         &mut self,
-        blocks: &mut [Block],
+        blocks: &[Block],
         scratch: &mut [Scratch],
-        times: &Times,
-        look_ahead: f32,
-        which: usize,
+        work: impl Fn(&Block, &mut Scratch, &mut Points<'_>, &mut [f32]) + Sync,
     ) {
-        let springs = self.contact.springs();
-        if springs.is_empty() {
-            self.net.clear();
-            return;
+        let (sum, value) = self.net.sums_and_values();
+        let points = Points { place: &self.place, sum, value };
+        in_runs(blocks, scratch, &mut self.rooms, points, &work);
+    }
+}
+
+/// Points of blocks that follow each other: where they are, what springs pull there, and what they do.
+struct Points<'a> {
+    place: &'a [Place],
+    sum: &'a [Vec3],
+    value: &'a mut [Vec3],
+}
+
+impl Points<'_> {
+    fn split_at(self, at: usize) -> (Self, Self) {
+        let (place, other_place) = self.place.split_at(at);
+        let (sum, other_sum) = self.sum.split_at(at);
+        let (value, other_value) = self.value.split_at_mut(at);
+        let rest = Points { place: other_place, sum: other_sum, value: other_value };
+        (Points { place, sum, value }, rest)
+    }
+
+    /// Adds what the springs pull, times a factor, to a vector of the block: without what points on the
+    /// body cannot do, in the second solve.
+    fn add_pulls(&self, block: &Block, which: usize, factor: f32, to: &mut [f32]) {
+        for (p, sum) in self.place.iter().zip(self.sum) {
+            if is_free(block, p) {
+                let (row, l) = (p.row.into(), p.lane.into());
+                set_lane(to, row, l, lane(to, row, l) + *sum * factor);
+            }
         }
-        in_halves(blocks, scratch, 1, &|block, scratch| {
-            mark_touches(block, scratch, which == 1);
-        });
-        let (read, touches) = (&*blocks, &*scratch);
-        self.net.see(|i| {
-            let p = &self.place[i];
-            let touch = &touches[p.block as usize].coupled.touch;
-            state_of(&read[p.block as usize], p, touch, which)
-        });
-        self.net.freeze(springs, times.share * self.scale, look_ahead);
-        self.net.pull();
-        let (net, place) = (&self.net, &self.place[..]);
-        in_halves(blocks, scratch, 1, &|block, scratch| {
-            add_sums(net, place, &scratch.coupled.points, -1.0, &mut scratch.right);
-            mark_touches(block, scratch, false);
-        });
+        if which == 1 {
+            for touch in &block.touched {
+                let (row, l) = (touch.row.into(), touch.lane.into());
+                let all = lane(to, row, l);
+                let across = all - touch.normal * all.dot(touch.normal);
+                set_lane(to, row, l, if touch.sticks { Vec3::ZERO } else { across });
+            }
+        }
     }
 
-    /// Multiplies the vectors that `of` picks with all springs.
-    fn multiply(&mut self, scratch: &[Scratch], of: impl Fn(&Scratch) -> &Vec<f32> + Sync) {
-        let place = &self.place;
-        self.net.multiply(|i| {
-            let p = &place[i];
-            lane(of(&scratch[p.block as usize]), p.row.into(), p.lane.into())
-        });
+    /// What the strands do where the springs pull, in `vector`.
+    fn solve_pulls(
+        &self,
+        level: Level,
+        block: &Block,
+        band: &[f32],
+        which: usize,
+        vector: &mut [f32],
+    ) {
+        vector.fill(0.0);
+        self.add_pulls(block, which, 1.0, vector);
+        solve_strands(level, block.rows, band, vector);
     }
-}
 
-impl Vectors {
-    /// What is left times the same solved, and what is left squared.
-    fn products(&self, level: Level) -> [f64; 2] {
-        let residual = &self.residual;
-        [dot(level, residual, &self.solved), dot(level, residual, residual)]
+    /// Takes the values of the points from a vector of the block.
+    fn take_values(&mut self, block: &Block, from: &[f32]) {
+        for (p, value) in self.place.iter().zip(&mut *self.value) {
+            let free = is_free(block, p);
+            *value = if free { lane(from, p.row.into(), p.lane.into()) } else { Vec3::ZERO };
+        }
     }
 }
 
-/// Where a point is and what it may do, at the start of a part of a step (`which` 0) or in its middle.
+/// Hands out blocks in runs, each with its room.
+fn in_runs(
+    blocks: &[Block],
+    scratch: &mut [Scratch],
+    rooms: &mut [Vec<f32>],
+    points: Points<'_>,
+    work: &(impl Fn(&Block, &mut Scratch, &mut Points<'_>, &mut [f32]) + Sync),
+) {
+    if let [room] = rooms {
+        let mut rest = points;
+        for (block, scratch) in blocks.iter().zip(scratch) {
+            let (mut points, later) = rest.split_at(scratch.points.len());
+            let floats = scratch.right.len();
+            work(block, scratch, &mut points, &mut room[..floats]);
+            rest = later;
+        }
+        return;
+    }
+    if rooms.is_empty() {
+        return;
+    }
+    let half = rooms.len() / 2;
+    let (rooms_a, rooms_b) = rooms.split_at_mut(half);
+    let (scratch_a, scratch_b) = scratch.split_at_mut(half * RUN);
+    let (blocks_a, blocks_b) = blocks.split_at(half * RUN);
+    let count = scratch_a.iter().map(|scratch| scratch.points.len()).sum();
+    let (points_a, points_b) = points.split_at(count);
+    rayon::join(
+        || in_runs(blocks_a, scratch_a, rooms_a, points_a, work),
+        || in_runs(blocks_b, scratch_b, rooms_b, points_b, work),
+    );
+}
+
+/// Where a point is, at the start of a part of a step (`which` 0) or in its middle.
 #[inline]
-fn state_of(block: &Block, p: &Place, touch: &[u16], which: usize) -> PointState {
+fn state_of(block: &Block, p: &Place, which: usize) -> PointState {
     let (row, l) = (usize::from(p.row), usize::from(p.lane));
     let start = block.world_position(row, l);
-    let (position, velocity) = if which == 0 {
-        (start, lane(&block.half, row, l))
+    if which == 0 {
+        PointState { position: start, velocity: lane(&block.half, row, l) }
     } else {
         let end = lane(&block.next, row, l) + block.origin_next[l];
-        (start.midpoint(end), lane(&block.v, row, l))
-    };
-    let freedom = match touch[row * LANES + l] {
-        _ if !is_free(block, p) => Freedom::Held,
-        0 => Freedom::Free,
-        touch => {
-            let touched = &block.touched[usize::from(touch) - 1];
-            if touched.sticks { Freedom::Held } else { Freedom::Across(touched.normal) }
-        }
-    };
-    PointState { position, velocity, freedom }
-}
-
-/// Writes down which particles touch the body, or wipes it out again.
-fn mark_touches(block: &Block, scratch: &mut Scratch, on: bool) {
-    for (i, touch) in block.touched.iter().enumerate() {
-        let at = usize::from(touch.row) * LANES + usize::from(touch.lane);
-        scratch.coupled.touch[at] = if on { i as u16 + 1 } else { 0 };
-    }
-}
-
-/// Adds the springs' sums of some points, times a factor, to their block's vector.
-fn add_sums(net: &Net, place: &[Place], points: &Range<usize>, factor: f32, to: &mut [f32]) {
-    for (p, sum) in place[points.clone()].iter().zip(&net.sums()[points.clone()]) {
-        let (row, l) = (p.row.into(), p.lane.into());
-        set_lane(to, row, l, lane(to, row, l) + *sum * factor);
+        PointState { position: start.midpoint(end), velocity: lane(&block.v, row, l) }
     }
 }
 
@@ -413,11 +406,6 @@ fn solve_strands(level: Level, rows: usize, band: &[f32], vector: &mut [f32]) {
     banded::solve_lanes(level, &band[..rows * ROW], vector);
 }
 
-/// Adds up one of the sums of all blocks, in their order.
-fn add_up(scratch: &[Scratch], which: usize) -> f64 {
-    scratch.iter().map(|s| s.coupled.sums[which]).sum()
-}
-
 /// The product of two vectors of a block, in sixteen sums that are added up last.
 fn dot(level: Level, a: &[f32], b: &[f32]) -> f64 {
     #[inline(always)]
@@ -434,23 +422,14 @@ fn dot(level: Level, a: &[f32], b: &[f32]) -> f64 {
     sums.into_iter().map(f64::from).sum()
 }
 
-/// `to += factor * from`
-fn add_scaled(level: Level, to: &mut [f32], from: &[f32], factor: f32) {
-    dispatch!(level, simd => combine(simd, to, 1.0, from, factor));
-}
-
-/// `to = factor * to + from`
-fn scale_and_add(level: Level, to: &mut [f32], factor: f32, from: &[f32]) {
-    dispatch!(level, simd => combine(simd, to, factor, from, 1.0));
-}
-
-/// `to = own * to + factor * from`
-#[inline(always)]
-fn combine<S: Simd>(simd: S, to: &mut [f32], own: f32, from: &[f32], factor: f32) {
-    let (own, factor) = (f32x16::splat(simd, own), f32x16::splat(simd, factor));
-    let (to, from) = (to.as_chunks_mut::<LANES>().0, from.as_chunks::<LANES>().0);
-    for (to, from) in to.iter_mut().zip(from) {
-        let sum = own * f32x16::from_slice(simd, to) + factor * f32x16::from_slice(simd, from);
-        sum.store_slice(to);
+/// `to -= from`
+fn subtract(level: Level, to: &mut [f32], from: &[f32]) {
+    #[inline(always)]
+    fn lanes<S: Simd>(simd: S, to: &mut [f32], from: &[f32]) {
+        for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks::<LANES>().0)
+        {
+            (f32x16::from_slice(simd, to) - f32x16::from_slice(simd, from)).store_slice(to);
+        }
     }
+    dispatch!(level, simd => lanes(simd, to, from));
 }

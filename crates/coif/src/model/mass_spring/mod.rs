@@ -40,7 +40,7 @@ pub use self::ends::{Ends, FarEnd};
 pub use self::homogenise::UnitStiffness;
 
 use self::block::{Block, FarEndPose};
-use self::couple::{Coupling, Place, Vectors};
+use self::couple::{Coupling, Place};
 use self::part::{Part, Scratch, Work, in_halves};
 use self::samples::SampleRows;
 use self::strand::{Material, Strand};
@@ -280,18 +280,9 @@ impl MassSpring {
     /// Lets hair touch hair, or not any more.
     pub fn set_contact(&mut self, contact: Option<Box<dyn HairContact>>) {
         let Settings { tolerance, most_iterations, .. } = self.settings;
-        let (per, coupled) = match contact {
-            Some(_) => (1, true),
-            None => (BLOCKS_PER_TASK, false),
-        };
+        let per = if contact.is_some() { 1 } else { BLOCKS_PER_TASK };
         let most = |blocks: &[Block]| blocks.iter().map(|b| b.rows).max().unwrap_or(0);
         self.scratch = self.blocks.chunks(per).map(|blocks| Scratch::new(most(blocks))).collect();
-        if coupled {
-            for scratch in &mut self.scratch {
-                let rows = scratch.right.len() / crate::math::lanes::VECTOR;
-                scratch.coupled = Vectors::new(rows);
-            }
-        }
         let Self { place, scratch, scale, .. } = self;
         self.coupling = contact.map(|contact| {
             Coupling::new(contact, place, scratch, *scale, tolerance, most_iterations)
@@ -472,7 +463,7 @@ impl Model for MassSpring {
             }
         }
         if let Some(coupling) = &self.coupling {
-            for value in self.scratch.iter().flat_map(|s| s.coupled.memory()) {
+            for value in coupling.memory().flat_map(|v| v.to_array()) {
                 out.extend_from_slice(&value.to_le_bytes());
             }
             coupling.contact.save(out);
@@ -482,10 +473,7 @@ impl Model for MassSpring {
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
         let floats = |b: &Block| 2 * b.x.len() + 3 * LANES;
         let particles = self.blocks.iter().map(floats).sum::<usize>();
-        let memory = match &self.coupling {
-            Some(_) => self.scratch.iter().map(|s| s.coupled.memory().count()).sum::<usize>(),
-            None => 0,
-        };
+        let memory = self.coupling.as_ref().map_or(0, |coupling| 3 * coupling.memory().count());
         let expected = 8 + 4 * (particles + memory);
         let wrong = || {
             let found = bytes.len();
@@ -516,8 +504,8 @@ impl Model for MassSpring {
                 block.root[1][l] = world_from_rest[block.strands[l] as usize];
             }
         }
-        for scratch in &mut self.scratch {
-            scratch.coupled.memory_mut().for_each(|x| *x = next());
+        if let Some(coupling) = &mut self.coupling {
+            coupling.memory_mut().for_each(|v| *v = Vec3::new(next(), next(), next()));
         }
         Ok(())
     }
@@ -583,8 +571,7 @@ impl MassSpring {
 
     fn forget_contact(&mut self) {
         if let Some(coupling) = &mut self.coupling {
-            coupling.contact.reset();
-            self.scratch.iter_mut().for_each(|s| s.coupled.reset());
+            coupling.reset();
         }
     }
 }

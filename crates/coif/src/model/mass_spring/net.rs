@@ -1,72 +1,98 @@
-//! The springs between hairs as a matrix: `C = sum c g g^T`, one row of g per spring.
+//! The springs between hairs as a matrix: `C = G c G^T`, one column of G per spring, and the iteration
+//! for what they pull.
 //!
-//! Threads share springs, then points, and never a result.
+//! Unknown is one number per spring, `y = c^1/2 G^T x`: with the strands solved directly, that is all
+//! that hair does to hair. It is found by conjugate gradient from
+//! `(1 + c^1/2 G^T A^-1 G c^1/2) y = c^1/2 G^T A^-1 b`, which takes as many iterations as one for x with
+//! A as preconditioner, and a fifth of its memory.
+//!
+//! Threads share springs, then points, and never a result; sums are taken in the order of the springs.
 
+use fearless_simd::Level;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::contact::ContactSpring;
+use crate::contact::{ContactSpring, difference};
+use crate::math::cache::prefetch_item;
 use crate::math::group::{Keyed, group};
 
-/// Points or springs that one task takes at least.
-const LEAST: usize = 1024;
+/// Points or springs that one task takes: fixed, for the order of sums.
+const CHUNK: usize = 2048;
 
-/// What a point may do.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) enum Freedom {
-    /// Nothing: its velocity is given.
-    #[default]
-    Held,
-    /// It moves across this direction only: it lies on the body.
-    Across(Vec3),
-    /// It moves.
-    Free,
-}
+/// Springs by which memory is asked for ahead.
+const AHEAD: usize = 24;
 
 /// A point as the springs see it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PointState {
     pub(super) position: Vec3,
     pub(super) velocity: Vec3,
-    pub(super) freedom: Freedom,
 }
 
-/// A spring with its direction frozen: its rate is `sum g_i . v_i`.
+/// A spring with its direction frozen.
 #[derive(Debug, Clone, Copy, Default)]
 struct Link {
-    points: [u32; 4],
-    /// Weight times direction, without what a point may not do; nothing if it has no direction.
-    g: [Vec3; 4],
-    /// What it adds to the matrix per `g g^T`.
-    coefficient: f32,
-    /// Impulse (N s) with which it pulls.
-    pull: f32,
+    segments: [u32; 2],
+    at: [f32; 2],
+    /// From the second place to the first; nothing if the spring has no direction.
+    direction: Vec3,
+    /// The root of what it adds to the matrix per `g g^T`: `c^1/2`.
+    root: f32,
+}
+
+/// An end of a spring, at the segment that it pulls.
+#[derive(Debug, Clone, Copy, Default)]
+struct End {
+    direction: Vec3,
+    /// Where on the segment.
+    at: f32,
 }
 
 /// The springs, and the points that they tie.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Net {
+    level: Level,
     links: Vec<Link>,
-    /// Per point: where its ends of springs begin; then the ends, each four times the spring's number
-    /// plus which of its points it is.
+    /// Per segment: where its ends of springs begin; then twice the spring's number, plus one at the
+    /// second segment.
     first: Vec<u32>,
-    ends: Vec<u32>,
-    /// Per end: the spring's g there.
-    end_g: Vec<Vec3>,
-    states: Vec<PointState>,
+    numbers: Vec<u32>,
+    ends: Vec<End>,
+    state: Vec<PointState>,
+    /// What the springs are asked about, per point.
     value: Vec<Vec3>,
+    /// What the springs pull with, per spring, and its sum per point; and that sum of before.
     rate: Vec<f32>,
     sum: Vec<Vec3>,
+    last_sum: Vec<Vec3>,
+    /// The vectors of the iteration, per spring: solution, residual, direction of the search, its image.
+    solution: Vec<f32>,
+    residual: Vec<f32>,
+    search: Vec<f32>,
+    image: Vec<f32>,
+    /// One sum per chunk.
+    sums: Vec<f64>,
 }
 
 impl Net {
     pub(super) fn new(points: usize) -> Self {
+        let zeros = || vec![Vec3::ZERO; points];
         Self {
+            level: Level::new(),
+            links: Vec::new(),
             first: vec![0; points + 1],
-            states: vec![PointState::default(); points],
-            value: vec![Vec3::ZERO; points],
-            sum: vec![Vec3::ZERO; points],
-            ..Self::default()
+            numbers: Vec::new(),
+            ends: Vec::new(),
+            state: vec![PointState::default(); points],
+            value: zeros(),
+            rate: Vec::new(),
+            sum: zeros(),
+            last_sum: zeros(),
+            solution: Vec::new(),
+            residual: Vec::new(),
+            search: Vec::new(),
+            image: Vec::new(),
+            sums: Vec::new(),
         }
     }
 
@@ -79,83 +105,235 @@ impl Net {
         self.links.clear();
     }
 
-    /// What the last product is at each point.
-    pub(super) fn sums(&self) -> &[Vec3] {
-        &self.sum
+    /// What the springs pull at each point, and where to put what the points do then.
+    pub(super) fn sums_and_values(&mut self) -> (&[Vec3], &mut [Vec3]) {
+        (&self.sum, &mut self.value)
     }
 
-    /// Takes over which points the springs tie: lists the ends of springs at every point, in the order
-    /// of the springs. A spring between points that are not there is tied to nothing.
+    /// What the points do, as they were last told.
+    pub(super) fn values(&self) -> &[Vec3] {
+        &self.value
+    }
+
+    /// Takes over which segments the springs tie: lists the ends of springs at every segment, in the
+    /// order of the springs. A spring between segments that are not there is tied to nothing.
     pub(super) fn tie(&mut self, springs: &[ContactSpring]) {
-        let ends = Tied { springs, points: self.sum.len() as u32 };
-        let count = ends.count();
-        group(&ends, self.sum.len(), count, &mut self.first, &mut self.ends);
-        self.end_g.resize(self.ends.len(), Vec3::ZERO);
-        self.rate.resize(springs.len(), 0.0);
+        let points = self.sum.len();
+        let tied = Tied { springs, segments: points.saturating_sub(1) as u32 };
+        let count = tied.count();
+        group(&tied, points, count, &mut self.first, &mut self.numbers);
+        self.ends.resize(count, End::default());
+        for list in [
+            &mut self.rate,
+            &mut self.solution,
+            &mut self.residual,
+            &mut self.search,
+            &mut self.image,
+        ] {
+            list.resize(springs.len(), 0.0);
+        }
     }
 
     /// Takes over where the points are.
     pub(super) fn see(&mut self, state: impl Fn(usize) -> PointState + Sync) {
-        let states = self.states.par_iter_mut().enumerate().with_min_len(LEAST);
+        let states = self.state.par_iter_mut().enumerate().with_min_len(CHUNK);
         states.for_each(|(i, to)| *to = state(i));
     }
 
-    /// Freezes the directions of the springs that have been tied; `share` is the time over which they
-    /// pull (s, scaled), `look_ahead` that by which they look ahead (s).
+    /// Freezes the directions of the springs that have been tied, and lets them pull; `share` is the
+    /// time over which they do (s, scaled), `look_ahead` that by which they look ahead (s).
     ///
     /// Source: `selle2008` 4.1.
     pub(super) fn freeze(&mut self, springs: &[ContactSpring], share: f32, look_ahead: f32) {
         self.links.resize(springs.len(), Link::default());
-        let states = &self.states;
-        let links = self.links.par_iter_mut().zip(springs).with_min_len(LEAST);
-        links.for_each(|(link, spring)| {
-            *link = frozen(spring, states, share, look_ahead).unwrap_or_default();
-        });
-        let (links, ends) = (&self.links, &self.ends);
-        self.end_g.par_iter_mut().zip(ends).with_min_len(LEAST).for_each(|(g, &end)| {
-            *g = links[end as usize / 4].g[end as usize % 4];
-        });
-    }
-
-    /// Multiplies with all springs what `value` gives for each point; the sums are the product.
-    pub(super) fn multiply(&mut self, value: impl Fn(usize) -> Vec3 + Sync) {
-        let values = self.value.par_iter_mut().enumerate().with_min_len(LEAST);
-        values.for_each(|(i, to)| *to = value(i));
-        let value = &self.value;
-        self.rate.par_iter_mut().zip(&self.links).with_min_len(LEAST).for_each(|(rate, link)| {
-            *rate = 0.0;
-            if link.coefficient != 0.0 {
-                let part = |i: usize| link.g[i].dot(value[link.points[i] as usize]);
-                *rate = link.coefficient * (part(0) + part(1) + part(2) + part(3));
-            }
+        let state = &self.state;
+        self.links.par_iter_mut().zip(&mut self.rate).zip(springs).with_min_len(CHUNK).for_each(
+            |((link, pull), spring)| {
+                (*link, *pull) = frozen(spring, state, share, look_ahead).unwrap_or_default();
+            },
+        );
+        let (links, numbers) = (&self.links, &self.numbers);
+        self.ends.par_iter_mut().zip(numbers).with_min_len(CHUNK).for_each(|(end, &number)| {
+            let (link, side) = (&links[number as usize / 2], number as usize % 2);
+            let direction = if side == 0 { link.direction } else { -link.direction };
+            *end = End { direction, at: link.at[side] };
         });
         self.sum_up();
     }
 
-    /// The sums are what the springs pull.
-    pub(super) fn pull(&mut self) {
-        let links = self.rate.par_iter_mut().zip(&self.links).with_min_len(LEAST);
-        links.for_each(|(rate, link)| *rate = link.pull);
+    /// Starts from values of all points: the springs pull as these stretch them.
+    pub(super) fn start(&mut self, values: &[Vec3]) {
+        self.value.copy_from_slice(values);
+        let (level, value) = (self.level, &self.value);
+        self.links
+            .par_chunks(CHUNK)
+            .zip(self.residual.par_chunks_mut(CHUNK))
+            .zip(self.rate.par_chunks_mut(CHUNK))
+            .for_each(|((links, residual), rate)| {
+                each_stretch(level, links, value, |i, stretch| {
+                    residual[i] = -stretch;
+                    rate[i] = links[i].root * stretch;
+                });
+            });
         self.sum_up();
     }
 
-    /// Adds up what the springs at every point give.
+    /// Begins the iteration with what the points did then; says how large the residual is, squared.
+    pub(super) fn begin(&mut self) -> f64 {
+        let (level, value) = (self.level, &self.value);
+        self.solution.fill(0.0);
+        self.links
+            .par_chunks(CHUNK)
+            .zip(self.residual.par_chunks_mut(CHUNK))
+            .zip(self.search.par_chunks_mut(CHUNK))
+            .zip(self.rate.par_chunks_mut(CHUNK))
+            .map(|(((links, residual), search), rate)| {
+                let mut sum = 0.0;
+                each_stretch(level, links, value, |i, stretch| {
+                    residual[i] += stretch;
+                    search[i] = residual[i];
+                    rate[i] = links[i].root * search[i];
+                    sum += f64::from(residual[i]) * f64::from(residual[i]);
+                });
+                sum
+            })
+            .collect_into_vec(&mut self.sums);
+        let energy = self.sums.iter().sum();
+        self.last_sum.fill(Vec3::ZERO);
+        self.sum_up();
+        energy
+    }
+
+    /// Size of what is left of the right-hand side for x, squared, with the `turn` that [`Net::advance`]
+    /// gave last; or more, where a point is not free to move.
+    ///
+    /// Model: `b - (A + C) x = -G c^1/2 r` with the residual r of y, and the search is that residual plus
+    /// `turn` times the search before: so both are known from what the springs pull.
+    pub(super) fn left(&mut self, turn: f32) -> f64 {
+        self.sum
+            .par_chunks(CHUNK)
+            .zip(self.last_sum.par_chunks_mut(CHUNK))
+            .map(|(sum, last)| {
+                let mut all = 0.0;
+                for (sum, last) in sum.iter().zip(last) {
+                    all += f64::from((*sum - turn * *last).length_squared());
+                    *last = *sum;
+                }
+                all
+            })
+            .collect_into_vec(&mut self.sums);
+        self.sums.iter().sum()
+    }
+
+    /// One iteration, with what the points did when the springs pulled along the search, and the
+    /// residual's size before, squared. Says how large it is now, and by how much the search turned;
+    /// nothing if there is no way on.
+    pub(super) fn advance(&mut self, energy: f64) -> Option<(f64, f32)> {
+        let (level, value) = (self.level, &self.value);
+        self.links
+            .par_chunks(CHUNK)
+            .zip(self.search.par_chunks(CHUNK))
+            .zip(self.image.par_chunks_mut(CHUNK))
+            .map(|((links, search), image)| {
+                let mut sum = 0.0;
+                each_stretch(level, links, value, |i, stretch| {
+                    image[i] = search[i] + stretch;
+                    sum += f64::from(search[i]) * f64::from(image[i]);
+                });
+                sum
+            })
+            .collect_into_vec(&mut self.sums);
+        let curvature: f64 = self.sums.iter().sum();
+        if !(curvature > 0.0 && energy.is_finite()) {
+            return None;
+        }
+        let step = (energy / curvature) as f32;
+        self.residual
+            .par_chunks_mut(CHUNK)
+            .zip(self.solution.par_chunks_mut(CHUNK))
+            .zip(self.search.par_chunks(CHUNK).zip(self.image.par_chunks(CHUNK)))
+            .map(|((residual, solution), (search, image))| {
+                let mut sum = 0.0;
+                for i in 0..residual.len() {
+                    solution[i] += step * search[i];
+                    residual[i] -= step * image[i];
+                    sum += f64::from(residual[i]) * f64::from(residual[i]);
+                }
+                sum
+            })
+            .collect_into_vec(&mut self.sums);
+        let now: f64 = self.sums.iter().sum();
+        let turn = (now / energy) as f32;
+        self.search
+            .par_chunks_mut(CHUNK)
+            .zip(self.rate.par_chunks_mut(CHUNK))
+            .zip(self.residual.par_chunks(CHUNK).zip(self.links.par_chunks(CHUNK)))
+            .for_each(|((search, rate), (residual, links))| {
+                for i in 0..search.len() {
+                    search[i] = residual[i] + turn * search[i];
+                    rate[i] = links[i].root * search[i];
+                }
+            });
+        self.sum_up();
+        Some((now, turn))
+    }
+
+    /// Lets the springs pull as the iteration found that they do.
+    pub(super) fn finish(&mut self) {
+        let found = self.rate.par_iter_mut().zip(&self.links).zip(&self.solution);
+        found.with_min_len(CHUNK).for_each(|((rate, link), solution)| {
+            *rate = link.root * solution;
+        });
+        self.sum_up();
+    }
+
+    /// Adds up what the springs at every point pull with.
     fn sum_up(&mut self) {
-        let (ends, end_g, rate) = (&self.ends, &self.end_g, &self.rate);
-        let points = self.sum.par_iter_mut().zip(self.first.par_windows(2)).with_min_len(LEAST);
-        points.for_each(|(sum, range)| {
-            *sum = Vec3::ZERO;
-            for end in range[0] as usize..range[1] as usize {
-                *sum += end_g[end] * rate[ends[end] as usize / 4];
+        let Self { first, numbers, ends, rate, sum, .. } = self;
+        // What a segment gives to its two points.
+        let of_segment = |segment: usize| {
+            let (mut all, mut to_next) = (Vec3::ZERO, Vec3::ZERO);
+            let range = first[segment] as usize..first[segment + 1] as usize;
+            for (end, &number) in ends[range.clone()].iter().zip(&numbers[range]) {
+                let pull = end.direction * rate[number as usize / 2];
+                all += pull;
+                to_next += pull * end.at;
+            }
+            [all - to_next, to_next]
+        };
+        sum.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, sums)| {
+            let from = chunk * CHUNK;
+            let mut before = if from > 0 { of_segment(from - 1)[1] } else { Vec3::ZERO };
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let [own, next] = of_segment(from + i);
+                *sum = before + own;
+                before = next;
             }
         });
     }
 }
 
-/// The ends of springs by the points that they tie.
+/// Calls `take` with the number of every spring and by how much the values of its points stretch it:
+/// `c^1/2 g^T x`.
+#[inline]
+fn each_stretch(level: Level, links: &[Link], value: &[Vec3], mut take: impl FnMut(usize, f32)) {
+    for (i, link) in links.iter().enumerate() {
+        if let Some(later) = links.get(i + AHEAD) {
+            let other = later.segments[1] as usize;
+            prefetch_item(level, value, other);
+            prefetch_item(level, value, other + 1);
+        }
+        let way = difference(link.segments, link.at, value);
+        let stretch = link.root * link.direction.dot(way);
+        // Hair that broke pulls nobody along.
+        take(i, if stretch.is_finite() { stretch } else { 0.0 });
+    }
+}
+
+/// The ends of springs by the segments that they tie.
 struct Tied<'a> {
     springs: &'a [ContactSpring],
-    points: u32,
+    segments: u32,
 }
 
 impl Tied<'_> {
@@ -168,40 +346,34 @@ impl Tied<'_> {
 
 impl Keyed for Tied<'_> {
     fn each(&self, mut take: impl FnMut(u32, u32)) {
-        let ends = self.springs.iter().flat_map(|s| s.points).enumerate();
-        for (end, point) in ends.filter(|&(_, point)| point < self.points) {
-            take(point, end as u32);
+        for (number, spring) in self.springs.iter().enumerate() {
+            if spring.segments.iter().all(|&s| s < self.segments) {
+                take(spring.segments[0], 2 * number as u32);
+                take(spring.segments[1], 2 * number as u32 + 1);
+            }
         }
     }
 }
 
-/// A spring with its direction frozen; `None` if it has none.
+/// A spring with its direction frozen, and with what it pulls (N s, scaled); `None` if it has no
+/// direction.
 fn frozen(
     spring: &ContactSpring,
-    states: &[PointState],
+    state: &[PointState],
     share: f32,
     look_ahead: f32,
-) -> Option<Link> {
-    let [a, b, c, d] = spring.points.map(|p| states.get(p as usize));
-    let states = [a?, b?, c?, d?];
+) -> Option<(Link, f32)> {
     let (mut way, mut velocity) = (Vec3::ZERO, Vec3::ZERO);
-    for i in 0..4 {
-        way += states[i].position * spring.weights[i];
-        velocity += states[i].velocity * spring.weights[i];
+    for ((segment, at), sign) in spring.segments.into_iter().zip(spring.at).zip([1.0, -1.0]) {
+        let (a, b) = (state.get(segment as usize)?, state.get(segment as usize + 1)?);
+        way += sign * a.position.lerp(b.position, at);
+        velocity += sign * a.velocity.lerp(b.velocity, at);
     }
-    let length = way.length();
     let direction = way.try_normalize()?;
-    let rate = velocity.dot(direction);
     let lag = look_ahead * spring.stiffness + spring.damping;
-    let pull = share * (spring.stiffness * (length - spring.rest) + lag * rate);
-    let g = std::array::from_fn(|i| {
-        let g = direction * spring.weights[i];
-        match states[i].freedom {
-            Freedom::Held => Vec3::ZERO,
-            Freedom::Across(normal) => g - normal * g.dot(normal),
-            Freedom::Free => g,
-        }
-    });
-    let all_finite = pull.is_finite() && direction.is_finite();
-    all_finite.then_some(Link { points: spring.points, g, coefficient: share * lag, pull })
+    let stretch = way.length() - spring.rest;
+    let pull = share * (spring.stiffness * stretch + lag * velocity.dot(direction));
+    let root = (share * lag).sqrt();
+    let link = Link { segments: spring.segments, at: spring.at, direction, root };
+    (pull.is_finite() && root.is_finite()).then_some((link, pull))
 }

@@ -1,5 +1,7 @@
 //! One part of a step: the nine stages of `selle2008` section 4, on one block or on all of them.
 
+use std::ops::Range;
+
 use fearless_simd::{Level, Select, Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
 
@@ -7,7 +9,7 @@ use super::VelocityUpdate;
 use super::assemble::{System, Times, assemble_lanes, constrain};
 use super::block::{Block, FarEndPose};
 use super::collide::collide_with_body;
-use super::couple::{Coupling, Vectors};
+use super::couple::Coupling;
 use super::limit::{limit_after_contact, limit_between_ends, limit_strain};
 use crate::math::banded::{self, ROW};
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
@@ -43,8 +45,10 @@ pub(super) struct Scratch {
     pub(super) right: Vec<f32>,
     /// Positions in the middle of a part.
     middle: Vec<f32>,
-    /// Room for the solve that couples blocks.
-    pub(super) coupled: Vectors,
+    /// The points of the block among all, and the size of its right-hand side squared, where blocks are
+    /// coupled.
+    pub(super) points: Range<usize>,
+    pub(super) size: f64,
 }
 
 impl Scratch {
@@ -53,7 +57,8 @@ impl Scratch {
             band: vec![0.0; rows * ROW],
             right: vec![0.0; rows * VECTOR],
             middle: vec![0.0; rows * VECTOR],
-            coupled: Vectors::default(),
+            points: 0..0,
+            size: 0.0,
         }
     }
 }
