@@ -105,7 +105,7 @@ const MOST_PRESSURE: f32 = 50.0;
 /// Speed (m/s) below which friction is that of something thick: hair under load creeps over skin, a head is
 /// never quite still. A third of it, and long hair that ten times the speed of life has caught on a shoulder still
 /// has a prism with a third of its volume missing after five seconds; none, and it stays there.
-const CREEP: f32 = 0.45;
+const CREEP: f32 = 0.4;
 
 /// Most that an edge along the hair may be longer than at rest, as a share, before contact.
 const MOST_STRETCH: f32 = 0.1;
