@@ -36,7 +36,7 @@ const TWO_WAYS: f32 = 4.0;
 const LEAST_WIDTH: f32 = 0.15;
 
 /// How far a tube reaches beyond its strands (m).
-const MARGIN: f32 = 0.5e-3;
+const MARGIN: f32 = 1e-3;
 
 /// Strands that stand for all, laid out on a plane.
 pub(super) struct Sample {
@@ -301,7 +301,7 @@ impl Sample {
             }
         }
         // Few strands or all in a row give no slope: hold it down a little.
-        let ridge = 2e-3 * m.x_axis.x + 1e-12;
+        let ridge = 8e-3 * m.x_axis.x + 1e-12;
         let solve = (m + Mat3::from_diagonal(Vec3::new(1e-9, ridge, ridge))).inverse().x_axis;
         weights.iter().map(|(root, w, v)| *root * (w * v.dot(solve))).sum()
     }
