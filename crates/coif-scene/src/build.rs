@@ -240,7 +240,8 @@ fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String
         Resolution::Medium => FitSettings { bundles: 90, layers: 11 },
         _ => FitSettings { bundles: 180, layers: 15 },
     };
-    let (mut mesh, report) = HairMesh::fit(groom, &settings).map_err(invalid)?;
+    let (mut mesh, report) =
+        HairMesh::fit_on(groom, &settings, body.rest(), body.colliders()).map_err(invalid)?;
     mesh.bind(body.rest()).map_err(invalid)?;
     let said = format!(
         "the groom is simulated in a fitted hair mesh of {} vertices; {:.1} % of its points lie outside \

@@ -106,18 +106,36 @@ fn strands(setting: &Setting) -> Result<Row, Failure> {
         best = [best[0].min(laid), best[1].min(copied)];
     }
     // A place, a length and a position.
-    let bytes = 68.0;
+    let moved = Moved { strands: groom.strands.strand_count(), particles: n, bytes: 68.0 };
+    row(STRANDS, &moved, best, "a copy of the points", &out)
+}
+
+/// How much there is, and the bytes that must move per particle and step.
+struct Moved {
+    strands: usize,
+    particles: usize,
+    bytes: f64,
+}
+
+/// A row on one thread, from the seconds that a step and its reference take.
+fn row(
+    name: &str,
+    moved: &Moved,
+    [fast, slow]: [f64; 2],
+    reference: &'static str,
+    positions: &[Vec3],
+) -> Result<Row, Failure> {
     Ok(Row {
-        name: STRANDS.into(),
-        strands: groom.strands.strand_count(),
-        particles: n,
+        name: name.into(),
+        strands: moved.strands,
+        particles: moved.particles,
         threads: 1,
-        ns_per_particle_step: best[0] * 1e9 / n as f64,
-        ms_per_frame: best[0] * 1e3,
-        reference_ratio: best[1] / best[0],
-        reference: "a copy of the points",
-        memory_limit_ns: Some(bytes / bandwidth::measure(1)? * 1e9),
-        state_hash: format!("{:016x}", hash_positions(&out)),
+        ns_per_particle_step: fast * 1e9 / moved.particles as f64,
+        ms_per_frame: fast * 1e3,
+        reference_ratio: slow / fast,
+        reference,
+        memory_limit_ns: Some(moved.bytes / bandwidth::measure(1)? * 1e9),
+        state_hash: format!("{:016x}", hash_positions(positions)),
     })
 }
 
@@ -186,20 +204,11 @@ fn measure(
         }
     }
     let positions: Vec<Vec3> = hair.positions().iter().map(|&p| p.into()).collect();
-    // What must move per iteration is the matrix, read once; it is written and factored before.
+    // What an iteration moves; the matrix is summed up, packed and factored before.
     let mean = f64::from(iterations) / f64::from(count.max(1));
-    let bytes = hair.matrix_bytes() as f64 / n as f64 * (mean + 2.0);
-    let row = Row {
-        name: name.into(),
-        strands: 0,
-        particles: n,
-        threads: 1,
-        ns_per_particle_step: best[0] * 1e9 / n as f64,
-        ms_per_frame: best[0] * 1e3,
-        reference_ratio: best[1] / best[0],
-        reference: "textbook: sparse matrix, conjugate gradient, no contact",
-        memory_limit_ns: Some(bytes / bandwidth::measure(1)? * 1e9),
-        state_hash: format!("{:016x}", hash_positions(&positions)),
-    };
+    let bytes = hair.iteration_bytes() as f64 * mean + 3.0 * hair.matrix_bytes() as f64;
+    let moved = Moved { strands: 0, particles: n, bytes: bytes / n as f64 };
+    let reference = "textbook: sparse matrix, conjugate gradient, no contact";
+    let row = row(name, &moved, best, reference, &positions)?;
     Ok((row, *hair.times(), mean.round() as u32))
 }

@@ -11,6 +11,7 @@ mod bundle;
 mod cut;
 mod fit;
 mod topology;
+mod tubes;
 mod untangle;
 mod validate;
 mod walk;

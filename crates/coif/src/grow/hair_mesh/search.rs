@@ -8,11 +8,20 @@ use super::polygon;
 use crate::body::ClosestTriangle;
 use crate::groom::HairMesh;
 
+/// The vertices around a place, with their weights.
+pub(crate) type Around = [(u32, f32); 8];
+
 /// Rounds of looking for a place: three or four are the rule.
 const ROUNDS: usize = 16;
 
 /// A step in a coordinate below this is no step (parts of a polygon or of a layer).
 const STILL: f32 = 1e-5;
+
+/// Mean distance (m) of a strand from its bundle above which others are tried.
+const FAR: f32 = 1e-3;
+
+/// How near to its middle the root of a strand has to be for a bundle to be tried, in distances of its corners.
+const BESIDE: f32 = 1.5;
 
 /// A place in a bundle.
 #[derive(Debug, Clone, Copy)]
@@ -42,28 +51,60 @@ struct Sample {
 }
 
 impl Search<'_> {
-    /// The places of a strand's points, all in the bundle where it has its root, each as near to its
-    /// point as the bundle allows.
+    /// The places of a strand's points, all in one bundle, each as near to its point as the bundle allows.
+    ///
+    /// The bundle is that where the strand has its root, or one beside it if the strand leaves the first one and
+    /// lies better in the other: hairs that grow at a parting.
     pub(super) fn strand(&self, line: &[Vec3], out: &mut Vec<Found>) {
         out.clear();
         let Some(&root) = line.first() else { return };
-        let bundle = self.bundle_of[self.roots.closest(root).triangle];
+        let own = self.bundle_of[self.roots.closest(root).triangle];
+        let mut best = self.places(own, line, out);
+        let mut other = Vec::new();
+        if best > FAR * line.len() as f32 {
+            for bundle in 0..self.mesh.bundles.len() as u32 {
+                if bundle != own && self.is_beside(bundle, root) {
+                    let apart = self.places(bundle, line, &mut other);
+                    if apart < 0.8 * best {
+                        best = apart;
+                        std::mem::swap(out, &mut other);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a root is about as near to a bundle's middle as its corners are.
+    fn is_beside(&self, bundle: u32, root: Vec3) -> bool {
+        let b = &self.mesh.bundles[bundle as usize];
+        let corners = || b.columns().iter().map(|&c| self.mesh.columns.strand(c as usize)[0]);
+        let middle = corners().sum::<Vec3>() / b.corners() as f32;
+        let reach = corners().map(|c| c.distance(middle)).fold(0.0, f32::max);
+        root.distance(middle) < BESIDE * reach
+    }
+
+    /// The places of a strand's points in a bundle, and how far they are from the points, in sum (m).
+    fn places(&self, bundle: u32, line: &[Vec3], out: &mut Vec<Found>) -> f32 {
+        out.clear();
         let b = &self.mesh.bundles[bundle as usize];
         let mut corners = [Vec3::ZERO; 4];
         for (corner, &c) in corners.iter_mut().zip(b.columns()) {
             *corner = self.mesh.columns.strand(c as usize)[0];
         }
-        let at = polygon::locate(&corners[..b.corners()], root);
+        let at = polygon::locate(&corners[..b.corners()], line[0]);
         let mut last = Found { bundle, at, along: 0.0 };
         out.push(last);
+        let mut apart = self.sample(&last).position.distance(line[0]);
         for pair in line.windows(2) {
             // Start one segment farther along than the point before.
             let pace = self.sample(&last).rates.z_axis.length().max(f32::MIN_POSITIVE);
             let along = last.along + pair[0].distance(pair[1]) / pace;
             let start = Found { along: along.min(b.layers as f32), ..last };
             last = self.nearest(start, pair[1]);
+            apart += self.sample(&last).position.distance(pair[1]);
             out.push(last);
         }
+        apart
     }
 
     /// Goes from a place to the one nearest to `p`, within the bundle.
@@ -102,20 +143,44 @@ impl Search<'_> {
         if distance < best.0 { here } else { best.1 }
     }
 
-    /// How far a point is from its bundle and from those in `near` (m); looks no farther once that is below
-    /// `enough`.
-    pub(super) fn distance(&self, found: &Found, p: Vec3, near: &[u32], enough: f32) -> f32 {
-        let mut best = self.sample(found).position.distance(p);
+    /// The place nearest to a point in its bundle and in those of `near`, and how far it is (m); looks no farther
+    /// once that is below `enough`.
+    pub(super) fn nearest_of(
+        &self,
+        found: &Found,
+        p: Vec3,
+        near: &[u32],
+        enough: f32,
+    ) -> (Found, f32) {
+        let mut best = (*found, self.sample(found).position.distance(p));
         for &bundle in near {
-            if best <= enough {
+            if best.1 <= enough {
                 break;
             }
             let b = &self.mesh.bundles[bundle as usize];
             let along = found.along.min(b.layers as f32);
             let start = Found { bundle, at: polygon::middle(b.corners()), along };
-            best = best.min(self.sample(&self.nearest(start, p)).position.distance(p));
+            let place = self.nearest(start, p);
+            let distance = self.sample(&place).position.distance(p);
+            if distance < best.1 {
+                best = (place, distance);
+            }
         }
         best
+    }
+
+    /// The vertices that a place lies between, with their weights, and its position.
+    pub(super) fn vertices(&self, found: &Found) -> (Around, Vec3) {
+        let b = &self.mesh.bundles[found.bundle as usize];
+        let level = (found.along.floor() as u32).min(b.layers - 1);
+        let s = found.along - level as f32;
+        let w = polygon::weights(b.corners(), found.at);
+        let mut all = [(0, 0.0); 8];
+        for (i, &c) in b.columns().iter().enumerate() {
+            let v = self.mesh.vertex(c, level);
+            (all[2 * i], all[2 * i + 1]) = ((v, w[i] * (1.0 - s)), (v + 1, w[i] * s));
+        }
+        (all, self.sample(found).position)
     }
 
     fn sample(&self, found: &Found) -> Sample {

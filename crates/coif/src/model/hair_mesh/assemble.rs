@@ -8,7 +8,7 @@
 use glam::{Mat3A, Vec3A};
 
 use super::condition::{bend_condition, shear_condition, stretch_condition, volume_condition};
-use super::elements::{Elements, Hinge};
+use super::elements::{Corner, Edge, Elements, Hinge, Quad};
 use super::matrix::BlockMatrix;
 
 /// The numbers of one step that all conditions share.
@@ -39,6 +39,10 @@ pub(crate) struct State<'a> {
 /// that trembles about flatness is lost and found in turn and never led home.
 const FOUND: f32 = 0.5;
 
+/// Corners of prisms in a piece of the head: about a thousand vertices, whose part of the matrix is half a
+/// megabyte. With a mesh of 50,000 vertices in one piece forces take half as long again.
+const PIECE: usize = 8000;
+
 /// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and
 /// marks the vertices of corners that are flat or inside out, or have been so and are not found yet.
 pub(crate) fn assemble(
@@ -53,8 +57,48 @@ pub(crate) fn assemble(
     // What a rate adds to a condition, and what a condition's stiffness is multiplied with.
     let ahead = h + friction_time;
     let scale = h * ahead;
-    add_edges(elements, h, ahead, state, matrix, right);
-    for quad in &elements.quads {
+    // All kinds of conditions go along the head together, so that what they add to is still at hand.
+    let pieces = elements.corners.len().div_ceil(PIECE).max(1);
+    for piece in 0..pieces {
+        let implicit = [h, ahead];
+        add_edges(part(&elements.edges, piece, pieces), implicit, state, matrix, right);
+        add_quads(part(&elements.quads, piece, pieces), implicit, state, matrix, right);
+        add_corners(part(&elements.corners, piece, pieces), implicit, state, matrix, right, lost);
+        for hinge in part(&elements.hinges, piece, pieces) {
+            add_hinge(elements, hinge, implicit, state, matrix, right);
+        }
+    }
+    for (stitch, open) in elements.stitches.iter().zip(state.open) {
+        if *open {
+            continue;
+        }
+        let [a, b] = stitch.vertices.map(|v| v as usize);
+        let gap = state.x[b] - state.x[a] + (state.v[b] - state.v[a]) * ahead;
+        let push = gap * (h * stitch.stiffness);
+        right[a] += push;
+        right[b] -= push;
+        let k = Mat3A::from_diagonal(glam::Vec3::splat(stitch.stiffness * scale));
+        matrix.diagonal[a] += k;
+        matrix.diagonal[b] += k;
+        matrix.blocks_mut()[stitch.block as usize] -= k;
+    }
+}
+
+/// The share of a list that belongs to one of `pieces` pieces of the head: all lists go along the columns.
+fn part<T>(all: &[T], piece: usize, pieces: usize) -> &[T] {
+    &all[all.len() * piece / pieces..all.len() * (piece + 1) / pieces]
+}
+
+/// Shear in the middle of quads.
+fn add_quads(
+    quads: &[Quad],
+    [h, ahead]: [f32; 2],
+    state: State<'_>,
+    matrix: &mut BlockMatrix,
+    right: &mut [Vec3A],
+) {
+    let scale = h * ahead;
+    for quad in quads {
         let i = quad.corners.map(|v| v as usize);
         let c = shear_condition(i.map(|v| state.x[v]), quad.inverse_lengths, quad.rest);
         let (p, q) = (c.third, c.second);
@@ -83,7 +127,19 @@ pub(crate) fn assemble(
         blocks[quad.blocks[4] as usize] -= qq;
         blocks[quad.blocks[5] as usize] -= turn(5, qp, pq);
     }
-    for corner in &elements.corners {
+}
+
+/// Volume in the corners of prisms.
+fn add_corners(
+    corners: &[Corner],
+    [h, ahead]: [f32; 2],
+    state: State<'_>,
+    matrix: &mut BlockMatrix,
+    right: &mut [Vec3A],
+    lost: &mut [bool],
+) {
+    let scale = h * ahead;
+    for corner in corners {
         let i = corner.vertices.map(|v| v as usize);
         let c = volume_condition(i.map(|v| state.x[v]), corner.inverse_reference, corner.rest);
         let g = c.gradients;
@@ -112,35 +168,18 @@ pub(crate) fn assemble(
         blocks[corner.blocks[4] as usize] += outer(scaled[3], g[1]);
         blocks[corner.blocks[5] as usize] += outer(scaled[3], g[2]);
     }
-    for hinge in &elements.hinges {
-        add_hinge(elements, hinge, [h, ahead], state, matrix, right);
-    }
-    for (stitch, open) in elements.stitches.iter().zip(state.open) {
-        if *open {
-            continue;
-        }
-        let [a, b] = stitch.vertices.map(|v| v as usize);
-        let gap = state.x[b] - state.x[a] + (state.v[b] - state.v[a]) * ahead;
-        let push = gap * (h * stitch.stiffness);
-        right[a] += push;
-        right[b] -= push;
-        let k = Mat3A::from_diagonal(glam::Vec3::splat(stitch.stiffness * scale));
-        matrix.diagonal[a] += k;
-        matrix.diagonal[b] += k;
-        matrix.blocks_mut()[stitch.block as usize] -= k;
-    }
 }
 
+/// Stretch along edges.
 fn add_edges(
-    elements: &Elements,
-    h: f32,
-    ahead: f32,
+    edges: &[Edge],
+    [h, ahead]: [f32; 2],
     state: State<'_>,
     matrix: &mut BlockMatrix,
     right: &mut [Vec3A],
 ) {
     let scale = h * ahead;
-    for edge in &elements.edges {
+    for edge in edges {
         let [a, b] = edge.vertices.map(|v| v as usize);
         let c = stretch_condition(state.x[a], state.x[b], edge.inverse_rest);
         let value = c.value + edge.offset;

@@ -7,7 +7,7 @@
 use glam::Vec3A;
 
 use super::matrix::BlockMatrix;
-use super::precondition::Columns;
+use super::precondition::{Columns, columns_beside};
 use super::solve::Limits;
 use super::solve_columns::{ColumnScratch, solve_columns};
 
@@ -82,13 +82,14 @@ impl Coarse {
                 std::cmp::Ordering::Less => Goal::Turned(coarse.place(a, b)),
             })
             .collect();
+        let columns = Columns::new(&coarse, &coarse_starts);
         Some(Self {
-            columns: Columns::new(&coarse, &coarse_starts),
+            scratch: ColumnScratch::new(&columns, total),
+            columns,
             of,
             goals,
             residual: vec![Vec3A::ZERO; total],
             change: vec![Vec3A::ZERO; total],
-            scratch: ColumnScratch::new(total),
             coarser: Self::new(&coarse, &coarse_starts).map(Box::new),
             matrix: coarse,
         })
@@ -112,7 +113,6 @@ impl Coarse {
                 Goal::Turned(k) => self.matrix.blocks_mut()[k as usize] += block.transpose(),
             }
         }
-        self.matrix.mirror();
         self.columns.factor(&self.matrix);
         if let Some(coarser) = &mut self.coarser {
             coarser.fill(&self.matrix);
@@ -144,23 +144,7 @@ impl Coarse {
 /// taken from found groups, in order; what is left joins the first group beside it.
 fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<u32> {
     let count = starts.len() - 1;
-    let mut column_of = vec![0u32; matrix.rows()];
-    for column in 0..count {
-        column_of[starts[column] as usize..starts[column + 1] as usize].fill(column as u32);
-    }
-    let beside: Vec<Vec<u32>> = (0..count)
-        .map(|column| {
-            let rows = starts[column] as usize..starts[column + 1] as usize;
-            let mut near: Vec<u32> = rows
-                .flat_map(|v| matrix.lower(v).chain(matrix.upper(v)))
-                .map(|k| column_of[matrix.columns()[k] as usize])
-                .filter(|&other| other as usize != column)
-                .collect();
-            near.sort_unstable();
-            near.dedup();
-            near
-        })
-        .collect();
+    let beside = columns_beside(matrix, starts);
     const NONE: u32 = u32::MAX;
     let mut group = vec![NONE; count];
     let mut next = 0;
@@ -203,7 +187,6 @@ mod tests {
             let at = |i: usize| 0.05 * ((k * 9 + i) as f32 * 1.7).sin();
             fine.blocks_mut()[k] = Mat3A::from_cols_array(&std::array::from_fn(at));
         }
-        fine.mirror();
         fine.diagonal.fill(Mat3A::from_diagonal(Vec3::new(2.0, 2.5, 3.0)));
         let mut coarse = Coarse::new(&fine, starts).unwrap();
         coarse.fill(&fine);

@@ -103,9 +103,9 @@ pub(super) const LOST_FOR_LONG: u8 = 30;
 const MOST_PRESSURE: f32 = 50.0;
 
 /// Speed (m/s) below which friction is that of something thick: hair under load creeps over skin, a head is
-/// never quite still. A third of it, and hair that a jerk has put behind an ear takes nine seconds to come
-/// back instead of three; none, and it stays there.
-const CREEP: f32 = 0.15;
+/// never quite still. A third of it, and long hair that ten times the speed of life has caught on a shoulder still
+/// has a prism with a third of its volume missing after five seconds; none, and it stays there.
+const CREEP: f32 = 0.4;
 
 /// Most that an edge along the hair may be longer than at rest, as a share, before contact.
 const MOST_STRETCH: f32 = 0.1;
@@ -160,7 +160,7 @@ pub struct MeshDynamics {
     pub(super) moved: Vec<Vec3A>,
     pub(super) scratch: Scratch,
     column_scratch: ColumnScratch,
-    /// Per block beside the diagonal and per vertex: what the normal of a contact sees of the matrix.
+    /// Per place beside the diagonal and per vertex: what the normal of a contact sees of the matrix.
     seen: Vec<Vec3A>,
     seen_diagonal: Vec<Vec3A>,
     pub(super) obstacles: Obstacles,
@@ -192,9 +192,11 @@ impl MeshDynamics {
         let zero = vec![Vec3A::ZERO; n];
         let columns = mesh.column_count();
         let open = vec![false; elements.stitches.len()];
-        let seen = vec![Vec3A::ZERO; matrix.block_count()];
+        let seen = vec![Vec3A::ZERO; matrix.place_count()];
+        let preconditioner = Columns::new(&matrix, &starts);
         Ok(Self {
-            preconditioner: Columns::new(&matrix, &starts),
+            column_scratch: ColumnScratch::new(&preconditioner, n),
+            preconditioner,
             coarse: Coarse::new(&matrix, &starts),
             minimiser: Minimiser::new(mesh, &topology),
             clearance: clearance(&rest, &topology),
@@ -224,7 +226,6 @@ impl MeshDynamics {
             zero,
             rest,
             scratch: Scratch::new(n),
-            column_scratch: ColumnScratch::new(n),
             seen,
             seen_diagonal: vec![Vec3A::ZERO; n],
             obstacles: Obstacles::default(),
@@ -363,7 +364,6 @@ impl MeshDynamics {
         for (steps, is_lost) in self.lost.iter_mut().zip(&self.is_lost) {
             *steps = if *is_lost { steps.saturating_add(1) } else { 0 };
         }
-        self.matrix.mirror();
     }
 
     /// The implicit solve with contacts as constraints, then new velocities and positions.
@@ -584,9 +584,14 @@ impl MeshDynamics {
         &self.times
     }
 
-    /// Bytes of the matrix of a step, in all its blocks.
+    /// Bytes of the matrix of a step, as it is summed up.
     pub fn matrix_bytes(&self) -> usize {
         (self.matrix.block_count() + self.matrix.rows()) * size_of::<Mat3A>()
+    }
+
+    /// Bytes that an iteration of the solver reads and writes.
+    pub fn iteration_bytes(&self) -> usize {
+        self.preconditioner.bytes()
     }
 }
 

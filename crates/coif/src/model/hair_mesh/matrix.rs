@@ -1,9 +1,9 @@
 //! A symmetric sparse matrix of 3x3 blocks, one row of blocks per vertex.
 //!
-//! The pattern is fixed when the model is built; a step fills the diagonal and the lower half, then
-//! [`BlockMatrix::mirror`] copies the lower half into the upper. Vertices are numbered column after column, so that
-//! the blocks along a column lie next to the diagonal. A block is three padded columns (48 bytes): a
-//! product takes four numbers at a time.
+//! The pattern is fixed when the model is built; a step fills the diagonal and the lower half, and there is no
+//! upper one. Vertices are numbered column after column, so that the blocks along a column lie next to the
+//! diagonal. A block is three padded columns (48 bytes): a product takes four numbers at a time. Conditions are
+//! summed up here; the solver reads a copy that is packed tighter ([`super::bands`]).
 
 use glam::{Mat3A, Vec3A};
 
@@ -12,16 +12,15 @@ use super::assemble::outer;
 /// A symmetric matrix of 3x3 blocks.
 #[derive(Debug, Clone, Default)]
 pub struct BlockMatrix {
-    /// Where the lower half of each row starts among the blocks beside the diagonal, and the total.
+    /// Where the lower half of each row starts among the places beside the diagonal, and the total.
     lowers: Vec<u32>,
-    /// The same of the upper half of each row: all upper halves lie after all lower ones.
+    /// The same of the upper half of each row: all upper halves come after all lower ones.
     uppers: Vec<u32>,
-    /// Column of each block.
+    /// Column of each place.
     columns: Vec<u32>,
-    /// Blocks beside the diagonal, left to right: the lower halves of all rows, then the upper halves, so that
-    /// a sweep reads one stream; then one that nothing reads.
+    /// Blocks of the lower half, row by row and left to right; then one that nothing reads.
     blocks: Vec<Mat3A>,
-    /// Per row of the upper half in turn: where the block lies that mirrors it.
+    /// Per place of the upper half: the lower block that is its mirror image.
     mirrors: Vec<u32>,
     /// Blocks on the diagonal.
     pub diagonal: Vec<Mat3A>,
@@ -59,7 +58,7 @@ impl BlockMatrix {
             lowers,
             uppers,
             columns: all.iter().map(|p| p[1]).collect(),
-            blocks: vec![Mat3A::ZERO; all.len() + 1],
+            blocks: vec![Mat3A::ZERO; all.len() / 2 + 1],
             mirrors: Vec::new(),
             diagonal: vec![Mat3A::ZERO; vertices],
         };
@@ -77,77 +76,79 @@ impl BlockMatrix {
         self.diagonal.len()
     }
 
-    /// How many blocks beside the diagonal.
+    /// How many blocks below the diagonal.
     pub fn block_count(&self) -> usize {
+        self.blocks.len().saturating_sub(1)
+    }
+
+    /// How many places beside the diagonal, below and above.
+    pub fn place_count(&self) -> usize {
         self.columns.len()
     }
 
     /// Index of the lower block of a pair, in either order; that of a block that nothing reads for a pair
     /// without one.
     pub fn place(&self, a: u32, b: u32) -> u32 {
-        self.find(a.max(b), a.min(b)).unwrap_or(self.columns.len() as u32)
+        self.find(a.max(b), a.min(b)).unwrap_or(self.block_count() as u32)
     }
 
-    /// Index of a block beside the diagonal.
-    pub fn find(&self, row: u32, column: u32) -> Option<u32> {
+    /// Place beside the diagonal.
+    fn find(&self, row: u32, column: u32) -> Option<u32> {
         let range = if column < row { self.lower(row as usize) } else { self.upper(row as usize) };
         let at = self.columns[range.clone()].binary_search(&column).ok()?;
         Some((range.start + at) as u32)
     }
 
-    /// Blocks of a row left of the diagonal.
+    /// Places of a row left of the diagonal: its blocks.
     #[inline(always)]
     pub fn lower(&self, row: usize) -> std::ops::Range<usize> {
         self.lowers[row] as usize..self.lowers[row + 1] as usize
     }
 
-    /// Blocks of a row right of the diagonal.
+    /// Places of a row right of the diagonal; the blocks are those of other rows.
     #[inline(always)]
     pub fn upper(&self, row: usize) -> std::ops::Range<usize> {
         self.uppers[row] as usize..self.uppers[row + 1] as usize
     }
 
-    /// Columns of blocks.
+    /// Columns of places.
     #[inline(always)]
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// Blocks beside the diagonal.
+    /// Blocks of the lower half.
     #[inline(always)]
     pub fn blocks(&self) -> &[Mat3A] {
         &self.blocks
     }
 
-    /// Blocks beside the diagonal, to be filled in the lower half.
+    /// Blocks of the lower half, to be filled.
     #[inline(always)]
     pub fn blocks_mut(&mut self) -> &mut [Mat3A] {
         &mut self.blocks
     }
 
-    /// Sets the diagonal and the lower half to zero; [`BlockMatrix::mirror`] writes the upper half anew.
+    /// Sets everything to zero.
     pub fn clear(&mut self) {
-        let lower = self.uppers.first().map_or(0, |&end| end as usize);
-        self.blocks[..lower].fill(Mat3A::ZERO);
+        self.blocks.fill(Mat3A::ZERO);
         self.diagonal.fill(Mat3A::ZERO);
     }
 
-    /// Copies the lower half into the upper, transposed.
-    pub fn mirror(&mut self) {
-        let mut mirrors = self.mirrors.iter();
-        for row in 0..self.diagonal.len() {
-            for k in self.upper(row) {
-                let Some(&mirror) = mirrors.next() else { return };
-                self.blocks[k] = self.blocks[mirror as usize].transpose();
-            }
-        }
+    /// The lower block whose mirror image belongs to a place of the upper half.
+    #[inline(always)]
+    fn mirror(&self, place: usize) -> usize {
+        self.mirrors[place - self.block_count()] as usize
     }
 
-    /// What a unit vector sees of a row: `A_vw^T n` for every block of row v, put at the blocks' places, and
+    /// What a unit vector sees of a row: `A_vw^T n` for every block of row v, put at its place, and
     /// for its diagonal block, which is returned.
     pub fn seen_from(&self, v: usize, n: Vec3A, seen: &mut [Vec3A]) -> Vec3A {
-        for k in self.lower(v).chain(self.upper(v)) {
+        for k in self.lower(v) {
             seen[k] = self.blocks[k].transpose() * n;
+        }
+        for k in self.upper(v) {
+            seen[k] = self.blocks[self.mirror(k)] * n;
         }
         self.diagonal[v].transpose() * n
     }
@@ -165,13 +166,14 @@ impl BlockMatrix {
     /// `S = 1 - n n^T`, and something on the diagonal so that it stays positive definite. A solution then
     /// has nothing along n where the right-hand side has nothing.
     pub fn constrain(&mut self, v: usize, n: Vec3A) {
-        for k in self.lower(v).chain(self.upper(v)) {
+        for k in self.lower(v) {
             let block = self.blocks[k];
-            let kept = block - outer(n, block.transpose() * n);
-            self.blocks[k] = kept;
-            if let Some(mirror) = self.find(self.columns[k], v as u32) {
-                self.blocks[mirror as usize] = kept.transpose();
-            }
+            self.blocks[k] = block - outer(n, block.transpose() * n);
+        }
+        for k in self.upper(v) {
+            let mirror = self.mirror(k);
+            let block = self.blocks[mirror];
+            self.blocks[mirror] = block - outer(block * n, n);
         }
         let d = self.diagonal[v];
         let size = (d.x_axis.x + d.y_axis.y + d.z_axis.z) * (1.0 / 3.0);
@@ -179,22 +181,17 @@ impl BlockMatrix {
         self.diagonal[v] = d - outer(n, dn) - outer(dn, n) + outer(n * (ndn + size), n);
     }
 
-    /// One row times a vector.
-    #[inline(always)]
-    pub fn row_times(&self, row: usize, x: &[Vec3A]) -> Vec3A {
-        let mut sum = self.diagonal[row] * x[row];
-        for half in [self.lower(row), self.upper(row)] {
-            for (block, &column) in self.blocks[half.clone()].iter().zip(&self.columns[half]) {
-                sum += *block * x[column as usize];
-            }
-        }
-        sum
-    }
-
     /// The matrix times a vector.
     pub fn multiply(&self, x: &[Vec3A], y: &mut [Vec3A]) {
-        for (row, y) in y.iter_mut().enumerate() {
-            *y = self.row_times(row, x);
+        for row in 0..self.rows() {
+            let mut sum = self.diagonal[row] * x[row];
+            for k in self.lower(row) {
+                let (block, column) = (&self.blocks[k], self.columns[k] as usize);
+                sum += *block * x[column];
+                // The mirror image: that row is begun already.
+                y[column] += block.transpose() * x[row];
+            }
+            y[row] = sum;
         }
     }
 }
@@ -212,7 +209,6 @@ mod tests {
             let at = |i: usize| ((k * 9 + i) as f32 * 1.3).sin();
             matrix.blocks_mut()[k] = Mat3A::from_cols_array(&std::array::from_fn(at));
         }
-        matrix.mirror();
         for d in &mut matrix.diagonal {
             *d = Mat3A::from_diagonal(glam::Vec3::new(5.0, 6.0, 7.0));
         }
@@ -223,7 +219,7 @@ mod tests {
         let mut filtered = x.clone();
         normals.iter().for_each(|&(v, n)| filtered[v] = filtered[v] - n * n.dot(filtered[v]));
         matrix.multiply(&filtered, &mut whole);
-        let mut seen = vec![Vec3A::ZERO; matrix.block_count()];
+        let mut seen = vec![Vec3A::ZERO; matrix.place_count()];
         let diagonal = matrix.seen_from(0, normals[0].1, &mut seen);
         let along = matrix.seen_times(0, &seen, diagonal, &filtered);
         assert!((along - normals[0].1.dot(whole[0])).abs() < 1e-5);
@@ -243,7 +239,7 @@ mod tests {
     fn a_product_is_that_of_the_dense_matrix() {
         let pairs = [[0, 1], [2, 1], [0, 3], [3, 1], [1, 0]];
         let mut matrix = BlockMatrix::new(4, pairs, |_| false);
-        assert_eq!(matrix.block_count(), 8);
+        assert_eq!((matrix.block_count(), matrix.place_count()), (4, 8));
         let mut value = 0.0;
         let mut next = || {
             value += 1.0;
@@ -264,7 +260,6 @@ mod tests {
                 }
             }
         }
-        matrix.mirror();
         let x: Vec<Vec3A> = (0..4).map(|i| Vec3A::new(1.0, i as f32, -0.5)).collect();
         let mut y = vec![Vec3A::ZERO; 4];
         matrix.multiply(&x, &mut y);

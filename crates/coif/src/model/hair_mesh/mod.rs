@@ -11,11 +11,13 @@
 //! a look at what broke.
 
 mod assemble;
+mod bands;
 mod coarse;
 mod collide;
 pub mod condition;
 mod dynamics;
 mod elements;
+mod lanes;
 pub mod matrix;
 mod measure;
 mod minimise;
@@ -40,8 +42,9 @@ pub use dynamics::{MeshDynamics, MeshEnvironment, MeshReport, MeshTimes};
 pub use measure::MeshMeasure;
 pub use settings::Settings;
 
+use self::obstacles::Around;
 use self::roots::ColumnRoots;
-use super::{Environment, Model, StepReport};
+use super::{Environment, FieldObstacle, Model, StepReport};
 use crate::Result;
 use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
@@ -151,11 +154,17 @@ impl Model for HairMeshModel {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.binding.positions_outside(&self.dynamics.obstacles, out);
+        self.positions_beside(None, out);
+    }
+
+    fn positions_beside(&self, field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
+        let around = Around { obstacles: &self.dynamics.obstacles, field };
+        self.binding.positions_outside(&around, out);
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        self.binding.velocities_outside(&self.dynamics.obstacles, out);
+        let around = Around { obstacles: &self.dynamics.obstacles, field: None };
+        self.binding.velocities_outside(&around, out);
     }
 
     fn save(&self, out: &mut Vec<u8>) {

@@ -17,8 +17,9 @@ const THROUGH: f32 = 0.8;
 /// Distance from a surface (m) up to which a vertex that touches it goes on doing so.
 const TOUCHING: f32 = 1e-3;
 
-/// Rounds through the obstacles for one vertex: two that cross take two or three.
-const ROUNDS: usize = 4;
+/// Rounds through the obstacles for one vertex: two that cross at a right angle take two or three, where they meet in
+/// a narrow wedge it takes more.
+const ROUNDS: usize = 12;
 
 /// Where a vertex has to go, and what it touches there.
 #[derive(Debug, Clone, Copy)]
@@ -208,14 +209,19 @@ impl Obstacles {
     }
 }
 
-/// Strands in the mesh stay out of the colliders, where the last step left them.
-impl Obstacle for Obstacles {
+/// Colliders and, if there is one, the body's own surface, for strands to stay out of.
+pub(crate) struct Around<'a> {
+    pub(crate) obstacles: &'a Obstacles,
+    pub(crate) field: Option<&'a FieldObstacle<'a>>,
+}
+
+impl Obstacle for Around<'_> {
     fn depth(&self, root: Vec3A) -> f32 {
-        Self::depth(self, root, None)
+        self.obstacles.depth(root, self.field)
     }
 
     fn push_out(&self, p: Vec3A, allowed: f32) -> Option<(Vec3A, Vec3A, Vec3A)> {
-        let hit = Self::push_out(self, None, p, -allowed, None)?;
+        let hit = self.obstacles.push_out(None, p, -allowed, self.field)?;
         Some((hit.point, hit.normal, hit.velocity))
     }
 }

@@ -3,26 +3,59 @@
 //! Hair is stiffest along itself, and vertices are numbered along columns: what couples the vertices of
 //! one column is a band of two blocks beside the diagonal. [`Columns::factor`] factors these bands
 //! exactly, each column for itself, as `D = F F^T`. Sweeps over the columns there and back take in what
-//! couples a column to those before and after it, so that neighbours hear of each other.
+//! couples a column to those before and after it, so that neighbours hear of each other. Columns that are not
+//! neighbours are solved eight at a time, one per lane.
 
+use std::ops::Range;
+
+use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x8};
 use glam::{Mat3A, Vec3A};
 
+use super::bands::{Bands, Rows};
+use super::lanes::{Factor, LANES, Slot, load, set_lane, store, zero};
 use super::matrix::BlockMatrix;
+
+/// Columns that are solved together.
+#[derive(Debug, Clone)]
+struct Group {
+    /// As many as there are.
+    columns: Vec<u32>,
+    /// One per vertex of the longest column, without its root.
+    slots: Range<usize>,
+}
+
+impl Group {
+    /// How many slots there are in whole groups of levels.
+    #[inline(always)]
+    fn whole(&self) -> usize {
+        self.slots.len().next_multiple_of(LANES)
+    }
+}
 
 /// The factors of the bands along all columns: `F = L G` with two blocks below the diagonal in L and lower
 /// triangles in G.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Columns {
-    /// Inverse of G.
-    inverse: Vec<Mat3A>,
-    /// Blocks of L one and two below the diagonal, by row; zero where there is none.
-    below: Vec<[Mat3A; 2]>,
-    /// Places of the blocks one and two below the diagonal in the matrix.
+    /// In the order in which sweeps take them.
+    groups: Vec<Group>,
+    /// By slot.
+    factors: Vec<Factor>,
+    /// Places of the blocks one and two below the diagonal in the matrix, by vertex.
     places: Vec<[u32; 2]>,
     /// First vertex of every column, which is held, and the total.
     starts: Vec<u32>,
-    /// Per row, where the blocks of columns before its own end, and those of columns after it begin.
-    others: Vec<[u32; 2]>,
+    /// What couples columns to each other.
+    bands: Bands,
+    level: Level,
+}
+
+/// Memory of sweeps.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sweep {
+    plain: Rows,
+    second: Rows,
+    added: Vec<Slot>,
+    sum: Vec<Slot>,
 }
 
 impl Columns {
@@ -42,124 +75,132 @@ impl Columns {
                 places[v as usize] = [at(1), at(2)];
             }
         }
-        let mut others = vec![[0; 2]; n];
-        for column in starts.windows(2) {
-            for v in column[0] as usize..column[1] as usize {
-                let (lower, upper) = (matrix.lower(v), matrix.upper(v));
-                let before = |k: usize| matrix.columns()[k] < column[0];
-                let own = |k: usize| matrix.columns()[k] < column[1];
-                let end = lower.start + lower.filter(|&k| before(k)).count();
-                let begin = upper.start + upper.filter(|&k| own(k)).count();
-                others[v] = [end as u32, begin as u32];
-            }
-        }
+        let groups = groups(matrix, starts);
+        let order: Vec<u32> = groups.iter().flat_map(|g| g.columns.iter().copied()).collect();
+        let slots = groups.last().map_or(0, |g| g.slots.end);
         Self {
-            others,
-            inverse: vec![Mat3A::ZERO; n],
-            below: vec![[Mat3A::ZERO; 2]; n],
+            groups,
+            factors: vec![Factor::default(); slots],
+            bands: Bands::new(matrix, starts, &order),
+            level: Level::new(),
             places,
             starts: starts.to_vec(),
         }
     }
 
-    /// Factors the bands of a matrix whose lower half is filled.
+    /// Memory for sweeps.
+    pub(super) fn sweep(&self) -> Sweep {
+        Sweep {
+            plain: self.bands.rows(),
+            second: self.bands.rows(),
+            added: self.slots(),
+            sum: vec![Slot::default(); self.bands.longest()],
+        }
+    }
+
+    /// Zero for every vertex.
+    pub(super) fn slots(&self) -> Vec<Slot> {
+        vec![Slot::default(); self.factors.len()]
+    }
+
+    /// Takes over a matrix: packs what is between columns, and factors each of them.
     pub fn factor(&mut self, matrix: &BlockMatrix) {
+        self.bands.fill(matrix);
         let none = matrix.block_count() as u32;
         let block = |k: u32| if k == none { Mat3A::ZERO } else { matrix.blocks()[k as usize] };
-        for column in 0..self.starts.len() - 1 {
-            let (first, last) =
-                (self.starts[column] as usize + 1, self.starts[column + 1] as usize);
-            // Inverses of the pivots one and two before.
-            let mut inverses = [Mat3A::ZERO; 2];
-            for v in first..last {
-                let [one, two] = self.places[v].map(block);
-                let mut pivot = matrix.diagonal[v];
-                let mut below = [Mat3A::ZERO; 2];
-                let mut one_d = one;
-                if v >= first + 2 {
-                    // L2 = A2 / D; what A1 still holds of it goes through the row between.
-                    below[1] = two * inverses[1];
-                    one_d -= two * self.below[v - 1][0].transpose();
-                    pivot -= below[1] * two.transpose();
+        for group in &self.groups {
+            for (lane, &column) in group.columns.iter().enumerate() {
+                // Inverses of the pivots one and two before, and the block one below the diagonal before.
+                let (mut inverses, mut last) = ([Mat3A::ZERO; 2], Mat3A::ZERO);
+                for (i, v) in vertices(&self.starts, column as usize).enumerate() {
+                    let [one, two] = self.places[v];
+                    let (one, two) = (block(one), block(two));
+                    let mut pivot = matrix.diagonal[v];
+                    let mut below = [Mat3A::ZERO; 2];
+                    let mut one_d = one;
+                    if i >= 2 {
+                        // L2 = A2 / D; what A1 still holds of it goes through the row between.
+                        below[1] = two * inverses[1];
+                        one_d -= two * last.transpose();
+                        pivot -= below[1] * two.transpose();
+                    }
+                    if i > 0 {
+                        below[0] = one_d * inverses[0];
+                        pivot -= below[0] * one_d.transpose();
+                    }
+                    let root = inverse_root(pivot).unwrap_or_else(|| {
+                        // Where rounding has spoilt a pivot, that of the diagonal does.
+                        inverse_root(matrix.diagonal[v]).unwrap_or(Mat3A::ZERO)
+                    });
+                    self.factors[group.slots.start + i].set(lane, root, below);
+                    inverses = [root.transpose() * root, inverses[0]];
+                    last = below[0];
                 }
-                if v > first {
-                    below[0] = one_d * inverses[0];
-                    pivot -= below[0] * one_d.transpose();
-                }
-                self.below[v] = below;
-                let root = inverse_root(pivot).unwrap_or_else(|| {
-                    // Where rounding has spoilt a pivot, that of the diagonal does.
-                    inverse_root(matrix.diagonal[v]).unwrap_or(Mat3A::ZERO)
-                });
-                self.inverse[v] = root;
-                inverses = [root.transpose() * root, inverses[0]];
             }
         }
     }
 
-    /// Applies the inverse of F to one column in place; its first vertex is left alone.
+    /// Applies the inverse of F to the columns of a group, in place.
     #[inline(always)]
-    fn solve_down(&self, column: usize, x: &mut [Vec3A]) {
-        let (mut back, mut back2) = (Vec3A::ZERO, Vec3A::ZERO);
-        for v in self.vertices(column) {
-            let [one, two] = &self.below[v];
-            let value = x[v] - *one * back - *two * back2;
-            x[v] = self.inverse[v] * value;
-            (back2, back) = (back, value);
+    fn solve_down<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
+        let (mut back, mut back2) = (zero(simd), zero(simd));
+        for (factor, value) in factors.iter().zip(values) {
+            let far = load(simd, value) - factor.times(simd, 1, back2);
+            let here = far - factor.times(simd, 0, back);
+            store(factor.inverse_times(simd, here), value);
+            (back2, back) = (back, here);
         }
     }
 
-    /// Applies the inverse of F^T to one column in place; its first vertex is left alone.
+    /// Applies the inverse of F^T to the columns of a group, in place.
     #[inline(always)]
-    fn solve_up(&self, column: usize, x: &mut [Vec3A]) {
+    fn solve_up<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
         // What the rows above take from this one and the one below it.
-        let (mut here, mut next) = (Vec3A::ZERO, Vec3A::ZERO);
-        for v in self.vertices(column).rev() {
-            let value = transposed_times(&self.inverse[v], x[v]) - here;
-            x[v] = value;
-            let [one, two] = &self.below[v];
-            here = next + transposed_times(one, value);
-            next = transposed_times(two, value);
+        let (mut here, mut next) = (zero(simd), zero(simd));
+        for (factor, value) in factors.iter().zip(values).rev() {
+            let x = factor.inverse_turned_times(simd, load(simd, value)) - here;
+            store(x, value);
+            here = next + factor.turned_times(simd, 0, x);
+            next = factor.turned_times(simd, 1, x);
         }
-    }
-
-    /// Sum of blocks times vectors.
-    #[inline(always)]
-    fn product(matrix: &BlockMatrix, range: std::ops::Range<usize>, x: &[Vec3A]) -> Vec3A {
-        let pairs = matrix.blocks()[range.clone()].iter().zip(&matrix.columns()[range]);
-        let mut sum = Vec3A::ZERO;
-        for (block, &column) in pairs {
-            sum += *block * x[column as usize];
-        }
-        sum
     }
 
     /// Takes a residual into the variables of [`Columns::image`]: `scaled = F^T (D + L)^-1 r`, with L what
-    /// couples a column to those before it. `spare` is scratch.
-    pub fn scale(
-        &self,
-        matrix: &BlockMatrix,
-        r: &[Vec3A],
-        scaled: &mut [Vec3A],
-        spare: &mut [Vec3A],
-    ) {
-        for column in 0..self.columns() {
-            let root = self.starts[column] as usize;
-            (scaled[root], spare[root]) = (Vec3A::ZERO, Vec3A::ZERO);
-            for v in self.vertices(column) {
-                let before = matrix.lower(v).start..self.others[v][0] as usize;
-                scaled[v] = r[v] - Self::product(matrix, before, spare);
+    /// couples a column to those before it.
+    pub(super) fn scale(&self, r: &[Vec3A], scaled: &mut [Slot], sweep: &mut Sweep) {
+        for group in &self.groups {
+            for (k, &column) in group.columns.iter().enumerate() {
+                for (i, v) in vertices(&self.starts, column as usize).enumerate() {
+                    set_lane(&mut scaled[group.slots.start + i], k, r[v]);
+                }
             }
-            self.solve_down(column, scaled);
-            for v in self.vertices(column) {
-                spare[v] = scaled[v];
-            }
-            self.solve_up(column, spare);
         }
+        dispatch!(self.level, simd => self.scale_in(simd, scaled, sweep));
     }
 
-    /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`; and
-    /// `plain = (D + L)^-T F p`, which is `p` in the variables of the matrix. `spare` is scratch. Returns
+    #[inline(always)]
+    fn scale_in<S: Simd>(&self, simd: S, scaled: &mut [Slot], sweep: &mut Sweep) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let Sweep { second, sum, .. } = sweep;
+                for group in &self.groups {
+                    let factors = &self.factors[group.slots.clone()];
+                    let scaled = &mut scaled[group.slots.clone()];
+                    self.bands.add_before(simd, &group.columns, second, sum);
+                    for (scaled, sum) in scaled.iter_mut().zip(&*sum) {
+                        store(load(simd, scaled) - load(simd, sum), scaled);
+                    }
+                    Self::solve_down(simd, factors, scaled);
+                    sum[..scaled.len()].copy_from_slice(scaled);
+                    Self::solve_up(simd, factors, &mut sum[..scaled.len()]);
+                    self.bands.put(simd, &group.columns, &sum[..group.whole()], second);
+                }
+            },
+        );
+    }
+
+    /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`. Returns
     /// `p . image`.
     ///
     /// Model: symmetric Gauss-Seidel, column by column, as preconditioner on both sides. Because
@@ -167,60 +208,127 @@ impl Columns {
     /// product with A and the preconditioner take one after the other.
     /// Source: `eisenstat1981`, with blocks.
     /// Symbols: y of the sweep back is `F^-1` of what columns after this one add, so that
-    /// `F^T plain = p - y`.
-    pub fn image(
-        &self,
-        matrix: &BlockMatrix,
-        p: &[Vec3A],
-        plain: &mut [Vec3A],
-        image: &mut [Vec3A],
-        spare: &mut [[Vec3A; 2]],
-    ) -> f64 {
-        for column in (0..self.columns()).rev() {
-            for v in self.vertices(column) {
-                let after = self.others[v][1] as usize..matrix.upper(v).end;
-                plain[v] = Self::product(matrix, after, plain);
-            }
-            self.solve_down(column, plain);
-            for v in self.vertices(column) {
-                spare[v][0] = plain[v];
-                plain[v] = p[v] - plain[v];
-            }
-            self.solve_up(column, plain);
-        }
-        let mut curvature = 0.0;
-        for column in 0..self.columns() {
-            for v in self.vertices(column) {
-                let before = matrix.lower(v).start..self.others[v][0] as usize;
-                let pairs = matrix.blocks()[before.clone()].iter().zip(&matrix.columns()[before]);
-                let mut sum = Vec3A::ZERO;
-                for (block, &w) in pairs {
-                    sum += *block * spare[w as usize][1];
-                }
-                image[v] = sum;
-            }
-            self.solve_down(column, image);
-            self.solve_up_from(column, spare, image);
-            for v in self.vertices(column) {
-                image[v] = p[v] - image[v];
-                curvature += f64::from(p[v].dot(image[v]));
-            }
-        }
-        curvature
+    /// `F^T (D + L)^-T F p = p - y`.
+    pub(super) fn image(&self, p: &[Slot], image: &mut [Slot], sweep: &mut Sweep) -> f64 {
+        dispatch!(self.level, simd => self.image_in(simd, p, image, sweep))
     }
 
-    /// Applies the inverse of F^T to the first of each pair less `taken`, and puts it into the second.
     #[inline(always)]
-    fn solve_up_from(&self, column: usize, pairs: &mut [[Vec3A; 2]], taken: &[Vec3A]) {
-        let (mut here, mut next) = (Vec3A::ZERO, Vec3A::ZERO);
-        for v in self.vertices(column).rev() {
-            let x = pairs[v][0] - taken[v];
-            let value = transposed_times(&self.inverse[v], x) - here;
-            pairs[v][1] = value;
-            let [one, two] = &self.below[v];
-            here = next + transposed_times(one, value);
-            next = transposed_times(two, value);
+    fn image_in<S: Simd>(&self, simd: S, p: &[Slot], image: &mut [Slot], sweep: &mut Sweep) -> f64 {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                self.sweep_back(simd, p, sweep);
+                let Sweep { second, added, sum, .. } = sweep;
+                let mut curvature = [0.0f64; LANES];
+                for group in &self.groups {
+                    let factors = &self.factors[group.slots.clone()];
+                    let (p, image) = (&p[group.slots.clone()], &mut image[group.slots.clone()]);
+                    self.bands.add_before(simd, &group.columns, second, sum);
+                    Self::solve_down(simd, factors, &mut sum[..p.len()]);
+                    for (k, added) in added[group.slots.clone()].iter().enumerate() {
+                        let taken = load(simd, &sum[k]);
+                        let p = load(simd, &p[k]);
+                        let left = p - taken;
+                        store(left, &mut image[k]);
+                        add_to(&mut curvature, p.dot(left));
+                        store(load(simd, added) - taken, &mut sum[k]);
+                    }
+                    Self::solve_up(simd, factors, &mut sum[..p.len()]);
+                    self.bands.put(simd, &group.columns, &sum[..group.whole()], second);
+                }
+                curvature.iter().sum()
+            },
+        )
+    }
+
+    /// The sweep back: `plain = (D + L)^-T F p`, and what it added on the way.
+    #[inline(always)]
+    fn sweep_back<S: Simd>(&self, simd: S, p: &[Slot], sweep: &mut Sweep) {
+        let Sweep { plain, added, sum, .. } = sweep;
+        for group in self.groups.iter().rev() {
+            let factors = &self.factors[group.slots.clone()];
+            let (p, added) = (&p[group.slots.clone()], &mut added[group.slots.clone()]);
+            self.bands.add_after(simd, &group.columns, plain, sum);
+            Self::solve_down(simd, factors, &mut sum[..p.len()]);
+            added.copy_from_slice(&sum[..p.len()]);
+            for (p, sum) in p.iter().zip(&mut *sum) {
+                store(load(simd, p) - load(simd, sum), sum);
+            }
+            Self::solve_up(simd, factors, &mut sum[..p.len()]);
+            self.bands.put(simd, &group.columns, &sum[..group.whole()], plain);
         }
+    }
+
+    /// Adds `(D + L)^-T F p` to `x`: what `p` is in the variables of the matrix.
+    pub(super) fn add_plain(&self, p: &[Slot], x: &mut [Vec3A], sweep: &mut Sweep) {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || self.sweep_back(simd, p, sweep)
+        ));
+        for column in 0..self.columns() {
+            let (at, stride) = self.bands.place(column);
+            for (i, v) in self.vertices(column).enumerate() {
+                let [a, b, c] = [0, 1, 2].map(|k| sweep.plain.0[at + i + k * stride]);
+                x[v] += Vec3A::new(a, b, c);
+            }
+        }
+    }
+
+    /// The sum of the squares of all vectors.
+    pub(super) fn squares(&self, r: &[Slot]) -> f64 {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || {
+                let mut sum = [0.0; LANES];
+                for r in r {
+                    let r = load(simd, r);
+                    add_to(&mut sum, r.dot(r));
+                }
+                sum.iter().sum()
+            }
+        ))
+    }
+
+    /// Takes `step * image` from `r`, and returns the sum of the squares of what is left.
+    pub(super) fn take(&self, r: &mut [Slot], step: f32, image: &[Slot]) -> f64 {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || {
+                let (mut sum, step) = ([0.0; LANES], f32x8::splat(simd, step));
+                for (r, image) in r.iter_mut().zip(image) {
+                    let left = load(simd, r) - load(simd, image) * step;
+                    store(left, r);
+                    add_to(&mut sum, left.dot(left));
+                }
+                sum.iter().sum()
+            }
+        ))
+    }
+
+    /// Adds `step * p` to `x`, and makes `p` the next direction `r + ratio * p`.
+    pub(super) fn turn(&self, x: &mut [Slot], step: f32, p: &mut [Slot], ratio: f32, r: &[Slot]) {
+        dispatch!(self.level, simd => simd.vectorize(
+            #[inline(always)]
+            || {
+                let (step, ratio) = (f32x8::splat(simd, step), f32x8::splat(simd, ratio));
+                for ((x, p), r) in x.iter_mut().zip(p).zip(r) {
+                    let way = load(simd, p);
+                    store(load(simd, x) + way * step, x);
+                    store(load(simd, r) + way * ratio, p);
+                }
+            }
+        ));
+    }
+
+    /// Bytes that an iteration reads and writes: bands and factors in both sweeps, the vectors of [`Columns::image`]
+    /// and those of the solver around it.
+    pub(super) fn bytes(&self) -> usize {
+        /// Times that vectors are read or written: 6 in the sweep back (p, added, plain), 6 in the one there, 8
+        /// in between.
+        const VECTORS: usize = 20;
+        let factor = 2 * size_of::<Factor>() + VECTORS * size_of::<Slot>();
+        2 * self.bands.bytes() + self.factors.len() * factor
     }
 
     /// How many columns.
@@ -236,15 +344,77 @@ impl Columns {
 
     /// Vertices of a column that are not held.
     #[inline(always)]
-    pub fn vertices(&self, column: usize) -> std::ops::Range<usize> {
-        self.starts[column] as usize + 1..self.starts[column + 1] as usize
+    pub fn vertices(&self, column: usize) -> Range<usize> {
+        vertices(&self.starts, column)
     }
 }
 
-/// `m^T x`.
+/// Vertices of a column that are not held.
 #[inline(always)]
-fn transposed_times(m: &Mat3A, x: Vec3A) -> Vec3A {
-    m.transpose() * x
+fn vertices(starts: &[u32], column: usize) -> Range<usize> {
+    starts[column] as usize + 1..starts[column + 1] as usize
+}
+
+/// Adds eight numbers, lane by lane.
+#[inline(always)]
+fn add_to<S: Simd>(sum: &mut [f64; LANES], values: f32x8<S>) {
+    let mut lanes = [0.0; LANES];
+    values.store_slice(&mut lanes);
+    for (sum, value) in sum.iter_mut().zip(lanes) {
+        *sum += f64::from(value);
+    }
+}
+
+/// How many columns after the first of a group are looked at for more of them. Near ones are good, so that
+/// sweeps still go from one side of the head to the other.
+const WINDOW: usize = 4 * LANES;
+
+/// Puts columns into groups of which no two are neighbours, in about the order that they have.
+fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Group> {
+    let beside = columns_beside(matrix, starts);
+    let count = beside.len();
+    let mut taken = vec![false; count];
+    let mut groups: Vec<Group> = Vec::new();
+    for first in 0..count {
+        if taken[first] {
+            continue;
+        }
+        let mut columns: Vec<u32> = Vec::new();
+        let near = (first..count).filter(|&c| !taken[c]).take(WINDOW);
+        for column in near {
+            let apart = |c: &u32| beside[column].binary_search(c).is_err();
+            if columns.len() < LANES && columns.iter().all(apart) {
+                columns.push(column as u32);
+            }
+        }
+        columns.iter().for_each(|&c| taken[c as usize] = true);
+        let length = |&c: &u32| vertices(starts, c as usize).len();
+        let start = groups.last().map_or(0, |g| g.slots.end);
+        let slots = start..start + columns.iter().map(length).max().unwrap_or(0);
+        groups.push(Group { columns, slots });
+    }
+    groups
+}
+
+/// The other columns that each column is coupled to, in order.
+pub(super) fn columns_beside(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Vec<u32>> {
+    let count = starts.len() - 1;
+    let mut column_of = vec![0u32; matrix.rows()];
+    for column in 0..count {
+        column_of[starts[column] as usize..starts[column + 1] as usize].fill(column as u32);
+    }
+    let beside = |column: usize| {
+        let rows = starts[column] as usize..starts[column + 1] as usize;
+        let mut near: Vec<u32> = rows
+            .flat_map(|v| matrix.lower(v).chain(matrix.upper(v)))
+            .map(|k| column_of[matrix.columns()[k] as usize])
+            .filter(|&other| other as usize != column)
+            .collect();
+        near.sort_unstable();
+        near.dedup();
+        near
+    };
+    (0..count).map(beside).collect()
 }
 
 /// Inverse of the lower triangle G of a symmetric block `G G^T`, if that is positive definite as far as
@@ -294,7 +464,6 @@ mod tests {
         for k in 0..count {
             matrix.blocks_mut()[k] = block(k);
         }
-        matrix.mirror();
         for d in &mut matrix.diagonal {
             *d = Mat3A::from_diagonal(glam::Vec3::new(2.0, 2.5, 3.0));
         }
@@ -317,70 +486,118 @@ mod tests {
         assert!(inverse_root(Mat3A::IDENTITY * f32::NAN).is_none());
     }
 
+    /// Something for every vertex but the roots.
+    fn vector(starts: &[u32], n: usize, seed: f32) -> Vec<Vec3A> {
+        let at = |i: usize| Vec3A::new((seed + i as f32).sin(), (seed * i as f32).cos(), seed);
+        let root = |i: usize| starts.contains(&(i as u32));
+        (0..n).map(|i| if root(i) { Vec3A::ZERO } else { at(i) }).collect()
+    }
+
+    /// Bundles of different length side by side, so that groups of columns are neither full nor even: 3, 8, 9 or 17
+    /// layers.
+    fn uneven() -> HairMesh {
+        let mut mesh = HairMesh::block([6, 5], 17, glam::Vec3::ONE, true);
+        let mut lengths = vec![0; mesh.column_count()];
+        for (i, bundle) in mesh.bundles.iter_mut().enumerate() {
+            bundle.layers = [3, 8, 9, 17][i / 3 % 4];
+            for &column in bundle.columns() {
+                let length = &mut lengths[column as usize];
+                *length = bundle.layers.max(*length);
+            }
+        }
+        let mut columns = crate::groom::Strands::new();
+        for (column, &length) in mesh.columns.iter().zip(&lengths) {
+            columns.push(&column[..=length as usize]);
+        }
+        HairMesh { columns, ..mesh }
+    }
+
     #[test]
     fn columns_for_themselves_are_solved_exactly() {
         let mesh = HairMesh::block([1, 1], 7, glam::Vec3::ONE, false);
         let starts = mesh.columns.first_points();
-        let whole = matrix(&mesh);
+        let mut whole = matrix(&mesh);
+        // Leave only what is within columns.
+        let column = |v: u32| starts.partition_point(|&s| s <= v);
+        for row in 0..whole.rows() {
+            for k in whole.lower(row) {
+                if column(whole.columns()[k]) != column(row as u32) {
+                    whole.blocks_mut()[k] = Mat3A::ZERO;
+                }
+            }
+        }
         let mut columns = Columns::new(&whole, starts);
         columns.factor(&whole);
-        let right: Vec<Vec3A> =
-            (0..whole.rows()).map(|i| Vec3A::new((i as f32).sin(), 1.0, -0.3)).collect();
-        let mut x = right.clone();
-        for c in 0..columns.columns() {
-            columns.solve_down(c, &mut x);
-            columns.solve_up(c, &mut x);
+        let n = whole.rows();
+        let right = vector(starts, n, 0.4);
+        let (mut scaled, mut sweep) = (columns.slots(), columns.sweep());
+        let (mut x, mut back) = (vec![Vec3A::ZERO; n], vec![Vec3A::ZERO; n]);
+        columns.scale(&right, &mut scaled, &mut sweep);
+        columns.add_plain(&scaled, &mut x, &mut sweep);
+        whole.multiply(&x, &mut back);
+        for v in 0..n {
+            assert!((back[v] - right[v]).length() < 1e-5, "{v}: {} {}", back[v], right[v]);
         }
-        for c in 0..columns.columns() {
-            for v in columns.vertices(c) {
-                // The row of the matrix with only the vertices of this column.
-                let mut sum = whole.diagonal[v] * x[v];
-                for w in columns.vertices(c).filter(|&w| w != v) {
-                    if let Some(k) = whole.find(v as u32, w as u32) {
-                        sum += whole.blocks()[k as usize] * x[w];
+    }
+
+    /// The image in scaled variables belongs to the matrix: scaling the product with what a direction is in the
+    /// variables of the matrix gives it.
+    #[test]
+    fn an_image_is_the_scaled_product_with_the_matrix() {
+        for mesh in [HairMesh::block([2, 2], 4, glam::Vec3::ONE, true), uneven()] {
+            let starts = mesh.columns.first_points();
+            let whole = matrix(&mesh);
+            let mut columns = Columns::new(&whole, starts);
+            columns.factor(&whole);
+            let n = whole.rows();
+            let zero = vec![Vec3A::ZERO; n];
+            let mut sweep = columns.sweep();
+            let dot = |a: &[Slot], b: &[Slot]| {
+                let pairs = a.iter().flatten().flatten().zip(b.iter().flatten().flatten());
+                pairs.map(|(a, b)| f64::from(a * b)).sum::<f64>()
+            };
+            let mut direction = |seed: f32| {
+                let mut p = columns.slots();
+                columns.scale(&vector(starts, n, seed), &mut p, &mut columns.sweep());
+                let mut image = columns.slots();
+                let curvature = columns.image(&p, &mut image, &mut sweep);
+                (p, image, curvature)
+            };
+            for seed in 1..6 {
+                let (p, image, curvature) = direction(seed as f32 * 0.3);
+                let (mut plain, mut product) = (zero.clone(), zero.clone());
+                columns.add_plain(&p, &mut plain, &mut columns.sweep());
+                whole.multiply(&plain, &mut product);
+                let mut scaled = columns.slots();
+                columns.scale(&product, &mut scaled, &mut columns.sweep());
+                for (s, (a, b)) in scaled.iter().zip(&image).enumerate() {
+                    for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
+                        assert!((a - b).abs() < 1e-4, "{s}: {a} {b}");
                     }
                 }
-                assert!((sum - right[v]).length() < 1e-5, "{v}: {sum} {}", right[v]);
+                assert!(curvature > 0.0 && (curvature - dot(&p, &image)).abs() < 1e-3);
+                // Conjugate gradients need it symmetric.
+                let (q, other, _) = direction(seed as f32 * 0.7 + 1.0);
+                let (one, other) = (dot(&q, &image), dot(&p, &other));
+                assert!((one - other).abs() < 1e-4 * (1.0 + one.abs()), "{one} {other}");
             }
         }
     }
 
-    /// The image in scaled variables belongs to the matrix: scaling the product with `plain` gives it.
+    /// No two columns that are solved together are coupled, and every column is solved once.
     #[test]
-    fn an_image_is_the_scaled_product_with_the_matrix() {
-        let mesh = HairMesh::block([2, 2], 4, glam::Vec3::ONE, true);
+    fn columns_of_a_group_are_no_neighbours() {
+        let mesh = HairMesh::block([9, 7], 4, glam::Vec3::ONE, true);
         let starts = mesh.columns.first_points();
         let whole = matrix(&mesh);
-        let mut columns = Columns::new(&whole, starts);
-        columns.factor(&whole);
-        let n = whole.rows();
-        let zero = vec![Vec3A::ZERO; n];
-        let vector = |seed: f32| -> Vec<Vec3A> {
-            let at = |i: usize| Vec3A::new((seed + i as f32).sin(), (seed * i as f32).cos(), seed);
-            let root = |i: usize| starts.contains(&(i as u32));
-            (0..n).map(|i| if root(i) { Vec3A::ZERO } else { at(i) }).collect()
-        };
-        let dot = |a: &[Vec3A], b: &[Vec3A]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f32>();
-        let image = |p: &[Vec3A]| {
-            let (mut plain, mut image) = (zero.clone(), zero.clone());
-            let mut spare = vec![[Vec3A::ZERO; 2]; n];
-            let curvature = columns.image(&whole, p, &mut plain, &mut image, &mut spare);
-            (plain, image, curvature)
-        };
-        for seed in 1..6 {
-            let p = vector(seed as f32 * 0.3);
-            let (plain, found, curvature) = image(&p);
-            let (mut product, mut scaled, mut spare) = (zero.clone(), zero.clone(), zero.clone());
-            whole.multiply(&plain, &mut product);
-            columns.scale(&whole, &product, &mut scaled, &mut spare);
-            for v in 0..n {
-                assert!((scaled[v] - found[v]).length() < 1e-4, "{v}: {} {}", scaled[v], found[v]);
+        let beside = columns_beside(&whole, starts);
+        let mut seen = vec![0; mesh.column_count()];
+        for group in groups(&whole, starts) {
+            for &a in &group.columns {
+                seen[a as usize] += 1;
+                assert!(group.columns.iter().all(|b| !beside[a as usize].contains(b)));
             }
-            assert!(curvature > 0.0 && (curvature - f64::from(dot(&p, &found))).abs() < 1e-3);
-            // Conjugate gradients need it symmetric.
-            let q = vector(seed as f32 * 0.7 + 1.0);
-            let (one, other) = (dot(&q, &found), dot(&p, &image(&q).1));
-            assert!((one - other).abs() < 1e-4 * (1.0 + one.abs()), "{one} {other}");
         }
+        assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
     }
 }

@@ -8,33 +8,37 @@
 use glam::Vec3A;
 
 use super::coarse::Coarse;
+use super::lanes::Slot;
 use super::matrix::BlockMatrix;
-use super::precondition::Columns;
+use super::precondition::{Columns, Sweep};
 use super::solve::Limits;
 use crate::math::SolveReport;
 
 /// Memory of a solve.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ColumnScratch {
-    residual: Vec<Vec3A>,
-    direction: Vec<Vec3A>,
-    plain: Vec<Vec3A>,
-    image: Vec<Vec3A>,
+    residual: Vec<Slot>,
+    direction: Vec<Slot>,
+    image: Vec<Slot>,
+    solution: Vec<Slot>,
+    sweep: Sweep,
+    /// By vertex.
+    guess: Vec<Vec3A>,
     rest: Vec<Vec3A>,
-    spare: Vec<[Vec3A; 2]>,
 }
 
 impl ColumnScratch {
-    /// For this many vertices.
-    pub(super) fn new(vertices: usize) -> Self {
-        let zero = vec![Vec3A::ZERO; vertices];
+    /// For a matrix in columns.
+    pub(super) fn new(columns: &Columns, vertices: usize) -> Self {
+        let zero = columns.slots();
         Self {
             residual: zero.clone(),
             direction: zero.clone(),
-            plain: zero.clone(),
             image: zero.clone(),
-            rest: zero,
-            spare: vec![[Vec3A::ZERO; 2]; vertices],
+            solution: zero,
+            sweep: columns.sweep(),
+            guess: vec![Vec3A::ZERO; vertices],
+            rest: vec![Vec3A::ZERO; vertices],
         }
     }
 }
@@ -56,59 +60,50 @@ pub(super) fn solve_columns(
     scratch: &mut ColumnScratch,
 ) -> SolveReport {
     let n = x.len();
-    let ColumnScratch { residual: r, direction: p, plain, image, rest, spare } = scratch;
-    columns.scale(matrix, residual, r, plain);
-    let squares = |r: &[Vec3A]| r.iter().map(|r| f64::from(r.length_squared())).sum::<f64>();
-    let mut energy = squares(r);
+    let ColumnScratch { residual: r, direction: p, image, solution, sweep, guess, rest } = scratch;
+    columns.scale(residual, r, sweep);
+    let mut energy = columns.squares(r);
     let start = energy;
     let target = f64::from(limits.absolute).max(f64::from(limits.relative) * start);
     if let Some(coarse) = coarse.filter(|_| energy > target) {
-        coarse.guess(residual, p);
+        coarse.guess(residual, guess);
         for i in 0..n {
-            p[i] = allowed(i, p[i]);
+            guess[i] = allowed(i, guess[i]);
         }
-        matrix.multiply(p, image);
+        matrix.multiply(guess, rest);
         // Go as far as the energy falls.
         let (mut along, mut curvature) = (0.0, 0.0);
         for i in 0..n {
-            along += f64::from(p[i].dot(residual[i]));
-            curvature += f64::from(p[i].dot(image[i]));
+            along += f64::from(guess[i].dot(residual[i]));
+            curvature += f64::from(guess[i].dot(rest[i]));
         }
         if along > 0.0 && curvature > 0.0 {
             let step = (along / curvature) as f32;
             for i in 0..n {
-                x[i] += p[i] * step;
-                rest[i] = residual[i] - image[i] * step;
+                x[i] += guess[i] * step;
+                rest[i] = residual[i] - rest[i] * step;
             }
-            columns.scale(matrix, rest, r, plain);
-            energy = squares(r);
+            columns.scale(rest, r, sweep);
+            energy = columns.squares(r);
         }
     }
     p.copy_from_slice(r);
-    // What belongs to roots is never written.
-    for column in 0..columns.columns() {
-        image[columns.vertices(column).start - 1] = Vec3A::ZERO;
-    }
+    solution.fill(Slot::default());
     let mut report = SolveReport::default();
     while report.iterations < limits.iterations && energy > target {
-        let curvature = columns.image(matrix, p, plain, image, spare);
+        let curvature = columns.image(p, image, sweep);
         if curvature.is_nan() || curvature <= 0.0 {
             break;
         }
         let step = (energy / curvature) as f32;
-        let mut next = 0.0;
-        for i in 0..n {
-            x[i] += plain[i] * step;
-            let left = r[i] - image[i] * step;
-            r[i] = left;
-            next += f64::from(left.length_squared());
-        }
+        let next = columns.take(r, step, image);
         let ratio = (next / energy) as f32;
         energy = next;
-        for i in 0..n {
-            p[i] = r[i] + p[i] * ratio;
-        }
+        columns.turn(solution, step, p, ratio, r);
         report.iterations += 1;
+    }
+    if report.iterations > 0 {
+        columns.add_plain(solution, x, sweep);
     }
     report.residual = if start > 0.0 { (energy / start).sqrt() } else { 0.0 };
     report

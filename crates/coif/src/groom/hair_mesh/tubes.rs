@@ -1,0 +1,363 @@
+//! Tubes around the strands of cells: the columns of a fitted hair mesh before they are joined.
+//!
+//! Roots are spread out on a plane around the head and cut into square cells. The strands of a cell have a
+//! middle line, and a tube around it reaches as far to every side as they do, level by level. Its four edges are
+//! the columns of a bundle; [`super::fit`] makes one column of those of neighbours that run close.
+
+use std::collections::BTreeMap;
+
+use glam::{Mat3, Quat, Vec2, Vec3};
+
+use super::{Bundle, HairMesh};
+use crate::groom::Strands;
+use crate::{Error, Result};
+
+/// Columns of neighbouring cells are one if they come this close, in cells.
+const SAME: f32 = 0.9;
+
+/// Strands that the fit looks at at most.
+const MOST_STRANDS: usize = 4000;
+
+/// Points that a strand is looked at with, per layer.
+const FINER: usize = 3;
+
+/// Power of the levels' distance from the root: more than 1 puts more levels near the scalp, where hair bends
+/// most.
+const DENSER: f32 = 1.5;
+
+/// Share of the strands that a tube leaves out on each of its sides: single hairs that stray.
+const STRAY: f32 = 0.004;
+
+/// How far apart the means of two halves of a cell's strands have to be for a parting, in what strands lie from
+/// these means. Halves of strands that are spread evenly are 3.5 apart.
+const TWO_WAYS: f32 = 4.0;
+
+/// Least width of a tube, as a share of a cell: thinner ones are slivers.
+const LEAST_WIDTH: f32 = 0.15;
+
+/// How far a tube reaches beyond its strands (m).
+const MARGIN: f32 = 1e-3;
+
+/// Strands that stand for all, laid out on a plane.
+pub(super) struct Sample {
+    /// Where the roots are on the plane (radians).
+    at: Vec<Vec2>,
+    /// Points at the same shares of the length, `layers + 1` each.
+    lines: Vec<Vec<Vec3>>,
+    /// The same with more points.
+    fine: Vec<Vec<Vec3>>,
+}
+
+impl Sample {
+    /// Model: the roots are seen from a point behind them; the angle from the middle of all directions and
+    /// the direction around it are polar coordinates, so that nearly a whole sphere has a place.
+    pub(super) fn new(strands: &Strands, layers: usize) -> Self {
+        let stride = strands.strand_count().div_ceil(MOST_STRANDS).max(1);
+        let chosen: Vec<usize> = (0..strands.strand_count()).step_by(stride).collect();
+        let fine: Vec<Vec<Vec3>> =
+            chosen.iter().map(|&s| at_shares(strands.strand(s), FINER * layers)).collect();
+        let lines: Vec<Vec<Vec3>> =
+            fine.iter().map(|line| line.iter().copied().step_by(FINER).collect()).collect();
+        let count = lines.len() as f32;
+        let mean = lines.iter().map(|l| l[0]).sum::<Vec3>() / count;
+        let reach = lines.iter().map(|l| l[0].distance(mean)).fold(1e-4, f32::max);
+        // Hair that grows one way grows on one side of the point to look from.
+        let way = lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
+        let centre = mean - way * (way.length() * 1.5 * reach);
+        let axis = lines
+            .iter()
+            .map(|l| (l[0] - centre).normalize_or_zero())
+            .sum::<Vec3>()
+            .normalize_or(Vec3::Y);
+        let turn = Quat::from_rotation_arc(axis, Vec3::Y);
+        let at = lines
+            .iter()
+            .map(|l| {
+                let d = turn * (l[0] - centre).normalize_or(axis);
+                // Seen from outside, x to the right and -z up: counter-clockwise stays so.
+                Vec2::new(d.x, -d.z).normalize_or_zero() * d.y.clamp(-1.0, 1.0).acos()
+            })
+            .collect();
+        Self { at, lines, fine }
+    }
+
+    /// Square cells that hold roots, about as many as asked for, and their side.
+    pub(super) fn cells(&self, wanted: usize) -> Cells {
+        let count = |side: f32| {
+            let mut cells: BTreeMap<[i32; 2], Vec<usize>> = BTreeMap::new();
+            for (i, p) in self.at.iter().enumerate() {
+                let cell = (*p / side).floor();
+                cells.entry([cell.x as i32, cell.y as i32]).or_default().push(i);
+            }
+            cells
+        };
+        let (mut small, mut large) = (1e-3f32, 8.0f32);
+        for _ in 0..24 {
+            let side = (small * large).sqrt();
+            if count(side).len() > wanted { small = side } else { large = side }
+        }
+        Cells { side: large, roots: count(large) }
+    }
+
+    /// A bundle over every cell.
+    pub(super) fn mesh(&self, cells: &Cells, layers: usize) -> Result<HairMesh> {
+        // Lay a tube around the strands of every cell.
+        const CORNERS: [[i32; 2]; 4] = [[0, 0], [1, 0], [1, 1], [0, 1]];
+        let size = self.cell_size(cells);
+        let mut fitted: Vec<([i32; 2], Vec<Vec3>)> = Vec::new();
+        for (&cell, roots) in &cells.roots {
+            let corners = CORNERS.map(|[dx, dy]| [cell[0] + dx, cell[1] + dy]);
+            let places = corners.map(|c| Vec2::new(c[0] as f32, c[1] as f32) * cells.side);
+            let ground = places.map(|place| self.root_at(place, cells.side));
+            fitted.extend(corners.into_iter().zip(self.tube(roots, ground, size)));
+        }
+        // Make columns one that stand on the same corner and run close to each other.
+        let mut groups: Vec<(Vec<usize>, [i32; 2])> = Vec::new();
+        let mut on_corner: BTreeMap<[i32; 2], Vec<usize>> = BTreeMap::new();
+        let mut group_of = vec![0u32; fitted.len()];
+        for (i, (corner, line)) in fitted.iter().enumerate() {
+            let near = |g: &usize| {
+                let other = &fitted[groups[*g].0[0]].1;
+                let apart = line.iter().zip(other).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+                apart < SAME * size
+            };
+            let known = on_corner.entry(*corner).or_default();
+            let group = known.iter().copied().find(near).unwrap_or_else(|| {
+                groups.push((Vec::new(), *corner));
+                known.push(groups.len() - 1);
+                groups.len() - 1
+            });
+            groups[group].0.push(i);
+            group_of[i] = group as u32;
+        }
+        let mut columns = Strands::new();
+        for (members, _) in &groups {
+            let share = 1.0 / members.len() as f32;
+            let line: Vec<Vec3> = (0..=layers)
+                .map(|k| members.iter().map(|&i| fitted[i].1[k] * share).sum())
+                .collect();
+            columns.push(&line);
+        }
+        let bundles =
+            group_of.chunks_exact(4).filter_map(|c| Bundle::over(c, layers as u32)).collect();
+        let mut mesh = HairMesh { columns, bundles, seams: Vec::new(), roots: Vec::new() };
+        if !mesh.positions().iter().all(|p| p.is_finite()) {
+            return Err(Error::HairMesh {
+                element: "hair mesh".into(),
+                problem: "cannot be fitted: the strands are too far from each other".into(),
+            });
+        }
+        mesh.own_columns();
+        Ok(mesh)
+    }
+
+    /// The four columns of a cell: the edges of a tube around its strands, over the corners of the cell.
+    ///
+    /// Model: the tube's axis is the mean of the strands. Its sections have the directions of the cell's sides,
+    /// turned with the axis: from the scalp's plane at the root until, a cell's width farther, they are square
+    /// to the axis. On each level they reach as far as all but a few of the points that are nearest to it.
+    fn tube(&self, strands: &[usize], ground: [Vec3; 4], size: f32) -> [Vec<Vec3>; 4] {
+        let strands = &self.main_way(strands, size);
+        let axis = self.mean(strands);
+        let last = axis.len() - 1;
+        // Find the sections' directions.
+        let x = (ground[1] + ground[2] - ground[0] - ground[3]).normalize_or(Vec3::X);
+        let y = ground[2] + ground[3] - ground[0] - ground[1];
+        let up = x.cross(y).normalize_or(Vec3::Y);
+        let y = up.cross(x);
+        let tangent = |k: usize| {
+            let way = axis[(k + 1).min(last)] - axis[k.saturating_sub(1)];
+            way.normalize_or(up)
+        };
+        let mut turn = Quat::from_rotation_arc(up, tangent(0));
+        let (mut passed, mut sections) = (0.0, Vec::with_capacity(axis.len()));
+        for k in 0..=last {
+            if k > 0 {
+                turn = Quat::from_rotation_arc(tangent(k - 1), tangent(k)) * turn;
+                passed += axis[k].distance(axis[k - 1]);
+            }
+            let own = Quat::IDENTITY.slerp(turn.normalize(), (passed / size).min(1.0));
+            sections.push([own * x, own * y]);
+        }
+        // Measure how far points lie from the axis, by the section that they are nearest to.
+        let mut reach: Vec<[Vec<f32>; 2]> = vec![Default::default(); axis.len()];
+        let mut ends: Vec<f32> = vec![0.0];
+        for &s in strands {
+            for (i, &p) in self.fine[s].iter().enumerate() {
+                let (k, t) = nearest_on(&axis, i as f32 / FINER as f32, p);
+                let away = p - axis[k].lerp(axis[k + 1], t);
+                for (level, near) in [(k, t < 0.7), (k + 1, t > 0.3)] {
+                    if near {
+                        let [u, v] = sections[level];
+                        reach[level][0].push(away.dot(u));
+                        reach[level][1].push(away.dot(v));
+                    }
+                }
+            }
+            ends.push((self.fine[s][self.fine[s].len() - 1] - axis[last]).dot(tangent(last)));
+        }
+        let mut lengths: Vec<[f32; 2]> = Vec::new();
+        for level in &mut reach {
+            for values in level {
+                lengths.push(range(values, STRAY, LEAST_WIDTH * size));
+            }
+        }
+        let longer = range(&mut ends, STRAY, 0.0)[1] + MARGIN;
+        let mut columns = ground.map(|root| vec![root]);
+        for k in 1..=last {
+            let [u, v] = sections[k];
+            let middle = if k == last { axis[k] + tangent(k) * longer } else { axis[k] };
+            let ([left, right], [near, far]) = (lengths[2 * k], lengths[2 * k + 1]);
+            let corners = [[left, near], [right, near], [right, far], [left, far]];
+            for (column, [a, b]) in columns.iter_mut().zip(corners) {
+                column.push(middle + u * a + v * b);
+            }
+        }
+        columns
+    }
+
+    /// Of strands that go two ways, those that go where more of them go; else all of them.
+    ///
+    /// Model: two means of where strands are, seen from their roots, at half of their length and at their tips.
+    fn main_way(&self, strands: &[usize], size: f32) -> Vec<usize> {
+        let way = |s: usize| {
+            let line = &self.lines[s];
+            [line[line.len() / 2] - line[0], line[line.len() - 1] - line[0]]
+        };
+        let apart = |a: [Vec3; 2], b: [Vec3; 2]| {
+            (a[0].distance_squared(b[0]) + a[1].distance_squared(b[1])).sqrt()
+        };
+        let mean = |of: &[usize]| {
+            let share = 1.0 / of.len().max(1) as f32;
+            [0, 1].map(|k| of.iter().map(|&s| way(s)[k]).sum::<Vec3>() * share)
+        };
+        let farthest = |from: [Vec3; 2]| {
+            let far = strands
+                .iter()
+                .max_by(|&&a, &&b| f32::total_cmp(&apart(way(a), from), &apart(way(b), from)));
+            far.map_or(from, |&s| way(s))
+        };
+        let first = farthest(mean(strands));
+        let mut means = [first, farthest(first)];
+        let mut halves = [Vec::new(), Vec::new()];
+        for _ in 0..8 {
+            halves = [Vec::new(), Vec::new()];
+            for &s in strands {
+                let far = means.map(|m| apart(way(s), m));
+                halves[usize::from(far[1] < far[0])].push(s);
+            }
+            means = [mean(&halves[0]), mean(&halves[1])];
+        }
+        let squares =
+            |k: usize| -> f32 { halves[k].iter().map(|&s| apart(way(s), means[k]).powi(2)).sum() };
+        let within: f32 = squares(0) + squares(1);
+        let within = (within / strands.len().max(1) as f32).sqrt();
+        let gap = apart(means[0], means[1]);
+        let parted = gap > TWO_WAYS * within && gap > size;
+        if parted {
+            let [a, b] = halves;
+            if a.len() >= b.len() { a } else { b }
+        } else {
+            strands.to_vec()
+        }
+    }
+
+    /// The mean of some strands.
+    fn mean(&self, strands: &[usize]) -> Vec<Vec3> {
+        let share = 1.0 / strands.len() as f32;
+        (0..self.lines[0].len())
+            .map(|k| strands.iter().map(|&s| self.lines[s][k] * share).sum())
+            .collect()
+    }
+
+    /// About how wide a cell is at the roots (m).
+    fn cell_size(&self, cells: &Cells) -> f32 {
+        let mut sum = (0.0f64, 0.0f64);
+        for roots in cells.roots.values() {
+            let middle = roots.iter().map(|&s| self.lines[s][0]).sum::<Vec3>() / roots.len() as f32;
+            for &s in roots {
+                sum.0 += f64::from(self.lines[s][0].distance_squared(middle));
+                sum.1 += 1.0;
+            }
+        }
+        // The mean square distance from the middle of a square is a sixth of its side squared.
+        ((6.0 * sum.0 / sum.1.max(1.0)).sqrt() as f32).max(1e-4)
+    }
+
+    /// The scalp at a place of the plane.
+    ///
+    /// Model: moving least squares: roots are an affine function of their places; near ones count more.
+    /// Symbols: w weight of a strand, m the 3x3 matrix of moments, c its coefficient.
+    fn root_at(&self, place: Vec2, side: f32) -> Vec3 {
+        let mut weights = Vec::with_capacity(self.lines.len());
+        let mut m = Mat3::ZERO;
+        for (at, line) in self.at.iter().zip(&self.lines) {
+            let near = (*at - place) / side;
+            if near.length_squared() < 9.0 {
+                let w = (-4.0 * near.length_squared()).exp() + 1e-6;
+                let v = Vec3::new(1.0, near.x, near.y);
+                m += Mat3::from_cols(v * (w * v.x), v * (w * v.y), v * (w * v.z));
+                weights.push((line[0], w, v));
+            }
+        }
+        // Few strands or all in a row give no slope: hold it down a little.
+        let ridge = 8e-3 * m.x_axis.x + 1e-12;
+        let solve = (m + Mat3::from_diagonal(Vec3::new(1e-9, ridge, ridge))).inverse().x_axis;
+        weights.iter().map(|(root, w, v)| *root * (w * v.dot(solve))).sum()
+    }
+}
+
+/// Square cells on the plane.
+pub(super) struct Cells {
+    /// Side of a cell (radians).
+    side: f32,
+    /// The strands with roots in each cell.
+    roots: BTreeMap<[i32; 2], Vec<usize>>,
+}
+
+/// The segment of a line and the share of it that is nearest to a point, looking no farther than two segments from
+/// `about`.
+fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
+    let last = line.len() - 2;
+    let from = (about.floor() as usize).saturating_sub(2).min(last);
+    let mut best = (f32::INFINITY, 0, 0.0);
+    for k in from..=(from + 4).min(last) {
+        let way = line[k + 1] - line[k];
+        let t = ((p - line[k]).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
+        let distance = (line[k] + way * t).distance_squared(p);
+        if distance < best.0 {
+            best = (distance, k, t);
+        }
+    }
+    (best.1, best.2)
+}
+
+/// The range that all but a share of some values lie in, on either side, at least as wide as `least`.
+fn range(values: &mut [f32], share: f32, least: f32) -> [f32; 2] {
+    values.sort_unstable_by(f32::total_cmp);
+    let Some(last) = values.len().checked_sub(1) else { return [-0.5 * least, 0.5 * least] };
+    let left_out = (share * last as f32) as usize;
+    let (low, high) = (values[left_out] - MARGIN, values[last - left_out] + MARGIN);
+    let more = 0.5 * (least - (high - low)).max(0.0);
+    [low - more, high + more]
+}
+
+/// Points of a line at growing distances: `count` steps from its root to its tip.
+fn at_shares(line: &[Vec3], count: usize) -> Vec<Vec3> {
+    let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
+    let (mut segment, mut passed) = (0, 0.0);
+    (0..=count)
+        .map(|k| {
+            let target = total * (k as f32 / count as f32).powf(DENSER);
+            loop {
+                let length = line[segment].distance(line[segment + 1]);
+                if passed + length >= target || segment + 2 >= line.len() {
+                    let t = if length > 0.0 { ((target - passed) / length).min(1.0) } else { 0.0 };
+                    return line[segment].lerp(line[segment + 1], t);
+                }
+                passed += length;
+                segment += 1;
+            }
+        })
+        .collect()
+}

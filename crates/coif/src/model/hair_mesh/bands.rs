@@ -1,0 +1,419 @@
+//! What couples columns of a mesh to each other, packed for the sweeps of the solver.
+//!
+//! A vertex is coupled to vertices of other columns on its own level and on the levels next to it. So two
+//! columns side by side share up to three bands of blocks, one per shift of the level, and a product is
+//! taken eight levels at a time. Blocks are kept once for both columns, as whole numbers of sixteen bits in units
+//! of the band's largest: a sweep reads a third of what it would in [`BlockMatrix`].
+
+use std::ops::Range;
+
+use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x8};
+use glam::Vec3A;
+
+use super::lanes::{LANES, Slot, transpose};
+use super::matrix::BlockMatrix;
+
+/// Levels that are worked on together: as many as there are lanes, so that levels and columns change places.
+const GROUP: usize = LANES;
+
+/// Where the first vertex after the root of a column lies in each of its three rows of numbers; what is before
+/// it stays zero.
+const AHEAD: usize = GROUP;
+
+/// Largest whole number of a block.
+const LARGEST: f32 = i16::MAX as f32;
+
+/// Added to a number that sixteen bits can hold, this leaves that number, rounded to the nearest whole one, in the
+/// lowest bits.
+const ROUND: f32 = 12_582_912.0;
+
+/// Where the vertices of a column lie in a [`Rows`].
+#[derive(Debug, Clone, Copy, Default)]
+struct Shape {
+    /// First number.
+    first: u32,
+    /// Vertices after the root, in groups.
+    groups: u32,
+}
+
+/// Blocks between two columns with one shift of the level.
+#[derive(Debug, Clone, Copy)]
+struct Band {
+    /// The column that comes first in a sweep, and the other.
+    columns: [u32; 2],
+    /// Level in the earlier column less that in the later one: -1, 0 or 1.
+    shift: i32,
+    /// First group of blocks, by the later column's levels.
+    first: u32,
+    /// What a number stands for.
+    unit: f32,
+}
+
+/// Eight blocks of a band: for every element, column by column, eight numbers.
+type Blocks = [[i16; GROUP]; 9];
+
+/// One vector per vertex, column by column as rows of x, of y and of z: what products are taken of.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rows(pub(super) Vec<f32>);
+
+/// The bands of a matrix.
+#[derive(Debug, Clone)]
+pub(super) struct Bands {
+    shapes: Vec<Shape>,
+    /// In the order of later columns.
+    bands: Vec<Band>,
+    /// Per column: its bands with columns before it.
+    lower: Vec<Range<u32>>,
+    /// Bands in the order of earlier columns, and per column those with columns after it, by shift.
+    upper: Vec<u32>,
+    uppers: Vec<[Range<u32>; 3]>,
+    blocks: Vec<Blocks>,
+    /// Like `blocks`: the places in the matrix; none is the total.
+    sources: Vec<[u32; GROUP]>,
+    level: Level,
+}
+
+impl Bands {
+    /// For a matrix whose columns start at these vertices, gone through in the given order.
+    pub(super) fn new(matrix: &BlockMatrix, starts: &[u32], order: &[u32]) -> Self {
+        let count = order.len();
+        let mut all = Self {
+            shapes: vec![Shape::default(); count],
+            bands: Vec::new(),
+            lower: vec![0..0; count],
+            upper: Vec::new(),
+            uppers: vec![[0..0, 0..0, 0..0]; count],
+            blocks: Vec::new(),
+            sources: Vec::new(),
+            level: Level::new(),
+        };
+        let mut column_of = vec![0u32; matrix.rows()];
+        let (mut rank, mut total) = (vec![0; count], 0);
+        for (place, &column) in order.iter().enumerate() {
+            let ends = &starts[column as usize..column as usize + 2];
+            column_of[ends[0] as usize..ends[1] as usize].fill(column);
+            rank[column as usize] = place;
+            let groups = (ends[1] - ends[0]).saturating_sub(1).div_ceil(GROUP as u32);
+            all.shapes[column as usize] = Shape { first: total, groups };
+            total += 3 * (AHEAD as u32 + groups * GROUP as u32);
+        }
+        // Every block between two columns, as place of the later column, columns, shift, level, block.
+        let mut found: Vec<(usize, [u32; 2], i32, u32, u32)> = Vec::new();
+        for row in 0..matrix.rows() {
+            for k in matrix.lower(row) {
+                let column = matrix.columns()[k];
+                let (a, b) = (column_of[row], column_of[column as usize]);
+                if a == b {
+                    continue;
+                }
+                let (level, other) = (row as u32 - starts[a as usize], column - starts[b as usize]);
+                let shift = other as i32 - level as i32;
+                // Neighbours share bundles, whose columns are cut at the same levels.
+                debug_assert!(shift.abs() <= 1);
+                let (later, earlier) = (rank[a as usize], rank[b as usize]);
+                found.push(if later > earlier {
+                    (later, [b, a], shift, level, k as u32)
+                } else {
+                    (earlier, [a, b], -shift, other, k as u32)
+                });
+            }
+        }
+        found.sort_unstable();
+        let none = matrix.block_count() as u32;
+        for same in found.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)) {
+            let (_, columns, shift, ..) = same[0];
+            let first = all.sources.len();
+            let groups = all.shapes[columns[1] as usize].groups as usize;
+            all.sources.resize(first + groups, [none; GROUP]);
+            for &(.., level, block) in same {
+                let at = level as usize - 1;
+                all.sources[first + at / GROUP][at % GROUP] = block;
+            }
+            all.bands.push(Band { columns, shift, first: first as u32, unit: 0.0 });
+            extend(&mut all.lower[columns[1] as usize], all.bands.len() as u32 - 1);
+        }
+        all.blocks = vec![[[0; GROUP]; 9]; all.sources.len()];
+        all.upper = (0..all.bands.len() as u32).collect();
+        let key = |b: &Band| (rank[b.columns[0] as usize], b.shift);
+        all.upper.sort_by_key(|&b| key(&all.bands[b as usize]));
+        for (place, &band) in (0..).zip(&all.upper) {
+            let band = &all.bands[band as usize];
+            extend(&mut all.uppers[band.columns[0] as usize][(band.shift + 1) as usize], place);
+        }
+        all
+    }
+
+    /// Zero for every vertex.
+    pub(super) fn rows(&self) -> Rows {
+        let end = |s: &Shape| s.first as usize + 3 * (AHEAD + s.groups as usize * GROUP);
+        let end = self.shapes.iter().map(end).max().unwrap_or(0);
+        // A group may begin after its column where the other column is longer.
+        Rows(vec![0.0; end + self.longest() + 2 * GROUP])
+    }
+
+    /// Most vertices after the root that a column has, in whole groups.
+    pub(super) fn longest(&self) -> usize {
+        self.shapes.iter().map(|s| s.groups as usize * GROUP).max().unwrap_or(0)
+    }
+
+    /// Where the first vertex of a column after its root lies in [`Rows`], and how far x, y and z of a vertex
+    /// are from each other.
+    #[inline(always)]
+    pub(super) fn place(&self, column: usize) -> (usize, usize) {
+        let shape = self.shapes[column];
+        (shape.first as usize + AHEAD, AHEAD + shape.groups as usize * GROUP)
+    }
+
+    /// Bytes of all blocks.
+    pub(super) fn bytes(&self) -> usize {
+        self.blocks.len() * size_of::<Blocks>()
+    }
+
+    /// Takes over the values of a matrix.
+    pub(super) fn fill(&mut self, matrix: &BlockMatrix) {
+        dispatch!(self.level, simd => self.fill_in(simd, matrix));
+    }
+
+    #[inline(always)]
+    fn fill_in<S: Simd>(&mut self, simd: S, matrix: &BlockMatrix) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let none = matrix.block_count() as u32;
+                for band in &mut self.bands {
+                    let groups = self.shapes[band.columns[1] as usize].groups as usize;
+                    let range = band.first as usize..band.first as usize + groups;
+                    let sources = &self.sources[range.clone()];
+                    // The largest element of the band is the largest number.
+                    let mut most = Vec3A::ZERO;
+                    for &k in sources.iter().flatten().filter(|&&k| k != none) {
+                        let block = &matrix.blocks()[k as usize];
+                        let columns = [block.x_axis.abs(), block.y_axis.abs(), block.z_axis.abs()];
+                        most = most.max(columns[0].max(columns[1]).max(columns[2]));
+                    }
+                    let most = most.max_element();
+                    let scale = if most > 0.0 { LARGEST / most } else { 0.0 };
+                    band.unit = most / LARGEST;
+                    // The matrix has the block of the columns' other order.
+                    let turned = band.columns[0] > band.columns[1];
+                    for (blocks, sources) in self.blocks[range].iter_mut().zip(sources) {
+                        fill_blocks(blocks, sources, matrix, turned, scale);
+                    }
+                }
+            },
+        );
+    }
+
+    /// What the columns before each of these add to it: the sum of blocks times `x`, one column per lane.
+    #[inline(always)]
+    pub(super) fn add_before<S: Simd>(&self, simd: S, columns: &[u32], x: &Rows, sum: &mut [Slot]) {
+        let groups = self.groups(columns);
+        for lane in 0..LANES {
+            let (own, lower) = columns.get(lane).map_or((0, 0..0), |&c| {
+                (self.shapes[c as usize].groups as usize, self.lower[c as usize].clone())
+            });
+            for group in 0..groups {
+                let mut total = [f32x8::splat(simd, 0.0); 3];
+                let bands = if group < own { &self.bands[as_usize(&lower)] } else { &[] };
+                for band in bands {
+                    let (from, stride) = self.place(band.columns[0] as usize);
+                    let from = (from + group * GROUP).wrapping_add_signed(band.shift as isize);
+                    let x = read(simd, &x.0, from, stride);
+                    let blocks = &self.blocks[band.first as usize + group];
+                    total = add(simd, total, blocks, x, band.unit, false);
+                }
+                write(total, &mut sum[group * GROUP + lane]);
+            }
+        }
+        lanes_from_columns(simd, &mut sum[..groups * GROUP]);
+    }
+
+    /// The same of the columns after each of these, whose blocks are transposed.
+    ///
+    /// Blocks lie by the levels of the later column: with a shift, two groups of them share a group of the
+    /// earlier column.
+    #[inline(always)]
+    pub(super) fn add_after<S: Simd>(&self, simd: S, columns: &[u32], x: &Rows, sum: &mut [Slot]) {
+        let zero = [f32x8::splat(simd, 0.0); 3];
+        let groups = self.groups(columns);
+        for lane in 0..LANES {
+            let none = [0..0, 0..0, 0..0];
+            let [down, level, up] = columns.get(lane).map_or(&none, |&c| &self.uppers[c as usize]);
+            let (mut before, mut here) = (zero, self.product_after(simd, down, 0, x));
+            for group in 0..groups {
+                let mut total = self.product_after(simd, level, group, x);
+                let (next, above) = (
+                    self.product_after(simd, down, group + 1, x),
+                    self.product_after(simd, up, group, x),
+                );
+                for k in 0..3 {
+                    total[k] += before[k].slide::<{ GROUP - 1 }>(above[k]);
+                    total[k] += here[k].slide::<1>(next[k]);
+                }
+                (before, here) = (above, next);
+                write(total, &mut sum[group * GROUP + lane]);
+            }
+        }
+        lanes_from_columns(simd, &mut sum[..groups * GROUP]);
+    }
+
+    /// The product of transposed blocks of some bands with a group of vectors.
+    #[inline(always)]
+    fn product_after<S: Simd>(
+        &self,
+        simd: S,
+        bands: &Range<u32>,
+        group: usize,
+        x: &Rows,
+    ) -> [f32x8<S>; 3] {
+        let mut total = [f32x8::splat(simd, 0.0); 3];
+        for &band in &self.upper[as_usize(bands)] {
+            let band = &self.bands[band as usize];
+            let other = band.columns[1] as usize;
+            if group < self.shapes[other].groups as usize {
+                let (from, stride) = self.place(other);
+                let x = read(simd, &x.0, from + group * GROUP, stride);
+                let blocks = &self.blocks[band.first as usize + group];
+                total = add(simd, total, blocks, x, band.unit, true);
+            }
+        }
+        total
+    }
+
+    /// Most groups that one of these columns has.
+    #[inline(always)]
+    fn groups(&self, columns: &[u32]) -> usize {
+        columns.iter().map(|&c| self.shapes[c as usize].groups as usize).max().unwrap_or(0)
+    }
+
+    /// Puts vectors of these columns, one per lane, into rows. What is after the end of a column is zero.
+    #[inline(always)]
+    pub(super) fn put<S: Simd>(&self, simd: S, columns: &[u32], from: &[Slot], rows: &mut Rows) {
+        for (group, slots) in from.as_chunks::<GROUP>().0.iter().enumerate() {
+            for k in 0..3 {
+                let lanes = transpose(simd, eight(simd, slots, k));
+                for (values, &column) in lanes.iter().zip(columns) {
+                    if group < self.shapes[column as usize].groups as usize {
+                        let (at, stride) = self.place(column as usize);
+                        let at = at + k * stride + group * GROUP;
+                        values.store_slice(&mut rows.0[at..at + GROUP]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Packs eight blocks.
+#[inline(always)]
+fn fill_blocks(
+    blocks: &mut Blocks,
+    sources: &[u32; GROUP],
+    matrix: &BlockMatrix,
+    turned: bool,
+    scale: f32,
+) {
+    let none = matrix.block_count() as u32;
+    let mut values = [[0.0f32; GROUP]; 9];
+    for (lane, &k) in sources.iter().enumerate() {
+        if k != none {
+            let block = matrix.blocks()[k as usize].to_cols_array();
+            for (row, value) in values.iter_mut().zip(block) {
+                row[lane] = value;
+            }
+        }
+    }
+    for (element, values) in values.iter().enumerate() {
+        let element = if turned { 3 * (element % 3) + element / 3 } else { element };
+        for (to, value) in blocks[element].iter_mut().zip(values) {
+            *to = (value * scale + ROUND).to_bits() as i16;
+        }
+    }
+}
+
+/// Lets a range end after `last`.
+fn extend(range: &mut Range<u32>, last: u32) {
+    *range = if range.end == 0 { last..last + 1 } else { range.start..last + 1 };
+}
+
+#[inline(always)]
+fn as_usize(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+/// Reads eight vectors that lie one after the other in rows.
+#[inline(always)]
+fn read<S: Simd>(simd: S, rows: &[f32], at: usize, stride: usize) -> [f32x8<S>; 3] {
+    [
+        f32x8::from_slice(simd, &rows[at..at + GROUP]),
+        f32x8::from_slice(simd, &rows[at + stride..at + stride + GROUP]),
+        f32x8::from_slice(simd, &rows[at + 2 * stride..at + 2 * stride + GROUP]),
+    ]
+}
+
+/// One coordinate of eight slots.
+#[inline(always)]
+fn eight<S: Simd>(simd: S, slots: &[Slot; GROUP], k: usize) -> [f32x8<S>; GROUP] {
+    let [a, b, c, d, e, f, g, h] = slots;
+    [
+        f32x8::from_slice(simd, &a[k]),
+        f32x8::from_slice(simd, &b[k]),
+        f32x8::from_slice(simd, &c[k]),
+        f32x8::from_slice(simd, &d[k]),
+        f32x8::from_slice(simd, &e[k]),
+        f32x8::from_slice(simd, &f[k]),
+        f32x8::from_slice(simd, &g[k]),
+        f32x8::from_slice(simd, &h[k]),
+    ]
+}
+
+#[inline(always)]
+fn write<S: Simd>(value: [f32x8<S>; 3], to: &mut Slot) {
+    for (value, to) in value.iter().zip(to) {
+        value.store_slice(to);
+    }
+}
+
+/// Adds eight blocks, or their transposes, times eight vectors.
+#[inline(always)]
+fn add<S: Simd>(
+    simd: S,
+    mut total: [f32x8<S>; 3],
+    blocks: &Blocks,
+    x: [f32x8<S>; 3],
+    unit: f32,
+    turned: bool,
+) -> [f32x8<S>; 3] {
+    let unit = f32x8::splat(simd, unit);
+    let x = [x[0] * unit, x[1] * unit, x[2] * unit];
+    for (i, total) in total.iter_mut().enumerate() {
+        let at = if turned { [3 * i, 3 * i + 1, 3 * i + 2] } else { [i, 3 + i, 6 + i] };
+        *total += widen(simd, &blocks[at[0]]) * x[0]
+            + widen(simd, &blocks[at[1]]) * x[1]
+            + widen(simd, &blocks[at[2]]) * x[2];
+    }
+    total
+}
+
+/// Eight whole numbers as numbers.
+#[inline(always)]
+fn widen<S: Simd>(simd: S, from: &[i16; GROUP]) -> f32x8<S> {
+    let mut numbers = [0.0; GROUP];
+    for (to, from) in numbers.iter_mut().zip(from) {
+        *to = f32::from(*from);
+    }
+    f32x8::from_slice(simd, &numbers)
+}
+
+/// Turns eight columns with eight levels each into eight levels of eight columns, group by group.
+#[inline(always)]
+fn lanes_from_columns<S: Simd>(simd: S, sum: &mut [Slot]) {
+    for slots in sum.as_chunks_mut::<GROUP>().0 {
+        for k in 0..3 {
+            let levels = transpose(simd, eight(simd, slots, k));
+            for (slot, level) in slots.iter_mut().zip(levels) {
+                level.store_slice(&mut slot[k]);
+            }
+        }
+    }
+}
