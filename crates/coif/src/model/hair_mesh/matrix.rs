@@ -3,7 +3,7 @@
 //! The pattern is fixed when the model is built; a step fills the diagonal and the lower half, and there is no
 //! upper one. Vertices are numbered column after column, so that the blocks along a column lie next to the
 //! diagonal. A block is three padded columns (48 bytes): a product takes four numbers at a time. Conditions are
-//! summed up here; the solver reads a copy that is packed tighter ([`super::bands`]).
+//! summed up here; the solver reads a copy that is packed tighter (`bands.rs`).
 
 use glam::{Mat3A, Vec3A};
 
