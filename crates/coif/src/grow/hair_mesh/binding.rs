@@ -26,6 +26,8 @@ const NOTHING: f32 = 1e-20;
 #[derive(Debug, Clone)]
 pub struct Binding {
     places: Vec<Place>,
+    /// Where every strand begins.
+    roots: Vec<Root>,
     /// Per point: the length of the segment before it (m); 0 at a root.
     lengths: Vec<f32>,
     /// First point of every strand, and the total.
@@ -148,6 +150,51 @@ struct Blend {
     across: Vec3A,
 }
 
+/// Where a strand begins: on the root polygon of its bundle, or beside it, and it moves as that does,
+/// whatever hair does above.
+#[derive(Debug, Clone, Copy, Default)]
+struct Root {
+    /// Three corners of the polygon.
+    corners: [u32; 3],
+    /// Shares of the ways to the second and the third corner, and how far it is along the normal (m).
+    at: [f32; 3],
+}
+
+impl Root {
+    fn new(mesh: &HairMesh, rest: &[Frame], bundle: u32, p: Vec3) -> Self {
+        let columns = mesh.bundles[bundle as usize].columns();
+        let corners = [0, 1, 2].map(|i| mesh.vertex(columns[i], 0));
+        let [u, v, m] = sides(rest, corners);
+        let away = Vec3A::from(p) - rest[corners[0] as usize].position;
+        let mm = m.length_squared().max(NOTHING * NOTHING);
+        let at = [away.cross(v).dot(m) / mm, u.cross(away).dot(m) / mm, away.dot(m) / mm.sqrt()];
+        Self { corners, at }
+    }
+
+    #[inline]
+    fn moving(&self, now: &[Frame], rates: &[Frame]) -> Moving {
+        let ([u, v, m], [a, b, h]) = (sides(now, self.corners), self.at);
+        let [du, dv, _] = sides(rates, self.corners);
+        let size = m.length().max(NOTHING);
+        let normal = m / size;
+        let dm = du.cross(v) + u.cross(dv);
+        let turn = (dm - normal * normal.dot(dm)) / size;
+        let first = self.corners[0] as usize;
+        Moving {
+            at: now[first].position + u * a + v * b + normal * h,
+            velocity: rates[first].position + du * a + dv * b + turn * h,
+        }
+    }
+}
+
+/// Two sides of a triangle, and their product.
+#[inline]
+fn sides(frames: &[Frame], corners: [u32; 3]) -> [Vec3A; 3] {
+    let [o, a, b] = corners.map(|c| frames[c as usize].position);
+    let (u, v) = (a - o, b - o);
+    [u, v, u.cross(v)]
+}
+
 impl Binding {
     /// Binds strands into the rest shape of a valid hair mesh. Each strand belongs to the bundle whose
     /// root polygon is nearest to its root, and stays with it; a point that leaves its bundle keeps an
@@ -162,16 +209,20 @@ impl Binding {
         // Find the places of every strand, then what is left beside them.
         let mut places = vec![Place::NOWHERE; strands.point_count()];
         let mut rest = &mut places[..];
+        let mut begins = vec![Root::default(); strands.strand_count()];
         let mut tasks = Vec::with_capacity(strands.strand_count());
-        for line in strands.iter() {
+        for (line, root) in strands.iter().zip(&mut begins) {
             let (own, others) = rest.split_at_mut(line.len());
             rest = others;
-            tasks.push((line, own));
+            tasks.push((line, own, root));
         }
         tasks.par_chunks_mut(STRANDS).for_each(|tasks| {
             let mut found = Vec::new();
-            for (line, places) in tasks {
+            for (line, places, root) in tasks {
                 search.strand(line, &mut found);
+                if let (Some(first), Some(&p)) = (found.first(), line.first()) {
+                    **root = Root::new(mesh, &now, first.bundle, p);
+                }
                 for ((place, found), &p) in places.iter_mut().zip(&found).zip(*line) {
                     *place = Place::new(mesh, &now, found, p);
                 }
@@ -185,7 +236,7 @@ impl Binding {
             }
         }
         let first = strands.first_points().to_vec();
-        Ok(Self { places, lengths, first, frames, rates: now.clone(), now })
+        Ok(Self { places, roots: begins, lengths, first, frames, rates: now.clone(), now })
     }
 
     /// How far each point of some strands lies outside of a valid hair mesh at rest (m), 0 for those inside:
@@ -325,7 +376,8 @@ impl Binding {
         if lengths.is_empty() {
             return;
         }
-        let mut chain = Chain::new(lengths.len(), |i| curve(first + i));
+        let root = self.roots[s].moving(&self.now, &self.rates);
+        let mut chain = Chain::new(lengths.len(), |i| if i == 0 { root } else { curve(first + i) });
         let mut last = chain.end();
         let allowed = obstacle.depth(last.at);
         out(0, last);

@@ -65,6 +65,32 @@ fn the_rest_shape_is_reproduced_to_rounding() {
     assert!(binding.offsets().fold(0.0, f32::max) < 0.02);
 }
 
+/// Hair that is thrown about above its roots leaves them where they are, even of strands that begin beside
+/// the mesh and below it.
+#[test]
+fn roots_stay_where_the_scalp_has_them() {
+    let mesh = bent();
+    let mut strands = Strands::new();
+    for line in curly().iter() {
+        let beside = Vec3::new(0.3 * line[0].x, -0.01, 0.3 * line[0].z);
+        strands.push(&line.iter().map(|&p| p + beside).collect::<Vec<_>>());
+    }
+    let mut binding = Binding::new(&mesh, &strands).unwrap();
+    let roots = mesh.columns.first_points();
+    let is_root = |v: usize| roots.binary_search(&(v as u32)).is_ok();
+    let thrown = |(v, &p): (usize, &Vec3)| if is_root(v) { p } else { wobbled(p, 0.8) };
+    let vertices: Vec<Vec3> = mesh.positions().iter().enumerate().map(thrown).collect();
+    binding.update(&vertices, &vec![Vec3::ZERO; vertices.len()]);
+    let mut out = vec![Vec3::ZERO; strands.point_count()];
+    binding.positions(&mut out);
+    for s in 0..strands.strand_count() {
+        let first = strands.points_of(s).start;
+        let moved = out[first].distance(strands.positions()[first]);
+        assert!(moved < 1e-6, "{s}: {moved}");
+    }
+    assert!(farthest(&out, strands.positions()) > 0.05);
+}
+
 #[test]
 fn rigid_motion_carries_hair_rigidly() {
     let (mesh, strands) = (bent(), curly());
