@@ -158,6 +158,7 @@ impl Obstacles {
     ) -> Option<Hit> {
         let mut hit: Option<Hit> = None;
         let mut at = p;
+        let mut wedge = Wedge::default();
         for _ in 0..ROUNDS {
             let mut moved = false;
             for (i, solid) in self.solids.iter().enumerate() {
@@ -170,7 +171,7 @@ impl Obstacles {
                     Some(tangent) => tangent,
                     None => match solid.probe(at, clearance) {
                         Some((distance, normal)) if distance < clearance - 0.5 * SKIN => {
-                            (at + normal * (clearance - distance), normal)
+                            (wedge.leave(at, normal, clearance - distance), normal)
                         }
                         _ => continue,
                     },
@@ -190,7 +191,7 @@ impl Obstacles {
                 if field.field.distance_at(at.into()) < room - 0.5 * SKIN {
                     let sample = field.field.sample(at.into());
                     let normal = Vec3A::from(sample.gradient);
-                    at += normal * (room - sample.distance);
+                    at = wedge.leave(at, normal, room - sample.distance);
                     moved = true;
                     hit = Some(Hit {
                         point: at,
@@ -206,6 +207,39 @@ impl Obstacles {
             }
         }
         hit
+    }
+}
+
+/// Longest way (m) out of a wedge in one go: from behind an ear.
+const WEDGE: f32 = 0.03;
+
+/// The surface that a point was last brought out of.
+#[derive(Default)]
+struct Wedge {
+    /// Its tangent plane: unit normal and height, none at first.
+    plane: Option<(Vec3A, f32)>,
+}
+
+impl Wedge {
+    /// Moves a point that is `depth` metres below a surface with this normal onto it, and along it out of the
+    /// last surface as well.
+    ///
+    /// Model: nearest point above both tangent planes. Surfaces that face each other would else throw
+    /// the point to and fro between them, and out of a narrow wedge that takes dozens of rounds.
+    #[inline(always)]
+    fn leave(&mut self, p: Vec3A, normal: Vec3A, depth: f32) -> Vec3A {
+        let mut way = normal * depth;
+        if let Some((last, height)) = self.plane {
+            let (cosine, below) = (last.dot(normal), (height - last.dot(p)).max(0.0));
+            let sine2 = 1.0 - cosine * cosine;
+            if cosine < 0.0 && sine2 > 1e-4 {
+                let [a, b] = [depth - below * cosine, below - depth * cosine];
+                way = ((normal * a + last * b) / sine2).clamp_length_max(WEDGE.max(depth));
+            }
+        }
+        let to = p + way;
+        self.plane = Some((normal, normal.dot(to)));
+        to
     }
 }
 
@@ -410,6 +444,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Behind an ear, where two surfaces face each other at a few degrees, a vertex comes out of both.
+    #[test]
+    fn a_vertex_in_a_narrow_wedge_comes_out_of_both_sides() {
+        let radii = [Vec3::new(0.075, 0.086, 0.095), Vec3::new(0.0105, 0.034, 0.0205)];
+        let at = [Vec3::new(0.0, 0.04, 0.002), Vec3::new(0.0775, 0.0, 0.0)];
+        let both = [0, 1].map(|i| still(Shape::Ellipsoid { radii: radii[i] }, at[i]));
+        let mut obstacles = Obstacles::default();
+        obstacles.pose(&both, 0.01, [0.0, 1.0]);
+        let mut between = 0;
+        for i in 0..4000 {
+            let along = |k: f32, half: f32| (i as f32 * k).sin() * half;
+            let p = at[1] + Vec3::new(along(1.1, 0.012), along(1.7, 0.03), along(2.3, 0.02));
+            between += u32::from(both.iter().all(|c| c.depth_at(p) > 0.0));
+            if let Some(hit) = obstacles.push_out(None, p.into(), 0.0, None) {
+                let deep = both.map(|c| c.depth_at(hit.point.into()));
+                assert!(deep.iter().all(|d| *d < SKIN), "{p}: {deep:?}");
+                assert!(hit.point.distance(p.into()) < 0.05, "{p} {hit:?}");
+            }
+        }
+        assert!(between > 100, "{between}");
     }
 
     /// Hair that a fast head would pass through stays on the side where it was.
