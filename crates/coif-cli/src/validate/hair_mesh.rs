@@ -120,7 +120,8 @@ fn run() -> Result<Findings, Failure> {
             .par_iter()
             .map(|motion| shake(&shaken, motion, &Settings { bulk_modulus: 0.0, ..all.clone() }))
             .collect::<Result<_, _>>()?;
-        let amiss = |runs: &[Outcome]| runs.iter().map(|o| o.amiss).sum::<f64>() / runs.len() as f64;
+        let amiss =
+            |runs: &[Outcome]| runs.iter().map(|o| o.amiss).sum::<f64>() / runs.len() as f64;
         let quantity = "mean change of volume times time until rest, over that with volume force";
         rows.push(Row::at_least(
             format!("ten-times/{length}/volume-without-volume-force"),
