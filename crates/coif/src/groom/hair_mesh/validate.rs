@@ -9,6 +9,11 @@ use crate::Result;
 /// corner flatter than this has no inside to speak of; a square one has 1.
 pub(super) const FLAT: f32 = 1e-3;
 
+/// Shortest segment of a column (m): less than the width of a hair. In shorter ones the rounding of places a
+/// few metres from the origin looks like a stretch of a hundredth, which stiff hair shakes itself to
+/// pieces with.
+const SHORTEST: f32 = 5e-5;
+
 /// How far columns of a seam may be apart at rest, in parts of their first segment.
 const SEAM_GAP: f32 = 1e-3;
 
@@ -33,6 +38,7 @@ impl HairMesh {
         self.validate_bundles()?;
         self.validate_roots()?;
         self.validate_prisms()?;
+        self.validate_segments()?;
         self.validate_seams()
     }
 
@@ -49,6 +55,23 @@ impl HairMesh {
                 return Err(wrong(
                     format!("column {c}, level {k}"),
                     format!("is not a place within {FARTHEST} m: {}", column[k]),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_segments(&self) -> Result<()> {
+        for (c, column) in self.columns.iter().enumerate() {
+            let short = |w: &[Vec3]| w[0].distance(w[1]) < SHORTEST;
+            if let Some(k) = column.windows(2).position(short) {
+                return Err(wrong(
+                    format!("column {c}, level {}", k + 1),
+                    format!(
+                        "is {:.4} mm from the level before: expected {:.2} mm or more",
+                        1e3 * column[k].distance(column[k + 1]),
+                        1e3 * SHORTEST
+                    ),
                 ));
             }
         }
