@@ -185,7 +185,7 @@ pub(super) struct Common<'a> {
 const STAYS_OVER: f32 = 0.25;
 
 /// Height over the strip below (m) that is left in full: a few hairs.
-const HAIRS: f32 = 2e-4;
+const HAIRS: f32 = 3e-4;
 
 /// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
 const SKIN: f32 = 3e-4;
@@ -278,7 +278,7 @@ fn gaps(
             return 0.0;
         }
         let middle = rest[i] + upper[i].binormal * half[0];
-        let height = over(lower, i, middle, half[1]).height;
+        let height = over(lower, [i, line.len() - 1], middle, half[1]).height;
         if height > 0.0 {
             (STAYS_OVER * height.min(most)).max(height.min(HAIRS))
         } else {
@@ -352,7 +352,8 @@ impl Block {
             (block.lean[0][l], block.lean[1][l]) = (made.lean[0], made.lean[1]);
             block.weight[l] = made.weight;
             block.beside[l] = made.beside;
-            (block.half_widths[0][l], block.half_widths[1][l]) = (made.half_widths[0], made.half_widths[1]);
+            (block.half_widths[0][l], block.half_widths[1][l]) =
+                (made.half_widths[0], made.half_widths[1]);
             block.style_time[l] = made.style_time;
         }
         (block, rows)

@@ -304,27 +304,30 @@ impl<S: Simd> Half<S> {
             active: splat(place.i as f32).simd_le(self.last),
         };
         self.clear -= length * SLOPE;
-        let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
+        let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field).unresolved;
         // Stay above the strip below, and out of what that leads into. What comes after is lifted by as much
         // and not turned: it begins in the frame of the segment as it was.
-        let mut carried = None;
-        if let Some(below) = &place.below {
-            let free = along;
-            if self.rise(simd, &joint, &mut along, below) {
-                unresolved = self.leave_body(simd, &joint, &mut along, near, field);
-                self.rise(simd, &joint, &mut along, below);
-                carried = Some((free, self.across(simd, free, joint.i).1));
+        let (mut across, b) = self.across(simd, along, joint.i);
+        let carried = (along, b);
+        if let Some(below) = &place.below
+            && self.rise(simd, &joint, &mut along, across, below, joint.active)
+        {
+            let again = self.leave_body(simd, &joint, &mut along, near, field);
+            unresolved = again.unresolved;
+            across = self.across(simd, along, joint.i).0;
+            let touched = again.touched & joint.active;
+            if touched.any_true() && self.rise(simd, &joint, &mut along, across, below, touched) {
+                across = self.across(simd, along, joint.i).0;
             }
         }
         let p = self.parent + along * length;
         // (iv) frames: carried along, with the lean of the strip in the binormal.
-        let (across, b) = self.across(simd, along, joint.i);
         across.to_row(&mut row.binormal, half);
         along.to_row(&mut row.tangent, half);
         p.to_row(&mut row.position[place.now], half);
         (p - goal).to_row(&mut row.deviation, half);
         self.parent = p;
-        (self.tangent, self.binormal) = carried.unwrap_or((along, b));
+        (self.tangent, self.binormal) = carried;
         unresolved
     }
 
@@ -340,7 +343,7 @@ impl<S: Simd> Half<S> {
         (b * (u * inverse) + n * (v * inverse), b)
     }
 
-    /// Leaves the colliders, and then the body's own surface. Says how many stay inside.
+    /// Leaves the colliders, and then the body's own surface.
     #[inline(always)]
     fn leave_body(
         &mut self,
@@ -349,25 +352,27 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         near: &Near<'_>,
         field: Option<&FieldObstacle<'_>>,
-    ) -> u32 {
-        let mut unresolved = 0;
-        let mut touched = 0;
+    ) -> Left<S> {
+        let touched = mask32x8::splat(simd, field.is_some());
+        let mut left = Left { unresolved: 0, touched };
+        let mut last = 0;
         for (k, solid) in near.iter(joint.reach) {
-            if self.leave_solid(simd, joint, along, solid, &mut unresolved) {
-                touched = k;
+            if let Some(hit) = self.leave_solid(simd, joint, along, solid, &mut left.unresolved) {
+                last = k;
+                left.touched = left.touched | hit;
             }
         }
         // Leave once more what lay before the last one on the list: that may have led into it.
-        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < touched) {
-            self.leave_solid(simd, joint, along, solid, &mut unresolved);
+        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < last) {
+            self.leave_solid(simd, joint, along, solid, &mut left.unresolved);
         }
         if let Some(field) = field {
-            unresolved += self.leave_field(simd, joint, along, field);
+            left.unresolved += self.leave_field(simd, joint, along, field);
         }
-        unresolved
+        left
     }
 
-    /// Leaves one collider. Says whether any joint had to.
+    /// Leaves one collider. Says which joints had to, if any.
     #[inline(always)]
     fn leave_solid(
         &self,
@@ -376,12 +381,12 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         solid: &Solid,
         unresolved: &mut u32,
-    ) -> bool {
+    ) -> Option<mask32x8<S>> {
         let p = self.parent + *along * joint.length;
-        let Some((out, distance)) = solid.distances(simd, p, joint.radius) else { return false };
+        let (out, distance) = solid.distances(simd, p, joint.radius)?;
         let hit = distance.simd_lt(joint.radius) & joint.active;
         if !hit.any_true() {
-            return false;
+            return None;
         }
         let touch = Touch { hit, out, distance };
         let held = if solid.friction > 0.0 {
@@ -391,17 +396,25 @@ impl<S: Simd> Half<S> {
             Vec3x8::splat(simd, Vec3::ZERO)
         };
         *unresolved = self.turn_out(simd, joint, along, &touch, joint.radius, held);
-        true
+        Some(hit)
     }
 
-    /// Turns segments until they end above the strip below, along its normal, unless they are far off to
-    /// the side of it. Says whether any had to.
+    /// Turns some segments, with the binormals that they have, until they end above the strip below, along
+    /// its normal (`over.rs`). Says whether any had to.
     #[inline(always)]
-    fn rise(&self, simd: S, joint: &Joint<S>, along: &mut Vec3x8<S>, below: &RowsBelow<'_>) -> bool {
-        let side = self.across(simd, *along, joint.i).0;
-        let middle = self.parent + *along * joint.length + side * self.half_width;
-        let over = below.over(simd, self.half, middle, self.half_below, self.beside);
-        let hit = over.height.simd_lt(over.least) & joint.active;
+    fn rise(
+        &self,
+        simd: S,
+        joint: &Joint<S>,
+        along: &mut Vec3x8<S>,
+        across: Vec3x8<S>,
+        below: &RowsBelow<'_>,
+        among: mask32x8<S>,
+    ) -> bool {
+        let middle = self.parent + *along * joint.length + across * self.half_width;
+        let place = [f32x8::splat(simd, joint.i), self.last];
+        let over = below.over(simd, self.half, middle, self.half_below, self.beside, place);
+        let hit = over.height.simd_lt(over.least) & among;
         if !hit.any_true() {
             return false;
         }
@@ -532,6 +545,13 @@ struct Joint<S: Simd> {
     reach: f32,
     /// Lanes whose strip has the joint.
     active: mask32x8<S>,
+}
+
+/// What leaving the body says: how many joints stay inside, and which may have had to move.
+#[derive(Clone, Copy)]
+struct Left<S: Simd> {
+    unresolved: u32,
+    touched: mask32x8<S>,
 }
 
 /// Joints that are too near to a plane: which ones, its normal, and how far they are (m).

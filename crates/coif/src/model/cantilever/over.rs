@@ -37,13 +37,18 @@ pub(super) struct Over {
 }
 
 /// Where the middle (m) of joint `i` of a strip is, seen from a strip of which `half` is half the width (m)
-/// and `lower` gives the joints, the last one for all beyond.
+/// and `lower` gives the joints, up to the last one.
 ///
 /// Model: the strip below is a ribbon whose middle line goes from joint to joint. Its normal belongs to a
 /// segment and is at right angles to the first edge; where the ribbon twists, the middle line leaves that
 /// plane evenly along the segment. Where the ribbon bends up, a point has to be over both segments beside the
 /// joint; where it bends down, over one.
-pub(super) fn over(lower: impl Fn(usize) -> Lower, i: usize, middle: Vec3, half: f32) -> Over {
+pub(super) fn over(
+    lower: impl Fn(usize) -> Lower,
+    [i, last]: [usize; 2],
+    middle: Vec3,
+    half: f32,
+) -> Over {
     let from = |joint: &Lower| middle - joint.position - joint.frame.binormal * half;
     // Seen from the segment that begins at a joint.
     let seen = |first: usize| {
@@ -58,8 +63,12 @@ pub(super) fn over(lower: impl Fn(usize) -> Lower, i: usize, middle: Vec3, half:
     if way.dot(here.frame.tangent) < -here.length {
         return seen(i.saturating_sub(2));
     }
+    // Nothing comes after the tip.
+    if i >= last {
+        return seen(i - 1);
+    }
     if way.dot(next.frame.tangent) > next.length {
-        return seen(i + 1);
+        return seen((i + 1).min(last - 1));
     }
     let (before, after) = (seen(i - 1), seen(i));
     let valley = next.frame.tangent.dot(before.out) > 0.0;
@@ -99,7 +108,8 @@ impl<'a> RowsBelow<'a> {
         Some(Self { rows, now: below.now, gap: gaps.get(i)? })
     }
 
-    /// [`over`] and [`least_height`] in half of the lanes, of strips whose half width is `half`.
+    /// [`over`] and [`least_height`] in half of the lanes, of joints `i` of strips that end at `tips`, over
+    /// strips whose half width is `half`.
     #[inline(always)]
     pub(super) fn over<S: Simd>(
         &self,
@@ -108,40 +118,82 @@ impl<'a> RowsBelow<'a> {
         middle: Vec3x8<S>,
         half: f32x8<S>,
         on: f32x8<S>,
+        [i, tips]: [f32x8<S>; 2],
     ) -> OverLanes<S> {
         let Self { rows: [far_back, back, here, next, far_next], now, gap } = *self;
         let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, lanes);
         let length = |row: &Joints| half_row(simd, &row.length, lanes);
-        let splat = |v: f32| f32x8::splat(simd, v);
-        let select = |mask: mask32x8<S>, a: f32x8<S>, b: f32x8<S>| mask.select(a, b);
-        let seen = |first: &Joints, second: &Joints| {
-            let (start, across) = (load(&first.binormal), load(&second.binormal));
-            let tangent = load(&second.tangent);
-            let way = middle - load(&first.position[now]) - start * half;
-            let out = tangent.cross(across);
-            let share = (way.dot(tangent) / length(second)).max(splat(0.0)).min(splat(1.0));
-            (out, way.dot(out) + start.dot(out) * (half * share), way.dot(across))
-        };
-        let choose = |mask, a: (_, _, _), b: (Vec3x8<S>, f32x8<S>, f32x8<S>)| {
-            let (out, height, aside): (Vec3x8<S>, f32x8<S>, f32x8<S>) = a;
-            (out.or(mask, b.0), select(mask, height, b.1), select(mask, aside, b.2))
-        };
+        let seen = Ribbon { simd, lanes, now, middle, half };
         // The segments before and after the joint.
-        let (before, after) = (seen(back, here), seen(here, next));
+        let (before, after) = (seen.from(back, here), seen.from(here, next));
         let tangent = load(&next.tangent);
-        let valley = tangent.dot(before.0).simd_gt(0.0);
-        let lower = after.1.simd_lt(before.1);
-        let mut found = choose(!(valley ^ lower), after, before);
+        let valley = tangent.dot(before.out).simd_gt(0.0);
+        let lower = after.height.simd_lt(before.height);
+        // Nothing comes after the tip.
+        let goes_on = tips.simd_gt(i);
+        let mut found = after.or(!(valley ^ lower) & goes_on, before);
         // Or one farther away.
         let way = middle - load(&here.position[now]) - load(&here.binormal) * half;
         let short = (way.dot(load(&here.tangent)) + length(here)).simd_lt(0.0);
-        let far = way.dot(tangent).simd_gt(length(next)) & !short;
+        let far = way.dot(tangent).simd_gt(length(next)) & !short & goes_on;
         if (short | far).any_true() {
-            found = choose(short, seen(far_back, back), found);
-            found = choose(far, seen(next, far_next), found);
+            let farther = seen.from(next, far_next).or(tips.simd_gt(i + 1.0), after);
+            found = seen.from(far_back, back).or(short, farther.or(far, found));
         }
-        let (out, height, aside) = found;
-        let off = (aside.abs() - on).max(splat(0.0));
-        OverLanes { out, height, least: half_row(simd, gap, lanes) - off * ROOF }
+        let off = (found.aside.abs() - on).max(f32x8::splat(simd, 0.0));
+        OverLanes {
+            out: found.out,
+            height: found.height,
+            least: half_row(simd, gap, lanes) - off * ROOF,
+        }
+    }
+}
+
+/// Where eight joints are, seen from segments.
+#[derive(Clone, Copy)]
+struct Seen<S: Simd> {
+    out: Vec3x8<S>,
+    height: f32x8<S>,
+    aside: f32x8<S>,
+}
+
+impl<S: Simd> Seen<S> {
+    /// These where a mask says so, else the others.
+    #[inline(always)]
+    fn or(self, mask: mask32x8<S>, other: Self) -> Self {
+        Self {
+            out: self.out.or(mask, other.out),
+            height: mask.select(self.height, other.height),
+            aside: mask.select(self.aside, other.aside),
+        }
+    }
+}
+
+/// Middles of joints (m), and half the width (m) of the strips that they are seen from.
+#[derive(Clone, Copy)]
+struct Ribbon<S: Simd> {
+    simd: S,
+    lanes: usize,
+    now: usize,
+    middle: Vec3x8<S>,
+    half: f32x8<S>,
+}
+
+impl<S: Simd> Ribbon<S> {
+    /// Seen from the segment between two joints.
+    #[inline(always)]
+    fn from(&self, first: &Joints, second: &Joints) -> Seen<S> {
+        let Self { simd, lanes, now, middle, half } = *self;
+        let start = Vec3x8::of_row(simd, &first.binormal, lanes);
+        let across = Vec3x8::of_row(simd, &second.binormal, lanes);
+        let tangent = Vec3x8::of_row(simd, &second.tangent, lanes);
+        let way = middle - Vec3x8::of_row(simd, &first.position[now], lanes) - start * half;
+        let out = tangent.cross(across);
+        let length = half_row(simd, &second.length, lanes);
+        let zero = f32x8::splat(simd, 0.0);
+        // As a share of the half width: how far along times how far the middle line leaves the plane.
+        let along = way.dot(tangent).max(zero).min(length);
+        let height = way.dot(out) + start.dot(out) * (half * along / length);
+        Seen { out, height, aside: way.dot(across) }
     }
 }

@@ -200,11 +200,13 @@ fn step_strip(
             (out * c + flat).normalize_or(out)
         };
         let leave_body = |mut along: Vec3| {
+            let mut touched = false;
             for solid in solids.iter().chain(solids) {
                 let p = parent + along * joint.length;
                 let (out, distance) = solid.distance(p);
                 let depth = joint.radius - distance;
                 if depth > 0.0 {
+                    touched = true;
                     // Rub, then turn out.
                     let slip = p - solid.carried(joint.position);
                     let slip = slip - out * slip.dot(out);
@@ -214,9 +216,9 @@ fn step_strip(
                     along = turn(held, out, depth - moved.dot(out));
                 }
             }
-            along
+            (along, touched)
         };
-        along = leave_body(along);
+        along = leave_body(along).0;
         // The binormal of a segment, carried along and with the lean of the strip.
         let across = |along: Vec3| {
             let frame = frame.transported(along);
@@ -234,7 +236,7 @@ fn step_strip(
             let [half, half_below] = strip.half_widths;
             let lacks = |along: Vec3| {
                 let middle = parent + along * joint.length + across(along).1 * half;
-                let over = over(lower, i, middle, half_below);
+                let over = over(lower, [i, below.len() - 1], middle, half_below);
                 (over.out, least_height(strip.gap[i], over.aside, strip.beside) - over.height)
             };
             let rise = |along: Vec3| {
@@ -242,7 +244,8 @@ fn step_strip(
                 if more > 0.0 { turn(along, out, more) } else { along }
             };
             if lacks(along).1 > 0.0 {
-                along = rise(leave_body(rise(along)));
+                let (left, touched) = leave_body(rise(along));
+                along = if touched { rise(left) } else { left };
             }
         }
         // Frames.
