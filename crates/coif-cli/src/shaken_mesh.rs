@@ -39,8 +39,9 @@ impl ShakenMesh {
         Ok(Self { mesh, colliders: built.body.colliders().to_vec() })
     }
 
-    /// The step from one time (s) of the motion to another, or at rest.
-    pub(crate) fn step(&self, from: Option<f32>, to: Option<f32>) -> ShakenStep {
+    /// The step from one time (s) of a motion to another, or at rest.
+    pub(crate) fn step(&self, motion: &Motion, from: Option<f32>, to: Option<f32>) -> ShakenStep {
+        let pose = |time| motion.pose(time);
         let [start, end] = [from, to].map(|time| time.map_or(RigidTransform::IDENTITY, pose));
         let moving = |c: &Collider| MovingCollider {
             shape: c.shape,
@@ -71,10 +72,10 @@ impl ShakenStep {
         hair.step(&env, &self.roots, broken)
     }
 
-    /// Vertices that are more than a millimetre inside the body.
-    pub(crate) fn inside(&self, hair: &MeshDynamics) -> usize {
-        let deep = |p: Vec3| self.colliders.iter().any(|c| c.depth_at(p) > 1e-3);
-        hair.positions().iter().filter(|p| deep((**p).into())).count()
+    /// How deep each vertex is inside the body (m).
+    pub(crate) fn depths(&self, hair: &MeshDynamics) -> Vec<f32> {
+        let depth = |p: Vec3| self.colliders.iter().map(|c| c.depth_at(p)).fold(0.0, f32::max);
+        hair.positions().iter().map(|p| depth((*p).into())).collect()
     }
 
     /// The same without anything to collide with.
@@ -84,13 +85,35 @@ impl ShakenStep {
     }
 }
 
-/// Shakes no, nods and goes to and fro, starting at rest: a lively head, in seconds.
-fn pose(time: f32) -> RigidTransform {
-    let swing = |rate: f32| 1.0 - (time * rate).cos();
-    let turn = Quat::from_rotation_y(0.45 * (time * 7.0).sin() * swing(1.3).min(1.0));
-    let nod = Quat::from_rotation_x(0.2 * swing(4.0));
-    RigidTransform {
-        rotation: turn * nod,
-        translation: Vec3::new(0.03 * swing(5.0), 0.02 * swing(8.0), 0.0),
+/// A lively head, starting at rest: it shakes no, nods and goes to and fro.
+pub(crate) struct Motion {
+    /// How far it turns (rad) and how fast that swings (rad/s).
+    turn: [f32; 2],
+    nod: [f32; 2],
+    /// How far it goes to the side (m), and how fast that swings (rad/s).
+    aside: [f32; 2],
+}
+
+/// Motions of about the same liveliness that have nothing else in common.
+pub(crate) const MOTIONS: [Motion; 6] = [
+    Motion { turn: [0.45, 7.0], nod: [0.2, 4.0], aside: [0.03, 5.0] },
+    Motion { turn: [0.55, 5.5], nod: [0.15, 4.6], aside: [0.025, 6.1] },
+    Motion { turn: [0.35, 8.6], nod: [0.25, 3.3], aside: [0.035, 4.1] },
+    Motion { turn: [0.50, 6.3], nod: [0.18, 5.1], aside: [0.02, 5.7] },
+    Motion { turn: [0.40, 7.7], nod: [0.22, 3.7], aside: [0.04, 4.5] },
+    Motion { turn: [0.58, 4.9], nod: [0.26, 4.9], aside: [0.03, 3.6] },
+];
+
+impl Motion {
+    /// World from rest at a time (s).
+    fn pose(&self, time: f32) -> RigidTransform {
+        let swing = |rate: f32| 1.0 - (time * rate).cos();
+        let [[turn, turning], [nod, nodding], [aside, going]] = [self.turn, self.nod, self.aside];
+        let turn = Quat::from_rotation_y(turn * (time * turning).sin() * swing(1.3).min(1.0));
+        let nod = Quat::from_rotation_x(nod * swing(nodding));
+        RigidTransform {
+            rotation: turn * nod,
+            translation: Vec3::new(aside * swing(going), 0.02 * swing(8.0), 0.0),
+        }
     }
 }

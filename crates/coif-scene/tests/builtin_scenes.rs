@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use coif::model::{hair_mesh, mass_spring};
+use coif::model::mass_spring;
 use coif_scene::file::{GroomSource, GroomStyle};
 use coif_scene::{Scene, build, builtin};
 
@@ -43,10 +43,6 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
         // Where a leg swings into the trunk, it carries roots below the surface, and the first points
         // after them do not always find the way out of the fold. Fur is there, a girl's hair is not.
         let deepest = if limbs && name != "girl" { 0.012 } else { 1e-3 };
-        // Strands in a hair mesh are laid link by link: one that cannot be both outside and as long as it
-        // is grazes the body.
-        let laid = scene.model.name() == hair_mesh::NAME;
-        let deepest = if laid { 2e-3 } else { deepest };
         // Springs stretch by what the strain limit allows, and a little more where hair meets the body.
         let longest = if springs { 0.02 } else { 1e-4 };
         println!(
@@ -56,7 +52,7 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
         assert!(stretch < longest, "{name} stretches by {stretch}");
         assert!(depth < deepest, "{name} goes {depth} m into the body");
         // Of strands that grow outside nothing is inside, but for what may graze a distance field.
-        let grazing = if springs || laid { deepest } else { 3e-4 };
+        let grazing = if springs { deepest } else { 3e-4 };
         assert!(skin_deep <= grazing, "{name} goes {skin_deep} m into the body from outside");
     }
 }

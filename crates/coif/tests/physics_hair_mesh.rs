@@ -110,6 +110,83 @@ fn hair_recovers_from_ten_times_the_speed_of_life() {
     }
 }
 
+/// A head with an ear, which hair can be thrown behind.
+fn head_with_ear() -> [(Shape, Vec3); 2] {
+    [
+        (Shape::Ellipsoid { radii: Vec3::new(0.09, 0.12, 0.1) }, Vec3::new(0.0, -0.13, 0.0)),
+        (Shape::Ellipsoid { radii: Vec3::new(0.012, 0.035, 0.022) }, Vec3::new(0.095, -0.12, 0.0)),
+    ]
+}
+
+/// However friction creeps, and at any speed, hair stays out of the body and comes home from it.
+#[test]
+fn hair_stays_out_of_the_body_and_slips_off_an_ear() {
+    // A mat of hair beside the head, from its crown to below the chin.
+    let mut mesh = hanging([5, 2], 9, Vec3::new(0.2, 0.34, 0.03), true);
+    for p in mesh.columns.positions_mut() {
+        *p = Vec3::new(0.128 - p.z, p.y, p.x);
+    }
+    mesh.validate().expect("a valid mesh");
+    let n = mesh.column_count();
+    for creep_speed in [0.02, 0.1, 0.5] {
+        for turns in [1.0, 1.3, 0.8] {
+            let mut hair = dynamics(&mesh, &Settings { creep_speed, ..Settings::default() });
+            let (mut last, mut deepest) = (RigidTransform::IDENTITY, 0.0f32);
+            for frame in 1..=210 {
+                let now = match frame {
+                    ..=60 => violent(frame, 10.0 * turns),
+                    _ => RigidTransform::IDENTITY,
+                };
+                let colliders = head_with_ear().map(|(shape, at)| {
+                    let place = RigidTransform::from_translation(at);
+                    MovingCollider { shape, friction: 0.3, start: last * place, end: now * place }
+                });
+                let report = step(&mut hair, n, now, DT, Vec3::ZERO, &colliders);
+                assert_eq!(report.broken, 0);
+                for p in hair.positions() {
+                    for c in &colliders {
+                        deepest = deepest.max(c.depth_at((*p).into()));
+                    }
+                }
+                last = now;
+            }
+            let m = hair.measure();
+            println!("creep {creep_speed} m/s, {turns} turns: {deepest} m deep, {m:?}");
+            assert!(deepest < 2e-3);
+            assert!(m.mean_distance < 0.01 * m.length && m.volume_change < 0.01 && m.inverted == 0);
+        }
+    }
+}
+
+/// Hair that a steady load holds on the body is not caught: it stays where the load has put it.
+#[test]
+fn hair_under_load_is_not_led_home() {
+    let mesh = hanging([3, 2], 8, Vec3::new(0.1, 0.3, 0.04), false);
+    let n = mesh.column_count();
+    let wall = MovingCollider {
+        shape: Shape::Plane,
+        friction: 0.3,
+        start: RigidTransform {
+            rotation: Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2),
+            translation: Vec3::new(-0.12, 0.0, 0.0),
+        },
+        end: RigidTransform {
+            rotation: Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2),
+            translation: Vec3::new(-0.12, 0.0, 0.0),
+        },
+    };
+    let mut hair = dynamics(&mesh, &Settings::default());
+    let mut way = [0.0f32; 2];
+    for frame in 0..300 {
+        step(&mut hair, n, RigidTransform::IDENTITY, DT, Vec3::new(-12.0, 0.0, 0.0), &[wall]);
+        if frame >= 90 {
+            way = [way[0].max(hair.measure().farthest), hair.measure().farthest];
+        }
+    }
+    println!("{way:?} m from rest");
+    assert!(way[1] > 0.02 && way[1] > 0.9 * way[0]);
+}
+
 /// Figure 8: all vertices on their roots.
 #[test]
 fn hair_recovers_from_collapse_onto_its_roots() {

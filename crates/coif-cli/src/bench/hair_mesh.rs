@@ -17,7 +17,7 @@ use glam::{Quat, Vec3};
 
 use super::{Benchmark, Detail, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
-use crate::shaken_mesh::{STEP, ShakenMesh};
+use crate::shaken_mesh::{MOTIONS, STEP, ShakenMesh};
 use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -180,7 +180,8 @@ fn measure(
     let (mut best, mut iterations, mut count) = ([f64::INFINITY; 2], 0, 0u32);
     for piece in 0..=setting.repetitions() {
         let time = |step: usize| Some((piece * STEPS + step) as f32 * STEP);
-        let steps: Vec<_> = (0..STEPS).map(|i| shaken.step(time(i), time(i + 1))).collect();
+        let steps: Vec<_> =
+            (0..STEPS).map(|i| shaken.step(&MOTIONS[0], time(i), time(i + 1))).collect();
         let fast = seconds(|| {
             for step in &steps {
                 iterations += step.advance(&mut hair, &mut broken).solve.iterations;

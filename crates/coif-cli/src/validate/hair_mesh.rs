@@ -1,17 +1,20 @@
 //! `hair-mesh`: hair meshes spring back (`wu2016` 4, figures 7 to 9), and what that takes.
 //!
 //! Each length of hair is shaken at ten times the speed of a lively head for two seconds, one step a
-//! frame at 30 frames a second, and then left alone for five. And it is collapsed onto its roots with
-//! nothing around it. Then every vertex must be near its place, every corner have its volume, and none
-//! be turned inside out. The same without the volume force, and without deformation minimisation, shows
-//! what these are good for.
+//! frame at 30 frames a second, and then left alone for five; in six motions, and with friction that
+//! creeps slowly and fast. And it is collapsed onto its roots with nothing around it. Then every vertex
+//! must be near its place, every prism have its volume, and no corner be turned inside out; and all the
+//! while no vertex may be in the body. The same without the volume force, and without deformation
+//! minimisation, shows what these are good for.
 
+use coif::groom::hair_mesh::Exposure;
 use coif::model::hair_mesh::{MeshDynamics, MeshMeasure, NAME, Settings};
 use coif::simulation::World;
+use rayon::prelude::*;
 
 use super::{Check, Findings, Plot, Row};
 use crate::failure::Failure;
-use crate::shaken_mesh::{STEP, ShakenMesh};
+use crate::shaken_mesh::{MOTIONS, Motion, STEP, ShakenMesh};
 
 pub(super) const CHECK: Check =
     Check { name: "hair-mesh", about: "hair meshes spring back after violence and collapse", run };
@@ -26,16 +29,31 @@ const CALM: usize = 150;
 /// How much faster than life.
 const SPEED: f32 = 10.0;
 
+/// Speeds of creep (m/s) at which hair has to recover: half of the default to six times as much.
+const CREEP: [f32; 4] = [0.05, 0.1, 0.25, 0.6];
+
 /// What is asked for: a hundredth of the length, of the volume.
 const SHARE: f64 = 0.01;
 
+/// Deepest that a vertex may be in the body (m) at ten times the speed.
+const DEEPEST: f64 = 2e-3;
+
+/// How many times as much has to be amiss without a part of the model for that part to be worth its time: a
+/// quarter more.
+const WORSE: f64 = 1.25;
+
 /// What a run came to.
+#[derive(Default)]
 struct Outcome {
     after: MeshMeasure,
     /// Mean distance from rest over the length, frame by frame.
     line: Vec<(f64, f64)>,
-    /// Vertices inside the body after a violent frame, on the mean.
-    inside: f64,
+    /// Farthest that a vertex was in the body, beyond where it is at rest (m).
+    deepest: f64,
+    /// Sum of the depths of all inner vertices after a violent frame, on the mean (m).
+    inner: f64,
+    /// Mean change of the prisms' volumes, frame after frame, times the time of a frame (s).
+    amiss: f64,
 }
 
 fn run() -> Result<Findings, Failure> {
@@ -45,43 +63,78 @@ fn run() -> Result<Findings, Failure> {
     for length in LENGTHS {
         let shaken = ShakenMesh::built_in(&format!("hair-mesh-{length}"), "low")?;
         let all = Settings::default();
-        let no_volume = Settings { bulk_modulus: 0.0, ..all.clone() };
-        let no_minimise = Settings { minimise: false, clear_inside: false, ..all.clone() };
-
         let mut plot = Plot::new(
             &format!("Recovery of {length} hair"),
             "time (s)",
             "mean distance from rest / length",
         );
-        let violent = shake(&shaken, &all)?;
-        recovery(&mut rows, &format!("ten-times/{length}"), &violent.after);
-        let loose = shake(&shaken, &no_minimise)?;
-        // Figure 9: without minimisation, more vertices are left inside the body.
-        rows.push(Row::at_least(
-            format!("ten-times/{length}/inside-without-minimisation"),
+
+        // Every motion with every speed of creep.
+        let cases: Vec<_> =
+            MOTIONS.iter().flat_map(|m| CREEP.map(|creep_speed| (m, creep_speed))).collect();
+        let violent: Vec<Outcome> = cases
+            .par_iter()
+            .map(|&(motion, creep_speed)| {
+                shake(&shaken, motion, &Settings { creep_speed, ..all.clone() })
+            })
+            .collect::<Result<_, _>>()?;
+        recovery(&mut rows, &format!("ten-times/{length}"), &violent);
+        rows.push(Row::compare(
+            format!("ten-times/{length}/penetration"),
             NAME,
-            "vertices inside the body after a frame, without minimisation (reference: with)",
-            [loose.inside, violent.inside],
+            "farthest that a vertex was in the body, and is not at rest (m)",
+            [violent.iter().map(|o| o.deepest).fold(0.0, f64::max), 0.0],
+            DEEPEST,
+        ));
+
+        // Figure 9: with minimisation as the paper has it, and without, more of the inner vertices stay
+        // inside the body. What the paper leaves open, bringing them out as well, is left out of both.
+        let [paper, loose] = [true, false].map(|minimise| {
+            cases
+                .par_iter()
+                .map(|&(motion, creep_speed)| {
+                    let settings =
+                        Settings { minimise, clear_inside: false, creep_speed, ..all.clone() };
+                    shake(&shaken, motion, &settings)
+                })
+                .collect::<Result<Vec<_>, _>>()
+        });
+        let (paper, loose) = (paper?, loose?);
+        let inner = |runs: &[Outcome]| runs.iter().map(|o| o.inner).sum::<f64>();
+        rows.push(Row::at_least(
+            format!("ten-times/{length}/inner-depth-without-minimisation"),
+            NAME,
+            "depth of inner vertices in the body, all motions, over that with minimisation",
+            [inner(&loose) / inner(&paper), WORSE],
+        ));
+        // The farthest of inner vertices is brought out in the end.
+        rows.push(Row::at_least(
+            format!("ten-times/{length}/inner-depth-not-cleared"),
+            NAME,
+            "depth of inner vertices with minimisation alone, over that when they are brought out too",
+            [inner(&paper) / inner(&violent), 10.0],
         ));
 
         let collapsed = collapse(&shaken, &all)?;
-        recovery(&mut rows, &format!("collapse/{length}"), &collapsed.after);
-        let flat = collapse(&shaken, &no_volume)?;
+        let flat = collapse(&shaken, &Settings { bulk_modulus: 0.0, ..all.clone() })?;
         inverted += f64::from(flat.after.inverted);
-        // Figure 8: without the volume force, prisms do not find their volume again.
+        // Figure 8: without the volume force, prisms find their volume late or never.
+        let amiss = flat.amiss / collapsed.amiss;
+        recovery(&mut rows, &format!("collapse/{length}"), std::slice::from_ref(&collapsed));
         rows.push(Row::at_least(
             format!("collapse/{length}/volume-without-volume-force"),
             NAME,
-            "largest change of a prism's volume in the end, without volume force (reference: with)",
-            [flat.after.volume_change, collapsed.after.volume_change].map(f64::from),
+            "mean change of volume times time until rest, without volume force, over that with it",
+            [amiss, WORSE],
         ));
-        for (name, outcome) in [
-            ("ten times the speed", violent),
-            ("without minimisation", loose),
-            ("collapse", collapsed),
-            ("collapse without volume", flat),
+        let first = |runs: Vec<Outcome>| runs.into_iter().next().unwrap_or_default().line;
+        for (name, line) in [
+            ("ten times the speed", first(violent)),
+            ("without minimisation", first(loose)),
+            ("collapse", collapsed.line),
+            ("collapse without volume", flat.line),
         ] {
-            plot.line(name, outcome.line);
+            plot.line(name, line);
         }
         plots.push(plot);
     }
@@ -99,48 +152,53 @@ fn share(measure: &MeshMeasure) -> f64 {
     f64::from(measure.mean_distance / measure.length)
 }
 
-/// The three rows that recovery takes.
-fn recovery(rows: &mut Vec<Row>, name: &str, after: &MeshMeasure) {
-    let distance = "mean distance from rest over the length";
-    let volume = "largest change of a prism's volume over its volume";
-    rows.push(Row::compare(format!("{name}/distance"), NAME, distance, [share(after), 0.0], SHARE));
-    rows.push(Row::compare(
-        format!("{name}/volume"),
-        NAME,
-        volume,
-        [f64::from(after.volume_change), 0.0],
-        SHARE,
-    ));
-    let inverted = f64::from(after.inverted);
-    rows.push(Row::compare(
-        format!("{name}/inverted"),
-        NAME,
-        "corners inside out",
-        [inverted, 0.0],
-        0.0,
-    ));
+/// The three rows that recovery takes: the worst of all runs.
+fn recovery(rows: &mut Vec<Row>, name: &str, runs: &[Outcome]) {
+    // Hair that had to be put back has not come back by itself.
+    let worst = |of: &dyn Fn(&MeshMeasure) -> f64| {
+        let values = runs.iter().map(|run| match run.line.iter().any(|(_, y)| y.is_nan()) {
+            true => f64::NAN,
+            false => of(&run.after),
+        });
+        values.fold(0.0, |a, b| if a >= b { a } else { b })
+    };
+    for (what, quantity, value, tolerance) in [
+        ("distance", "mean distance from rest over the length", worst(&share), SHARE),
+        (
+            "volume",
+            "largest change of a prism's volume over its volume",
+            worst(&|m| m.volume_change.into()),
+            SHARE,
+        ),
+        ("inverted", "corners inside out", worst(&|m| m.inverted.into()), 0.0),
+    ] {
+        rows.push(Row::compare(format!("{name}/{what}"), NAME, quantity, [value, 0.0], tolerance));
+    }
 }
 
 /// Violence on a bust, then rest.
-fn shake(shaken: &ShakenMesh, settings: &Settings) -> Result<Outcome, Failure> {
+fn shake(shaken: &ShakenMesh, motion: &Motion, settings: &Settings) -> Result<Outcome, Failure> {
     let mut hair = MeshDynamics::new(&shaken.mesh, settings, World::default().gravity)?;
     let mut broken = vec![false; shaken.mesh.column_count()];
-    let (mut line, mut inside) = (Vec::new(), 0.0);
-    let at_rest = shaken.step(None, None).inside(&hair);
+    let exposure = shaken.mesh.topology().exposure;
+    let mut outcome = Outcome::default();
+    let at_rest = shaken.step(motion, None, None).depths(&hair);
     let time = |frame: usize| (frame <= SHAKEN).then_some(frame as f32 * STEP * SPEED);
     for frame in 0..SHAKEN + CALM {
-        let step = shaken.step(time(frame), time(frame + 1));
+        let step = shaken.step(motion, time(frame), time(frame + 1));
         let report = step.advance(&mut hair, &mut broken);
-        let now = hair.measure();
-        if frame < SHAKEN {
-            let more = step.inside(&hair).saturating_sub(at_rest);
-            inside += more as f64 / SHAKEN as f64;
+        for (v, (depth, rest)) in step.depths(&hair).iter().zip(&at_rest).enumerate() {
+            let more = f64::from((depth - rest).max(0.0));
+            outcome.deepest = outcome.deepest.max(more);
+            if frame < SHAKEN && exposure[v] == Exposure::Internal {
+                outcome.inner += more / SHAKEN as f64;
+            }
         }
-        // Hair that had to be put back has not come back by itself.
-        let away = if report.broken > 0 { f64::NAN } else { share(&now) };
-        line.push((f64::from(frame as f32 * STEP), away));
+        let away = if report.broken > 0 { f64::NAN } else { share(&hair.measure()) };
+        outcome.line.push((f64::from(frame as f32 * STEP), away));
     }
-    Ok(Outcome { after: hair.measure(), line, inside })
+    outcome.after = hair.measure();
+    Ok(outcome)
 }
 
 /// All vertices on their roots, with nothing around them, then rest.
@@ -148,11 +206,13 @@ fn collapse(shaken: &ShakenMesh, settings: &Settings) -> Result<Outcome, Failure
     let mut hair = MeshDynamics::new(&shaken.mesh, settings, World::default().gravity)?;
     let mut broken = vec![false; shaken.mesh.column_count()];
     hair.collapse();
-    let mut line = Vec::new();
-    let still = shaken.step(None, None).in_empty_space();
+    let (mut line, mut amiss) = (Vec::new(), 0.0);
+    let still = shaken.step(&MOTIONS[0], None, None).in_empty_space();
     for frame in 0..CALM {
         still.advance(&mut hair, &mut broken);
-        line.push((f64::from(frame as f32 * STEP), share(&hair.measure())));
+        let now = hair.measure();
+        amiss += f64::from(now.mean_volume_change * STEP);
+        line.push((f64::from(frame as f32 * STEP), share(&now)));
     }
-    Ok(Outcome { after: hair.measure(), line, inside: 0.0 })
+    Ok(Outcome { after: hair.measure(), line, amiss, ..Outcome::default() })
 }

@@ -48,6 +48,7 @@ const SCENES: &[(&str, &str)] = scenes![
     "hair-mesh-short",
     "hair-mesh-shoulder",
     "hair-mesh-long",
+    "hair-mesh-fitted",
 ];
 
 /// The names of all built-in scenes: the demo, one per style, one per motion, wind, a yardstick,

@@ -9,6 +9,7 @@ mod frames;
 pub(crate) mod group;
 pub(crate) mod lanes;
 mod morton;
+pub(crate) mod on_sphere;
 
 pub use conjugate_gradient::{SolveReport, conjugate_gradient};
 pub use fit::fit_rigid;

@@ -610,6 +610,13 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         0.0..=10.0,
         "Internal friction as a time: stress per rate of strain is this times the modulus."
     ),
+    mesh_number!(
+        "creep_speed",
+        creep_speed,
+        "m/s",
+        1e-3..=10.0,
+        "Speed over the body below which friction is that of something thick: slow hair creeps."
+    ),
     mesh_switch!(
         "minimise",
         minimise,

@@ -39,11 +39,32 @@ pub struct Binding {
 
 /// What hair must stay out of, where it was carried to.
 pub trait Obstacle: Sync {
-    /// How deep a root is inside (m): its strand may be as deep.
-    fn depth(&self, root: Vec3A) -> f32;
-    /// For a point that is deeper than `allowed` (m): where it has to go, and the surface's normal and
-    /// velocity (m/s) there.
-    fn push_out(&self, p: Vec3A, allowed: f32) -> Option<(Vec3A, Vec3A, Vec3A)>;
+    /// How deep a point is inside (m).
+    fn depth(&self, p: Vec3A) -> f32;
+    /// For a link whose end is deeper than `allowed` (m): where it can end instead.
+    fn place(&self, link: &Link, allowed: f32) -> Option<Met>;
+}
+
+/// A link of a strand that is being laid.
+#[derive(Debug, Clone, Copy)]
+pub struct Link {
+    /// Where it begins (m).
+    pub parent: Vec3A,
+    /// How long it is (m).
+    pub length: f32,
+    /// Where it would end (m).
+    pub wanted: Vec3A,
+}
+
+/// Where a link that met something ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Met {
+    /// m.
+    pub at: Vec3A,
+    /// Out of what it met, unit length.
+    pub normal: Vec3A,
+    /// How fast that moves (m/s).
+    pub velocity: Vec3A,
 }
 
 /// Nothing to stay out of.
@@ -54,13 +75,10 @@ impl Obstacle for Nowhere {
         0.0
     }
 
-    fn push_out(&self, _: Vec3A, _: f32) -> Option<(Vec3A, Vec3A, Vec3A)> {
+    fn place(&self, _: &Link, _: f32) -> Option<Met> {
         None
     }
 }
-
-/// Rounds in which a link that was pushed out gets its length back and is looked at again.
-const PUSHES: usize = 8;
 
 /// Where a point is: between two levels of up to four columns, and beside that.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -379,23 +397,16 @@ impl Binding {
         let root = self.roots[s].moving(&self.now, &self.rates);
         let mut chain = Chain::new(lengths.len(), |i| if i == 0 { root } else { curve(first + i) });
         let mut last = chain.end();
-        let allowed = obstacle.depth(last.at);
+        // Below the skin a strand may be as long as it takes it to get out.
+        let mut allowed = obstacle.depth(last.at);
         out(0, last);
         for (i, &length) in lengths.iter().enumerate().skip(1) {
             let mut here = chain.link(length);
-            // Push the joint out, draw it back to its length, and look again.
-            let mut pushed = false;
-            for _ in 0..PUSHES {
-                let Some((to, normal, surface)) = obstacle.push_out(here.at, allowed) else {
-                    break;
-                };
-                pushed = true;
-                let into = (here.velocity - surface).dot(normal).min(0.0);
-                here.velocity -= normal * into;
-                let way = to - last.at;
-                here.at = last.at + way * (length / way.length().max(NOTHING));
-            }
-            if pushed {
+            allowed = (allowed - length).max(0.0);
+            let link = Link { parent: last.at, length, wanted: here.at };
+            if let Some(met) = obstacle.place(&link, allowed) {
+                let into = (here.velocity - met.velocity).dot(met.normal).min(0.0);
+                here = Moving { at: met.at, velocity: here.velocity - met.normal * into };
                 chain.push(here);
             }
             out(i, here);

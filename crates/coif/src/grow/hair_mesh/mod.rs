@@ -17,7 +17,7 @@ mod scatter;
 mod search;
 mod style;
 
-pub use binding::{Binding, Obstacle};
+pub use binding::{Binding, Link, Met, Obstacle};
 pub use frames::{Frame, Frames};
 pub use scatter::{RootPlace, scatter};
 pub use style::{Growth, Styling};

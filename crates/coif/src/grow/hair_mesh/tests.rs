@@ -247,11 +247,18 @@ fn hair_is_laid_around_what_is_in_its_way() {
         fn depth(&self, root: Vec3A) -> f32 {
             (self.1 - root.distance(self.0)).max(0.0)
         }
-        fn push_out(&self, p: Vec3A, allowed: f32) -> Option<(Vec3A, Vec3A, Vec3A)> {
-            let (way, radius) = (p - self.0, self.1 - allowed);
+        fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
+            let (way, radius) = (link.wanted - self.0, self.1 - allowed);
             let normal = way.normalize_or(Vec3A::Y);
-            let inside = way.length() < radius;
-            inside.then(|| (self.0 + normal * radius, normal, Vec3A::ZERO))
+            // Lay the link into the tangent plane above its end.
+            (way.length() < radius).then(|| {
+                let rise = ((self.0 - link.parent).dot(normal) + radius) / link.length;
+                let along = (link.wanted - link.parent).reject_from_normalized(normal);
+                let flat = (1.0 - rise * rise).max(0.0).sqrt();
+                let direction = normal * rise.min(1.0) + along.normalize_or_zero() * flat;
+                let at = link.parent + direction.normalize() * link.length;
+                Met { at, normal, velocity: Vec3A::ZERO }
+            })
         }
     }
     let (mesh, strands) = (bent(), curly());
@@ -265,7 +272,7 @@ fn hair_is_laid_around_what_is_in_its_way() {
     assert!(deepest(&out) > 0.02);
     binding.positions_outside(&ball, &mut out);
     println!("deepest {} m", deepest(&out));
-    assert!(deepest(&out) < 2e-3);
+    assert!(deepest(&out) < 1e-6);
     for s in 0..strands.strand_count() {
         for i in strands.points_of(s).skip(1) {
             let rest = strands.positions()[i].distance(strands.positions()[i - 1]);

@@ -4,6 +4,7 @@ use glam::{Mat3, Vec3};
 
 use super::near::{Bounds, Group};
 use crate::body::{MovingCollider, Shape};
+use crate::math::on_sphere::HalfSpace;
 use crate::model::FieldObstacle;
 
 /// How far outside of a collider a particle is put (m): ten micrometres, a quarter of a fibre's
@@ -60,13 +61,6 @@ impl Obstacles<'_> {
         }
         p
     }
-}
-
-/// A half-space that holds no part of a collider: `normal . x >= offset`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct HalfSpace {
-    pub(super) normal: Vec3,
-    pub(super) offset: f32,
 }
 
 impl StepCollider {

@@ -15,6 +15,7 @@ use super::collider::{NO_GRADIENT, Obstacles, StepCollider};
 use super::near::{Bits, Near};
 use super::on_sphere::resolve_on_sphere;
 use crate::math::lanes::Vec3x8;
+use crate::math::on_sphere::search_around;
 use crate::model::FieldObstacle;
 
 /// Rounds over all colliders in lanes before the exact enumeration takes over.
@@ -26,36 +27,6 @@ const FIELD_ROUNDS: usize = 6;
 /// Depth (m) below a distance field's surface that nobody sees: what the rounds leave there stays, rather
 /// than being turned far away.
 const GRAZING: f32 = 3e-4;
-
-/// Sines and cosines of the circles that are searched where planes lead nowhere: 30 to 150 degrees.
-const RINGS: [(f32, f32); 5] =
-    [(0.5, 0.866_025_4), (0.866_025_4, 0.5), (1.0, 0.0), (0.866_025_4, -0.5), (0.5, -0.866_025_4)];
-
-/// Directions that are looked at on a circle.
-const STEPS_AROUND: usize = 8;
-
-/// Sines and cosines around a circle, in half steps.
-const AROUND: [(f32, f32); 16] = {
-    let (a, b, c) = (0.382_683_43, std::f32::consts::FRAC_1_SQRT_2, 0.923_879_5);
-    [
-        (0.0, 1.0),
-        (a, c),
-        (b, b),
-        (c, a),
-        (1.0, 0.0),
-        (c, -a),
-        (b, -b),
-        (a, -c),
-        (0.0, -1.0),
-        (-a, -c),
-        (-b, -b),
-        (-c, -a),
-        (-1.0, 0.0),
-        (-c, a),
-        (-b, b),
-        (-a, c),
-    ]
-};
 
 /// Largest slope of a distance that is interpolated between nodes: one along each axis, so the root of
 /// three. A point is at most this many lengths nearer to the surface than its predecessor. Where that is
@@ -297,32 +268,9 @@ fn search_field(
         // Nothing is free in reach: on out from where the predecessor is.
         return (inner.gradient, false);
     }
-    let side = along.any_orthonormal_vector();
-    let other = along.cross(side);
-    let mut best = (along, obstacle.field.distance_at(start) - obstacle.skin, 0.0f32);
-    let mut consider = |direction: Vec3| {
-        let p = parent + direction * length;
-        let depth = (obstacle.field.distance_at(p) - obstacle.skin).min(0.0);
-        let turn = direction.distance_squared(along);
-        if depth > best.1 || (depth == 0.0 && best.1 == 0.0 && turn < best.2) {
-            best = (direction, depth, turn);
-        }
-        best.1 >= 0.0
-    };
-    consider(inner.gradient);
-    // Circles around the direction that was wanted, wider and wider, until there is a way out.
-    for (ring, &(sin, cos)) in RINGS.iter().enumerate() {
-        let mut found = false;
-        for step in 0..STEPS_AROUND {
-            // Every second circle is turned by half a step.
-            let (s, c) = AROUND[(2 * step + ring % 2) % AROUND.len()];
-            found = consider(along * cos + (side * c + other * s) * sin);
-        }
-        if found {
-            break;
-        }
-    }
-    (best.0, best.1 >= 0.0)
+    let depth = |p: Vec3| obstacle.skin - obstacle.field.distance_at(p);
+    let (direction, deep) = search_around(parent, length, along, inner.gradient, depth);
+    (direction, deep <= 0.0)
 }
 
 /// A point in the scale of the unit ball, and a level that is below one inside.

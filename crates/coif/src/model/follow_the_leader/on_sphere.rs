@@ -2,7 +2,8 @@
 
 use glam::Vec3;
 
-use super::collider::{HalfSpace, StepCollider};
+use super::collider::StepCollider;
+use crate::math::on_sphere::nearest_allowed;
 
 /// Rounds of the exact enumeration with tangent planes at the newest candidate, before the planes
 /// that separate the predecessor from the colliders.
@@ -48,63 +49,6 @@ pub(super) fn resolve_on_sphere<'a>(
 /// How deep a point is inside (m, measured to tangent planes), 0 outside.
 fn depth_at<'a>(colliders: impl Iterator<Item = &'a StepCollider>, p: Vec3) -> f32 {
     colliders.filter_map(|c| c.inside(p)).map(|(_, d)| -d).fold(0.0, f32::max)
-}
-
-/// The point of the sphere nearest to `candidate` that no half-space forbids, otherwise the least
-/// forbidden. `None` without half-spaces.
-fn nearest_allowed(
-    planes: impl Iterator<Item = HalfSpace> + Clone,
-    parent: Vec3,
-    length: f32,
-    candidate: Vec3,
-) -> Option<Vec3> {
-    let cost = |p: Vec3| {
-        let worst = planes.clone().map(|h| h.offset - h.normal.dot(p)).fold(0.0f32, f32::max);
-        let forbidden = if worst > 1e-6 { 1e3 + worst * 1e6 } else { 0.0 };
-        forbidden + p.distance(candidate)
-    };
-    let mut best: Option<(Vec3, f32)> = None;
-    let mut consider = |p: Vec3| {
-        let cost = cost(p);
-        if best.is_none_or(|(_, least)| cost < least) {
-            best = Some((p, cost));
-        }
-    };
-    for (i, a) in planes.clone().enumerate() {
-        consider(nearest_on_circle(parent, length, candidate, &a));
-        for b in planes.clone().take(i) {
-            circles_meet(parent, length, &a, &b).into_iter().flatten().for_each(&mut consider);
-        }
-    }
-    best.map(|(p, _)| p)
-}
-
-/// Scalar form of `onto_plane` with an absolute half-space.
-fn nearest_on_circle(parent: Vec3, length: f32, p: Vec3, h: &HalfSpace) -> Vec3 {
-    let lift = ((h.offset - h.normal.dot(parent)) / length).clamp(-1.0, 1.0);
-    let along = (p - parent) / length;
-    let tangent = (along - h.normal * along.dot(h.normal))
-        .try_normalize()
-        .unwrap_or_else(|| h.normal.any_orthonormal_vector());
-    parent + (h.normal * lift + tangent * (1.0 - lift * lift).max(0.0).sqrt()) * length
-}
-
-/// The two points of the sphere that lie on both planes, if they meet there.
-fn circles_meet(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) -> Option<[Vec3; 2]> {
-    let (ha, hb) =
-        ((a.offset - a.normal.dot(parent)) / length, (b.offset - b.normal.dot(parent)) / length);
-    let c = a.normal.dot(b.normal);
-    let det = 1.0 - c * c;
-    if det < 1e-6 {
-        return None;
-    }
-    let base = a.normal * ((ha - c * hb) / det) + b.normal * ((hb - c * ha) / det);
-    let rest = 1.0 - base.length_squared();
-    if rest < 0.0 {
-        return None;
-    }
-    let side = a.normal.cross(b.normal).normalize_or_zero() * rest.sqrt();
-    Some([side, -side].map(|s| parent + (base + s).normalize_or(a.normal) * length))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use glam::Vec3A;
 
-use super::dynamics::{LOST_FOR_LONG, MeshDynamics, MeshEnvironment, MeshReport, Touch};
+use super::dynamics::{MeshDynamics, MeshEnvironment, MeshReport, Touch};
 use super::obstacles::Hit;
 use super::solve::Constraint;
 use crate::groom::hair_mesh::Exposure;
@@ -79,7 +79,7 @@ impl MeshDynamics {
             if held || self.exposure[v] == Exposure::Internal {
                 continue;
             }
-            if self.lost[v] > LOST_FOR_LONG {
+            if self.may_pass(v) {
                 self.touch[v] = None;
                 continue;
             }
@@ -120,7 +120,7 @@ impl MeshDynamics {
         let field = env.field.as_ref();
         self.moved.fill(Vec3A::ZERO);
         for v in 0..self.x.len() {
-            if self.is_root(v) || self.lost[v] > LOST_FOR_LONG {
+            if self.is_root(v) || self.may_pass(v) {
                 continue;
             }
             let allowed = -self.depth[v];
@@ -142,7 +142,7 @@ impl MeshDynamics {
     /// How many vertices are deeper in the body than they may be.
     fn count_inside(&self, env: &MeshEnvironment<'_>) -> u32 {
         let inside = |v: &usize| {
-            let free = !self.is_root(*v) && self.lost[*v] <= LOST_FOR_LONG;
+            let free = !self.is_root(*v) && !self.may_pass(*v);
             let depth = -self.depth[*v];
             free && self.obstacles.push_out(None, self.x[*v], depth, env.field.as_ref()).is_some()
         };

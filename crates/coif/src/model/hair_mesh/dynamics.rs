@@ -9,6 +9,7 @@ use glam::{Mat3A, Vec3, Vec3A};
 use super::assemble::{Implicit, State, assemble};
 use super::coarse::Coarse;
 use super::elements::Elements;
+use super::lost::{HOME_TIME, shortest_edges};
 use super::matrix::BlockMatrix;
 use super::measure::MeshMeasure;
 use super::minimise::Minimiser;
@@ -85,27 +86,9 @@ pub(super) struct Touch {
 /// How far a vertex may be from its root, in lengths of its column, before the column counts as broken.
 const FARTHEST: f32 = 10.0;
 
-/// Time (s) in which vertices of a prism that is inside out are led home: short enough to win against
-/// the prisms around it. Longer, and tangles stay.
-const HOME_TIME: f32 = 0.05;
-
-/// Steps after which that pull has doubled: what does not come home is pulled harder.
-const PATIENCE: f32 = 8.0;
-
-/// How often it doubles at most: by then it wins against any prism.
-const MOST_DOUBLINGS: f32 = 12.0;
-
-/// Steps after which a vertex that is still lost goes home right through the body.
-pub(super) const LOST_FOR_LONG: u8 = 30;
-
 /// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
 const MOST_PRESSURE: f32 = 50.0;
-
-/// Speed (m/s) below which friction is that of something thick: hair under load creeps over skin, a head is
-/// never quite still. A third of it, and long hair that ten times the speed of life has caught on a shoulder still
-/// has a prism with a third of its volume missing after five seconds; none, and it stays there.
-const CREEP: f32 = 0.4;
 
 /// Most that an edge along the hair may be longer than at rest, as a share, before contact.
 const MOST_STRETCH: f32 = 0.1;
@@ -131,26 +114,34 @@ pub struct MeshDynamics {
     pub(super) rest: Vec<Vec3A>,
     /// Acceleration (m/s^2) that holds each vertex against gravity, in the rest frame.
     hold: Vec<Vec3A>,
+    /// Acceleration of gravity that the rest shape stands (m/s^2), in the rest frame.
+    pub(super) held: Vec3A,
     /// Farthest that a vertex of a column may be from its root (m).
     reach: Vec<f32>,
     pub(super) exposure: Vec<Exposure>,
     /// How far from a surface vertices inside the mesh are put (m).
     pub(super) clearance: Vec<f32>,
+    /// Shortest edge at each vertex at rest (m).
+    pub(super) shortest: Vec<f32>,
     /// What a step changes.
     pub(super) x: Vec<Vec3A>,
     pub(super) v: Vec<Vec3A>,
     pub(super) change: Vec<Vec3A>,
     pub(super) touch: Vec<Option<Touch>>,
     pub(super) open: Vec<bool>,
-    /// For how many steps each vertex has been a corner of something inside out.
+    /// For how many steps each vertex has been lost.
     pub(super) lost: Vec<u8>,
-    /// Whether it is so now: scratch.
-    is_lost: Vec<bool>,
+    /// Whether it is the corner of something inside out now: scratch.
+    pub(super) is_lost: Vec<bool>,
+    /// Per column: whether its load is that at rest.
+    pub(super) as_at_rest: Vec<bool>,
     /// How deep each vertex is inside the body at rest (m), once that is known.
     pub(super) depth: Vec<f32>,
     pub(super) depth_is_known: bool,
     /// World from rest per column, where the last step ended.
     pub(super) roots: Vec<RigidTransform>,
+    /// And where it began.
+    pub(super) roots_before: Vec<RigidTransform>,
     /// Scratch.
     below: Vec<[Vec3A; 2]>,
     right: Vec<Vec3A>,
@@ -200,6 +191,7 @@ impl MeshDynamics {
             coarse: Coarse::new(&matrix, &starts),
             minimiser: Minimiser::new(mesh, &topology),
             clearance: clearance(&rest, &topology),
+            shortest: shortest_edges(&rest, &topology),
             self_contact: super::self_contact::SelfContact::new(mesh, &topology),
             exposure: topology.exposure,
             settings: settings.clone(),
@@ -207,6 +199,7 @@ impl MeshDynamics {
             matrix,
             starts,
             hold,
+            held: gravity.into(),
             reach,
             x: rest.clone(),
             v: zero.clone(),
@@ -214,10 +207,12 @@ impl MeshDynamics {
             touch: vec![None; n],
             lost: vec![0; n],
             is_lost: vec![false; n],
+            as_at_rest: vec![false; columns],
             open,
             depth: vec![0.0; n],
             depth_is_known: false,
             roots: vec![RigidTransform::IDENTITY; columns],
+            roots_before: vec![RigidTransform::IDENTITY; columns],
             below: vec![[Vec3A::ZERO; 2]; columns],
             right: zero.clone(),
             constraint,
@@ -315,6 +310,7 @@ impl MeshDynamics {
             let [old, new] = [from, to].map(|t| Vec3A::from(t.point(below)));
             self.below[column] = [old, (new - old) / h];
             self.v[v] = (Vec3A::from(to.point(root.into())) - self.x[v]) / h;
+            self.roots_before[column] = from;
             self.roots[column] = to;
         }
     }
@@ -334,15 +330,14 @@ impl MeshDynamics {
                 // Gusts are as large as a head: one per column is fine enough.
                 Vec3A::from(env.wind.velocity_at(root.into(), env.time))
             };
+            self.as_at_rest[column] = self.rests(column, gravity + wind * drag);
             for v in self.starts[column] as usize..self.starts[column + 1] as usize {
                 let mass = self.elements.mass[v];
                 let mut own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
                 let mut inertia = 1.0 + h * drag;
-                // Lead home what is inside out.
+                // Lead home what is lost.
                 if self.lost[v] > 0 {
-                    let home = Vec3A::from(self.roots[column].point(self.rest[v].into()));
-                    let patience = (f32::from(self.lost[v]) / PATIENCE).min(MOST_DOUBLINGS).exp2();
-                    let pull = patience / (HOME_TIME * HOME_TIME);
+                    let (home, pull) = (self.home(column, v), self.pull_home(v));
                     own += (home - self.x[v] - self.v[v] * (h + HOME_TIME)) * pull;
                     inertia += h * (h + HOME_TIME) * pull;
                 }
@@ -361,9 +356,7 @@ impl MeshDynamics {
         self.is_lost.fill(false);
         let (matrix, right, is_lost) = (&mut self.matrix, &mut self.right, &mut self.is_lost);
         assemble(&self.elements, implicit, state, matrix, right, is_lost);
-        for (steps, is_lost) in self.lost.iter_mut().zip(&self.is_lost) {
-            *steps = if *is_lost { steps.saturating_add(1) } else { 0 };
-        }
+        self.count_lost(env, h);
     }
 
     /// The implicit solve with contacts as constraints, then new velocities and positions.
@@ -448,8 +441,9 @@ impl MeshDynamics {
         let sliding = sliding - touch.normal * touch.normal.dot(sliding);
         let speed = sliding.length();
         let most = touch.friction * (push / self.elements.mass[v]).min(MOST_PRESSURE * h);
-        // Friction `most * s / max(s, CREEP)` for the speed s that is left.
-        let kept = if speed - most >= CREEP { 1.0 - most / speed } else { CREEP / (CREEP + most) };
+        // Friction `most * s / max(s, creep)` for the speed s that is left.
+        let creep = self.settings.creep_speed;
+        let kept = if speed - most >= creep { 1.0 - most / speed } else { creep / (creep + most) };
         self.v[v] -= sliding * (1.0 - kept);
     }
 

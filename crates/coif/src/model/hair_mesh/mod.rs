@@ -18,6 +18,7 @@ pub mod condition;
 mod dynamics;
 mod elements;
 mod lanes;
+mod lost;
 pub mod matrix;
 mod measure;
 mod minimise;

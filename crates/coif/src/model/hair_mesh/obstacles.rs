@@ -3,7 +3,8 @@
 use glam::{Mat3A, Vec3, Vec3A};
 
 use crate::body::{MovingCollider, Shape, project_point_ellipsoid};
-use crate::grow::hair_mesh::Obstacle;
+use crate::grow::hair_mesh::{Link, Met, Obstacle};
+use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
 use crate::model::FieldObstacle;
 use crate::model::chains::pose_between;
 
@@ -20,6 +21,15 @@ const TOUCHING: f32 = 1e-3;
 /// Rounds through the obstacles for one vertex: two that cross at a right angle take two or three, where they meet in
 /// a narrow wedge it takes more.
 const ROUNDS: usize = 12;
+
+/// Rounds of tangent planes for a link of a strand before those at its parent.
+const PLANE_ROUNDS: usize = 3;
+
+/// Most planes that a link is held against: no more solids of a body meet in one place.
+const MOST_PLANES: usize = 8;
+
+/// Depth (m) that nobody sees: what planes leave of it stays, rather than being turned far away.
+const GRAZING: f32 = 3e-4;
 
 /// Where a vertex has to go, and what it touches there.
 #[derive(Debug, Clone, Copy)]
@@ -158,6 +168,7 @@ impl Obstacles {
     ) -> Option<Hit> {
         let mut hit: Option<Hit> = None;
         let mut at = p;
+        let mut wedge = Wedge::default();
         for _ in 0..ROUNDS {
             let mut moved = false;
             for (i, solid) in self.solids.iter().enumerate() {
@@ -170,7 +181,7 @@ impl Obstacles {
                     Some(tangent) => tangent,
                     None => match solid.probe(at, clearance) {
                         Some((distance, normal)) if distance < clearance - 0.5 * SKIN => {
-                            (at + normal * (clearance - distance), normal)
+                            (wedge.leave(at, normal, clearance - distance), normal)
                         }
                         _ => continue,
                     },
@@ -190,7 +201,7 @@ impl Obstacles {
                 if field.field.distance_at(at.into()) < room - 0.5 * SKIN {
                     let sample = field.field.sample(at.into());
                     let normal = Vec3A::from(sample.gradient);
-                    at += normal * (room - sample.distance);
+                    at = wedge.leave(at, normal, room - sample.distance);
                     moved = true;
                     hit = Some(Hit {
                         point: at,
@@ -209,6 +220,39 @@ impl Obstacles {
     }
 }
 
+/// Longest way (m) out of a wedge in one go: from behind an ear.
+const WEDGE: f32 = 0.03;
+
+/// The surface that a point was last brought out of.
+#[derive(Default)]
+struct Wedge {
+    /// Its tangent plane: unit normal and height, none at first.
+    plane: Option<(Vec3A, f32)>,
+}
+
+impl Wedge {
+    /// Moves a point that is `depth` metres below a surface with this normal onto it, and along it out of the
+    /// last surface as well.
+    ///
+    /// Model: nearest point above both tangent planes. Surfaces that face each other would else throw
+    /// the point to and fro between them, and out of a narrow wedge that takes dozens of rounds.
+    #[inline(always)]
+    fn leave(&mut self, p: Vec3A, normal: Vec3A, depth: f32) -> Vec3A {
+        let mut way = normal * depth;
+        if let Some((last, height)) = self.plane {
+            let (cosine, below) = (last.dot(normal), (height - last.dot(p)).max(0.0));
+            let sine2 = 1.0 - cosine * cosine;
+            if cosine < 0.0 && sine2 > 1e-4 {
+                let [a, b] = [depth - below * cosine, below - depth * cosine];
+                way = ((normal * a + last * b) / sine2).clamp_length_max(WEDGE.max(depth));
+            }
+        }
+        let to = p + way;
+        self.plane = Some((normal, normal.dot(to)));
+        to
+    }
+}
+
 /// Colliders and, if there is one, the body's own surface, for strands to stay out of.
 pub(crate) struct Around<'a> {
     pub(crate) obstacles: &'a Obstacles,
@@ -216,13 +260,88 @@ pub(crate) struct Around<'a> {
 }
 
 impl Obstacle for Around<'_> {
-    fn depth(&self, root: Vec3A) -> f32 {
-        self.obstacles.depth(root, self.field)
+    fn depth(&self, p: Vec3A) -> f32 {
+        self.obstacles.depth(p, self.field)
     }
 
-    fn push_out(&self, p: Vec3A, allowed: f32) -> Option<(Vec3A, Vec3A, Vec3A)> {
-        let hit = self.obstacles.push_out(None, p, -allowed, self.field)?;
-        Some((hit.point, hit.normal, hit.velocity))
+    /// Model: tangent planes at the place that was wanted, then at what they gave, then at the parent:
+    /// those that separate it from all obstacles leave a way out of every crease. What is still inside,
+    /// in a hollow of the body's own surface, is looked for around.
+    fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
+        let deep = |p: Vec3| self.depth(p.into()) - allowed;
+        let (parent, wanted) = (Vec3::from(link.parent), Vec3::from(link.wanted));
+        let mut best = (wanted, deep(wanted));
+        if best.1 <= 0.5 * SKIN {
+            return None;
+        }
+        let met = self.deepest(link.wanted);
+        let mut tangent_at = wanted;
+        for round in 0..=PLANE_ROUNDS {
+            if round == PLANE_ROUNDS {
+                tangent_at = parent;
+            }
+            let mut planes = [HalfSpace { normal: Vec3::Y, offset: 0.0 }; MOST_PLANES];
+            let count = self.planes(tangent_at.into(), 2.0 * link.length, allowed, &mut planes);
+            let planes = planes[..count].iter().copied();
+            let Some(next) = nearest_allowed(planes, parent, link.length, wanted) else { continue };
+            let depth = deep(next);
+            if depth < best.1 {
+                best = (next, depth);
+            }
+            if best.1 <= 0.5 * SKIN {
+                break;
+            }
+            tangent_at = next;
+        }
+        if best.1 > GRAZING {
+            let along = (best.0 - parent).normalize_or(Vec3::Y);
+            let out = self.deepest(link.parent).normal.into();
+            let (direction, depth) = search_around(parent, link.length, along, out, deep);
+            if depth < best.1 {
+                best = (parent + direction * link.length, depth);
+            }
+        }
+        Some(Met { at: best.0.into(), ..met })
+    }
+}
+
+impl Around<'_> {
+    /// What of all obstacles is nearest to a point, or deepest around it: its normal and its velocity.
+    fn deepest(&self, p: Vec3A) -> Met {
+        let mut least = f32::INFINITY;
+        let mut met = Met { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
+        for solid in &self.obstacles.solids {
+            if let Some((distance, normal)) = solid.probe(p, SKIN)
+                && distance < least
+            {
+                least = distance;
+                met = Met { at: p, normal, velocity: solid.velocity_at(p) };
+            }
+        }
+        if let Some(field) = self.field {
+            let sample = field.field.sample(p.into());
+            if sample.distance < least {
+                met =
+                    Met { at: p, normal: sample.gradient.into(), velocity: sample.velocity.into() };
+            }
+        }
+        met
+    }
+
+    /// Half-spaces without obstacles that are nearer to `p` than `reach` (m), but for `allowed` (m) of them;
+    /// how many there are.
+    fn planes(&self, p: Vec3A, reach: f32, allowed: f32, out: &mut [HalfSpace]) -> usize {
+        let near = self.obstacles.solids.iter().filter_map(|solid| solid.probe(p, reach));
+        let field = self.field.map(|f| {
+            let sample = f.field.sample(p.into());
+            (sample.distance - f.skin, Vec3A::from(sample.gradient))
+        });
+        let mut count = 0;
+        for ((distance, normal), out) in field.into_iter().chain(near).zip(out) {
+            *out = HalfSpace { normal: normal.into(), offset: normal.dot(p) - distance - allowed };
+            count += 1;
+        }
+        count
     }
 }
 
@@ -412,6 +531,28 @@ mod tests {
         }
     }
 
+    /// Behind an ear, where two surfaces face each other at a few degrees, a vertex comes out of both.
+    #[test]
+    fn a_vertex_in_a_narrow_wedge_comes_out_of_both_sides() {
+        let radii = [Vec3::new(0.075, 0.086, 0.095), Vec3::new(0.0105, 0.034, 0.0205)];
+        let at = [Vec3::new(0.0, 0.04, 0.002), Vec3::new(0.0775, 0.0, 0.0)];
+        let both = [0, 1].map(|i| still(Shape::Ellipsoid { radii: radii[i] }, at[i]));
+        let mut obstacles = Obstacles::default();
+        obstacles.pose(&both, 0.01, [0.0, 1.0]);
+        let mut between = 0;
+        for i in 0..4000 {
+            let along = |k: f32, half: f32| (i as f32 * k).sin() * half;
+            let p = at[1] + Vec3::new(along(1.1, 0.012), along(1.7, 0.03), along(2.3, 0.02));
+            between += u32::from(both.iter().all(|c| c.depth_at(p) > 0.0));
+            if let Some(hit) = obstacles.push_out(None, p.into(), 0.0, None) {
+                let deep = both.map(|c| c.depth_at(hit.point.into()));
+                assert!(deep.iter().all(|d| *d < SKIN), "{p}: {deep:?}");
+                assert!(hit.point.distance(p.into()) < 0.05, "{p} {hit:?}");
+            }
+        }
+        assert!(between > 100, "{between}");
+    }
+
     /// Hair that a fast head would pass through stays on the side where it was.
     #[test]
     fn a_vertex_that_went_right_through_stays_on_its_side() {
@@ -429,5 +570,35 @@ mod tests {
         // One that it only grazes is left alone.
         let beside = Vec3A::new(0.0, 0.095, 0.0);
         assert!(obstacles.push_out(Some(beside), beside, 0.0, None).is_none());
+    }
+
+    /// Wherever a link begins outside of two solids that cross and a plane, it ends outside, as long as it is.
+    #[test]
+    fn links_leave_every_crease_with_their_length() {
+        let colliders = [
+            still(Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.12) }, Vec3::ZERO),
+            still(Shape::Capsule { half_height: 0.2, radius: 0.06 }, Vec3::new(0.12, -0.1, 0.0)),
+            still(Shape::Plane, Vec3::Y * -0.2),
+        ];
+        let mut obstacles = Obstacles::default();
+        obstacles.pose(&colliders, 0.01, [0.0, 1.0]);
+        let around = Around { obstacles: &obstacles, field: None };
+        let (mut met, mut deepest) = (0, 0.0f32);
+        for i in 0..250_000 {
+            let at = |k: f32| (i as f32 * k).sin();
+            let parent = Vec3A::new(at(1.1), at(1.7), at(2.3)) * 0.25;
+            if around.depth(parent) > 0.0 {
+                continue;
+            }
+            let direction = Vec3A::new(at(0.7), at(0.9), at(1.3)).normalize_or(Vec3A::X);
+            let link = Link { parent, length: 0.012, wanted: parent + direction * 0.012 };
+            if let Some(place) = around.place(&link, 0.0) {
+                met += 1;
+                deepest = deepest.max(around.depth(place.at));
+                assert!((place.at.distance(parent) / link.length - 1.0).abs() < 1e-4);
+            }
+        }
+        println!("{met} links met something; {deepest} m at most");
+        assert!(met > 1000 && deepest <= 0.5 * SKIN, "{met} {deepest}");
     }
 }

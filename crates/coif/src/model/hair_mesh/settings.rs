@@ -20,6 +20,9 @@ pub struct Settings {
     pub friction_time: f32,
     /// Rate (1/s) at which hair takes on the velocity of the air.
     pub damping: f32,
+    /// Speed over the body (m/s) below which friction is that of something thick: hair at rest under load
+    /// creeps. See [`Settings::default`] for what decides it.
+    pub creep_speed: f32,
     /// Whether the groom is the shape that hair has under gravity (rather than without).
     pub hold_shape: bool,
     /// Whether the correction of positions at contacts is spread over the mesh (`wu2016` eq. 3).
@@ -55,6 +58,12 @@ impl Default for Settings {
             bending: 0.1,
             friction_time: 0.02,
             damping: 1.0,
+            // A head is never quite still: it trembles about ten times a second, and each time contacts are
+            // shaken loose that had taken hold. The hair over a contact yields by friction times pressure
+            // over shear modulus, times its thickness, before the contact holds with all its force: 1 mm
+            // for hair of 2 cm under its weight, 1 cm where it is drawn tight. So hair creeps by 1 to 10 cm
+            // in a second. Recovery does not depend on it (`coif validate hair-mesh`: 5 to 60 cm).
+            creep_speed: 0.1,
             hold_shape: true,
             minimise: true,
             clear_inside: true,
@@ -81,6 +90,7 @@ impl Settings {
             ("shear_modulus (Pa)", self.shear_modulus),
             ("seam_strength (Pa)", self.seam_strength),
             ("seam_gap (m)", self.seam_gap),
+            ("creep_speed (m/s)", self.creep_speed),
             ("tolerance (m/s)", self.tolerance),
         ];
         let not_negative = [

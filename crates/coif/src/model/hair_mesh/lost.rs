@@ -1,0 +1,142 @@
+//! Hair that has lost its way: corners that are turned inside out, and vertices that the body keeps from
+//! going home. The forces of a step alone would leave both where they are, in a shape that is at rest and
+//! wrong.
+//!
+//! Such vertices are led home by a spring of their own that gets harder as long as it has not helped. It is
+//! part of the implicit step (`dynamics.rs`); contact goes on as usual. Only hair that is at rest and
+//! still lost after a second goes through the body.
+
+use glam::Vec3A;
+
+use super::dynamics::{MeshDynamics, MeshEnvironment};
+use crate::groom::hair_mesh::Topology;
+
+/// Time (s) in which lost vertices are led home: short enough to win against the prisms around them. Longer,
+/// and tangles stay.
+pub(super) const HOME_TIME: f32 = 0.05;
+
+/// Steps after which that pull has doubled: what does not come home is pulled harder.
+const PATIENCE: f32 = 8.0;
+
+/// How often it doubles at most: by then it wins against any prism.
+const MOST_DOUBLINGS: f32 = 12.0;
+
+/// Most steps that count while hair is in motion: it may still find its way by itself.
+const IN_MOTION: u8 = 20;
+
+/// Steps after which a vertex that is lost, at rest and close to home goes there right through the body: it
+/// is never deep in it. Fewer, and hair passes through what it could still slip off.
+const LOST_CLOSE_BY: u8 = 45;
+
+/// The same for a vertex that is anywhere. Never, and hair that is tied around an ear stays so.
+const LOST_FOR_LONG: u8 = 200;
+
+/// How far (m) that is close: twice as far as it may be in the body on the way.
+const CLOSE: f32 = 4e-3;
+
+/// Speed (m/s) against the place that the roots carry a vertex to, below which it counts as at rest: half
+/// a centimetre in a frame. Hair that is thrown about is faster, and the body stays closed to it.
+const AT_REST: f32 = 0.15;
+
+/// Speed (m/s) up to which a vertex that was caught is led on, once it is off the surface.
+const LED: f32 = 0.5;
+
+/// How far from home a vertex that touches the body may rest, as a share of the shortest edge at it. More,
+/// and prisms stay too small by as much.
+const OFF: f32 = 0.04;
+
+/// The same for a vertex that is being led home, which is then let go.
+const BACK: f32 = 0.02;
+
+/// Farthest that a vertex may be from home (m), with the body in the way, to be caught rather than laid
+/// elsewhere: hair slips off an ear, but stays on the side of a shoulder that the head has turned it to.
+const SNAG: f32 = 0.04;
+
+/// How far the load on hair may be from that at rest (m/s^2) for its rest shape to be where it belongs: the
+/// head nods by six degrees, or a breeze blows.
+const SAME_LOAD: f32 = 1.0;
+
+impl MeshDynamics {
+    /// Where the roots carry a vertex at the end of the step (m).
+    pub(super) fn home(&self, column: usize, v: usize) -> Vec3A {
+        self.roots[column].point(self.rest[v].into()).into()
+    }
+
+    /// How hard a vertex is led home (1/s^2).
+    pub(super) fn pull_home(&self, v: usize) -> f32 {
+        let doublings = (f32::from(self.lost[v]) / PATIENCE).min(MOST_DOUBLINGS);
+        doublings.exp2() / (HOME_TIME * HOME_TIME)
+    }
+
+    /// Whether the body lets a vertex pass.
+    pub(super) fn may_pass(&self, v: usize) -> bool {
+        self.lost[v] > LOST_FOR_LONG
+    }
+
+    /// Counts for how long vertices have been lost; those of corners that are inside out are marked in
+    /// `is_lost` already.
+    pub(super) fn count_lost(&mut self, env: &MeshEnvironment<'_>, h: f32) {
+        for column in 0..self.roots.len() {
+            for v in self.starts[column] as usize + 1..self.starts[column + 1] as usize {
+                let is_lost = self.is_lost[v] || self.is_caught(column, v, env, h);
+                self.lost[v] = match self.lost[v] {
+                    _ if !is_lost => 0,
+                    IN_MOTION.. if !self.is_slow(column, v, h, AT_REST) => IN_MOTION,
+                    LOST_CLOSE_BY.. if self.is_close(column, v) => u8::MAX,
+                    steps => steps.saturating_add(1),
+                };
+            }
+        }
+    }
+
+    /// Whether the load (m/s^2) on a column is about that of the rest shape.
+    pub(super) fn rests(&self, column: usize, load: Vec3A) -> bool {
+        let at_rest = Vec3A::from(self.roots[column].direction(self.held.into()));
+        load.distance_squared(at_rest) < SAME_LOAD * SAME_LOAD
+    }
+
+    /// Whether a vertex is caught: it rests on the body although its load is that at rest and nothing is
+    /// where it belongs.
+    ///
+    /// Model: without contact the rest shape is the only equilibrium under this load. So it is contact that
+    /// holds the vertex.
+    fn is_caught(&self, column: usize, v: usize, env: &MeshEnvironment<'_>, h: f32) -> bool {
+        let (touch, was_lost) = (self.touch[v], self.lost[v] > 0);
+        if !self.as_at_rest[column] || !(was_lost || touch.is_some()) {
+            return false;
+        }
+        let home = self.home(column, v);
+        let way = home - self.x[v];
+        let off = way.length_squared();
+        let least = self.shortest[v] * if was_lost { BACK } else { OFF };
+        let is_barred = touch.is_some_and(|touch| touch.normal.dot(way) < 0.0);
+        off > least * least
+            && (off < SNAG * SNAG || !is_barred)
+            && self.is_slow(column, v, h, if was_lost { LED } else { AT_REST })
+            && self.obstacles.push_out(None, home, -self.depth[v], env.field.as_ref()).is_none()
+    }
+
+    /// Whether a vertex is close to home.
+    fn is_close(&self, column: usize, v: usize) -> bool {
+        self.home(column, v).distance_squared(self.x[v]) < CLOSE * CLOSE
+    }
+
+    /// Whether a vertex moves along with the place that its root carries it to, but for `speed` (m/s).
+    fn is_slow(&self, column: usize, v: usize, h: f32, speed: f32) -> bool {
+        let before = Vec3A::from(self.roots_before[column].point(self.rest[v].into()));
+        let carried = (self.home(column, v) - before) / h;
+        self.v[v].distance_squared(carried) < speed * speed
+    }
+}
+
+/// Length (m) of the shortest edge at every vertex.
+pub(super) fn shortest_edges(rest: &[Vec3A], topology: &Topology) -> Vec<f32> {
+    let mut shortest = vec![f32::INFINITY; rest.len()];
+    for &[a, b] in topology.along.iter().chain(&topology.across) {
+        let length = rest[a as usize].distance(rest[b as usize]);
+        for v in [a, b] {
+            shortest[v as usize] = shortest[v as usize].min(length);
+        }
+    }
+    shortest
+}
