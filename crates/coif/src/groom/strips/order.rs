@@ -33,7 +33,7 @@ struct Pair {
 ///
 /// Model: of all pairs in which one strip is farther out than the other at most joints, over it rather than
 /// beside it, and nowhere farther away than `reach` (m), the nearest are taken first; a strip lies on one other at most and
-/// carries one at most. Layers, which say how far hair stays from the body, follow the height of the anchors.
+/// carries one at most. Its joints are then moved along it, each beside that of the same number below. Layers, which say how far hair stays from the body, follow the height of the anchors.
 /// Source: `jung2005` 4.2 orders layers that are modelled as such; it has no other strips.
 pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     let count = strips.count();

@@ -250,12 +250,12 @@ impl Made {
     }
 }
 
-/// How far the joints of a strip stay over another (m), and the square of how far to the side they may be
-/// from those of the other to do so (m^2).
+/// How far the joints of a strip stay over another (m), how far aside they are on it (m), and half of the
+/// widths of both (m).
 ///
-/// Model: a share of their height at rest and of the layers' distance. Where the groom has them the other way
-/// round, they may stay so, and no more. A strip that has slid off the other by their width, beyond where it
-/// was at rest, lies beside it: nothing holds it there.
+/// Model: a share of their height at rest and of the layers' distance, and no less than a few hairs. Where the
+/// groom has them the other way round, they may stay so, and no more. Beside the other, by more than the mean
+/// width, they may sink as the roof of `over.rs` falls.
 fn gaps(
     common: &Common<'_>,
     upper: &[JointFrame],

@@ -82,9 +82,9 @@ pub(super) struct Obstacles<'a> {
 /// corrected predecessor `P''(i-1)`. The goal of the bending is the groomed angle to the segment before,
 /// not a straight line: so the groom is at rest. B turns as `T x T_avg` does, from the groomed binormal,
 /// and more towards the tip: `T x T_avg` itself has no direction where hair hangs along T, and would tear
-/// the roots of the strands from their places. After the body a joint leaves the half-space below the
-/// joint that it lies on (4.2 has the virtual spheres only, which order layers where they touch the body
-/// but not where they hang clear of it). Friction is not in the paper.
+/// the roots of the strands from their places. After the body a joint leaves what is under the
+/// strip that it lies on (`over.rs`; 4.2 has the virtual spheres only, which order layers where they touch the
+/// body but not where they hang clear of it). Friction is not in the paper.
 #[inline(always)]
 pub(super) fn step_block<S: Simd>(
     simd: S,
@@ -359,7 +359,7 @@ impl<S: Simd> Half<S> {
         for (k, solid) in near.iter(joint.reach) {
             if let Some(hit) = self.leave_solid(simd, joint, along, solid, &mut left.unresolved) {
                 last = k;
-                left.touched = left.touched | hit;
+                left.touched |= hit;
             }
         }
         // Leave once more what lay before the last one on the list: that may have led into it.
