@@ -39,9 +39,10 @@ fn depth(colliders: &[Collider], p: Vec3) -> f32 {
 
 /// A built-in style and its colliders at rest.
 fn styled(style: &str, strands: usize) -> (Built, Vec<Collider>) {
-    let text = builtin::text("demo").unwrap();
+    let text = builtin::text("demo").expect("a built-in scene");
     let sets = [format!("groom.style={style}"), format!("groom.strands={strands}")];
-    let built = build(&Scene::from_toml(text, "demo", &sets).unwrap(), Path::new(".")).unwrap();
+    let scene = Scene::from_toml(text, "demo", &sets).expect("it parses");
+    let built = build(&scene, Path::new(".")).expect("it builds");
     let colliders = built.body.colliders().to_vec();
     (built, colliders)
 }
