@@ -37,6 +37,9 @@ const NO_DIRECTION: f32 = 1e-9;
 /// than half of that added to it a unit vector never vanishes, so the strip never flips over.
 pub(super) const FOLLOW: f32 = 0.45;
 
+/// Most rounds of rising over the strip below, after the first. Few joints need more than one.
+pub(super) const RISES: usize = 3;
+
 /// Rounds of leaving a distance field: the second takes care of what the first led into.
 const ROUNDS: usize = 2;
 
@@ -304,19 +307,21 @@ impl<S: Simd> Half<S> {
             active: splat(place.i as f32).simd_le(self.last),
         };
         self.clear -= length * SLOPE;
-        let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field).unresolved;
+        let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
         // Stay above the strip below, and out of what that leads into. What comes after is lifted by as much
         // and not turned: it begins in the frame of the segment as it was.
         let (mut across, b) = self.across(simd, along, joint.i);
         let carried = (along, b);
         if let Some(below) = &place.below
-            && self.rise(simd, &joint, &mut along, across, below, joint.active)
+            && self.rise(simd, &joint, &mut along, across, below)
         {
-            let again = self.leave_body(simd, &joint, &mut along, near, field);
-            unresolved = again.unresolved;
+            unresolved = self.leave_body(simd, &joint, &mut along, near, field);
             across = self.across(simd, along, joint.i).0;
-            let touched = again.touched & joint.active;
-            if touched.any_true() && self.rise(simd, &joint, &mut along, across, below, touched) {
+            // In a valley of the strip below, what leaves one side can lead into the other.
+            for _ in 0..RISES {
+                if !self.rise(simd, &joint, &mut along, across, below) {
+                    break;
+                }
                 across = self.across(simd, along, joint.i).0;
             }
         }
@@ -343,7 +348,7 @@ impl<S: Simd> Half<S> {
         (b * (u * inverse) + n * (v * inverse), b)
     }
 
-    /// Leaves the colliders, and then the body's own surface.
+    /// Leaves the colliders, and then the body's own surface. Says how many stay inside.
     #[inline(always)]
     fn leave_body(
         &mut self,
@@ -352,27 +357,25 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         near: &Near<'_>,
         field: Option<&FieldObstacle<'_>>,
-    ) -> Left<S> {
-        let touched = mask32x8::splat(simd, field.is_some());
-        let mut left = Left { unresolved: 0, touched };
-        let mut last = 0;
+    ) -> u32 {
+        let mut unresolved = 0;
+        let mut touched = 0;
         for (k, solid) in near.iter(joint.reach) {
-            if let Some(hit) = self.leave_solid(simd, joint, along, solid, &mut left.unresolved) {
-                last = k;
-                left.touched |= hit;
+            if self.leave_solid(simd, joint, along, solid, &mut unresolved) {
+                touched = k;
             }
         }
         // Leave once more what lay before the last one on the list: that may have led into it.
-        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < last) {
-            self.leave_solid(simd, joint, along, solid, &mut left.unresolved);
+        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < touched) {
+            self.leave_solid(simd, joint, along, solid, &mut unresolved);
         }
         if let Some(field) = field {
-            left.unresolved += self.leave_field(simd, joint, along, field);
+            unresolved += self.leave_field(simd, joint, along, field);
         }
-        left
+        unresolved
     }
 
-    /// Leaves one collider. Says which joints had to, if any.
+    /// Leaves one collider. Says whether any joint had to.
     #[inline(always)]
     fn leave_solid(
         &self,
@@ -381,12 +384,12 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         solid: &Solid,
         unresolved: &mut u32,
-    ) -> Option<mask32x8<S>> {
+    ) -> bool {
         let p = self.parent + *along * joint.length;
-        let (out, distance) = solid.distances(simd, p, joint.radius)?;
+        let Some((out, distance)) = solid.distances(simd, p, joint.radius) else { return false };
         let hit = distance.simd_lt(joint.radius) & joint.active;
         if !hit.any_true() {
-            return None;
+            return false;
         }
         let touch = Touch { hit, out, distance };
         let held = if solid.friction > 0.0 {
@@ -396,10 +399,10 @@ impl<S: Simd> Half<S> {
             Vec3x8::splat(simd, Vec3::ZERO)
         };
         *unresolved = self.turn_out(simd, joint, along, &touch, joint.radius, held);
-        Some(hit)
+        true
     }
 
-    /// Turns some segments, with the binormals that they have, until they end above the strip below, along
+    /// Turns segments, with the binormals that they have, until they end above the strip below, along
     /// its normal (`over.rs`). Says whether any had to.
     #[inline(always)]
     fn rise(
@@ -409,12 +412,11 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         across: Vec3x8<S>,
         below: &RowsBelow<'_>,
-        among: mask32x8<S>,
     ) -> bool {
         let middle = self.parent + *along * joint.length + across * self.half_width;
         let place = [f32x8::splat(simd, joint.i), self.last];
         let over = below.over(simd, self.half, middle, self.half_below, self.beside, place);
-        let hit = over.height.simd_lt(over.least) & among;
+        let hit = over.height.simd_lt(over.least) & joint.active;
         if !hit.any_true() {
             return false;
         }
@@ -545,13 +547,6 @@ struct Joint<S: Simd> {
     reach: f32,
     /// Lanes whose strip has the joint.
     active: mask32x8<S>,
-}
-
-/// What leaving the body says: how many joints stay inside, and which may have had to move.
-#[derive(Clone, Copy)]
-struct Left<S: Simd> {
-    unresolved: u32,
-    touched: mask32x8<S>,
 }
 
 /// Joints that are too near to a plane: which ones, its normal, and how far they are (m).

@@ -4,7 +4,7 @@
 use glam::{Mat3, Vec3};
 
 use super::block::{Common, Made};
-use super::kernel::{FOLLOW, Pass};
+use super::kernel::{FOLLOW, Pass, RISES};
 use super::over::{Lower, least_height, over};
 use super::solid::{STRAIGHT, Solid};
 use super::{GRAZE, Settings, widest};
@@ -200,13 +200,11 @@ fn step_strip(
             (out * c + flat).normalize_or(out)
         };
         let leave_body = |mut along: Vec3| {
-            let mut touched = false;
             for solid in solids.iter().chain(solids) {
                 let p = parent + along * joint.length;
                 let (out, distance) = solid.distance(p);
                 let depth = joint.radius - distance;
                 if depth > 0.0 {
-                    touched = true;
                     // Rub, then turn out.
                     let slip = p - solid.carried(joint.position);
                     let slip = slip - out * slip.dot(out);
@@ -216,9 +214,9 @@ fn step_strip(
                     along = turn(held, out, depth - moved.dot(out));
                 }
             }
-            (along, touched)
+            along
         };
-        along = leave_body(along).0;
+        along = leave_body(along);
         // The binormal of a segment, carried along and with the lean of the strip.
         let across = |along: Vec3| {
             let frame = frame.transported(along);
@@ -244,8 +242,8 @@ fn step_strip(
                 if more > 0.0 { turn(along, out, more) } else { along }
             };
             if lacks(along).1 > 0.0 {
-                let (left, touched) = leave_body(rise(along));
-                along = if touched { rise(left) } else { left };
+                along = leave_body(rise(along));
+                (0..RISES).for_each(|_| along = rise(along));
             }
         }
         // Frames.
