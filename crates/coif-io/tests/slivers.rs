@@ -54,7 +54,7 @@ fn with_sliver(sliver: Sliver, triangles: bool) -> HairMesh {
 
 /// Writes a mesh to a file and reads it back.
 fn through_file(mesh: &HairMesh) -> Result<HairMesh, String> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let path = folder.path().join("sliver.obj");
     write_hair_mesh(&path, mesh).map_err(|e| e.to_string())?;
     let read = read_hair_mesh(&path, &ReadOptions::default()).map_err(|e| e.to_string())?;
