@@ -19,6 +19,11 @@ pub struct RootBinding {
 }
 
 impl RootBinding {
+    /// The way out of the scalp in the rest shape: the triangle's unit normal.
+    pub fn normal(&self) -> Vec3 {
+        self.rest_frame * Vec3::Y
+    }
+
     /// Binds a root (m) to the nearest point of a mesh, which `search` looks for.
     pub(super) fn nearest(mesh: &TriangleMesh, search: &ClosestTriangle<'_>, root: Vec3) -> Self {
         let hit = search.closest(root);

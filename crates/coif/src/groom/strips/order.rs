@@ -33,7 +33,7 @@ struct Pair {
 ///
 /// Model: of all pairs in which one strip is farther out than the other at most joints, over it rather than
 /// beside it, and nowhere farther away than `reach` (m), the nearest are taken first; a strip lies on one other at most and
-/// carries one at most. Layers, which say how far hair stays from the body, follow the height of the anchors.
+/// carries one at most. Its joints are then moved along it, each beside that of the same number below. Layers, which say how far hair stays from the body, follow the height of the anchors.
 /// Source: `jung2005` 4.2 orders layers that are modelled as such; it has no other strips.
 pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     let count = strips.count();
@@ -66,11 +66,56 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     let named = Strips { layer: layers_by_height(&strips, layers), below, ..strips };
     let mut new_name = vec![0; count];
     order.iter().zip(0..).for_each(|(&s, name)| new_name[s] = name);
+    let mut picked = named.pick(&order);
+    for s in 0..count {
+        if let Some(below) = picked.lies_on(s) {
+            let line = joint_over_joint(picked.edges.strand(s), picked.edges.strand(below));
+            picked.edges.strand_mut(s).copy_from_slice(&line);
+        }
+    }
     Strips {
         carrier: order.iter().map(|&s| named.carrier[s]).collect(),
         strip_of_strand: named.strip_of_strand.iter().map(|&s| new_name[s as usize]).collect(),
-        ..named.pick(&order)
+        ..picked
     }
+}
+
+/// Shortest and longest segment of a strip whose joints lie over those of another (mean lengths).
+const EVEN: [f32; 2] = [0.5, 1.6];
+
+/// Places the joints of a strip anew along it, as near as may be to those of the strip that it lies on.
+fn joint_over_joint(line: &[Vec3], below: &[Vec3]) -> Vec<Vec3> {
+    let segments = line.len() - 1;
+    let mut until = vec![0.0f32];
+    for w in line.windows(2) {
+        until.push(until[until.len() - 1] + w[0].distance(w[1]));
+    }
+    let total = until[segments];
+    let mean = total / segments as f32;
+    let mut out = vec![line[0]];
+    let mut before = 0.0;
+    for i in 1..segments {
+        // Where it is nearest to the joint below.
+        let low = below[i.min(below.len() - 1)];
+        let mut best = (f32::INFINITY, 0.0);
+        for k in 0..segments {
+            let (a, way) = (line[k], line[k + 1] - line[k]);
+            let share = ((low - a).dot(way) / way.length_squared()).clamp(0.0, 1.0);
+            let apart = (a + way * share).distance_squared(low);
+            if apart < best.0 {
+                best = (apart, until[k] + share * (until[k + 1] - until[k]));
+            }
+        }
+        let left = (segments - i) as f32;
+        let least = (before + EVEN[0] * mean).max(total - EVEN[1] * mean * left);
+        let most = (before + EVEN[1] * mean).min(total - EVEN[0] * mean * left);
+        before = best.1.max(least).min(most);
+        let k = until.partition_point(|&u| u <= before).clamp(1, segments) - 1;
+        let share = ((before - until[k]) / (until[k + 1] - until[k])).clamp(0.0, 1.0);
+        out.push(line[k].lerp(line[k + 1], share));
+    }
+    out.push(line[segments]);
+    out
 }
 
 /// Layers of equal size, by the height of the anchors.

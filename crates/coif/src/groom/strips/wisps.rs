@@ -5,7 +5,7 @@ use glam::{IVec3, Vec3};
 
 use super::order::lay_in_order;
 use super::{SHORTEST, Strips, at_equal_arc_length};
-use crate::groom::{Groom, Strands};
+use crate::groom::{Groom, RootBinding, Strands};
 use crate::{Error, Result};
 
 /// How strands are gathered.
@@ -41,6 +41,9 @@ const NEIGHBOURS: f32 = 3.0;
 
 /// Sine of the least angle between growth and tip that says how a strip lies.
 const LEAST_LEAN: f32 = 0.05;
+
+/// Sine of the least angle between growth and the scalp's normal that says how a strip lies on it.
+const LEAST_FLAT: f32 = 0.1;
 
 impl Settings {
     /// Names the first value that makes no strips.
@@ -88,7 +91,7 @@ pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
         for &s in members {
             strips.strip_of_strand[s as usize] = w as u32;
         }
-        lay(&mut strips, strands, members, settings);
+        lay(&mut strips, groom, members, settings);
     }
     // Strips of single strands are in no order: each is as thin as the other.
     strips.layer = vec![0; wisps.len()];
@@ -155,7 +158,8 @@ fn outline(line: &[Vec3]) -> Outline {
 }
 
 /// Lays one strip through the strands of a wisp.
-fn lay(strips: &mut Strips, strands: &Strands, members: &[u32], settings: &Settings) {
+fn lay(strips: &mut Strips, groom: &Groom, members: &[u32], settings: &Settings) {
+    let strands = &groom.strands;
     let first = members[0] as usize;
     let own = strands.strand(first);
     let count = if settings.radius > 0.0 { settings.segments + 1 } else { own.len() };
@@ -172,12 +176,17 @@ fn lay(strips: &mut Strips, strands: &Strands, members: &[u32], settings: &Setti
     if middle.windows(2).any(|w| w[0].distance(w[1]) < 4.0 * SHORTEST) {
         middle.clone_from(&lines[0]);
     }
-    // Lay it flat (`jung2005` 4.3 step 3): B = T x T_avg.
+    // Lay it flat on the scalp, with the normal outside. Where hair stands on end, or the scalp is not
+    // known, as it leans (`jung2005` 4.3 step 3): B = T x T_avg.
     let growth = (middle[1] - middle[0]).normalize_or(Vec3::Y);
     let lean = (middle[count - 1] - middle[0]).normalize_or(Vec3::ZERO);
-    let across = growth.cross(lean);
-    let binormal = if across.length() > LEAST_LEAN {
-        across.normalize()
+    let scalp = |&s: &u32| groom.roots.get(s as usize).map_or(Vec3::ZERO, RootBinding::normal);
+    let scalp = members.iter().map(scalp).sum::<Vec3>().normalize_or_zero();
+    let [flat, leaning] = [scalp.cross(growth), growth.cross(lean)];
+    let binormal = if flat.length() > LEAST_FLAT {
+        flat.normalize()
+    } else if leaning.length() > LEAST_LEAN {
+        leaning.normalize()
     } else {
         growth.any_orthonormal_vector()
     };

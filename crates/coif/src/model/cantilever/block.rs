@@ -7,6 +7,7 @@
 
 use glam::Vec3;
 
+use super::over::{Lower, over};
 use super::{GRAZE, Settings};
 use crate::groom::Fibre;
 use crate::groom::strips::{JointFrame, Strips};
@@ -129,8 +130,10 @@ pub(super) struct Block {
     /// How far a joint stays above that of the strip below (m), along the normal there. Empty if the
     /// block lies on no other.
     pub(super) gap: Box<[f32]>,
-    /// Square of how far to the side of the strip below a joint no longer lies on it (m^2).
-    pub(super) beside2: [f32; LANES],
+    /// How far to the side of the strip below a joint no longer lies on it (m).
+    pub(super) beside: [f32; LANES],
+    /// Half of the widths of the strips and of those below (m).
+    pub(super) half_widths: [[f32; LANES]; 2],
     /// Positions in the rest shape (m).
     pub(super) rest: Box<[f32]>,
     /// Anchor (m), direction of growth and binormal there, in the rest shape.
@@ -181,6 +184,9 @@ pub(super) struct Common<'a> {
 /// they swing, more stiffens them against each other.
 const STAYS_OVER: f32 = 0.25;
 
+/// Height over the strip below (m) that is left in full: a few hairs.
+const HAIRS: f32 = 3e-4;
+
 /// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
 const SKIN: f32 = 3e-4;
 
@@ -191,8 +197,10 @@ pub(super) struct Made {
     pub(super) radius: Vec<f32>,
     /// How far joints stay over those of the strip below (m), if there is one.
     pub(super) gap: Vec<f32>,
-    /// Square of how far to the side of that it still lies on it (m^2).
-    pub(super) beside2: f32,
+    /// How far to the side of that it still lies on it (m).
+    pub(super) beside: f32,
+    /// Half of its width and of that of the strip below (m).
+    pub(super) half_widths: [f32; 2],
     pub(super) root: JointFrame,
     pub(super) lean: [f32; 2],
     pub(super) weight: f32,
@@ -221,9 +229,9 @@ impl Made {
         let height = (rest[0].y - heights[0]) / (heights[1] - heights[0]).max(1e-6);
         let above = (layer + height) / strips.layers().max(1) as f32;
         let root = frames[0];
-        let (gap, beside2) = match strips.lies_on(strip) {
-            Some(below) => gaps(common, &rest, below, strips.width[strip]),
-            None => (Vec::new(), 0.0),
+        let (gap, beside, half_widths) = match strips.lies_on(strip) {
+            Some(below) => gaps(common, &frames, strip, below),
+            None => (Vec::new(), 0.0, [0.0; 2]),
         };
         let average = (rest[last] - rest[0]).normalize_or(root.tangent);
         let lean = root.tangent.cross(average);
@@ -231,7 +239,8 @@ impl Made {
             goal: goal.collect(),
             radius: radius.collect(),
             gap,
-            beside2,
+            beside,
+            half_widths,
             lean: [lean.dot(root.binormal), lean.dot(root.normal())],
             weight: settings.compliance(fibre, length) / (length * length),
             style_time: settings.style_time * (1.0 + settings.bend_variation * (2.0 * above - 1.0)),
@@ -241,28 +250,43 @@ impl Made {
     }
 }
 
-/// How far the joints of a strip stay over another (m), and the square of how far to the side they may be
-/// from those of the other to do so (m^2).
+/// How far the joints of a strip stay over another (m), how far aside they are on it (m), and half of the
+/// widths of both (m).
 ///
-/// Model: a share of their height at rest and of the layers' distance. Where the groom has them the other way
-/// round, they may stay so, and no more. A strip that has slid off the other by their width, beyond where it
-/// was at rest, lies beside it: nothing holds it there.
-fn gaps(common: &Common<'_>, rest: &[Vec3], below: usize, width: f32) -> (Vec<f32>, f32) {
+/// Model: a share of their height at rest and of the layers' distance, and no less than a few hairs. Where the
+/// groom has them the other way round, they may stay so, and no more. Beside the other, by more than the mean
+/// width, they may sink as the roof of `over.rs` falls.
+fn gaps(
+    common: &Common<'_>,
+    upper: &[JointFrame],
+    strip: usize,
+    below: usize,
+) -> (Vec<f32>, f32, [f32; 2]) {
     let mut frames = Vec::new();
     common.strips.rest_frames(below, &mut frames);
-    let line = common.strips.edges.strand(below);
+    let (rest, line) = (common.strips.edges.strand(strip), common.strips.edges.strand(below));
     let most = common.settings.layer_distance;
-    let slides = 0.5 * (width + common.strips.width[below]);
-    let mut farthest = 0.0f32;
-    let gap = |(i, p): (usize, &Vec3)| {
+    let half = [strip, below].map(|s| 0.5 * common.strips.width[s]);
+    let lower = |i: usize| {
         let j = i.min(line.len() - 1);
-        let way = *p - line[j];
-        let over = way.dot(frames[j].normal());
-        farthest = farthest.max((way.length_squared() - over * over).max(0.0).sqrt());
-        if over > 0.0 { STAYS_OVER * over.min(most) } else { over - GRAZE }
+        let length = if j > 0 { line[j].distance(line[j - 1]) } else { 0.0 };
+        Lower { position: line[j], frame: frames[j], length }
     };
-    let gaps = rest.iter().enumerate().map(gap).collect();
-    (gaps, (farthest + slides) * (farthest + slides))
+    let gap = |i: usize| {
+        // Anchors stay where they are.
+        if i == 0 {
+            return 0.0;
+        }
+        let middle = rest[i] + upper[i].binormal * half[0];
+        let height = over(lower, [i, line.len() - 1], middle, half[1]).height;
+        if height > 0.0 {
+            (STAYS_OVER * height.min(most)).max(height.min(HAIRS))
+        } else {
+            height - GRAZE
+        }
+    };
+    let gaps = (0..rest.len()).map(gap).collect();
+    (gaps, half[0] + half[1], half)
 }
 
 impl Block {
@@ -283,7 +307,8 @@ impl Block {
             longest: 0.0,
             widest: 0.0,
             gap: row(if over { LANES } else { 0 }),
-            beside2: [0.0; LANES],
+            beside: [0.0; LANES],
+            half_widths: [[0.0; LANES]; 2],
             rest: row(VECTOR),
             anchor: [0.0; VECTOR],
             root_tangent: [0.0; VECTOR],
@@ -326,7 +351,9 @@ impl Block {
             set_lane(&mut block.root_binormal, 0, l, made.root.binormal);
             (block.lean[0][l], block.lean[1][l]) = (made.lean[0], made.lean[1]);
             block.weight[l] = made.weight;
-            block.beside2[l] = made.beside2;
+            block.beside[l] = made.beside;
+            (block.half_widths[0][l], block.half_widths[1][l]) =
+                (made.half_widths[0], made.half_widths[1]);
             block.style_time[l] = made.style_time;
         }
         (block, rows)

@@ -20,6 +20,7 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8
 use glam::Vec3;
 
 use super::block::{Below, Block, Joints, Outcome, Rows};
+use super::over::RowsBelow;
 use super::solid::{Near, STRAIGHT, Solid, Solids};
 use crate::groom::strips::SMALLEST_TURN;
 use crate::math::LANES;
@@ -81,9 +82,9 @@ pub(super) struct Obstacles<'a> {
 /// corrected predecessor `P''(i-1)`. The goal of the bending is the groomed angle to the segment before,
 /// not a straight line: so the groom is at rest. B turns as `T x T_avg` does, from the groomed binormal,
 /// and more towards the tip: `T x T_avg` itself has no direction where hair hangs along T, and would tear
-/// the roots of the strands from their places. After the body a joint leaves the half-space below the
-/// joint that it lies on (4.2 has the virtual spheres only, which order layers where they touch the body
-/// but not where they hang clear of it). Friction is not in the paper.
+/// the roots of the strands from their places. After the body a joint leaves what is under the
+/// strip that it lies on (`over.rs`; 4.2 has the virtual spheres only, which order layers where they touch the
+/// body but not where they hang clear of it). Friction is not in the paper.
 #[inline(always)]
 pub(super) fn step_block<S: Simd>(
     simd: S,
@@ -118,7 +119,7 @@ pub(super) fn step_block<S: Simd>(
     let gaps = block.gap.as_chunks::<LANES>().0;
     let mut outcome = Outcome::default();
     for (i, row) in (1..).zip(joints.iter_mut()) {
-        let below = below.as_ref().and_then(|below| RowBelow::new(below, gaps, i));
+        let below = below.as_ref().and_then(|below| RowsBelow::new(below, gaps, i));
         let place = Place { i, now, reach: block.reach(i), below };
         outcome.unresolved += lower.advance(simd, row, &place, &near, obstacles.field);
         if both {
@@ -152,30 +153,7 @@ struct Place<'a> {
     now: usize,
     /// Farthest from the anchors (m).
     reach: f32,
-    below: Option<RowBelow<'a>>,
-}
-
-/// The joints that those of a row lie on, and how far they stay over them (m).
-#[derive(Clone, Copy)]
-struct RowBelow<'a> {
-    position: &'a [f32; VECTOR],
-    tangent: &'a [f32; VECTOR],
-    binormal: &'a [f32; VECTOR],
-    gap: &'a [f32; LANES],
-}
-
-impl<'a> RowBelow<'a> {
-    /// Joint `i`, or the last one.
-    #[inline(always)]
-    fn new(below: &Below<'a>, gaps: &'a [[f32; LANES]], i: usize) -> Option<Self> {
-        let joints = below.joints.get(i).or(below.joints.last())?;
-        Some(Self {
-            position: &joints.position[below.now],
-            tangent: &joints.tangent,
-            binormal: &joints.binormal,
-            gap: gaps.get(i)?,
-        })
-    }
+    below: Option<RowsBelow<'a>>,
 }
 
 /// A matrix of columns times a vector.
@@ -201,8 +179,11 @@ struct Half<S: Simd> {
     /// How far the binormal follows at the tip, across and out.
     lean: [f32x8<S>; 2],
     last: f32x8<S>,
-    /// How far beside the strip below a strip no longer lies on it (m^2).
-    beside2: f32x8<S>,
+    /// How far beside the strip below a strip no longer lies on it (m).
+    beside: f32x8<S>,
+    /// Half of the widths of the strips and of those below (m).
+    half_width: f32x8<S>,
+    half_below: f32x8<S>,
     /// Least distance of the parent from the surface of a distance field (m).
     clear: f32x8<S>,
     /// Length of the step (s).
@@ -269,7 +250,9 @@ impl<S: Simd> Half<S> {
                 (leans.dot(normal) - half_row(simd, &block.lean[1], H)) * follow,
             ],
             last,
-            beside2: half_row(simd, &block.beside2, H),
+            beside: half_row(simd, &block.beside, H),
+            half_width: half_row(simd, &block.half_widths[0], H),
+            half_below: half_row(simd, &block.half_widths[1], H),
             clear: splat(0.0),
             dt: pass.step,
         }
@@ -312,6 +295,7 @@ impl<S: Simd> Half<S> {
         let mut along = way * (splat(1.0) / size2.sqrt());
         // (ii) leave the body.
         let joint = Joint {
+            i: place.i as f32,
             before: x,
             length,
             per_length: splat(1.0) / length,
@@ -320,30 +304,46 @@ impl<S: Simd> Half<S> {
             active: splat(place.i as f32).simd_le(self.last),
         };
         self.clear -= length * SLOPE;
-        let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
-        // Stay above the strip below, and out of what that leads into.
+        let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field).unresolved;
+        // Stay above the strip below, and out of what that leads into. What comes after is lifted by as much
+        // and not turned: it begins in the frame of the segment as it was.
+        let (mut across, b) = self.across(simd, along, joint.i);
+        let carried = (along, b);
         if let Some(below) = &place.below
-            && self.rise(simd, &joint, &mut along, below)
+            && self.rise(simd, &joint, &mut along, across, below, joint.active)
         {
-            unresolved = self.leave_body(simd, &joint, &mut along, near, field);
-            self.rise(simd, &joint, &mut along, below);
+            let again = self.leave_body(simd, &joint, &mut along, near, field);
+            unresolved = again.unresolved;
+            across = self.across(simd, along, joint.i).0;
+            let touched = again.touched & joint.active;
+            if touched.any_true() && self.rise(simd, &joint, &mut along, across, below, touched) {
+                across = self.across(simd, along, joint.i).0;
+            }
         }
         let p = self.parent + along * length;
         // (iv) frames: carried along, with the lean of the strip in the binormal.
-        let cosine = (self.tangent.dot(along) + 1.0).max(splat(SMALLEST_TURN));
-        let b = self.binormal - (self.tangent + along) * (self.binormal.dot(along) / cosine);
-        let n = along.cross(b);
-        let (u, v) = (self.lean[0] * place.i as f32 + 1.0, self.lean[1] * place.i as f32);
-        let inverse = splat(1.0) / (u * u + v * v).sqrt();
-        (b * (u * inverse) + n * (v * inverse)).to_row(&mut row.binormal, half);
+        across.to_row(&mut row.binormal, half);
         along.to_row(&mut row.tangent, half);
         p.to_row(&mut row.position[place.now], half);
         (p - goal).to_row(&mut row.deviation, half);
-        (self.parent, self.tangent, self.binormal) = (p, along, b);
+        self.parent = p;
+        (self.tangent, self.binormal) = carried;
         unresolved
     }
 
-    /// Leaves the colliders, and then the body's own surface. Says how many stay inside.
+    /// The binormal of a joint whose segment goes a way, with the lean of the strip and without.
+    #[inline(always)]
+    fn across(&self, simd: S, along: Vec3x8<S>, i: f32) -> (Vec3x8<S>, Vec3x8<S>) {
+        let one = f32x8::splat(simd, 1.0);
+        let cosine = (self.tangent.dot(along) + one).max(one * SMALLEST_TURN);
+        let b = self.binormal - (self.tangent + along) * (self.binormal.dot(along) / cosine);
+        let n = along.cross(b);
+        let (u, v) = (self.lean[0] * i + 1.0, self.lean[1] * i);
+        let inverse = one / (u * u + v * v).sqrt();
+        (b * (u * inverse) + n * (v * inverse), b)
+    }
+
+    /// Leaves the colliders, and then the body's own surface.
     #[inline(always)]
     fn leave_body(
         &mut self,
@@ -352,25 +352,27 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         near: &Near<'_>,
         field: Option<&FieldObstacle<'_>>,
-    ) -> u32 {
-        let mut unresolved = 0;
-        let mut touched = 0;
+    ) -> Left<S> {
+        let touched = mask32x8::splat(simd, field.is_some());
+        let mut left = Left { unresolved: 0, touched };
+        let mut last = 0;
         for (k, solid) in near.iter(joint.reach) {
-            if self.leave_solid(simd, joint, along, solid, &mut unresolved) {
-                touched = k;
+            if let Some(hit) = self.leave_solid(simd, joint, along, solid, &mut left.unresolved) {
+                last = k;
+                left.touched |= hit;
             }
         }
         // Leave once more what lay before the last one on the list: that may have led into it.
-        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < touched) {
-            self.leave_solid(simd, joint, along, solid, &mut unresolved);
+        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < last) {
+            self.leave_solid(simd, joint, along, solid, &mut left.unresolved);
         }
         if let Some(field) = field {
-            unresolved += self.leave_field(simd, joint, along, field);
+            left.unresolved += self.leave_field(simd, joint, along, field);
         }
-        unresolved
+        left
     }
 
-    /// Leaves one collider. Says whether any joint had to.
+    /// Leaves one collider. Says which joints had to, if any.
     #[inline(always)]
     fn leave_solid(
         &self,
@@ -379,12 +381,12 @@ impl<S: Simd> Half<S> {
         along: &mut Vec3x8<S>,
         solid: &Solid,
         unresolved: &mut u32,
-    ) -> bool {
+    ) -> Option<mask32x8<S>> {
         let p = self.parent + *along * joint.length;
-        let Some((out, distance)) = solid.distances(simd, p, joint.radius) else { return false };
+        let (out, distance) = solid.distances(simd, p, joint.radius)?;
         let hit = distance.simd_lt(joint.radius) & joint.active;
         if !hit.any_true() {
-            return false;
+            return None;
         }
         let touch = Touch { hit, out, distance };
         let held = if solid.friction > 0.0 {
@@ -394,26 +396,31 @@ impl<S: Simd> Half<S> {
             Vec3x8::splat(simd, Vec3::ZERO)
         };
         *unresolved = self.turn_out(simd, joint, along, &touch, joint.radius, held);
-        true
+        Some(hit)
     }
 
-    /// Turns segments until they end above the strip below, along its normal, unless they are far off to
-    /// the side of it. Says whether any had to.
+    /// Turns some segments, with the binormals that they have, until they end above the strip below, along
+    /// its normal (`over.rs`). Says whether any had to.
     #[inline(always)]
-    fn rise(&self, simd: S, joint: &Joint<S>, along: &mut Vec3x8<S>, below: &RowBelow<'_>) -> bool {
-        let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, self.half);
-        let out = load(below.tangent).cross(load(below.binormal));
-        let p = self.parent + *along * joint.length;
-        let way = p - load(below.position);
-        let distance = way.dot(out);
-        let gap = half_row(simd, below.gap, self.half);
-        let beside2 = way.dot(way) - distance * distance;
-        let hit = distance.simd_lt(gap) & beside2.simd_lt(self.beside2) & joint.active;
+    fn rise(
+        &self,
+        simd: S,
+        joint: &Joint<S>,
+        along: &mut Vec3x8<S>,
+        across: Vec3x8<S>,
+        below: &RowsBelow<'_>,
+        among: mask32x8<S>,
+    ) -> bool {
+        let middle = self.parent + *along * joint.length + across * self.half_width;
+        let place = [f32x8::splat(simd, joint.i), self.last];
+        let over = below.over(simd, self.half, middle, self.half_below, self.beside, place);
+        let hit = over.height.simd_lt(over.least) & among;
         if !hit.any_true() {
             return false;
         }
+        let touch = Touch { hit, out: over.out, distance: over.height };
         let free = Vec3x8::splat(simd, Vec3::ZERO);
-        self.turn_out(simd, joint, along, &Touch { hit, out, distance }, gap, free);
+        self.turn_out(simd, joint, along, &touch, over.least, free);
         true
     }
 
@@ -525,6 +532,8 @@ impl<S: Simd> Half<S> {
 
 /// A joint on its way out of the body, in half of the lanes.
 struct Joint<S: Simd> {
+    /// Which one of its strip.
+    i: f32,
     /// Where it was before the step (m).
     before: Vec3x8<S>,
     /// To the joint before (m), and one over it.
@@ -536,6 +545,13 @@ struct Joint<S: Simd> {
     reach: f32,
     /// Lanes whose strip has the joint.
     active: mask32x8<S>,
+}
+
+/// What leaving the body says: how many joints stay inside, and which may have had to move.
+#[derive(Clone, Copy)]
+struct Left<S: Simd> {
+    unresolved: u32,
+    touched: mask32x8<S>,
 }
 
 /// Joints that are too near to a plane: which ones, its normal, and how far they are (m).

@@ -7,6 +7,7 @@
 
 mod block;
 mod kernel;
+mod over;
 pub mod plain;
 mod settings;
 mod solid;
@@ -34,9 +35,10 @@ use crate::{Error, Result};
 /// The word that chooses this model.
 pub const NAME: &str = "cantilever";
 
-/// Longest step (s): a sixtieth of a second, and a little for rounding. Of a longer one, what slides over
-/// the body takes another way; shorter ones cost as much more as they are shorter.
-const LONGEST_STEP: f32 = 1.01 / 60.0;
+/// Longest step (s): a 120th of a second, and a little for rounding, so that 30, 60 and 120 frames a second
+/// have one shape. Of a longer one, what slides over the body takes another way; shorter ones cost as much
+/// more as they are shorter.
+const LONGEST_STEP: f32 = 1.01 / 120.0;
 
 /// Share of a new step's length in the averaged one: a hitch of one frame is spread over eight.
 const NEW_STEP: f32 = 0.125;

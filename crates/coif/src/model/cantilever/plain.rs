@@ -5,6 +5,7 @@ use glam::{Mat3, Vec3};
 
 use super::block::{Common, Made};
 use super::kernel::{FOLLOW, Pass};
+use super::over::{Lower, least_height, over};
 use super::solid::{STRAIGHT, Solid};
 use super::{GRAZE, Settings, widest};
 use crate::Result;
@@ -30,7 +31,8 @@ struct Strip {
     /// The strip that it lies on, and how far its joints stay over that (m).
     below: Option<usize>,
     gap: Vec<f32>,
-    beside2: f32,
+    beside: f32,
+    half_widths: [f32; 2],
     joints: Vec<Joint>,
     carrier: usize,
     root: JointFrame,
@@ -79,7 +81,8 @@ impl PlainCantilever {
             Strip {
                 below: below[s],
                 gap: made.gap.clone(),
-                beside2: made.beside2,
+                beside: made.beside,
+                half_widths: made.half_widths,
                 joints: joints.collect(),
                 carrier: strips.carrier[s] as usize,
                 root: made.root,
@@ -197,11 +200,13 @@ fn step_strip(
             (out * c + flat).normalize_or(out)
         };
         let leave_body = |mut along: Vec3| {
+            let mut touched = false;
             for solid in solids.iter().chain(solids) {
                 let p = parent + along * joint.length;
                 let (out, distance) = solid.distance(p);
                 let depth = joint.radius - distance;
                 if depth > 0.0 {
+                    touched = true;
                     // Rub, then turn out.
                     let slip = p - solid.carried(joint.position);
                     let slip = slip - out * slip.dot(out);
@@ -211,34 +216,45 @@ fn step_strip(
                     along = turn(held, out, depth - moved.dot(out));
                 }
             }
-            along
+            (along, touched)
         };
-        along = leave_body(along);
-        // Stay above the strip below.
+        along = leave_body(along).0;
+        // The binormal of a segment, carried along and with the lean of the strip.
+        let across = |along: Vec3| {
+            let frame = frame.transported(along);
+            let s = i as f32 / last as f32;
+            let across = frame.binormal * (1.0 + s * lean[0]) + frame.normal() * (s * lean[1]);
+            (frame, across.normalize_or(frame.binormal))
+        };
+        // Stay above the strip below; what comes after is lifted and not turned.
+        let free = along;
         if let Some(below) = below {
-            let low = &below[i.min(below.len() - 1)];
-            let out = low.frame.normal();
-            let lacks = |along: Vec3| {
-                let way = parent + along * joint.length - low.position;
-                let over = way.dot(out);
-                let beside2 = way.length_squared() - over * over;
-                if beside2 < strip.beside2 { strip.gap[i] - over } else { 0.0 }
+            let lower = |i: usize| {
+                let Joint { position, frame, length, .. } = below[i.min(below.len() - 1)];
+                Lower { position, frame, length }
             };
-            if lacks(along) > 0.0 {
-                along = leave_body(turn(along, out, lacks(along)));
-                if lacks(along) > 0.0 {
-                    along = turn(along, out, lacks(along));
-                }
+            let [half, half_below] = strip.half_widths;
+            let lacks = |along: Vec3| {
+                let middle = parent + along * joint.length + across(along).1 * half;
+                let over = over(lower, [i, below.len() - 1], middle, half_below);
+                (over.out, least_height(strip.gap[i], over.aside, strip.beside) - over.height)
+            };
+            let rise = |along: Vec3| {
+                let (out, more) = lacks(along);
+                if more > 0.0 { turn(along, out, more) } else { along }
+            };
+            if lacks(along).1 > 0.0 {
+                let (left, touched) = leave_body(rise(along));
+                along = if touched { rise(left) } else { left };
             }
         }
         // Frames.
-        frame = frame.transported(along);
-        let s = i as f32 / last as f32;
-        let across = frame.binormal * (1.0 + s * lean[0]) + frame.normal() * (s * lean[1]);
+        let binormal = across(along).1;
+        frame = across(free).0;
         let p = parent + along * joint.length;
         joint.position = p;
         joint.deviation = p - goal;
-        joint.frame = JointFrame { tangent: along, binormal: across.normalize_or(frame.binormal) };
+        joint.frame = JointFrame { tangent: along, binormal };
         parent = p;
     }
 }

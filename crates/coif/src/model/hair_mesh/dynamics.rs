@@ -9,7 +9,7 @@ use glam::{Mat3A, Vec3, Vec3A};
 use super::assemble::{Implicit, State, assemble};
 use super::coarse::Coarse;
 use super::elements::Elements;
-use super::lost::{HOME_TIME, shortest_edges};
+use super::lost::{HOME_TIME, columns_alone, shortest_edges};
 use super::matrix::BlockMatrix;
 use super::measure::MeshMeasure;
 use super::minimise::Minimiser;
@@ -123,6 +123,8 @@ pub struct MeshDynamics {
     pub(super) clearance: Vec<f32>,
     /// Shortest edge at each vertex at rest (m).
     pub(super) shortest: Vec<f32>,
+    /// Per column: whether its bundle shares no column with another.
+    pub(super) alone: Vec<bool>,
     /// What a step changes.
     pub(super) x: Vec<Vec3A>,
     pub(super) v: Vec<Vec3A>,
@@ -192,6 +194,7 @@ impl MeshDynamics {
             minimiser: Minimiser::new(mesh, &topology),
             clearance: clearance(&rest, &topology),
             shortest: shortest_edges(&rest, &topology),
+            alone: columns_alone(mesh),
             self_contact: super::self_contact::SelfContact::new(mesh, &topology),
             exposure: topology.exposure,
             settings: settings.clone(),
@@ -337,8 +340,8 @@ impl MeshDynamics {
                 let mut inertia = 1.0 + h * drag;
                 // Lead home what is lost.
                 if self.lost[v] > 0 {
-                    let (home, pull) = (self.home(column, v), self.pull_home(v));
-                    own += (home - self.x[v] - self.v[v] * (h + HOME_TIME)) * pull;
+                    let (way, pull) = (self.way_home(column, v), self.pull_home(v));
+                    own += (way - self.v[v] * (h + HOME_TIME)) * pull;
                     inertia += h * (h + HOME_TIME) * pull;
                 }
                 self.right[v] = own * (h * mass);

@@ -9,11 +9,15 @@
 use glam::Vec3A;
 
 use super::dynamics::{MeshDynamics, MeshEnvironment};
-use crate::groom::hair_mesh::Topology;
+use crate::groom::hair_mesh::{HairMesh, Topology};
 
 /// Time (s) in which lost vertices are led home: short enough to win against the prisms around them. Longer,
 /// and tangles stay.
 pub(super) const HOME_TIME: f32 = 0.05;
+
+/// Farthest ahead (m) that a lost vertex of a bundle on its own is led at a time: as a whole it may well hang
+/// elsewhere, and to throw it home would turn it over. Bundles that share columns hold each other.
+const MOST_LED: f32 = 0.03;
 
 /// Steps after which that pull has doubled: what does not come home is pulled harder.
 const PATIENCE: f32 = 8.0;
@@ -60,6 +64,12 @@ impl MeshDynamics {
     /// Where the roots carry a vertex at the end of the step (m).
     pub(super) fn home(&self, column: usize, v: usize) -> Vec3A {
         self.roots[column].point(self.rest[v].into()).into()
+    }
+
+    /// The way on which a lost vertex is led at a time (m).
+    pub(super) fn way_home(&self, column: usize, v: usize) -> Vec3A {
+        let way = self.home(column, v) - self.x[v];
+        if self.alone[column] { way.clamp_length_max(MOST_LED) } else { way }
     }
 
     /// How hard a vertex is led home (1/s^2).
@@ -127,6 +137,20 @@ impl MeshDynamics {
         let carried = (self.home(column, v) - before) / h;
         self.v[v].distance_squared(carried) < speed * speed
     }
+}
+
+/// Per column: whether it belongs to a bundle that shares no column with another.
+pub(super) fn columns_alone(mesh: &HairMesh) -> Vec<bool> {
+    let mut bundles = vec![0u32; mesh.column_count()];
+    for bundle in &mesh.bundles {
+        bundle.columns().iter().for_each(|&c| bundles[c as usize] += 1);
+    }
+    let mut alone = vec![true; mesh.column_count()];
+    for bundle in &mesh.bundles {
+        let own = bundle.columns().iter().all(|&c| bundles[c as usize] == 1);
+        bundle.columns().iter().for_each(|&c| alone[c as usize] &= own);
+    }
+    alone
 }
 
 /// Length (m) of the shortest edge at every vertex.
