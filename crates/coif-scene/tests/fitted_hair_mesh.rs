@@ -6,11 +6,8 @@ use std::path::Path;
 use coif::body::{Collider, MovingCollider};
 use coif::groom::Groom;
 use coif::groom::hair_mesh::{FitReport, FitSettings, HairMesh};
-use coif::math::RigidTransform;
-use coif::model::hair_mesh::{MeshDynamics, MeshEnvironment, Settings};
-use coif::simulation::{Wind, World};
-use coif_scene::{Built, Scene, build, builtin};
-use glam::{Quat, Vec3};
+use coif_scene::{Scene, build, builtin};
+use glam::Vec3;
 
 /// Share of points outside, in percent, and the line that says it.
 fn outside(name: &str, mesh: &HairMesh, report: &FitReport) -> f64 {
@@ -37,95 +34,29 @@ fn depth(colliders: &[Collider], p: Vec3) -> f32 {
     colliders.iter().map(|c| still(c).depth_at(p)).fold(0.0, f32::max)
 }
 
-/// A built-in style and its colliders at rest.
-fn styled(style: &str, strands: usize) -> (Built, Vec<Collider>) {
-    let text = builtin::text("demo").expect("a built-in scene");
-    let sets = [format!("groom.style={style}"), format!("groom.strands={strands}")];
-    let scene = Scene::from_toml(text, "demo", &sets).expect("it parses");
-    let built = build(&scene, Path::new(".")).expect("it builds");
-    let colliders = built.body.colliders().to_vec();
-    (built, colliders)
-}
-
-/// At most a twentieth of long hair is outside, and a seventh of hair that lies close to the head, where cells are
-/// as wide as the hair is long or go different ways; the mesh is valid and outside of the body.
+/// At most a twentieth of long hair is outside, and a tenth of short hair, which goes its own way within a
+/// cell; the mesh is valid, and it is outside of the body.
 #[test]
 fn fitted_meshes_hold_the_hair_of_built_in_styles() {
-    for (style, most) in [
-        ("short", 14.0),
-        ("bob", 14.0),
-        ("long-straight", 5.0),
-        ("long-wavy", 5.0),
-        ("long-curly", 5.0),
-        ("ponytail", 5.0),
-    ] {
-        let (built, colliders) = styled(style, 1500);
+    for style in ["short", "long-wavy", "long-curly", "ponytail"] {
+        let text = builtin::text("demo").unwrap();
+        let sets = [format!("groom.style={style}"), "groom.strands=1500".into()];
+        let built = build(&Scene::from_toml(text, "demo", &sets).unwrap(), Path::new(".")).unwrap();
+        let colliders = built.body.colliders();
         let settings = FitSettings::default();
         let (mesh, report) =
-            HairMesh::fit_on(&built.groom, &settings, built.body.rest(), &colliders).unwrap();
+            HairMesh::fit_on(&built.groom, &settings, built.body.rest(), colliders).unwrap();
         mesh.validate().unwrap();
+        let most = if style == "short" { 10.0 } else { 5.0 };
         assert!(outside(style, &mesh, &report) < most);
-        assert!(report.mean < 1e-3, "{report:?}");
+        assert!(report.mean < 0.5e-3, "{report:?}");
         let roots = mesh.columns.first_points();
         let free = |v: &usize| roots.binary_search(&(*v as u32)).is_err();
         let depths =
-            (0..mesh.vertex_count()).filter(free).map(|v| depth(&colliders, mesh.positions()[v]));
+            (0..mesh.vertex_count()).filter(free).map(|v| depth(colliders, mesh.positions()[v]));
         let deep = depths.filter(|&d| d > 1e-3).count();
         println!("{deep} vertices inside the body");
         assert!(deep * 100 < mesh.vertex_count(), "{deep}");
-    }
-}
-
-/// A fitted mesh that is thrown about for two seconds comes to rest within ten, with nothing inside out: no sliver
-/// keeps kicking. Of long hair, single bundles are still caught on the shoulders then.
-#[test]
-fn fitted_meshes_come_to_rest_after_violence() {
-    for style in ["short", "bob", "long-wavy"] {
-        let (built, colliders) = styled(style, 800);
-        let settings = FitSettings::default();
-        let (mesh, _) =
-            HairMesh::fit_on(&built.groom, &settings, built.body.rest(), &colliders).unwrap();
-        let gravity = World::default().gravity;
-        let mut hair = MeshDynamics::new(&mesh, &Settings::default(), gravity).unwrap();
-        let mut broken = vec![false; mesh.column_count()];
-        for frame in 0..360 {
-            // A head that turns to and fro and stops at once, one step a frame.
-            let pose = |frame: i32| {
-                let time = if frame <= 60 { frame as f32 / 30.0 } else { 0.0 };
-                RigidTransform {
-                    rotation: Quat::from_rotation_y(0.8 * (20.0 * time).sin()),
-                    translation: Vec3::X * 0.05 * (13.0 * time).sin(),
-                }
-            };
-            let (start, end) = (pose(frame), pose(frame + 1));
-            let moving = |c: &Collider| MovingCollider {
-                shape: c.shape,
-                friction: c.friction,
-                start: start * c.world_from_shape,
-                end: end * c.world_from_shape,
-            };
-            let env = MeshEnvironment {
-                time: 0.0,
-                dt: 1.0 / 30.0,
-                gravity,
-                wind: &Wind::default(),
-                colliders: &colliders.iter().map(moving).collect::<Vec<_>>(),
-                field: None,
-            };
-            let report = hair.step(&env, &vec![end; mesh.column_count()], &mut broken);
-            assert_eq!(report.broken, 0, "{style}, frame {frame}");
-        }
-        let after = hair.measure();
-        println!("{style}: {after:?}");
-        assert!(after.fastest < 0.5 && after.stretch < 0.3, "{style}: {after:?}");
-        if style == "long-wavy" {
-            assert!(after.mean_distance < 0.08 * after.length, "{style}: {after:?}");
-            assert!(after.mean_volume_change < 0.05, "{style}: {after:?}");
-        } else {
-            assert_eq!(after.inverted, 0, "{style}: {after:?}");
-            assert!(after.mean_distance < 0.01 * after.length, "{style}: {after:?}");
-            assert!(after.mean_volume_change < 0.01, "{style}: {after:?}");
-        }
     }
 }
 

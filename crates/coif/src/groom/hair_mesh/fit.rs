@@ -1,8 +1,9 @@
 //! A hair mesh fitted to strands, so that any groom can be simulated as a volume.
 //!
-//! Every cell of the scalp with roots becomes a bundle of its own, a tube around its strands ([`super::tubes`]), so
-//! that hair can part anywhere. Vertices are kept out of the body, slivers are opened or left out, because shaken hair
-//! turns over in them, and surfaces that strands stick out of are moved out as far as they do. The error is reported.
+//! Every cell of the scalp with roots becomes a bundle, a tube around its strands ([`super::tubes`]). Where
+//! neighbours run alike they share columns; where they go different ways, as at a parting, each has its own. What is
+//! folded is opened or cut away, vertices are kept out of the body, and surfaces that strands stick out of are moved
+//! out as far as they do. The error is reported.
 
 use glam::Vec3;
 
@@ -39,8 +40,7 @@ pub struct FitReport {
     pub farthest: f32,
     /// How far points lie outside on average, those inside counting as 0 (m).
     pub mean: f32,
-    /// Cells with roots that had to be left without a bundle because it would be folded; their hair goes with a
-    /// neighbour.
+    /// Cells with roots that had to be left without a bundle because it would be folded.
     pub dropped: usize,
 }
 
@@ -51,20 +51,7 @@ impl FitReport {
 
 /// Rounds of opening folds, and of moving surfaces out.
 const UNTANGLING: usize = 200;
-const GROWING: usize = 10;
-
-/// How open corners of prisms are made: volume over the product of edges, 1 for a square corner. Hair in slivers
-/// turns over when it is shaken, and takes long to find back.
-const OPEN: f32 = 0.25;
-
-/// How open they have to be in the end.
-const GOOD: f32 = 0.06;
-
-/// Share of a bundle's layers from which on it may end where it is bad.
-const LATE: f32 = 0.7;
-
-/// How much longer than its tube a column may become by being opened.
-const MOST_DRAWN: f32 = 1.25;
+const GROWING: usize = 6;
 
 /// Strands that a round of moving surfaces out looks at, at most.
 const LOOKED_AT: usize = 600;
@@ -118,14 +105,13 @@ impl HairMesh {
     ) -> Result<(Self, FitReport)> {
         groom.validate()?;
         let (bundles, layers) = (settings.bundles.clamp(1, 20_000), settings.layers.clamp(1, 200));
-        let sample = Sample::new(&groom.strands);
+        let sample = Sample::new(&groom.strands, layers);
         let cells = sample.cells(bundles);
         let mut mesh = sample.mesh(&cells, layers)?;
         let wanted = mesh.bundles.len();
         mesh.keep_vertices(&keep);
-        let lengths = mesh.column_lengths();
-        mesh.open_to(OPEN, UNTANGLING, &keep);
-        mesh = mesh.without_slivers(&lengths)?;
+        mesh.untangle(UNTANGLING, &keep);
+        mesh.cut_folds()?;
         let few = few_of(&groom.strands, LOOKED_AT);
         for _ in 0..GROWING {
             let Some(grown) = mesh.grown(&few, &keep)? else { break };
@@ -134,8 +120,9 @@ impl HairMesh {
         // What opening folds has moved into the body comes out, unless that folds it again.
         let mut kept = mesh.clone();
         kept.keep_vertices(&keep);
-        kept.undo_slivers(&mesh);
-        mesh = kept;
+        if kept.closed_corners() == 0 {
+            mesh = kept;
+        }
         mesh.validate()?;
         let mut report = mesh.fit_report(&groom.strands)?;
         report.dropped = wanted - mesh.bundles.len();
@@ -165,30 +152,31 @@ impl HairMesh {
                 *sum = (sum.0 + *way * (weight * length), sum.1 + weight * length);
             }
         }
-        let mut mesh = self.clone();
-        for (v, p) in mesh.columns.positions_mut().iter_mut().enumerate() {
-            if ways[v].1 > 0.0 && self.locate(v).1 > 0 {
-                *p = keep(*p + ways[v].0 / ways[v].1 * FARTHER);
+        let mut share: Vec<f32> = vec![FARTHER; self.vertex_count()];
+        for _ in 0..4 {
+            let mut mesh = self.clone();
+            for (v, p) in mesh.columns.positions_mut().iter_mut().enumerate() {
+                if ways[v].1 > 0.0 && self.locate(v).1 > 0 {
+                    *p = keep(*p + ways[v].0 / ways[v].1 * share[v]);
+                }
+            }
+            if mesh.untangle(UNTANGLING, &keep) == 0 {
+                let left = Binding::outside(&mesh, strands, 0.2 * FitReport::TOLERANCE)?;
+                let after: f32 = left.iter().map(|(_, way)| way.length()).sum();
+                return Ok((after < 0.98 * before).then_some(mesh));
+            }
+            // Leave vertices of folds where they were, and move the others less.
+            share.iter_mut().for_each(|s| *s *= 0.7);
+            for prism in mesh.prisms() {
+                for corner in prism.corner_tetrahedra() {
+                    let at = |v: u32| mesh.positions()[v as usize];
+                    if super::validate::openness(corner.map(at)) <= super::validate::FLAT {
+                        corner.iter().for_each(|&v| share[v as usize] = 0.0);
+                    }
+                }
             }
         }
-        mesh.open_to(OPEN, UNTANGLING, &keep);
-        mesh.undo_slivers(self);
-        let left = Binding::outside(&mesh, strands, 0.2 * FitReport::TOLERANCE)?;
-        let after: f32 = left.iter().map(|(_, way)| way.length()).sum();
-        Ok((after < 0.98 * before).then_some(mesh))
-    }
-
-    /// Takes bundles with slivers back to how they were in a mesh without.
-    fn undo_slivers(&mut self, good: &Self) {
-        let mut bad: Vec<usize> = self.slivers(GOOD).map(|(b, ..)| b).collect();
-        bad.dedup();
-        for b in bad {
-            for &c in good.bundles[b].columns() {
-                self.columns
-                    .strand_mut(c as usize)
-                    .copy_from_slice(good.columns.strand(c as usize));
-            }
-        }
+        Ok(None)
     }
 
     /// How well the mesh at rest holds strands.
@@ -205,51 +193,69 @@ impl HairMesh {
         Ok(report)
     }
 
-    /// Corners of prisms that are less open than this, with their bundle and layer.
-    fn slivers(&self, open: f32) -> impl Iterator<Item = (usize, u32, [u32; 4])> + '_ {
-        let is_open = move |corner: &[u32; 4]| {
-            super::validate::openness(corner.map(|v| self.positions()[v as usize])) > open
-        };
-        let prisms = self.bundles.iter().enumerate().flat_map(move |(b, bundle)| {
-            (0..bundle.layers).map(move |layer| (b, layer, self.prism(b, layer)))
-        });
-        prisms.flat_map(move |(b, layer, prism)| {
-            let corners = prism.corner_tetrahedra().filter(move |c| !is_open(c));
-            corners.map(move |corner| (b, layer, corner)).collect::<Vec<_>>()
-        })
-    }
-
-    /// Length of every column (m).
-    fn column_lengths(&self) -> Vec<f32> {
-        (0..self.column_count()).map(|c| self.columns.length(c)).collect()
-    }
-
-    /// The mesh without bundles that could not be opened, or whose columns opening has drawn out from `lengths` (m).
-    /// Bundles that are bad near their tips only end there.
-    fn without_slivers(&self, lengths: &[f32]) -> Result<Self> {
-        let mut layers: Vec<u32> = self.bundles.iter().map(|b| b.layers).collect();
-        for (b, layer, _) in self.slivers(GOOD) {
-            let late = layer as f32 >= LATE * self.bundles[b].layers as f32;
-            layers[b] = layers[b].min(if late { layer } else { 0 });
-        }
-        let mut kept = Self::default();
-        for (bundle, layers) in self.bundles.iter().zip(layers) {
-            let drawn =
-                |&c: &u32| self.columns.length(c as usize) > MOST_DRAWN * lengths[c as usize];
-            if layers == 0 || bundle.columns().iter().any(drawn) {
-                continue;
+    /// Ends bundles before their first folded prism, drops those that have none left, and the columns
+    /// that nothing needs any more.
+    fn cut_folds(&mut self) -> Result<()> {
+        loop {
+            let folded = |mesh: &Self, b: usize, k: u32| {
+                let at = |v: u32| mesh.positions()[v as usize];
+                let open =
+                    |t: [u32; 4]| super::validate::openness(t.map(at)) > super::validate::FLAT;
+                !mesh.prism(b, k).corner_tetrahedra().all(open)
+            };
+            let mut kept = Vec::with_capacity(self.bundles.len());
+            for (b, bundle) in self.bundles.iter().enumerate() {
+                let layers = (0..bundle.layers).find(|&k| folded(self, b, k));
+                let layers = layers.unwrap_or(bundle.layers);
+                if layers > 0 {
+                    let mut shorter = *bundle;
+                    shorter.layers = layers;
+                    kept.push(shorter);
+                }
             }
-            let first = kept.column_count() as u32;
+            if kept.is_empty() {
+                return Err(wrong("hair mesh".into(), "cannot be fitted: every bundle is folded"));
+            }
+            let same = kept == self.bundles;
+            self.bundles = kept;
+            self.own_columns();
+            if same {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives bundles that meet in a column without sharing an edge columns of their own, and drops and
+    /// shortens columns to what bundles need.
+    pub(super) fn own_columns(&mut self) {
+        let all = self.cut(&[], 1);
+        // A cut along no edge separates just those; they are not seams, because they never touch more
+        // than a line.
+        let mut longest = vec![0usize; all.column_count()];
+        for bundle in &all.bundles {
             for &c in bundle.columns() {
-                kept.columns.push(&self.columns.strand(c as usize)[..=layers as usize]);
+                longest[c as usize] = longest[c as usize].max(bundle.layers as usize + 1);
             }
-            let own: Vec<u32> = (first..kept.column_count() as u32).collect();
-            kept.bundles.extend(Bundle::over(&own, layers));
         }
-        if kept.bundles.is_empty() {
-            return Err(wrong("hair mesh".into(), "cannot be fitted: every bundle is folded"));
+        let mut number = vec![u32::MAX; all.column_count()];
+        let mut columns = Strands::new();
+        for (c, line) in all.columns.iter().enumerate() {
+            if longest[c] > 0 {
+                number[c] = columns.strand_count() as u32;
+                columns.push(&line[..longest[c].min(line.len())]);
+            }
         }
-        Ok(kept)
+        self.bundles = all
+            .bundles
+            .iter()
+            .filter_map(|b| {
+                let own: Vec<u32> = b.columns().iter().map(|&c| number[c as usize]).collect();
+                Bundle::over(&own, b.layers)
+            })
+            .collect();
+        self.columns = columns;
+        self.seams.clear();
+        self.roots.clear();
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tubes around the strands of cells: the columns of a fitted hair mesh before they are joined.
 //!
 //! Roots are spread out on a plane around the head and cut into square cells. The strands of a cell have a
-//! middle line, and a tube around it reaches as far to every side as they do, level by level, unless it would fold.
-//! Its four edges are the columns of a bundle.
+//! middle line, and a tube around it reaches as far to every side as they do, level by level. Its four edges are
+//! the columns of a bundle; [`super::fit`] makes one column of those of neighbours that run close.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,18 @@ use super::{Bundle, HairMesh};
 use crate::groom::Strands;
 use crate::{Error, Result};
 
+/// Columns of neighbouring cells are one if they come this close, in cells.
+const SAME: f32 = 0.9;
+
 /// Strands that the fit looks at at most.
 const MOST_STRANDS: usize = 4000;
 
-/// Segments that a strand is looked at with.
-const FINE: usize = 48;
+/// Points that a strand is looked at with, per layer.
+const FINER: usize = 3;
 
 /// Power of the levels' distance from the root: more than 1 puts more levels near the scalp, where hair bends
-/// most; much more, and the prisms there are flat.
-const DENSER: f32 = 1.15;
-
-/// Least distance between levels, in cells: prisms that are much wider than high fold easily.
-const LEAST_HEIGHT: f32 = 0.6;
-
-/// How much sections turn from one level to the next: their edges come nearer by this share of the distance
-/// between levels, in a tube as wide as a cell.
-const TURN: f32 = 0.35;
-
-/// How steeply edges rise from one section of a tube to the next, at least, as a sine.
-const RISE: f32 = 0.3;
-
-/// Rounds in which a section is made to be so: smaller in the first half, higher in the second.
-const ROUNDS: usize = 10;
+/// most.
+const DENSER: f32 = 1.5;
 
 /// Share of the strands that a tube leaves out on each of its sides: single hairs that stray.
 const STRAY: f32 = 0.004;
@@ -43,7 +33,7 @@ const STRAY: f32 = 0.004;
 const TWO_WAYS: f32 = 4.0;
 
 /// Least width of a tube, as a share of a cell: thinner ones are slivers.
-const LEAST_WIDTH: f32 = 0.4;
+const LEAST_WIDTH: f32 = 0.15;
 
 /// How far a tube reaches beyond its strands (m).
 const MARGIN: f32 = 1e-3;
@@ -52,23 +42,27 @@ const MARGIN: f32 = 1e-3;
 pub(super) struct Sample {
     /// Where the roots are on the plane (radians).
     at: Vec<Vec2>,
-    /// Points at the same shares of the length, `FINE + 1` each.
+    /// Points at the same shares of the length, `layers + 1` each.
     lines: Vec<Vec<Vec3>>,
+    /// The same with more points.
+    fine: Vec<Vec<Vec3>>,
 }
 
 impl Sample {
     /// Model: the roots are seen from a point behind them; the angle from the middle of all directions and
     /// the direction around it are polar coordinates, so that nearly a whole sphere has a place.
-    pub(super) fn new(strands: &Strands) -> Self {
+    pub(super) fn new(strands: &Strands, layers: usize) -> Self {
         let stride = strands.strand_count().div_ceil(MOST_STRANDS).max(1);
         let chosen: Vec<usize> = (0..strands.strand_count()).step_by(stride).collect();
+        let fine: Vec<Vec<Vec3>> =
+            chosen.iter().map(|&s| at_shares(strands.strand(s), FINER * layers)).collect();
         let lines: Vec<Vec<Vec3>> =
-            chosen.iter().map(|&s| at_shares(strands.strand(s), FINE, 1.0)).collect();
+            fine.iter().map(|line| line.iter().copied().step_by(FINER).collect()).collect();
         let count = lines.len() as f32;
         let mean = lines.iter().map(|l| l[0]).sum::<Vec3>() / count;
         let reach = lines.iter().map(|l| l[0].distance(mean)).fold(1e-4, f32::max);
         // Hair that grows one way grows on one side of the point to look from.
-        let way = lines.iter().map(|l| (l[2] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
+        let way = lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
         let centre = mean - way * (way.length() * 1.5 * reach);
         let axis = lines
             .iter()
@@ -84,7 +78,7 @@ impl Sample {
                 Vec2::new(d.x, -d.z).normalize_or_zero() * d.y.clamp(-1.0, 1.0).acos()
             })
             .collect();
-        Self { at, lines }
+        Self { at, lines, fine }
     }
 
     /// Square cells that hold roots, about as many as asked for, and their side.
@@ -108,26 +102,52 @@ impl Sample {
     /// A bundle over every cell.
     pub(super) fn mesh(&self, cells: &Cells, layers: usize) -> Result<HairMesh> {
         // Lay a tube around the strands of every cell.
-        const CORNERS: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+        const CORNERS: [[i32; 2]; 4] = [[0, 0], [1, 0], [1, 1], [0, 1]];
         let size = self.cell_size(cells);
-        let (mut columns, mut bundles) = (Strands::new(), Vec::with_capacity(cells.roots.len()));
-        for (&[x, y], roots) in &cells.roots {
-            let ground = CORNERS.map(|[dx, dy]| {
-                self.root_at(Vec2::new(x as f32 + dx, y as f32 + dy) * cells.side, cells.side)
-            });
-            let first = columns.strand_count() as u32;
-            let lines = self.tube(roots, ground, size, layers);
-            lines.iter().for_each(|line| columns.push(line));
-            let own = [first, first + 1, first + 2, first + 3];
-            bundles.extend(Bundle::over(&own, lines[0].len() as u32 - 1));
+        let mut fitted: Vec<([i32; 2], Vec<Vec3>)> = Vec::new();
+        for (&cell, roots) in &cells.roots {
+            let corners = CORNERS.map(|[dx, dy]| [cell[0] + dx, cell[1] + dy]);
+            let places = corners.map(|c| Vec2::new(c[0] as f32, c[1] as f32) * cells.side);
+            let ground = places.map(|place| self.root_at(place, cells.side));
+            fitted.extend(corners.into_iter().zip(self.tube(roots, ground, size)));
         }
-        let mesh = HairMesh { columns, bundles, seams: Vec::new(), roots: Vec::new() };
+        // Make columns one that stand on the same corner and run close to each other.
+        let mut groups: Vec<(Vec<usize>, [i32; 2])> = Vec::new();
+        let mut on_corner: BTreeMap<[i32; 2], Vec<usize>> = BTreeMap::new();
+        let mut group_of = vec![0u32; fitted.len()];
+        for (i, (corner, line)) in fitted.iter().enumerate() {
+            let near = |g: &usize| {
+                let other = &fitted[groups[*g].0[0]].1;
+                let apart = line.iter().zip(other).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+                apart < SAME * size
+            };
+            let known = on_corner.entry(*corner).or_default();
+            let group = known.iter().copied().find(near).unwrap_or_else(|| {
+                groups.push((Vec::new(), *corner));
+                known.push(groups.len() - 1);
+                groups.len() - 1
+            });
+            groups[group].0.push(i);
+            group_of[i] = group as u32;
+        }
+        let mut columns = Strands::new();
+        for (members, _) in &groups {
+            let share = 1.0 / members.len() as f32;
+            let line: Vec<Vec3> = (0..=layers)
+                .map(|k| members.iter().map(|&i| fitted[i].1[k] * share).sum())
+                .collect();
+            columns.push(&line);
+        }
+        let bundles =
+            group_of.chunks_exact(4).filter_map(|c| Bundle::over(c, layers as u32)).collect();
+        let mut mesh = HairMesh { columns, bundles, seams: Vec::new(), roots: Vec::new() };
         if !mesh.positions().iter().all(|p| p.is_finite()) {
             return Err(Error::HairMesh {
                 element: "hair mesh".into(),
                 problem: "cannot be fitted: the strands are too far from each other".into(),
             });
         }
+        mesh.own_columns();
         Ok(mesh)
     }
 
@@ -136,12 +156,10 @@ impl Sample {
     /// Model: the tube's axis is the mean of the strands. Its sections have the directions of the cell's sides,
     /// turned with the axis: from the scalp's plane at the root until, a cell's width farther, they are square
     /// to the axis. On each level they reach as far as all but a few of the points that are nearest to it.
-    fn tube(&self, strands: &[usize], ground: [Vec3; 4], size: f32, most: usize) -> [Vec<Vec3>; 4] {
+    fn tube(&self, strands: &[usize], ground: [Vec3; 4], size: f32) -> [Vec<Vec3>; 4] {
         let strands = &self.main_way(strands, size);
-        let mean = self.mean(strands);
-        let length: f32 = mean.windows(2).map(|w| w[0].distance(w[1])).sum();
-        let last = ((length / (LEAST_HEIGHT * size)) as usize).clamp(2.min(most), most);
-        let axis = at_shares(&mean, last, DENSER);
+        let axis = self.mean(strands);
+        let last = axis.len() - 1;
         // Find the sections' directions.
         let x = (ground[1] + ground[2] - ground[0] - ground[3]).normalize_or(Vec3::X);
         let y = ground[2] + ground[3] - ground[0] - ground[1];
@@ -152,21 +170,21 @@ impl Sample {
             way.normalize_or(up)
         };
         let mut turn = Quat::from_rotation_arc(up, tangent(0));
-        let (mut own, mut sections) = (Quat::IDENTITY, vec![[x, y]]);
-        for k in 1..=last {
-            turn = (Quat::from_rotation_arc(tangent(k - 1), tangent(k)) * turn).normalize();
-            // Turn no more than sections that follow each other can without crossing.
-            let most = 2.0 * (TURN * axis[k].distance(axis[k - 1]) / size).atan();
-            own = own.rotate_towards(turn, most);
+        let (mut passed, mut sections) = (0.0, Vec::with_capacity(axis.len()));
+        for k in 0..=last {
+            if k > 0 {
+                turn = Quat::from_rotation_arc(tangent(k - 1), tangent(k)) * turn;
+                passed += axis[k].distance(axis[k - 1]);
+            }
+            let own = Quat::IDENTITY.slerp(turn.normalize(), (passed / size).min(1.0));
             sections.push([own * x, own * y]);
         }
         // Measure how far points lie from the axis, by the section that they are nearest to.
         let mut reach: Vec<[Vec<f32>; 2]> = vec![Default::default(); axis.len()];
         let mut ends: Vec<f32> = vec![0.0];
         for &s in strands {
-            for (i, &p) in self.lines[s].iter().enumerate() {
-                let about = (i as f32 / FINE as f32).powf(1.0 / DENSER) * last as f32;
-                let (k, t) = nearest_on(&axis, about, p);
+            for (i, &p) in self.fine[s].iter().enumerate() {
+                let (k, t) = nearest_on(&axis, i as f32 / FINER as f32, p);
                 let away = p - axis[k].lerp(axis[k + 1], t);
                 for (level, near) in [(k, t < 0.7), (k + 1, t > 0.3)] {
                     if near {
@@ -176,7 +194,7 @@ impl Sample {
                     }
                 }
             }
-            ends.push((self.lines[s][FINE] - axis[last]).dot(tangent(last)));
+            ends.push((self.fine[s][self.fine[s].len() - 1] - axis[last]).dot(tangent(last)));
         }
         let mut lengths: Vec<[f32; 2]> = Vec::new();
         for level in &mut reach {
@@ -186,31 +204,11 @@ impl Sample {
         }
         let longer = range(&mut ends, STRAY, 0.0)[1] + MARGIN;
         let mut columns = ground.map(|root| vec![root]);
-        let mut beside = Vec3::ZERO;
         for k in 1..=last {
-            let ([u, v], [below_u, below_v]) = (sections[k], sections[k - 1]);
-            let normals = [below_u.cross(below_v), u.cross(v)];
-            let step = axis[k].distance(axis[k - 1]);
-            let end = if k == last { tangent(k) * longer } else { Vec3::ZERO };
-            let mut middle = axis[k] + end + 0.5 * beside;
+            let [u, v] = sections[k];
+            let middle = if k == last { axis[k] + tangent(k) * longer } else { axis[k] };
             let ([left, right], [near, far]) = (lengths[2 * k], lengths[2 * k + 1]);
-            let mut corners = [[left, near], [right, near], [right, far], [left, far]];
-            // Make the section smaller, then lift it, until all edges rise out of both sections.
-            for round in 0..ROUNDS {
-                let rise = columns.iter().zip(&corners).map(|(column, [a, b])| {
-                    let edge = (middle + u * *a + v * *b - column[k - 1]).normalize_or_zero();
-                    normals.iter().map(|n| edge.dot(*n)).fold(1.0, f32::min)
-                });
-                if rise.fold(1.0, f32::min) >= RISE {
-                    break;
-                }
-                if round < ROUNDS / 2 {
-                    corners = corners.map(|c| c.map(|reach| 0.85 * reach));
-                } else {
-                    middle += normals[0] * (0.2 * step);
-                }
-            }
-            beside = middle - end - axis[k];
+            let corners = [[left, near], [right, near], [right, far], [left, far]];
             for (column, [a, b]) in columns.iter_mut().zip(corners) {
                 column.push(middle + u * a + v * b);
             }
@@ -345,12 +343,12 @@ fn range(values: &mut [f32], share: f32, least: f32) -> [f32; 2] {
 }
 
 /// Points of a line at growing distances: `count` steps from its root to its tip.
-fn at_shares(line: &[Vec3], count: usize, power: f32) -> Vec<Vec3> {
+fn at_shares(line: &[Vec3], count: usize) -> Vec<Vec3> {
     let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
     let (mut segment, mut passed) = (0, 0.0);
     (0..=count)
         .map(|k| {
-            let target = total * (k as f32 / count as f32).powf(power);
+            let target = total * (k as f32 / count as f32).powf(DENSER);
             loop {
                 let length = line[segment].distance(line[segment + 1]);
                 if passed + length >= target || segment + 2 >= line.len() {
