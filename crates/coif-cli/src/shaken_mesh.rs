@@ -26,7 +26,7 @@ pub(crate) struct ShakenMesh {
 pub(crate) struct ShakenStep {
     pub(crate) pose: RigidTransform,
     roots: Vec<RigidTransform>,
-    colliders: Vec<MovingCollider>,
+    pub(crate) colliders: Vec<MovingCollider>,
 }
 
 impl ShakenMesh {

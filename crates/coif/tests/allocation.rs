@@ -99,8 +99,13 @@ fn a_step_allocates_nothing() {
         ("surface and volume", on_everything, SWING),
     ];
     let mut found = Vec::new();
-    for threads in [1, 2] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+    // Both pools live to the end: a thread that ends does so in its own time, and moves memory about.
+    let pool = |threads: usize| {
+        let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        (threads, builder.build().expect("a pool"))
+    };
+    for (threads, pool) in &[pool(1), pool(2)] {
+        let threads = *threads;
         pool.install(|| {
             if threads == 2 {
                 acquaint_two_threads();

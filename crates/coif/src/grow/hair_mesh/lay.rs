@@ -9,13 +9,13 @@ use glam::Vec3A;
 
 /// A length may be off by this share without the chain leaving the points of the curve: at rest both are
 /// the same, to the last bit.
-const SAME: f32 = 2e-5;
+pub(super) const SAME: f32 = 2e-5;
 
 /// Lengths below this have no direction (m): far below any segment.
-const NOTHING: f32 = 1e-12;
+pub(super) const NOTHING: f32 = 1e-12;
 
 /// How nearly along the next link a curve has to run, as a cosine, to tell how fast the link slides on it.
-const GRAZING: f32 = 0.2;
+pub(super) const GRAZING: f32 = 0.2;
 
 /// A point with its velocity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,7 +119,7 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
         }
         let aim = self.at(self.share);
         let way = aim.at - self.end.at;
-        let u = way / way.length().max(NOTHING);
+        let u = way * (1.0 / way.length().max(NOTHING));
         let along = u * u.dot(aim.velocity - self.end.velocity);
         self.end = Moving { at: self.end.at + u * length, velocity: aim.velocity - along };
         self.end

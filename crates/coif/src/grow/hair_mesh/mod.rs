@@ -6,19 +6,30 @@
 //! that a groom does inside) is an offset in a frame that turns with the mesh. A mesh stretches, hair does
 //! not: segments keep their length (`lay.rs`).
 //!
+//! Strands are carried sixteen at a time: `blocks.rs` has their places in lanes, `curve.rs` finds where the
+//! mesh would have them, `lay_lanes.rs` lays them there. [`plain`] does the same point by point.
+//!
 //! [`scatter`] and [`Growth`] make hair in the rest shape; [`Binding`] carries any hair along. The
 //! vertices come from a model.
 
 mod binding;
+mod blocks;
+mod curve;
 mod frames;
 mod lay;
+mod lay_lanes;
+mod lines;
+mod obstacle;
+mod place;
+pub mod plain;
 mod polygon;
 mod scatter;
 mod search;
 mod style;
 
-pub use binding::{Binding, Link, Met, Obstacle};
+pub use binding::Binding;
 pub use frames::{Frame, Frames};
+pub use obstacle::{Link, Met, Obstacle};
 pub use scatter::{RootPlace, scatter};
 pub use style::{Growth, Styling};
 

@@ -1,9 +1,9 @@
 //! Finds the places of a strand's points in a hair mesh at rest.
 
-use glam::{Mat3, Vec2, Vec3};
+use glam::{Mat3A, Vec2, Vec3, Vec3A};
 
-use super::binding::{hermite, hermite_rates};
 use super::frames::Frame;
+use super::place::{hermite, hermite_rates};
 use super::polygon;
 use crate::body::ClosestTriangle;
 use crate::groom::HairMesh;
@@ -19,6 +19,9 @@ const STILL: f32 = 1e-5;
 
 /// Mean distance (m) of a strand from its bundle above which others are tried.
 const FAR: f32 = 1e-3;
+
+/// How much nearer than its own another bundle has to be for a strand to lie in that one.
+const BETTER: f32 = 0.8;
 
 /// How near to its middle the root of a strand has to be for a bundle to be tried, in distances of its corners.
 const BESIDE: f32 = 1.5;
@@ -45,9 +48,16 @@ pub(super) struct Search<'a> {
 }
 
 /// A point of the field of places, and how it changes with the three coordinates (m).
+#[derive(Clone, Copy)]
 struct Sample {
-    position: Vec3,
-    rates: Mat3,
+    position: Vec3A,
+    rates: Mat3A,
+}
+
+impl Sample {
+    fn distance(&self, p: Vec3) -> f32 {
+        self.position.distance(p.into())
+    }
 }
 
 impl Search<'_> {
@@ -59,13 +69,14 @@ impl Search<'_> {
         out.clear();
         let Some(&root) = line.first() else { return };
         let own = self.bundle_of[self.roots.closest(root).triangle];
-        let mut best = self.places(own, line, out);
+        let mut best = self.places(own, line, f32::INFINITY, out);
         let mut other = Vec::new();
         if best > FAR * line.len() as f32 {
             for bundle in 0..self.mesh.bundles.len() as u32 {
                 if bundle != own && self.is_beside(bundle, root) {
-                    let apart = self.places(bundle, line, &mut other);
-                    if apart < 0.8 * best {
+                    let enough = BETTER * best;
+                    let apart = self.places(bundle, line, enough, &mut other);
+                    if apart < enough {
                         best = apart;
                         std::mem::swap(out, &mut other);
                     }
@@ -83,8 +94,9 @@ impl Search<'_> {
         root.distance(middle) < BESIDE * reach
     }
 
-    /// The places of a strand's points in a bundle, and how far they are from the points, in sum (m).
-    fn places(&self, bundle: u32, line: &[Vec3], out: &mut Vec<Found>) -> f32 {
+    /// The places of a strand's points in a bundle, and how far they are from the points, in sum (m); looks
+    /// no farther once that is `enough`.
+    fn places(&self, bundle: u32, line: &[Vec3], enough: f32, out: &mut Vec<Found>) -> f32 {
         out.clear();
         let b = &self.mesh.bundles[bundle as usize];
         let mut corners = [Vec3::ZERO; 4];
@@ -94,14 +106,18 @@ impl Search<'_> {
         let at = polygon::locate(&corners[..b.corners()], line[0]);
         let mut last = Found { bundle, at, along: 0.0 };
         out.push(last);
-        let mut apart = self.sample(&last).position.distance(line[0]);
+        let mut sample = self.sample(&last);
+        let mut apart = sample.distance(line[0]);
         for pair in line.windows(2) {
+            if apart >= enough {
+                break;
+            }
             // Start one segment farther along than the point before.
-            let pace = self.sample(&last).rates.z_axis.length().max(f32::MIN_POSITIVE);
+            let pace = sample.rates.z_axis.length().max(f32::MIN_POSITIVE);
             let along = last.along + pair[0].distance(pair[1]) / pace;
             let start = Found { along: along.min(b.layers as f32), ..last };
-            last = self.nearest(start, pair[1]);
-            apart += self.sample(&last).position.distance(pair[1]);
+            (last, sample) = self.nearest(start, pair[1]);
+            apart += sample.distance(pair[1]);
             out.push(last);
         }
         apart
@@ -111,36 +127,36 @@ impl Search<'_> {
     ///
     /// Model: Gauss-Newton with coordinates clamped to the bundle; where that comes out farther than it
     /// started, the start.
-    fn nearest(&self, start: Found, p: Vec3) -> Found {
+    fn nearest(&self, start: Found, p: Vec3) -> (Found, Sample) {
         let b = &self.mesh.bundles[start.bundle as usize];
-        let mut best = (self.sample(&start).position.distance_squared(p), start);
-        let mut here = start;
+        let sample = self.sample(&start);
+        let mut best = (sample.position.distance_squared(p.into()), start, sample);
+        let (mut here, mut sample) = (start, sample);
         for _ in 0..ROUNDS {
-            let sample = self.sample(&here);
-            let distance = sample.position.distance_squared(p);
-            if distance < best.0 {
-                best = (distance, here);
-            }
             let j = sample.rates;
             let normal = j.transpose() * j;
             let trace = normal.x_axis.x + normal.y_axis.y + normal.z_axis.z;
-            let damped = normal + Mat3::from_diagonal(Vec3::splat(1e-6 * trace + 1e-30));
-            let mut step = damped.inverse() * (j.transpose() * (p - sample.position));
+            let damped = normal + Mat3A::from_diagonal(Vec3::splat(1e-6 * trace + 1e-30));
+            let mut step = damped.inverse() * (j.transpose() * (Vec3A::from(p) - sample.position));
             if !step.is_finite() {
                 break;
             }
             // No leap farther than half a polygon or a layer.
-            step = step.clamp(Vec3::new(-0.5, -0.5, -1.0), Vec3::new(0.5, 0.5, 1.0));
-            let at = polygon::clamped(b.corners(), here.at + step.truncate());
+            step = step.clamp(Vec3A::new(-0.5, -0.5, -1.0), Vec3A::new(0.5, 0.5, 1.0));
+            let at = polygon::clamped(b.corners(), here.at + Vec2::new(step.x, step.y));
             let along = (here.along + step.z).clamp(0.0, b.layers as f32);
             let moved = at.distance(here.at).max((along - here.along).abs());
             here = Found { at, along, ..here };
+            sample = self.sample(&here);
+            let distance = sample.position.distance_squared(p.into());
+            if distance < best.0 {
+                best = (distance, here, sample);
+            }
             if moved < STILL {
                 break;
             }
         }
-        let distance = self.sample(&here).position.distance_squared(p);
-        if distance < best.0 { here } else { best.1 }
+        (best.1, best.2)
     }
 
     /// The place nearest to a point in its bundle and in those of `near`, and how far it is (m); looks no farther
@@ -152,7 +168,7 @@ impl Search<'_> {
         near: &[u32],
         enough: f32,
     ) -> (Found, f32) {
-        let mut best = (*found, self.sample(found).position.distance(p));
+        let mut best = (*found, self.sample(found).distance(p));
         for &bundle in near {
             if best.1 <= enough {
                 break;
@@ -160,8 +176,8 @@ impl Search<'_> {
             let b = &self.mesh.bundles[bundle as usize];
             let along = found.along.min(b.layers as f32);
             let start = Found { bundle, at: polygon::middle(b.corners()), along };
-            let place = self.nearest(start, p);
-            let distance = self.sample(&place).position.distance(p);
+            let (place, sample) = self.nearest(start, p);
+            let distance = sample.distance(p);
             if distance < best.1 {
                 best = (place, distance);
             }
@@ -180,33 +196,30 @@ impl Search<'_> {
             let v = self.mesh.vertex(c, level);
             (all[2 * i], all[2 * i + 1]) = ((v, w[i] * (1.0 - s)), (v + 1, w[i] * s));
         }
-        (all, self.sample(found).position)
+        (all, self.sample(found).position.into())
     }
 
+    #[inline]
     fn sample(&self, found: &Found) -> Sample {
         let b = &self.mesh.bundles[found.bundle as usize];
-        let level = (found.along.floor() as u32).min(b.layers - 1);
+        let level = (found.along as u32).min(b.layers - 1);
         let s = found.along - level as f32;
-        let (h, dh) = (hermite(s), hermite_rates(s));
+        let ([h00, h10, h01, h11], [d00, d10, d01, d11]) = (hermite(s), hermite_rates(s));
         let w = polygon::weights(b.corners(), found.at);
         let [wu, wv] = polygon::weight_rates(b.corners(), found.at);
-        let mut sample = Sample { position: Vec3::ZERO, rates: Mat3::ZERO };
+        let [mut position, mut by_u, mut by_v, mut by_along] = [Vec3A::ZERO; 4];
         for (i, &c) in b.columns().iter().enumerate() {
             let v = self.mesh.vertex(c, level) as usize;
             let (lower, upper) = (&self.frames[v], &self.frames[v + 1]);
-            let curve = |h: [f32; 4]| -> Vec3 {
-                (lower.position * h[0]
-                    + lower.along * h[1]
-                    + upper.position * h[2]
-                    + upper.along * h[3])
-                    .into()
-            };
-            let x = curve(h);
-            sample.position += x * w[i];
-            sample.rates.x_axis += x * wu[i];
-            sample.rates.y_axis += x * wv[i];
-            sample.rates.z_axis += curve(dh) * w[i];
+            let x =
+                lower.position * h00 + lower.along * h10 + upper.position * h01 + upper.along * h11;
+            let rate =
+                lower.position * d00 + lower.along * d10 + upper.position * d01 + upper.along * d11;
+            position += x * w[i];
+            by_u += x * wu[i];
+            by_v += x * wv[i];
+            by_along += rate * w[i];
         }
-        sample
+        Sample { position, rates: Mat3A::from_cols(by_u, by_v, by_along) }
     }
 }

@@ -7,8 +7,8 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::binding::line_point;
 use super::frames::{Frame, Frames};
+use super::place::line_point;
 use super::scatter::RootPlace;
 use super::search::Found;
 use crate::groom::{HairMesh, Strands};

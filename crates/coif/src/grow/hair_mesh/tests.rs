@@ -1,6 +1,6 @@
 //! Hair stays in its place: at rest, under rigid motion, across faces, along the length, in time.
 
-use glam::{Quat, Vec3, Vec3A};
+use glam::{Quat, Vec3, Vec3A, Vec3Swizzles};
 
 use super::*;
 use crate::groom::{HairMesh, Strands};
@@ -239,28 +239,87 @@ fn hair_keeps_its_length_in_a_mesh_that_does_not() {
     }
 }
 
+/// Strands of very different length and number of points, one of a single point and one without any.
+fn uneven() -> Strands {
+    let mut strands = Strands::new();
+    for (i, line) in curly().iter().enumerate() {
+        let count = [25, 1, 7, 200, 24, 90, 0, 13][i % 8];
+        let end = 24.0 * [1.0, 0.3, 0.6, 0.9, 1.0][i % 5];
+        let at = |j: usize| {
+            let along = end * j as f32 / count as f32;
+            let k = along as usize;
+            line[k].lerp(line[(k + 1).min(24)], along.fract())
+        };
+        strands.push(&(0..count).map(at).collect::<Vec<_>>());
+    }
+    strands
+}
+
+/// In lanes and point by point: the same to the last bit, however far the lanes of a block are apart.
+#[test]
+fn strands_side_by_side_are_laid_as_each_alone() {
+    let mesh = bent();
+    let size = |a: &Vec3| a.to_array().map(f32::to_bits);
+    for strands in [curly(), uneven()] {
+        let mut binding = Binding::new(&mesh, &strands).unwrap();
+        let plain = plain::PlainBinding::new(&binding);
+        let middle = strands.positions()[strands.point_count() / 2];
+        let ball = Ball(Vec3A::from(middle) + Vec3A::X * 0.01, 0.04);
+        let [mut lanes, mut alone] = [0, 1].map(|_| vec![Vec3::NAN; strands.point_count()]);
+        // At rest, stretched, shrunk, and half of the mesh each.
+        for stretch in [1.0, 1.6, 0.2, -0.9] {
+            let moved = |p: &Vec3| {
+                let by = if stretch < 0.0 { 1.0 + stretch * p.x.signum() } else { stretch };
+                wobbled(*p * by, 0.3 * (stretch - 1.0))
+            };
+            let vertices: Vec<Vec3> = mesh.positions().iter().map(moved).collect();
+            let speed: Vec<Vec3> = vertices.iter().map(|p| p.cross(Vec3::ONE) + p.yzx()).collect();
+            binding.update(&vertices, &speed);
+            let same = |lanes: &[Vec3], alone: &[Vec3], what: &str| {
+                for (i, (a, b)) in lanes.iter().zip(alone).enumerate() {
+                    assert_eq!(size(a), size(b), "{what} of point {i} at {stretch}: {a} {b}");
+                }
+            };
+            binding.positions(&mut lanes);
+            plain.positions(&binding, &mut alone);
+            same(&lanes, &alone, "position");
+            binding.velocities(&mut lanes);
+            plain.velocities(&binding, &mut alone);
+            same(&lanes, &alone, "velocity");
+            binding.positions_outside(&ball, &mut lanes);
+            plain.positions_outside(&binding, &ball, &mut alone);
+            same(&lanes, &alone, "position beside the ball");
+            binding.velocities_outside(&ball, &mut lanes);
+            plain.velocities_outside(&binding, &ball, &mut alone);
+            same(&lanes, &alone, "velocity beside the ball");
+        }
+    }
+}
+
+struct Ball(Vec3A, f32);
+
+impl Obstacle for Ball {
+    fn depth(&self, root: Vec3A) -> f32 {
+        (self.1 - root.distance(self.0)).max(0.0)
+    }
+    fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
+        let (way, radius) = (link.wanted - self.0, self.1 - allowed);
+        let normal = way.normalize_or(Vec3A::Y);
+        // Lay the link into the tangent plane above its end.
+        (way.length() < radius).then(|| {
+            let rise = ((self.0 - link.parent).dot(normal) + radius) / link.length;
+            let along = (link.wanted - link.parent).reject_from_normalized(normal);
+            let flat = (1.0 - rise * rise).max(0.0).sqrt();
+            let direction = normal * rise.min(1.0) + along.normalize_or_zero() * flat;
+            let at = link.parent + direction.normalize() * link.length;
+            Met { at, normal, velocity: Vec3A::ZERO }
+        })
+    }
+}
+
 /// A ball in the way: no point is inside, and lengths stay.
 #[test]
 fn hair_is_laid_around_what_is_in_its_way() {
-    struct Ball(Vec3A, f32);
-    impl Obstacle for Ball {
-        fn depth(&self, root: Vec3A) -> f32 {
-            (self.1 - root.distance(self.0)).max(0.0)
-        }
-        fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
-            let (way, radius) = (link.wanted - self.0, self.1 - allowed);
-            let normal = way.normalize_or(Vec3A::Y);
-            // Lay the link into the tangent plane above its end.
-            (way.length() < radius).then(|| {
-                let rise = ((self.0 - link.parent).dot(normal) + radius) / link.length;
-                let along = (link.wanted - link.parent).reject_from_normalized(normal);
-                let flat = (1.0 - rise * rise).max(0.0).sqrt();
-                let direction = normal * rise.min(1.0) + along.normalize_or_zero() * flat;
-                let at = link.parent + direction.normalize() * link.length;
-                Met { at, normal, velocity: Vec3A::ZERO }
-            })
-        }
-    }
     let (mesh, strands) = (bent(), curly());
     let binding = Binding::new(&mesh, &strands).unwrap();
     let middle = strands.positions()[20 * 25 + 12];

@@ -125,9 +125,9 @@ impl Factor {
     pub(super) fn times<S: Simd>(&self, simd: S, far: usize, v: Vec3x8<S>) -> Vec3x8<S> {
         let m = &self.below[far];
         Vec3x8 {
-            x: at(simd, m, 0) * v.x + at(simd, m, 3) * v.y + at(simd, m, 6) * v.z,
-            y: at(simd, m, 1) * v.x + at(simd, m, 4) * v.y + at(simd, m, 7) * v.z,
-            z: at(simd, m, 2) * v.x + at(simd, m, 5) * v.y + at(simd, m, 8) * v.z,
+            x: row_times(simd, m, [0, 3, 6], v),
+            y: row_times(simd, m, [1, 4, 7], v),
+            z: row_times(simd, m, [2, 5, 8], v),
         }
     }
 
@@ -136,9 +136,20 @@ impl Factor {
     pub(super) fn turned_times<S: Simd>(&self, simd: S, far: usize, v: Vec3x8<S>) -> Vec3x8<S> {
         let m = &self.below[far];
         Vec3x8 {
-            x: at(simd, m, 0) * v.x + at(simd, m, 1) * v.y + at(simd, m, 2) * v.z,
-            y: at(simd, m, 3) * v.x + at(simd, m, 4) * v.y + at(simd, m, 5) * v.z,
-            z: at(simd, m, 6) * v.x + at(simd, m, 7) * v.y + at(simd, m, 8) * v.z,
+            x: row_times(simd, m, [0, 1, 2], v),
+            y: row_times(simd, m, [3, 4, 5], v),
+            z: row_times(simd, m, [6, 7, 8], v),
         }
     }
+}
+
+/// Three numbers of a block in every lane, times a vector.
+#[inline(always)]
+fn row_times<S: Simd>(
+    simd: S,
+    m: &[[f32; LANES]; 9],
+    [i, j, k]: [usize; 3],
+    v: Vec3x8<S>,
+) -> f32x8<S> {
+    at(simd, m, i) * v.x + at(simd, m, j) * v.y + at(simd, m, k) * v.z
 }

@@ -50,6 +50,7 @@ use crate::Result;
 use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
 use crate::grow::hair_mesh::Binding;
+use crate::grow::hair_mesh::plain::PlainBinding;
 use crate::math::RigidTransform;
 
 /// The word that chooses this model.
@@ -98,6 +99,17 @@ impl HairMeshModel {
     /// What the last step came to.
     pub fn report(&self) -> &MeshReport {
         &self.report
+    }
+
+    /// Its strands as they can be laid point by point, without lanes.
+    pub fn plain_binding(&self) -> PlainBinding {
+        PlainBinding::new(&self.binding)
+    }
+
+    /// Where the points are (m), laid that way: what [`Model::positions`] is measured and checked against.
+    pub fn plain_positions(&self, plain: &PlainBinding, out: &mut [Vec3]) {
+        let around = Around { obstacles: &self.dynamics.obstacles, field: None };
+        plain.positions_outside(&self.binding, &around, out);
     }
 
     /// Carries the strands along with the mesh.

@@ -1,9 +1,13 @@
 //! What vertices of a hair mesh must stay out of: the colliders and the surface of the body in one step.
 
+mod inside;
+
+use fearless_simd::Level;
 use glam::{Mat3A, Vec3, Vec3A};
 
 use crate::body::{MovingCollider, Shape, project_point_ellipsoid};
 use crate::grow::hair_mesh::{Link, Met, Obstacle};
+use crate::math::LANES;
 use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
 use crate::model::FieldObstacle;
 use crate::model::chains::pose_between;
@@ -65,9 +69,15 @@ struct Solid {
 }
 
 /// All obstacles of a step.
-#[derive(Default)]
 pub(crate) struct Obstacles {
     solids: Vec<Solid>,
+    level: Level,
+}
+
+impl Default for Obstacles {
+    fn default() -> Self {
+        Self { solids: Vec::new(), level: Level::new() }
+    }
 }
 
 impl Obstacles {
@@ -262,6 +272,10 @@ pub(crate) struct Around<'a> {
 impl Obstacle for Around<'_> {
     fn depth(&self, p: Vec3A) -> f32 {
         self.obstacles.depth(p, self.field)
+    }
+
+    fn may_hold(&self, points: &[f32; 3 * LANES]) -> u32 {
+        self.inside(self.obstacles.level, points)
     }
 
     /// Model: tangent planes at the place that was wanted, then at what they gave, then at the parent:
@@ -478,6 +492,13 @@ mod tests {
     use crate::math::RigidTransform;
     use glam::Quat;
 
+    const SHAPES: [Shape; 4] = [
+        Shape::Sphere { radius: 0.1 },
+        Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.07) },
+        Shape::Capsule { half_height: 0.1, radius: 0.06 },
+        Shape::Plane,
+    ];
+
     fn still(shape: Shape, at: Vec3) -> MovingCollider {
         let pose = RigidTransform { rotation: Quat::from_rotation_z(0.3), translation: at };
         MovingCollider { shape, friction: 0.3, start: pose, end: pose }
@@ -501,13 +522,7 @@ mod tests {
 
     #[test]
     fn points_inside_any_shape_come_out_and_points_outside_stay() {
-        let shapes = [
-            Shape::Sphere { radius: 0.1 },
-            Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.07) },
-            Shape::Capsule { half_height: 0.1, radius: 0.06 },
-            Shape::Plane,
-        ];
-        for shape in shapes {
+        for shape in SHAPES {
             let collider = still(shape, Vec3::new(0.02, -0.01, 0.03));
             let mut obstacles = Obstacles::default();
             obstacles.pose(&[collider], 0.01, [0.0, 1.0]);
@@ -570,6 +585,37 @@ mod tests {
         // One that it only grazes is left alone.
         let beside = Vec3A::new(0.0, 0.095, 0.0);
         assert!(obstacles.push_out(Some(beside), beside, 0.0, None).is_none());
+    }
+
+    /// Sixteen points at a time are inside where they are one by one.
+    #[test]
+    fn a_quick_look_finds_the_points_that_are_inside() {
+        for shape in SHAPES {
+            let mut obstacles = Obstacles::default();
+            obstacles.pose(&[still(shape, Vec3::new(0.02, -0.01, 0.03))], 0.01, [0.0, 1.0]);
+            let around = Around { obstacles: &obstacles, field: None };
+            let mut held = 0;
+            for row in 0..200 {
+                let at = |i: usize| {
+                    let along = |k: f32| ((16 * row + i) as f32 * k).sin() * 0.12;
+                    Vec3A::new(along(1.1), along(1.7), along(2.3))
+                };
+                let points = std::array::from_fn(|k| at(k % LANES)[k / LANES]);
+                let bits = around.may_hold(&points);
+                for i in 0..LANES {
+                    let depth = around.depth(at(i));
+                    // On the surface itself either will do.
+                    let is_clear =
+                        depth > 1e-6 || obstacles.push_out(None, at(i), 1e-6, None).is_none();
+                    assert!(
+                        !is_clear || (depth > 0.0) == (bits & (1 << i) != 0),
+                        "{shape:?} {depth}"
+                    );
+                    held += usize::from(depth > 1e-6);
+                }
+            }
+            assert!((100..3000).contains(&held), "{shape:?} {held}");
+        }
     }
 
     /// Wherever a link begins outside of two solids that cross and a plane, it ends outside, as long as it is.

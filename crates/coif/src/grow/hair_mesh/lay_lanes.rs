@@ -1,0 +1,295 @@
+//! Lays the strands of a block along their curves: the chain of `lay.rs` in sixteen lanes, operation by
+//! operation the same.
+//!
+//! Each lane is at a point of its own of its curve. Lanes that go on to the next segment do so together,
+//! row by row of the curve; the others keep theirs.
+
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
+use glam::Vec3;
+
+use super::blocks::{Block, Blocks};
+use super::curve::{Curve, CurveRows, MovingLanes, PointRow, Seen, roots};
+use super::lay::{GRAZING, Moving, NOTHING, SAME};
+use super::obstacle::{Link, Obstacle};
+use crate::math::LANES;
+use crate::math::cache::prefetch_item;
+use crate::math::lanes::Vec3x;
+
+/// Rows that are laid before they are written to the strands.
+const WRITTEN: usize = 32;
+
+/// Points in a line of the cache, roughly.
+const POINTS_IN_LINE: usize = 5;
+
+/// Memory of one task.
+pub(super) struct Scratch {
+    pub(super) curve: CurveRows,
+    pub(super) laid: [PointRow; WRITTEN],
+}
+
+impl Scratch {
+    pub(super) const EMPTY: Self =
+        Self { curve: CurveRows::EMPTY, laid: [PointRow::NONE; WRITTEN] };
+}
+
+/// Chains that are being laid along the curves of a block.
+struct Chains<'a, S: Simd> {
+    curve: Curve<'a>,
+    /// Number of the last point of each curve.
+    last: f32x16<S>,
+    /// The second point of the segment that each chain has come to.
+    next: f32x16<S>,
+    from: MovingLanes<S>,
+    to: MovingLanes<S>,
+    /// How far along that segment it has come, 0..1.
+    share: f32x16<S>,
+    /// Where the chains end so far.
+    end: MovingLanes<S>,
+    /// No chain that can still go on has a `next` below this.
+    lowest: usize,
+}
+
+/// Lays the strands of a block outside of an obstacle, and writes positions, or velocities (`RATES`).
+///
+/// Model: see [`super::lay::Chain`].
+#[inline(always)]
+pub(super) fn lay_block<S: Simd, const RATES: bool>(
+    simd: S,
+    blocks: &Blocks,
+    block: &Block,
+    seen: Seen<'_>,
+    obstacle: &impl Obstacle,
+    scratch: &mut Scratch,
+    lines: &mut [&mut [Vec3]],
+) {
+    if block.rows == 0 {
+        return;
+    }
+    // Ask for the memory that will be written.
+    for line in &*lines {
+        (0..line.len()).step_by(POINTS_IN_LINE).for_each(|i| prefetch_item(simd.level(), line, i));
+    }
+    let last = f32x16::from_slice(simd, &block.last);
+    let root = roots::<S, RATES>(simd, block, seen);
+    let laid = &mut scratch.laid;
+    laid[0].store::<S, RATES>(&root);
+    // Below the skin a strand may be as long as it takes it to get out.
+    let mut allowed = [0.0; LANES];
+    for_lanes(obstacle.may_hold(&laid[0].at), |k| allowed[k] = obstacle.depth(laid[0].lane(k).at));
+    let mut allowed = f32x16::from_slice(simd, &allowed);
+    let curve = Curve::new(blocks, block, seen, &mut scratch.curve);
+    let mut chains = Chains::new(simd, curve, last, root);
+    let mut written = 0;
+    for i in 1..block.rows {
+        let length = f32x16::from_slice(simd, &blocks.row(block.first_row + i).0.length);
+        let parents = chains.end;
+        let active = last.simd_ge(f32x16::splat(simd, i as f32));
+        chains.curve.prepare::<S, RATES>(simd, chains.lowest);
+        if i == 1 {
+            chains.to = chains.curve.row::<S, RATES>(simd, 1);
+        }
+        chains.link::<RATES>(simd, length, active);
+        if i - written == WRITTEN {
+            write::<RATES>(laid, written, WRITTEN, lines);
+            written = i;
+        }
+        let row = &mut laid[i - written];
+        row.store::<S, RATES>(&chains.end);
+        allowed = (allowed - length).max(f32x16::splat(simd, 0.0));
+        let met = obstacle.may_hold(&row.at) & active.to_bitmask() as u32;
+        if met != 0 {
+            let mut before = PointRow::NONE;
+            before.store::<S, RATES>(&parents);
+            for_lanes(met, |k| {
+                let here = row.lane(k);
+                let link = Link { parent: before.lane(k).at, length: length[k], wanted: here.at };
+                if let Some(met) = obstacle.place(&link, allowed[k]) {
+                    let into = (here.velocity - met.velocity).dot(met.normal).min(0.0);
+                    let velocity = here.velocity - met.normal * into;
+                    row.set_lane(k, Moving { at: met.at, velocity });
+                }
+            });
+            chains.end = row.load::<S, RATES>(simd);
+        }
+    }
+    write::<RATES>(laid, written, block.rows - written, lines);
+}
+
+/// Does something for every lane whose bit is set.
+#[inline(always)]
+fn for_lanes(bits: u32, mut visit: impl FnMut(usize)) {
+    let mut left = bits & ((1 << LANES) - 1);
+    while left != 0 {
+        visit(left.trailing_zeros() as usize);
+        left &= left - 1;
+    }
+}
+
+/// Writes so many rows to the strands, from the point `first` on.
+#[inline(always)]
+fn write<const RATES: bool>(
+    rows: &[PointRow; WRITTEN],
+    first: usize,
+    count: usize,
+    lines: &mut [&mut [Vec3]],
+) {
+    let rows = &rows[..count.min(WRITTEN)];
+    for (k, line) in lines.iter_mut().take(LANES).enumerate() {
+        let Some(line) = line.get_mut(first..) else { continue };
+        for (p, row) in line.iter_mut().zip(rows) {
+            let row = if RATES { &row.velocity } else { &row.at };
+            *p = Vec3::new(row[k], row[LANES + k], row[2 * LANES + k]);
+        }
+    }
+}
+
+impl<'a, S: Simd> Chains<'a, S> {
+    /// Starts at the roots; where the first segments lead is still to be said.
+    #[inline(always)]
+    fn new(simd: S, curve: Curve<'a>, last: f32x16<S>, root: MovingLanes<S>) -> Self {
+        let (zero, next) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 1.0));
+        Self { curve, last, next, from: root, to: root, share: zero, end: root, lowest: 1 }
+    }
+
+    /// Lays a link of each lane's length (m); see [`super::lay::Chain::link`].
+    #[inline(always)]
+    fn link<const RATES: bool>(&mut self, simd: S, length: f32x16<S>, active: mask32x16<S>) {
+        let (q, one) = (self.end, f32x16::splat(simd, 1.0));
+        // Leave segments behind whose end is within the link's reach.
+        let within = length * (1.0 - SAME);
+        let mut reached = (self.to.at - q.at).length();
+        loop {
+            let on = self.next.simd_lt(self.last) & reached.simd_lt(within);
+            if !on.any_true() {
+                break;
+            }
+            self.step::<RATES>(simd, on);
+            reached = (self.to.at - q.at).length();
+        }
+        let same = (reached - length).abs().simd_le(length * SAME);
+        let d = self.to.at - self.from.at;
+        if (same | !active).all_true() {
+            // All are on the points of their curves.
+            self.share = one;
+            self.end = self.to;
+            if RATES {
+                self.end.velocity = slid(simd, &self.to, q, d);
+            }
+            return;
+        }
+        // |a + s d - q| = l, where the curve leaves the ball.
+        let start = self.from.at + d * self.share - q.at;
+        let beside = !same & start.dot(start).simd_gt(length * length);
+        let away = self.from.at - q.at;
+        let (dd, ad) = (d.dot(d), away.dot(d));
+        let nothing = !same & dd.simd_lt(NOTHING * NOTHING);
+        let zero = f32x16::splat(simd, 0.0);
+        let root = (ad * ad - dd * (away.dot(away) - length * length)).max(zero).sqrt();
+        let share = ((root - ad) / dd).max(self.share);
+        let before = self.share;
+        self.share = same.select(one, (nothing | beside).select(before, share));
+        let mut end = self.at::<RATES>(self.share);
+        let on_point = self.share.simd_eq(one);
+        end.at = self.to.at.or(on_point | nothing, end.at);
+        if RATES {
+            end.velocity = self.to.velocity.or(on_point | nothing, end.velocity);
+            end.velocity = end.velocity.or(nothing, slid(simd, &end, q, d));
+        }
+        self.end = end;
+        if (beside & active).any_true() {
+            self.return_to_curve::<RATES>(simd, length, beside & active, q);
+        }
+    }
+
+    /// Lets some lanes go to the next segments of their curves.
+    #[inline(always)]
+    fn step<const RATES: bool>(&mut self, simd: S, lanes: mask32x16<S>) {
+        self.from = or::<S, RATES>(self.to, lanes, self.from);
+        self.share = lanes.select(f32x16::splat(simd, 0.0), self.share);
+        self.next = lanes.select(self.next + 1.0, self.next);
+        // Look for their rows, the lowest first.
+        let mut wanted = lanes;
+        let mut i = self.lowest;
+        loop {
+            let here = self.next.simd_eq(f32x16::splat(simd, i as f32));
+            if (here & wanted).any_true() {
+                self.to =
+                    or::<S, RATES>(self.curve.row::<S, RATES>(simd, i), here & wanted, self.to);
+                wanted &= !here;
+                if !wanted.any_true() {
+                    break;
+                }
+            }
+            if i == self.lowest && !(here & self.next.simd_lt(self.last)).any_true() {
+                self.lowest += 1;
+            }
+            i += 1;
+        }
+    }
+
+    /// Lets some lanes go on from beside their curves; see [`super::lay::Chain::return_to_curve`].
+    #[inline(always)]
+    fn return_to_curve<const RATES: bool>(
+        &mut self,
+        simd: S,
+        length: f32x16<S>,
+        lanes: mask32x16<S>,
+        q: MovingLanes<S>,
+    ) {
+        let (mut left, mut going) = (length, lanes);
+        let nothing = f32x16::splat(simd, NOTHING);
+        loop {
+            let whole = (self.from.at - self.to.at).length();
+            let rest = whole * (f32x16::splat(simd, 1.0) - self.share);
+            let stop = going & (left.simd_le(rest) | self.next.simd_ge(self.last));
+            self.share = stop.select(self.share + left / whole.max(nothing), self.share);
+            going &= !stop;
+            if !going.any_true() {
+                break;
+            }
+            left -= rest;
+            self.step::<RATES>(simd, going);
+        }
+        let aim = self.at::<RATES>(self.share);
+        let way = aim.at - q.at;
+        let u = way * (f32x16::splat(simd, 1.0) / way.length().max(nothing));
+        let mut end = MovingLanes { at: q.at + u * length, velocity: aim.velocity };
+        if RATES {
+            end.velocity = aim.velocity - u * u.dot(aim.velocity - q.velocity);
+        }
+        self.end = or::<S, RATES>(end, lanes, self.end);
+    }
+
+    /// A point of the present segments.
+    #[inline(always)]
+    fn at<const RATES: bool>(&self, share: f32x16<S>) -> MovingLanes<S> {
+        let at = self.from.at + (self.to.at - self.from.at) * share;
+        let mut velocity = self.from.velocity;
+        if RATES {
+            velocity += (self.to.velocity - self.from.velocity) * share;
+        }
+        MovingLanes { at, velocity }
+    }
+}
+
+/// The velocities of points on segments `d` that keep their distance from `q`.
+#[inline(always)]
+fn slid<S: Simd>(simd: S, here: &MovingLanes<S>, q: MovingLanes<S>, d: Vec3x<S>) -> Vec3x<S> {
+    let link = here.at - q.at;
+    let rate = link.dot(d);
+    let least = f32x16::splat(simd, GRAZING * GRAZING) * d.dot(d) * link.dot(link);
+    let slides = (rate * rate).simd_gt(least);
+    let slide = d * (link.dot(q.velocity - here.velocity) / rate);
+    (here.velocity + slide).or(slides, here.velocity)
+}
+
+/// `a` where the mask is set, `b` elsewhere.
+#[inline(always)]
+fn or<S: Simd, const RATES: bool>(
+    a: MovingLanes<S>,
+    mask: mask32x16<S>,
+    b: MovingLanes<S>,
+) -> MovingLanes<S> {
+    let velocity = if RATES { a.velocity.or(mask, b.velocity) } else { b.velocity };
+    MovingLanes { at: a.at.or(mask, b.at), velocity }
+}

@@ -1,0 +1,58 @@
+//! What hair stays out of while it is laid into a mesh: the body, as far as the laying has to know it.
+
+use glam::Vec3A;
+
+use crate::math::LANES;
+
+/// What hair must stay out of, where it was carried to.
+pub trait Obstacle: Sync {
+    /// How deep a point is inside (m).
+    fn depth(&self, p: Vec3A) -> f32;
+    /// For a link whose end is deeper than `allowed` (m): where it can end instead.
+    fn place(&self, link: &Link, allowed: f32) -> Option<Met>;
+    /// Which of sixteen points (m; all x, all y, all z) may be inside, one bit each. Only those are asked
+    /// about one by one: a bit too many costs time, one too few leaves hair inside.
+    fn may_hold(&self, _points: &[f32; 3 * LANES]) -> u32 {
+        u32::MAX
+    }
+}
+
+/// A link of a strand that is being laid.
+#[derive(Debug, Clone, Copy)]
+pub struct Link {
+    /// Where it begins (m).
+    pub parent: Vec3A,
+    /// How long it is (m).
+    pub length: f32,
+    /// Where it would end (m).
+    pub wanted: Vec3A,
+}
+
+/// Where a link that met something ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Met {
+    /// m.
+    pub at: Vec3A,
+    /// Out of what it met, unit length.
+    pub normal: Vec3A,
+    /// How fast that moves (m/s).
+    pub velocity: Vec3A,
+}
+
+/// Nothing to stay out of.
+pub(super) struct Nowhere;
+
+impl Obstacle for Nowhere {
+    fn depth(&self, _: Vec3A) -> f32 {
+        0.0
+    }
+
+    fn place(&self, _: &Link, _: f32) -> Option<Met> {
+        None
+    }
+
+    #[inline(always)]
+    fn may_hold(&self, _: &[f32; 3 * LANES]) -> u32 {
+        0
+    }
+}
