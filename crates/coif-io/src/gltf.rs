@@ -1,9 +1,8 @@
 //! Strips of hair as glTF 2.0, one binary file (`.glb`) with mesh, motion and texture. Writing only.
 //!
-//! The motion is a row of morph targets, one per key frame after the first, and an animation of their
-//! weights: what Blender, three.js and engines read without an extension. A key frame takes 24 bytes per
-//! vertex (position and normal), whatever moves in it; frames that lie between two others are left out,
-//! since players blend. Tangents are there for the first frame only: Blender and three.js read no
+//! The motion is a row of morph targets and an animation of their weights: what Blender, three.js and engines
+//! read without an extension. A target takes 24 bytes per vertex (position and normal), so there are few:
+//! players mix them (`morph.rs`). Tangents are there for the first frame only: Blender and three.js read no
 //! others.
 
 use std::path::Path;
@@ -13,6 +12,7 @@ use coif::grow::strips::StripMesh;
 use glam::Vec3;
 use serde_json::{Value, json};
 
+use crate::morph::Morph;
 use crate::{Error, Result, atomic};
 
 /// Where the vertices are in one frame.
@@ -51,7 +51,8 @@ pub struct StripFilm<'a> {
     pub texture: &'a StripTexture,
     /// Colour of the hair, linear RGB in 0..1.
     pub color: Vec3,
-    /// How far a vertex may be from its place (m) in a frame that is left out; 0 keeps all that move.
+    /// How far a vertex may be from its place (m), where frames are mixed of fewer shapes; one in a thousand
+    /// may be six times as far. 0 keeps all that move.
     pub tolerance: f32,
 }
 
@@ -88,9 +89,8 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
             "a frame has another number of vertices than the {vertices} of the mesh"
         ));
     }
-    let keys = key_frames(film.frames, film.tolerance);
-    let others: Vec<&StripFrame> = keys[1..].iter().map(|&k| &film.frames[k]).collect();
-    let size = keys.len() as u64 * vertices as u64 * 24;
+    let morph = Morph::of(film.frames, film.tolerance);
+    let size = (morph.moved.len() + 1) as u64 * vertices as u64 * 24;
     if size > u64::from(u32::MAX) / 2 {
         return Err(format!("{} MB of frames do not fit into one file", size / 1_000_000));
     }
@@ -117,34 +117,29 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
         "bufferView": view, "componentType": FLOAT, "count": vertices, "type": "VEC2",
     }));
 
-    // One target per further key frame: how far vertices and normals are from the first.
-    let mut targets = Vec::with_capacity(others.len());
-    let difference =
-        |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<_>>();
-    for frame in &others {
-        let moved = pack.vectors(&difference(&frame.positions, &first.positions), true);
-        let turned = pack.vectors(&difference(&frame.normals, &first.normals), false);
+    // Targets: how far vertices and normals are from the first frame.
+    let mut targets = Vec::with_capacity(morph.moved.len());
+    for (moved, turned) in morph.moved.iter().zip(&morph.turned) {
+        let (moved, turned) = (pack.vectors(moved, true), pack.vectors(turned, false));
         targets.push(json!({ "POSITION": moved, "NORMAL": turned }));
     }
     let png = png_of(film.texture)?;
     let image = pack.view(png.into_iter(), None);
 
-    // Frame k is all of target k - 1 and nothing of the others.
+    // How much of each target there is, over time.
     let mut animations = Vec::new();
-    if !others.is_empty() {
-        let times = keys.len();
-        let seconds = keys.iter().map(|&k| (k as f64 / film.fps) as f32);
-        let view = pack.view(seconds.flat_map(f32::to_le_bytes), None);
+    if !targets.is_empty() {
+        let times: Vec<f32> = morph.frames.iter().map(|&k| (k as f64 / film.fps) as f32).collect();
+        let view = pack.view(times.iter().flat_map(|t| t.to_le_bytes()), None);
         let input = pack.accessor(json!({
-            "bufferView": view, "componentType": FLOAT, "count": times, "type": "SCALAR",
-            "min": [0.0], "max": [(keys[times - 1] as f64 / film.fps) as f32],
+            "bufferView": view, "componentType": FLOAT, "count": times.len(), "type": "SCALAR",
+            "min": [times[0]], "max": [times[times.len() - 1]],
         }));
-        let count = others.len();
-        let weights =
-            (0..times).flat_map(|k| (1..=count).map(move |t| f32::from(u8::from(k == t))));
-        let view = pack.view(weights.flat_map(f32::to_le_bytes), None);
+        let weights = morph.weights.iter().flatten();
+        let view = pack.view(weights.flat_map(|w| w.to_le_bytes()), None);
+        let count = times.len() * targets.len();
         let output = pack.accessor(json!({
-            "bufferView": view, "componentType": FLOAT, "count": times * count, "type": "SCALAR",
+            "bufferView": view, "componentType": FLOAT, "count": count, "type": "SCALAR",
         }));
         animations.push(json!({
             "name": "motion",
@@ -167,7 +162,7 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     });
     if !targets.is_empty() {
         mesh["weights"] = json!(vec![0.0; targets.len()]);
-        let names: Vec<String> = keys[1..].iter().map(|k| format!("frame {k}")).collect();
+        let names: Vec<String> = (1..=targets.len()).map(|k| format!("shape {k}")).collect();
         mesh["extras"] = json!({ "targetNames": names });
         mesh["primitives"][0]["targets"] = Value::Array(targets);
     }
@@ -201,31 +196,6 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
         document["animations"] = Value::Array(animations);
     }
     container(document.to_string().into_bytes(), pack.bytes)
-}
-
-/// The frames that have to be kept so that a straight way from one to the next leaves no vertex of a frame
-/// between them farther than `tolerance` (m) from its place. The first and the last are among them.
-fn key_frames(frames: &[StripFrame], tolerance: f32) -> Vec<usize> {
-    let mut keys = vec![0];
-    let mut from = 0;
-    while from + 1 < frames.len() {
-        // Go on as long as all frames in between are on the way.
-        let fits = |to: usize| {
-            (from + 1..to).all(|k| {
-                let share = (k - from) as f32 / (to - from) as f32;
-                let ends = frames[from].positions.iter().zip(&frames[to].positions);
-                let mut pairs = ends.zip(&frames[k].positions);
-                pairs.all(|((a, b), p)| a.lerp(*b, share).distance(*p) <= tolerance)
-            })
-        };
-        let mut to = from + 1;
-        while to + 1 < frames.len() && fits(to + 1) {
-            to += 1;
-        }
-        keys.push(to);
-        from = to;
-    }
-    keys
 }
 
 /// Header and the two chunks of a binary glTF, each filled up to four bytes.

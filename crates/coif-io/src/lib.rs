@@ -30,6 +30,7 @@ pub mod obj;
 
 mod cache;
 mod error;
+mod morph;
 mod unit;
 mod writable;
 

@@ -137,6 +137,75 @@ fn frames_between_others_are_left_to_the_player() {
     assert_eq!(times, [0.0, 4.0 / 30.0, 6.0 / 30.0]);
 }
 
+/// Hair that swings takes a third of its frames, and every frame is where it was.
+#[test]
+fn a_swing_is_mixed_of_few_shapes() {
+    let mesh = StripMesh::new(&strips());
+    let at = |k: usize| {
+        let t = k as f32 / 60.0;
+        let swing = |p: &Vec3| Vec3::new(0.0, 0.0, (9.0 * t + 20.0 * p.y).sin() * (0.1 - p.y));
+        let positions = mesh.positions.iter().map(|p| *p + swing(p)).collect();
+        StripFrame { positions, ..StripFrame::of(&mesh) }
+    };
+    let frames: Vec<StripFrame> = (0..90).map(at).collect();
+    let bytes = glb(&frames, &mesh).unwrap();
+    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
+    let blob = blob.expect("a binary chunk");
+    let data = |_: gltf::Buffer<'_>| Some(&blob[..]);
+    let primitive = document.meshes().next().unwrap().primitives().next().unwrap();
+    let reader = primitive.reader(data);
+    let base: Vec<Vec3> = reader.read_positions().unwrap().map(Vec3::from).collect();
+    let shapes: Vec<Vec<Vec3>> = reader
+        .read_morph_targets()
+        .map(|(moved, ..)| moved.expect("positions").map(Vec3::from).collect())
+        .collect();
+    assert!((3..=30).contains(&shapes.len()), "{}", shapes.len());
+    let animation = document.animations().next().unwrap();
+    let channel = animation.channels().next().unwrap();
+    let channel = channel.reader(data);
+    assert_eq!(channel.read_inputs().unwrap().count(), 90);
+    let Some(gltf::animation::util::ReadOutputs::MorphTargetWeights(weights)) =
+        channel.read_outputs()
+    else {
+        panic!("weights are animated");
+    };
+    let weights: Vec<f32> = weights.into_f32().collect();
+    for (frame, row) in frames.iter().zip(weights.chunks(shapes.len())) {
+        for (v, p) in frame.positions.iter().enumerate() {
+            let mixed =
+                row.iter().zip(&shapes).fold(base[v], |sum, (w, shape)| sum + shape[v] * *w);
+            assert!(mixed.distance(*p) < 1e-3, "{}", mixed.distance(*p));
+        }
+    }
+
+    // What the specification asks for: views and accessors within the buffer and on whole numbers of four
+    // bytes, bounds of positions, rising times.
+    for view in document.views() {
+        assert!(view.offset() % 4 == 0 && view.offset() + view.length() <= blob.len());
+    }
+    for accessor in document.accessors() {
+        let view = accessor.view().expect("a view");
+        assert!(accessor.offset() + accessor.count() * accessor.size() <= view.length());
+    }
+    let targets = primitive.morph_targets().map(|t| t.positions().expect("positions"));
+    for accessor in targets.chain(primitive.get(&gltf::Semantic::Positions)) {
+        let view = accessor.view().expect("a view");
+        let floats: Vec<f32> = blob[view.offset()..view.offset() + view.length()]
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|b| f32::from_le_bytes(*b))
+            .collect();
+        for k in 0..3 {
+            let values = || floats[k..].iter().step_by(3).copied();
+            let [lo, hi] =
+                [accessor.min(), accessor.max()].map(|v| v.unwrap()[k].as_f64().unwrap());
+            assert_eq!(lo as f32, values().fold(f32::INFINITY, f32::min));
+            assert_eq!(hi as f32, values().fold(f32::NEG_INFINITY, f32::max));
+        }
+    }
+}
+
 #[test]
 fn nothing_half_written_is_left() {
     let folder = tempfile::tempdir().unwrap();

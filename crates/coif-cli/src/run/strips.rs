@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use coif::groom::strips::{StripPose, Strips, texture};
+use coif::groom::strips::texture;
 use coif::grow::strips::StripMesh;
 use coif::model::cantilever;
 use coif::simulation::Simulation;
@@ -12,17 +12,14 @@ use glam::Vec3;
 
 use crate::failure::Failure;
 
-/// How far a vertex may be from its place (m) in a frame that the file leaves to the player's blending:
-/// nobody sees less than half a millimetre on hair that moves. Of a slow motion few frames are left, of a
-/// shaken head nearly all.
-const TOLERANCE: f32 = 5e-4;
+/// How far a vertex may be from its place (m) in a frame that the file leaves to the player's mixing: nobody
+/// sees a millimetre on hair that moves, and of a shaken head a third of the frames is enough for that.
+const TOLERANCE: f32 = 1e-3;
 
 /// Frames so far.
 pub(super) struct StripsFile {
     path: PathBuf,
-    strips: Strips,
     mesh: StripMesh,
-    pose: StripPose,
     frames: Vec<StripFrame>,
 }
 
@@ -43,15 +40,14 @@ pub(super) fn check(path: &Path, scene: &Scene) -> Result<(), Failure> {
 
 impl StripsFile {
     pub(super) fn start(path: &Path, simulation: &Simulation) -> Self {
-        let strips = simulation.strips().cloned().unwrap_or_default();
-        let mesh = StripMesh::new(&strips);
-        Self { path: path.into(), strips, mesh, pose: StripPose::default(), frames: Vec::new() }
+        let mesh = simulation.strips().map(StripMesh::new).unwrap_or_default();
+        Self { path: path.into(), mesh, frames: Vec::new() }
     }
 
     /// Takes in the present frame.
     pub(super) fn push(&mut self, simulation: &Simulation) {
-        if simulation.strip_pose(&mut self.pose) {
-            self.mesh.follow(&self.strips, &self.pose);
+        if let Some(lanes) = simulation.strip_lanes() {
+            self.mesh.follow_lanes(&lanes);
             self.frames.push(StripFrame::of(&self.mesh));
         }
     }

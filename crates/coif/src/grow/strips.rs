@@ -3,6 +3,8 @@
 //!
 //! It comes after the step: nothing here feeds back into the motion.
 
+mod lanes;
+
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
@@ -205,7 +207,14 @@ fn sample(line: &[Vec3], t: f32) -> Vec3 {
 
 #[cfg(test)]
 mod tests {
+    use glam::Quat;
+
     use super::*;
+    use crate::groom::strips::wisps;
+    use crate::math::RigidTransform;
+    use crate::model::cantilever::{Cantilever, Settings};
+    use crate::model::{Environment, Model, StepReport};
+    use crate::simulation::Wind;
 
     /// A strip that rises from the ground, bends over and hangs.
     fn strip() -> Strips {
@@ -246,6 +255,45 @@ mod tests {
         }
         assert_eq!(mesh.coordinates[1], Vec2::new(1.0, 0.0));
         assert_eq!(mesh.coordinates[16], Vec2::new(0.0, 1.0));
+    }
+
+    /// A model's strips that have moved, of different lengths: lanes say what joints in order say.
+    #[test]
+    fn lanes_make_the_same_mesh() {
+        let mut strands = Strands::new();
+        for s in 0..37 {
+            let (x, z) = (0.01 * s as f32, 0.03 * (s % 3) as f32);
+            let points = 2 + s % 7;
+            let at = |i: usize| Vec3::new(x, 0.02 * i as f32, z + 0.003 * (i * i) as f32);
+            strands.push(&(0..points).map(at).collect::<Vec<_>>());
+        }
+        let groom = Groom::new(strands, Fibre::default());
+        let wisps = wisps::Settings { radius: 0.0, ..wisps::Settings::default() };
+        let settings = Settings { wisps, hold_shape: false, ..Settings::default() };
+        let mut model = Cantilever::new(&groom, &settings).unwrap();
+        let turned = RigidTransform::about(Vec3::X * 0.2, Quat::from_rotation_z(0.4));
+        for i in 0..8 {
+            let wind = Wind { velocity: Vec3::new(1.0, 0.0, 2.0), ..Wind::default() };
+            let roots = if i < 4 { RigidTransform::IDENTITY } else { turned };
+            let env = Environment {
+                time: 0.01 * f64::from(i),
+                dt: 0.01,
+                gravity: Vec3::NEG_Y * 9.81,
+                wind: &wind,
+                world_from_rest: &vec![roots; 37],
+                colliders: &[],
+                field: None,
+            };
+            model.step(&env, &mut StepReport::default());
+        }
+        let mut pose = StripPose::default();
+        model.pose(&mut pose);
+        let mut plain = StripMesh::new(model.strips());
+        let mut fast = plain.clone();
+        plain.follow(model.strips(), &pose);
+        assert_ne!(plain, fast);
+        fast.follow_lanes(&model.lanes());
+        assert_eq!(plain, fast);
     }
 
     #[test]

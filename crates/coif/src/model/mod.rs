@@ -19,6 +19,7 @@ use crate::contact::{HairContact, Samples};
 use crate::groom::Groom;
 use crate::groom::strips::{StripPose, Strips};
 use crate::math::{RigidTransform, SolveReport};
+use crate::model::cantilever::StripLanes;
 use crate::simulation::Wind;
 use crate::{Error, Result};
 
@@ -140,6 +141,10 @@ pub trait Model: Send {
     /// Writes where the joints of its strips are now. False if it has none.
     fn strip_pose(&self, _out: &mut StripPose) -> bool {
         false
+    }
+    /// Where its strips are now, as it holds them: for `grow::strips`. `None` if it has none.
+    fn strip_lanes(&self) -> Option<StripLanes<'_>> {
+        None
     }
     /// Appends everything that a step changes, for a checkpoint.
     fn save(&self, out: &mut Vec<u8>);

@@ -32,6 +32,7 @@ use crate::contact::volume::{self, Volume, VolumeReport};
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, Strands};
 use crate::math::RigidTransform;
+use crate::model::cantilever::StripLanes;
 use crate::model::{Environment, Model, ModelSettings, StepReport};
 use crate::{Error, Result};
 
@@ -283,6 +284,12 @@ impl Simulation {
     /// Writes where the joints of those strips are now. False if there are none.
     pub fn strip_pose(&self, out: &mut StripPose) -> bool {
         self.model.strip_pose(out)
+    }
+
+    /// Where those strips are now, as the model holds them: what a
+    /// [`StripMesh`](crate::grow::strips::StripMesh) follows fastest.
+    pub fn strip_lanes(&self) -> Option<StripLanes<'_>> {
+        self.model.strip_lanes()
     }
 
     /// What went wrong so far: quarantined strands and contacts that no length allows.

@@ -21,7 +21,9 @@ pub struct Settings {
     pub length: f32,
     /// Segments of a strip.
     pub segments: usize,
-    /// Where hair is combed to; the part along the scalp counts.
+    /// Height (m) at which strips are cut that would hang lower, if they are; that of the first layer counts.
+    pub cut: Option<f32>,
+    /// Where hair is combed to; the part along the scalp counts. Where the scalp faces that way, hair falls.
     pub tangent: Vec3,
     /// How far strips stand off where they begin: 0 lies flat, 1 stands on end.
     pub lift: f32,
@@ -42,6 +44,7 @@ impl Default for Settings {
             density: 1500.0,
             width: 0.022,
             length: 0.20,
+            cut: None,
             segments: 13,
             tangent: Vec3::new(0.0, -0.6, -1.0),
             lift: 0.15,
@@ -68,6 +71,12 @@ const OVER: f32 = 0.8;
 /// How much shorter than asked a strip may be (share).
 const SHORTER: f32 = 0.12;
 
+/// How long a strip stays at least that is cut (share).
+const LEAST_CUT: f32 = 0.3;
+
+/// How uneven a cut is (share).
+const UNEVEN_CUT: f32 = 0.06;
+
 /// Most strips of a groom: beyond this it is a mistake in the density.
 const MOST_STRIPS: f64 = 200_000.0;
 
@@ -75,10 +84,12 @@ impl Settings {
     /// Names the first value that grows no strips.
     pub fn validate(&self) -> Result<()> {
         let positive = |v: f32| v.is_finite() && v > 0.0;
+        let cut = self.cut.unwrap_or(0.0);
         let checks = [
             ("strip density (1/m^2)", self.density, positive(self.density), "a positive number"),
             ("strip width (m)", self.width, positive(self.width), "a positive number"),
             ("strip length (m)", self.length, positive(self.length), "a positive number"),
+            ("cut (m)", cut, cut.is_finite(), "a finite number"),
             ("lift", self.lift, (0.0..=1.0).contains(&self.lift), "0 to 1"),
             ("weight (1/m)", self.weight, self.weight.is_finite(), "a finite number"),
             (
@@ -147,7 +158,12 @@ pub fn around_body(
     let columns: Vec<Column> = (0..places.len())
         .map(|i| {
             let length = settings.length * (1.0 - SHORTER * unit(settings.seed ^ 0x1e46, i as u64));
-            Column::new(places[i], length, settings, distance)
+            let mut column = Column::new(places[i], length, settings, distance);
+            if let Some(height) = settings.cut {
+                let uneven = 1.0 - UNEVEN_CUT * unit(settings.seed ^ 0xc07, i as u64);
+                column.cut(height, uneven, settings, distance);
+            }
+            column
         })
         .collect();
     let mut frames = Vec::new();
@@ -207,6 +223,19 @@ impl Column {
         column
     }
 
+    /// Shortens the strips to where they pass a height (m) on their way down, times `share`.
+    fn cut(&mut self, height: f32, share: f32, settings: &Settings, distance: Distance<'_>) {
+        let line = self.grow(0, None, settings, distance);
+        let step = self.length / settings.segments as f32;
+        // The last joint that is not below, and how far it is from there.
+        let last = line.iter().rposition(|p| p.y >= height).unwrap_or(0);
+        let Some(next) = line.get(last + 1) else { return };
+        let falls = (line[last].y - next.y).max(f32::MIN_POSITIVE);
+        let part = ((line[last].y - height) / falls).clamp(0.0, 1.0);
+        let left = (last as f32 + part) * step * share;
+        self.length = left.max(LEAST_CUT * self.length);
+    }
+
     /// The joints of the strip of a layer.
     fn grow(
         &self,
@@ -217,8 +246,7 @@ impl Column {
     ) -> Vec<Vec3> {
         let step = self.length / settings.segments as f32;
         let normal = self.normal;
-        let flat = settings.tangent - normal * settings.tangent.dot(normal);
-        let along = flat.try_normalize().unwrap_or_else(|| normal.any_orthonormal_vector());
+        let along = combed(settings.tangent, normal);
         let mut direction =
             (along * (1.0 - settings.lift) + normal * settings.lift).normalize_or(normal);
         let height = FIRST_LAYER + settings.layer_distance * layer as f32;
@@ -246,6 +274,20 @@ impl Column {
         }
         line
     }
+}
+
+/// The direction along the scalp in which hair is combed.
+///
+/// Deviations: one tangent for all hair (`jung2005` 3) would run together in the point that faces it, and
+/// comb what grows below that point up. The more the scalp faces the tangent, the more hair falls instead.
+fn combed(tangent: Vec3, normal: Vec3) -> Vec3 {
+    let to = tangent.normalize_or(Vec3::NEG_Y);
+    let facing = normal.dot(to).clamp(0.0, 1.0);
+    let falls = facing * facing * (3.0 - 2.0 * facing);
+    let way = to.lerp(Vec3::NEG_Y, falls);
+    (way - normal * way.dot(normal))
+        .try_normalize()
+        .unwrap_or_else(|| normal.any_orthonormal_vector())
 }
 
 /// Evenly spread places on the polygons, with the normals there.
@@ -366,6 +408,57 @@ mod tests {
                 assert!(i > 7 || high[i].length() > low[i].length(), "strip {s}, joint {i}");
             }
         }
+    }
+
+    #[test]
+    fn a_cut_ends_what_would_hang_lower_and_leaves_the_rest() {
+        let mesh = ball();
+        let long = Settings { length: 0.25, ..Settings::default() };
+        let cut = Settings { cut: Some(-0.08), ..long.clone() };
+        let grow = |settings| over_polygons(&mesh, &top(&mesh), settings).unwrap();
+        let (long, cut) = (grow(&long), grow(&cut));
+        let (mut ended, mut kept) = (0, 0);
+        let columns = long.count() / 4;
+        for s in columns..cut.count() {
+            // All layers are as long as the first.
+            let (own, first) = (cut.edges.length(s), cut.edges.length(s % columns));
+            assert!((own / first - 1.0).abs() < 1e-4, "strip {s}: {own} {first}");
+        }
+        for s in 0..columns {
+            let tip = |strips: &Strips| strips.edges.strand(s)[13].y;
+            let share = cut.edges.length(s) / long.edges.length(s);
+            if share > 0.999 {
+                kept += 1;
+                assert!(tip(&long) > -0.09, "strip {s}: {}", tip(&long));
+            } else {
+                ended += 1;
+                assert!(share > 0.999 * LEAST_CUT && tip(&long) < -0.07, "strip {s}: {share}");
+                assert!((-0.09..-0.06).contains(&tip(&cut)), "strip {s}: {}", tip(&cut));
+            }
+        }
+        assert!(ended > 20 && kept > 0, "{ended} {kept}");
+    }
+
+    #[test]
+    fn hair_that_is_combed_back_falls_at_the_back() {
+        let back = Vec3::new(0.0, -0.15, -1.0);
+        for i in 0..200 {
+            // The back half, and not what is below.
+            let (a, y) = (i as f32 * 2.4, 0.99 - 1.29 * i as f32 / 200.0);
+            let r = (1.0 - y * y).sqrt();
+            let normal = Vec3::new(r * a.sin(), y, r * a.cos());
+            if normal.z > 0.0 {
+                continue;
+            }
+            let way = combed(back, normal);
+            assert!(way.is_normalized() && way.dot(normal).abs() < 1e-5);
+            // Nowhere up, and down where the scalp faces back.
+            assert!(way.y < 0.02, "{normal} {way}");
+            assert!(normal.z > -0.8 || way.y < -0.6, "{normal} {way}");
+        }
+        // Straight against the scalp, and straight down from below, any way is right.
+        assert!(combed(Vec3::Z, Vec3::NEG_Z).is_normalized());
+        assert!(combed(Vec3::NEG_Y, Vec3::NEG_Y).is_normalized());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use glam::Vec3;
 
 use super::over::{Lower, over};
-use super::{GRAZE, Settings};
+use super::{GRAZE, Settings, stack};
 use crate::groom::Fibre;
 use crate::groom::strips::{JointFrame, Strips};
 use crate::math::lanes::{VECTOR, lane, set_lane};
@@ -27,8 +27,7 @@ pub(super) struct Joints {
     pub(super) radius: [f32; LANES],
     /// How far it is from where the groom wants it (m).
     pub(super) deviation: [f32; VECTOR],
-    /// Unit vectors along and across the strips.
-    pub(super) tangent: [f32; VECTOR],
+    /// Unit vector across the strip. That along it is the way from the joint before.
     pub(super) binormal: [f32; VECTOR],
     /// Where it is (m), and where it was before the step: these change places.
     pub(super) position: [[f32; VECTOR]; 2],
@@ -41,7 +40,6 @@ impl Joints {
         length: [0.0; LANES],
         radius: [0.0; LANES],
         deviation: [0.0; VECTOR],
-        tangent: [0.0; VECTOR],
         binormal: [0.0; VECTOR],
         position: [[0.0; VECTOR]; 2],
     };
@@ -89,7 +87,6 @@ impl<'a> Rows<'a> {
             let p = world_from_rest.point(here);
             joint.position.iter_mut().for_each(|x| set_lane(x, 0, l, p));
             set_lane(&mut joint.deviation, 0, l, Vec3::ZERO);
-            set_lane(&mut joint.tangent, 0, l, world_from_rest.direction(frame.tangent));
             set_lane(&mut joint.binormal, 0, l, world_from_rest.direction(frame.binormal));
         }
     }
@@ -101,7 +98,7 @@ impl<'a> Rows<'a> {
                 let p = motion.point(lane(x, 0, l));
                 set_lane(x, 0, l, p);
             }
-            for v in [&mut joint.deviation, &mut joint.tangent, &mut joint.binormal] {
+            for v in [&mut joint.deviation, &mut joint.binormal] {
                 let d = motion.direction(lane(v, 0, l));
                 set_lane(v, 0, l, d);
             }
@@ -117,6 +114,8 @@ pub(super) struct Block {
     pub(super) carriers: [u32; LANES],
     /// How many lanes are in use.
     pub(super) lanes: usize,
+    /// Where runs of lanes end whose anchors are near each other: more than one in a crowd.
+    pub(super) parts: Box<[usize]>,
     /// Whether its strips lie on those of the block before, lane by lane.
     pub(super) over: bool,
     /// Joints of the longest strip, its anchor included.
@@ -297,10 +296,12 @@ impl Block {
         let edges = &common.strips.edges;
         let joints = strips.iter().map(|&s| edges.points_of(s).len()).max().unwrap_or(0);
         let row = |width: usize| vec![0.0; joints * width].into_boxed_slice();
+        let anchors: Vec<Vec3> = strips.iter().map(|&s| edges.strand(s)[0]).collect();
         let mut block = Self {
             strips: std::array::from_fn(|l| in_lane(l) as u32),
             carriers: std::array::from_fn(|l| common.strips.carrier[in_lane(l)]),
             lanes: strips.len(),
+            parts: stack::parts(&anchors).into(),
             over,
             joints,
             last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),
@@ -400,6 +401,13 @@ impl Block {
             (c[l], c[l + LANES], c[l + 2 * LANES]) = (xz + wy, yz - wx, 1.0 - (xx + yy));
         }
         [a, b, c, shift]
+    }
+
+    /// The direction of growth at the anchor of a lane, where the scalp is now.
+    pub(super) fn growth(&self, l: usize) -> Vec3 {
+        let [x, y, z] = [0, 1, 2].map(|k| lane(&self.root[k], 0, l));
+        let rest = lane(&self.root_tangent, 0, l);
+        x * rest.x + y * rest.y + z * rest.z
     }
 
     /// Takes on how the scalp is turned, as if a step had ended so.

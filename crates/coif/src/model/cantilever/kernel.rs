@@ -1,5 +1,4 @@
-//! The step in lanes: sixteen strips, anchor to tip, one joint of each at a time, in two halves that
-//! take turns, so that one computes while the other waits for a root or a quotient.
+//! The step in lanes: sixteen strips, anchor to tip, one joint of each at a time.
 //!
 //! **Model.** `jung2005` 4 moves each joint of a chain by offsets: one for the forces, one that bends it
 //! back, one that keeps the length. Written for any step, a joint at `P = G + e` deviates by `e` from the
@@ -16,15 +15,17 @@
 //! order for a scalp that turns: what comes in during a step turns by half of its turn. `d` makes the shape independent of the number
 //! of joints: in the limit the chain is `y'' = -(D / L^2) y` where it is held back at once.
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
+use std::ops::Range;
+
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
 use glam::Vec3;
 
 use super::block::{Below, Block, Joints, Outcome, Rows};
-use super::over::RowsBelow;
+use super::over::{Ribbons, RowsBelow, Segment};
 use super::solid::{Near, STRAIGHT, Solid, Solids};
 use crate::groom::strips::SMALLEST_TURN;
 use crate::math::LANES;
-use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane, set_lane};
+use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, lane, set_lane};
 use crate::model::FieldObstacle;
 
 /// Farthest a joint may get from the origin (m) before it counts as broken.
@@ -106,43 +107,37 @@ pub(super) fn step_block<S: Simd>(
         let tip = &joints[block.last[l] as usize - 1].position[1 - now];
         set_lane(&mut tips, 0, l, lane(tip, 0, l));
     }
-    let mut lower = Half::start::<0>(simd, block, around, anchor, now, &tips, pass);
-    let mut upper = Half::start::<1>(simd, block, around, anchor, now, &tips, pass);
+    let mut strips = Lanes::start(simd, block, around, anchor, now, &tips, pass);
     block.root.copy_from_slice(&around.roots[..3]);
     // Anchors go where the scalp takes them (step 2).
-    for half in [&lower, &upper] {
-        half.parent.to_row(&mut anchor.position[now], half.half);
-        half.tangent.to_row(&mut anchor.tangent, half.half);
-        half.binormal.to_row(&mut anchor.binormal, half.half);
+    strips.parent.to_row(&mut anchor.position[now]);
+    strips.binormal.to_row(&mut anchor.binormal);
+    let mut near = Near::new(obstacles.solids);
+    let mut lanes = 0;
+    for &end in &block.parts {
+        let (middle, apart) = ball_around(&anchor.position[now], lanes..end);
+        near.add(simd, middle, apart, block.reach(joints.len()));
+        lanes = end;
     }
-    let (middle, apart) = ball_around(&anchor.position[now], block.lanes);
-    let near = Near::pick(simd, obstacles.solids, middle, apart, block.reach(joints.len()));
-    // What is left of a head may fill less than half of the lanes.
-    let both = block.lanes > HALF;
     let gaps = block.gap.as_chunks::<LANES>().0;
     let mut outcome = Outcome::default();
     for (i, row) in (1..).zip(joints.iter_mut()) {
         let below = below.as_ref().and_then(|below| RowsBelow::new(below, gaps, i));
         let place = Place { i, now, reach: block.reach(i), below };
-        outcome.unresolved += lower.advance(simd, row, &place, &near, obstacles.field);
-        if both {
-            outcome.unresolved += upper.advance(simd, row, &place, &near, obstacles.field);
-        }
+        outcome.unresolved += strips.advance(simd, row, &place, &near, obstacles.field);
     }
     // Each joint hangs on the one before: a lane that left the world ends there.
     let Some(last) = joints.last() else { return outcome };
-    for half in 0..if both { 2 } else { 1 } {
-        let tip = Vec3x8::of_row(simd, &last.position[now], half);
-        let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
-        outcome.broken |= (!(sane.to_bitmask() as u32) & 0xff) << (half * HALF);
-    }
+    let tip = Vec3x::of_row(simd, &last.position[now]);
+    let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
+    outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
 }
 
-/// A ball around the first of sixteen points: its middle and its radius.
-fn ball_around(row: &[f32; VECTOR], lanes: usize) -> (Vec3, f32) {
+/// A ball around some of sixteen points: its middle and its radius.
+fn ball_around(row: &[f32; VECTOR], lanes: Range<usize>) -> (Vec3, f32) {
     let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for l in 0..lanes.min(LANES) {
+    for l in lanes {
         let p = lane(row, 0, l);
         (lo, hi) = (lo.min(p), hi.max(p));
     }
@@ -161,42 +156,40 @@ struct Place<'a> {
 
 /// A matrix of columns times a vector.
 #[inline(always)]
-fn turn<S: Simd>(m: &[Vec3x8<S>; 3], v: Vec3x8<S>) -> Vec3x8<S> {
+fn turn<S: Simd>(m: &[Vec3x<S>; 3], v: Vec3x<S>) -> Vec3x<S> {
     m[0] * v.x + m[1] * v.y + m[2] * v.z
 }
 
-/// What a step takes along in half of the lanes.
-struct Half<S: Simd> {
-    half: usize,
+/// What a step takes along.
+struct Lanes<S: Simd> {
     /// The joint before, and its frame.
-    parent: Vec3x8<S>,
-    tangent: Vec3x8<S>,
-    binormal: Vec3x8<S>,
+    parent: Vec3x<S>,
+    tangent: Vec3x<S>,
+    binormal: Vec3x<S>,
     /// How the scalp has turned in this step: columns.
-    turned: [Vec3x8<S>; 3],
+    turned: [Vec3x<S>; 3],
     /// Way of the air and of what falls (m), and how much the goal's own way counts.
-    carried: Vec3x8<S>,
-    held_back: f32x8<S>,
-    keep: f32x8<S>,
-    weight: f32x8<S>,
+    carried: Vec3x<S>,
+    held_back: f32x16<S>,
+    keep: f32x16<S>,
+    weight: f32x16<S>,
     /// How far the binormal follows at the tip, across and out.
-    lean: [f32x8<S>; 2],
-    last: f32x8<S>,
-    /// How far beside the strip below a strip no longer lies on it (m).
-    beside: f32x8<S>,
-    /// Half of the widths of the strips and of those below (m).
-    half_width: f32x8<S>,
-    half_below: f32x8<S>,
+    lean: [f32x16<S>; 2],
+    /// Half of the widths of the strips (m), what is known of those below, and the segment of them that
+    /// begins beside the joint before.
+    half_width: f32x16<S>,
+    ribbons: Ribbons<S>,
+    below: Option<Segment<S>>,
     /// Least distance of the parent from the surface of a distance field (m).
-    clear: f32x8<S>,
+    clear: f32x16<S>,
     /// Length of the step (s).
     dt: f32,
 }
 
-impl<S: Simd> Half<S> {
+impl<S: Simd> Lanes<S> {
     /// At the anchors.
     #[inline(always)]
-    fn start<const H: usize>(
+    fn start(
         simd: S,
         block: &mut Block,
         around: &Surroundings,
@@ -205,8 +198,8 @@ impl<S: Simd> Half<S> {
         tips: &[f32; VECTOR],
         pass: &Pass,
     ) -> Self {
-        let splat = |v: f32| f32x8::splat(simd, v);
-        let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, H);
+        let splat = |v: f32| f32x16::splat(simd, v);
+        let load = |row: &[f32; VECTOR]| Vec3x::of_row(simd, row);
         let roots = &around.roots;
         let root = [load(&roots[0]), load(&roots[1]), load(&roots[2])];
         let old = [load(&block.root[0]), load(&block.root[1]), load(&block.root[2])];
@@ -216,46 +209,48 @@ impl<S: Simd> Half<S> {
         let binormal = turn(&root, load(&block.root_binormal));
         // Root times the transpose of what it was.
         let turned = [
-            turn(&root, Vec3x8 { x: old[0].x, y: old[1].x, z: old[2].x }),
-            turn(&root, Vec3x8 { x: old[0].y, y: old[1].y, z: old[2].y }),
-            turn(&root, Vec3x8 { x: old[0].z, y: old[1].z, z: old[2].z }),
+            turn(&root, Vec3x { x: old[0].x, y: old[1].x, z: old[2].x }),
+            turn(&root, Vec3x { x: old[0].y, y: old[1].y, z: old[2].y }),
+            turn(&root, Vec3x { x: old[0].z, y: old[1].z, z: old[2].z }),
         ];
         // Where air would take a joint: with the wind, down, and against the root's acceleration. The
         // velocity at the end of a step goes on from those of this one and the one before.
         let velocity = (parent - load(&anchor.position[1 - now])) * splat(1.0 / pass.dt);
         let end = velocity * splat(1.5) - load(&block.velocity) * splat(0.5);
         let gain = end - load(&block.end_velocity);
-        velocity.to_row(&mut block.velocity, H);
-        end.to_row(&mut block.end_velocity, H);
-        let fall = Vec3x8::splat(simd, pass.gravity) - turn(&root, Vec3x8::splat(simd, pass.held));
+        velocity.to_row(&mut block.velocity);
+        end.to_row(&mut block.end_velocity);
+        let fall = Vec3x::splat(simd, pass.gravity) - turn(&root, Vec3x::splat(simd, pass.held));
         let air = load(&around.wind) + fall * splat(pass.fall_time)
             - gain * splat(pass.swing_time / pass.dt);
-        let force_time = half_row(simd, &block.force_time, H);
+        let force_time = f32x16::from_slice(simd, &block.force_time);
         // T x T_avg against the groomed one, in the plane across T.
         let normal = tangent.cross(binormal);
         let way = load(tips) - parent;
         let size = way.length().max(splat(NO_DIRECTION));
         let leans = tangent.cross(way * (splat(1.0) / size));
-        let last = half_row(simd, &block.last, H);
+        let last = f32x16::from_slice(simd, &block.last);
         let follow = splat(FOLLOW) / last;
         Self {
-            half: H,
             parent,
             tangent,
             binormal,
             turned,
             carried: air * force_time,
             held_back: force_time * (1.0 / pass.dt),
-            keep: half_row(simd, &block.keep, H),
-            weight: half_row(simd, &block.weight, H),
+            keep: f32x16::from_slice(simd, &block.keep),
+            weight: f32x16::from_slice(simd, &block.weight),
             lean: [
-                (leans.dot(binormal) - half_row(simd, &block.lean[0], H)) * follow,
-                (leans.dot(normal) - half_row(simd, &block.lean[1], H)) * follow,
+                (leans.dot(binormal) - f32x16::from_slice(simd, &block.lean[0])) * follow,
+                (leans.dot(normal) - f32x16::from_slice(simd, &block.lean[1])) * follow,
             ],
-            last,
-            beside: half_row(simd, &block.beside, H),
-            half_width: half_row(simd, &block.half_widths[0], H),
-            half_below: half_row(simd, &block.half_widths[1], H),
+            half_width: f32x16::from_slice(simd, &block.half_widths[0]),
+            ribbons: Ribbons {
+                half: f32x16::from_slice(simd, &block.half_widths[1]),
+                on: f32x16::from_slice(simd, &block.beside),
+                last,
+            },
+            below: None,
             clear: splat(0.0),
             dt: pass.step,
         }
@@ -271,16 +266,15 @@ impl<S: Simd> Half<S> {
         near: &Near<'_>,
         field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
-        let half = self.half;
-        let splat = |v: f32| f32x8::splat(simd, v);
-        let length = half_row(simd, &row.length, half);
-        let local = Vec3x8::of_row(simd, &row.goal, half);
+        let splat = |v: f32| f32x16::splat(simd, v);
+        let length = f32x16::from_slice(simd, &row.length);
+        let local = Vec3x::of_row(simd, &row.goal);
         let normal = self.tangent.cross(self.binormal);
         let wanted = self.tangent * local.x + normal * local.y + self.binormal * local.z;
         let goal = self.parent + wanted;
         // (i) offsets of forces, (iii) bend back.
-        let e = Vec3x8::of_row(simd, &row.deviation, half);
-        let x = Vec3x8::of_row(simd, &row.position[1 - place.now], half);
+        let e = Vec3x::of_row(simd, &row.deviation);
+        let x = Vec3x::of_row(simd, &row.position[1 - place.now]);
         let moved = goal - (x - e);
         let share = self.weight * (length * length);
         let offset = (self.carried - moved * self.held_back) * (share * 0.5);
@@ -302,9 +296,9 @@ impl<S: Simd> Half<S> {
             before: x,
             length,
             per_length: splat(1.0) / length,
-            radius: half_row(simd, &row.radius, half),
+            radius: f32x16::from_slice(simd, &row.radius),
             reach: place.reach,
-            active: splat(place.i as f32).simd_le(self.last),
+            active: splat(place.i as f32).simd_le(self.ribbons.last),
         };
         self.clear -= length * SLOPE;
         let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
@@ -312,25 +306,26 @@ impl<S: Simd> Half<S> {
         // and not turned: it begins in the frame of the segment as it was.
         let (mut across, b) = self.across(simd, along, joint.i);
         let carried = (along, b);
-        if let Some(below) = &place.below
-            && self.rise(simd, &joint, &mut along, across, below)
-        {
-            unresolved = self.leave_body(simd, &joint, &mut along, near, field);
-            across = self.across(simd, along, joint.i).0;
-            // In a valley of the strip below, what leaves one side can lead into the other.
-            for _ in 0..RISES {
-                if !self.rise(simd, &joint, &mut along, across, below) {
-                    break;
-                }
+        if let Some(below) = &place.below {
+            let beside = below.beside(simd, &self.ribbons, self.below);
+            if self.rise(simd, &joint, &mut along, across, below, &beside) {
+                unresolved = self.leave_body(simd, &joint, &mut along, near, field);
                 across = self.across(simd, along, joint.i).0;
+                // In a valley of the strip below, what leaves one side can lead into the other.
+                for _ in 0..RISES {
+                    if !self.rise(simd, &joint, &mut along, across, below, &beside) {
+                        break;
+                    }
+                    across = self.across(simd, along, joint.i).0;
+                }
             }
+            self.below = Some(beside[1]);
         }
         let p = self.parent + along * length;
         // (iv) frames: carried along, with the lean of the strip in the binormal.
-        across.to_row(&mut row.binormal, half);
-        along.to_row(&mut row.tangent, half);
-        p.to_row(&mut row.position[place.now], half);
-        (p - goal).to_row(&mut row.deviation, half);
+        across.to_row(&mut row.binormal);
+        p.to_row(&mut row.position[place.now]);
+        (p - goal).to_row(&mut row.deviation);
         self.parent = p;
         (self.tangent, self.binormal) = carried;
         unresolved
@@ -338,8 +333,8 @@ impl<S: Simd> Half<S> {
 
     /// The binormal of a joint whose segment goes a way, with the lean of the strip and without.
     #[inline(always)]
-    fn across(&self, simd: S, along: Vec3x8<S>, i: f32) -> (Vec3x8<S>, Vec3x8<S>) {
-        let one = f32x8::splat(simd, 1.0);
+    fn across(&self, simd: S, along: Vec3x<S>, i: f32) -> (Vec3x<S>, Vec3x<S>) {
+        let one = f32x16::splat(simd, 1.0);
         let cosine = (self.tangent.dot(along) + one).max(one * SMALLEST_TURN);
         let b = self.binormal - (self.tangent + along) * (self.binormal.dot(along) / cosine);
         let n = along.cross(b);
@@ -354,7 +349,7 @@ impl<S: Simd> Half<S> {
         &mut self,
         simd: S,
         joint: &Joint<S>,
-        along: &mut Vec3x8<S>,
+        along: &mut Vec3x<S>,
         near: &Near<'_>,
         field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
@@ -381,12 +376,15 @@ impl<S: Simd> Half<S> {
         &self,
         simd: S,
         joint: &Joint<S>,
-        along: &mut Vec3x8<S>,
+        along: &mut Vec3x<S>,
         solid: &Solid,
         unresolved: &mut u32,
     ) -> bool {
         let p = self.parent + *along * joint.length;
-        let Some((out, distance)) = solid.distances(simd, p, joint.radius) else { return false };
+        if !solid.may_touch(simd, p, joint.radius).any_true() {
+            return false;
+        }
+        let (out, distance) = solid.distances(simd, p);
         let hit = distance.simd_lt(joint.radius) & joint.active;
         if !hit.any_true() {
             return false;
@@ -396,7 +394,7 @@ impl<S: Simd> Half<S> {
             let sticks = solid.carried_lanes(simd, joint.before);
             self.rub(simd, joint, &touch, p - sticks, solid.friction)
         } else {
-            Vec3x8::splat(simd, Vec3::ZERO)
+            Vec3x::splat(simd, Vec3::ZERO)
         };
         *unresolved = self.turn_out(simd, joint, along, &touch, joint.radius, held);
         true
@@ -409,19 +407,19 @@ impl<S: Simd> Half<S> {
         &self,
         simd: S,
         joint: &Joint<S>,
-        along: &mut Vec3x8<S>,
-        across: Vec3x8<S>,
+        along: &mut Vec3x<S>,
+        across: Vec3x<S>,
         below: &RowsBelow<'_>,
+        beside: &[Segment<S>; 2],
     ) -> bool {
         let middle = self.parent + *along * joint.length + across * self.half_width;
-        let place = [f32x8::splat(simd, joint.i), self.last];
-        let over = below.over(simd, self.half, middle, self.half_below, self.beside, place);
+        let over = below.over(simd, middle, &self.ribbons, beside);
         let hit = over.height.simd_lt(over.least) & joint.active;
         if !hit.any_true() {
             return false;
         }
         let touch = Touch { hit, out: over.out, distance: over.height };
-        let free = Vec3x8::splat(simd, Vec3::ZERO);
+        let free = Vec3x::splat(simd, Vec3::ZERO);
         self.turn_out(simd, joint, along, &touch, over.least, free);
         true
     }
@@ -438,10 +436,10 @@ impl<S: Simd> Half<S> {
         simd: S,
         joint: &Joint<S>,
         touch: &Touch<S>,
-        slip: Vec3x8<S>,
+        slip: Vec3x<S>,
         friction: f32,
-    ) -> Vec3x8<S> {
-        let one = f32x8::splat(simd, 1.0);
+    ) -> Vec3x<S> {
+        let one = f32x16::splat(simd, 1.0);
         let slip = slip - touch.out * slip.dot(touch.out);
         let size = slip.length().max(one * NO_DIRECTION);
         let share = ((joint.radius - touch.distance) * friction / size).min(one);
@@ -460,12 +458,12 @@ impl<S: Simd> Half<S> {
         &self,
         simd: S,
         joint: &Joint<S>,
-        along: &mut Vec3x8<S>,
+        along: &mut Vec3x<S>,
         touch: &Touch<S>,
-        radius: f32x8<S>,
-        held: Vec3x8<S>,
+        radius: f32x16<S>,
+        held: Vec3x<S>,
     ) -> u32 {
-        let one = f32x8::splat(simd, 1.0);
+        let one = f32x16::splat(simd, 1.0);
         let Touch { hit, out, distance } = *touch;
         let into = out.dot(*along);
         let wanted = into + (radius - distance) * joint.per_length;
@@ -498,18 +496,18 @@ impl<S: Simd> Half<S> {
         &mut self,
         simd: S,
         joint: &Joint<S>,
-        along: &mut Vec3x8<S>,
+        along: &mut Vec3x<S>,
         obstacle: &FieldObstacle<'_>,
     ) -> u32 {
         let radius = joint.radius;
         let mut unresolved = 0;
         for _ in 0..ROUNDS {
-            let asked = self.clear.simd_lt(radius.max(f32x8::splat(simd, 0.0))) & joint.active;
+            let asked = self.clear.simd_lt(radius.max(f32x16::splat(simd, 0.0))) & joint.active;
             if !asked.any_true() {
                 break;
             }
             let p = self.parent + *along * joint.length;
-            let (distance, slope) = obstacle.field.slopes(simd, p, asked.to_bitmask() as u32);
+            let (distance, slope) = slopes(simd, obstacle, p, asked);
             let distance = distance - obstacle.skin;
             self.clear = asked.select(distance, self.clear);
             let size = slope.length();
@@ -517,14 +515,14 @@ impl<S: Simd> Half<S> {
             if !hit.any_true() {
                 break;
             }
-            let out = slope * (f32x8::splat(simd, 1.0) / size.max(f32x8::splat(simd, 1e-3)));
+            let out = slope * (f32x16::splat(simd, 1.0) / size.max(f32x16::splat(simd, 1e-3)));
             let touch = Touch { hit, out, distance };
             let held = if obstacle.friction > 0.0 {
                 let moves = surface_motion(simd, obstacle, p, hit);
-                let sticks = joint.before + moves * f32x8::splat(simd, self.dt);
+                let sticks = joint.before + moves * f32x16::splat(simd, self.dt);
                 self.rub(simd, joint, &touch, p - sticks, obstacle.friction)
             } else {
-                Vec3x8::splat(simd, Vec3::ZERO)
+                Vec3x::splat(simd, Vec3::ZERO)
             };
             unresolved = self.turn_out(simd, joint, along, &touch, radius, held);
         }
@@ -532,43 +530,59 @@ impl<S: Simd> Half<S> {
     }
 }
 
-/// A joint on its way out of the body, in half of the lanes.
+/// A joint on its way out of the body.
 struct Joint<S: Simd> {
     /// Which one of its strip.
     i: f32,
     /// Where it was before the step (m).
-    before: Vec3x8<S>,
+    before: Vec3x<S>,
     /// To the joint before (m), and one over it.
-    length: f32x8<S>,
-    per_length: f32x8<S>,
+    length: f32x16<S>,
+    per_length: f32x16<S>,
     /// How far it stays from the body (m).
-    radius: f32x8<S>,
+    radius: f32x16<S>,
     /// How far from the anchors it can be (m).
     reach: f32,
     /// Lanes whose strip has the joint.
-    active: mask32x8<S>,
+    active: mask32x16<S>,
 }
 
 /// Joints that are too near to a plane: which ones, its normal, and how far they are (m).
 #[derive(Clone, Copy)]
 struct Touch<S: Simd> {
-    hit: mask32x8<S>,
-    out: Vec3x8<S>,
-    distance: f32x8<S>,
+    hit: mask32x16<S>,
+    out: Vec3x<S>,
+    distance: f32x16<S>,
 }
 
-/// Velocity (m/s) of the surface nearest to some of eight points.
+/// Velocity (m/s) of the surface nearest to some of sixteen points.
 #[inline(always)]
 fn surface_motion<S: Simd>(
     simd: S,
     obstacle: &FieldObstacle<'_>,
-    p: Vec3x8<S>,
-    asked: mask32x8<S>,
-) -> Vec3x8<S> {
-    let mut out = Vec3x8::splat(simd, Vec3::ZERO);
+    p: Vec3x<S>,
+    asked: mask32x16<S>,
+) -> Vec3x<S> {
+    let mut out = Vec3x::splat(simd, Vec3::ZERO);
     let bits = asked.to_bitmask() as u32;
-    for l in (0..HALF).filter(|l| bits & (1 << l) != 0) {
+    for l in (0..LANES).filter(|l| bits & (1 << l) != 0) {
         out.set_lane(l, obstacle.field.velocity_at(p.lane(l)));
     }
     out
+}
+
+/// Distances of some of sixteen points from a body's own surface (m), and how they grow.
+#[inline(always)]
+fn slopes<S: Simd>(
+    simd: S,
+    obstacle: &FieldObstacle<'_>,
+    p: Vec3x<S>,
+    asked: mask32x16<S>,
+) -> (f32x16<S>, Vec3x<S>) {
+    let [(xa, xb), (ya, yb), (za, zb)] = [p.x, p.y, p.z].map(|v| simd.split_f32x16(v));
+    let bits = asked.to_bitmask() as u32;
+    let (a, ga) = obstacle.field.slopes(simd, Vec3x8 { x: xa, y: ya, z: za }, bits & 0xff);
+    let (b, gb) = obstacle.field.slopes(simd, Vec3x8 { x: xb, y: yb, z: zb }, bits >> HALF);
+    let both = |a, b| simd.combine_f32x8(a, b);
+    (both(a, b), Vec3x { x: both(ga.x, gb.x), y: both(ga.y, gb.y), z: both(ga.z, gb.z) })
 }

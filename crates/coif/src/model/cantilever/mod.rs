@@ -7,6 +7,7 @@
 
 mod block;
 mod kernel;
+mod lanes;
 mod over;
 pub mod plain;
 mod settings;
@@ -19,6 +20,8 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
+pub(crate) use self::lanes::LaneBlock;
+pub use self::lanes::StripLanes;
 pub use self::settings::Settings;
 
 use self::block::{Below, Block, Common, Joints, Rows};
@@ -147,8 +150,21 @@ impl Cantilever {
     /// Where the joints are now.
     pub fn pose(&self, out: &mut StripPose) {
         self.unpack(|row| &row.position[self.now], &mut out.position);
-        self.unpack(|row| &row.tangent, &mut out.tangent);
         self.unpack(|row| &row.binormal, &mut out.binormal);
+        out.tangent.clear();
+        let first = self.strips.edges.first_points();
+        out.tangent.resize(out.position.len(), Vec3::ZERO);
+        for block in &self.blocks {
+            for l in 0..block.lanes {
+                let s = block.strips[l] as usize;
+                let joints = first[s] as usize..first[s + 1] as usize;
+                let (line, tangents) = (&out.position[joints.clone()], &mut out.tangent[joints]);
+                tangents[0] = block.growth(l);
+                for i in 1..line.len() {
+                    tangents[i] = (line[i] - line[i - 1]).normalize_or(tangents[i - 1]);
+                }
+            }
+        }
     }
 
     /// Rows of lanes to joints in the order of the strips.
@@ -190,7 +206,7 @@ impl Cantilever {
         let mut positions = vec![Vec3::ZERO; self.room.len()];
         self.positions(&mut positions);
         self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
-            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, 0.0, NEIGHBOUR));
+            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
             *room = room.min(distance(*p, &near) - GRAZE);
         });
         self.for_each_block(|_, rows, _| {
@@ -198,8 +214,7 @@ impl Cantilever {
             for joint in rows.joints.iter_mut() {
                 for l in 0..LANES {
                     let p = lane(&joint.position[rows.now], 0, l);
-                    let near =
-                        dispatch!(level, simd => Near::pick(simd, &solids, p, 0.0, NEIGHBOUR));
+                    let near = dispatch!(level, simd => Near::pick(simd, &solids, p, NEIGHBOUR));
                     let room = distance(p, &near) - GRAZE;
                     joint.radius[l] =
                         joint.radius[l].min(room).min(widest(before[l], joint.length[l]));
@@ -327,8 +342,7 @@ impl Model for Cantilever {
                 line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
             let reach = 0.5 * (hi - lo).length() + STRAND_REACH;
             let middle = 0.5 * (lo + hi);
-            let near =
-                dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, 0.0, reach));
+            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
             move |point: usize, parent: Vec3, along: Vec3, length: f32| {
                 let room = self.room[point];
                 let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
@@ -366,6 +380,10 @@ impl Model for Cantilever {
         true
     }
 
+    fn strip_lanes(&self) -> Option<StripLanes<'_>> {
+        Some(self.lanes())
+    }
+
     fn save(&self, out: &mut Vec<u8>) {
         out.push(self.met_body.into());
         let mut floats = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
@@ -376,7 +394,6 @@ impl Model for Cantilever {
             floats(&row.position[1 - self.now]);
             floats(&row.position[self.now]);
             floats(&row.deviation);
-            floats(&row.tangent);
             floats(&row.binormal);
             floats(&row.radius);
         }
@@ -387,7 +404,7 @@ impl Model for Cantilever {
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        let joints = self.joints.len() * (5 * VECTOR + LANES);
+        let joints = self.joints.len() * (4 * VECTOR + LANES);
         let blocks = self.blocks.len() * 2 * VECTOR;
         // How many colliders there were is the second number.
         let count = bytes.get(5..9).map_or(0.0, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
@@ -416,7 +433,6 @@ impl Model for Cantilever {
             fill(&mut row.position[1 - self.now]);
             fill(&mut row.position[self.now]);
             fill(&mut row.deviation);
-            fill(&mut row.tangent);
             fill(&mut row.binormal);
             fill(&mut row.radius);
         }

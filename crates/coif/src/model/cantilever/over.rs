@@ -1,17 +1,17 @@
-//! How far a joint is over the strip that its own lies on: one joint at a time, and eight.
+//! How far a joint is over the strip that its own lies on: one joint at a time, and sixteen.
 //!
 //! Both strips count by their middle lines. A joint is over that segment of the lower strip that it is beside,
 //! of the four around the lower joint of the same number; out is the normal of the lower strip there, which
 //! follows the scalp's. Strips are laid so that joints of one number are beside each other
 //! (`groom::strips`), and slide along each other by less than a segment or two.
 
-use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, mask32x8};
+use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x16, mask32x16};
 use glam::Vec3;
 
 use super::block::{Below, Joints};
 use crate::groom::strips::JointFrame;
 use crate::math::LANES;
-use crate::math::lanes::{VECTOR, Vec3x8, half_row};
+use crate::math::lanes::{VECTOR, Vec3x};
 
 /// How steeply the roof falls off that a strip carries beside itself (m down per m aside). A strip that has
 /// slid off the other by their mean width may sink beside it by no more, so that it comes back over it and
@@ -81,119 +81,166 @@ pub(super) fn least_height(gap: f32, aside: f32, on: f32) -> f32 {
     gap - (aside.abs() - on).max(0.0) * ROOF
 }
 
-/// The joints around those that a row of joints lies on, and how far those stay over them (m).
+/// The joints that a row of joints lies on, and how far that stays over them (m).
 #[derive(Clone, Copy)]
 pub(super) struct RowsBelow<'a> {
-    /// Two before, one before, beside, one after, two after.
-    rows: [&'a Joints; 5],
+    joints: &'a [Joints],
     /// Which of their positions is that after the step.
     now: usize,
+    /// The number of the row.
+    i: usize,
     gap: &'a [f32; LANES],
 }
 
-/// The same as [`Over`] for eight joints, and how high each has to be (m).
+/// The same as [`Over`] for sixteen joints, and how high each has to be (m).
 pub(super) struct OverLanes<S: Simd> {
-    pub(super) out: Vec3x8<S>,
-    pub(super) height: f32x8<S>,
-    pub(super) least: f32x8<S>,
+    pub(super) out: Vec3x<S>,
+    pub(super) height: f32x16<S>,
+    pub(super) least: f32x16<S>,
+}
+
+/// What is the same for all joints of sixteen strips: half the width of the strips below, how far aside a strip
+/// still lies on them (m), and the numbers of the last joints.
+#[derive(Clone, Copy)]
+pub(super) struct Ribbons<S: Simd> {
+    pub(super) half: f32x16<S>,
+    pub(super) on: f32x16<S>,
+    pub(super) last: f32x16<S>,
 }
 
 impl<'a> RowsBelow<'a> {
-    /// Around joint `i`; the last one stands for all beyond.
+    /// Around joint `i`.
     #[inline(always)]
     pub(super) fn new(below: &Below<'a>, gaps: &'a [[f32; LANES]], i: usize) -> Option<Self> {
-        let last = below.joints.last()?;
-        let joint = |i: usize| below.joints.get(i).unwrap_or(last);
-        let rows = [joint(i.saturating_sub(2)), joint(i - 1), joint(i), joint(i + 1), joint(i + 2)];
-        Some(Self { rows, now: below.now, gap: gaps.get(i)? })
+        let gap = gaps.get(i)?;
+        (below.joints.len() > 1).then_some(Self { joints: below.joints, now: below.now, i, gap })
     }
 
-    /// [`over`] and [`least_height`] in half of the lanes, of joints `i` of strips that end at `tips`, over
-    /// strips whose half width is `half`.
+    /// The segment that ends beside the joint, and that which begins there.
+    #[inline(always)]
+    pub(super) fn beside<S: Simd>(
+        &self,
+        simd: S,
+        ribbons: &Ribbons<S>,
+        known: Option<Segment<S>>,
+    ) -> [Segment<S>; 2] {
+        let before = known.unwrap_or_else(|| self.segment(simd, ribbons, self.i - 1));
+        [before, self.segment(simd, ribbons, self.i)]
+    }
+
+    /// The segment that begins at joint `k`; the last joint stands for all beyond.
+    #[inline(always)]
+    fn segment<S: Simd>(&self, simd: S, ribbons: &Ribbons<S>, k: usize) -> Segment<S> {
+        let last = self.joints.len() - 1;
+        let (start, end) = (&self.joints[k.min(last)], &self.joints[(k + 1).min(last)]);
+        let before = &self.joints[k.min(last - 1)];
+        Segment::new(simd, self.now, ribbons.half, [start, end, before])
+    }
+
+    /// [`over`] and [`least_height`] in lanes, of joints whose middles are given, with the
+    /// segments [`beside`](Self::beside) them.
     #[inline(always)]
     pub(super) fn over<S: Simd>(
         &self,
         simd: S,
-        lanes: usize,
-        middle: Vec3x8<S>,
-        half: f32x8<S>,
-        on: f32x8<S>,
-        [i, tips]: [f32x8<S>; 2],
+        middle: Vec3x<S>,
+        ribbons: &Ribbons<S>,
+        [before, after]: &[Segment<S>; 2],
     ) -> OverLanes<S> {
-        let Self { rows: [far_back, back, here, next, far_next], now, gap } = *self;
-        let load = |row: &[f32; VECTOR]| Vec3x8::of_row(simd, row, lanes);
-        let length = |row: &Joints| half_row(simd, &row.length, lanes);
-        let seen = Ribbon { simd, lanes, now, middle, half };
-        // The segments before and after the joint.
-        let (before, after) = (seen.from(back, here), seen.from(here, next));
-        let tangent = load(&next.tangent);
-        let valley = tangent.dot(before.out).simd_gt(0.0);
-        let lower = after.height.simd_lt(before.height);
+        let i = self.i as f32;
+        let (first, second) = (before.see(simd, middle), after.see(simd, middle));
+        let valley = after.tangent.dot(before.out).simd_gt(0.0);
+        let lower = second.height.simd_lt(first.height);
         // Nothing comes after the tip.
-        let goes_on = tips.simd_gt(i);
-        let mut found = after.or(!(valley ^ lower) & goes_on, before);
+        let goes_on = ribbons.last.simd_gt(i);
+        let mut found = second.or(!(valley ^ lower) & goes_on, first);
         // Or one farther away.
-        let way = middle - load(&here.position[now]) - load(&here.binormal) * half;
-        let short = (way.dot(load(&here.tangent)) + length(here)).simd_lt(0.0);
-        let far = way.dot(tangent).simd_gt(length(next)) & !short & goes_on;
+        let way = middle - after.start;
+        let short = (way.dot(before.tangent) + before.length).simd_lt(0.0);
+        let far = second.along.simd_gt(after.length) & !short & goes_on;
         if (short | far).any_true() {
-            let farther = seen.from(next, far_next).or(tips.simd_gt(i + 1.0), after);
-            found = seen.from(far_back, back).or(short, farther.or(far, found));
+            let farther = self.segment(simd, ribbons, self.i + 1).see(simd, middle);
+            let farther = farther.or(ribbons.last.simd_gt(i + 1.0), second);
+            let nearer = self.segment(simd, ribbons, self.i.saturating_sub(2)).see(simd, middle);
+            found = nearer.or(short, farther.or(far, found));
         }
-        let off = (found.aside.abs() - on).max(f32x8::splat(simd, 0.0));
+        let off = (found.aside.abs() - ribbons.on).max(f32x16::splat(simd, 0.0));
         OverLanes {
             out: found.out,
             height: found.height,
-            least: half_row(simd, gap, lanes) - off * ROOF,
+            least: f32x16::from_slice(simd, self.gap) - off * ROOF,
         }
     }
 }
 
-/// Where eight joints are, seen from segments.
+/// Where sixteen joints are, seen from segments.
 #[derive(Clone, Copy)]
 struct Seen<S: Simd> {
-    out: Vec3x8<S>,
-    height: f32x8<S>,
-    aside: f32x8<S>,
+    out: Vec3x<S>,
+    /// Along the segment from its start, over it and aside of it (m).
+    along: f32x16<S>,
+    height: f32x16<S>,
+    aside: f32x16<S>,
 }
 
 impl<S: Simd> Seen<S> {
     /// These where a mask says so, else the others.
     #[inline(always)]
-    fn or(self, mask: mask32x8<S>, other: Self) -> Self {
+    fn or(self, mask: mask32x16<S>, other: Self) -> Self {
         Self {
             out: self.out.or(mask, other.out),
+            along: self.along,
             height: mask.select(self.height, other.height),
             aside: mask.select(self.aside, other.aside),
         }
     }
 }
 
-/// Middles of joints (m), and half the width (m) of the strips that they are seen from.
+/// Segments of sixteen lower strips.
 #[derive(Clone, Copy)]
-struct Ribbon<S: Simd> {
-    simd: S,
-    lanes: usize,
-    now: usize,
-    middle: Vec3x8<S>,
-    half: f32x8<S>,
+pub(super) struct Segment<S: Simd> {
+    /// Where their middle lines begin (m), how they go on, and what is out and across.
+    start: Vec3x<S>,
+    tangent: Vec3x<S>,
+    out: Vec3x<S>,
+    across: Vec3x<S>,
+    length: f32x16<S>,
+    /// How far the middle line leaves the plane of the segment, per length along it.
+    twist: f32x16<S>,
 }
 
-impl<S: Simd> Ribbon<S> {
-    /// Seen from the segment between two joints.
+impl<S: Simd> Segment<S> {
+    /// From a joint to another of strips of which `half` is half the width (m); `before` is the joint before
+    /// that other.
     #[inline(always)]
-    fn from(&self, first: &Joints, second: &Joints) -> Seen<S> {
-        let Self { simd, lanes, now, middle, half } = *self;
-        let start = Vec3x8::of_row(simd, &first.binormal, lanes);
-        let across = Vec3x8::of_row(simd, &second.binormal, lanes);
-        let tangent = Vec3x8::of_row(simd, &second.tangent, lanes);
-        let way = middle - Vec3x8::of_row(simd, &first.position[now], lanes) - start * half;
+    fn new(simd: S, now: usize, half: f32x16<S>, [a, b, before]: [&Joints; 3]) -> Self {
+        let load = |row: &[f32; VECTOR]| Vec3x::of_row(simd, row);
+        let (start, across) = (load(&a.binormal) * half, load(&b.binormal));
+        let length = f32x16::from_slice(simd, &b.length);
+        let per_length = f32x16::splat(simd, 1.0) / length;
+        let tangent = (load(&b.position[now]) - load(&before.position[now])) * per_length;
         let out = tangent.cross(across);
-        let length = half_row(simd, &second.length, lanes);
-        let zero = f32x8::splat(simd, 0.0);
-        // As a share of the half width: how far along times how far the middle line leaves the plane.
-        let along = way.dot(tangent).max(zero).min(length);
-        let height = way.dot(out) + start.dot(out) * (half * along / length);
-        Seen { out, height, aside: way.dot(across) }
+        Self {
+            start: start + load(&a.position[now]),
+            tangent,
+            out,
+            across,
+            length,
+            twist: start.dot(out) * per_length,
+        }
+    }
+
+    /// Where joints are whose middles are given (m).
+    #[inline(always)]
+    fn see(&self, simd: S, middle: Vec3x<S>) -> Seen<S> {
+        let way = middle - self.start;
+        let along = way.dot(self.tangent);
+        let share = along.max(f32x16::splat(simd, 0.0)).min(self.length);
+        Seen {
+            out: self.out,
+            along,
+            height: way.dot(self.out) + self.twist * share,
+            aside: way.dot(self.across),
+        }
     }
 }

@@ -1,15 +1,16 @@
-//! What strips stay out of: colliders laid out for a step, one point or eight at a time.
+//! What strips stay out of: colliders laid out for a step, one point or sixteen at a time.
 //!
 //! Sphere, ellipsoid and capsule are one shape: a unit ball, scaled along the axes and swept along y. A
 //! distance is that from the tangent plane at the surface point on the ray from the middle: never more
 //! than the true one, and the same on the surface.
 
-use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16, mask32x16};
 use glam::{Mat3, Vec3};
 
 use crate::body::{MovingCollider, Shape};
 use crate::math::RigidTransform;
-use crate::math::lanes::{HALF, Vec3x8};
+use crate::math::lanes::{HALF, Vec3x};
+use crate::math::unit_ball::{NO_GRADIENT, half_space, tangent_plane};
 use crate::model::FieldObstacle;
 
 /// A collider at one moment.
@@ -32,9 +33,6 @@ pub(super) struct Solid {
     turned: Mat3,
     shifted: Vec3,
 }
-
-/// Smallest square of a gradient (1/m^2) that still has a direction.
-const NO_GRADIENT: f32 = 1e-18;
 
 /// Square of the sine of the angle between a segment and a normal below which the segment has no
 /// direction along the surface.
@@ -83,11 +81,11 @@ impl Solid {
         self.turned * p + self.shifted
     }
 
-    /// The same for eight points.
+    /// The same for sixteen points.
     #[inline(always)]
-    pub(super) fn carried_lanes<S: Simd>(&self, simd: S, p: Vec3x8<S>) -> Vec3x8<S> {
+    pub(super) fn carried_lanes<S: Simd>(&self, simd: S, p: Vec3x<S>) -> Vec3x<S> {
         let m = &self.turned;
-        let column = |v: Vec3| Vec3x8::splat(simd, v);
+        let column = |v: Vec3| Vec3x::splat(simd, v);
         column(m.x_axis) * p.x
             + column(m.y_axis) * p.y
             + column(m.z_axis) * p.z
@@ -107,19 +105,10 @@ impl Solid {
     pub(super) fn distance(&self, p: Vec3) -> (Vec3, f32) {
         let mut s = self.to_ball * p - self.centre;
         if self.plane {
-            return (self.to_ball.transpose() * Vec3::Y, s.y);
+            return half_space(&self.to_ball, s);
         }
         s.y -= s.y.clamp(-self.sweep, self.sweep);
-        let level2 = s.dot(s);
-        let gradient = self.to_ball.transpose() * s;
-        let size2 = gradient.dot(gradient);
-        if size2 < NO_GRADIENT {
-            // In the very middle any way out is right.
-            let gradient = self.to_ball.transpose() * Vec3::X;
-            return (gradient.normalize_or(Vec3::X), -1.0 / gradient.length());
-        }
-        let inverse = 1.0 / size2.sqrt();
-        (gradient * inverse, (level2 - level2.sqrt()) * inverse)
+        tangent_plane(&self.to_ball, s)
     }
 
     /// The direction nearest to `along` in which a segment from `parent` ends at least `room` (m) outside,
@@ -161,36 +150,53 @@ impl Solid {
         }
     }
 
-    /// The same for eight points, unless all are certainly farther away than `radius` (m).
+    /// Points of the unit ball, or of the half space.
     #[inline(always)]
-    pub(super) fn distances<S: Simd>(
+    fn in_ball<S: Simd>(&self, simd: S, p: Vec3x<S>) -> Vec3x<S> {
+        let m = &self.to_ball;
+        let row = |x: f32, y: f32, z: f32, c: f32| p.x * x + p.y * y + p.z * z - c;
+        let mut y = row(m.x_axis.y, m.y_axis.y, m.z_axis.y, self.centre.y);
+        if self.sweep > 0.0 {
+            let sweep = f32x16::splat(simd, self.sweep);
+            y -= y.max(sweep * -1.0).min(sweep);
+        }
+        Vec3x {
+            x: row(m.x_axis.x, m.y_axis.x, m.z_axis.x, self.centre.x),
+            y,
+            z: row(m.x_axis.z, m.y_axis.z, m.z_axis.z, self.centre.z),
+        }
+    }
+
+    /// Which of sixteen points may be nearer than a radius (m): all that are, and some others.
+    #[inline(always)]
+    pub(super) fn may_touch<S: Simd>(
         &self,
         simd: S,
-        p: Vec3x8<S>,
-        radius: f32x8<S>,
-    ) -> Option<(Vec3x8<S>, f32x8<S>)> {
-        let m = &self.to_ball;
-        let splat = |v: f32| f32x8::splat(simd, v);
-        let row = |x: f32, y: f32, z: f32, c: f32| p.x * x + p.y * y + p.z * z - c;
-        let x = row(m.x_axis.x, m.y_axis.x, m.z_axis.x, self.centre.x);
-        let mut y = row(m.x_axis.y, m.y_axis.y, m.z_axis.y, self.centre.y);
-        let z = row(m.x_axis.z, m.y_axis.z, m.z_axis.z, self.centre.z);
+        p: Vec3x<S>,
+        radius: f32x16<S>,
+    ) -> mask32x16<S> {
+        let s = self.in_ball(simd, p);
         if self.plane {
-            let out = Vec3x8::splat(simd, m.transpose() * Vec3::Y);
-            return y.simd_lt(radius).any_true().then_some((out, y));
+            return s.y.simd_lt(radius);
         }
-        if self.sweep > 0.0 {
-            y -= y.max(splat(-self.sweep)).min(splat(self.sweep));
+        let limit = radius.max(f32x16::splat(simd, 0.0)) * self.steepest + 1.0;
+        s.dot(s).simd_lt(limit * limit)
+    }
+
+    /// [`distance`](Self::distance) of sixteen points.
+    #[inline(always)]
+    pub(super) fn distances<S: Simd>(&self, simd: S, p: Vec3x<S>) -> (Vec3x<S>, f32x16<S>) {
+        let m = &self.to_ball;
+        let splat = |v: f32| f32x16::splat(simd, v);
+        let s = self.in_ball(simd, p);
+        if self.plane {
+            return (Vec3x::splat(simd, m.transpose() * Vec3::Y), s.y);
         }
-        let level2 = x * x + y * y + z * z;
-        let limit = radius.max(splat(0.0)) * self.steepest + 1.0;
-        if !level2.simd_lt(limit * limit).any_true() {
-            return None;
-        }
-        let gradient = Vec3x8 {
-            x: x * m.x_axis.x + y * m.x_axis.y + z * m.x_axis.z,
-            y: x * m.y_axis.x + y * m.y_axis.y + z * m.y_axis.z,
-            z: x * m.z_axis.x + y * m.z_axis.y + z * m.z_axis.z,
+        let level2 = s.dot(s);
+        let gradient = Vec3x {
+            x: s.x * m.x_axis.x + s.y * m.x_axis.y + s.z * m.x_axis.z,
+            y: s.x * m.y_axis.x + s.y * m.y_axis.y + s.z * m.y_axis.z,
+            z: s.x * m.z_axis.x + s.y * m.z_axis.y + s.z * m.z_axis.z,
         };
         let size2 = gradient.dot(gradient);
         let inverse = splat(1.0) / size2.max(splat(NO_GRADIENT)).sqrt();
@@ -199,10 +205,10 @@ impl Solid {
         let lost = size2.simd_lt(NO_GRADIENT);
         if lost.any_true() {
             let (way, depth) = self.distance(self.middle);
-            out = Vec3x8::splat(simd, way).or(lost, out);
+            out = Vec3x::splat(simd, way).or(lost, out);
             distance = fearless_simd::Select::select(lost, splat(depth), distance);
         }
-        Some((out, distance))
+        (out, distance)
     }
 }
 
@@ -302,7 +308,7 @@ fn set_bits(mut bits: u32) -> impl Iterator<Item = usize> {
 
 /// The solids near some strips.
 pub(super) struct Near<'a> {
-    all: &'a [Solid],
+    solids: &'a Solids,
     picked: [u32; MOST],
     /// How far from the anchors they begin (m).
     begins: [f32; MOST],
@@ -314,38 +320,50 @@ pub(super) struct Near<'a> {
 const MOST: usize = 48;
 
 impl<'a> Near<'a> {
-    /// Those that may come within `reach` (m) of a ball around some anchors.
+    /// None of some solids.
     #[inline(always)]
-    pub(super) fn pick<S: Simd>(
-        simd: S,
-        solids: &'a Solids,
-        middle: Vec3,
-        radius: f32,
-        reach: f32,
-    ) -> Self {
-        let mut near = Self { all: &solids.all, picked: [0; MOST], begins: [0.0; MOST], count: 0 };
-        let farthest = radius + reach;
-        for (g, group) in solids.groups.iter().enumerate() {
-            for k in set_bits(touching(simd, group, middle, farthest)).map(|k| g * HALF + k) {
-                for l in set_bits(touching(simd, &solids.balls[k], middle, farthest)) {
-                    near.take(k * HALF + l, middle, radius, reach);
-                }
-            }
-        }
+    pub(super) fn new(solids: &'a Solids) -> Self {
+        Self { solids, picked: [0; MOST], begins: [0.0; MOST], count: 0 }
+    }
+
+    /// Those of some solids that may come within `reach` (m) of a point.
+    #[inline(always)]
+    pub(super) fn pick<S: Simd>(simd: S, solids: &'a Solids, point: Vec3, reach: f32) -> Self {
+        let mut near = Self::new(solids);
+        near.add(simd, point, 0.0, reach);
         near
     }
 
-    /// Puts one on the list.
+    /// Adds those that may come within `reach` (m) of a ball around some anchors.
+    #[inline(always)]
+    pub(super) fn add<S: Simd>(&mut self, simd: S, middle: Vec3, radius: f32, reach: f32) {
+        let farthest = radius + reach;
+        for (g, group) in self.solids.groups.iter().enumerate() {
+            for k in set_bits(touching(simd, group, middle, farthest)).map(|k| g * HALF + k) {
+                for l in set_bits(touching(simd, &self.solids.balls[k], middle, farthest)) {
+                    self.take(k * HALF + l, middle, radius, reach);
+                }
+            }
+        }
+    }
+
+    /// Puts one on the list, or notes that it begins earlier.
     #[inline(always)]
     fn take(&mut self, i: usize, middle: Vec3, radius: f32, reach: f32) {
-        let solid = &self.all[i];
+        let solid = &self.solids.all[i];
         // The ball around a plane is everything.
         if solid.plane && !solid.may_reach(middle, radius + reach) {
             return;
         }
+        let begins = solid.middle.distance(middle) - solid.reach - radius;
+        let known = &self.picked[..self.count.min(MOST)];
+        if let Some(k) = known.iter().position(|&picked| picked == i as u32) {
+            self.begins[k] = self.begins[k].min(begins);
+            return;
+        }
         if let Some(picked) = self.picked.get_mut(self.count) {
             *picked = i as u32;
-            self.begins[self.count] = solid.middle.distance(middle) - solid.reach - radius;
+            self.begins[self.count] = begins;
         }
         self.count += 1;
     }
@@ -359,10 +377,11 @@ impl<'a> Near<'a> {
     #[inline(always)]
     pub(super) fn iter(&self, within: f32) -> impl Iterator<Item = (usize, &'a Solid)> {
         let all = self.count > MOST;
-        let count = if all { self.all.len() } else { self.count };
+        let count = if all { self.solids.all.len() } else { self.count };
+        let solids = self.solids;
         (0..count)
             .filter(move |&i| all || self.begins[i] <= within)
-            .map(move |i| (i, &self.all[if all { i } else { self.picked[i] as usize }]))
+            .map(move |i| (i, &solids.all[if all { i } else { self.picked[i] as usize }]))
     }
 }
 
@@ -443,7 +462,7 @@ mod tests {
             let radius = 0.02 * k as f32;
             let expected = all.iter().filter(|s| s.may_reach(p, radius)).map(|s| s.middle);
             let found: Vec<Vec3> = dispatch!(Level::new(), simd => {
-                Near::pick(simd, &solids, p, 0.0, radius).all().map(|s| s.middle).collect()
+                Near::pick(simd, &solids, p, radius).all().map(|s| s.middle).collect()
             });
             assert_eq!(found, expected.collect::<Vec<_>>());
         }
@@ -461,7 +480,7 @@ mod tests {
             let carried = turn(0.4).point(turn(0.2).inverse().point(p));
             assert!(solid.carried(p).distance(carried) < 1e-5);
             dispatch!(Level::new(), simd => {
-                let lanes = solid.carried_lanes(simd, Vec3x8::splat(simd, p));
+                let lanes = solid.carried_lanes(simd, Vec3x::splat(simd, p));
                 assert!(lanes.lane(3).distance(carried) < 1e-5);
             });
         }
@@ -472,21 +491,18 @@ mod tests {
         let all: Vec<Vec3> = points().collect();
         for shape in shapes() {
             let solid = Solid::new(&shape, &RigidTransform::from_translation(Vec3::Y * 0.1));
-            for eight in all.chunks_exact(8) {
+            for sixteen in all.chunks_exact(16) {
                 dispatch!(Level::new(), simd => {
-                    let mut p = Vec3x8::splat(simd, Vec3::ZERO);
-                    eight.iter().enumerate().for_each(|(l, &q)| p.set_lane(l, q));
-                    let radius = f32x8::splat(simd, 0.1);
-                    let found = solid.distances(simd, p, radius);
-                    for (l, &q) in eight.iter().enumerate() {
+                    let mut p = Vec3x::splat(simd, Vec3::ZERO);
+                    sixteen.iter().enumerate().for_each(|(l, &q)| p.set_lane(l, q));
+                    let radius = f32x16::splat(simd, 0.1);
+                    let (outs, distances) = solid.distances(simd, p);
+                    let touches = solid.may_touch(simd, p, radius).to_bitmask();
+                    for (l, &q) in sixteen.iter().enumerate() {
                         let (out, distance) = solid.distance(q);
-                        match &found {
-                            Some((outs, distances)) => {
-                                assert!((distances[l] - distance).abs() < 1e-5);
-                                assert!(outs.lane(l).distance(out) < 1e-4);
-                            }
-                            None => assert!(distance >= 0.1, "{shape:?} {q}"),
-                        }
+                        assert!((distances[l] - distance).abs() < 1e-5);
+                        assert!(outs.lane(l).distance(out) < 1e-4);
+                        assert!(distance >= 0.1 || touches & (1 << l) != 0, "{shape:?} {q}");
                     }
                 });
             }

@@ -23,6 +23,24 @@ const APART: f32 = 0.45;
 /// apart, and twice as much as that is less than there is between two people.
 const CELL: f32 = 0.1;
 
+/// Most heads that share a block: with more, its strips meet more colliders than they have lanes to spare.
+const MOST_PARTS: usize = 3;
+
+/// Lanes (of sixteen) that may stay empty where another head would have to fill them.
+const SPARE: usize = 3;
+
+/// Where runs of neighbouring anchors end: those of one run are within [`APART`] of its first.
+pub(super) fn parts(anchors: &[Vec3]) -> Vec<usize> {
+    let (mut ends, mut first) = (Vec::new(), 0);
+    for l in 1..=anchors.len() {
+        if l == anchors.len() || anchors[l].distance(anchors[first]) > APART {
+            ends.push(l);
+            first = l;
+        }
+    }
+    ends
+}
+
 /// The strips of each block, and whether it lies on the block before.
 pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
     let columns = strips.columns();
@@ -37,28 +55,53 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
         (*lo, *hi) = (lo.min(p), hi.max(p));
     }
     let mut order: Vec<usize> = (0..columns.len()).collect();
+    let joints = |c: usize| columns[c].iter().map(|&s| strips.edges.points_of(s).len()).max();
     order.sort_by_cached_key(|&c| {
-        let joints = columns[c].iter().map(|&s| strips.edges.points_of(s).len()).max();
         let (lo, hi) = boxes[head[c]];
         let hi = lo + Vec3::splat((hi - lo).max_element());
         let height = Reverse(columns[c].len());
-        (joints, head[c], height, morton_code(anchors[c], lo, hi), c)
+        (joints(c), head[c], height, morton_code(anchors[c], lo, hi), c)
     });
-    let mut blocks = Vec::with_capacity(strips.count() / LANES + 1);
+    // Cut what is alike and near each other into sixteens.
+    let (mut full, mut left) = (Vec::new(), Vec::<usize>::new());
     let mut first = 0;
     for i in 1..=order.len() {
-        let height = |i: usize| columns[order[i]].len();
-        let cut = i == order.len()
-            || i - first == LANES
-            || head[order[i]] != head[order[first]]
-            || anchors[order[i]].distance(anchors[order[first]]) > APART;
+        let from = order[first];
+        let cut = order.get(i).is_none_or(|&c| {
+            i - first == LANES
+                || (joints(c), head[c]) != (joints(from), head[from])
+                || anchors[c].distance(anchors[from]) > APART
+        });
         if cut {
-            // The highest column comes first: a block has the first lanes of the one below.
-            for k in 0..height(first) {
-                let lanes = order[first..i].iter().filter_map(|&c| columns[c].get(k)).copied();
-                blocks.push((lanes.collect(), k > 0));
+            match &order[first..i] {
+                lanes if lanes.len() == LANES => full.push(lanes.to_vec()),
+                lanes => left.extend_from_slice(lanes),
             }
             first = i;
+        }
+    }
+    // What is left of a few heads shares the lanes of a block.
+    let mut shared: Vec<Vec<usize>> = Vec::new();
+    for c in left {
+        let fits = |lanes: &Vec<usize>| {
+            let last = lanes[lanes.len() - 1];
+            let near = head[last] == head[c] && anchors[last].distance(anchors[c]) < APART;
+            let roots: Vec<Vec3> = lanes.iter().map(|&c| anchors[c]).collect();
+            let parts = parts(&roots).len();
+            lanes.len() < LANES && (near || lanes.len() + SPARE < LANES && parts < MOST_PARTS)
+        };
+        match shared.last_mut().filter(|lanes| fits(lanes)) {
+            Some(lanes) => lanes.push(c),
+            None => shared.push(vec![c]),
+        }
+    }
+    let mut blocks = Vec::with_capacity(strips.count() / LANES + 1);
+    for mut lanes in full.into_iter().chain(shared) {
+        // The highest column comes first: a block has the first lanes of the one below.
+        lanes.sort_by_key(|&c| Reverse(columns[c].len()));
+        for k in 0..columns[lanes[0]].len() {
+            let layer = lanes.iter().filter_map(|&c| columns[c].get(k)).copied();
+            blocks.push((layer.collect(), k > 0));
         }
     }
     blocks
@@ -153,7 +196,15 @@ mod tests {
         for (i, (lanes, over)) in blocks.iter().enumerate() {
             assert!(lanes.len() <= LANES);
             let x = |s: &usize| strips.virtual_point[*s].x;
-            assert!(lanes.iter().all(|s| (x(s) - x(&lanes[0])).abs() < APART));
+            // What is left of the two groups shares a block, one after the other.
+            let roots: Vec<Vec3> = lanes.iter().map(|&s| strips.edges.strand(s)[0]).collect();
+            let ends = parts(&roots);
+            assert!(ends.len() <= 2 && ends.last() == Some(&lanes.len()));
+            let mut from = 0;
+            for end in ends {
+                assert!(lanes[from..end].iter().all(|s| (x(s) - x(&lanes[from])).abs() < APART));
+                from = end;
+            }
             for (l, &s) in lanes.iter().enumerate() {
                 assert_eq!(strips.lies_on(s), over.then(|| blocks[i - 1].0[l]));
             }

@@ -5,6 +5,7 @@ use glam::{Mat3, Vec3};
 use super::near::{Bounds, Group};
 use crate::body::{MovingCollider, Shape};
 use crate::math::on_sphere::HalfSpace;
+use crate::math::unit_ball::{half_space, tangent_plane};
 use crate::model::FieldObstacle;
 
 /// How far outside of a collider a particle is put (m): ten micrometres, a quarter of a fibre's
@@ -33,9 +34,6 @@ pub(super) struct StepCollider {
     /// One over the radii (1/m).
     inverse_radii: Vec3,
 }
-
-/// Smallest square of a gradient (1/m^2) that still has a direction.
-pub(super) const NO_GRADIENT: f32 = 1e-18;
 
 /// What hair must stay out of in a pass.
 pub(super) struct Obstacles<'a> {
@@ -133,23 +131,11 @@ impl StepCollider {
 
     /// Tangent plane at the surface point on the ray from the axis through `s`: its normal, and how
     /// far the point is from it (m).
-    ///
-    /// Model: in the unit ball's scale the plane is `s . s' = |s|`; the world's gradient of the left
-    /// side is `to_ball^T s`.
     fn tangent(&self, s: Vec3) -> (Vec3, f32) {
         if self.plane {
-            return (self.to_ball.transpose() * Vec3::Y, s.y);
+            return half_space(&self.to_ball, s);
         }
-        let level2 = s.dot(s);
-        let gradient = self.to_ball.transpose() * s;
-        let size2 = gradient.dot(gradient);
-        if size2 < NO_GRADIENT {
-            // In the very middle any way out is right.
-            let gradient = self.to_ball.transpose() * Vec3::X;
-            return (gradient.normalize_or(Vec3::X), -1.0 / gradient.length());
-        }
-        let inverse = 1.0 / size2.sqrt();
-        (gradient * inverse, (level2 - level2.sqrt()) * inverse)
+        tangent_plane(&self.to_ball, s)
     }
 
     /// Velocity (m/s) of the material at `p`.

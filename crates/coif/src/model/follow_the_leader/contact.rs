@@ -11,11 +11,12 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8
 use glam::Vec3;
 
 use super::Pass;
-use super::collider::{NO_GRADIENT, Obstacles, StepCollider};
+use super::collider::{Obstacles, StepCollider};
 use super::near::{Bits, Near};
 use super::on_sphere::resolve_on_sphere;
 use crate::math::lanes::Vec3x8;
 use crate::math::on_sphere::search_around;
+use crate::math::unit_ball::NO_GRADIENT;
 use crate::model::FieldObstacle;
 
 /// Rounds over all colliders in lanes before the exact enumeration takes over.

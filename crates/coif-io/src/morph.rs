@@ -1,0 +1,303 @@
+//! Many frames of a mesh as few shapes that are mixed.
+//!
+//! Two ways, whichever needs fewer shapes. Key frames: a frame between two others is on the straight way
+//! from one to the other; right for what moves slowly or stands still for a while. A spline: shapes are the
+//! control points of a cubic B-spline in time, fitted to all frames at once; right for what swings. Either
+//! way weights are 0 to 1 and few count at a time, since some readers allow nothing else.
+
+use glam::Vec3;
+
+use crate::gltf::StripFrame;
+
+/// Shapes besides the first frame, and how much of each there is at some frames.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Morph {
+    /// How far vertices (m) and normals are from the first frame.
+    pub(crate) moved: Vec<Vec<Vec3>>,
+    pub(crate) turned: Vec<Vec<Vec3>>,
+    /// Frames at which weights are given; those between lie on the straight way.
+    pub(crate) frames: Vec<usize>,
+    /// One weight per shape at each of these frames.
+    pub(crate) weights: Vec<Vec<f32>>,
+}
+
+/// Frames from one knot of a spline to the next that are tried, fewest shapes first.
+const SPACINGS: [usize; 9] = [16, 12, 10, 8, 6, 5, 4, 3, 2];
+
+/// Share of all vertices of all frames that may be farther from their place than the tolerance, and how many
+/// times as far: a tip that is stopped by a shoulder turns within a frame, and a spline does not.
+const STRAYS: f64 = 1e-3;
+const FARTHEST: f32 = 6.0;
+
+impl Morph {
+    /// Shapes for frames, as few as keep the tolerance (m).
+    pub(crate) fn of(frames: &[StripFrame], tolerance: f32) -> Self {
+        let keys = key_frames(frames, tolerance);
+        for spacing in SPACINGS {
+            let spline = Spline::new(frames.len(), spacing);
+            if spline.shapes() + 1 >= keys.len() {
+                break;
+            }
+            if let Some(morph) = spline.fit(frames, tolerance) {
+                return morph;
+            }
+        }
+        Self::of_keys(frames, keys)
+    }
+
+    /// One shape per key frame after the first.
+    fn of_keys(frames: &[StripFrame], keys: Vec<usize>) -> Self {
+        let others = &keys[1..];
+        let weights = (0..keys.len()).map(|k| {
+            let mut row = vec![0.0; others.len()];
+            if k > 0 {
+                row[k - 1] = 1.0;
+            }
+            row
+        });
+        Self {
+            moved: others.iter().map(|&k| moved(&frames[k], &frames[0])).collect(),
+            turned: others.iter().map(|&k| turned(&frames[k], &frames[0])).collect(),
+            weights: weights.collect(),
+            frames: keys,
+        }
+    }
+}
+
+fn moved(to: &StripFrame, from: &StripFrame) -> Vec<Vec3> {
+    to.positions.iter().zip(&from.positions).map(|(a, b)| *a - *b).collect()
+}
+
+fn turned(to: &StripFrame, from: &StripFrame) -> Vec<Vec3> {
+    to.normals.iter().zip(&from.normals).map(|(a, b)| *a - *b).collect()
+}
+
+/// The frames that have to be kept so that a straight way from one to the next leaves no vertex of a frame
+/// between them farther than `tolerance` (m) from its place. The first is among them, and the last unless
+/// nothing moves.
+fn key_frames(frames: &[StripFrame], tolerance: f32) -> Vec<usize> {
+    let mut keys = vec![0];
+    let mut from = 0;
+    while from + 1 < frames.len() {
+        // Go on as long as all frames in between are on the way.
+        let fits = |to: usize| {
+            (from + 1..to).all(|k| {
+                let share = (k - from) as f32 / (to - from) as f32;
+                let ends = frames[from].positions.iter().zip(&frames[to].positions);
+                let mut pairs = ends.zip(&frames[k].positions);
+                pairs.all(|((a, b), p)| a.lerp(*b, share).distance(*p) <= tolerance)
+            })
+        };
+        let mut to = from + 1;
+        while to + 1 < frames.len() && fits(to + 1) {
+            to += 1;
+        }
+        keys.push(to);
+        from = to;
+    }
+    keys
+}
+
+/// A cubic B-spline over frames that begins at the first one, fitted by least squares.
+struct Spline {
+    /// Per frame: the weights of all shapes but the first, which is the first frame.
+    basis: Vec<Vec<f64>>,
+}
+
+impl Spline {
+    /// With knots at every `spacing`-th frame and at the last, ends tied.
+    fn new(frames: usize, spacing: usize) -> Self {
+        let last = frames.saturating_sub(1);
+        let mut knots = vec![0.0; 3];
+        knots.extend((0..last).step_by(spacing).map(|k| k as f64));
+        knots.extend([last as f64; 4]);
+        let shapes = knots.len() - 4;
+        let basis = |frame: usize| {
+            // De Boor: hat by hat, from the interval that the frame is in.
+            let x = frame as f64;
+            let inside = |i: usize| knots[i] <= x && (x < knots[i + 1] || frame == last);
+            let mut at = 3;
+            while at + 1 < shapes && !(inside(at) && knots[at] < knots[at + 1] && x < knots[at + 1])
+            {
+                at += 1;
+            }
+            let mut row = vec![0.0; knots.len() - 1];
+            row[at] = 1.0;
+            for d in 1..=3 {
+                for i in 0..row.len() - d {
+                    let ramp = |i: usize| {
+                        let width = knots[i + d] - knots[i];
+                        if width > 0.0 { (x - knots[i]) / width } else { 0.0 }
+                    };
+                    let fall = |i: usize| {
+                        let width = knots[i + d] - knots[i];
+                        if width > 0.0 { (knots[i + d] - x) / width } else { 0.0 }
+                    };
+                    row[i] = ramp(i) * row[i] + fall(i + 1) * row[i + 1];
+                }
+            }
+            row[1..shapes].to_vec()
+        };
+        Self { basis: (0..frames).map(basis).collect() }
+    }
+
+    /// Shapes besides the first.
+    fn shapes(&self) -> usize {
+        self.basis.first().map_or(0, Vec::len)
+    }
+
+    /// The shapes that are nearest to all frames, if they are near enough.
+    fn fit(&self, frames: &[StripFrame], tolerance: f32) -> Option<Morph> {
+        let inverse = self.pseudo_inverse()?;
+        let (moved, turned): (Vec<_>, Vec<_>) = {
+            let ways: Vec<_> = frames.iter().map(|f| moved(f, &frames[0])).collect();
+            let turns: Vec<_> = frames.iter().map(|f| turned(f, &frames[0])).collect();
+            let rows = inverse.iter();
+            rows.map(|row| (mixed(row.iter().copied(), &ways), mixed(row.iter().copied(), &turns)))
+                .unzip()
+        };
+        // Hold the spline against every frame.
+        let (mut strays, mut all) = (0.0, 0.0);
+        for (frame, weights) in frames.iter().zip(&self.basis) {
+            let way = mixed(weights.iter().copied(), &moved);
+            for ((p, q), d) in frame.positions.iter().zip(&frames[0].positions).zip(way) {
+                let off = p.distance(*q + d);
+                if off.is_nan() || off > FARTHEST * tolerance {
+                    return None;
+                }
+                strays += f64::from(u8::from(off > tolerance));
+                all += 1.0;
+            }
+        }
+        let weights = self.basis.iter().map(|row| row.iter().map(|&w| w as f32).collect());
+        let (weights, frames) = (weights.collect(), (0..frames.len()).collect());
+        (strays <= STRAYS * all).then_some(Morph { moved, turned, frames, weights })
+    }
+
+    /// What makes shapes of frames: `(B^T B)^-1 B^T`, one row per shape; `None` if frames do not say what
+    /// every shape is.
+    fn pseudo_inverse(&self) -> Option<Vec<Vec<f64>>> {
+        let (n, m) = (self.basis.len(), self.shapes());
+        // Cholesky factor of the normal matrix.
+        let mut factor = vec![vec![0.0f64; m]; m];
+        for i in 0..m {
+            for j in 0..=i {
+                let entry: f64 = self.basis.iter().map(|row| row[i] * row[j]).sum();
+                let known: f64 = (0..j).map(|k| factor[i][k] * factor[j][k]).sum();
+                let left = entry - known;
+                factor[i][j] = if i == j {
+                    if left < 1e-9 {
+                        return None;
+                    }
+                    left.sqrt()
+                } else {
+                    left / factor[j][j]
+                };
+            }
+        }
+        let mut rows = vec![vec![0.0; n]; m];
+        let mut x = vec![0.0; m];
+        for (k, weights) in self.basis.iter().enumerate() {
+            for i in 0..m {
+                let known: f64 = (0..i).map(|j| factor[i][j] * x[j]).sum();
+                x[i] = (weights[i] - known) / factor[i][i];
+            }
+            for i in (0..m).rev() {
+                let known: f64 = (i + 1..m).map(|j| factor[j][i] * x[j]).sum();
+                x[i] = (x[i] - known) / factor[i][i];
+                rows[i][k] = x[i];
+            }
+        }
+        Some(rows)
+    }
+}
+
+/// A weighted sum of rows of vectors; rows without weight cost nothing.
+fn mixed(weights: impl Iterator<Item = f64>, rows: &[Vec<Vec3>]) -> Vec<Vec3> {
+    let mut out = vec![Vec3::ZERO; rows.first().map_or(0, Vec::len)];
+    for (w, row) in weights.zip(rows).filter(|(w, _)| w.abs() > 1e-9) {
+        out.iter_mut().zip(row).for_each(|(to, v)| *to += *v * w as f32);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points that swing, each with a phase of its own.
+    fn frames(count: usize, motion: impl Fn(f32, f32) -> Vec3) -> Vec<StripFrame> {
+        (0..count)
+            .map(|k| {
+                let at = |v: usize| motion(k as f32 / 60.0, v as f32);
+                let positions = (0..12).map(at).collect();
+                StripFrame { positions, normals: vec![Vec3::Z; 12], tangents: vec![Vec3::X; 12] }
+            })
+            .collect()
+    }
+
+    fn error(morph: &Morph, frames: &[StripFrame]) -> f32 {
+        let mut worst = 0.0f32;
+        for pair in morph.frames.windows(2).chain([[morph.frames[0]; 2].as_slice()]) {
+            for k in pair[0]..=pair[1] {
+                let share = (k - pair[0]) as f32 / (pair[1] - pair[0]).max(1) as f32;
+                let row = |frame: usize| {
+                    let at = morph.frames.iter().position(|f| *f == frame).unwrap();
+                    mixed(morph.weights[at].iter().map(|&w| w.into()), &morph.moved)
+                };
+                let (a, b) = (row(pair[0]), row(pair[1]));
+                for (v, p) in frames[k].positions.iter().enumerate() {
+                    let way = a.get(v).copied().unwrap_or_default();
+                    let to = b.get(v).copied().unwrap_or_default();
+                    worst = worst.max(p.distance(frames[0].positions[v] + way.lerp(to, share)));
+                }
+            }
+        }
+        worst
+    }
+
+    #[test]
+    fn what_swings_takes_few_shapes() {
+        // Twice a second, 10 cm: from frame to frame up to 2 cm.
+        let swing = |t: f32, v: f32| Vec3::new((12.6 * t + v).sin(), v, 0.0) * 0.1;
+        let frames = frames(120, swing);
+        let morph = Morph::of(&frames, 5e-4);
+        assert!(morph.moved.len() < 40, "{}", morph.moved.len());
+        assert_eq!(morph.weights.len(), 120);
+        assert!(error(&morph, &frames) < 3e-3);
+        // Weights that any reader takes, few at a time; the first frame is itself.
+        for row in &morph.weights {
+            assert!(row.iter().all(|w| (0.0..=1.0).contains(w)));
+            assert!(row.iter().filter(|w| **w > 1e-6).count() <= 4);
+        }
+        assert!(morph.weights[0].iter().all(|w| *w == 0.0));
+    }
+
+    #[test]
+    fn what_moves_straight_takes_its_ends_and_what_jumps_all() {
+        let straight = frames(60, |t, v| Vec3::new(t, v, 0.0));
+        let morph = Morph::of(&straight, 5e-4);
+        assert_eq!((morph.moved.len(), &morph.frames[..]), (1, &[0, 59][..]));
+        assert!(error(&morph, &straight) < 1e-5);
+        let jumps = frames(20, |t, _| Vec3::X * ((t * 60.0).round() as i32 % 2) as f32);
+        let morph = Morph::of(&jumps, 5e-4);
+        assert_eq!(morph.moved.len(), 19);
+        assert!(error(&morph, &jumps) < 1e-6);
+        let one = frames(1, |_, v| Vec3::X * v);
+        assert_eq!(Morph::of(&one, 5e-4).frames, [0]);
+    }
+
+    #[test]
+    fn the_weights_of_a_spline_sum_to_one() {
+        for (frames, spacing) in [(120, 4), (7, 2), (50, 16)] {
+            let spline = Spline::new(frames, spacing);
+            for (k, row) in spline.basis.iter().enumerate() {
+                let sum: f64 = row.iter().sum();
+                // The first shape has the rest.
+                assert!((-1e-12..=1.0 + 1e-12).contains(&sum), "{k}: {sum}");
+                assert!(k < spacing || (sum - 1.0).abs() < 1e-12, "{k}: {sum}");
+            }
+            assert!((spline.basis[frames - 1][spline.shapes() - 1] - 1.0).abs() < 1e-12);
+        }
+    }
+}
