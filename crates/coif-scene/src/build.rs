@@ -24,7 +24,7 @@ use crate::hair_mesh::{self, Filling};
 use crate::hound::Hound;
 use crate::mesh_figure::FittedMesh;
 use crate::monster::Monster;
-use crate::motion::{BodyMotion, GROUND, HEAD, Pivots};
+use crate::motion::{BodyMotion, GROUND, HEAD, Pivots, until};
 use crate::style::{self, StyleRequest};
 
 /// What kept a scene from being built.
@@ -129,11 +129,11 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             if scene.body.collide == Collide::Primitives {
                 colliders.extend(figure.colliders());
             }
-            let (motion, speed) = (scene.body.motion, scene.body.speed);
-            let body =
-                figure::body(&*figure, mesh, motion, speed, colliders).map_err(|source| {
-                    BuildError::Invalid { what: "the built-in body".into(), source }
-                })?;
+            let motion = figure.motion(scene.body.motion, scene.body.speed);
+            let motion = until(motion, scene.body.stop);
+            let body = figure::body(&*figure, mesh, motion, colliders).map_err(|source| {
+                BuildError::Invalid { what: "the built-in body".into(), source }
+            })?;
             (body, Some(figure), None)
         }
         BodySource::File(file) => {
@@ -147,8 +147,10 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             let grown = match (&figure, scalp) {
                 (Some(figure), _) => style::groom(&**figure, body.rest(), &request),
                 (None, Some(scalp)) => grow_on_mesh(body.rest(), &scalp, &request),
-                (None, None) => None,
+                (None, None) => Ok(None),
             };
+            let what = "groom".to_owned();
+            let grown = grown.map_err(|source| BuildError::Invalid { what, source })?;
             grown.ok_or_else(|| BuildError::EmptyScalp("body".into()))?
         }
         GroomSource::File(source) if is_hair_mesh(&folder.join(&source.path)) => {
@@ -313,7 +315,8 @@ fn body_from_file(
         let (lo, hi) = mesh.bounds().unwrap_or_default();
         let below = Vec3::new(0.5 * (lo.x + hi.x), lo.y, 0.5 * (lo.z + hi.z));
         let pivots = Pivots { neck: below, head: below };
-        let motion = Arc::new(BodyMotion::new(scene.body.motion, scene.body.speed, pivots));
+        let motion = BodyMotion::new(scene.body.motion, scene.body.speed, pivots);
+        let motion = until(Arc::new(motion), scene.body.stop);
         let on_head = [(HEAD as u16, 1.0), (0, 0.0), (0, 0.0), (0, 0.0)];
         let weights = vec![on_head; mesh.positions.len()];
         (loaded.value, Body::skinned(mesh, weights, motion).map_err(invalid)?)
@@ -339,11 +342,18 @@ fn body_from_file(
     Ok((body, scalp))
 }
 
-fn grow_on_mesh(mesh: &TriangleMesh, scalp: &[u32], request: &StyleRequest) -> Option<Groom> {
-    let fitted = FittedMesh::new(mesh, scalp)?;
-    let mut groom = style::groom(&fitted.figure()?, fitted.mesh(), request)?;
-    fitted.carry_back(&mut groom, mesh);
-    Some(groom)
+fn grow_on_mesh(
+    mesh: &TriangleMesh,
+    scalp: &[u32],
+    request: &StyleRequest,
+) -> coif::Result<Option<Groom>> {
+    let Some(fitted) = FittedMesh::new(mesh, scalp) else { return Ok(None) };
+    let Some(figure) = fitted.figure() else { return Ok(None) };
+    let mut groom = style::groom(&figure, fitted.mesh(), request)?;
+    if let Some(groom) = &mut groom {
+        fitted.carry_back(groom, mesh);
+    }
+    Ok(groom)
 }
 
 impl Built {

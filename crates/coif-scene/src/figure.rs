@@ -87,12 +87,11 @@ pub fn mesh(figure: &dyn Figure, resolution: f32) -> TriangleMesh {
 pub fn body(
     figure: &dyn Figure,
     mesh: TriangleMesh,
-    motion: MotionKind,
-    speed: f32,
+    motion: Arc<dyn Motion>,
     colliders: Vec<Collider>,
 ) -> coif::Result<Body> {
     let weights = mesh.positions.iter().map(|&p| figure.bone_weights(p)).collect();
-    Body::skinned(mesh, weights, figure.motion(motion, speed))?.with_colliders(colliders)
+    Body::skinned(mesh, weights, motion)?.with_colliders(colliders)
 }
 
 /// Blends chest to neck in the lower half, neck to head in the upper.

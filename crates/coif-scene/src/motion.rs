@@ -1,5 +1,7 @@
 //! How the built-in bodies move: three bones (chest, neck, head) driven by a few angles.
 
+use std::sync::Arc;
+
 use coif::body::Motion;
 use coif::math::RigidTransform;
 use glam::{EulerRot, Quat, Vec3};
@@ -31,6 +33,29 @@ pub struct BodyMotion {
     kind: Kind,
     speed: f64,
     pivots: Pivots,
+}
+
+/// A motion that ends: from `end` (s) on the body is as it was then.
+struct Until {
+    motion: Arc<dyn Motion>,
+    end: f64,
+}
+
+impl Motion for Until {
+    fn bones(&self) -> usize {
+        self.motion.bones()
+    }
+    fn world_from_rest(&self, bone: usize, time: f64) -> RigidTransform {
+        self.motion.world_from_rest(bone, time.min(self.end))
+    }
+}
+
+/// A motion up to a time (s), if there is one; then the body stands still.
+pub(crate) fn until(motion: Arc<dyn Motion>, end: Option<f32>) -> Arc<dyn Motion> {
+    match end {
+        Some(end) => Arc::new(Until { motion, end: end.into() }),
+        None => motion,
+    }
 }
 
 /// Angles (radians) and a shift (m) at one moment.
@@ -320,6 +345,18 @@ mod tests {
             assert!(fastest < 4.0, "{kind:?} moves at {fastest} m/s");
             assert!(kind == Kind::Still || fastest > 0.1, "{kind:?} hardly moves");
         }
+    }
+
+    #[test]
+    fn a_motion_that_ends_is_itself_before_and_still_after() {
+        let shake = Arc::new(BodyMotion::new(Kind::Shake, 1.0, PIVOTS));
+        let ends = until(shake.clone(), Some(0.5));
+        let at = |t: f64| shake.world_from_rest(HEAD, t);
+        assert_eq!(ends.bones(), shake.bones());
+        for (time, same) in [(0.0, 0.0), (0.3, 0.3), (0.5, 0.5), (0.7, 0.5), (90.0, 0.5)] {
+            assert_eq!(ends.world_from_rest(HEAD, time), at(same), "{time}");
+        }
+        assert_eq!(until(shake.clone(), None).world_from_rest(HEAD, 0.7), at(0.7));
     }
 
     #[test]

@@ -181,3 +181,16 @@ fn springs_that_are_too_stiff_for_their_substeps_say_how_many_they_need() {
     let enough = text.replace("= 2", &format!("= {needed}"));
     assert!(built(&enough).simulation().is_ok());
 }
+
+/// Strips that cannot grow say what is wrong with them, not that the scalp is.
+#[test]
+fn strips_that_cannot_grow_name_what_is_wrong() {
+    let grow = |keys: &str| {
+        let text = format!("[groom]\nstyle = 'strips'\n{keys}\n[model]\nname = 'cantilever'");
+        let scene = Scene::from_toml(&text, "test.toml", &[]).unwrap();
+        build(&scene, Path::new(".")).err().expect("no strips").to_string()
+    };
+    assert!(grow("strip_tangent = [0, 0, 0]").contains("tangent"));
+    let many = grow("strip_density = 100000\nstrip_layers = 64");
+    assert!(many.contains("number of strips") && many.contains("lower the density"), "{many}");
+}

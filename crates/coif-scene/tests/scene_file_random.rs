@@ -28,9 +28,10 @@ fn text() -> impl Strategy<Value = String> {
 fn strips() -> impl Strategy<Value = StripScene> {
     let sizes = (10.0..=1e5f32, 0.0005..=0.2f32, 1..=200u32, vec3(-1.0, 1.0));
     let lie = (0.0..=1.0f32, 0.0..=1000.0f32, 1..=64u32, 0.0..=0.1f32);
-    (sizes, lie).prop_map(|((density, width, segments, tangent), lie)| {
+    let cut = option::of(-1000.0..=1000.0f32);
+    (sizes, lie, cut).prop_map(|((density, width, segments, tangent), lie, cut)| {
         let (lift, weight, layers, layer_distance) = lie;
-        StripScene { density, width, segments, tangent, lift, weight, layers, layer_distance }
+        StripScene { density, width, segments, cut, tangent, lift, weight, layers, layer_distance }
     })
 }
 

@@ -362,14 +362,16 @@ fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), 
         let hint = "write the number of the sample as %04d: file = \"head.%04d.obj\"";
         return missing("body.fps", "fps", "a sequence of files", hint);
     }
-    if file.is_sequence() && scene.body.motion != Motion::Still {
+    let moves =
+        [("motion", scene.body.motion != Motion::Still), ("stop", scene.body.stop.is_some())];
+    if let Some((key, _)) = moves.iter().find(|(_, given)| *given && file.is_sequence()) {
         let problem = Problem::Conflict {
-            key: "motion".into(),
+            key: (*key).into(),
             table: "in [body]".into(),
             other: "a sequence of files".into(),
         };
-        let span = root.find("body.motion").map_or(root.span, |e| e.key_span);
-        let hint = "the sequence says how the body moves: remove 'motion'";
+        let span = root.find(&format!("body.{key}")).map_or(root.span, |e| e.key_span);
+        let hint = format!("the sequence says how the body moves: remove '{key}'");
         return Err(sources.error(span, problem).with_hint(hint));
     }
     Ok(())

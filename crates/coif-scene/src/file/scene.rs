@@ -129,6 +129,8 @@ pub struct StripScene {
     pub width: f32,
     /// Segments of a strip, 1 to 200. Default: 13.
     pub segments: u32,
+    /// Height (m) at which strips are cut, -1000 to 1000. Default: not cut.
+    pub cut: Option<f32>,
     /// Where hair is combed to. Default: back and down.
     pub tangent: Vec3,
     /// How far strips stand off at the root, 0 to 1. Default: 0.15.
@@ -145,9 +147,9 @@ impl Default for StripScene {
     fn default() -> Self {
         let scalp::Settings { density, width, tangent, lift, weight, layers, .. } =
             scalp::Settings::default();
-        let scalp::Settings { segments, layer_distance, .. } = scalp::Settings::default();
+        let scalp::Settings { segments, cut, layer_distance, .. } = scalp::Settings::default();
         let segments = segments as u32;
-        Self { density, width, segments, tangent, lift, weight, layers, layer_distance }
+        Self { density, width, segments, cut, tangent, lift, weight, layers, layer_distance }
     }
 }
 
@@ -211,6 +213,8 @@ pub struct BodyScene {
     pub motion: Motion,
     /// How many times as fast as the motion's own speed, 0.01 to 100. Default: 1.
     pub speed: f32,
+    /// Time (s) from which on the body stands still as it is then, 0 to 100,000. Default: never.
+    pub stop: Option<f32>,
     /// What hair touches. Default: primitives.
     pub collide: Collide,
     /// The body's surface; counts only with [`Collide::DistanceField`].
@@ -225,6 +229,7 @@ impl Default for BodyScene {
             source: BodySource::BuiltIn(BuiltInBody::default()),
             motion: Motion::default(),
             speed: 1.0,
+            stop: None,
             collide: Collide::default(),
             field: FieldScene::default(),
             colliders: Vec::new(),

@@ -119,11 +119,21 @@ const MOST_ROOM: f32 = 0.012;
 /// Rounds of pushing a point out of surface and colliders: one is the rule, creases take more.
 const MOST_PUSHES: usize = 24;
 
-/// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
-pub fn groom(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
+/// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error
+/// if what is asked for cannot grow anywhere.
+pub fn groom(
+    figure: &dyn Figure,
+    mesh: &TriangleMesh,
+    request: &StyleRequest,
+) -> coif::Result<Option<Groom>> {
     if request.style == Style::Strips {
         return strips::groom(figure, mesh, request);
     }
+    Ok(strands(figure, mesh, request))
+}
+
+/// All styles but strips.
+fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
     if matches!(request.style, Style::Crossed | Style::Sweep) {
         return in_the_air::groom(mesh, request);
     }
@@ -415,7 +425,7 @@ mod tests {
             };
             let solids = solids(&figure.colliders());
             for (strands, points) in [(1, 2), (300, 30), (40, 200)] {
-                let groom = groom(figure, mesh, &request(style, strands, points)).unwrap();
+                let groom = groom(figure, mesh, &request(style, strands, points)).unwrap().unwrap();
                 groom.validate().unwrap();
                 assert_eq!(groom.strands.strand_count(), strands);
                 assert_eq!(groom.strands.point_count(), strands * points);
@@ -442,7 +452,7 @@ mod tests {
         let of = |seed, length| {
             let mut request = request(Style::LongStraight, 50, 20);
             (request.seed, request.length) = (seed, length);
-            groom(&Bust, &mesh, &request).unwrap()
+            strands(&Bust, &mesh, &request).unwrap()
         };
         assert_eq!(of(1, None), of(1, None));
         assert_ne!(of(1, None).strands, of(2, None).strands);
@@ -455,7 +465,7 @@ mod tests {
     #[test]
     fn a_ponytail_is_held_up_to_the_tie() {
         let mesh = figure::mesh(&Bust, 0.008);
-        let groom = groom(&Bust, &mesh, &request(Style::Ponytail, 200, 40)).unwrap();
+        let groom = strands(&Bust, &mesh, &request(Style::Ponytail, 200, 40)).unwrap();
         assert!(groom.embedded.iter().all(|&e| e > 3 && e < 39));
     }
 }

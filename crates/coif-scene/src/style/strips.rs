@@ -23,12 +23,13 @@ const EAR_STEP: f32 = 0.005;
 const EAR_HEIGHT: f32 = 0.012;
 const EAR_BULGE: f32 = 0.002;
 
-/// Grows strips on a figure, of which `mesh` is the mesh. `None` if there is no place for hair.
+/// Grows strips on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error names
+/// what cannot grow.
 pub(super) fn groom(
     figure: &dyn Figure,
     mesh: &TriangleMesh,
     request: &StyleRequest,
-) -> Option<Groom> {
+) -> coif::Result<Option<Groom>> {
     let middle = |t: usize| mesh.corners(t).iter().sum::<Vec3>() / 3.0;
     let scalp = (0..mesh.triangles.len()).filter(|&t| figure.hair_density(middle(t)) > SCALP);
     let free = scalp.filter(|&t| !runs_into_ear(figure, middle(t), request.strips.tangent));
@@ -51,6 +52,7 @@ pub(super) fn groom(
         width: strips.width,
         length: request.length.unwrap_or(LENGTH),
         segments: strips.segments as usize,
+        cut: strips.cut,
         tangent: strips.tangent,
         lift: strips.lift,
         weight: strips.weight,
@@ -58,17 +60,20 @@ pub(super) fn groom(
         layer_distance: strips.layer_distance,
         seed: request.seed,
     };
-    let strips = scalp::around_body(mesh, &polygons, &settings, &distance).ok()?;
+    let strips = match scalp::around_body(mesh, &polygons, &settings, &distance) {
+        Err(coif::Error::NoTriangles) => return Ok(None),
+        strips => strips?,
+    };
     let points =
         request.particles.map_or(request.points, |n| (n / request.strands.max(1)).clamp(2, 200));
     let mut groom =
-        grow::strips::fill(strips, request.strands, points, request.fibre, request.seed).ok()?;
+        grow::strips::fill(strips, request.strands, points, request.fibre, request.seed)?;
     for s in 0..groom.strands.strand_count() {
         keep_out(figure, &solids, groom.strands.strand_mut(s), 1);
     }
-    groom.bind(mesh).ok()?;
+    groom.bind(mesh)?;
     taper(&mut groom);
-    Some(groom)
+    Ok(Some(groom))
 }
 
 /// Whether a strip from a place would have to climb over an ear, which would hold it off the head.

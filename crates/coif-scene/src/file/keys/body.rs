@@ -150,6 +150,18 @@ pub(super) const BODY: &[Key<Scene>] = &[
         },
     ),
     key(
+        "stop",
+        "s",
+        "Time from which on the body stands still, as it is then: hair comes to rest.",
+        Kind::Number {
+            min: 0.0,
+            max: 1e5,
+            get: |s| s.body.stop,
+            set: |s, v| s.body.stop = Some(v),
+        },
+    )
+    .absent("never"),
+    key(
         "collide",
         "",
         "What hair touches besides the listed shapes: the built-in body's own shapes, the surface \

@@ -165,9 +165,23 @@ pub(super) const GROOM: &[Key<Scene>] = &[
     )
     .with_word("style", Style::Strips.name()),
     key(
+        "strip_cut",
+        "m",
+        "Height at which strips are cut that would hang lower, in the body's rest shape; none gets \
+         shorter than 0.3 of its length.",
+        Kind::Number {
+            min: -1000.0,
+            max: 1000.0,
+            get: |s| strips(s).and_then(|g| g.cut),
+            set: |s, v| styled_mut(s, |g| g.strips.cut = Some(v)),
+        },
+    )
+    .with_word("style", Style::Strips.name())
+    .absent("not cut"),
+    key(
         "strip_tangent",
         "",
-        "Where hair is combed to; the part along the scalp counts.",
+        "Where hair is combed to; the part along the scalp counts. Where the scalp faces that way, hair falls.",
         Kind::Vector {
             min: -1.0,
             max: 1.0,
