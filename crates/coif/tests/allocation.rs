@@ -12,6 +12,7 @@ use coif::body::distance_field;
 use coif::body::{Body, Collider, Motion, Shape};
 use coif::contact::volume;
 use coif::groom::Groom;
+use coif::grow::strips::StripMesh;
 use coif::model::ModelSettings;
 use coif::simulation::{Simulation, Surface, Wind, World};
 use glam::{Quat, Vec3};
@@ -116,9 +117,13 @@ fn a_step_allocates_nothing() {
                     let mut sim = start(&settings);
                     let points = hair().strands.point_count();
                     let (mut x, mut v) = (vec![Vec3::ZERO; points], vec![Vec3::ZERO; points]);
-                    // In a hair mesh, hair is laid when it is asked for.
+                    let mut mesh = sim.strips().map(StripMesh::new).unwrap_or_default();
+                    // In a hair mesh, hair is laid when it is asked for, and quads of strips are too.
                     let mut step = || {
                         sim.step();
+                        if let Some(lanes) = sim.strip_lanes() {
+                            mesh.follow_lanes(&lanes);
+                        }
                         if *model == "hair-mesh" {
                             sim.positions(&mut x);
                             sim.velocities(&mut v);

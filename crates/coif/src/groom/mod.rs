@@ -8,7 +8,7 @@ mod resample;
 mod roots;
 mod strands;
 pub mod strips;
-mod validate;
+pub(crate) mod validate;
 
 pub use fibre::Fibre;
 pub use hair_mesh::HairMesh;

@@ -123,7 +123,7 @@ const FARTHEST: f32 = 1e4;
 
 /// Shortest segment that still has a direction in single precision (m): a tenth of a micrometre,
 /// far below the radius of any fibre.
-const MIN_SEGMENT: f32 = 1e-7;
+pub(crate) const MIN_SEGMENT: f32 = 1e-7;
 
 #[cfg(test)]
 mod tests {

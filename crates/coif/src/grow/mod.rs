@@ -5,4 +5,5 @@
 //! or written.
 
 pub mod hair_mesh;
+mod lines;
 pub mod strips;

@@ -9,6 +9,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use crate::groom::strips::{JointFrame, StripPose, Strips, at_equal_arc_length, unit};
+use crate::groom::validate::MIN_SEGMENT;
 use crate::groom::{Fibre, Groom, Strands};
 use crate::{Error, Result};
 
@@ -30,6 +31,7 @@ pub struct StripMesh {
     pub coordinates: Vec<Vec2>,
     /// Two triangles per quad, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
+    scratch: lanes::Scratch,
 }
 
 impl StripMesh {
@@ -43,6 +45,7 @@ impl StripMesh {
             binormals: vec![Vec3::ZERO; 2 * joints],
             coordinates: Vec::with_capacity(2 * joints),
             triangles: Vec::new(),
+            scratch: lanes::Scratch::default(),
         };
         for s in 0..strips.count() {
             let line = strips.edges.strand(s);
@@ -163,15 +166,16 @@ pub fn fill(
                     p + (q - p) * u + (o - p) * n
                 })
                 .collect();
+            if line.iter().all(|p| p.distance(line[0]) < MIN_SEGMENT) {
+                return Err(Error::ZeroSegment { strand: k, point: 1 });
+            }
             lines.push(&line);
             strips.strip_of_strand.push(s as u32);
         }
     }
     let mut groom = Groom::new(lines, fibre);
+    // A strand that is too short for its points has fewer.
     groom.drop_degenerate();
-    if groom.strands.strand_count() != strips.strip_of_strand.len() {
-        return Err(Error::ZeroSegment { strand: 0, point: 0 });
-    }
     strips.validate(groom.strands.strand_count())?;
     groom.strips = Some(Box::new(strips));
     Ok(groom)

@@ -10,7 +10,6 @@ use super::blocks::{Blocks, Bound};
 use super::curve::Seen;
 use super::frames::{Frame, Frames};
 use super::lay_lanes::{Scratch, lay_block};
-use super::lines::Lines;
 use super::obstacle::{Nowhere, Obstacle};
 use super::place::{Place, Root};
 #[cfg(test)]
@@ -18,6 +17,7 @@ pub(super) use super::place::{place_inside, place_on_edge, point};
 use super::search::{Around, Found, Search};
 use crate::body::ClosestTriangle;
 use crate::groom::{HairMesh, Strands};
+use crate::grow::lines::Lines;
 use crate::math::LANES;
 use crate::{Error, Result};
 
@@ -39,7 +39,7 @@ pub struct Binding {
     frames: Frames,
     now: Vec<Frame>,
     rates: Vec<Frame>,
-    lines: Lines,
+    lines: Lines<1>,
     level: Level,
 }
 
@@ -215,8 +215,9 @@ impl Binding {
                 });
             }
         };
-        self.lines.with(&self.first, &self.blocks.lane_of, out, |lines| {
-            let lines = lines.par_chunks_mut(BLOCKS * LANES);
+        let counts = self.first.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        self.lines.with(counts, &self.blocks.lane_of, [out], |lines| {
+            let lines = lines.as_flattened_mut().par_chunks_mut(BLOCKS * LANES);
             self.blocks.blocks.par_chunks(BLOCKS).zip(lines).for_each(task);
         });
     }

@@ -18,7 +18,6 @@ mod curve;
 mod frames;
 mod lay;
 mod lay_lanes;
-mod lines;
 mod obstacle;
 mod place;
 pub mod plain;

@@ -5,75 +5,67 @@
 
 use fearless_simd::{Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
-use rayon::prelude::*;
 
 use super::StripMesh;
+use crate::grow::lines::{Line, Lines};
 use crate::math::LANES;
 use crate::math::lanes::Vec3x;
 use crate::model::cantilever::{LaneBlock, StripLanes};
 
-/// Vertices of one strip.
-struct Quads<'a> {
-    width: f32,
-    positions: &'a mut [Vec3],
-    normals: &'a mut [Vec3],
-    tangents: &'a mut [Vec3],
-    binormals: &'a mut [Vec3],
-}
+/// What one strip has of a mesh: positions, normals, tangents and binormals of its vertices.
+type Quads<'a> = Line<'a, 4>;
 
 /// Blocks that one task treats: some thousand joints.
 const BLOCKS: usize = 16;
 
+/// What a mesh needs to follow lanes. It is no part of what the mesh is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scratch {
+    /// Which lane, counted through all blocks, each strip is in.
+    lane_of: Vec<u32>,
+    lines: Lines<4>,
+}
+
+impl PartialEq for Scratch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 impl StripMesh {
-    /// Moves the mesh to where the strips of a model are.
+    /// Moves the mesh to where the strips of a model are. Allocates nothing but the first time.
     ///
     /// Source, deviations: see [`follow`](Self::follow).
     pub fn follow_lanes(&mut self, lanes: &StripLanes<'_>) {
         let strips = lanes.strips();
-        // Cut the mesh into strips, and bring these in the order of the lanes.
-        let mut rest = [
+        let Scratch { lane_of, lines } = &mut self.scratch;
+        lane_of.resize(strips.count(), 0);
+        let in_lanes = lanes.blocks().flat_map(|block| block.strips());
+        in_lanes.zip(0..).for_each(|(&strip, lane)| lane_of[strip as usize] = lane);
+        let vertices = (0..strips.count()).map(|s| 2 * strips.edges.points_of(s).len());
+        let lists = [
             &mut self.positions[..],
             &mut self.normals[..],
             &mut self.tangents[..],
             &mut self.binormals[..],
         ];
-        let mut pieces: Vec<Option<Quads<'_>>> = Vec::with_capacity(strips.count());
-        for s in 0..strips.count() {
-            let vertices = 2 * strips.edges.points_of(s).len();
-            let [positions, normals, tangents, binormals] = rest.each_mut().map(|all| {
-                match std::mem::take(all).split_at_mut_checked(vertices) {
-                    Some((mine, others)) => {
-                        *all = others;
-                        mine
-                    }
-                    None => &mut [],
-                }
-            });
-            let width = strips.width[s];
-            pieces.push(Some(Quads { width, positions, normals, tangents, binormals }));
-        }
-        let mut in_lanes: Vec<Quads<'_>> = Vec::with_capacity(strips.count());
-        let blocks: Vec<LaneBlock<'_>> = lanes.blocks().collect();
-        for block in &blocks {
-            in_lanes.extend(block.strips().iter().filter_map(|&s| pieces[s as usize].take()));
-        }
-        // A task has some blocks and their strips.
-        let mut tasks = Vec::with_capacity(blocks.len() / BLOCKS + 1);
-        let mut rest = &mut in_lanes[..];
-        for blocks in blocks.chunks(BLOCKS) {
-            let count = blocks.iter().map(|block| block.strips().len()).sum();
-            let (mine, others) = std::mem::take(&mut rest).split_at_mut(count);
-            rest = others;
-            tasks.push((blocks, mine));
-        }
-        let level = lanes.level();
-        tasks.into_par_iter().for_each(|(blocks, mut quads)| {
-            for block in blocks {
-                let (mine, others) = std::mem::take(&mut quads).split_at_mut(block.strips().len());
-                quads = others;
-                dispatch!(level, simd => follow_block(simd, block, mine));
-            }
-        });
+        lines.with(vertices, lane_of, lists, |quads| follow_blocks(lanes, quads));
+    }
+}
+
+/// Halves the blocks until a task has few enough of them.
+fn follow_blocks(lanes: &StripLanes<'_>, mut quads: &mut [Quads<'_>]) {
+    if lanes.block_count() > BLOCKS {
+        let [a, b] = lanes.halves();
+        let (quads_a, quads_b) = quads.split_at_mut(a.blocks().map(|k| k.strips().len()).sum());
+        rayon::join(|| follow_blocks(&a, quads_a), || follow_blocks(&b, quads_b));
+        return;
+    }
+    let widths = &lanes.strips().width;
+    for block in lanes.blocks() {
+        let (mine, others) = std::mem::take(&mut quads).split_at_mut(block.strips().len());
+        quads = others;
+        dispatch!(lanes.level(), simd => follow_block(simd, &block, widths, mine));
     }
 }
 
@@ -100,10 +92,15 @@ type Piece = [[[f32; 4]; LANES]; 3];
 const PAIRS: usize = 4;
 
 #[inline(always)]
-fn follow_block<S: Simd>(simd: S, block: &LaneBlock<'_>, quads: &mut [Quads<'_>]) {
+fn follow_block<S: Simd>(
+    simd: S,
+    block: &LaneBlock<'_>,
+    all_widths: &[f32],
+    quads: &mut [Quads<'_>],
+) {
     let mut widths = [0.0; LANES];
-    for (to, quad) in widths.iter_mut().zip(quads.iter()) {
-        *to = quad.width;
+    for (to, &strip) in widths.iter_mut().zip(block.strips()) {
+        *to = all_widths[strip as usize];
     }
     let mut growth = Vec3x::splat(simd, Vec3::ZERO);
     for (l, v) in block.growth().into_iter().enumerate() {
@@ -131,9 +128,7 @@ fn follow_block<S: Simd>(simd: S, block: &LaneBlock<'_>, quads: &mut [Quads<'_>]
             lay_out(simd, [[a.binormal; 2], [b.binormal; 2]], &mut pieces[3][k]);
         }
         for (l, quad) in quads.iter_mut().enumerate() {
-            let Quads { positions, normals, tangents, binormals, .. } = quad;
-            let all = [positions, normals, tangents, binormals];
-            for (to, pieces) in all.into_iter().zip(&pieces) {
+            for (to, pieces) in quad.iter_mut().zip(&pieces) {
                 write(to, 2 * first, &pieces[..pairs], l);
             }
         }

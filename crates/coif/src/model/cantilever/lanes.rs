@@ -10,9 +10,14 @@ use crate::groom::strips::Strips;
 use crate::math::LANES;
 use crate::math::lanes::Vec3x;
 
-/// Strips of a model at one moment.
+/// Strips of a model at one moment: all, or those of some blocks.
+#[derive(Clone, Copy)]
 pub struct StripLanes<'a> {
-    model: &'a Cantilever,
+    strips: &'a Strips,
+    level: Level,
+    blocks: &'a [Block],
+    rows: &'a [Joints],
+    now: usize,
 }
 
 /// Up to sixteen of them, one in each lane.
@@ -25,30 +30,47 @@ pub(crate) struct LaneBlock<'a> {
 impl Cantilever {
     /// Where the strips are now.
     pub fn lanes(&self) -> StripLanes<'_> {
-        StripLanes { model: self }
+        StripLanes {
+            strips: &self.strips,
+            level: self.level,
+            blocks: &self.blocks,
+            rows: &self.joints,
+            now: self.now,
+        }
     }
 }
 
 impl<'a> StripLanes<'a> {
-    /// The strips in their rest shape.
+    /// All strips of the model in their rest shape.
     pub fn strips(&self) -> &'a Strips {
-        &self.model.strips
+        self.strips
     }
 
     /// The instructions that the model uses.
     pub(crate) fn level(&self) -> Level {
-        self.model.level
+        self.level
     }
 
-    /// All strips; each is in one block.
+    /// How many blocks there are.
+    pub(crate) fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The blocks; each strip is in one.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = LaneBlock<'a>> {
-        let model = self.model;
-        let mut rest = &model.joints[..];
-        model.blocks.iter().map(move |block| {
+        let (mut rest, now) = (self.rows, self.now);
+        self.blocks.iter().map(move |block| {
             let (rows, others) = rest.split_at(block.joints);
             rest = others;
-            LaneBlock { block, rows, now: model.now }
+            LaneBlock { block, rows, now }
         })
+    }
+
+    /// Two halves of the blocks.
+    pub(crate) fn halves(&self) -> [Self; 2] {
+        let (a, b) = self.blocks.split_at(self.blocks.len() / 2);
+        let (rows_a, rows_b) = self.rows.split_at(a.iter().map(|block| block.joints).sum());
+        [Self { blocks: a, rows: rows_a, ..*self }, Self { blocks: b, rows: rows_b, ..*self }]
     }
 }
 
