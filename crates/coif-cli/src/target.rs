@@ -39,6 +39,10 @@ impl Target {
             return Ok(Self::Cache(path.into()));
         }
         if ending == STRIPS_ENDING {
+            if SequenceName::parse(path).is_some() {
+                let message = format!("{}: a .glb file holds all frames", path.display());
+                return Err(Failure::new(message, "leave the place for the frame number out"));
+            }
             return Ok(Self::Strips(path.into()));
         }
         if !GROOM_ENDINGS.contains(&ending.as_str()) {
@@ -156,7 +160,9 @@ mod tests {
         assert_eq!(kind("a.hair").unwrap(), Target::Last("a.hair".into()));
         assert!(matches!(kind("a.##.OBJ").unwrap(), Target::Sequence(_)));
         assert_eq!(kind("a.GLB").unwrap(), Target::Strips("a.GLB".into()));
-        for (name, way_out) in [("a.mp4", "--render"), ("a.abc", ".hair, .obj")] {
+        for (name, way_out) in
+            [("a.mp4", "--render"), ("a.abc", ".hair, .obj"), ("a.%03d.glb", "leave the place")]
+        {
             let Err(Failure::Error { hint: Some(hint), .. }) = kind(name) else { panic!("{name}") };
             assert!(hint.contains(way_out), "{hint}");
         }

@@ -26,7 +26,7 @@ fn text() -> impl Strategy<Value = String> {
 
 /// Strips have their own values only where they grow.
 fn strips() -> impl Strategy<Value = StripScene> {
-    let sizes = (10.0..=1e5f32, 0.0005..=0.2f32, 1..=200u32, vec3(-1.0, 1.0));
+    let sizes = (10.0..=1e5f32, 0.0005..=0.2f32, 3..=200u32, vec3(-1.0, 1.0));
     let lie = (0.0..=1.0f32, 0.0..=1000.0f32, 1..=64u32, 0.0..=0.1f32);
     let cut = option::of(-1000.0..=1000.0f32);
     (sizes, lie, cut).prop_map(|((density, width, segments, tangent), lie, cut)| {
@@ -134,7 +134,7 @@ fn model() -> impl Strategy<Value = ModelSettings> {
         (m.stretch_modulus, m.stretch_damping, m.substeps) = own;
         ModelSettings::ExplicitSpring(m)
     });
-    let own = (0.0..=1.0f32, 0.0..=1.0f32, 0.0..=0.1f32, 0.0..=1.0f32, 1..=200usize, 1..=64u32);
+    let own = (0.0..=1.0f32, 0.0..=1.0f32, 0.0..=0.1f32, 0.0..=1.0f32, 3..=200usize, 1..=64u32);
     let beams = (shared(), own).prop_map(|(shared, own)| {
         let mut m = cantilever::Settings::default();
         (m.style_time, m.damping, m.hold_shape) = shared;

@@ -155,9 +155,9 @@ pub(super) const GROOM: &[Key<Scene>] = &[
     key(
         "strip_segments",
         "",
-        "Segments of a strip.",
+        "Segments of a strip: fewer are too stiff to lie around a head.",
         Kind::Integer {
-            min: 1,
+            min: 3,
             max: 200,
             get: |s| strips(s).map(|g| g.segments.into()),
             set: |s, v| styled_mut(s, |g| g.strips.segments = v as u32),

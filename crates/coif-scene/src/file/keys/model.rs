@@ -198,7 +198,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "damping",
         "1/s",
-        "Damping by still air.",
+        "Damping by still air; 'cantilever' needs some.",
         Kind::Number {
             min: 0.0,
             max: 1000.0,
@@ -542,7 +542,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         "",
         "Segments of these strips.",
         Kind::Integer {
-            min: 1,
+            min: 3,
             max: 200,
             get: |s| beams(s).map(|m| m.wisps.segments as u64),
             set: |s, v| beams_mut(s, |m| m.wisps.segments = v as usize),

@@ -34,6 +34,7 @@ pub struct CarriedStrands {
     embedded: Vec<u32>,
     places: Vec<Place>,
     thickness: Vec<f32>,
+    reach: f32,
 }
 
 impl CarriedStrands {
@@ -41,6 +42,7 @@ impl CarriedStrands {
     pub fn new(groom: &Groom, strips: &Strips) -> Self {
         let mut places = Vec::with_capacity(groom.strands.point_count());
         let mut thickness = vec![0.0f32; strips.count()];
+        let mut reach = 0.0f32;
         let mut frames = Vec::new();
         for (s, line) in groom.strands.iter().enumerate() {
             let strip = strips.strip_of_strand[s] as usize;
@@ -60,6 +62,7 @@ impl CarriedStrands {
                 let offset = [segment, segment + 1].map(|j| frames[j].local(p - joints[j]));
                 thickness[strip] =
                     offset.iter().map(|o| o.y.abs()).fold(thickness[strip], f32::max);
+                reach = reach.max(p.distance(joints[segment].lerp(joints[segment + 1], share)));
                 places.push(Place { joint: (first + segment) as u32, share, offset, length });
             }
         }
@@ -68,12 +71,18 @@ impl CarriedStrands {
             embedded: groom.embedded.clone(),
             places,
             thickness,
+            reach,
         }
     }
 
     /// Per strip: how far its strands are out of its plane (m).
     pub fn thickness(&self) -> &[f32] {
         &self.thickness
+    }
+
+    /// How far a strand is from the joints of its strip (m), at most.
+    pub fn reach(&self) -> f32 {
+        self.reach
     }
 
     /// Where the strands are, in the groom's order, with strips that are at `pose` and roots that the

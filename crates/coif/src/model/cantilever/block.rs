@@ -147,8 +147,10 @@ pub(super) struct Block {
     pub(super) style_time: [f32; LANES],
     /// The bend factor of a step: share of a deviation that it leaves.
     pub(super) keep: [f32; LANES],
-    /// Time over which a step's forces count (s).
+    /// Time over which a step's forces count (s), from the averaged length of steps, and its motion, from
+    /// its own.
     pub(super) force_time: [f32; LANES],
+    pub(super) move_time: [f32; LANES],
 
     /// World from rest at the end of the last step: columns of the rotation.
     pub(super) root: [[f32; VECTOR]; 3],
@@ -319,6 +321,7 @@ impl Block {
             style_time: [0.0; LANES],
             keep: [0.0; LANES],
             force_time: [0.0; LANES],
+            move_time: [0.0; LANES],
             root: [[0.0; VECTOR]; 3],
             velocity: [0.0; VECTOR],
             end_velocity: [0.0; VECTOR],
@@ -369,12 +372,14 @@ impl Block {
     /// Sets the bend factor for steps of an averaged length (s).
     ///
     /// Source: `jung2005` 4.1: the angle to the groomed direction is scaled down by a factor below 1;
-    /// 4.3 step 1: scaled with the averaged time step.
+    /// 4.3 step 1: forces are scaled with the averaged time step.
     /// Model: `E = exp(-dt / style_time)`, so that two half steps do what a whole one does.
-    pub(super) fn set_step(&mut self, dt: f32) {
+    pub(super) fn set_step(&mut self, averaged: f32, step: f32) {
         for l in 0..LANES {
-            self.keep[l] = (-dt / self.style_time[l]).exp();
-            self.force_time[l] = self.style_time[l] * (1.0 - self.keep[l]);
+            let time = self.style_time[l];
+            self.keep[l] = (-step / time).exp();
+            self.move_time[l] = time * (1.0 - self.keep[l]);
+            self.force_time[l] = time * (1.0 - (-averaged / time).exp());
         }
     }
 

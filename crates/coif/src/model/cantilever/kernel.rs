@@ -50,9 +50,9 @@ const SLOPE: f32 = 1.75;
 /// What is the same for all strips of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass {
-    /// Averaged length of a step (s), and that of this one.
-    pub(super) dt: f32,
+    /// Length of this step (s), and of the one before.
     pub(super) step: f32,
+    pub(super) before: f32,
     pub(super) gravity: Vec3,
     /// Gravity that the groom holds (m/s^2).
     pub(super) held: Vec3,
@@ -215,14 +215,15 @@ impl<S: Simd> Lanes<S> {
         ];
         // Where air would take a joint: with the wind, down, and against the root's acceleration. The
         // velocity at the end of a step goes on from those of this one and the one before.
-        let velocity = (parent - load(&anchor.position[1 - now])) * splat(1.0 / pass.dt);
-        let end = velocity * splat(1.5) - load(&block.velocity) * splat(0.5);
+        let velocity = (parent - load(&anchor.position[1 - now])) * splat(1.0 / pass.step);
+        let ahead = pass.step / (pass.step + pass.before);
+        let end = velocity * splat(1.0 + ahead) - load(&block.velocity) * splat(ahead);
         let gain = end - load(&block.end_velocity);
         velocity.to_row(&mut block.velocity);
         end.to_row(&mut block.end_velocity);
         let fall = Vec3x::splat(simd, pass.gravity) - turn(&root, Vec3x::splat(simd, pass.held));
         let air = load(&around.wind) + fall * splat(pass.fall_time)
-            - gain * splat(pass.swing_time / pass.dt);
+            - gain * splat(pass.swing_time / pass.step);
         let force_time = f32x16::from_slice(simd, &block.force_time);
         // T x T_avg against the groomed one, in the plane across T.
         let normal = tangent.cross(binormal);
@@ -237,7 +238,7 @@ impl<S: Simd> Lanes<S> {
             binormal,
             turned,
             carried: air * force_time,
-            held_back: force_time * (1.0 / pass.dt),
+            held_back: f32x16::from_slice(simd, &block.move_time) * (1.0 / pass.step),
             keep: f32x16::from_slice(simd, &block.keep),
             weight: f32x16::from_slice(simd, &block.weight),
             lean: [

@@ -49,6 +49,16 @@ const NEW_STEP: f32 = 0.125;
 /// Rounding (m) that a groom at rest may have against the surface that it lies on.
 const GRAZE: f32 = 2e-5;
 
+/// Deepest that hair may lie in the body at rest and stay there (m): colliders are rough, and grooms lie a little
+/// below their surface. What is deeper goes through something, and leaves it.
+const DEEPEST: f32 = 5e-3;
+
+/// How far a point stays from the body (m) that is at this distance from it at rest, whatever it would like.
+fn room_at(distance: f32) -> f32 {
+    let room = distance - GRAZE;
+    if room < -DEEPEST { 0.0 } else { room }
+}
+
 /// How far away a collider may be (m) that a point at rest is measured against: distances in the step are
 /// less than the true ones, the more so the longer a collider is, and never by as much as this.
 const NEIGHBOUR: f32 = 0.5;
@@ -65,8 +75,8 @@ fn widest(before: f32, length: f32) -> f32 {
 /// How far points of strands stay from the body (m), if the groom leaves as much.
 const STRAND_ROOM: f32 = 2e-4;
 
-/// How far strands may be from the joints of their strip (m): more than a wide strip.
-const STRAND_REACH: f32 = 0.05;
+/// How far strands may be from where their strip wants them (m): pushed aside by the body.
+const STRAND_REACH: f32 = 0.02;
 
 /// Hair that moves as strips.
 pub struct Cantilever {
@@ -82,9 +92,11 @@ pub struct Cantilever {
     place: Vec<(u32, u8)>,
     /// Where the roots of the groom's strands are.
     roots: Vec<RigidTransform>,
-    /// Averaged length of a step (s), and the one that bend factors are set for.
+    /// Averaged length of a step (s), and that of the last one.
     dt: f32,
-    dt_set: f32,
+    last_step: f32,
+    /// The two that bend factors are set for.
+    set_for: [f32; 2],
     /// Whether the distances of the groom from the body are known.
     met_body: bool,
     /// The colliders at the end of the last step.
@@ -133,7 +145,8 @@ impl Cantilever {
             place,
             roots: vec![RigidTransform::IDENTITY; count],
             dt: 0.0,
-            dt_set: 0.0,
+            last_step: 0.0,
+            set_for: [0.0; 2],
             met_body: false,
             solids: Solids::default(),
             room: vec![STRAND_ROOM; groom.strands.point_count()],
@@ -207,7 +220,7 @@ impl Cantilever {
         self.positions(&mut positions);
         self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
             let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
-            *room = room.min(distance(*p, &near) - GRAZE);
+            *room = room.min(room_at(distance(*p, &near)));
         });
         self.for_each_block(|_, rows, _| {
             let mut before = [f32::INFINITY; LANES];
@@ -215,7 +228,7 @@ impl Cantilever {
                 for l in 0..LANES {
                     let p = lane(&joint.position[rows.now], 0, l);
                     let near = dispatch!(level, simd => Near::pick(simd, &solids, p, NEIGHBOUR));
-                    let room = distance(p, &near) - GRAZE;
+                    let room = room_at(distance(p, &near));
                     joint.radius[l] =
                         joint.radius[l].min(room).min(widest(before[l], joint.length[l]));
                 }
@@ -225,24 +238,25 @@ impl Cantilever {
         self.met_body = true;
     }
 
-    /// Averages the length of steps (`jung2005` 4.3 step 1) and sets the bend factors for it.
+    /// Averages the length of steps for what forces do (`jung2005` 4.3 step 1), and sets the bend factors for
+    /// the length that a step has.
     fn average_step(&mut self, dt: f32) {
         self.dt = if self.dt > 0.0 { self.dt + (dt - self.dt) * NEW_STEP } else { dt };
-        if self.dt != self.dt_set {
-            self.blocks.iter_mut().for_each(|block| block.set_step(self.dt));
-            self.dt_set = self.dt;
+        if self.set_for != [self.dt, dt] {
+            self.set_for = [self.dt, dt];
+            self.blocks.iter_mut().for_each(|block| block.set_step(self.dt, dt));
         }
     }
 }
 
 impl Pass {
-    fn new(settings: &Settings, dt: f32, env: &Environment<'_>) -> Self {
+    fn new(settings: &Settings, before: f32, env: &Environment<'_>) -> Self {
         let fall_time = 1.0 / settings.damping;
         let gravity = env.gravity;
         let held = if settings.hold_shape { gravity } else { Vec3::ZERO };
         Self {
-            dt,
             step: env.dt,
+            before,
             gravity,
             held,
             fall_time,
@@ -269,7 +283,9 @@ impl Model for Cantilever {
         solids.refill(env.colliders.iter().map(Solid::after_step));
         self.roots.copy_from_slice(env.world_from_rest);
         self.now = 1 - self.now;
-        let pass = Pass::new(&self.settings, self.dt, env);
+        let before = if self.last_step > 0.0 { self.last_step } else { env.dt };
+        self.last_step = env.dt;
+        let pass = Pass::new(&self.settings, before, env);
         let level = self.level;
         let obstacles = Obstacles { solids: &solids, field: env.field.as_ref() };
         // Advance the stacks in any order: none reads another.
@@ -340,7 +356,7 @@ impl Model for Cantilever {
             let line = &pose.position[joints];
             let (lo, hi) =
                 line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
-            let reach = 0.5 * (hi - lo).length() + STRAND_REACH;
+            let reach = 0.5 * (hi - lo).length() + self.strands.reach() + STRAND_REACH;
             let middle = 0.5 * (lo + hi);
             let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
             move |point: usize, parent: Vec3, along: Vec3, length: f32| {
@@ -362,7 +378,7 @@ impl Model for Cantilever {
         let (mut now, mut before) = (Vec::new(), Vec::new());
         self.unpack(|row| &row.position[self.now], &mut now);
         self.unpack(|row| &row.position[1 - self.now], &mut before);
-        let per_second = if self.dt > 0.0 { 1.0 / self.dt } else { 0.0 };
+        let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
         for (v, x) in now.iter_mut().zip(&before) {
             *v = (*v - *x) * per_second;
         }
@@ -387,7 +403,7 @@ impl Model for Cantilever {
     fn save(&self, out: &mut Vec<u8>) {
         out.push(self.met_body.into());
         let mut floats = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
-        floats(&[self.dt, self.solids.all.len() as f32]);
+        floats(&[self.dt, self.last_step, self.solids.all.len() as f32]);
         self.solids.all.iter().for_each(|solid| floats(&solid.to_floats()));
         floats(&self.room);
         for row in &self.joints {
@@ -406,10 +422,10 @@ impl Model for Cantilever {
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
         let joints = self.joints.len() * (4 * VECTOR + LANES);
         let blocks = self.blocks.len() * 2 * VECTOR;
-        // How many colliders there were is the second number.
-        let count = bytes.get(5..9).map_or(0.0, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        // How many colliders there were is the third number.
+        let count = bytes.get(9..13).map_or(0.0, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         let solids = (count as usize).min(bytes.len());
-        let expected = 1 + 4 * (2 + FLOATS * solids + self.room.len() + joints + blocks);
+        let expected = 1 + 4 * (3 + FLOATS * solids + self.room.len() + joints + blocks);
         if bytes.len() != expected {
             return Err(Error::BadCheckpoint(format!(
                 "{} bytes of strips where the groom needs {expected}",
@@ -420,9 +436,9 @@ impl Model for Cantilever {
         let mut values =
             bytes[1..].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         let mut fill = |to: &mut [f32]| to.iter_mut().zip(&mut values).for_each(|(to, v)| *to = v);
-        let mut head = [0.0; 2];
+        let mut head = [0.0; 3];
         fill(&mut head);
-        self.dt = head[0];
+        [self.dt, self.last_step, _] = head;
         self.solids.refill((0..solids).map(|_| {
             let mut floats = [0.0; FLOATS];
             fill(&mut floats);
@@ -442,7 +458,7 @@ impl Model for Cantilever {
             block.set_roots(world_from_rest);
         }
         // The bend factors are set anew by the next step.
-        self.dt_set = 0.0;
+        self.set_for = [0.0; 2];
         self.roots.copy_from_slice(world_from_rest);
         Ok(())
     }

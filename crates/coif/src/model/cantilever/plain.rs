@@ -7,7 +7,7 @@ use super::block::{Common, Made};
 use super::kernel::{FOLLOW, Pass, RISES};
 use super::over::{Lower, least_height, over};
 use super::solid::{STRAIGHT, Solid};
-use super::{GRAZE, Settings, widest};
+use super::{Settings, room_at, widest};
 use crate::Result;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
@@ -106,7 +106,7 @@ impl PlainCantilever {
                 let mut before = f32::INFINITY;
                 for joint in &mut strip.joints {
                     let near = solids.iter().map(|s| s.distance(joint.position).1);
-                    let room = near.fold(f32::INFINITY, f32::min) - GRAZE;
+                    let room = room_at(near.fold(f32::INFINITY, f32::min));
                     joint.radius = joint.radius.min(room).min(widest(before, joint.length));
                     before = joint.radius;
                 }
@@ -152,7 +152,7 @@ fn step_strip(
     solids: &[&Solid],
     below: Option<&[Joint]>,
 ) {
-    let keep = (-pass.dt / strip.style_time).exp();
+    let keep = (-pass.step / strip.style_time).exp();
     let force_time = strip.style_time * (1.0 - keep);
     let turn = Mat3::from_quat(root.rotation);
     let turned = turn * strip.turn.transpose();
@@ -165,12 +165,12 @@ fn step_strip(
     let mut parent = turn * first.rest + root.translation;
     let mut frame =
         JointFrame { tangent: turn * strip.root.tangent, binormal: turn * strip.root.binormal };
-    let velocity = (parent - first.position) / pass.dt;
+    let velocity = (parent - first.position) / pass.step;
     let end = velocity * 1.5 - strip.velocity * 0.5;
     let gain = end - strip.end_velocity;
     (strip.velocity, strip.end_velocity) = (velocity, end);
     let fall = pass.gravity - turn * pass.held;
-    let air = wind + fall * pass.fall_time - gain * (pass.swing_time / pass.dt);
+    let air = wind + fall * pass.fall_time - gain * (pass.swing_time / pass.step);
     let lean = frame.tangent.cross((tip - parent).normalize_or(Vec3::ZERO));
     let lean = [
         (lean.dot(frame.binormal) - strip.lean[0]) * FOLLOW,
@@ -185,7 +185,7 @@ fn step_strip(
         let goal = parent + wanted;
         let moved = goal - (joint.position - joint.deviation);
         let share = strip.weight * joint.length * joint.length;
-        let offset = (air * force_time - moved * (force_time / pass.dt)) * (0.5 * share);
+        let offset = (air * force_time - moved * (force_time / pass.step)) * (0.5 * share);
         let e = turned * (joint.deviation * keep + offset) + offset;
         let mut along = (wanted + e).normalize_or(wanted.normalize_or(frame.tangent));
         // Leave the body.

@@ -241,3 +241,111 @@ fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
         assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected} at {dt}");
     }
 }
+
+/// An environment without colliders and wind, at one moment.
+fn alone<'a>(dt: f32, wind: &'a Wind, roots: &'a [RigidTransform]) -> Environment<'a> {
+    let gravity = Vec3::NEG_Y * 9.81;
+    Environment {
+        time: 0.0,
+        dt,
+        gravity,
+        wind,
+        world_from_rest: roots,
+        colliders: &[],
+        field: None,
+    }
+}
+
+/// A body that moves evenly is the same to hair whether a step is a hitch or not: what its root gains is nothing
+/// in either. And hair moves as fast as its root.
+#[test]
+fn a_long_step_of_an_even_motion_is_no_kick() {
+    let groom = hair(20);
+    let settings = Settings { inertia: 1.0, ..single() };
+    let speed = 0.8;
+    let run = |steps: &[f32]| {
+        let mut model = Cantilever::new(&groom, &settings).expect("valid");
+        let (mut time, wind) = (0.0, Wind::default());
+        for &dt in steps {
+            time += dt;
+            let roots = vec![RigidTransform::from_translation(Vec3::X * (speed * time)); 20];
+            model.step(&alone(dt, &wind, &roots), &mut StepReport::default());
+        }
+        let mut pose = StripPose::default();
+        model.pose(&mut pose);
+        let shape: Vec<Vec3> =
+            pose.position.iter().map(|p| *p - Vec3::X * (speed * time)).collect();
+        let mut velocities = vec![Vec3::ZERO; groom.strands.point_count()];
+        model.velocities(&mut velocities);
+        (shape, velocities)
+    };
+    // Long enough to forget the start; then one step four times as long, as in a hitch.
+    let dt = 1.0 / 240.0;
+    let even = [dt; 480];
+    let mut hitch = even.to_vec();
+    hitch.push(4.0 * dt);
+    let ((a, _), (b, velocities)) = (run(&even), run(&hitch));
+    let worst = a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    println!("a hitch moves a joint by {:.2} mm (tolerance 1)", worst * 1e3);
+    assert!(worst < 1e-3, "{worst}");
+    let off = velocities.iter().map(|v| v.distance(Vec3::X * speed)).fold(0.0, f32::max);
+    assert!(off < 0.05 * speed, "{off}");
+}
+
+/// Bend factors differ from chain to chain by where the anchors are: the higher, the softer (`jung2005` 4.2).
+#[test]
+fn chains_bend_by_their_place() {
+    let mut strands = Strands::new();
+    for y in [0.0, 0.05, 0.1] {
+        strands.push(&(0..9).map(|i| Vec3::new(0.02 * i as f32, y, 0.0)).collect::<Vec<_>>());
+    }
+    let groom = Groom::new(strands, Fibre::default());
+    let bent = |bend_variation: f32| {
+        let settings = Settings { bend_variation, inertia: 0.0, ..single() };
+        let mut model = Cantilever::new(&groom, &settings).expect("valid");
+        let mut pose = StripPose::default();
+        for i in 1..=30 {
+            // A turn that goes on.
+            let turn = Quat::from_rotation_y(0.05 * i as f32);
+            let root = RigidTransform { rotation: turn, translation: Vec3::ZERO };
+            let wind = Wind::default();
+            model.step(&alone(1.0 / 60.0, &wind, &[root; 3]), &mut StepReport::default());
+        }
+        model.pose(&mut pose);
+        let turn = Quat::from_rotation_y(0.05 * 30.0);
+        [0, 1, 2].map(|s| pose.position[9 * s + 8].distance(turn * groom.strands.strand(s)[8]))
+    };
+    let [low, middle, high] = bent(0.3);
+    assert!(low < 0.95 * middle && middle < 0.95 * high, "{low} {middle} {high}");
+    let same = bent(0.0);
+    assert!(same.iter().all(|d| (d - same[0]).abs() < 1e-5) && same[0] > 0.01, "{same:?}");
+}
+
+/// Hair that goes through a plane at rest leaves it; hair that grazes it stays.
+#[test]
+fn hair_that_begins_inside_something_comes_out() {
+    let groom = hair(40);
+    let strands = groom.strands.strand_count();
+    let mut model = Cantilever::new(&groom, &single()).expect("valid");
+    let at = RigidTransform::from_translation(Vec3::NEG_Y * 0.03);
+    let plane = MovingCollider { shape: Shape::Plane, friction: 0.3, start: at, end: at };
+    let (wind, roots) = (Wind::default(), vec![RigidTransform::IDENTITY; strands]);
+    let above = groom.strands.iter().filter(|line| line[0].y > 0.0).count();
+    assert!(above > 20, "{above}");
+    for _ in 0..60 {
+        let env = Environment { colliders: &[plane], ..alone(1.0 / 60.0, &wind, &roots) };
+        model.step(&env, &mut StepReport::default());
+    }
+    let mut points = vec![Vec3::ZERO; groom.strands.point_count()];
+    model.positions(&mut points);
+    let mut through = 0;
+    for (s, line) in groom.strands.iter().enumerate().filter(|(_, line)| line[0].y > 0.0) {
+        let first = groom.strands.points_of(s).start;
+        for (p, rest) in points[first..].iter().zip(line) {
+            through += usize::from(rest.y < -0.03 - DEEPEST);
+            assert!(p.y > -0.03 - DEEPEST - 1e-4, "strand {s}: {p} from {rest}");
+            assert!(p.y > -0.0301 || rest.y < -0.03, "strand {s}: {p} from {rest}");
+        }
+    }
+    assert!(through > 20, "{through}");
+}
