@@ -9,7 +9,7 @@ use glam::{Mat3A, Vec3, Vec3A};
 use super::assemble::{Implicit, State, assemble};
 use super::coarse::Coarse;
 use super::elements::Elements;
-use super::lost::{HOME_TIME, columns_alone, shortest_edges};
+use super::lost::{Barred, HOME_TIME, columns_alone, shortest_edges};
 use super::matrix::BlockMatrix;
 use super::measure::MeshMeasure;
 use super::minimise::Minimiser;
@@ -137,6 +137,8 @@ pub struct MeshDynamics {
     pub(super) is_lost: Vec<bool>,
     /// Per column: whether its load is that at rest.
     pub(super) as_at_rest: Vec<bool>,
+    /// Where the body is in the way of hair.
+    pub(super) barred: Barred,
     /// How deep each vertex is inside the body at rest (m), once that is known.
     pub(super) depth: Vec<f32>,
     pub(super) depth_is_known: bool,
@@ -211,6 +213,7 @@ impl MeshDynamics {
             lost: vec![0; n],
             is_lost: vec![false; n],
             as_at_rest: vec![false; columns],
+            barred: Barred::new(mesh),
             open,
             depth: vec![0.0; n],
             depth_is_known: false,
@@ -504,6 +507,7 @@ impl MeshDynamics {
             self.x[v] = self.roots[column].point(self.rest[v].into()).into();
             self.v[v] = Vec3A::ZERO;
             self.touch[v] = None;
+            self.lost[v] = 0;
         }
     }
 
@@ -514,14 +518,15 @@ impl MeshDynamics {
             self.put_on_rest(column);
         }
         self.open.fill(false);
-        self.lost.fill(0);
         self.depth_is_known = false;
+        self.barred.known = false;
         self.obstacles.forget();
     }
 
     /// Carries the hair along with a jump of the body to where these roots are.
     pub fn teleport(&mut self, roots: &[RigidTransform]) {
         self.obstacles.forget();
+        self.barred.known = false;
         for (column, to) in roots.iter().enumerate().take(self.roots.len()) {
             let motion = *to * self.roots[column].inverse();
             let turn = |d: Vec3A| Vec3A::from(motion.direction(d.into()));

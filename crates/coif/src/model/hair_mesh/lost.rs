@@ -5,6 +5,9 @@
 //! Such vertices are led home by a spring of their own that gets harder as long as it has not helped. It is
 //! part of the implicit step (`dynamics.rs`); contact goes on as usual. Only hair that is at rest and
 //! still lost after a second goes through the body.
+//!
+//! Where the body has come to be where hair belongs, as a shoulder that the head has turned over, hair lies
+//! elsewhere by right: nothing that hangs together with it is led.
 
 use glam::Vec3A;
 
@@ -56,6 +59,9 @@ const BACK: f32 = 0.02;
 /// elsewhere: hair slips off an ear, but stays on the side of a shoulder that the head has turned it to.
 const SNAG: f32 = 0.04;
 
+/// How much deeper in the body than at rest (m) the place of a vertex is for its hair to lie elsewhere by right.
+const BARRED: f32 = 1e-3;
+
 /// How far the load on hair may be from that at rest (m/s^2) for its rest shape to be where it belongs: the
 /// head nods by six degrees, or a breeze blows.
 const SAME_LOAD: f32 = 1.0;
@@ -86,9 +92,14 @@ impl MeshDynamics {
     /// Counts for how long vertices have been lost; those of corners that are inside out are marked in
     /// `is_lost` already.
     pub(super) fn count_lost(&mut self, env: &MeshEnvironment<'_>, h: f32) {
+        let mut barred = std::mem::take(&mut self.barred);
+        barred.known &= self.is_still(env);
         for column in 0..self.roots.len() {
             for v in self.starts[column] as usize + 1..self.starts[column + 1] as usize {
-                let is_lost = self.is_lost[v] || self.is_caught(column, v, env, h);
+                // Volume alone brings corners back that are not led.
+                let mut is_barred = || barred.look(self, column, env);
+                let is_lost =
+                    (self.is_lost[v] || self.is_caught(column, v, env, h)) && !is_barred();
                 self.lost[v] = match self.lost[v] {
                     _ if !is_lost => 0,
                     IN_MOTION.. if !self.is_slow(column, v, h, AT_REST) => IN_MOTION,
@@ -97,6 +108,14 @@ impl MeshDynamics {
                 };
             }
         }
+        self.barred = barred;
+    }
+
+    /// Whether neither roots nor colliders have moved in this step.
+    fn is_still(&self, env: &MeshEnvironment<'_>) -> bool {
+        self.roots == self.roots_before
+            && env.field.is_none()
+            && env.colliders.iter().all(|c| c.start == c.end)
     }
 
     /// Whether the load (m/s^2) on a column is about that of the rest shape.
@@ -137,6 +156,69 @@ impl MeshDynamics {
         let carried = (self.home(column, v) - before) / h;
         self.v[v].distance_squared(carried) < speed * speed
     }
+}
+
+/// Where the body is in the way of hair that hangs together.
+#[derive(Debug, Default)]
+pub(super) struct Barred {
+    /// Per column: a number for all that hangs together with it.
+    hangs: Vec<u32>,
+    /// Per such number: whether the body is where any of it belongs; if that is known.
+    is_barred: Vec<bool>,
+    pub(super) known: bool,
+}
+
+impl Barred {
+    pub(super) fn new(mesh: &HairMesh) -> Self {
+        let hangs = hang_together(mesh);
+        let count = hangs.iter().max().map_or(0, |&most| most as usize + 1);
+        Self { hangs, is_barred: vec![false; count], known: false }
+    }
+
+    /// Whether the body is where a column belongs, or anything that hangs together with it. The first to ask
+    /// finds out for all.
+    fn look(&mut self, mesh: &MeshDynamics, column: usize, env: &MeshEnvironment<'_>) -> bool {
+        if !self.known {
+            self.known = true;
+            self.is_barred.fill(false);
+            for (c, &hangs) in self.hangs.iter().enumerate() {
+                let mut vertices = mesh.starts[c] as usize + 1..mesh.starts[c + 1] as usize;
+                let is_barred = &mut self.is_barred[hangs as usize];
+                *is_barred = *is_barred
+                    || vertices.any(|v| {
+                        let deep = mesh.depth[v] + BARRED;
+                        let (home, field) = (mesh.home(c, v), env.field.as_ref());
+                        mesh.obstacles.push_out(None, home, -deep, field).is_some()
+                    });
+            }
+        }
+        self.is_barred[self.hangs[column] as usize]
+    }
+}
+
+/// Per column: a number that is the same for columns that share bundles or are sewn together, directly or
+/// through others.
+fn hang_together(mesh: &HairMesh) -> Vec<u32> {
+    let mut first: Vec<u32> = (0..mesh.column_count() as u32).collect();
+    let find = |first: &[u32], mut c: u32| {
+        while first[c as usize] != c {
+            c = first[c as usize];
+        }
+        c
+    };
+    let bundles = mesh.bundles.iter().flat_map(|b| b.columns().windows(2).map(|w| [w[0], w[1]]));
+    let seams = mesh.seams.iter().map(|seam| seam.columns);
+    for [a, b] in bundles.chain(seams) {
+        let (a, b) = (find(&first, a), find(&first, b));
+        let least = a.min(b);
+        first[a as usize] = least;
+        first[b as usize] = least;
+    }
+    let roots: Vec<u32> = (0..first.len() as u32).map(|c| find(&first, c)).collect();
+    let mut names = roots.clone();
+    names.sort_unstable();
+    names.dedup();
+    roots.iter().map(|r| names.partition_point(|n| n < r) as u32).collect()
 }
 
 /// Per column: whether it belongs to a bundle that shares no column with another.

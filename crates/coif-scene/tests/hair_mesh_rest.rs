@@ -1,0 +1,72 @@
+//! Hair meshes come to rest on a body that stands still, however it stands: with a head that has turned over
+//! its shoulders, hair does not lie as it was groomed, and nothing may try to bring it there for ever.
+
+use std::path::Path;
+
+use coif_scene::{Scene, build, builtin};
+use glam::Vec3;
+
+/// When the body stops (s), how long hair has to come to rest, and how long it is watched then (s).
+const STOP: f64 = 0.5;
+const CALM: f64 = 8.0;
+const WATCHED: f64 = 2.0;
+
+/// Frames per second.
+const FPS: f64 = 30.0;
+
+/// Fastest that a point of hair at rest may be (m/s): less than two millimetres a frame.
+const AT_REST: f32 = 0.05;
+
+/// Largest share of points that may be faster at any time, where bundles lie on the shoulders each for itself: single
+/// tips sway on. Set after seeing 2 %.
+const SWAYING: f32 = 0.05;
+
+/// The share of points that are not at rest, at most, while a scene is watched.
+fn restless(scene: &str, more: &[&str]) -> f32 {
+    let mut sets = vec!["groom.strands=300".into(), format!("body.stop={STOP}")];
+    sets.extend(more.iter().map(|set| set.to_string()));
+    let text = builtin::text(scene).expect("a built-in scene");
+    let scene = Scene::from_toml(text, scene, &sets).expect("a scene");
+    let built = build(&scene, Path::new(".")).expect("hair");
+    let mut run = built.simulation().expect("a simulation");
+    let points = run.strands().point_count();
+    let (mut before, mut now) = (vec![Vec3::ZERO; points], vec![Vec3::ZERO; points]);
+    run.advance_to(STOP + CALM);
+    run.positions(&mut before);
+    let mut most = 0;
+    for frame in 1..=(WATCHED * FPS) as u32 {
+        run.advance_to(STOP + CALM + f64::from(frame) / FPS);
+        run.positions(&mut now);
+        let moves = |(a, b): &(&Vec3, &Vec3)| a.distance(**b) * FPS as f32 > AT_REST;
+        most = most.max(now.iter().zip(&before).filter(moves).count());
+        std::mem::swap(&mut before, &mut now);
+    }
+    assert!(run.report().quarantined.is_empty());
+    most as f32 / points as f32
+}
+
+#[test]
+fn hair_comes_to_rest_on_a_head_that_has_turned() {
+    let cases: [(&str, &[&str], f32); 9] = [
+        ("hair-mesh-short", &[], 0.0),
+        ("hair-mesh-shoulder", &[], 0.0),
+        ("hair-mesh-long", &[], 0.0),
+        ("hair-mesh-long", &["body.stop=1.3"], 0.0),
+        ("hair-mesh-long", &["body.speed=10", "body.stop=1"], 0.0),
+        ("hair-mesh-long", &["groom.hair_mesh.resolution=high"], 0.0),
+        ("hair-mesh-long", &["body.collide=distance-field"], 0.0),
+        ("hair-mesh-long", &["model.parts=4"], 0.0),
+        ("hair-mesh-fitted", &["groom.strands=1500"], SWAYING),
+    ];
+    let mut failed = Vec::new();
+    for (scene, sets, most) in cases {
+        let found = restless(scene, sets);
+        println!(
+            "{scene} {sets:?}: {found:.4} of the points are faster than {AT_REST} m/s (at most {most})"
+        );
+        if found > most {
+            failed.push(format!("{scene} {sets:?}: {found}"));
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
