@@ -30,9 +30,13 @@ pub(crate) struct ShakenStep {
 }
 
 impl ShakenMesh {
-    /// That of a built-in scene, in one of its resolutions.
-    pub(crate) fn built_in(scene: &str, resolution: &str) -> Result<Self, Failure> {
-        let sets = ["groom.strands=50".into(), format!("groom.hair_mesh.resolution={resolution}")];
+    /// That of a built-in scene, in one of its resolutions, with seams or without.
+    pub(crate) fn built_in(scene: &str, resolution: &str, seams: bool) -> Result<Self, Failure> {
+        let sets = [
+            "groom.strands=50".into(),
+            format!("groom.hair_mesh.resolution={resolution}"),
+            format!("groom.hair_mesh.seams={seams}"),
+        ];
         let text = builtin::text(scene).unwrap_or_default();
         let built = build(&Scene::from_toml(text, scene, &sets)?, std::path::Path::new("."))?;
         let mesh = built.groom.hair_mesh.clone().unwrap_or_default();

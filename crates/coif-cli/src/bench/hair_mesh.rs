@@ -205,12 +205,12 @@ fn meshes(setting: &Setting) -> Result<Vec<(&'static str, ShakenMesh)>, Failure>
     let mut all = Vec::new();
     for (name, scene, resolution) in SIZES {
         if setting.wants(name) {
-            all.push((name, ShakenMesh::built_in(scene, resolution)?));
+            all.push((name, ShakenMesh::built_in(scene, resolution, false)?));
         }
     }
     for (name, cells, layers) in GROWTH {
         if !setting.quick && setting.wants(name) {
-            let bust = ShakenMesh::built_in("hair-mesh-short", "low")?;
+            let bust = ShakenMesh::built_in("hair-mesh-short", "low", false)?;
             all.push((name, ShakenMesh { mesh: Arc::new(block(cells, layers)), ..bust }));
         }
     }

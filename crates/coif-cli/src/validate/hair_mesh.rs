@@ -6,6 +6,8 @@
 //! must be near its place, every prism have its volume, and no corner be turned inside out; and all the
 //! while no vertex may be in the body. The same without the volume force, and without deformation
 //! minimisation, shows what these are good for.
+//!
+//! The same with seams, which must open under that violence and be closed in the end.
 
 use coif::groom::hair_mesh::Exposure;
 use coif::model::hair_mesh::{MeshDynamics, MeshMeasure, NAME, Settings};
@@ -42,10 +44,16 @@ const DEEPEST: f64 = 2e-3;
 /// quarter more.
 const WORSE: f64 = 1.25;
 
+/// Resolutions in which seams are shown.
+const PARTED: [&str; 2] = ["low", "medium"];
+
 /// What a run came to.
 #[derive(Default)]
 struct Outcome {
     after: MeshMeasure,
+    /// Most stitches of seams that were open at a time, and those that are in the end.
+    most_open: u32,
+    open: u32,
     /// Mean distance from rest over the length, frame by frame.
     line: Vec<(f64, f64)>,
     /// Farthest that a vertex was in the body, beyond where it is at rest (m).
@@ -61,7 +69,7 @@ fn run() -> Result<Findings, Failure> {
     let mut plots = Vec::new();
     let mut inverted = 0.0;
     for length in LENGTHS {
-        let shaken = ShakenMesh::built_in(&format!("hair-mesh-{length}"), "low")?;
+        let shaken = ShakenMesh::built_in(&format!("hair-mesh-{length}"), "low", false)?;
         let all = Settings::default();
         let mut plot = Plot::new(
             &format!("Recovery of {length} hair"),
@@ -143,6 +151,8 @@ fn run() -> Result<Findings, Failure> {
                 [flat.amiss / collapsed.amiss, WORSE],
             ));
         }
+        seams(&mut rows, length)?;
+
         let first = |runs: Vec<Outcome>| runs.into_iter().next().unwrap_or_default().line;
         for (name, line) in [
             ("ten times the speed", first(violent)),
@@ -162,6 +172,33 @@ fn run() -> Result<Findings, Failure> {
         [inverted, 1.0],
     ));
     Ok(Findings { rows, plots })
+}
+
+/// Seams open under violence, and close again; hair with them finds back as well.
+fn seams(rows: &mut Vec<Row>, length: &str) -> Result<(), Failure> {
+    for resolution in PARTED {
+        let shaken = ShakenMesh::built_in(&format!("hair-mesh-{length}"), resolution, true)?;
+        let runs: Vec<Outcome> = MOTIONS
+            .par_iter()
+            .map(|motion| shake(&shaken, motion, &Settings::default()))
+            .collect::<Result<_, _>>()?;
+        let name = format!("seams/{length}-{resolution}");
+        rows.push(Row::at_least(
+            format!("{name}/opened"),
+            NAME,
+            "stitches that were open at a time, in the motion that opens the fewest",
+            [runs.iter().map(|o| f64::from(o.most_open)).fold(f64::INFINITY, f64::min), 1.0],
+        ));
+        rows.push(Row::compare(
+            format!("{name}/left-open"),
+            NAME,
+            "stitches that are open in the end, all motions",
+            [runs.iter().map(|o| f64::from(o.open)).sum(), 0.0],
+            0.0,
+        ));
+        recovery(rows, &name, &runs);
+    }
+    Ok(())
 }
 
 fn share(measure: &MeshMeasure) -> f64 {
@@ -214,6 +251,8 @@ fn shake(shaken: &ShakenMesh, motion: &Motion, settings: &Settings) -> Result<Ou
         if frame >= SHAKEN {
             outcome.amiss += f64::from(now.mean_volume_change * STEP);
         }
+        outcome.most_open = outcome.most_open.max(report.open);
+        outcome.open = report.open;
         let away = if report.broken > 0 { f64::NAN } else { share(&now) };
         outcome.line.push((f64::from(frame as f32 * STEP), away));
     }

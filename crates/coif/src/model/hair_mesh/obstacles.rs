@@ -71,12 +71,23 @@ struct Solid {
 /// All obstacles of a step.
 pub(crate) struct Obstacles {
     solids: Vec<Solid>,
+    /// What they were posed from: for a checkpoint.
+    pub(super) posed: Posed,
     level: Level,
+}
+
+/// Colliders in a part of a step.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Posed {
+    pub(super) colliders: Vec<MovingCollider>,
+    /// Length of the part (s), and the shares of the step that it goes from and to.
+    pub(super) dt: f32,
+    pub(super) part: [f32; 2],
 }
 
 impl Default for Obstacles {
     fn default() -> Self {
-        Self { solids: Vec::new(), level: Level::new() }
+        Self { solids: Vec::new(), posed: Posed::default(), level: Level::new() }
     }
 }
 
@@ -84,6 +95,9 @@ impl Obstacles {
     /// Poses the colliders for a part of a step, `dt` seconds long, that goes from the first share of the
     /// step to the second.
     pub(crate) fn pose(&mut self, colliders: &[MovingCollider], dt: f32, [from, to]: [f32; 2]) {
+        self.posed.colliders.clear();
+        self.posed.colliders.extend_from_slice(colliders);
+        (self.posed.dt, self.posed.part) = (dt, [from, to]);
         self.solids.clear();
         self.solids.extend(colliders.iter().map(|c| {
             let c = if from > 0.0 || to < 1.0 { pose_between(c, from, to) } else { *c };
@@ -113,6 +127,7 @@ impl Obstacles {
     /// Forgets the colliders, until they are posed again.
     pub(crate) fn forget(&mut self) {
         self.solids.clear();
+        self.posed.colliders.clear();
     }
 
     /// How deep a point is in the deepest solid or below the body's surface (m); 0 outside.

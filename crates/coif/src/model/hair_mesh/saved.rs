@@ -1,8 +1,10 @@
 //! A hair mesh in a checkpoint: everything that a step changes.
 
-use glam::Vec3A;
+use glam::{Quat, Vec3, Vec3A};
 
 use super::dynamics::{MeshDynamics, Touch};
+use super::obstacles::Posed;
+use crate::body::{MovingCollider, Shape};
 use crate::math::RigidTransform;
 use crate::{Error, Result};
 
@@ -34,18 +36,21 @@ impl MeshDynamics {
         out.extend_from_slice(&self.lost);
         out.extend(self.open.iter().map(|open| u8::from(*open)));
         out.push(u8::from(self.depth_is_known));
+        save_posed(&self.obstacles.posed, out);
     }
 
     /// Takes back what [`MeshDynamics::save`] wrote, with the roots where they were then. On error nothing
     /// has changed.
     pub fn restore(&mut self, bytes: &[u8], roots: &[RigidTransform]) -> Result<()> {
         let expected = (BYTES + 1) * self.x.len() + self.open.len() + 1;
-        if bytes.len() != expected {
+        let Some((bytes, posed)) =
+            bytes.split_at_checked(expected).and_then(|(own, rest)| Some((own, posed(rest)?)))
+        else {
             return Err(Error::BadCheckpoint(format!(
-                "{} bytes of vertices where the hair mesh needs {expected}",
+                "{} bytes of a hair mesh where {expected} and its obstacles were expected",
                 bytes.len()
             )));
-        }
+        };
         let (vertices, flags) = bytes.split_at(BYTES * self.x.len());
         for (v, bytes) in vertices.chunks_exact(BYTES).enumerate() {
             let mut words = bytes.chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
@@ -65,11 +70,62 @@ impl MeshDynamics {
         for (to, from) in self.open.iter_mut().zip(open) {
             *to = *from != 0;
         }
-        self.obstacles.forget();
+        // Hair is laid around the body as it was.
+        self.obstacles.pose(&posed.colliders, posed.dt, posed.part);
+        self.barred.known = false;
         self.depth_is_known = known.first().is_some_and(|k| *k != 0);
         for (to, from) in self.roots.iter_mut().zip(roots) {
             *to = *from;
         }
         Ok(())
     }
+}
+
+/// Floats per collider: kind and sizes, friction, where it was and is.
+const COLLIDER_FLOATS: usize = 19;
+
+/// Appends what obstacles were posed from: their number, the part of the step, and each of them.
+fn save_posed(posed: &Posed, out: &mut Vec<u8>) {
+    let Posed { colliders, dt, part } = posed;
+    out.extend_from_slice(&(colliders.len() as u32).to_le_bytes());
+    let mut push = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
+    push(&[*dt, part[0], part[1]]);
+    for c in colliders {
+        push(&match c.shape {
+            Shape::Sphere { radius } => [0.0, radius, 0.0, 0.0],
+            Shape::Ellipsoid { radii } => [1.0, radii.x, radii.y, radii.z],
+            Shape::Capsule { half_height, radius } => [2.0, half_height, radius, 0.0],
+            Shape::Plane => [3.0, 0.0, 0.0, 0.0],
+        });
+        push(&[c.friction]);
+        for pose in [c.start, c.end] {
+            push(&pose.rotation.to_array());
+            push(&pose.translation.to_array());
+        }
+    }
+}
+
+/// What [`save_posed`] wrote; `None` if it is something else.
+fn posed(bytes: &[u8]) -> Option<Posed> {
+    let (count, rest) = bytes.split_first_chunk::<4>()?;
+    let count = u32::from_le_bytes(*count) as usize;
+    let (words, []) = rest.as_chunks::<4>() else { return None };
+    let floats: Vec<f32> = words.iter().map(|b| f32::from_le_bytes(*b)).collect();
+    let (&[dt, from, to], floats) = floats.split_first_chunk::<3>()?;
+    let (rows, []) = floats.as_chunks::<COLLIDER_FLOATS>() else { return None };
+    let pose = |v: &[f32]| RigidTransform {
+        rotation: Quat::from_slice(v),
+        translation: Vec3::from_slice(&v[4..]),
+    };
+    let collider = |row: &[f32; COLLIDER_FLOATS]| {
+        let shape = match row[0] as u32 {
+            0 => Shape::Sphere { radius: row[1] },
+            1 => Shape::Ellipsoid { radii: Vec3::from_slice(&row[1..]) },
+            2 => Shape::Capsule { half_height: row[1], radius: row[2] },
+            _ => Shape::Plane,
+        };
+        MovingCollider { shape, friction: row[4], start: pose(&row[5..]), end: pose(&row[12..]) }
+    };
+    let colliders: Vec<MovingCollider> = rows.iter().map(collider).collect();
+    (colliders.len() == count).then_some(Posed { colliders, dt, part: [from, to] })
 }
