@@ -35,13 +35,13 @@ impl Text {
     fn write(&self) -> String {
         let mut text = String::from("# coif unit=m up=y\n");
         for v in &self.vertices {
-            writeln!(text, "v {:?} {:?} {:?}", v.x, v.y, v.z).unwrap();
+            writeln!(text, "v {:?} {:?} {:?}", v.x, v.y, v.z).expect("memory");
         }
         for (group, faces) in [("roots", &self.roots), ("others", &self.others)] {
-            writeln!(text, "g {group}").unwrap();
+            writeln!(text, "g {group}").expect("memory");
             for face in faces {
                 let corners: Vec<String> = face.iter().map(|v| (v + 1).to_string()).collect();
-                writeln!(text, "f {}", corners.join(" ")).unwrap();
+                writeln!(text, "f {}", corners.join(" ")).expect("memory");
             }
         }
         text
@@ -71,7 +71,7 @@ fn read(text: &str) -> Result<Loaded<HairMesh>> {
 
 /// What an error says, and its hint.
 fn refused(text: &Text) -> (String, String) {
-    let error: Error = text.read().unwrap_err();
+    let error: Error = text.read().expect_err("a refusal");
     (error.to_string(), error.hint().unwrap_or_default().to_owned())
 }
 
@@ -140,11 +140,34 @@ fn a_missing_side_is_warned_about() {
         let line: usize = loose.rsplit(' ').next().unwrap().parse().unwrap();
         let first = short.other_line(0)..short.other_line(short.others.len());
         assert!(first.contains(&line), "{loose}");
-        let ends = if inside { "2 bundles end" } else { "1 bundle ends" };
-        assert!(open.contains(ends) && open.contains("is a side face missing?"), "{open}");
+        let ends = if inside { "2 bundles end without" } else { "1 bundle ends without" };
+        assert!(open.contains(ends) && open.contains("is a face missing there?"), "{open}");
         let b = found.value.bundles.iter().position(|b| b.layers == 2).unwrap();
         assert!(open.contains(&format!("in line {};", short.root_line(b))), "{open}");
     }
+}
+
+#[test]
+fn a_missing_tip_among_others_is_warned_about() {
+    // Without its tip the short bundle in the middle goes on with its neighbours.
+    let mesh = block([3, 3], false, |b| if b == 4 { 2 } else { 4 });
+    let mut text = Text::of(&mesh);
+    let tip = text.others.len() - 9 + 4;
+    text.others.remove(tip);
+    let found = text.read().unwrap();
+    assert_eq!(found.value.bundles[4].layers, 4);
+    let line = text.root_line(4);
+    let warning = format!(
+        "mesh.obj: 1 bundle ends without a tip polygon, first the one over the polygon in line {line}; \
+         hint: is a face missing there?"
+    );
+    assert_eq!(found.warnings, [warning]);
+    // Without any tips there is nothing to miss.
+    let even = block([3, 3], false, |_| 4);
+    let mut text = Text::of(&even);
+    text.others.truncate(text.others.len() - 9);
+    let found = text.read().unwrap();
+    assert_eq!((found.value, found.warnings.len()), (even, 0));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn refused(file: &Path, error: &coif::Error) -> Error {
     Error::refused(file, format!("no hair mesh: {error}")).with_hint(hint)
 }
 
-/// Warns of polygons that were of no use and of bundles that end where they might go on.
+/// Warns of polygons that were of no use and of bundles that end where a face seems to be missing.
 fn warn_of_gaps(file: &Path, walked: &Walked, names: &InFile<'_>, warnings: &mut Vec<String>) {
     let file = file.display();
     let count = |n: usize, one: &str, many: &str| {
@@ -112,8 +112,8 @@ fn warn_of_gaps(file: &Path, walked: &Walked, names: &InFile<'_>, warnings: &mut
         let bundles = count(walked.open.len(), "bundle ends", "bundles end");
         let first = names.polygon(first);
         warnings.push(format!(
-            "{file}: {bundles} without a polygon at the tip where some of the sides go on, first the one \
-             over {first}; hint: is a side face missing?"
+            "{file}: {bundles} without a tip polygon, first the one over {first}; hint: is a face missing \
+             there?"
         ));
     }
 }

@@ -51,7 +51,8 @@ pub struct Walked {
     pub mesh: HairMesh,
     /// Polygons that belong to no bundle.
     pub loose: Vec<usize>,
-    /// Root polygons of bundles that end without a polygon at their tip where some of their sides go on.
+    /// Root polygons of bundles that end without a polygon at their tip although some of their sides go on
+    /// there, or although others have one.
     pub open: Vec<usize>,
 }
 
@@ -62,7 +63,18 @@ struct Climber {
     /// The vertices of the level that it has come to.
     level: Vec<u32>,
     layers: u32,
-    ended: bool,
+    end: Option<End>,
+}
+
+/// How a bundle ends.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    /// With a polygon at its tip.
+    Tip,
+    /// Where no side goes on.
+    Open,
+    /// Where some sides go on.
+    Torn,
 }
 
 impl HairMesh {
@@ -72,13 +84,12 @@ impl HairMesh {
     pub fn from_polygons(polygons: &Polygons<'_>, names: &dyn Names) -> Result<Walked> {
         let mut walk = Walk::new(polygons, names)?;
         let mut bundles = walk.roots()?;
-        let mut open = Vec::new();
         loop {
             // Find the next level of every bundle before any of its vertices counts as known.
             let mut steps: Vec<(usize, Vec<u32>)> = Vec::new();
-            for (b, bundle) in bundles.iter_mut().enumerate().filter(|(_, b)| !b.ended) {
+            for (b, bundle) in bundles.iter_mut().enumerate().filter(|(_, b)| b.end.is_none()) {
                 if bundle.layers > 0 && walk.is_capped(&bundle.level) {
-                    bundle.ended = true;
+                    bundle.end = Some(End::Tip);
                     continue;
                 }
                 let sides = walk.sides_over(&bundle.level)?;
@@ -87,13 +98,10 @@ impl HairMesh {
                     steps.push((b, walk.around(&bundle.level, &sides)?));
                     continue;
                 }
-                bundle.ended = true;
                 if bundle.layers == 0 {
                     return Err(walk.without_layer(bundle, &sides));
                 }
-                if bare < sides.len() {
-                    open.push(bundle.root);
-                }
+                bundle.end = Some(if bare < sides.len() { End::Torn } else { End::Open });
             }
             if steps.is_empty() {
                 break;
@@ -104,7 +112,13 @@ impl HairMesh {
                 bundles[b].layers += 1;
             }
         }
-        open.sort_unstable();
+        let tips = bundles.iter().any(|b| b.end == Some(End::Tip));
+        let is_open = |b: &&Climber| match b.end {
+            Some(End::Torn) => true,
+            Some(End::Open) => tips,
+            Some(End::Tip) | None => false,
+        };
+        let open = bundles.iter().filter(is_open).map(|b| b.root).collect();
         let (mesh, vertices) = walk.mesh(&bundles);
         let roots: Vec<usize> = bundles.iter().map(|b| b.root).collect();
         mesh.validate_named(&Traced { names, mesh: &mesh, vertices: &vertices, roots: &roots })?;
@@ -179,7 +193,7 @@ impl<'a> Walk<'a> {
                 ));
             }
             level.iter().for_each(|&v| self.below[v as usize] = v);
-            bundles.push(Climber { root: i, level, layers: 0, ended: false });
+            bundles.push(Climber { root: i, level, layers: 0, end: None });
         }
         if bundles.is_empty() {
             return Err(wrong("hair mesh".into(), "has no root polygon"));
@@ -526,10 +540,19 @@ mod tests {
     }
 
     #[test]
-    fn without_any_one_side_the_mesh_is_refused_or_something_is_left_over() {
+    fn without_any_one_side_or_tip_the_mesh_is_refused_or_something_is_said() {
         for (name, mesh) in examples() {
             let list = polygons_of(&mesh);
-            for missing in mesh.bundles.len()..list.len() - mesh.bundles.len() {
+            let tips = list.len() - mesh.bundles.len();
+            for b in 0..mesh.bundles.len() {
+                let mut list = list.clone();
+                list.remove(tips + b);
+                let found = walked(mesh.positions(), &list).unwrap();
+                // The only tip that there was is not missed.
+                let open: &[usize] = if mesh.bundles.len() > 1 { &[b] } else { &[] };
+                assert_eq!(found.open, open, "{name}, without tip {b}");
+            }
+            for missing in mesh.bundles.len()..tips {
                 let mut list = list.clone();
                 list.remove(missing);
                 match walked(mesh.positions(), &list) {
