@@ -367,6 +367,14 @@ mod tests {
         mesh.bundles[0] = Bundle::over(&columns, 3).unwrap();
         assert!(problem(&mesh).1.contains("turned over"));
 
+        // One that is there twice.
+        let mut mesh = block();
+        let (first, count) = (mesh.bundles[0], mesh.bundles.len());
+        mesh.bundles.push(first);
+        let (element, text) = problem(&mesh);
+        assert_eq!(element, format!("bundle {count}"));
+        assert!(text.contains("there twice: bundle 0 has"), "{text}");
+
         // Two quads that touch in a corner.
         let mut mesh = HairMesh::block([2, 2], 3, Vec3::ONE, false);
         let mut columns = Strands::new();
