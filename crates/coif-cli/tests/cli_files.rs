@@ -75,7 +75,7 @@ fn hair_meshes_are_inspected_and_converted() {
     assert!(!folder.path("out.hair").exists());
     folder.write("folded.obj", HAIR_MESH.replace("v 0 20 0", "v 40 5 40"));
     let error = folder.fails(&["inspect", "folded.obj"]);
-    assert!(error.contains("folded.obj") && error.contains("layer 1"), "{error}");
+    assert!(error.contains("folded.obj") && error.contains("layer 2 of the bundle"), "{error}");
 }
 
 #[test]

@@ -180,14 +180,7 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             groom.fibre = scene.fibre;
             groom.fibre.radius = radius;
             let farthest = groom.bind(body.rest()).map_err(invalid)?;
-            if farthest > FAR_ROOT {
-                warnings.push(format!(
-                    "{}: roots are up to {:.3} m away from the body; hint: set body.file to the \
-                     groom's own body, or groom.scale and groom.up to the file's unit and axis",
-                    path.display(),
-                    farthest
-                ));
-            }
+            warnings.extend(far_roots(&path, farthest));
             groom.validate().map_err(invalid)?;
             groom
         }
@@ -231,7 +224,23 @@ fn hair_mesh_from_file(
         look: &scene.hair_mesh,
     };
     let grown = hair_mesh::filled(loaded.value, body.rest(), None, figure, &filling);
-    grown.ok_or_else(|| BuildError::EmptyScalp(path.display().to_string()))
+    let groom = grown.ok_or_else(|| BuildError::EmptyScalp(path.display().to_string()))?;
+    // Strands were brought to the skin; the mesh's own roots tell where the file has them.
+    let roots = groom.hair_mesh.iter().flat_map(|mesh| &mesh.roots);
+    let farthest = roots.map(|root| root.offset.length()).fold(0.0, f32::max);
+    warnings.extend(far_roots(&path, farthest));
+    Ok(groom)
+}
+
+/// A warning if the roots of a file are far from the body (m).
+fn far_roots(path: &Path, farthest: f32) -> Option<String> {
+    (farthest > FAR_ROOT).then(|| {
+        format!(
+            "{}: roots are up to {farthest:.3} m away from the body; hint: set body.file to the groom's \
+             own body, or groom.scale and groom.up to the file's unit and axis",
+            path.display()
+        )
+    })
 }
 
 /// Fits a hair mesh to a groom that has none, and says how well.
@@ -441,6 +450,25 @@ mod tests {
         let (hair_lo, hair_hi) = built.groom.strands.bounds().unwrap();
         assert!(lo.cmple(hair_lo).all() && hi.cmpge(hair_hi).all());
         assert_eq!(built.surface_colors(Vec3::ZERO).len(), built.body.rest().positions.len());
+    }
+
+    #[test]
+    fn a_hair_mesh_far_from_the_body_is_warned_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let crown = figure::mesh(&Bust, 0.012).positions.into_iter();
+        let crown = crown.max_by(|a, b| a.y.total_cmp(&b.y)).unwrap();
+        for (above, warned) in [(0.0, false), (5.0, true)] {
+            let mut mesh = HairMesh::block([2, 2], 3, Vec3::new(0.02, 0.1, 0.02), false);
+            for p in mesh.columns.positions_mut() {
+                *p += crown + Vec3::Y * above;
+            }
+            coif_io::write_hair_mesh(folder.path().join("mesh.obj"), &mesh).unwrap();
+            let text = "[groom]\nfile = \"mesh.obj\"\n[groom.hair_mesh]\nstrands = 50\n\
+                        [model]\nname = \"hair-mesh\"\n[body]\nresolution = 0.012";
+            let built = build(&scene(text), folder.path()).unwrap();
+            let away = built.warnings.iter().filter(|w| w.contains("m away from the body")).count();
+            assert_eq!(away, usize::from(warned), "{:?}", built.warnings);
+        }
     }
 
     #[test]

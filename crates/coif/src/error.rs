@@ -99,6 +99,21 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// Nothing grows over a root polygon of a hair mesh.
+    #[error(
+        "{polygon} is a root polygon without a layer: {bare} of its {sides} sides have no quad over them, \
+         the first between {first}"
+    )]
+    RootWithoutLayer {
+        /// Which polygon.
+        polygon: String,
+        /// How many of its sides have no quad over them.
+        bare: usize,
+        /// How many sides it has.
+        sides: usize,
+        /// The two vertices of the first such side.
+        first: String,
+    },
     /// No model or contact has that name.
     #[error("unknown {kind} '{name}': expected one of {expected}")]
     UnknownName {

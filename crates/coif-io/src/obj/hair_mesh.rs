@@ -8,10 +8,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use coif::groom::HairMesh;
-use coif::groom::hair_mesh::{Polygons, Side, SideKind};
+use coif::groom::hair_mesh::{Names, Polygons, Side, SideKind, Walked};
+use glam::Vec3;
 
 use super::convert;
 use super::parse::Parsed;
+use super::tokens::Tokens;
 use crate::unit::{Conversion, DECLARATION};
 use crate::{AtomicFile, Error, Loaded, Place, ReadOptions, Result};
 
@@ -53,10 +55,11 @@ pub fn parse_hair_mesh(
         ));
     }
     let mut warnings = std::mem::take(&mut parsed.warnings);
-    parsed.drop_vertices_of_lines();
     let mut positions = std::mem::take(&mut parsed.positions);
+    // Vertices keep their numbers; those that no polygon has do not speak for the unit.
+    let on_polygons: Vec<Vec3> = parsed.corners.iter().map(|&v| positions[v as usize]).collect();
     let conversion =
-        Conversion::decide(file, options, &parsed.declared, &positions, None, &mut warnings)?;
+        Conversion::decide(file, options, &parsed.declared, &on_polygons, None, &mut warnings)?;
     convert(file, &conversion, &mut positions)?;
     let in_group = |word: &str| {
         let mut inside = vec![false; parsed.face_ends.len()];
@@ -68,20 +71,94 @@ pub fn parse_hair_mesh(
         inside
     };
     let (is_root, may_open) = (in_group(ROOTS), in_group(SEAMS));
-    let value = HairMesh::from_polygons(&Polygons {
+    let polygons = Polygons {
         positions: &positions,
         corners: &parsed.corners,
         ends: &parsed.face_ends,
         is_root: &is_root,
         may_open: &may_open,
-    })
-    .and_then(|mesh| mesh.validate().map(|()| mesh))
-    .map_err(|e| {
-        Error::refused(file, format!("no hair mesh: {e}")).with_hint(
-            "elements are counted from 0, polygons and vertices in the order of the file",
-        )
-    })?;
+    };
+    let names = InFile { file, bytes };
+    let walked = HairMesh::from_polygons(&polygons, &names).map_err(|e| refused(file, &e))?;
+    warn_of_gaps(file, &walked, &names, &mut warnings);
+    let value = walked.mesh;
     Ok(Loaded { value, warnings, scale_m: conversion.scale_m, up: conversion.up })
+}
+
+fn refused(file: &Path, error: &coif::Error) -> Error {
+    let hint = match error {
+        coif::Error::RootWithoutLayer { .. } => {
+            "every bundle needs a quad on each of its sides in every layer, also the inner faces between \
+             bundles: the outer surface alone is not enough"
+        }
+        _ => "vertices are counted from 1 as in 'f' lines, layers from 1 at the root",
+    };
+    Error::refused(file, format!("no hair mesh: {error}")).with_hint(hint)
+}
+
+/// Warns of polygons that were of no use and of bundles that end where a face seems to be missing.
+fn warn_of_gaps(file: &Path, walked: &Walked, names: &InFile<'_>, warnings: &mut Vec<String>) {
+    let file = file.display();
+    let count = |n: usize, one: &str, many: &str| {
+        if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+    };
+    if let Some(&first) = walked.loose.first() {
+        let polygons = count(walked.loose.len(), "polygon belongs", "polygons belong");
+        let ignored = if walked.loose.len() == 1 { "was ignored" } else { "were ignored" };
+        let first = names.polygon(first);
+        warnings.push(format!("{file}: {polygons} to no bundle and {ignored}, first {first}"));
+    }
+    if let Some(&first) = walked.open.first() {
+        let bundles = count(walked.open.len(), "bundle ends", "bundles end");
+        let first = names.polygon(first);
+        warnings.push(format!(
+            "{file}: {bundles} without a tip polygon, first the one over {first}; hint: is a face missing \
+             there?"
+        ));
+    }
+}
+
+/// What vertices and polygons are called in messages: as the file counts them, with their lines. Looks
+/// them up in the text, so that nothing is kept for files that are fine.
+struct InFile<'a> {
+    file: &'a Path,
+    bytes: &'a [u8],
+}
+
+impl InFile<'_> {
+    /// The line of a statement with one of these words, counted from 0.
+    fn line(&self, words: &[&[u8]], mut number: usize) -> Option<u32> {
+        let mut tokens = Tokens::new(self.file, self.bytes);
+        loop {
+            if !tokens.at_comment()
+                && let Some(word) = tokens.next()
+                && words.contains(&word.text)
+            {
+                if number == 0 {
+                    return match word.place {
+                        Place::Text { line, .. } => Some(line),
+                        _ => None,
+                    };
+                }
+                number -= 1;
+            }
+            if !tokens.next_statement() {
+                return None;
+            }
+        }
+    }
+}
+
+impl Names for InFile<'_> {
+    fn vertex(&self, vertex: u32) -> String {
+        let line = self.line(&[b"v"], vertex as usize).unwrap_or(0);
+        format!("vertex {} (line {line})", u64::from(vertex) + 1)
+    }
+
+    fn polygon(&self, polygon: usize) -> String {
+        let line = self.line(&[b"f", b"fo"], polygon).unwrap_or(0);
+        format!("the polygon in line {line}")
+    }
 }
 
 /// Writes a hair mesh with its groups, in metres, y up.
@@ -140,8 +217,6 @@ fn encode(out: &mut impl Write, mesh: &HairMesh) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use glam::Vec3;
-
     use super::*;
 
     fn there_and_back(mesh: &HairMesh) -> HairMesh {
@@ -172,6 +247,6 @@ mod tests {
         };
         assert!(read(body).to_string().contains("group 'roots'"));
         let bare = b"v 0 0 0\nv 1 0 0\nv 0 1 0\ng roots\nf 1 2 3\n";
-        assert!(read(bare).to_string().contains("polygon 0"), "{}", read(bare));
+        assert!(read(bare).to_string().contains("the polygon in line 5"), "{}", read(bare));
     }
 }

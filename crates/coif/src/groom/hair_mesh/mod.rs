@@ -10,6 +10,7 @@ mod block;
 mod bundle;
 mod cut;
 mod fit;
+mod names;
 mod topology;
 mod tubes;
 mod untangle;
@@ -18,8 +19,9 @@ mod walk;
 
 pub use bundle::{Bundle, Prism, tetrahedron_volume};
 pub use fit::{FitReport, FitSettings};
+pub use names::{CountedFromZero, Names};
 pub use topology::{Cap, Exposure, Side, SideKind, Topology};
-pub use walk::Polygons;
+pub use walk::{Polygons, Walked};
 
 use glam::Vec3;
 

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use glam::Vec3;
 
+use super::names::{CountedFromZero, ElementNames};
 use super::{Bundle, HairMesh, wrong};
 use crate::Result;
 
@@ -25,6 +26,11 @@ impl HairMesh {
     /// finite, columns and bundles that do not fit each other, roots that are not a manifold, polygons
     /// that are clockwise, prisms without volume, seams between columns that do not coincide.
     pub fn validate(&self) -> Result<()> {
+        self.validate_named(&CountedFromZero)
+    }
+
+    /// [`HairMesh::validate`], with elements called as wanted.
+    pub(super) fn validate_named(&self, names: &dyn ElementNames) -> Result<()> {
         if self.bundles.is_empty() {
             return Err(wrong("hair mesh".into(), "has no bundle"));
         }
@@ -34,26 +40,26 @@ impl HairMesh {
                 format!("are {} for {} columns", self.roots.len(), self.column_count()),
             ));
         }
-        self.validate_columns()?;
-        self.validate_bundles()?;
-        self.validate_roots()?;
-        self.validate_prisms()?;
-        self.validate_segments()?;
-        self.validate_seams()
+        self.validate_columns(names)?;
+        self.validate_bundles(names)?;
+        self.validate_roots(names)?;
+        self.validate_prisms(names)?;
+        self.validate_segments(names)?;
+        self.validate_seams(names)
     }
 
-    fn validate_columns(&self) -> Result<()> {
+    fn validate_columns(&self, names: &dyn ElementNames) -> Result<()> {
         for (c, column) in self.columns.iter().enumerate() {
             if column.len() < 2 {
                 return Err(wrong(
-                    format!("column {c}"),
+                    names.column(c as u32),
                     "has no segment: expected 2 vertices or more",
                 ));
             }
             let bad = |p: &Vec3| !(p.is_finite() && p.abs().max_element() <= FARTHEST);
             if let Some(k) = column.iter().position(bad) {
                 return Err(wrong(
-                    format!("column {c}, level {k}"),
+                    names.level(c as u32, k as u32),
                     format!("is not a place within {FARTHEST} m: {}", column[k]),
                 ));
             }
@@ -61,12 +67,12 @@ impl HairMesh {
         Ok(())
     }
 
-    fn validate_segments(&self) -> Result<()> {
+    fn validate_segments(&self, names: &dyn ElementNames) -> Result<()> {
         for (c, column) in self.columns.iter().enumerate() {
             let short = |w: &[Vec3]| w[0].distance(w[1]) < SHORTEST;
             if let Some(k) = column.windows(2).position(short) {
                 return Err(wrong(
-                    format!("column {c}, level {}", k + 1),
+                    names.level(c as u32, k as u32 + 1),
                     format!(
                         "is {:.4} mm from the level before: expected {:.2} mm or more",
                         1e3 * column[k].distance(column[k + 1]),
@@ -78,30 +84,31 @@ impl HairMesh {
         Ok(())
     }
 
-    fn validate_bundles(&self) -> Result<()> {
+    fn validate_bundles(&self, names: &dyn ElementNames) -> Result<()> {
         let mut longest = vec![0; self.column_count()];
         for (b, bundle) in self.bundles.iter().enumerate() {
             if bundle.layers == 0 {
-                return Err(wrong(format!("bundle {b}"), "has no layer"));
+                return Err(wrong(names.bundle(b), "has no layer"));
             }
             for (i, &c) in bundle.columns().iter().enumerate() {
                 let Some(longest) = longest.get_mut(c as usize) else {
                     let columns = self.column_count();
                     return Err(wrong(
-                        format!("bundle {b}"),
+                        names.bundle(b),
                         format!("names column {c}, but there are {columns} columns"),
                     ));
                 };
                 if bundle.columns()[..i].contains(&c) {
-                    return Err(wrong(format!("bundle {b}"), format!("has column {c} twice")));
+                    return Err(wrong(names.bundle(b), format!("has {} twice", names.column(c))));
                 }
                 let vertices = self.columns.points_of(c as usize).len();
                 if (bundle.layers as usize) >= vertices {
                     return Err(wrong(
-                        format!("bundle {b}"),
+                        names.bundle(b),
                         format!(
-                            "has {} layers, but its column {c} has {vertices} vertices: expected {} or more",
+                            "has {} layers, but {} has {vertices} vertices: expected {} or more",
                             bundle.layers,
+                            names.column(c),
                             bundle.layers + 1
                         ),
                     ));
@@ -113,11 +120,11 @@ impl HairMesh {
         for (c, &layers) in longest.iter().enumerate() {
             let vertices = self.columns.points_of(c).len();
             if layers == 0 {
-                return Err(wrong(format!("column {c}"), "belongs to no bundle"));
+                return Err(wrong(names.column(c as u32), "belongs to no bundle"));
             }
             if vertices != layers as usize + 1 {
                 return Err(wrong(
-                    format!("column {c}"),
+                    names.column(c as u32),
                     format!(
                         "has {vertices} vertices, but its longest bundle needs only {}",
                         layers + 1
@@ -130,7 +137,17 @@ impl HairMesh {
 
     /// At most two polygons meet at an edge, in opposite directions, and those around a column hang
     /// together.
-    fn validate_roots(&self) -> Result<()> {
+    fn validate_roots(&self, names: &dyn ElementNames) -> Result<()> {
+        let mut by_columns: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+        for (b, bundle) in self.bundles.iter().enumerate() {
+            let mut columns = bundle.columns().to_vec();
+            columns.sort_unstable();
+            if let Some(first) = by_columns.insert(columns, b) {
+                let problem =
+                    format!("is there twice: {} has the same columns", names.bundle(first));
+                return Err(wrong(names.bundle(b), problem));
+            }
+        }
         let mut edges: BTreeMap<[u32; 2], usize> = BTreeMap::new();
         for (b, bundle) in self.bundles.iter().enumerate() {
             for side in 0..bundle.corners() {
@@ -138,12 +155,18 @@ impl HairMesh {
                 if let Some(&other) = edges.get(&[p, q]) {
                     let more = edges.contains_key(&[q, p]);
                     return Err(wrong(
-                        format!("root edge between columns {p} and {q}"),
+                        names.root_edge([p, q]),
                         if more {
-                            format!("belongs to more than two bundles, {other} and {b} among them")
+                            format!(
+                                "belongs to more than two bundles, {} and {} among them",
+                                names.bundle(other),
+                                names.bundle(b)
+                            )
                         } else {
                             format!(
-                                "has the same direction in bundles {other} and {b}: one is turned over"
+                                "has the same direction in {} and {}: one is turned over",
+                                names.bundle(other),
+                                names.bundle(b)
                             )
                         },
                     ));
@@ -160,7 +183,7 @@ impl HairMesh {
             let met = fan(c as u32, bundles[0], &self.bundles, &edges);
             if met != bundles.len() {
                 return Err(wrong(
-                    format!("column {c}"),
+                    names.column(c as u32),
                     "is where bundles meet that share no edge: give each group a column of its own",
                 ));
             }
@@ -168,7 +191,7 @@ impl HairMesh {
         Ok(())
     }
 
-    fn validate_prisms(&self) -> Result<()> {
+    fn validate_prisms(&self, names: &dyn ElementNames) -> Result<()> {
         let at = |v: u32| self.positions()[v as usize];
         for (b, bundle) in self.bundles.iter().enumerate() {
             for k in 0..bundle.layers {
@@ -184,19 +207,23 @@ impl HairMesh {
                     "is turned inside out: its root polygon must be counter-clockwise seen from outside"
                         .to_owned()
                 } else {
+                    let is_good = |t: &[u32; 4]| openness(t.map(at)) > FLAT;
+                    let first = prism.corner_tetrahedra().find(|t| !is_good(t));
+                    let (column, level) = self.locate(first.map_or(0, |t| t[0] as usize));
                     format!(
-                        "is flat, folded or inverted: {} of its {} corners have no volume",
+                        "is flat, folded or inverted: {} of its {} corners have no volume, the first at {}",
                         corners.len() - good,
-                        corners.len()
+                        corners.len(),
+                        names.level(column as u32, level as u32)
                     )
                 };
-                return Err(wrong(format!("bundle {b}, layer {k}"), problem));
+                return Err(wrong(names.layer(b, k), problem));
             }
         }
         Ok(())
     }
 
-    fn validate_seams(&self) -> Result<()> {
+    fn validate_seams(&self, names: &dyn ElementNames) -> Result<()> {
         for (s, seam) in self.seams.iter().enumerate() {
             let [a, b] = seam.columns;
             let element = || format!("seam {s}");
@@ -215,7 +242,11 @@ impl HairMesh {
             if let Some(k) = columns[0].iter().zip(columns[1]).position(apart) {
                 return Err(wrong(
                     element(),
-                    format!("joins columns {a} and {b}, which are apart on level {k} at rest"),
+                    format!(
+                        "joins {} and {}, which are apart on level {k} at rest",
+                        names.column(a),
+                        names.column(b)
+                    ),
                 ));
             }
         }
@@ -335,6 +366,14 @@ mod tests {
         columns.reverse();
         mesh.bundles[0] = Bundle::over(&columns, 3).unwrap();
         assert!(problem(&mesh).1.contains("turned over"));
+
+        // One that is there twice.
+        let mut mesh = block();
+        let (first, count) = (mesh.bundles[0], mesh.bundles.len());
+        mesh.bundles.push(first);
+        let (element, text) = problem(&mesh);
+        assert_eq!(element, format!("bundle {count}"));
+        assert!(text.contains("there twice: bundle 0 has"), "{text}");
 
         // Two quads that touch in a corner.
         let mut mesh = HairMesh::block([2, 2], 3, Vec3::ONE, false);

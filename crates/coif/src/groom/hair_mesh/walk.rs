@@ -1,13 +1,25 @@
+//! From polygons over shared vertices to columns, bundles and layers.
+//!
+//! All bundles climb together, one layer at a time. So when the sides over a level are looked for, every
+//! vertex up to that level is known, and a quad that leads from an edge of the level to two vertices that
+//! nobody has met yet is a side: tips of shorter neighbours and the layer below are not. The order of the
+//! polygons plays no part.
+
 use std::collections::BTreeMap;
 
 use glam::Vec3;
 
+use super::names::{Names, Traced};
 use super::{Bundle, HairMesh, Seam, wrong};
-use crate::Result;
 use crate::groom::Strands;
+use crate::{Error, Result};
 
 /// Vertices of a seam are at most this far apart (m).
 const SAME_PLACE: f32 = 1e-6;
+
+/// Most quads over one edge that are tried as a side; a hair mesh has one. More would take long to
+/// combine, with the fourth power.
+const MOST_OVER_EDGE: usize = 8;
 
 /// Polygons over shared vertices, as files have them.
 #[derive(Debug, Clone, Copy)]
@@ -31,284 +43,601 @@ impl Polygons<'_> {
     }
 }
 
+/// A hair mesh found among polygons, and what looks as if something were missing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Walked {
+    /// The mesh: valid. Columns are in the order of their root vertices, bundles in that of the root
+    /// polygons; the order of all other polygons makes no difference.
+    pub mesh: HairMesh,
+    /// Polygons that belong to no bundle.
+    pub loose: Vec<usize>,
+    /// Root polygons of bundles that end without a polygon at their tip although some of their sides go on
+    /// there, or although others have one.
+    pub open: Vec<usize>,
+}
+
+/// A bundle on its way up.
+struct Climber {
+    /// Its root polygon.
+    root: usize,
+    /// The vertices of the level that it has come to.
+    level: Vec<u32>,
+    layers: u32,
+    end: Option<End>,
+}
+
+/// How a bundle ends.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    /// With a polygon at its tip.
+    Tip,
+    /// Where no side goes on.
+    Open,
+    /// Where some sides go on.
+    Torn,
+}
+
 impl HairMesh {
     /// Finds columns, bundles and layers by walking from the root polygons along quads: a side of a layer
     /// is the quad over the side of the layer below. A bundle ends where a polygon caps it, or where a
-    /// side has no quad. Elements in errors count from 0 in the order of the polygons and vertices given.
-    pub fn from_polygons(polygons: &Polygons<'_>) -> Result<Self> {
-        let count = polygons.ends.len();
-        let mut over: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
-        let mut caps: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
-        for i in (0..count).filter(|&i| !polygons.is_root[i]) {
-            let corners = polygons.polygon(i);
-            for (k, &a) in corners.iter().enumerate() {
-                let b = corners[(k + 1) % corners.len()];
-                over.entry([a.min(b), a.max(b)]).or_default().push(i);
+    /// side has no quad. `names` says what polygons and vertices are called in errors.
+    pub fn from_polygons(polygons: &Polygons<'_>, names: &dyn Names) -> Result<Walked> {
+        let mut walk = Walk::new(polygons, names)?;
+        let mut bundles = walk.roots()?;
+        loop {
+            // Find the next level of every bundle before any of its vertices counts as known.
+            let mut steps: Vec<(usize, Vec<u32>)> = Vec::new();
+            for (b, bundle) in bundles.iter_mut().enumerate().filter(|(_, b)| b.end.is_none()) {
+                if bundle.layers > 0 && walk.is_capped(&bundle.level) {
+                    bundle.end = Some(End::Tip);
+                    continue;
+                }
+                let sides = walk.sides_over(&bundle.level)?;
+                let bare = sides.iter().filter(|ways| ways.is_empty()).count();
+                if bare == 0 {
+                    steps.push((b, walk.around(&bundle.level, &sides)?));
+                    continue;
+                }
+                if bundle.layers == 0 {
+                    return Err(walk.without_layer(bundle, &sides));
+                }
+                bundle.end = Some(if bare < sides.len() { End::Torn } else { End::Open });
             }
-            let mut sorted = corners.to_vec();
-            sorted.sort_unstable();
-            caps.insert(sorted, i);
+            if steps.is_empty() {
+                break;
+            }
+            for (b, next) in steps {
+                walk.rise(&bundles[b].level, &next)?;
+                bundles[b].level = next;
+                bundles[b].layers += 1;
+            }
         }
-        let mut walk = Walk {
-            polygons,
-            over,
-            above: vec![u32::MAX; polygons.positions.len()],
-            opens: vec![u32::MAX; polygons.positions.len()],
+        let tips = bundles.iter().any(|b| b.end == Some(End::Tip));
+        let is_open = |b: &&Climber| match b.end {
+            Some(End::Torn) => true,
+            Some(End::Open) => tips,
+            Some(End::Tip) | None => false,
         };
-        // Climb every root polygon to its end.
-        let mut found: Vec<(Vec<u32>, u32)> = Vec::new();
-        for i in (0..count).filter(|&i| polygons.is_root[i]) {
-            let roots = polygons.polygon(i).to_vec();
-            if !(3..=4).contains(&roots.len()) {
-                return Err(wrong(
-                    format!("polygon {i}"),
-                    format!("is a root polygon with {} corners: expected 3 or 4", roots.len()),
-                ));
-            }
-            let mut level = roots.clone();
-            let mut layers = 0;
-            loop {
-                let mut sorted = level.clone();
-                sorted.sort_unstable();
-                if layers > 0 && caps.contains_key(&sorted) {
-                    break;
-                }
-                let Some(next) = walk.climb(&level)? else { break };
-                level = next;
-                layers += 1;
-                if layers as usize > polygons.positions.len() {
-                    return Err(wrong(
-                        format!("polygon {i}"),
-                        "has layers that lead back to themselves",
-                    ));
-                }
-            }
-            if layers == 0 {
-                return Err(wrong(
-                    format!("polygon {i}"),
-                    "is a root polygon without a layer: expected a quad over each of its sides",
-                ));
-            }
-            found.push((roots, layers));
-        }
-        if found.is_empty() {
-            return Err(wrong("hair mesh".into(), "has no root polygon"));
-        }
-        walk.columns(&found)
+        let open = bundles.iter().filter(is_open).map(|b| b.root).collect();
+        let (mesh, vertices) = walk.mesh(&bundles);
+        let roots: Vec<usize> = bundles.iter().map(|b| b.root).collect();
+        mesh.validate_named(&Traced { names, mesh: &mesh, vertices: &vertices, roots: &roots })?;
+        let loose = (0..polygons.ends.len()).filter(|&i| !walk.used[i]).collect();
+        Ok(Walked { mesh, loose, open })
     }
 }
 
 struct Walk<'a> {
     polygons: &'a Polygons<'a>,
-    /// The polygons at each edge, roots aside.
-    over: BTreeMap<[u32; 2], Vec<usize>>,
+    names: &'a dyn Names,
+    /// The quads at each edge, roots aside.
+    at_edge: BTreeMap<[u32; 2], Vec<usize>>,
+    /// The polygons over each set of vertices, roots aside.
+    with_vertices: BTreeMap<Vec<u32>, Vec<usize>>,
     /// The vertex over each vertex; `u32::MAX` for none known.
     above: Vec<u32>,
-    /// The lowest level on which a column may open, by its root; `u32::MAX` for none.
-    opens: Vec<u32>,
+    /// The vertex under each vertex, itself for a root; `u32::MAX` for one that was not met yet.
+    below: Vec<u32>,
+    /// Per polygon: whether it belongs to a bundle.
+    used: Vec<bool>,
 }
 
-impl Walk<'_> {
-    /// The polygon one layer up, if every side has a quad over it that leads on.
-    fn climb(&mut self, level: &[u32]) -> Result<Option<Vec<u32>>> {
-        let n = level.len();
-        let mut next = vec![u32::MAX; n];
-        for side in 0..n {
-            let (a, b) = (level[side], level[(side + 1) % n]);
-            let Some((up_a, up_b)) = self.quad_over(a, b, level) else { return Ok(None) };
-            for (corner, v, up) in [(side, a, up_a), ((side + 1) % n, b, up_b)] {
-                if next[corner] != u32::MAX && next[corner] != up {
-                    return Err(wrong(
-                        format!("vertex {v}"),
-                        format!("has two vertices over it, {} and {up}", next[corner]),
-                    ));
-                }
-                next[corner] = up;
+impl<'a> Walk<'a> {
+    fn new(polygons: &'a Polygons<'a>, names: &'a dyn Names) -> Result<Self> {
+        let vertices = polygons.positions.len();
+        let mut at_edge: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
+        let mut with_vertices: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
+        for i in 0..polygons.ends.len() {
+            let corners = polygons.polygon(i);
+            if let Some(v) = corners.iter().find(|&&v| v as usize >= vertices) {
+                let problem = format!("names vertex {v} of {vertices}, counted from 0");
+                return Err(wrong(names.polygon(i), problem));
             }
-        }
-        for (corner, &v) in level.iter().enumerate() {
-            let known = self.above[v as usize];
-            if known != u32::MAX && known != next[corner] {
-                return Err(wrong(
-                    format!("vertex {v}"),
-                    format!("has two vertices over it, {known} and {}", next[corner]),
-                ));
-            }
-        }
-        for (corner, &v) in level.iter().enumerate() {
-            self.above[v as usize] = next[corner];
-        }
-        Ok(Some(next))
-    }
-
-    /// The vertices over the two ends of an edge, through a quad that does not lead back down or across.
-    fn quad_over(&self, a: u32, b: u32, level: &[u32]) -> Option<(u32, u32)> {
-        let known = (self.above[a as usize], self.above[b as usize]);
-        for &i in self.over.get(&[a.min(b), a.max(b)])? {
-            let quad = self.polygons.polygon(i);
-            if quad.len() != 4 {
+            if polygons.is_root[i] {
                 continue;
             }
-            let at = quad.iter().position(|&v| v == a)?;
-            let (before, after, opposite) =
-                (quad[(at + 3) % 4], quad[(at + 1) % 4], quad[(at + 2) % 4]);
-            let (up_a, up_b) = if after == b { (before, opposite) } else { (after, opposite) };
-            // A cap lies within the level; the layer below has this one over it.
-            let within = level.contains(&up_a) || level.contains(&up_b);
-            let down = self.above[up_a as usize] == a || self.above[up_b as usize] == b;
-            let fits = (known.0 == u32::MAX || known.0 == up_a)
-                && (known.1 == u32::MAX || known.1 == up_b);
-            if !within && !down && fits {
-                return Some((up_a, up_b));
+            if corners.len() == 4 {
+                for (k, &a) in corners.iter().enumerate() {
+                    at_edge.entry(edge(a, corners[(k + 1) % 4])).or_default().push(i);
+                }
             }
+            with_vertices.entry(sorted(corners)).or_default().push(i);
         }
-        None
+        let unknown = vec![u32::MAX; vertices];
+        let (above, below) = (unknown.clone(), unknown);
+        let used = polygons.is_root.to_vec();
+        Ok(Self { polygons, names, at_edge, with_vertices, above, below, used })
     }
 
-    /// Turns chains of vertices into columns, in the order of their roots.
-    fn columns(mut self, found: &[(Vec<u32>, u32)]) -> Result<HairMesh> {
-        let mut vertices: BTreeMap<u32, usize> = BTreeMap::new();
-        for (roots, layers) in found {
-            for &root in roots {
-                let needed = vertices.entry(root).or_insert(0);
-                *needed = (*needed).max(*layers as usize + 1);
+    /// The root polygons; their vertices are known from here on.
+    fn roots(&mut self) -> Result<Vec<Climber>> {
+        let mut bundles = Vec::new();
+        let mut by_vertices: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+        for i in (0..self.polygons.ends.len()).filter(|&i| self.polygons.is_root[i]) {
+            let level = self.polygons.polygon(i).to_vec();
+            let refuse = |problem: String| Err(wrong(self.names.polygon(i), problem));
+            if !(3..=4).contains(&level.len()) {
+                let corners = level.len();
+                return refuse(format!(
+                    "is a root polygon with {corners} corners: expected 3 or 4"
+                ));
+            }
+            let key = sorted(&level);
+            if let Some(pair) = key.windows(2).find(|pair| pair[0] == pair[1]) {
+                return refuse(format!("has {} twice", self.names.vertex(pair[0])));
+            }
+            if let Some(first) = by_vertices.insert(key, i) {
+                return refuse(format!(
+                    "is a root polygon that is there twice: {} has the same vertices",
+                    self.names.polygon(first)
+                ));
+            }
+            level.iter().for_each(|&v| self.below[v as usize] = v);
+            bundles.push(Climber { root: i, level, layers: 0, end: None });
+        }
+        if bundles.is_empty() {
+            return Err(wrong("hair mesh".into(), "has no root polygon"));
+        }
+        Ok(bundles)
+    }
+
+    /// Whether a polygon over just these vertices ends a bundle here.
+    fn is_capped(&mut self, level: &[u32]) -> bool {
+        let Some(caps) = self.with_vertices.get(&sorted(level)) else { return false };
+        caps.iter().for_each(|&i| self.used[i] = true);
+        true
+    }
+
+    /// For each side of a level: the pairs of unknown vertices that quads lead to, over its first and
+    /// its second vertex.
+    fn sides_over(&self, level: &[u32]) -> Result<Vec<Vec<[u32; 2]>>> {
+        let mut sides = Vec::with_capacity(level.len());
+        for [a, b] in edges(level) {
+            let mut ways: Vec<[u32; 2]> = self.quads_over(a, b).map(|(_, up)| up).collect();
+            ways.sort_unstable();
+            ways.dedup();
+            ways.retain(|up| up.iter().all(|&v| self.below[v as usize] == u32::MAX));
+            if ways.len() > MOST_OVER_EDGE {
+                let (a, b) = (self.names.vertex(a), self.names.vertex(b));
+                let problem = format!("has {} quads over it: expected 1", ways.len());
+                return Err(wrong(format!("the edge between {a} and {b}"), problem));
+            }
+            sides.push(ways);
+        }
+        Ok(sides)
+    }
+
+    /// The quads at an edge, and the vertices that each has next to the edge's ends.
+    fn quads_over(&self, a: u32, b: u32) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
+        let quads = self.at_edge.get(&edge(a, b)).map_or(&[][..], Vec::as_slice);
+        quads.iter().filter_map(move |&i| {
+            let quad = self.polygons.polygon(i);
+            let at = quad.iter().position(|&v| v == a)?;
+            let [before, after] = [quad[(at + 3) % 4], quad[(at + 1) % 4]];
+            let up_a = if after == b { before } else { after };
+            let up_b = quad[(at + 2) % 4];
+            ((after == b || before == b) && up_a != up_b).then_some((i, [up_a, up_b]))
+        })
+    }
+
+    /// The one choice of a quad per side that comes back to where it began: the level above.
+    fn around(&self, level: &[u32], sides: &[Vec<[u32; 2]>]) -> Result<Vec<u32>> {
+        let mut paths: Vec<Vec<u32>> = sides[0].iter().map(|up| up.to_vec()).collect();
+        for ways in &sides[1..] {
+            let go_on = |path: &Vec<u32>| {
+                let path = path.clone();
+                let here = path[path.len() - 1];
+                let on = ways.iter().filter(move |up| up[0] == here);
+                on.map(move |up| [&path[..], &[up[1]]].concat()).collect::<Vec<_>>()
+            };
+            paths = paths.iter().flat_map(go_on).collect();
+        }
+        paths.retain(|path| path[0] == path[level.len()]);
+        match &paths[..] {
+            [only] => Ok(only[..level.len()].to_vec()),
+            [] => {
+                // Name the corner where two neighbouring sides part.
+                let n = level.len();
+                let parted = |i: &usize| {
+                    let (before, after) = (&sides[(i + n - 1) % n], &sides[*i]);
+                    !before.iter().any(|p| after.iter().any(|q| p[1] == q[0]))
+                };
+                let i = (0..n).find(parted).unwrap_or(0);
+                let (before, after) = (sides[(i + n - 1) % n][0][1], sides[i][0][0]);
+                if before == after {
+                    let problem =
+                        "has sides over it that do not close: one of its quads is too many";
+                    return Err(wrong(self.names.vertex(level[i]), problem));
+                }
+                Err(self.two_over(level[i], before, after))
+            }
+            [first, second, ..] => {
+                let differ = |i: &usize| first[*i] != second[*i];
+                let i = (0..level.len()).find(differ).unwrap_or(0);
+                Err(self.two_over(level[i], first[i], second[i]))
+            }
+        }
+    }
+
+    fn two_over(&self, v: u32, first: u32, second: u32) -> Error {
+        let [first, second] = [first.min(second), first.max(second)].map(|v| self.names.vertex(v));
+        let problem = format!("has two vertices over it, {first} and {second}");
+        wrong(self.names.vertex(v), problem)
+    }
+
+    fn without_layer(&self, bundle: &Climber, sides: &[Vec<[u32; 2]>]) -> Error {
+        let bare = edges(&bundle.level).zip(sides).filter(|(_, ways)| ways.is_empty());
+        let bare: Vec<[u32; 2]> = bare.map(|(ends, _)| ends).collect();
+        let first = bare.first().map(|ends| ends.map(|v| self.names.vertex(v)).join(" and "));
+        Error::RootWithoutLayer {
+            polygon: self.names.polygon(bundle.root),
+            bare: bare.len(),
+            sides: sides.len(),
+            first: first.unwrap_or_default(),
+        }
+    }
+
+    /// Makes a level and the one over it known.
+    fn rise(&mut self, level: &[u32], next: &[u32]) -> Result<()> {
+        for (&v, &up) in level.iter().zip(next) {
+            let (above, below) = (self.above[v as usize], self.below[up as usize]);
+            if above != u32::MAX && above != up {
+                return Err(self.two_over(v, above, up));
+            }
+            if below != u32::MAX && below != v {
+                let [a, b] = [below.min(v), below.max(v)].map(|v| self.names.vertex(v));
+                let problem = format!("is over two vertices, {a} and {b}");
+                return Err(wrong(self.names.vertex(up), problem));
+            }
+            self.above[v as usize] = up;
+            self.below[up as usize] = v;
+        }
+        for ([a, b], up) in edges(level).zip(edges(next)) {
+            let own = self.quads_over(a, b).filter(|quad| quad.1 == up).map(|quad| quad.0);
+            for i in own.collect::<Vec<_>>() {
+                self.used[i] = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns chains of vertices into columns, in the order of their roots; also says which vertex each
+    /// vertex of the mesh was.
+    fn mesh(&self, climbed: &[Climber]) -> (HairMesh, Vec<u32>) {
+        let mut needed: BTreeMap<u32, usize> = BTreeMap::new();
+        for bundle in climbed {
+            for &root in self.polygons.polygon(bundle.root) {
+                let needed = needed.entry(root).or_insert(0);
+                *needed = (*needed).max(bundle.layers as usize + 1);
             }
         }
         let mut columns = Strands::new();
         let mut number: BTreeMap<u32, u32> = BTreeMap::new();
         let mut place: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-        for (&root, &needed) in &vertices {
+        let mut vertices = Vec::new();
+        for (&root, &needed) in &needed {
             let column = columns.strand_count() as u32;
             number.insert(root, column);
-            let mut line = Vec::with_capacity(needed);
-            let mut v = root;
-            for level in 0..needed {
-                line.push(self.polygons.positions[v as usize]);
+            let up = |&v: &u32| Some(self.above[v as usize]).filter(|&v| v != u32::MAX);
+            let chain: Vec<u32> = std::iter::successors(Some(root), up).take(needed).collect();
+            for (level, &v) in chain.iter().enumerate() {
                 place.insert(v, (column, level as u32));
-                v = self.above[v as usize];
-                if v == u32::MAX {
-                    break;
-                }
             }
+            let line: Vec<Vec3> =
+                chain.iter().map(|&v| self.polygons.positions[v as usize]).collect();
             columns.push(&line);
+            vertices.extend(chain);
         }
-        let bundles = found
+        let bundles = climbed
             .iter()
-            .filter_map(|(roots, layers)| {
+            .filter_map(|bundle| {
+                let roots = self.polygons.polygon(bundle.root);
                 let own: Vec<u32> = roots.iter().filter_map(|r| number.get(r).copied()).collect();
-                Bundle::over(&own, *layers)
+                Bundle::over(&own, bundle.layers)
             })
             .collect();
         // A polygon that may open says from which level on its columns may part.
-        self.opens = vec![u32::MAX; columns.strand_count()];
-        for i in (0..self.polygons.ends.len()).filter(|&i| self.polygons.may_open[i]) {
+        let mut opens = vec![u32::MAX; columns.strand_count()];
+        for i in (0..self.used.len()).filter(|&i| self.used[i] && self.polygons.may_open[i]) {
             let at = self.polygons.polygon(i).iter().filter_map(|v| place.get(v));
             let at: Vec<(u32, u32)> = at.copied().collect();
             let lowest = at.iter().map(|p| p.1).min().unwrap_or(0);
             for (column, _) in at {
-                let opens = &mut self.opens[column as usize];
+                let opens = &mut opens[column as usize];
                 *opens = (*opens).min(lowest + 1);
             }
         }
-        let seams = self.seams(&columns);
-        Ok(HairMesh { columns, bundles, seams, roots: Vec::new() })
+        let seams = seams(&columns, &opens);
+        (HairMesh { columns, bundles, seams, roots: Vec::new() }, vertices)
     }
+}
 
-    /// Joins columns that may open and stand in the same place.
-    fn seams(&self, columns: &Strands) -> Vec<Seam> {
-        let open: Vec<usize> =
-            (0..columns.strand_count()).filter(|&c| self.opens[c] != u32::MAX).collect();
-        let mut seams = Vec::new();
-        for (i, &b) in open.iter().enumerate() {
-            let same = |a: usize| {
-                let (p, q) = (columns.strand(a), columns.strand(b));
-                p.iter().zip(q).all(|(p, q)| p.distance(*q) <= SAME_PLACE)
-            };
-            if let Some(&a) = open[..i].iter().find(|&&a| same(a)) {
-                let first_level = self.opens[a].min(self.opens[b]);
-                seams.push(Seam { columns: [a as u32, b as u32], first_level });
-            }
+/// Joins columns that may open, each from a level on, and stand in the same place.
+fn seams(columns: &Strands, opens: &[u32]) -> Vec<Seam> {
+    let open: Vec<usize> = (0..opens.len()).filter(|&c| opens[c] != u32::MAX).collect();
+    let mut seams = Vec::new();
+    for (i, &b) in open.iter().enumerate() {
+        let same = |a: usize| {
+            let (p, q) = (columns.strand(a), columns.strand(b));
+            p.iter().zip(q).all(|(p, q)| p.distance(*q) <= SAME_PLACE)
+        };
+        if let Some(&a) = open[..i].iter().find(|&&a| same(a)) {
+            let first_level = opens[a].min(opens[b]);
+            seams.push(Seam { columns: [a as u32, b as u32], first_level });
         }
-        seams
     }
+    seams
+}
+
+fn edge(a: u32, b: u32) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
+/// The sides of a polygon, in its order.
+fn edges(polygon: &[u32]) -> impl Iterator<Item = [u32; 2]> + '_ {
+    let ends = polygon.iter().cycle().skip(1);
+    polygon.iter().zip(ends).map(|(&a, &b)| [a, b])
+}
+
+fn sorted(vertices: &[u32]) -> Vec<u32> {
+    let mut sorted = vertices.to_vec();
+    sorted.sort_unstable();
+    sorted
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::CountedFromZero;
     use super::*;
 
-    /// All polygons of a mesh in a shuffled order.
-    fn polygons_of(mesh: &HairMesh) -> (Vec<u32>, Vec<usize>, Vec<bool>, Vec<bool>) {
-        let mut all: Vec<(Vec<u32>, bool)> = Vec::new();
+    /// Polygons of a mesh: vertices, whether it is a root, whether it may open.
+    type List = Vec<(Vec<u32>, bool, bool)>;
+
+    fn polygons_of(mesh: &HairMesh) -> List {
+        let mut all = List::new();
         for bundle in &mesh.bundles {
             let roots = bundle.columns().iter().map(|&c| mesh.vertex(c, 0)).collect();
-            all.push((roots, true));
+            all.push((roots, true, false));
         }
         let topology = mesh.topology();
-        all.extend(topology.sides.iter().rev().map(|s| (s.vertices.to_vec(), false)));
+        let parts = |kind| matches!(kind, super::super::SideKind::Seam { .. });
+        all.extend(topology.sides.iter().map(|s| (s.vertices.to_vec(), false, parts(s.kind))));
         let caps = topology.caps.iter();
-        all.extend(caps.map(|c| (c.vertices[..usize::from(c.corners)].to_vec(), false)));
+        all.extend(caps.map(|c| (c.vertices[..usize::from(c.corners)].to_vec(), false, false)));
+        all
+    }
+
+    fn walked(positions: &[Vec3], list: &List) -> Result<Walked> {
         let mut corners = Vec::new();
         let mut ends = Vec::new();
-        for (polygon, _) in &all {
+        for (polygon, _, _) in list {
             corners.extend_from_slice(polygon);
             ends.push(corners.len());
         }
-        let is_root = all.iter().map(|p| p.1).collect();
-        let may_open = vec![false; all.len()];
-        (corners, ends, is_root, may_open)
+        let is_root: Vec<bool> = list.iter().map(|p| p.1).collect();
+        let may_open: Vec<bool> = list.iter().map(|p| p.2).collect();
+        let (is_root, may_open, corners, ends) = (&is_root, &may_open, &corners, &ends);
+        let polygons = Polygons { positions, corners, ends, is_root, may_open };
+        HairMesh::from_polygons(&polygons, &CountedFromZero)
     }
 
-    fn walked(mesh: &HairMesh) -> Result<HairMesh> {
-        let (corners, ends, is_root, may_open) = polygons_of(mesh);
-        HairMesh::from_polygons(&Polygons {
-            positions: mesh.positions(),
-            corners: &corners,
-            ends: &ends,
-            is_root: &is_root,
-            may_open: &may_open,
-        })
+    /// A generator of numbers below a bound.
+    fn dice(seed: u64) -> impl FnMut(usize) -> usize {
+        let mut state = seed;
+        move |bound| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % bound.max(1)
+        }
+    }
+
+    fn shuffle<T>(items: &mut [T], roll: &mut impl FnMut(usize) -> usize) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, roll(i + 1));
+        }
+    }
+
+    /// Gives each bundle a number of layers and cuts columns that are then too long.
+    fn with_layers(mut mesh: HairMesh, layers: impl Fn(usize) -> u32) -> HairMesh {
+        let mut needed = vec![0; mesh.column_count()];
+        for (b, bundle) in mesh.bundles.iter_mut().enumerate() {
+            bundle.layers = layers(b);
+            for &c in bundle.columns() {
+                needed[c as usize] = bundle.layers.max(needed[c as usize]);
+            }
+        }
+        let mut columns = Strands::new();
+        for (c, &needed) in needed.iter().enumerate() {
+            columns.push(&mesh.columns.strand(c)[..=needed as usize]);
+        }
+        mesh.columns = columns;
+        mesh.validate().unwrap();
+        mesh
+    }
+
+    /// Even ones, one side shorter, a checkerboard, stairs, short amid long, mixed, parted.
+    fn examples() -> Vec<(&'static str, HairMesh)> {
+        let block = |cells, layers, triangles| {
+            HairMesh::block(cells, layers, Vec3::new(0.1, 0.3, 0.1), triangles)
+        };
+        let mut roll = dice(5);
+        let lengths: Vec<u32> = (0..30).map(|_| 1 + roll(5) as u32).collect();
+        vec![
+            ("even", block([3, 2], 4, false)),
+            ("one prism", block([1, 1], 1, false)),
+            ("mixed even", block([3, 3], 4, true)),
+            (
+                "short side",
+                with_layers(block([3, 3], 4, false), |b| if b % 3 == 0 { 2 } else { 4 }),
+            ),
+            ("checker", with_layers(block([3, 3], 4, false), |b| if b % 2 == 1 { 2 } else { 4 })),
+            ("stairs", with_layers(block([5, 2], 6, false), |b| b as u32 % 5 + 1)),
+            (
+                "short amid long",
+                with_layers(block([3, 3], 4, false), |b| if b == 4 { 2 } else { 4 }),
+            ),
+            ("mixed", with_layers(block([4, 4], 5, true), |b| lengths[b])),
+            ("parted", HairMesh::parted_block(3, Vec3::ONE)),
+        ]
     }
 
     #[test]
-    fn layers_are_found_by_walking() {
-        for mesh in [
-            HairMesh::block([3, 2], 4, Vec3::new(0.1, 0.3, 0.1), true),
-            HairMesh::block([1, 1], 1, Vec3::ONE, false),
-        ] {
-            assert_eq!(walked(&mesh).unwrap(), mesh);
+    fn the_order_of_polygons_and_of_their_corners_makes_no_difference() {
+        for (name, mesh) in examples() {
+            let list = polygons_of(&mesh);
+            let whole = Walked { mesh: mesh.clone(), ..Walked::default() };
+            assert_eq!(walked(mesh.positions(), &list).unwrap(), whole, "{name}, as written");
+            let roots = mesh.bundles.len();
+            for seed in 0..200 {
+                let mut roll = dice(seed);
+                let (mut first, mut others) = (list[..roots].to_vec(), list[roots..].to_vec());
+                shuffle(&mut others, &mut roll);
+                for (polygon, _, _) in &mut others {
+                    let turn = roll(polygon.len());
+                    polygon.rotate_left(turn);
+                    if roll(2) == 0 {
+                        polygon.reverse();
+                    }
+                }
+                let list: List = [first.clone(), others.clone()].concat();
+                assert_eq!(walked(mesh.positions(), &list).unwrap(), whole, "{name}, seed {seed}");
+                // Roots among the others, in any order: bundles are in that of their roots.
+                shuffle(&mut first, &mut roll);
+                let mut list: List = [others, first.clone()].concat();
+                shuffle(&mut list, &mut roll);
+                let found = walked(mesh.positions(), &list).unwrap();
+                let order = list.iter().filter(|p| p.1).map(|root| {
+                    let is_it = |b: &&Bundle| {
+                        b.columns().iter().map(|&c| mesh.vertex(c, 0)).eq(root.0.iter().copied())
+                    };
+                    *mesh.bundles.iter().find(is_it).unwrap()
+                });
+                let bundles: Vec<Bundle> = order.collect();
+                let expected = HairMesh { bundles, ..mesh.clone() };
+                assert_eq!(found.mesh, expected, "{name}, seed {seed}");
+                assert!(found.loose.is_empty() && found.open.is_empty(), "{name}, seed {seed}");
+            }
         }
     }
 
     #[test]
-    fn a_short_bundle_amid_long_ones_ends_at_its_cap() {
-        let mut mesh = HairMesh::block([3, 3], 4, Vec3::new(0.1, 0.3, 0.1), false);
-        mesh.bundles[4].layers = 2;
-        mesh.validate().unwrap();
-        assert_eq!(walked(&mesh).unwrap(), mesh);
+    fn without_any_one_side_or_tip_the_mesh_is_refused_or_something_is_said() {
+        for (name, mesh) in examples() {
+            let list = polygons_of(&mesh);
+            let tips = list.len() - mesh.bundles.len();
+            for b in 0..mesh.bundles.len() {
+                let mut list = list.clone();
+                list.remove(tips + b);
+                let found = walked(mesh.positions(), &list).unwrap();
+                // The only tip that there was is not missed.
+                let open: &[usize] = if mesh.bundles.len() > 1 { &[b] } else { &[] };
+                assert_eq!(found.open, open, "{name}, without tip {b}");
+            }
+            for missing in mesh.bundles.len()..tips {
+                let mut list = list.clone();
+                list.remove(missing);
+                match walked(mesh.positions(), &list) {
+                    Ok(found) => {
+                        assert!(!found.loose.is_empty(), "{name}, without {missing}");
+                        assert!(found.mesh.prism_count() < mesh.prism_count());
+                    }
+                    Err(Error::RootWithoutLayer { bare, .. }) => assert_eq!(bare, 1),
+                    Err(other) => panic!("{name}, without {missing}: {other}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_bundle_without_tip_whose_sides_go_on_is_named() {
+        // Inside, without tips, nothing is left over: only the end in the midst of sides tells.
+        let mesh = HairMesh::block([4, 4], 3, Vec3::ONE, false);
+        let mut list = polygons_of(&mesh);
+        list.truncate(list.len() - mesh.bundles.len());
+        let found = walked(mesh.positions(), &list).unwrap();
+        assert_eq!(found, Walked { mesh: mesh.clone(), ..Walked::default() });
+        let [a, b] = [5, 6].map(|b| mesh.bundles[b].columns().to_vec());
+        let shared =
+            [2, 1].map(|level| a.iter().filter(|c| b.contains(c)).map(move |c| (*c, level)));
+        let shared: Vec<u32> =
+            shared.into_iter().flatten().map(|(c, level)| mesh.vertex(c, level + 1)).collect();
+        list.retain(|p| sorted(&p.0) != sorted(&shared));
+        let found = walked(mesh.positions(), &list).unwrap();
+        assert_eq!((found.loose.len(), &found.open[..]), (0, &[5, 6][..]));
+    }
+
+    #[test]
+    fn polygons_that_belong_to_nothing_are_left_over_and_do_no_harm() {
+        for (name, mesh) in examples() {
+            let list = polygons_of(&mesh);
+            let mut positions = mesh.positions().to_vec();
+            let n = positions.len() as u32;
+            positions.extend([Vec3::X, Vec3::X + Vec3::Y]);
+            // Hang a quad on every edge in turn.
+            let topology = mesh.topology();
+            for [a, b] in topology.along.iter().chain(&topology.across) {
+                let mut list = list.clone();
+                list.insert(0, (vec![*a, *b, n, n + 1], false, false));
+                let found = walked(&positions, &list).unwrap();
+                assert_eq!(found.mesh, mesh, "{name}, at {a} and {b}");
+                assert_eq!(found.loose, [0], "{name}, at {a} and {b}");
+            }
+            // Every side twice, as exporters of single prisms write it, is no trouble.
+            let roots = mesh.bundles.len();
+            let twice: List = [&list[..], &list[roots..]].concat();
+            let found = walked(&positions, &twice).unwrap();
+            assert_eq!(found, Walked { mesh, ..Walked::default() }, "{name}");
+        }
     }
 
     #[test]
     fn polygons_that_are_no_hair_mesh_are_named() {
         let mesh = HairMesh::block([2, 1], 2, Vec3::ONE, false);
-        let (corners, ends, is_root, may_open) = polygons_of(&mesh);
-        let none = vec![false; ends.len()];
-        let polygons = Polygons {
-            positions: mesh.positions(),
-            corners: &corners,
-            ends: &ends,
-            is_root: &none,
-            may_open: &may_open,
-        };
-        assert!(HairMesh::from_polygons(&polygons).is_err());
+        let list = polygons_of(&mesh);
+        let refused = |list: &List| walked(mesh.positions(), list).unwrap_err().to_string();
+        assert!(refused(&list[2..].to_vec()).contains("no root polygon"));
         // Only the root polygons: nothing grows on them.
-        let bare = Polygons {
-            is_root: &is_root[..2],
-            ends: &ends[..2],
-            may_open: &may_open[..2],
-            ..polygons
-        };
-        let error = HairMesh::from_polygons(&bare).unwrap_err().to_string();
+        let error = refused(&list[..2].to_vec());
         assert!(error.contains("polygon 0") && error.contains("without a layer"), "{error}");
+        assert!(error.contains("4 of its 4 sides"), "{error}");
+        let twice: List = [&list[..], &list[1..2]].concat();
+        let error = refused(&twice);
+        assert!(error.starts_with(&format!("polygon {}", list.len())), "{error}");
+        assert!(error.contains("twice: polygon 1 has"), "{error}");
+        // One layer more over every vertex of the first bundle, on the same sides.
+        let mut other = list.clone();
+        let n = mesh.vertex_count() as u32;
+        let mut positions = mesh.positions().to_vec();
+        positions.extend((0..4).map(|i| Vec3::splat(2.0 + i as f32)));
+        let roots = list[0].0.clone();
+        for i in 0..4u32 {
+            let (a, b) = (roots[i as usize], roots[(i as usize + 1) % 4]);
+            other.push((vec![a, b, n + (i + 1) % 4, n + i], false, false));
+        }
+        let error = walked(&positions, &other).unwrap_err().to_string();
+        assert!(error.contains("vertex 0 has two vertices over it, vertex 1 and"), "{error}");
+        // A vertex that is not there.
+        let mut bad = list;
+        bad[3].0[1] = 1000;
+        assert!(refused(&bad).contains("polygon 3 names vertex 1000"));
     }
 }
