@@ -280,8 +280,9 @@ fn strips_are_written_as_a_mesh_that_moves() {
     let times = document["animations"][0]["samplers"][0]["input"].as_u64().expect("a number");
     assert_eq!(document["accessors"][times as usize]["count"], targets + 1);
     let position = primitive["attributes"]["POSITION"].as_u64().expect("a number") as usize;
-    // 60 strands are in 60 strips of 14 joints, two vertices each.
-    assert_eq!(document["accessors"][position]["count"], 60 * 14 * 2);
+    // All strips are there, of 14 joints with two vertices each, however few strands lie in them.
+    let vertices = document["accessors"][position]["count"].as_u64().expect("a number");
+    assert!(vertices % 28 == 0 && vertices / 28 > 300, "{vertices}");
     assert_eq!(document["animations"].as_array().map(Vec::len), Some(1));
 
     // A model without strips says which one has them.

@@ -49,6 +49,7 @@ const SCENES: &[(&str, &str)] = scenes![
     "hair-mesh-shoulder",
     "hair-mesh-long",
     "hair-mesh-fitted",
+    "hair-mesh-locks",
 ];
 
 /// The names of all built-in scenes: the demo, one per style, one per motion, wind, a yardstick,

@@ -69,15 +69,15 @@ pub(crate) fn assemble(
         }
     }
     for (stitch, open) in elements.stitches.iter().zip(state.open) {
-        if *open {
-            continue;
-        }
         let [a, b] = stitch.vertices.map(|v| v as usize);
+        let Some(stiffness) = stitch.holds(*open, state.x[a].distance(state.x[b])) else {
+            continue;
+        };
         let gap = state.x[b] - state.x[a] + (state.v[b] - state.v[a]) * ahead;
-        let push = gap * (h * stitch.stiffness);
+        let push = gap * (h * stiffness);
         right[a] += push;
         right[b] -= push;
-        let k = Mat3A::from_diagonal(glam::Vec3::splat(stitch.stiffness * scale));
+        let k = Mat3A::from_diagonal(glam::Vec3::splat(stiffness * scale));
         matrix.diagonal[a] += k;
         matrix.diagonal[b] += k;
         matrix.blocks_mut()[stitch.block as usize] -= k;

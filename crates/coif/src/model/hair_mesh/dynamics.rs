@@ -133,6 +133,8 @@ pub struct MeshDynamics {
     pub(super) open: Vec<bool>,
     /// For how many steps each vertex has been lost.
     pub(super) lost: Vec<u8>,
+    /// For how long each vertex has stood still (s).
+    pub(super) idle: Vec<f32>,
     /// Whether it is the corner of something inside out now: scratch.
     pub(super) is_lost: Vec<bool>,
     /// Per column: whether its load is that at rest.
@@ -211,6 +213,7 @@ impl MeshDynamics {
             change: zero.clone(),
             touch: vec![None; n],
             lost: vec![0; n],
+            idle: vec![0.0; n],
             is_lost: vec![false; n],
             as_at_rest: vec![false; columns],
             barred: Barred::new(mesh),
@@ -508,6 +511,7 @@ impl MeshDynamics {
             self.v[v] = Vec3A::ZERO;
             self.touch[v] = None;
             self.lost[v] = 0;
+            self.idle[v] = 0.0;
         }
     }
 

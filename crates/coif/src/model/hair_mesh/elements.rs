@@ -89,6 +89,8 @@ pub(crate) struct Stitch {
     pub(crate) block: u32,
     /// N/m.
     pub(crate) stiffness: f32,
+    /// How far its sides are apart when it opens (m).
+    pub(crate) gap: f32,
     /// Whether it may open.
     pub(crate) may_open: bool,
 }
@@ -338,6 +340,7 @@ impl Elements {
                     vertices: [p as u32, q as u32],
                     block: 0,
                     stiffness: if may_open { stiffness } else { SEWN * stiffness },
+                    gap: settings.seam_gap,
                     may_open,
                 });
             }

@@ -1,6 +1,6 @@
-//! Hair that has lost its way: corners that are turned inside out, and vertices that the body keeps from
-//! going home. The forces of a step alone would leave both where they are, in a shape that is at rest and
-//! wrong.
+//! Hair that has lost its way: corners that are turned inside out, vertices that the body keeps from
+//! going home, and locks that have twisted or folded and stay so. The forces of a step alone would leave all
+//! of these where they are, in a shape that is at rest and wrong.
 //!
 //! Such vertices are led home by a spring of their own that gets harder as long as it has not helped. It is
 //! part of the implicit step (`dynamics.rs`); contact goes on as usual. Only hair that is at rest and
@@ -44,6 +44,11 @@ const CLOSE: f32 = 4e-3;
 /// Speed (m/s) against the place that the roots carry a vertex to, below which it counts as at rest: half
 /// a centimetre in a frame. Hair that is thrown about is faster, and the body stays closed to it.
 const AT_REST: f32 = 0.15;
+
+/// Speed (m/s) below which a vertex stands still, on roots that do, and for how long (s) it has to for it to stay
+/// there by itself: hair that swings is slow for a moment only.
+const STILL: f32 = 0.02;
+const STAYS: f32 = 0.8;
 
 /// Speed (m/s) up to which a vertex that was caught is led on, once it is off the surface.
 const LED: f32 = 0.5;
@@ -95,7 +100,10 @@ impl MeshDynamics {
         let mut barred = std::mem::take(&mut self.barred);
         barred.known &= self.is_still(env);
         for column in 0..self.roots.len() {
+            let is_still = self.roots[column] == self.roots_before[column];
             for v in self.starts[column] as usize + 1..self.starts[column + 1] as usize {
+                let stands = is_still && self.v[v].length_squared() < STILL * STILL;
+                self.idle[v] = if stands { self.idle[v] + h } else { 0.0 };
                 // Volume alone brings corners back that are not led.
                 let mut is_barred = || barred.look(self, column, env);
                 let is_lost =
@@ -124,14 +132,15 @@ impl MeshDynamics {
         load.distance_squared(at_rest) < SAME_LOAD * SAME_LOAD
     }
 
-    /// Whether a vertex is caught: it rests on the body although its load is that at rest and nothing is
-    /// where it belongs.
+    /// Whether a vertex is caught: it rests on the body, or stays where it is, although its load is that at rest
+    /// and nothing is where it belongs.
     ///
-    /// Model: without contact the rest shape is the only equilibrium under this load. So it is contact that
-    /// holds the vertex.
+    /// Model: under this load the rest shape is where hair belongs. So it is contact that holds the vertex, or
+    /// a lock is twisted.
     fn is_caught(&self, column: usize, v: usize, env: &MeshEnvironment<'_>, h: f32) -> bool {
         let (touch, was_lost) = (self.touch[v], self.lost[v] > 0);
-        if !self.as_at_rest[column] || !(was_lost || touch.is_some()) {
+        let stays = self.idle[v] > STAYS;
+        if !self.as_at_rest[column] || !(was_lost || stays || touch.is_some()) {
             return false;
         }
         let home = self.home(column, v);

@@ -8,8 +8,9 @@ use crate::body::{MovingCollider, Shape};
 use crate::math::RigidTransform;
 use crate::{Error, Result};
 
-/// Floats per vertex: position, velocity, normal and friction of what it touches, depth at rest.
-const FLOATS: usize = 11;
+/// Floats per vertex: position, velocity, normal and friction of what it touches, depth at rest, time that it has
+/// stood still.
+const FLOATS: usize = 12;
 
 /// Bytes per vertex: those floats, and which solid it touches.
 const BYTES: usize = 4 * FLOATS + 4;
@@ -28,7 +29,7 @@ impl MeshDynamics {
             });
             let vectors = [self.x[v], self.v[v], touch.normal];
             let floats = vectors.iter().flat_map(|v| v.to_array());
-            for value in floats.chain([touch.friction, self.depth[v]]) {
+            for value in floats.chain([touch.friction, self.depth[v], self.idle[v]]) {
                 out.extend_from_slice(&value.to_le_bytes());
             }
             out.extend_from_slice(&touch.solid.to_le_bytes());
@@ -59,9 +60,9 @@ impl MeshDynamics {
             self.x[v] = vector();
             self.v[v] = vector();
             let normal = vector();
-            let (friction, depth) = (float(), float());
+            let (friction, depth, idle) = (float(), float(), float());
             let solid = words.next().map_or(NOTHING, u32::from_le_bytes);
-            self.depth[v] = depth;
+            (self.depth[v], self.idle[v]) = (depth, idle);
             self.touch[v] = (solid != NOTHING).then_some(Touch { normal, solid, friction });
         }
         let (lost, flags) = flags.split_at(self.x.len());
