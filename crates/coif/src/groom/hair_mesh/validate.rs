@@ -12,7 +12,7 @@ pub(super) const FLAT: f32 = 1e-3;
 /// Shortest segment of a column (m): less than the width of a hair. In shorter ones the rounding of places a
 /// few metres from the origin looks like a stretch of a hundredth, which stiff hair shakes itself to
 /// pieces with.
-const SHORTEST: f32 = 5e-5;
+pub(super) const SHORTEST: f32 = 5e-5;
 
 /// How far columns of a seam may be apart at rest, in parts of their first segment.
 const SEAM_GAP: f32 = 1e-3;
@@ -40,6 +40,21 @@ impl HairMesh {
         self.validate_prisms()?;
         self.validate_segments()?;
         self.validate_seams()
+    }
+
+    /// Whether a layer of a bundle has corners and segments that [`HairMesh::validate`] accepts.
+    pub(super) fn is_good(&self, bundle: usize, layer: u32) -> bool {
+        let prism = self.prism(bundle, layer);
+        let at = |v: u32| self.positions()[v as usize];
+        let long = |(&a, &b): (&u32, &u32)| at(a).distance(at(b)) >= SHORTEST;
+        prism.corner_tetrahedra().all(|t| openness(t.map(at)) > FLAT)
+            && prism.lower().iter().zip(prism.upper()).all(long)
+    }
+
+    /// Bundles with a layer that [`HairMesh::validate`] refuses.
+    pub(super) fn bad_bundles(&self) -> Vec<usize> {
+        let bad = |b: &usize| (0..self.bundles[*b].layers).any(|k| !self.is_good(*b, k));
+        (0..self.bundles.len()).filter(bad).collect()
     }
 
     fn validate_columns(&self) -> Result<()> {
