@@ -2,8 +2,8 @@
 //!
 //! Every cell of the scalp with roots becomes a bundle, a tube around its strands ([`super::tubes`]). Where
 //! neighbours run alike they share columns; where they go different ways, as at a parting, each has its own. What is
-//! folded is opened or cut away, vertices are kept out of the body, and surfaces that strands stick out of are moved
-//! out as far as they do. The error is reported.
+//! folded is opened or laid anew in a simpler form, vertices are kept out of the body, and surfaces that strands stick
+//! out of are moved out as far as they do. The error is reported.
 
 use glam::Vec3;
 
@@ -398,13 +398,32 @@ mod tests {
     }
 
     #[test]
-    fn even_one_strand_has_a_mesh_or_an_error() {
+    fn one_strand_has_a_mesh_around_it() {
+        for length in [1e-3, 0.1, 2.0] {
+            let mut strands = Strands::new();
+            strands.push(&[Vec3::ZERO, Vec3::Y * length]);
+            let groom = Groom::new(strands, Fibre::default());
+            let (mesh, report) = HairMesh::fit(&groom, &FitSettings::default()).unwrap();
+            mesh.validate().unwrap();
+            assert_eq!((mesh.bundles.len(), report.outside), (1, 0), "{report:?}");
+        }
+    }
+
+    #[test]
+    fn a_bundle_that_folds_is_laid_anew_and_holds_its_strands() {
+        // To and fro by more than a tube's width at every point, and all of it within a body that nothing may be in.
+        let zigzag = |i: i32| Vec3::new(0.03 * (i % 2) as f32, 2e-3 * i as f32, 0.0);
         let mut strands = Strands::new();
-        strands.push(&[Vec3::ZERO, Vec3::Y * 0.1]);
+        strands.push(&(0..30).map(zigzag).collect::<Vec<_>>());
         let groom = Groom::new(strands, Fibre::default());
-        match HairMesh::fit(&groom, &FitSettings::default()) {
-            Ok((mesh, _)) => mesh.validate().unwrap(),
-            Err(error) => assert!(matches!(error, Error::HairMesh { .. }), "{error}"),
+        let onto_plane = |p: Vec3| Vec3::new(p.x, p.y.max(0.5), p.z);
+        for settings in [FitSettings::default(), FitSettings { bundles: 1, layers: 1 }] {
+            let (mesh, report) = HairMesh::fit(&groom, &settings).unwrap();
+            mesh.validate().unwrap();
+            assert_eq!(report.outside, 0, "{report:?}");
+            let (mesh, report) = HairMesh::fit_outside(&groom, &settings, onto_plane).unwrap();
+            mesh.validate().unwrap();
+            assert_eq!(report.dropped, 0, "{report:?}");
         }
     }
 }

@@ -237,7 +237,9 @@ impl Sample {
         corners.map(|[i, j]| {
             let side = root + u * across[i] + v * over[j];
             let share = |k: usize| k as f32 / layers as f32;
-            (0..=layers).map(|k| side + along * (ends[0] + (ends[1] - ends[0]) * share(k))).collect()
+            (0..=layers)
+                .map(|k| side + along * (ends[0] + (ends[1] - ends[0]) * share(k)))
+                .collect()
         })
     }
 
@@ -259,7 +261,8 @@ impl Sample {
             way.normalize_or(up)
         };
         let mut turn = Quat::from_rotation_arc(up, tangent(0));
-        let wide = 0.5 * (ground[0].distance(ground[2]) + ground[1].distance(ground[3])) / 2f32.sqrt();
+        let wide =
+            0.5 * (ground[0].distance(ground[2]) + ground[1].distance(ground[3])) / 2f32.sqrt();
         let thin = THINNEST.max(LEAST_WIDTH * size);
         let mut widths = Vec::with_capacity(axis.len());
         let (mut passed, mut sections) = (0.0, Vec::with_capacity(axis.len()));
@@ -362,9 +365,7 @@ impl Sample {
     /// The mean of some of these lines.
     fn mean(&self, strands: &[usize], lines: &[Vec<Vec3>]) -> Vec<Vec3> {
         let share = 1.0 / strands.len() as f32;
-        (0..lines[0].len())
-            .map(|k| strands.iter().map(|&s| lines[s][k] * share).sum())
-            .collect()
+        (0..lines[0].len()).map(|k| strands.iter().map(|&s| lines[s][k] * share).sum()).collect()
     }
 
     /// About how wide a cell is at the roots (m).
