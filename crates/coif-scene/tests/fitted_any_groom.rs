@@ -50,7 +50,7 @@ fn assert_fits(name: &str, groom: &Groom, built: &Built, most: f64) {
     for settings in RESOLUTIONS {
         let fitted = HairMesh::fit_on(groom, &settings, built.body.rest(), built.body.colliders());
         let (mesh, report) = fitted.unwrap_or_else(|e| panic!("{name}, {settings:?}: {e}"));
-        mesh.validate().unwrap();
+        mesh.validate().unwrap_or_else(|e| panic!("{name}, {settings:?}: {e}"));
         let share = 100.0 * report.outside as f64 / report.points as f64;
         println!(
             "{name}, {} asked: {} bundles, {} vertices, {share:.1} % outside ({most} %), mean {:.2} mm",
