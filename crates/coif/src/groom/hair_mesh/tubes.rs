@@ -48,7 +48,11 @@ const LEAST_LAYER: f32 = 0.3e-3;
 
 /// How far the point to look at roots from lies behind them at least (m): less would show roots that are millimetres
 /// apart on all sides of it.
-const LEAST_REACH: f32 = 1e-2;
+const LEAST_REACH: f32 = 5e-2;
+
+/// Spread of the roots around a corner, in cells squared, below which they are few or in a row and say nothing of the
+/// scalp beside them; roots all around have an eighth.
+const IN_A_ROW: f32 = 0.02;
 
 /// How far a tube reaches beyond its strands (m).
 const MARGIN: f32 = 1e-3;
@@ -142,7 +146,13 @@ impl Sample {
         let (mut plans, mut fitted) = (Vec::new(), Vec::new());
         for (&cell, roots) in &cells.roots {
             let corners = CORNERS.map(|[dx, dy]| [cell[0] + dx, cell[1] + dy]);
-            let places = corners.map(|c| Vec2::new(c[0] as f32, c[1] as f32) * cells.side);
+            let mut places = corners.map(|c| Vec2::new(c[0] as f32, c[1] as f32) * cells.side);
+            // A cell without neighbours goes where its roots are in its middle.
+            if cells.is_alone(cell) {
+                let middle = roots.iter().map(|&s| self.at[s]).sum::<Vec2>() / roots.len() as f32;
+                let way = middle - 0.5 * (places[0] + places[2]);
+                places = places.map(|p| p + way);
+            }
             let ground = places.map(|place| self.root_at(place, cells.side));
             for (way, strands) in self.ways(roots, size).into_iter().enumerate() {
                 let plan = Plan { strands, ground };
@@ -384,8 +394,8 @@ impl Sample {
 
     /// The scalp at a place of the plane.
     ///
-    /// Model: moving least squares: roots are off the sphere of the view by an affine function of their places; near
-    /// ones count more. Where they are few, the sphere gives the slope.
+    /// Model: moving least squares: roots are an affine function of their places; near ones count more. Where they are
+    /// few or in a row, the sphere of the view gives the slope.
     /// Symbols: w weight of a strand, m the 3x3 matrix of moments, c its coefficient.
     fn root_at(&self, place: Vec2, side: f32) -> Vec3 {
         let mut weights = Vec::with_capacity(self.lines.len());
@@ -396,14 +406,28 @@ impl Sample {
                 let w = (-4.0 * near.length_squared()).exp() + 1e-6;
                 let v = Vec3::new(1.0, near.x, near.y);
                 m += Mat3::from_cols(v * (w * v.x), v * (w * v.y), v * (w * v.z));
-                weights.push((line[0] - self.view.on_sphere(*at), w, v));
+                weights.push((line[0], w, v));
             }
         }
-        // Few strands or all in a row give no slope: hold it down a little.
+        // Find how far roots are spread across the direction in which they are spread least (cells squared).
+        let n = m.x_axis.x.max(f32::MIN_POSITIVE);
+        let mean = Vec2::new(m.x_axis.y, m.x_axis.z) / n;
+        let (xx, yy) = (m.y_axis.y / n - mean.x * mean.x, m.z_axis.z / n - mean.y * mean.y);
+        let xy = m.y_axis.z / n - mean.x * mean.y;
+        let least = 0.5 * (xx + yy) - (0.25 * (xx - yy) * (xx - yy) + xy * xy).sqrt();
+        // Expect the slope of the sphere where they give none.
+        let mut slope = [Vec3::ZERO; 2];
+        if least < IN_A_ROW {
+            slope = [Vec2::X, Vec2::Y].map(|d| {
+                0.5 * (self.view.on_sphere(place + d * side)
+                    - self.view.on_sphere(place - d * side))
+            });
+        }
+        let left = |root: Vec3, v: Vec3| root - slope[0] * v.y - slope[1] * v.z;
+        // Hold down what is left of the slope a little.
         let ridge = 8e-3 * m.x_axis.x + 1e-12;
         let solve = (m + Mat3::from_diagonal(Vec3::new(1e-9, ridge, ridge))).inverse().x_axis;
-        let off: Vec3 = weights.iter().map(|(off, w, v)| *off * (w * v.dot(solve))).sum();
-        self.view.on_sphere(place) + off
+        weights.iter().map(|(root, w, v)| left(*root, *v) * (w * v.dot(solve))).sum()
     }
 }
 
@@ -443,6 +467,14 @@ pub(super) struct Cells {
     side: f32,
     /// The strands with roots in each cell.
     roots: BTreeMap<[i32; 2], Vec<usize>>,
+}
+
+impl Cells {
+    /// Whether no cell beside this one holds roots.
+    fn is_alone(&self, [x, y]: [i32; 2]) -> bool {
+        let beside = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [x + dx, y + dy]));
+        beside.filter(|cell| self.roots.contains_key(cell)).count() == 1
+    }
 }
 
 /// The segment of a line and the share of it that is nearest to a point, looking no farther than two segments from
