@@ -8,6 +8,7 @@
 use glam::Vec3;
 
 use super::tubes::{Plan, Sample, Simpler};
+use super::validate::FLAT;
 use super::{Bundle, HairMesh, wrong};
 use crate::body::{ClosestTriangle, Collider, TriangleMesh};
 use crate::groom::{Groom, Strands};
@@ -52,6 +53,13 @@ impl FitReport {
 /// Rounds of opening folds, and of moving surfaces out.
 const UNTANGLING: usize = 200;
 const GROWING: usize = 6;
+
+/// How often a round of moving surfaces out is tried, with less and less of it where that folds bundles.
+const TRIES: usize = 3;
+
+/// Openness of corners below which a prism is a sliver: shaken hair can turn it over, and it may stay so. Bundles with
+/// one are laid anew, or stay as they were.
+const SLIVER: f32 = 0.015;
 
 /// Strands that a round of moving surfaces out looks at, at most.
 const LOOKED_AT: usize = 600;
@@ -151,17 +159,22 @@ impl HairMesh {
     /// Puts the columns of bundles that are folded or have layers without height back to where they were `before`,
     /// when no bundle was, until none is.
     fn undo_bad(&mut self, before: &[Vec3]) {
-        for _ in 0..=self.bundles.len() {
-            let bad = self.bad_bundles();
-            if bad.is_empty() {
-                return;
-            }
-            for b in bad {
-                let bundle = self.bundles[b];
-                for &c in bundle.columns() {
-                    let points = self.columns.points_of(c as usize);
-                    self.columns.strand_mut(c as usize).copy_from_slice(&before[points]);
+        let mut last = Vec::new();
+        for flat in [SLIVER, FLAT] {
+            // Bundles that were slivers before stay in the list: stop when it is the same again.
+            loop {
+                let bad = self.bad_bundles(flat);
+                if bad.is_empty() || bad == last {
+                    break;
                 }
+                for &b in &bad {
+                    let bundle = self.bundles[b];
+                    for &c in bundle.columns() {
+                        let points = self.columns.points_of(c as usize);
+                        self.columns.strand_mut(c as usize).copy_from_slice(&before[points]);
+                    }
+                }
+                last = bad;
             }
         }
     }
@@ -170,7 +183,7 @@ impl HairMesh {
     /// and simpler forms, the last of which is never folded.
     fn mend(&mut self, sample: &Sample, plans: &[Plan], size: f32, keep: impl Fn(Vec3) -> Vec3) {
         for form in SIMPLER {
-            let bad = self.bad_bundles();
+            let bad = self.bad_bundles(SLIVER);
             if bad.is_empty() {
                 return;
             }
@@ -193,7 +206,7 @@ impl HairMesh {
     /// The mesh with surfaces moved out where strands stick out; none if that makes it no better.
     ///
     /// Model: a vertex goes by the mean of what is missing near it, where more missing counts more; bundles that fold
-    /// stay as they were.
+    /// go less far, or stay as they were.
     fn grown(&self, strands: &Strands, keep: impl Fn(Vec3) -> Vec3) -> Result<Option<Self>> {
         let missing = Binding::outside(self, strands, 0.2 * FitReport::TOLERANCE)?;
         let mut ways = vec![(Vec3::ZERO, 0.0f32); self.vertex_count()];
@@ -206,13 +219,30 @@ impl HairMesh {
                 *sum = (sum.0 + *way * (weight * length), sum.1 + weight * length);
             }
         }
+        let mut share = vec![FARTHER; self.vertex_count()];
         let mut mesh = self.clone();
-        for (v, p) in mesh.columns.positions_mut().iter_mut().enumerate() {
-            if ways[v].1 > 0.0 && self.locate(v).1 > 0 {
-                *p = keep(*p + ways[v].0 / ways[v].1 * FARTHER);
+        for _ in 0..TRIES {
+            mesh.columns.positions_mut().copy_from_slice(self.positions());
+            for (v, p) in mesh.columns.positions_mut().iter_mut().enumerate() {
+                if ways[v].1 > 0.0 && self.locate(v).1 > 0 {
+                    *p = keep(*p + ways[v].0 / ways[v].1 * share[v]);
+                }
+            }
+            mesh.untangle(UNTANGLING, &keep);
+            let bad = mesh.bad_bundles(SLIVER);
+            if bad.is_empty() {
+                break;
+            }
+            // Move the vertices of bundles that fold less, and leave those of folds where they were.
+            for b in bad {
+                for k in 0..mesh.bundles[b].layers {
+                    let less = if mesh.is_good(b, k, SLIVER) { 0.7 } else { 0.0 };
+                    let prism = mesh.prism(b, k);
+                    let corners = prism.lower().iter().chain(prism.upper());
+                    corners.for_each(|&v| share[v as usize] *= less);
+                }
             }
         }
-        mesh.untangle(UNTANGLING, &keep);
         mesh.undo_bad(self.positions());
         let left = Binding::outside(&mesh, strands, 0.2 * FitReport::TOLERANCE)?;
         let after: f32 = left.iter().map(|(_, way)| way.length()).sum();
@@ -239,7 +269,7 @@ impl HairMesh {
         loop {
             let mut kept = Vec::with_capacity(self.bundles.len());
             for (b, bundle) in self.bundles.iter().enumerate() {
-                let layers = (0..bundle.layers).find(|&k| !self.is_good(b, k));
+                let layers = (0..bundle.layers).find(|&k| !self.is_good(b, k, FLAT));
                 let layers = layers.unwrap_or(bundle.layers);
                 if layers > 0 {
                     let mut shorter = *bundle;

@@ -42,18 +42,19 @@ impl HairMesh {
         self.validate_seams()
     }
 
-    /// Whether a layer of a bundle has corners and segments that [`HairMesh::validate`] accepts.
-    pub(super) fn is_good(&self, bundle: usize, layer: u32) -> bool {
+    /// Whether a layer of a bundle has corners that are more open than `flat`, at least [`FLAT`], and segments that
+    /// [`HairMesh::validate`] accepts.
+    pub(super) fn is_good(&self, bundle: usize, layer: u32, flat: f32) -> bool {
         let prism = self.prism(bundle, layer);
         let at = |v: u32| self.positions()[v as usize];
         let long = |(&a, &b): (&u32, &u32)| at(a).distance(at(b)) >= SHORTEST;
-        prism.corner_tetrahedra().all(|t| openness(t.map(at)) > FLAT)
+        prism.corner_tetrahedra().all(|t| openness(t.map(at)) > flat)
             && prism.lower().iter().zip(prism.upper()).all(long)
     }
 
-    /// Bundles with a layer that [`HairMesh::validate`] refuses.
-    pub(super) fn bad_bundles(&self) -> Vec<usize> {
-        let bad = |b: &usize| (0..self.bundles[*b].layers).any(|k| !self.is_good(*b, k));
+    /// Bundles with a layer that is not good in the sense of [`HairMesh::is_good`].
+    pub(super) fn bad_bundles(&self, flat: f32) -> Vec<usize> {
+        let bad = |b: &usize| (0..self.bundles[*b].layers).any(|k| !self.is_good(*b, k, flat));
         (0..self.bundles.len()).filter(bad).collect()
     }
 
