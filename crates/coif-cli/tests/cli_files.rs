@@ -282,7 +282,7 @@ fn strips_are_written_as_a_mesh_that_moves() {
     let position = primitive["attributes"]["POSITION"].as_u64().expect("a number") as usize;
     // All strips are there, of 14 joints with two vertices each, however few strands lie in them.
     let vertices = document["accessors"][position]["count"].as_u64().expect("a number");
-    assert!(vertices % 28 == 0 && vertices / 28 > 300, "{vertices}");
+    assert!(vertices.is_multiple_of(28) && vertices / 28 > 300, "{vertices}");
     assert_eq!(document["animations"].as_array().map(Vec::len), Some(1));
 
     // A model without strips says which one has them.

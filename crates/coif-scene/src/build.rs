@@ -243,6 +243,9 @@ fn far_roots(path: &Path, farthest: f32) -> Option<String> {
     })
 }
 
+/// Share of points outside of a fitted mesh above which that is said to be much (%): well-fitted grooms have 2 to 8.
+const MUCH_OUTSIDE: f32 = 12.0;
+
 /// Fits a hair mesh to a groom that has none, and says how well.
 fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String, BuildError> {
     let invalid = |source| BuildError::Invalid { what: "groom as a hair mesh".into(), source };
@@ -254,13 +257,17 @@ fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String
     let (mut mesh, report) =
         HairMesh::fit_on(groom, &settings, body.rest(), body.colliders()).map_err(invalid)?;
     mesh.bind(body.rest()).map_err(invalid)?;
-    let said = format!(
-        "the groom is simulated in a fitted hair mesh of {} vertices; {:.1} % of its points lie outside \
+    let share = 100.0 * report.outside as f32 / report.points.max(1) as f32;
+    let mut said = format!(
+        "the groom is simulated in a fitted hair mesh of {} vertices; {share:.1} % of its points lie outside \
          of it, the farthest by {:.1} mm",
         mesh.vertex_count(),
-        100.0 * report.outside as f32 / report.points.max(1) as f32,
         1000.0 * report.farthest
     );
+    if share > MUCH_OUTSIDE {
+        said += ", and follow it only roughly; hint: try another groom.hair_mesh.resolution, or simulate \
+                 every strand with model.name=follow-the-leader";
+    }
     groom.hair_mesh = Some(Arc::new(mesh));
     Ok(said)
 }

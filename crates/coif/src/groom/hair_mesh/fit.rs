@@ -2,12 +2,13 @@
 //!
 //! Every cell of the scalp with roots becomes a bundle, a tube around its strands ([`super::tubes`]). Where
 //! neighbours run alike they share columns; where they go different ways, as at a parting, each has its own. What is
-//! folded is opened or cut away, vertices are kept out of the body, and surfaces that strands stick out of are moved
-//! out as far as they do. The error is reported.
+//! folded is opened or laid anew in a simpler form, vertices are kept out of the body, and surfaces that strands stick
+//! out of are moved out as far as they do. The error is reported.
 
 use glam::Vec3;
 
-use super::tubes::Sample;
+use super::tubes::{Plan, Sample, Simpler};
+use super::validate::FLAT;
 use super::{Bundle, HairMesh, wrong};
 use crate::body::{ClosestTriangle, Collider, TriangleMesh};
 use crate::groom::{Groom, Strands};
@@ -53,11 +54,22 @@ impl FitReport {
 const UNTANGLING: usize = 200;
 const GROWING: usize = 6;
 
+/// How often a round of moving surfaces out is tried, with less and less of it where that folds bundles.
+const TRIES: usize = 3;
+
+/// Openness of corners below which a prism is a sliver: shaken hair can turn it over, and it may stay so. Bundles with
+/// one are laid anew, or stay as they were.
+const SLIVER: f32 = 0.015;
+
 /// Strands that a round of moving surfaces out looks at, at most.
 const LOOKED_AT: usize = 600;
 
 /// How much farther than strands stick out a surface is moved.
 const FARTHER: f32 = 1.2;
+
+/// The forms that a folded bundle is laid in, one after the other, until it is not.
+const SIMPLER: [Simpler; 4] =
+    [Simpler::Smooth(4), Simpler::Smooth(16), Simpler::Smooth(64), Simpler::Box];
 
 /// How far from the body vertices are kept (m).
 const CLEARANCE: f32 = 1e-3;
@@ -94,7 +106,16 @@ impl HairMesh {
             p
         };
         // What leads out of one may lead into another.
-        Self::fit_outside(groom, settings, |p| out(out(out(p))))
+        Self::fit_outside(groom, settings, |mut p| {
+            for _ in 0..3 {
+                let before = p;
+                p = out(p);
+                if p == before {
+                    break;
+                }
+            }
+            p
+        })
     }
 
     /// [`HairMesh::fit`] with vertices kept out of something: `keep` says where a vertex goes.
@@ -107,10 +128,11 @@ impl HairMesh {
         let (bundles, layers) = (settings.bundles.clamp(1, 20_000), settings.layers.clamp(1, 200));
         let sample = Sample::new(&groom.strands, layers);
         let cells = sample.cells(bundles);
-        let mut mesh = sample.mesh(&cells, layers)?;
+        let (mut mesh, plans) = sample.mesh(&cells)?;
         let wanted = mesh.bundles.len();
         mesh.keep_vertices(&keep);
         mesh.untangle(UNTANGLING, &keep);
+        mesh.mend(&sample, &plans, sample.cell_size(&cells), &keep);
         mesh.cut_folds()?;
         let few = few_of(&groom.strands, LOOKED_AT);
         for _ in 0..GROWING {
@@ -118,11 +140,9 @@ impl HairMesh {
             mesh = grown;
         }
         // What opening folds has moved into the body comes out, unless that folds it again.
-        let mut kept = mesh.clone();
-        kept.keep_vertices(&keep);
-        if kept.closed_corners() == 0 {
-            mesh = kept;
-        }
+        let before = mesh.positions().to_vec();
+        mesh.keep_vertices(&keep);
+        mesh.undo_bad(&before);
         mesh.validate()?;
         let mut report = mesh.fit_report(&groom.strands)?;
         report.dropped = wanted - mesh.bundles.len();
@@ -136,10 +156,57 @@ impl HairMesh {
         }
     }
 
+    /// Puts the columns of bundles that are folded or have layers without height back to where they were `before`,
+    /// when no bundle was, until none is.
+    fn undo_bad(&mut self, before: &[Vec3]) {
+        let mut last = Vec::new();
+        for flat in [SLIVER, FLAT] {
+            // Bundles that were slivers before stay in the list: stop when it is the same again.
+            loop {
+                let bad = self.bad_bundles(flat);
+                if bad.is_empty() || bad == last {
+                    break;
+                }
+                for &b in &bad {
+                    let bundle = self.bundles[b];
+                    for &c in bundle.columns() {
+                        let points = self.columns.points_of(c as usize);
+                        self.columns.strand_mut(c as usize).copy_from_slice(&before[points]);
+                    }
+                }
+                last = bad;
+            }
+        }
+    }
+
+    /// Lays bundles anew that are folded or have layers without height: each with columns of its own, in simpler
+    /// and simpler forms, the last of which is never folded.
+    fn mend(&mut self, sample: &Sample, plans: &[Plan], size: f32, keep: impl Fn(Vec3) -> Vec3) {
+        for form in SIMPLER {
+            let bad = self.bad_bundles(SLIVER);
+            if bad.is_empty() {
+                return;
+            }
+            for b in bad {
+                let first = self.column_count() as u32;
+                let mut tube = sample.simpler_tube(&plans[b], form, size);
+                let layers = tube[0].len() as u32 - 1;
+                // A box that were kept out of the body could be folded by that.
+                if form != Simpler::Box {
+                    lift(&mut tube, &keep);
+                }
+                tube.iter().for_each(|line| self.columns.push(line));
+                self.bundles[b] = Bundle::quad([first, first + 1, first + 2, first + 3], layers);
+            }
+            self.own_columns();
+            self.untangle(UNTANGLING, &keep);
+        }
+    }
+
     /// The mesh with surfaces moved out where strands stick out; none if that makes it no better.
     ///
-    /// Model: a vertex goes by the mean of what is missing near it, where more missing counts more; what folds
-    /// stays as it was.
+    /// Model: a vertex goes by the mean of what is missing near it, where more missing counts more; bundles that fold
+    /// go less far, or stay as they were.
     fn grown(&self, strands: &Strands, keep: impl Fn(Vec3) -> Vec3) -> Result<Option<Self>> {
         let missing = Binding::outside(self, strands, 0.2 * FitReport::TOLERANCE)?;
         let mut ways = vec![(Vec3::ZERO, 0.0f32); self.vertex_count()];
@@ -152,31 +219,34 @@ impl HairMesh {
                 *sum = (sum.0 + *way * (weight * length), sum.1 + weight * length);
             }
         }
-        let mut share: Vec<f32> = vec![FARTHER; self.vertex_count()];
-        for _ in 0..4 {
-            let mut mesh = self.clone();
+        let mut share = vec![FARTHER; self.vertex_count()];
+        let mut mesh = self.clone();
+        for _ in 0..TRIES {
+            mesh.columns.positions_mut().copy_from_slice(self.positions());
             for (v, p) in mesh.columns.positions_mut().iter_mut().enumerate() {
                 if ways[v].1 > 0.0 && self.locate(v).1 > 0 {
                     *p = keep(*p + ways[v].0 / ways[v].1 * share[v]);
                 }
             }
-            if mesh.untangle(UNTANGLING, &keep) == 0 {
-                let left = Binding::outside(&mesh, strands, 0.2 * FitReport::TOLERANCE)?;
-                let after: f32 = left.iter().map(|(_, way)| way.length()).sum();
-                return Ok((after < 0.98 * before).then_some(mesh));
+            mesh.untangle(UNTANGLING, &keep);
+            let bad = mesh.bad_bundles(SLIVER);
+            if bad.is_empty() {
+                break;
             }
-            // Leave vertices of folds where they were, and move the others less.
-            share.iter_mut().for_each(|s| *s *= 0.7);
-            for prism in mesh.prisms() {
-                for corner in prism.corner_tetrahedra() {
-                    let at = |v: u32| mesh.positions()[v as usize];
-                    if super::validate::openness(corner.map(at)) <= super::validate::FLAT {
-                        corner.iter().for_each(|&v| share[v as usize] = 0.0);
-                    }
+            // Move the vertices of bundles that fold less, and leave those of folds where they were.
+            for b in bad {
+                for k in 0..mesh.bundles[b].layers {
+                    let less = if mesh.is_good(b, k, SLIVER) { 0.7 } else { 0.0 };
+                    let prism = mesh.prism(b, k);
+                    let corners = prism.lower().iter().chain(prism.upper());
+                    corners.for_each(|&v| share[v as usize] *= less);
                 }
             }
         }
-        Ok(None)
+        mesh.undo_bad(self.positions());
+        let left = Binding::outside(&mesh, strands, 0.2 * FitReport::TOLERANCE)?;
+        let after: f32 = left.iter().map(|(_, way)| way.length()).sum();
+        Ok((after < 0.98 * before).then_some(mesh))
     }
 
     /// How well the mesh at rest holds strands.
@@ -193,19 +263,13 @@ impl HairMesh {
         Ok(report)
     }
 
-    /// Ends bundles before their first folded prism, drops those that have none left, and the columns
+    /// Ends bundles before their first prism that is folded or has no height, drops those that have none left, and the columns
     /// that nothing needs any more.
     fn cut_folds(&mut self) -> Result<()> {
         loop {
-            let folded = |mesh: &Self, b: usize, k: u32| {
-                let at = |v: u32| mesh.positions()[v as usize];
-                let open =
-                    |t: [u32; 4]| super::validate::openness(t.map(at)) > super::validate::FLAT;
-                !mesh.prism(b, k).corner_tetrahedra().all(open)
-            };
             let mut kept = Vec::with_capacity(self.bundles.len());
             for (b, bundle) in self.bundles.iter().enumerate() {
-                let layers = (0..bundle.layers).find(|&k| folded(self, b, k));
+                let layers = (0..bundle.layers).find(|&k| !self.is_good(b, k, FLAT));
                 let layers = layers.unwrap_or(bundle.layers);
                 if layers > 0 {
                     let mut shorter = *bundle;
@@ -214,7 +278,10 @@ impl HairMesh {
                 }
             }
             if kept.is_empty() {
-                return Err(wrong("hair mesh".into(), "cannot be fitted: every bundle is folded"));
+                return Err(wrong(
+                    "hair mesh".into(),
+                    "cannot be fitted: every bundle is folded; expected strands that are longer than a hair is wide",
+                ));
             }
             let same = kept == self.bundles;
             self.bundles = kept;
@@ -256,6 +323,16 @@ impl HairMesh {
         self.columns = columns;
         self.seams.clear();
         self.roots.clear();
+    }
+}
+
+/// Moves the sections of a tube, as they are, as far as the corner that goes farthest to where it may be.
+fn lift(tube: &mut [Vec<Vec3>; 4], keep: impl Fn(Vec3) -> Vec3) {
+    for k in 1..tube[0].len() {
+        let ways = [0, 1, 2, 3].map(|i| keep(tube[i][k]) - tube[i][k]);
+        let longer = |a: Vec3, b: Vec3| if b.length_squared() > a.length_squared() { b } else { a };
+        let farthest = ways.into_iter().fold(Vec3::ZERO, longer);
+        tube.iter_mut().for_each(|line| line[k] += farthest);
     }
 }
 
@@ -351,13 +428,32 @@ mod tests {
     }
 
     #[test]
-    fn even_one_strand_has_a_mesh_or_an_error() {
+    fn one_strand_has_a_mesh_around_it() {
+        for length in [1e-3, 0.1, 2.0] {
+            let mut strands = Strands::new();
+            strands.push(&[Vec3::ZERO, Vec3::Y * length]);
+            let groom = Groom::new(strands, Fibre::default());
+            let (mesh, report) = HairMesh::fit(&groom, &FitSettings::default()).unwrap();
+            mesh.validate().unwrap();
+            assert_eq!((mesh.bundles.len(), report.outside), (1, 0), "{report:?}");
+        }
+    }
+
+    #[test]
+    fn a_bundle_that_folds_is_laid_anew_and_holds_its_strands() {
+        // To and fro by more than a tube's width at every point, and all of it within a body that nothing may be in.
+        let zigzag = |i: i32| Vec3::new(0.03 * (i % 2) as f32, 2e-3 * i as f32, 0.0);
         let mut strands = Strands::new();
-        strands.push(&[Vec3::ZERO, Vec3::Y * 0.1]);
+        strands.push(&(0..30).map(zigzag).collect::<Vec<_>>());
         let groom = Groom::new(strands, Fibre::default());
-        match HairMesh::fit(&groom, &FitSettings::default()) {
-            Ok((mesh, _)) => mesh.validate().unwrap(),
-            Err(error) => assert!(matches!(error, Error::HairMesh { .. }), "{error}"),
+        let onto_plane = |p: Vec3| Vec3::new(p.x, p.y.max(0.5), p.z);
+        for settings in [FitSettings::default(), FitSettings { bundles: 1, layers: 1 }] {
+            let (mesh, report) = HairMesh::fit(&groom, &settings).unwrap();
+            mesh.validate().unwrap();
+            assert!(report.outside * 10 <= report.points, "{report:?}");
+            let (mesh, report) = HairMesh::fit_outside(&groom, &settings, onto_plane).unwrap();
+            mesh.validate().unwrap();
+            assert_eq!(report.dropped, 0, "{report:?}");
         }
     }
 }

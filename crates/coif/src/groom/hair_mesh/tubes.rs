@@ -32,8 +32,27 @@ const STRAY: f32 = 0.004;
 /// these means. Halves of strands that are spread evenly are 3.5 apart.
 const TWO_WAYS: f32 = 4.0;
 
+/// Share of a cell's strands that go another way than most of them and have a tube of their own. Fewer are left
+/// out: single hairs would take as many vertices as a lock.
+const OTHERS: f32 = 0.25;
+
 /// Least width of a tube, as a share of a cell: thinner ones are slivers.
 const LEAST_WIDTH: f32 = 0.15;
+
+/// Least width of a tube, and least side of a cell (m): a tube around one strand is that wide. Less makes a thread of
+/// prisms that are much longer than wide, which fold when they are shaken.
+const THINNEST: f32 = 4e-3;
+
+/// Least layer at the root that tubes are laid with (m): below it, hair has fewer layers.
+const LEAST_LAYER: f32 = 0.3e-3;
+
+/// How far the point to look at roots from lies behind them at least (m): less would show roots that are millimetres
+/// apart on all sides of it.
+const LEAST_REACH: f32 = 5e-2;
+
+/// Spread of the roots around a corner, in cells squared, below which they are few or in a row and say nothing of the
+/// scalp beside them; roots all around have an eighth.
+const IN_A_ROW: f32 = 0.02;
 
 /// How far a tube reaches beyond its strands (m).
 const MARGIN: f32 = 1e-3;
@@ -42,10 +61,32 @@ const MARGIN: f32 = 1e-3;
 pub(super) struct Sample {
     /// Where the roots are on the plane (radians).
     at: Vec<Vec2>,
+    /// How the plane lies around the head.
+    view: View,
     /// Points at the same shares of the length, `layers + 1` each.
     lines: Vec<Vec<Vec3>>,
     /// The same with more points.
     fine: Vec<Vec<Vec3>>,
+    /// Layers of a tube.
+    layers: usize,
+}
+
+/// A bundle before it is laid: what it goes around, and where it begins.
+#[derive(Clone)]
+pub(super) struct Plan {
+    /// Its strands, counted in the sample.
+    strands: Vec<usize>,
+    /// The corners of its cell on the scalp (m).
+    ground: [Vec3; 4],
+}
+
+/// How a tube is laid that was folded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Simpler {
+    /// Around a line that is evened out so many times.
+    Smooth(usize),
+    /// As a straight box of one width. It is never folded.
+    Box,
 }
 
 impl Sample {
@@ -54,13 +95,16 @@ impl Sample {
     pub(super) fn new(strands: &Strands, layers: usize) -> Self {
         let stride = strands.strand_count().div_ceil(MOST_STRANDS).max(1);
         let chosen: Vec<usize> = (0..strands.strand_count()).step_by(stride).collect();
+        let mut lengths: Vec<f32> = chosen.iter().map(|&s| length(strands.strand(s))).collect();
+        lengths.sort_unstable_by(f32::total_cmp);
+        let layers = layers.min(layers_for(lengths[lengths.len() / 2]));
         let fine: Vec<Vec<Vec3>> =
             chosen.iter().map(|&s| at_shares(strands.strand(s), FINER * layers)).collect();
         let lines: Vec<Vec<Vec3>> =
             fine.iter().map(|line| line.iter().copied().step_by(FINER).collect()).collect();
         let count = lines.len() as f32;
         let mean = lines.iter().map(|l| l[0]).sum::<Vec3>() / count;
-        let reach = lines.iter().map(|l| l[0].distance(mean)).fold(1e-4, f32::max);
+        let reach = lines.iter().map(|l| l[0].distance(mean)).fold(LEAST_REACH, f32::max);
         // Hair that grows one way grows on one side of the point to look from.
         let way = lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
         let centre = mean - way * (way.length() * 1.5 * reach);
@@ -69,19 +113,14 @@ impl Sample {
             .map(|l| (l[0] - centre).normalize_or_zero())
             .sum::<Vec3>()
             .normalize_or(Vec3::Y);
+        let radius = lines.iter().map(|l| l[0].distance(centre)).sum::<f32>() / count;
         let turn = Quat::from_rotation_arc(axis, Vec3::Y);
-        let at = lines
-            .iter()
-            .map(|l| {
-                let d = turn * (l[0] - centre).normalize_or(axis);
-                // Seen from outside, x to the right and -z up: counter-clockwise stays so.
-                Vec2::new(d.x, -d.z).normalize_or_zero() * d.y.clamp(-1.0, 1.0).acos()
-            })
-            .collect();
-        Self { at, lines, fine }
+        let view = View { centre, turn, radius: radius.max(LEAST_REACH) };
+        let at = lines.iter().map(|l| view.place_of(l[0])).collect();
+        Self { at, view, lines, fine, layers }
     }
 
-    /// Square cells that hold roots, about as many as asked for, and their side.
+    /// Square cells that hold roots, about as many as asked for, and their side. Few strands have a cell each.
     pub(super) fn cells(&self, wanted: usize) -> Cells {
         let count = |side: f32| {
             let mut cells: BTreeMap<[i32; 2], Vec<usize>> = BTreeMap::new();
@@ -91,7 +130,7 @@ impl Sample {
             }
             cells
         };
-        let (mut small, mut large) = (1e-3f32, 8.0f32);
+        let (mut small, mut large) = ((THINNEST / self.view.radius).clamp(1e-3, 1.0), 8.0f32);
         for _ in 0..24 {
             let side = (small * large).sqrt();
             if count(side).len() > wanted { small = side } else { large = side }
@@ -99,67 +138,129 @@ impl Sample {
         Cells { side: large, roots: count(large) }
     }
 
-    /// A bundle over every cell.
-    pub(super) fn mesh(&self, cells: &Cells, layers: usize) -> Result<HairMesh> {
+    /// A bundle over every cell, two where its strands go two ways, and how each was planned.
+    pub(super) fn mesh(&self, cells: &Cells) -> Result<(HairMesh, Vec<Plan>)> {
         // Lay a tube around the strands of every cell.
         const CORNERS: [[i32; 2]; 4] = [[0, 0], [1, 0], [1, 1], [0, 1]];
         let size = self.cell_size(cells);
-        let mut fitted: Vec<([i32; 2], Vec<Vec3>)> = Vec::new();
+        let (mut plans, mut fitted) = (Vec::new(), Vec::new());
         for (&cell, roots) in &cells.roots {
             let corners = CORNERS.map(|[dx, dy]| [cell[0] + dx, cell[1] + dy]);
-            let places = corners.map(|c| Vec2::new(c[0] as f32, c[1] as f32) * cells.side);
+            let mut places = corners.map(|c| Vec2::new(c[0] as f32, c[1] as f32) * cells.side);
+            // A cell without neighbours goes where its roots are in its middle.
+            if cells.is_alone(cell) {
+                let middle = roots.iter().map(|&s| self.at[s]).sum::<Vec2>() / roots.len() as f32;
+                let way = middle - 0.5 * (places[0] + places[2]);
+                places = places.map(|p| p + way);
+            }
             let ground = places.map(|place| self.root_at(place, cells.side));
-            fitted.extend(corners.into_iter().zip(self.tube(roots, ground, size)));
+            for (way, strands) in self.ways(roots, size).into_iter().enumerate() {
+                let plan = Plan { strands, ground };
+                let tube = self.tube(&plan, size);
+                fitted.extend(corners.into_iter().zip(tube).map(|(c, line)| (c, line, way == 0)));
+                plans.push(plan);
+            }
         }
-        // Make columns one that stand on the same corner and run close to each other.
-        let mut groups: Vec<(Vec<usize>, [i32; 2])> = Vec::new();
+        // Make columns one that stand on the same corner and run close to each other. Those of a cell's second tube
+        // stay their own: two bundles cannot be on the same side of an edge.
+        let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut on_corner: BTreeMap<[i32; 2], Vec<usize>> = BTreeMap::new();
         let mut group_of = vec![0u32; fitted.len()];
-        for (i, (corner, line)) in fitted.iter().enumerate() {
+        for (i, (corner, line, shared)) in fitted.iter().enumerate() {
             let near = |g: &usize| {
-                let other = &fitted[groups[*g].0[0]].1;
+                let other = &fitted[groups[*g][0]].1;
                 let apart = line.iter().zip(other).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
                 apart < SAME * size
             };
             let known = on_corner.entry(*corner).or_default();
-            let group = known.iter().copied().find(near).unwrap_or_else(|| {
-                groups.push((Vec::new(), *corner));
-                known.push(groups.len() - 1);
+            let same = known.iter().copied().find(near).filter(|_| *shared);
+            let group = same.unwrap_or_else(|| {
+                groups.push(Vec::new());
+                if *shared {
+                    known.push(groups.len() - 1);
+                }
                 groups.len() - 1
             });
-            groups[group].0.push(i);
+            groups[group].push(i);
             group_of[i] = group as u32;
         }
         let mut columns = Strands::new();
-        for (members, _) in &groups {
+        for members in &groups {
             let share = 1.0 / members.len() as f32;
-            let line: Vec<Vec3> = (0..=layers)
+            let line: Vec<Vec3> = (0..=self.layers)
                 .map(|k| members.iter().map(|&i| fitted[i].1[k] * share).sum())
                 .collect();
             columns.push(&line);
         }
-        let bundles =
-            group_of.chunks_exact(4).filter_map(|c| Bundle::over(c, layers as u32)).collect();
+        let layers = self.layers as u32;
+        let bundles = group_of.chunks_exact(4).filter_map(|c| Bundle::over(c, layers)).collect();
         let mut mesh = HairMesh { columns, bundles, seams: Vec::new(), roots: Vec::new() };
         if !mesh.positions().iter().all(|p| p.is_finite()) {
             return Err(Error::HairMesh {
                 element: "hair mesh".into(),
-                problem: "cannot be fitted: the strands are too far from each other".into(),
+                problem: "cannot be fitted: the strands are too far from each other; expected all within \
+                          some metres"
+                    .into(),
             });
         }
         mesh.own_columns();
-        Ok(mesh)
+        Ok((mesh, plans))
     }
 
-    /// The four columns of a cell: the edges of a tube around its strands, over the corners of the cell.
+    /// The four columns of a plan in its first form.
+    fn tube(&self, plan: &Plan, size: f32) -> [Vec<Vec3>; 4] {
+        self.around(plan, &self.mean(&plan.strands, &self.lines), size)
+    }
+
+    /// The four columns of a plan in a simpler form, with fewer layers if its strands are short.
+    pub(super) fn simpler_tube(&self, plan: &Plan, form: Simpler, size: f32) -> [Vec<Vec3>; 4] {
+        let mut line = self.mean(&plan.strands, &self.fine);
+        let Simpler::Smooth(times) = form else { return self.straight_box(plan, &line) };
+        for _ in 0..times {
+            let before = line.clone();
+            for (p, w) in line[1..].iter_mut().zip(before.windows(3)) {
+                *p = 0.25 * (w[0] + w[2]) + 0.5 * w[1];
+            }
+        }
+        let layers = self.layers.min(layers_for(length(&line)));
+        self.around(plan, &at_shares(&line, layers), size)
+    }
+
+    /// A straight box around all points of a plan's strands, from behind their roots to the farthest of them.
+    fn straight_box(&self, plan: &Plan, mean: &[Vec3]) -> [Vec<Vec3>; 4] {
+        let root = mean[0];
+        let far = |a: &&Vec3, b: &&Vec3| {
+            f32::total_cmp(&a.distance_squared(root), &b.distance_squared(root))
+        };
+        let farthest = mean.iter().max_by(far).copied().unwrap_or(root);
+        let along = (farthest - root).normalize_or(self.view.outward(root));
+        let (u, v) = along.any_orthonormal_pair();
+        let mut values = [u, v, along].map(|_| Vec::new());
+        for p in plan.strands.iter().flat_map(|&s| &self.fine[s]) {
+            for (values, axis) in values.iter_mut().zip([u, v, along]) {
+                values.push((*p - root).dot(axis));
+            }
+        }
+        let [across, over, ends] = values.map(|mut v| range(&mut v, STRAY, THINNEST));
+        let layers = self.layers.min(((ends[1] - ends[0]) / LEAST_LAYER) as usize).max(1);
+        let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
+        corners.map(|[i, j]| {
+            let side = root + u * across[i] + v * over[j];
+            let share = |k: usize| k as f32 / layers as f32;
+            (0..=layers)
+                .map(|k| side + along * (ends[0] + (ends[1] - ends[0]) * share(k)))
+                .collect()
+        })
+    }
+
+    /// The edges of a tube around strands, over the corners of their cell.
     ///
-    /// Model: the tube's axis is the mean of the strands. Its sections have the directions of the cell's sides,
+    /// Model: the tube's axis is given, for instance the mean of the strands. Its sections have the directions of the cell's sides,
     /// turned with the axis: from the scalp's plane at the root until, a cell's width farther, they are square
-    /// to the axis. On each level they reach as far as all but a few of the points that are nearest to it.
-    fn tube(&self, strands: &[usize], ground: [Vec3; 4], size: f32) -> [Vec<Vec3>; 4] {
-        let strands = &self.main_way(strands, size);
-        let axis = self.mean(strands);
-        let last = axis.len() - 1;
+    /// to the axis. On each level they reach as far as all but a few of the points that are nearest to it, and near
+    /// the root about as far as the cell, so that no tube begins as a funnel.
+    fn around(&self, plan: &Plan, axis: &[Vec3], size: f32) -> [Vec<Vec3>; 4] {
+        let (strands, ground, last) = (&plan.strands, plan.ground, axis.len() - 1);
         // Find the sections' directions.
         let x = (ground[1] + ground[2] - ground[0] - ground[3]).normalize_or(Vec3::X);
         let y = ground[2] + ground[3] - ground[0] - ground[1];
@@ -170,21 +271,28 @@ impl Sample {
             way.normalize_or(up)
         };
         let mut turn = Quat::from_rotation_arc(up, tangent(0));
+        let wide =
+            0.5 * (ground[0].distance(ground[2]) + ground[1].distance(ground[3])) / 2f32.sqrt();
+        let thin = THINNEST.max(LEAST_WIDTH * size);
+        let mut widths = Vec::with_capacity(axis.len());
         let (mut passed, mut sections) = (0.0, Vec::with_capacity(axis.len()));
         for k in 0..=last {
             if k > 0 {
                 turn = Quat::from_rotation_arc(tangent(k - 1), tangent(k)) * turn;
                 passed += axis[k].distance(axis[k - 1]);
             }
-            let own = Quat::IDENTITY.slerp(turn.normalize(), (passed / size).min(1.0));
+            let away = (passed / size).min(1.0);
+            let own = Quat::IDENTITY.slerp(turn.normalize(), away);
             sections.push([own * x, own * y]);
+            widths.push(thin.max(wide * (1.0 - away)));
         }
         // Measure how far points lie from the axis, by the section that they are nearest to.
         let mut reach: Vec<[Vec<f32>; 2]> = vec![Default::default(); axis.len()];
         let mut ends: Vec<f32> = vec![0.0];
         for &s in strands {
             for (i, &p) in self.fine[s].iter().enumerate() {
-                let (k, t) = nearest_on(&axis, i as f32 / FINER as f32, p);
+                let about = last as f32 * i as f32 / (self.fine[s].len() - 1) as f32;
+                let (k, t) = nearest_on(axis, about, p);
                 let away = p - axis[k].lerp(axis[k + 1], t);
                 for (level, near) in [(k, t < 0.7), (k + 1, t > 0.3)] {
                     if near {
@@ -197,9 +305,9 @@ impl Sample {
             ends.push((self.fine[s][self.fine[s].len() - 1] - axis[last]).dot(tangent(last)));
         }
         let mut lengths: Vec<[f32; 2]> = Vec::new();
-        for level in &mut reach {
+        for (level, &least) in reach.iter_mut().zip(&widths) {
             for values in level {
-                lengths.push(range(values, STRAY, LEAST_WIDTH * size));
+                lengths.push(range(values, STRAY, least));
             }
         }
         let longer = range(&mut ends, STRAY, 0.0)[1] + MARGIN;
@@ -216,10 +324,11 @@ impl Sample {
         columns
     }
 
-    /// Of strands that go two ways, those that go where more of them go; else all of them.
+    /// Of strands that go two ways, those that go where more of them go, and the others unless they are few; else all
+    /// of them.
     ///
     /// Model: two means of where strands are, seen from their roots, at half of their length and at their tips.
-    fn main_way(&self, strands: &[usize], size: f32) -> Vec<usize> {
+    fn ways(&self, strands: &[usize], size: f32) -> Vec<Vec<usize>> {
         let way = |s: usize| {
             let line = &self.lines[s];
             [line[line.len() / 2] - line[0], line[line.len() - 1] - line[0]]
@@ -254,24 +363,23 @@ impl Sample {
         let within = (within / strands.len().max(1) as f32).sqrt();
         let gap = apart(means[0], means[1]);
         let parted = gap > TWO_WAYS * within && gap > size;
-        if parted {
-            let [a, b] = halves;
-            if a.len() >= b.len() { a } else { b }
-        } else {
-            strands.to_vec()
+        if !parted {
+            return vec![strands.to_vec()];
         }
+        halves.sort_by_key(|half| std::cmp::Reverse(half.len()));
+        let [most, others] = halves;
+        let left_out = (others.len() as f32) < OTHERS * strands.len() as f32;
+        if left_out { vec![most] } else { vec![most, others] }
     }
 
-    /// The mean of some strands.
-    fn mean(&self, strands: &[usize]) -> Vec<Vec3> {
+    /// The mean of some of these lines.
+    fn mean(&self, strands: &[usize], lines: &[Vec<Vec3>]) -> Vec<Vec3> {
         let share = 1.0 / strands.len() as f32;
-        (0..self.lines[0].len())
-            .map(|k| strands.iter().map(|&s| self.lines[s][k] * share).sum())
-            .collect()
+        (0..lines[0].len()).map(|k| strands.iter().map(|&s| lines[s][k] * share).sum()).collect()
     }
 
     /// About how wide a cell is at the roots (m).
-    fn cell_size(&self, cells: &Cells) -> f32 {
+    pub(super) fn cell_size(&self, cells: &Cells) -> f32 {
         let mut sum = (0.0f64, 0.0f64);
         for roots in cells.roots.values() {
             let middle = roots.iter().map(|&s| self.lines[s][0]).sum::<Vec3>() / roots.len() as f32;
@@ -281,12 +389,13 @@ impl Sample {
             }
         }
         // The mean square distance from the middle of a square is a sixth of its side squared.
-        ((6.0 * sum.0 / sum.1.max(1.0)).sqrt() as f32).max(1e-4)
+        ((6.0 * sum.0 / sum.1.max(1.0)).sqrt() as f32).max(THINNEST)
     }
 
     /// The scalp at a place of the plane.
     ///
-    /// Model: moving least squares: roots are an affine function of their places; near ones count more.
+    /// Model: moving least squares: roots are an affine function of their places; near ones count more. Where they are
+    /// few or in a row, the sphere of the view gives the slope.
     /// Symbols: w weight of a strand, m the 3x3 matrix of moments, c its coefficient.
     fn root_at(&self, place: Vec2, side: f32) -> Vec3 {
         let mut weights = Vec::with_capacity(self.lines.len());
@@ -300,10 +409,55 @@ impl Sample {
                 weights.push((line[0], w, v));
             }
         }
-        // Few strands or all in a row give no slope: hold it down a little.
+        // Find how far roots are spread across the direction in which they are spread least (cells squared).
+        let n = m.x_axis.x.max(f32::MIN_POSITIVE);
+        let mean = Vec2::new(m.x_axis.y, m.x_axis.z) / n;
+        let (xx, yy) = (m.y_axis.y / n - mean.x * mean.x, m.z_axis.z / n - mean.y * mean.y);
+        let xy = m.y_axis.z / n - mean.x * mean.y;
+        let least = 0.5 * (xx + yy) - (0.25 * (xx - yy) * (xx - yy) + xy * xy).sqrt();
+        // Expect the slope of the sphere where they give none.
+        let mut slope = [Vec3::ZERO; 2];
+        if least < IN_A_ROW {
+            slope = [Vec2::X, Vec2::Y].map(|d| {
+                0.5 * (self.view.on_sphere(place + d * side)
+                    - self.view.on_sphere(place - d * side))
+            });
+        }
+        let left = |root: Vec3, v: Vec3| root - slope[0] * v.y - slope[1] * v.z;
+        // Hold down what is left of the slope a little.
         let ridge = 8e-3 * m.x_axis.x + 1e-12;
         let solve = (m + Mat3::from_diagonal(Vec3::new(1e-9, ridge, ridge))).inverse().x_axis;
-        weights.iter().map(|(root, w, v)| *root * (w * v.dot(solve))).sum()
+        weights.iter().map(|(root, w, v)| left(*root, *v) * (w * v.dot(solve))).sum()
+    }
+}
+
+/// Polar coordinates around a point behind the roots: the angle from the middle of all roots, and the direction.
+struct View {
+    centre: Vec3,
+    /// Turns the middle of all roots up.
+    turn: Quat,
+    /// Mean distance of roots (m).
+    radius: f32,
+}
+
+impl View {
+    /// The place of a root on the plane (radians).
+    fn place_of(&self, root: Vec3) -> Vec2 {
+        let d = self.turn * self.outward(root);
+        // Seen from outside, x to the right and -z up: counter-clockwise stays so.
+        Vec2::new(d.x, -d.z).normalize_or_zero() * d.y.clamp(-1.0, 1.0).acos()
+    }
+
+    /// The point of the mean sphere at a place (m).
+    fn on_sphere(&self, place: Vec2) -> Vec3 {
+        let (sin, cos) = place.length().sin_cos();
+        let flat = place.normalize_or_zero() * sin;
+        self.centre + self.turn.inverse() * Vec3::new(flat.x, cos, -flat.y) * self.radius
+    }
+
+    /// Away from the point to look from.
+    fn outward(&self, p: Vec3) -> Vec3 {
+        (p - self.centre).normalize_or(self.turn.inverse() * Vec3::Y)
     }
 }
 
@@ -313,6 +467,14 @@ pub(super) struct Cells {
     side: f32,
     /// The strands with roots in each cell.
     roots: BTreeMap<[i32; 2], Vec<usize>>,
+}
+
+impl Cells {
+    /// Whether no cell beside this one holds roots.
+    fn is_alone(&self, [x, y]: [i32; 2]) -> bool {
+        let beside = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| [x + dx, y + dy]));
+        beside.filter(|cell| self.roots.contains_key(cell)).count() == 1
+    }
 }
 
 /// The segment of a line and the share of it that is nearest to a point, looking no farther than two segments from
@@ -342,9 +504,19 @@ fn range(values: &mut [f32], share: f32, least: f32) -> [f32; 2] {
     [low - more, high + more]
 }
 
+/// Length of a line (m).
+fn length(line: &[Vec3]) -> f32 {
+    line.windows(2).map(|w| w[0].distance(w[1])).sum()
+}
+
+/// How many layers hair of some length (m) has at most, so that the first is not too thin.
+fn layers_for(length: f32) -> usize {
+    ((length / LEAST_LAYER).powf(1.0 / DENSER) as usize).max(1)
+}
+
 /// Points of a line at growing distances: `count` steps from its root to its tip.
 fn at_shares(line: &[Vec3], count: usize) -> Vec<Vec3> {
-    let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
+    let total = length(line);
     let (mut segment, mut passed) = (0, 0.0);
     (0..=count)
         .map(|k| {

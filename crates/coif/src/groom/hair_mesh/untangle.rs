@@ -1,17 +1,20 @@
 use glam::Vec3;
 
 use super::HairMesh;
-use super::validate::{FLAT, openness};
+use super::validate::{FLAT, SHORTEST, openness};
 
 /// What corners are opened to: volume over the product of the three edges. [`HairMesh::validate`] asks for
 /// a fiftieth of it; a square corner has 1.
 const OPEN: f32 = 0.05;
 
+/// Length that segments of columns are drawn out to (m): four times of what [`HairMesh::validate`] asks for.
+const LONG: f32 = 4.0 * SHORTEST;
+
 /// How much a vertex that was moved is drawn to the middle of its neighbours on the column in each round.
 const EVEN: f32 = 0.05;
 
 impl HairMesh {
-    /// Opens prisms that are flat, folded or inverted by moving vertices other than roots, for at most
+    /// Opens prisms that are flat, folded or inverted, and draws out segments that are very short, by moving vertices other than roots, for at most
     /// `rounds` rounds. `keep` says where a vertex that was moved goes, for instance out of the body.
     /// Returns how many corners are left that [`HairMesh::validate`] would refuse.
     ///
@@ -79,6 +82,21 @@ impl HairMesh {
                     x[v as usize] += *g * (scale * weight(v));
                     moved[v as usize] = place[v as usize].1 > 0;
                 }
+            }
+            // Draw out short segments, in the direction of the column around them.
+            for v in 1..x.len() {
+                let level = place[v].1;
+                let e = x[v] - x[v.saturating_sub(1)];
+                if level == 0 || e.length() >= LONG {
+                    continue;
+                }
+                closed += 1;
+                let around = x[last[v].min(v + 1)] - x[v - level.min(2)];
+                let way = around.normalize_or(Vec3::Y) * (1.1 * (LONG - e.length()));
+                let share = if level > 1 { 0.5 } else { 0.0 };
+                x[v] += way * (1.0 - share);
+                x[v - 1] -= way * share;
+                (moved[v], moved[v - 1]) = (true, moved[v - 1] || level > 1);
             }
             if closed == 0 {
                 break;

@@ -13,7 +13,7 @@ pub(super) const FLAT: f32 = 1e-3;
 /// Shortest segment of a column (m): less than the width of a hair. In shorter ones the rounding of places a
 /// few metres from the origin looks like a stretch of a hundredth, which stiff hair shakes itself to
 /// pieces with.
-const SHORTEST: f32 = 5e-5;
+pub(super) const SHORTEST: f32 = 5e-5;
 
 /// How far columns of a seam may be apart at rest, in parts of their first segment.
 const SEAM_GAP: f32 = 1e-3;
@@ -46,6 +46,22 @@ impl HairMesh {
         self.validate_prisms(names)?;
         self.validate_segments(names)?;
         self.validate_seams(names)
+    }
+
+    /// Whether a layer of a bundle has corners that are more open than `flat`, at least [`FLAT`], and segments that
+    /// [`HairMesh::validate`] accepts.
+    pub(super) fn is_good(&self, bundle: usize, layer: u32, flat: f32) -> bool {
+        let prism = self.prism(bundle, layer);
+        let at = |v: u32| self.positions()[v as usize];
+        let long = |(&a, &b): (&u32, &u32)| at(a).distance(at(b)) >= SHORTEST;
+        prism.corner_tetrahedra().all(|t| openness(t.map(at)) > flat)
+            && prism.lower().iter().zip(prism.upper()).all(long)
+    }
+
+    /// Bundles with a layer that is not good in the sense of [`HairMesh::is_good`].
+    pub(super) fn bad_bundles(&self, flat: f32) -> Vec<usize> {
+        let bad = |b: &usize| (0..self.bundles[*b].layers).any(|k| !self.is_good(*b, k, flat));
+        (0..self.bundles.len()).filter(bad).collect()
     }
 
     fn validate_columns(&self, names: &dyn ElementNames) -> Result<()> {
