@@ -59,7 +59,7 @@ const TRIES: usize = 3;
 
 /// Openness of corners below which a prism is a sliver: shaken hair can turn it over, and it may stay so. Bundles with
 /// one are laid anew, or stay as they were.
-const SLIVER: f32 = 0.015;
+const SLIVER: f32 = 0.018;
 
 /// Strands that a round of moving surfaces out looks at, at most.
 const LOOKED_AT: usize = 600;
@@ -89,12 +89,18 @@ impl HairMesh {
         colliders: &[Collider],
     ) -> Result<(Self, FitReport)> {
         let search = ClosestTriangle::new(body).ok_or(Error::NoTriangles)?;
+        let normals = body.vertex_normals();
         let out = |p: Vec3| {
             let near = search.closest(p);
-            let [a, b, c] = body.corners(near.triangle);
-            let normal = (b - a).cross(c - a).normalize_or_zero();
-            let height = (p - near.point).dot(normal);
-            let mut p = if height < CLEARANCE { near.point + normal * CLEARANCE } else { p };
+            let away = p - near.point;
+            // Over a sharp edge, as of an ear, one of its triangles may be seen from behind; the mean normal is not.
+            let corners = body.triangles[near.triangle].iter().zip(near.barycentric);
+            let mean: Vec3 = corners.map(|(&v, share)| normals[v as usize] * share).sum();
+            let mut p = p;
+            if away.dot(mean) <= 0.0 || away.length() < CLEARANCE {
+                let [a, b, c] = body.corners(near.triangle);
+                p = near.point + (b - a).cross(c - a).normalize_or_zero() * CLEARANCE;
+            }
             for collider in colliders {
                 let place = collider.world_from_shape;
                 let local = place.inverse().point(p);
@@ -182,12 +188,16 @@ impl HairMesh {
     /// Lays bundles anew that are folded or have layers without height: each with columns of its own, in simpler
     /// and simpler forms, the last of which is never folded.
     fn mend(&mut self, sample: &Sample, plans: &[Plan], size: f32, keep: impl Fn(Vec3) -> Vec3) {
-        for form in SIMPLER {
+        // What is opened may fold others, which begin with the first form.
+        let mut times = vec![0; self.bundles.len()];
+        for _ in 0..2 * SIMPLER.len() {
             let bad = self.bad_bundles(SLIVER);
             if bad.is_empty() {
                 return;
             }
             for b in bad {
+                let form = SIMPLER[times[b].min(SIMPLER.len() - 1)];
+                times[b] += 1;
                 let first = self.column_count() as u32;
                 let mut tube = sample.simpler_tube(&plans[b], form, size);
                 let layers = tube[0].len() as u32 - 1;
