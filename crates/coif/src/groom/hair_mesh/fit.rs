@@ -467,7 +467,8 @@ mod tests {
         for settings in [FitSettings::default(), FitSettings { bundles: 1, layers: 1 }] {
             let (mesh, report) = HairMesh::fit(&groom, &settings).unwrap();
             mesh.validate().unwrap();
-            assert!(report.outside * 10 <= report.points, "{report:?}");
+            // Opening slivers at last leaves some points a millimetre outside, of 3 cm to and fro.
+            assert!(report.mean < 0.5e-3 && report.farthest < 3e-3, "{report:?}");
             let (mesh, report) = HairMesh::fit_outside(&groom, &settings, onto_plane).unwrap();
             mesh.validate().unwrap();
             assert_eq!(report.dropped, 0, "{report:?}");
