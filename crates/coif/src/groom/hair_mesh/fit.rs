@@ -61,6 +61,9 @@ const TRIES: usize = 3;
 /// one are laid anew, or stay as they were.
 const SLIVER: f32 = 0.018;
 
+/// Openness that corners are drawn to at last, see [`HairMesh::open_to`]. More takes volume from hair that fits.
+const OPEN_AT_LAST: f32 = 0.1;
+
 /// Strands that a round of moving surfaces out looks at, at most.
 const LOOKED_AT: usize = 600;
 
@@ -145,6 +148,10 @@ impl HairMesh {
             let Some(grown) = mesh.grown(&few, &keep)? else { break };
             mesh = grown;
         }
+        // Open what is left of slivers.
+        let before = mesh.positions().to_vec();
+        mesh.open_to(OPEN_AT_LAST, UNTANGLING, &keep);
+        mesh.undo_bad(&before);
         // What opening folds has moved into the body comes out, unless that folds it again.
         let before = mesh.positions().to_vec();
         mesh.keep_vertices(&keep);
@@ -460,7 +467,9 @@ mod tests {
         for settings in [FitSettings::default(), FitSettings { bundles: 1, layers: 1 }] {
             let (mesh, report) = HairMesh::fit(&groom, &settings).unwrap();
             mesh.validate().unwrap();
-            assert!(report.outside * 10 <= report.points, "{report:?}");
+            // Opening slivers at last leaves some points outside; few strands may have a third there.
+            assert!(report.outside * 3 < report.points, "{report:?}");
+            assert!(report.mean < 1e-3, "{report:?}");
             let (mesh, report) = HairMesh::fit_outside(&groom, &settings, onto_plane).unwrap();
             mesh.validate().unwrap();
             assert_eq!(report.dropped, 0, "{report:?}");
