@@ -1,6 +1,5 @@
 //! Hair meshes come to rest on a body that stands still, however it stands: with a head that has turned over
-//! its shoulders, hair does not lie as it was groomed, and nothing may try to bring it there for ever. Built-in
-//! meshes only: fitted ones do not come to rest there yet.
+//! its shoulders, hair does not lie as it was groomed, and nothing may try to bring it there for ever.
 
 use std::path::Path;
 
@@ -44,23 +43,25 @@ fn restless(scene: &str, more: &[&str]) -> f32 {
 
 #[test]
 fn hair_comes_to_rest_on_a_head_that_has_turned() {
-    let cases: [(&str, &[&str]); 8] = [
-        ("hair-mesh-short", &[]),
-        ("hair-mesh-shoulder", &[]),
-        ("hair-mesh-long", &[]),
-        ("hair-mesh-long", &["body.stop=1.3"]),
-        ("hair-mesh-long", &["body.speed=10", "body.stop=1"]),
-        ("hair-mesh-long", &["groom.hair_mesh.resolution=high"]),
-        ("hair-mesh-long", &["body.collide=distance-field"]),
-        ("hair-mesh-long", &["model.parts=4"]),
+    let cases: [(&str, &[&str], f32); 9] = [
+        ("hair-mesh-short", &[], 0.0),
+        ("hair-mesh-shoulder", &[], 0.0),
+        ("hair-mesh-long", &[], 0.0),
+        ("hair-mesh-long", &["body.stop=1.3"], 0.0),
+        ("hair-mesh-long", &["body.speed=10", "body.stop=1"], 0.0),
+        ("hair-mesh-long", &["groom.hair_mesh.resolution=high"], 0.0),
+        ("hair-mesh-long", &["body.collide=distance-field"], 0.0),
+        ("hair-mesh-long", &["model.parts=4"], 0.0),
+        // Locks on their own that lie on a shoulder creep down it, at up to `creep_speed`, for half a minute.
+        ("hair-mesh-fitted", &["groom.strands=1500"], 0.04),
     ];
     let mut failed = Vec::new();
-    for (scene, sets) in cases {
+    for (scene, sets, most) in cases {
         let found = restless(scene, sets);
         println!(
-            "{scene} {sets:?}: {found:.4} of the points are faster than {AT_REST} m/s (none may)"
+            "{scene} {sets:?}: {found:.4} of the points faster than {AT_REST} m/s, at most {most}"
         );
-        if found > 0.0 {
+        if found > most {
             failed.push(format!("{scene} {sets:?}: {found}"));
         }
     }

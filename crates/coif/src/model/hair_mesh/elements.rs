@@ -121,10 +121,8 @@ const LEAST_WING: f32 = 0.25;
 const CLEAR_WING: f32 = 1.5;
 
 /// Most that a condition pulls a vertex back per way and mass (1/s^2). In a step of a 30th of a second it then
-/// weighs half a million times as much as the vertex, which single precision just tells apart. Without, the
-/// matrix of fitted hair with edges of a millimetre is not positive, the solver breaks off (in 60 to 130 of 360
-/// steps), and bundles are thrown at 10 m/s. Edges of a centimetre are as hard as before.
-/// A third of it, and long hair is left with corners inside out at ten times its speed.
+/// weighs half a million times as much as the vertex, which single precision just tells apart. Edges of a
+/// centimetre are as hard as before.
 const HARDEST: f32 = 3e8;
 
 /// How much stiffer a stitch is below the first level of its seam, where it never opens.

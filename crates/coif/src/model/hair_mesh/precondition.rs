@@ -110,31 +110,33 @@ impl Columns {
         let block = |k: u32| if k == none { Mat3A::ZERO } else { matrix.blocks()[k as usize] };
         for group in &self.groups {
             for (lane, &column) in group.columns.iter().enumerate() {
-                // Inverses of the pivots one and two before, and the block one below the diagonal before.
-                let (mut inverses, mut last) = ([Mat3A::ZERO; 2], Mat3A::ZERO);
+                // Roots of the pivots one and two before, and the block of F one below the diagonal before.
+                let (mut roots, mut last) = ([Root::default(); 2], Mat3A::ZERO);
                 for (i, v) in vertices(&self.starts, column as usize).enumerate() {
                     let [one, two] = self.places[v];
                     let (one, two) = (block(one), block(two));
                     let mut pivot = matrix.diagonal[v];
                     let mut below = [Mat3A::ZERO; 2];
-                    let mut one_d = one;
+                    let mut near = one;
                     if i >= 2 {
-                        // L2 = A2 / D; what A1 still holds of it goes through the row between.
-                        below[1] = two * inverses[1];
-                        one_d -= two * last.transpose();
-                        pivot -= below[1] * two.transpose();
+                        let far = roots[1].divide_turned(two);
+                        below[1] = roots[1].divide(far);
+                        // What is one below still holds what goes through the row between.
+                        near -= far * last.transpose();
+                        pivot -= far * far.transpose();
                     }
                     if i > 0 {
-                        below[0] = one_d * inverses[0];
-                        pivot -= below[0] * one_d.transpose();
+                        near = roots[0].divide_turned(near);
+                        below[0] = roots[0].divide(near);
+                        pivot -= near * near.transpose();
                     }
-                    let root = inverse_root(pivot).unwrap_or_else(|| {
+                    let root = Root::new(pivot).unwrap_or_else(|| {
                         // Where rounding has spoilt a pivot, that of the diagonal does.
-                        inverse_root(matrix.diagonal[v]).unwrap_or(Mat3A::ZERO)
+                        Root::new(matrix.diagonal[v]).unwrap_or_default()
                     });
-                    self.factors[group.slots.start + i].set(lane, root, below);
-                    inverses = [root.transpose() * root, inverses[0]];
-                    last = below[0];
+                    self.factors[group.slots.start + i].set(lane, root.inverse(), below);
+                    roots = [root, roots[0]];
+                    last = near;
                 }
             }
         }
@@ -417,33 +419,65 @@ pub(super) fn columns_beside(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Vec<u3
     (0..count).map(beside).collect()
 }
 
-/// Inverse of the lower triangle G of a symmetric block `G G^T`, if that is positive definite as far as
-/// rounding tells.
-#[inline(always)]
-fn inverse_root(m: Mat3A) -> Option<Mat3A> {
-    /// Share of a diagonal element below which what is left of it is rounding.
-    const LEAST: f32 = 1e-6;
-    let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);
-    let g00 = a.x.sqrt();
-    let (g10, g20) = (a.y / g00, a.z / g00);
-    let d1 = b.y - g10 * g10;
-    let g11 = d1.sqrt();
-    let g21 = (b.z - g20 * g10) / g11;
-    let d2 = c.z - g20 * g20 - g21 * g21;
-    let g22 = d2.sqrt();
-    // A comparison with a value that is not a number fails.
-    if !(a.x > 0.0 && d1 > LEAST * b.y && d2 > LEAST * c.z) {
-        return None;
+/// The lower triangle G of a symmetric block `G G^T`: what is below its diagonal, and one over that.
+#[derive(Debug, Clone, Copy, Default)]
+struct Root {
+    g10: f32,
+    g20: f32,
+    g21: f32,
+    over: [f32; 3],
+}
+
+impl Root {
+    /// The root of a block, if it is positive definite as far as rounding tells.
+    #[inline(always)]
+    fn new(m: Mat3A) -> Option<Self> {
+        /// Share of a diagonal element below which what is left of it is rounding.
+        const LEAST: f32 = 1e-6;
+        let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);
+        let over0 = 1.0 / a.x.sqrt();
+        let (g10, g20) = (a.y * over0, a.z * over0);
+        let d1 = b.y - g10 * g10;
+        let over1 = 1.0 / d1.sqrt();
+        let g21 = (b.z - g20 * g10) * over1;
+        let d2 = c.z - g20 * g20 - g21 * g21;
+        // A comparison with a value that is not a number fails.
+        let fine = a.x > 0.0 && d1 > LEAST * b.y && d2 > LEAST * c.z;
+        fine.then(|| Self { g10, g20, g21, over: [over0, over1, 1.0 / d2.sqrt()] })
     }
-    let (i00, i11, i22) = (1.0 / g00, 1.0 / g11, 1.0 / g22);
-    let i10 = -g10 * i00 * i11;
-    let i21 = -g21 * i11 * i22;
-    let i20 = -(g20 * i00 + g21 * i10) * i22;
-    Some(Mat3A::from_cols(
-        Vec3A::new(i00, i10, i20),
-        Vec3A::new(0.0, i11, i21),
-        Vec3A::new(0.0, 0.0, i22),
-    ))
+
+    /// `a G^-T`, by substitution. Blocks are a million times stiffer along the hair than across it: a product
+    /// with an inverse would mix the two, and the factors would belong to a matrix that is not positive.
+    #[inline(always)]
+    fn divide_turned(&self, a: Mat3A) -> Mat3A {
+        let x = a.x_axis * self.over[0];
+        let y = (a.y_axis - x * self.g10) * self.over[1];
+        let z = (a.z_axis - x * self.g20 - y * self.g21) * self.over[2];
+        Mat3A::from_cols(x, y, z)
+    }
+
+    /// `a G^-1`, by substitution.
+    #[inline(always)]
+    fn divide(&self, a: Mat3A) -> Mat3A {
+        let z = a.z_axis * self.over[2];
+        let y = (a.y_axis - z * self.g21) * self.over[1];
+        let x = (a.x_axis - y * self.g10 - z * self.g20) * self.over[0];
+        Mat3A::from_cols(x, y, z)
+    }
+
+    /// `G^-1`, a lower triangle.
+    #[inline(always)]
+    fn inverse(&self) -> Mat3A {
+        let [i00, i11, i22] = self.over;
+        let i10 = -self.g10 * i00 * i11;
+        let i21 = -self.g21 * i11 * i22;
+        let i20 = -(self.g20 * i00 + self.g21 * i10) * i22;
+        Mat3A::from_cols(
+            Vec3A::new(i00, i10, i20),
+            Vec3A::new(0.0, i11, i21),
+            Vec3A::new(0.0, 0.0, i22),
+        )
+    }
 }
 
 #[cfg(test)]
@@ -476,14 +510,17 @@ mod tests {
             let at = |k: f32| (i as f32 * k + k).sin();
             let half = Mat3A::from_cols_array(&std::array::from_fn(|j| at(0.7 + j as f32)));
             let block = half * half.transpose() + Mat3A::from_diagonal(glam::Vec3::splat(0.1));
-            let root = inverse_root(block).unwrap();
+            let own = Root::new(block).unwrap();
+            let root = own.inverse();
             let one = root * block * root.transpose();
             assert!(one.abs_diff_eq(Mat3A::IDENTITY, 1e-3), "{one}");
             assert_eq!((root.y_axis.x, root.z_axis.x, root.z_axis.y), (0.0, 0.0, 0.0));
+            assert!(own.divide(half).abs_diff_eq(half * root, 1e-3));
+            assert!(own.divide_turned(half).abs_diff_eq(half * root.transpose(), 1e-3));
         }
-        assert!(inverse_root(Mat3A::ZERO).is_none());
-        assert!(inverse_root(-Mat3A::IDENTITY).is_none());
-        assert!(inverse_root(Mat3A::IDENTITY * f32::NAN).is_none());
+        for bad in [Mat3A::ZERO, -Mat3A::IDENTITY, Mat3A::IDENTITY * f32::NAN] {
+            assert!(Root::new(bad).is_none());
+        }
     }
 
     /// Something for every vertex but the roots.
