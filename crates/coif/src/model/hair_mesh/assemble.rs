@@ -31,8 +31,8 @@ pub(crate) struct State<'a> {
     pub(crate) below: &'a [[Vec3A; 2]],
     /// Per stitch: whether it is open.
     pub(crate) open: &'a [bool],
-    /// Per vertex: for how many steps it has been a corner of something inside out.
-    pub(crate) lost: &'a [u8],
+    /// Per vertex: for how long it has been lost (s).
+    pub(crate) lost: &'a [f32],
 }
 
 /// Share of its volume at which a corner that was inside out is found again: half way. Less, and a corner
@@ -148,7 +148,7 @@ fn add_corners(
         // Inside out is lost; what was lost is so until it has half of its volume back.
         if share < FOUND && corner.stiffness > 0.0 {
             for v in i {
-                lost[v] |= share <= 0.0 || state.lost[v] > 0;
+                lost[v] |= share <= 0.0 || state.lost[v] > 0.0;
             }
         }
         let v = i.map(|v| state.v[v]);

@@ -83,8 +83,8 @@ impl MeshDynamics {
                 self.touch[v] = None;
                 continue;
             }
-            let hit =
-                self.obstacles.push_out(Some(self.before[v]), self.x[v], -self.depth[v], field);
+            let (before, allowed) = (self.before[v], self.allowed(v));
+            let hit = self.obstacles.push_out(Some(before), self.x[v], -allowed, field);
             if let Some(hit) = hit {
                 found += 1;
                 self.moved[v] = hit.point - self.x[v];
@@ -92,8 +92,7 @@ impl MeshDynamics {
                 self.meet(v, &hit);
             } else if let Some(touch) = self.touch[v] {
                 // The surface has turned under the vertex, or the vertex has left it.
-                let (x, depth) = (self.x[v], self.depth[v]);
-                let normal = self.obstacles.still_touched(touch.solid, x, depth, field);
+                let normal = self.obstacles.still_touched(touch.solid, self.x[v], allowed, field);
                 self.touch[v] = normal.map(|normal| Touch { normal, ..touch });
             }
         }
@@ -111,7 +110,7 @@ impl MeshDynamics {
             self.v[v] = hit.velocity + sliding * kept;
         }
         let (normal, solid, friction) = (hit.normal, hit.solid, hit.friction);
-        self.touch[v] = Some(Touch { normal, solid, friction });
+        self.touch[v] = Some(Touch { normal, solid, friction, is_loose: false });
     }
 
     /// Corrects all vertices that are inside the body after minimisation, inner ones as well.
@@ -123,11 +122,11 @@ impl MeshDynamics {
             if self.is_root(v) || self.may_pass(v) {
                 continue;
             }
-            let allowed = -self.depth[v];
-            if self.obstacles.push_out(None, self.x[v], allowed, field).is_none() {
+            let allowed = self.allowed(v);
+            if self.obstacles.push_out(None, self.x[v], -allowed, field).is_none() {
                 continue;
             }
-            let room = if self.depth[v] > 0.0 { allowed } else { self.clearance[v] };
+            let room = if allowed > 0.0 { -allowed } else { self.clearance[v] };
             if let Some(hit) = self.obstacles.push_out(None, self.x[v], room, field) {
                 found += 1;
                 self.moved[v] = hit.point - self.x[v];
@@ -143,8 +142,8 @@ impl MeshDynamics {
     fn count_inside(&self, env: &MeshEnvironment<'_>) -> u32 {
         let inside = |v: &usize| {
             let free = !self.is_root(*v) && !self.may_pass(*v);
-            let depth = -self.depth[*v];
-            free && self.obstacles.push_out(None, self.x[*v], depth, env.field.as_ref()).is_some()
+            let (x, allowed) = (self.x[*v], self.allowed(*v));
+            free && self.obstacles.push_out(None, x, -allowed, env.field.as_ref()).is_some()
         };
         (0..self.x.len()).filter(inside).count() as u32
     }

@@ -81,6 +81,8 @@ pub(super) struct Touch {
     pub(super) normal: Vec3A,
     pub(super) solid: u32,
     pub(super) friction: f32,
+    /// Whether the surface would have had to pull in the last step.
+    pub(super) is_loose: bool,
 }
 
 /// How far a vertex may be from its root, in lengths of its column, before the column counts as broken.
@@ -131,8 +133,8 @@ pub struct MeshDynamics {
     pub(super) change: Vec<Vec3A>,
     pub(super) touch: Vec<Option<Touch>>,
     pub(super) open: Vec<bool>,
-    /// For how many steps each vertex has been lost.
-    pub(super) lost: Vec<u8>,
+    /// For how long each vertex has been lost (s).
+    pub(super) lost: Vec<f32>,
     /// For how long each vertex has stood still (s).
     pub(super) idle: Vec<f32>,
     /// Whether it is the corner of something inside out now: scratch.
@@ -212,7 +214,7 @@ impl MeshDynamics {
             v: zero.clone(),
             change: zero.clone(),
             touch: vec![None; n],
-            lost: vec![0; n],
+            lost: vec![0.0; n],
             idle: vec![0.0; n],
             is_lost: vec![false; n],
             as_at_rest: vec![false; columns],
@@ -345,7 +347,7 @@ impl MeshDynamics {
                 let mut own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
                 let mut inertia = 1.0 + h * drag;
                 // Lead home what is lost.
-                if self.lost[v] > 0 {
+                if self.lost[v] > 0.0 {
                     let (way, pull) = (self.way_home(column, v), self.pull_home(v));
                     own += (way - self.v[v] * (h + HOME_TIME)) * pull;
                     inertia += h * (h + HOME_TIME) * pull;
@@ -442,9 +444,11 @@ impl MeshDynamics {
         let push = self.matrix.seen_times(v, seen.0, seen.1, &self.change)
             - touch.normal.dot(self.right[v]);
         if push <= 0.0 {
-            self.touch[v] = None;
+            // One step may be rounding, and what is let go too early falls back with a jolt.
+            self.touch[v] = (!touch.is_loose).then_some(Touch { is_loose: true, ..touch });
             return;
         }
+        self.touch[v] = Some(Touch { is_loose: false, ..touch });
         let surface = self.obstacles.velocity(touch.solid, self.x[v], env.field.as_ref());
         let sliding = self.v[v] - surface;
         let sliding = sliding - touch.normal * touch.normal.dot(sliding);
@@ -510,7 +514,7 @@ impl MeshDynamics {
             self.x[v] = self.roots[column].point(self.rest[v].into()).into();
             self.v[v] = Vec3A::ZERO;
             self.touch[v] = None;
-            self.lost[v] = 0;
+            self.lost[v] = 0.0;
             self.idle[v] = 0.0;
         }
     }

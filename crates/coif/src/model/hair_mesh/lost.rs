@@ -3,8 +3,8 @@
 //! of these where they are, in a shape that is at rest and wrong.
 //!
 //! Such vertices are led home by a spring of their own that gets harder as long as it has not helped. It is
-//! part of the implicit step (`dynamics.rs`); contact goes on as usual. Only hair that is at rest and
-//! still lost after a second goes through the body.
+//! part of the implicit step (`dynamics.rs`); contact goes on as usual. Only hair that is still lost after
+//! seconds on a head that does not move goes through the body.
 //!
 //! Where the body has come to be where hair belongs, as a shoulder that the head has turned over, hair lies
 //! elsewhere by right: nothing that hangs together with it is led.
@@ -22,24 +22,33 @@ pub(super) const HOME_TIME: f32 = 0.05;
 /// elsewhere, and to throw it home would turn it over. Bundles that share columns hold each other.
 const MOST_LED: f32 = 0.03;
 
-/// Steps after which that pull has doubled: what does not come home is pulled harder.
-const PATIENCE: f32 = 8.0;
+/// Time (s) after which that pull has doubled: what does not come home is pulled harder.
+const PATIENCE: f32 = 0.27;
 
 /// How often it doubles at most: by then it wins against any prism.
 const MOST_DOUBLINGS: f32 = 12.0;
 
-/// Most steps that count while hair is in motion: it may still find its way by itself.
-const IN_MOTION: u8 = 20;
+/// Most time (s) that counts while hair is in motion on a head that is: it may still find its way by itself.
+const IN_MOTION: f32 = 0.67;
 
-/// Steps after which a vertex that is lost, at rest and close to home goes there right through the body: it
-/// is never deep in it. Fewer, and hair passes through what it could still slip off.
-const LOST_CLOSE_BY: u8 = 45;
+/// Time (s) after which a vertex that is lost and close to home goes there right through the body: it is never
+/// deep in it. Less, and hair passes through what it could still slip off.
+const LOST_CLOSE_BY: f32 = 1.5;
 
-/// The same for a vertex that is anywhere. Never, and hair that is tied around an ear stays so.
-const LOST_FOR_LONG: u8 = 200;
+/// The same for a vertex that is anywhere: by then it has been pulled as hard as it will be. Never, and hair that
+/// is tied around an ear stays so.
+const LOST_FOR_LONG: f32 = 4.5;
 
-/// How far (m) that is close: twice as far as it may be in the body on the way.
-const CLOSE: f32 = 4e-3;
+/// How fast (m/s) the body yields to a lost vertex before that, and how far (m): hair slips off an ear that is
+/// a little thinner, and seldom has to go through it.
+const YIELDS: f32 = 1e-3;
+const MOST_YIELDED: f32 = 1.6e-3;
+
+/// Time (s) that stands for ever.
+const FOR_EVER: f32 = 1e6;
+
+/// How far (m) that is close: no farther than hair may be in the body on the way.
+const CLOSE: f32 = 2.5e-3;
 
 /// Speed (m/s) against the place that the roots carry a vertex to, below which it counts as at rest: half
 /// a centimetre in a frame. Hair that is thrown about is faster, and the body stays closed to it.
@@ -85,8 +94,14 @@ impl MeshDynamics {
 
     /// How hard a vertex is led home (1/s^2).
     pub(super) fn pull_home(&self, v: usize) -> f32 {
-        let doublings = (f32::from(self.lost[v]) / PATIENCE).min(MOST_DOUBLINGS);
+        let doublings = (self.lost[v] / PATIENCE).min(MOST_DOUBLINGS);
         doublings.exp2() / (HOME_TIME * HOME_TIME)
+    }
+
+    /// How deep in the body a vertex may be (m): as deep as at rest, and a little deeper the longer it is lost.
+    pub(super) fn allowed(&self, v: usize) -> f32 {
+        let more = YIELDS * (self.lost[v] - LOST_CLOSE_BY);
+        self.depth[v] + more.clamp(0.0, MOST_YIELDED)
     }
 
     /// Whether the body lets a vertex pass.
@@ -109,10 +124,10 @@ impl MeshDynamics {
                 let is_lost =
                     (self.is_lost[v] || self.is_caught(column, v, env, h)) && !is_barred();
                 self.lost[v] = match self.lost[v] {
-                    _ if !is_lost => 0,
-                    IN_MOTION.. if !self.is_slow(column, v, h, AT_REST) => IN_MOTION,
-                    LOST_CLOSE_BY.. if self.is_close(column, v) => u8::MAX,
-                    steps => steps.saturating_add(1),
+                    _ if !is_lost => 0.0,
+                    IN_MOTION.. if self.is_thrown(column, v, h) => IN_MOTION,
+                    LOST_CLOSE_BY.. if self.is_close(column, v) => FOR_EVER,
+                    time => time + h,
                 };
             }
         }
@@ -138,7 +153,7 @@ impl MeshDynamics {
     /// Model: under this load the rest shape is where hair belongs. So it is contact that holds the vertex, or
     /// a lock is twisted.
     fn is_caught(&self, column: usize, v: usize, env: &MeshEnvironment<'_>, h: f32) -> bool {
-        let (touch, was_lost) = (self.touch[v], self.lost[v] > 0);
+        let (touch, was_lost) = (self.touch[v], self.lost[v] > 0.0);
         let stays = self.idle[v] > STAYS;
         if !self.as_at_rest[column] || !(was_lost || stays || touch.is_some()) {
             return false;
@@ -159,11 +174,22 @@ impl MeshDynamics {
         self.home(column, v).distance_squared(self.x[v]) < CLOSE * CLOSE
     }
 
+    /// Velocity (m/s) of the place that its root carries a vertex to.
+    fn carried(&self, column: usize, v: usize, h: f32) -> Vec3A {
+        let before = Vec3A::from(self.roots_before[column].point(self.rest[v].into()));
+        (self.home(column, v) - before) / h
+    }
+
     /// Whether a vertex moves along with the place that its root carries it to, but for `speed` (m/s).
     fn is_slow(&self, column: usize, v: usize, h: f32, speed: f32) -> bool {
-        let before = Vec3A::from(self.roots_before[column].point(self.rest[v].into()));
-        let carried = (self.home(column, v) - before) / h;
-        self.v[v].distance_squared(carried) < speed * speed
+        self.v[v].distance_squared(self.carried(column, v, h)) < speed * speed
+    }
+
+    /// Whether a vertex is thrown about by its root. Hair that flutters on a head at rest is not: it is what
+    /// holds it that makes it flutter.
+    fn is_thrown(&self, column: usize, v: usize, h: f32) -> bool {
+        let carried = self.carried(column, v, h).length_squared();
+        carried > AT_REST * AT_REST && !self.is_slow(column, v, h, AT_REST)
     }
 }
 

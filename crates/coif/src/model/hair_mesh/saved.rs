@@ -9,8 +9,8 @@ use crate::math::RigidTransform;
 use crate::{Error, Result};
 
 /// Floats per vertex: position, velocity, normal and friction of what it touches, depth at rest, time that it has
-/// stood still.
-const FLOATS: usize = 12;
+/// stood still, and that it has been lost, whether the surface let go in the last step.
+const FLOATS: usize = 14;
 
 /// Bytes per vertex: those floats, and which solid it touches.
 const BYTES: usize = 4 * FLOATS + 4;
@@ -26,15 +26,21 @@ impl MeshDynamics {
                 normal: Vec3A::ZERO,
                 solid: NOTHING,
                 friction: 0.0,
+                is_loose: false,
             });
             let vectors = [self.x[v], self.v[v], touch.normal];
             let floats = vectors.iter().flat_map(|v| v.to_array());
-            for value in floats.chain([touch.friction, self.depth[v], self.idle[v]]) {
+            for value in floats.chain([
+                touch.friction,
+                self.depth[v],
+                self.idle[v],
+                self.lost[v],
+                f32::from(u8::from(touch.is_loose)),
+            ]) {
                 out.extend_from_slice(&value.to_le_bytes());
             }
             out.extend_from_slice(&touch.solid.to_le_bytes());
         }
-        out.extend_from_slice(&self.lost);
         out.extend(self.open.iter().map(|open| u8::from(*open)));
         out.push(u8::from(self.depth_is_known));
         save_posed(&self.obstacles.posed, out);
@@ -43,7 +49,7 @@ impl MeshDynamics {
     /// Takes back what [`MeshDynamics::save`] wrote, with the roots where they were then. On error nothing
     /// has changed.
     pub fn restore(&mut self, bytes: &[u8], roots: &[RigidTransform]) -> Result<()> {
-        let expected = (BYTES + 1) * self.x.len() + self.open.len() + 1;
+        let expected = BYTES * self.x.len() + self.open.len() + 1;
         let Some((bytes, posed)) =
             bytes.split_at_checked(expected).and_then(|(own, rest)| Some((own, posed(rest)?)))
         else {
@@ -60,13 +66,13 @@ impl MeshDynamics {
             self.x[v] = vector();
             self.v[v] = vector();
             let normal = vector();
-            let (friction, depth, idle) = (float(), float(), float());
+            let (friction, depth) = (float(), float());
+            (self.depth[v], self.idle[v], self.lost[v]) = (depth, float(), float());
+            let is_loose = float() > 0.0;
             let solid = words.next().map_or(NOTHING, u32::from_le_bytes);
-            (self.depth[v], self.idle[v]) = (depth, idle);
-            self.touch[v] = (solid != NOTHING).then_some(Touch { normal, solid, friction });
+            self.touch[v] =
+                (solid != NOTHING).then_some(Touch { normal, solid, friction, is_loose });
         }
-        let (lost, flags) = flags.split_at(self.x.len());
-        self.lost.copy_from_slice(lost);
         let (open, known) = flags.split_at(self.open.len());
         for (to, from) in self.open.iter_mut().zip(open) {
             *to = *from != 0;
