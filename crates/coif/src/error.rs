@@ -150,6 +150,25 @@ pub enum Error {
         /// How many it must have at least.
         needed: u32,
     },
+    /// The one-way pass of Follow-The-Leader has no style.
+    #[error(
+        "without a pass from tip to root (backward) Follow-The-Leader has no style: expected no style time and \
+         no held shape"
+    )]
+    OneWayStyle,
+    /// Segments of a strand differ too much for the one-way pass of Follow-The-Leader.
+    #[error(
+        "strand {strand}: its longest segment is {ratio:.1} times its shortest: expected at most {limit} times \
+         without a pass from tip to root (backward)"
+    )]
+    UnevenOneWay {
+        /// The strand with the largest ratio.
+        strand: usize,
+        /// Longest over shortest segment.
+        ratio: f32,
+        /// The largest ratio that is taken.
+        limit: f32,
+    },
     /// A checkpoint does not belong to this simulation.
     #[error("the checkpoint does not fit this simulation: {0}")]
     BadCheckpoint(String),

@@ -196,6 +196,30 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     )
     .of_models(STYLED),
     key(
+        "style_length",
+        "m",
+        "Length up to which the style holds directions too: shorter hair swings back faster.",
+        Kind::Number {
+            min: 0.0,
+            max: 10.0,
+            get: |s| leader(s).map(|m| m.style_length),
+            set: |s, v| leader_mut(s, |m| m.style_length = v),
+        },
+    )
+    .of_models(&[follow_the_leader::NAME]),
+    key(
+        "damping_ratio",
+        "",
+        "Damping of the swing back to the groom: 1 is critical, less swings over.",
+        Kind::Number {
+            min: 0.0,
+            max: 10.0,
+            get: |s| leader(s).map(|m| m.damping_ratio),
+            set: |s, v| leader_mut(s, |m| m.damping_ratio = v),
+        },
+    )
+    .of_models(&[follow_the_leader::NAME]),
+    key(
         "damping",
         "1/s",
         "Damping by still air; 'cantilever' needs some.",

@@ -10,7 +10,7 @@ use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
 use glam::{Mat3, Vec3};
 
 use super::Settings;
-use super::style::{self, Stage};
+use super::style::RestShape;
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
@@ -71,7 +71,7 @@ pub(super) struct Upcoming<'a> {
     velocity: &'a [[f32; VECTOR]],
     tension: &'a [[f32; LANES]],
     length: &'a [[f32; LANES]],
-    goal: &'a [[f32; VECTOR]],
+    fixed: &'a [[f32; FIXED]],
 }
 
 impl<'a> Upcoming<'a> {
@@ -82,7 +82,7 @@ impl<'a> Upcoming<'a> {
             velocity: rows.velocity.as_chunks().0,
             tension: rows.tension.as_chunks().0,
             length: block.length.as_chunks().0,
-            goal: block.goal.as_chunks().0,
+            fixed: block.fixed.as_chunks().0,
         }
     }
 
@@ -99,7 +99,7 @@ impl<'a> Upcoming<'a> {
         row(simd, self.velocity, i);
         row(simd, self.tension, i);
         row(simd, self.length, i);
-        row(simd, self.goal, i);
+        row(simd, self.fixed, i);
     }
 }
 
@@ -127,19 +127,22 @@ pub(super) struct Block {
     pub(super) reaction: LineAligned,
     /// Positions in the rest shape (m).
     pub(super) rest: LineAligned,
-    /// Where a point wants to be, from the start of its stage, in the stage's frame (m).
-    pub(super) goal: LineAligned,
-    /// The stages of the style, in the order of the points at which they begin.
-    pub(super) stages: Vec<Stage>,
+    /// What the pass from tip to root reads of each point, in rows of [`FIXED`] numbers: goal, step and mass
+    /// ([`RestShape`]), length and inverse length of its segment.
+    pub(super) fixed: LineAligned,
+    /// See [`RestShape::link`].
+    pub(super) link: [f32; LANES],
+    /// Whether some lanes have fewer points than others.
+    pub(super) ragged: bool,
 
     /// World from rest at the end of the step: columns of the rotation, then the translation.
     pub(super) root: [[f32; VECTOR]; 4],
     /// World from rest at the start of the step.
     pub(super) root_before: [[f32; VECTOR]; 4],
+    /// How far the scalp's rigid motion of this step takes a point: columns of a matrix, then what is added.
+    pub(super) motion: [[f32; VECTOR]; 4],
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
-    /// Room for passes in both directions.
-    pub(super) scratch: LineAligned,
     /// What the last step said.
     pub(super) outcome: Outcome,
 }
@@ -153,11 +156,11 @@ pub(super) struct Outcome {
     pub(super) unresolved: u32,
 }
 
+/// Numbers in a row of [`Block::fixed`].
+pub(super) const FIXED: usize = 9 * LANES;
+
 /// Segments whose lengths differ by less than this share count as equal for the masses beside them.
 const EQUAL: f32 = 1e-3;
-
-/// Straightness above which a line counts as straight for the reactions.
-const STRAIGHT: f32 = 0.98;
 
 impl Block {
     pub(super) fn new(
@@ -170,11 +173,9 @@ impl Block {
         let in_lane = |lane: usize| strands[lane.min(strands.len() - 1)];
         let count = |s: usize| groom.strands.points_of(s).len();
         let points = strands.iter().map(|&s| count(s)).max().unwrap_or(0);
-        let (styled, two_way) = (settings.style_time.is_finite(), settings.is_two_way());
-        let even = strands.iter().all(|&s| {
-            let line = groom.strands.strand(s);
-            count(s) == points && has_equal_segments(line) && !(styled && is_curly(line))
-        });
+        let even = strands
+            .iter()
+            .all(|&s| count(s) == points && has_equal_segments(groom.strands.strand(s)));
         let mut block = Self {
             strands: std::array::from_fn(|l| in_lane(l) as u32),
             lanes: strands.len(),
@@ -186,12 +187,13 @@ impl Block {
             length: LineAligned::zeros(points * LANES),
             reaction: LineAligned::zeros(if even { LANES } else { points * LANES }),
             rest: LineAligned::zeros(points * VECTOR),
-            goal: LineAligned::zeros(if styled { points * VECTOR } else { 0 }),
-            stages: Vec::new(),
+            fixed: LineAligned::zeros(if settings.backward { points * FIXED } else { 0 }),
+            link: [0.0; LANES],
+            ragged: strands.iter().any(|&s| count(s) != points),
             root: [[0.0; VECTOR]; 4],
             root_before: [[0.0; VECTOR]; 4],
+            motion: [[0.0; VECTOR]; 4],
             wind: [0.0; VECTOR],
-            scratch: LineAligned::zeros(if two_way { 2 * points * VECTOR } else { 0 }),
             outcome: Outcome::default(),
         };
         for l in 0..LANES {
@@ -207,23 +209,21 @@ impl Block {
                 let p = if i <= last { line[i] } else { line[last] + step * (i - last) as f32 };
                 set_lane(&mut block.rest, i, l, p);
             }
-            block.set_lengths(l, line, settings.correction, styled);
-            if styled {
-                let shape = style::RestShape::new(line, embedded, settings, dt, gravity);
-                style::lay_out(&mut block, l, &shape);
+            block.set_lengths(l, line, settings.correction);
+            if settings.backward {
+                block.set_shape(l, &RestShape::new(line, settings, dt, gravity));
             }
         }
         block
     }
 
-    /// Lengths, and what a correction of the length does to the predecessor.
+    /// Lengths, and what a correction of the length does to the predecessor in the one-way pass.
     ///
     /// Model: the reaction of a segment on its inner end is `m_i / m_(i-1)` of what it does to its
     /// outer end; a point has half the mass of each segment beside it. The scale `s` of eq. 9 is
     /// spread over the strand, `s^(1/segments)` each, so that it means the same for any number of
-    /// points. Where the groom bends, a style holds the hair, and only the part of the pull along the
-    /// segment before is felt there ([`straightness`]).
-    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: f32, styled: bool) {
+    /// points.
+    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: f32) {
         let last = line.len() - 1;
         let length = |i: usize| line[i].distance(line[i - 1]);
         let scale = correction.powf(1.0 / last as f32);
@@ -233,10 +233,7 @@ impl Block {
             let j = i.min(last);
             self.length[i * LANES + l] = length(j);
             if !self.even {
-                let mut ratio = if i > last || i == 1 { 0.0 } else { mass(i) / mass(i - 1) };
-                if styled && (2..=last).contains(&i) {
-                    ratio *= straightness(line, i);
-                }
+                let ratio = if i > last || i == 1 { 0.0 } else { mass(i) / mass(i - 1) };
                 self.reaction[i * LANES + l] = scale * ratio / length(j);
             }
         }
@@ -245,18 +242,26 @@ impl Block {
         }
     }
 
+    /// Puts a strand's rest shape into a lane. Beyond the tip the last point goes on.
+    fn set_shape(&mut self, l: usize, shape: &RestShape) {
+        let last = shape.mass.len() - 1;
+        self.link[l] = shape.link;
+        for (i, row) in self.fixed.as_chunks_mut::<FIXED>().0.iter_mut().enumerate() {
+            let length = self.length[i * LANES + l];
+            let i = i.min(last);
+            set_lane(row, 0, l, shape.goal[i]);
+            set_lane(row, 1, l, shape.step[i]);
+            let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
+            for (k, value) in [shape.mass[i], length, inverse].into_iter().enumerate() {
+                row[2 * VECTOR + k * LANES + l] = value;
+            }
+        }
+    }
+
     /// Lengths of the segments of half the lanes that end at a point (m).
     #[inline(always)]
     pub(super) fn length_row<S: Simd>(&self, simd: S, i: usize, half: usize) -> f32x8<S> {
         half_row(simd, &self.length.as_chunks().0[i], half)
-    }
-
-    /// What a correction of a length does to the predecessor of a point.
-    #[inline(always)]
-    pub(super) fn reaction_row<S: Simd>(&self, simd: S, i: usize, half: usize) -> f32x8<S> {
-        let at = if self.even { 0 } else { i };
-        let row = half_row(simd, &self.reaction.as_chunks().0[at], half);
-        if self.even && i + 1 == self.points { row * 0.5 } else { row }
     }
 
     /// Length of the segment of a lane that ends at a point (m).
@@ -267,10 +272,7 @@ impl Block {
     /// Brings the root transforms and the wind of the lanes' strands together.
     #[inline(always)]
     pub(super) fn load_roots<S: Simd>(&mut self, simd: S, env: &Environment<'_>, position: &[f32]) {
-        // Only the style asks where the roots were.
-        if !self.stages.is_empty() {
-            self.root_before = self.root;
-        }
+        self.root_before = self.root;
         let mut turn = [[0.0; LANES]; 4];
         for (l, &strand) in self.strands.iter().enumerate() {
             let RigidTransform { rotation: q, translation } = env.world_from_rest[strand as usize];
@@ -288,6 +290,7 @@ impl Block {
         Vec3x { x: one - (yy + zz), y: xy + wz, z: xz - wy }.store(&mut self.root[0], 0);
         Vec3x { x: xy - wz, y: one - (xx + zz), z: yz + wx }.store(&mut self.root[1], 0);
         Vec3x { x: xz + wy, y: yz - wx, z: one - (xx + yy) }.store(&mut self.root[2], 0);
+        self.set_motion(simd);
         if env.wind.is_still() {
             self.wind = [0.0; VECTOR];
             return;
@@ -295,6 +298,28 @@ impl Block {
         for l in 0..LANES {
             let at = lane(position, 0, l);
             set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
+        }
+    }
+
+    /// The scalp's rigid motion in this step: with `R`, `t` now and `R0`, `t0` before it takes a point `x` by
+    /// `(R - R0) R0^T (x - t0) + t - t0`, which is exactly zero where nothing has moved.
+    #[inline(always)]
+    fn set_motion<S: Simd>(&mut self, simd: S) {
+        let [now, before] = [&self.root, &self.root_before].map(|m| {
+            [0, 1, 2, 3].map(|k| Vec3x::of_row(simd, &m[k]))
+        });
+        let change = [0, 1, 2].map(|k| now[k] - before[k]);
+        // Column k of (R - R0) R0^T: the changed columns, weighted by row k of R0.
+        let column = |weights: [f32x16<S>; 3]| {
+            change[0] * weights[0] + change[1] * weights[1] + change[2] * weights[2]
+        };
+        let x = column([before[0].x, before[1].x, before[2].x]);
+        let y = column([before[0].y, before[1].y, before[2].y]);
+        let z = column([before[0].z, before[1].z, before[2].z]);
+        let t0 = before[3];
+        let added = now[3] - t0 - (x * t0.x + y * t0.y + z * t0.z);
+        for (to, v) in self.motion.iter_mut().zip([x, y, z, added]) {
+            v.to_row(to);
         }
     }
 
@@ -307,21 +332,6 @@ impl Block {
             set_lane(to, 0, l, v);
         }
     }
-}
-
-/// How straight the groom goes on at the predecessor of a point: the cosine of the bend there, 0 to 1.
-///
-/// Model: the reaction of a segment pulls its inner end sideways as well where the hair bends. With a
-/// style that is a follower force that nothing answers: tight curls flutter, from rounding errors to
-/// centimetres within seconds.
-pub(super) fn straightness(line: &[Vec3], i: usize) -> f32 {
-    let direction = |i: usize| (line[i] - line[i - 1]).normalize_or_zero();
-    direction(i).dot(direction(i - 1)).clamp(0.0, 1.0)
-}
-
-/// Whether a line bends so much that it matters for the reactions.
-fn is_curly(line: &[Vec3]) -> bool {
-    (2..line.len()).any(|i| straightness(line, i) < STRAIGHT)
 }
 
 fn has_equal_segments(line: &[Vec3]) -> bool {

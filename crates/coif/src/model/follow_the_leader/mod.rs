@@ -1,23 +1,28 @@
 //! Dynamic Follow-The-Leader (`muller2012`): zero stretch in one pass.
 //!
-//! Each particle is predicted, pulled towards its groomed place (`style.rs`), kept from bending too
-//! far, put on the sphere of its segment's length around its predecessor and moved on that sphere
-//! out of the body, root to tip. Velocities are corrected for the mass that the one-way projection
-//! hides (eq. 9).
+//! Each particle is put on the sphere of its segment's length around its predecessor, in the direction in
+//! which it would go, and moved on that sphere out of the body, root to tip.
 //!
-//! The state lies in rows of sixteen strands, one strand per lane (`block.rs`); the pass is in
-//! `kernel.rs`, the passes in both directions (3.4, chains held at other ends) in `two_way.rs`, the
-//! plain version of the same pass that tests and benchmarks compare with in `plain.rs`.
+//! Where it would go is found in one of two ways. By default a pass from tip to root goes before
+//! (`articulated.rs`; 3.4, made implicit): it carries the masses and forces of all that hangs on a point, and
+//! holds the groomed shape (`style.rs`). It is stable for any groom and any step, and comes to rest. Without
+//! it ([`Settings::backward`]) particles are predicted on their own and velocities corrected for the mass that
+//! the one-way projection hides (eq. 9), as the paper's algorithm box says (`one_way.rs`): the fastest, for
+//! chains of nearly equal segments, without a style.
+//!
+//! The state lies in rows of sixteen strands, one strand per lane (`block.rs`); chains held at other ends are in
+//! `other_ends.rs`, the plain version of the passes that tests and benchmarks compare with in `plain.rs`.
 
+mod articulated;
 mod block;
 mod collider;
 mod contact;
-mod kernel;
 mod near;
 mod on_sphere;
+mod one_way;
+mod other_ends;
 pub mod plain;
 mod style;
-mod two_way;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
@@ -26,6 +31,7 @@ use rayon::prelude::*;
 use self::block::{Block, Rows, Upcoming};
 use self::collider::{Obstacles, StepCollider};
 use self::near::Group;
+use self::style::Stiffness;
 use super::{Environment, Model, StepReport};
 use crate::contact::Samples;
 use crate::groom::Groom;
@@ -48,9 +54,14 @@ pub struct Settings {
     /// (`muller2012` eq. 11, `s_b`): 0 bends freely, 1 not at all. The smallest angle between two
     /// segments is `pi - 2 acos(s_b)`.
     pub bend_limit: f32,
-    /// Time (s) in which hair swings back to its groom: small is stiff, infinite is limp. Hair whose
-    /// shape needs more to stand gravity is stiffer by itself.
+    /// Time (s) in which hair swings back to its groom, one over the angular frequency in weightlessness: small
+    /// is stiff, infinite is limp. The groom is at rest under gravity for any.
     pub style_time: f32,
+    /// Length (m) up to which the style also holds directions: hair that is shorter, and waves in longer hair,
+    /// swing back faster than the style time, the shorter the faster.
+    pub style_length: f32,
+    /// Damping of the swing back, in units of critical damping.
+    pub damping_ratio: f32,
     /// Rate (1/s) at which hair takes on the velocity of the air. A single fibre in still air is
     /// faster still; hair in locks carries air along with it.
     pub damping: f32,
@@ -58,7 +69,8 @@ pub struct Settings {
     pub hold_shape: bool,
     /// Which ends of a strand follow the body.
     pub ends: Ends,
-    /// Whether motion also runs from tip to root within a step (`muller2012` 3.4).
+    /// Whether a pass from tip to root goes first (`muller2012` 3.4), which the style needs. Without it the
+    /// velocity correction of eq. 9 stands in for it, one step late.
     pub backward: bool,
 }
 
@@ -94,10 +106,12 @@ impl Default for Settings {
             correction: 0.9,
             bend_limit: 0.0,
             style_time: 0.2,
+            style_length: 0.3,
+            damping_ratio: 0.5,
             damping: 4.0,
             hold_shape: true,
             ends: Ends::Root,
-            backward: false,
+            backward: true,
         }
     }
 }
@@ -108,11 +122,28 @@ impl Settings {
         Self { style_time: f32::INFINITY, damping: 0.0, hold_shape: false, ..Self::default() }
     }
 
+    /// A chain as the paper moves it: one pass, and the velocity correction of eq. 9.
+    pub fn paper() -> Self {
+        Self { backward: false, ..Self::limp() }
+    }
+
     fn validate(&self) -> Result<()> {
         let checks = [
             ("correction", self.correction, (0.0..=1.0).contains(&self.correction), "0 to 1"),
             ("bend_limit", self.bend_limit, (0.0..=1.0).contains(&self.bend_limit), "0 to 1"),
             ("style_time (s)", self.style_time, self.style_time > 0.0, "more than 0"),
+            (
+                "style_length (m)",
+                self.style_length,
+                self.style_length.is_finite() && self.style_length >= 0.0,
+                "0 or more",
+            ),
+            (
+                "damping_ratio",
+                self.damping_ratio,
+                self.damping_ratio.is_finite() && self.damping_ratio >= 0.0,
+                "0 or more",
+            ),
             ("damping (1/s)", self.damping, self.damping >= 0.0, "0 or more"),
         ];
         for (name, value, fine, expected) in checks {
@@ -123,11 +154,37 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether a step needs passes in both directions.
-    fn is_two_way(&self) -> bool {
-        self.backward || self.ends != Ends::Root
+    /// The one-way pass has limits of its own.
+    fn check_one_way(&self, groom: &Groom) -> Result<()> {
+        if self.backward {
+            return Ok(());
+        }
+        if self.is_styled() {
+            return Err(Error::OneWayStyle);
+        }
+        let uneven = |s: usize| (s, groom.strands.segment_ratio(s));
+        let worst = (0..groom.strands.strand_count())
+            .map(uneven)
+            .fold((0, 1.0), |a, b| if b.1 > a.1 { b } else { a });
+        if worst.1 > ONE_WAY_RATIO && self.ends == Ends::Root {
+            return Err(Error::UnevenOneWay {
+                strand: worst.0,
+                ratio: worst.1,
+                limit: ONE_WAY_RATIO,
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether hair remembers its groom at all.
+    fn is_styled(&self) -> bool {
+        self.style_time.is_finite() || self.hold_shape
     }
 }
+
+/// Longest over shortest segment of a strand that the one-way pass takes: its reaction, one step late, grows
+/// where hair bends and a segment is much longer than the one before it.
+const ONE_WAY_RATIO: f32 = 2.0;
 
 /// How far a segment may turn against the one before.
 #[derive(Debug, Clone, Copy)]
@@ -157,8 +214,8 @@ struct Pass {
     /// Share of the velocity that the air leaves.
     carried_on: f32,
     ends: Ends,
-    styled: bool,
-    two_way: bool,
+    style: Stiffness,
+    backward: bool,
 }
 
 impl Pass {
@@ -169,8 +226,8 @@ impl Pass {
             bend: BendLimit::new(settings.bend_limit),
             carried_on: 1.0 / (1.0 + settings.damping * dt),
             ends: settings.ends,
-            styled: settings.style_time.is_finite(),
-            two_way: settings.is_two_way(),
+            style: Stiffness::new(settings, dt),
+            backward: settings.backward,
         }
     }
 }
@@ -194,6 +251,8 @@ pub struct FollowTheLeader {
     first_point: Vec<u32>,
     colliders: Vec<StepCollider>,
     groups: Vec<Group>,
+    /// Room for what the first of two passes leaves the second, one for each task.
+    scratch: Vec<LineAligned>,
 }
 
 /// Blocks that one task advances: some ten thousand particles, so that handing out tasks costs little.
@@ -204,6 +263,7 @@ impl FollowTheLeader {
     pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
+        settings.check_one_way(groom)?;
         // Put strands of equal length and equal embedding next to each other, and among them
         // neighbours on the scalp: they touch the same colliders.
         let points = |s: usize| groom.strands.points_of(s).len();
@@ -230,8 +290,13 @@ impl FollowTheLeader {
             first_point: groom.strands.first_points().to_vec(),
             colliders: Vec::new(),
             groups: Vec::new(),
+            scratch: Vec::new(),
             blocks,
         };
+        let longest = model.blocks.iter().map(|b| b.points).max().unwrap_or(0);
+        let room = longest * articulated::SCRATCH.max(2 * VECTOR);
+        let tasks = model.blocks.len().div_ceil(BLOCKS_PER_TASK);
+        model.scratch.resize_with(tasks, || LineAligned::zeros(room));
         let mut first = 0;
         for block in &model.blocks {
             for l in 0..block.lanes {
@@ -281,14 +346,17 @@ impl FollowTheLeader {
         });
     }
 
-    /// Calls `work` for every block with its rows, and with those that come next.
-    fn for_each_block(&mut self, work: impl Fn(&mut Block, Rows<'_>, Upcoming<'_>) + Sync) {
+    /// Calls `work` for every block with its rows, room of its own, and the rows that come next.
+    fn for_each_block(
+        &mut self,
+        work: impl Fn(&mut Block, Rows<'_>, &mut [f32], Upcoming<'_>) + Sync,
+    ) {
         let rows = Rows {
             position: &mut self.position,
             velocity: &mut self.velocity,
             tension: &mut self.tension,
         };
-        in_halves(&mut self.blocks, rows, &work);
+        in_halves(&mut self.blocks, rows, &mut self.scratch, &work);
     }
 }
 
@@ -296,22 +364,29 @@ impl FollowTheLeader {
 fn in_halves(
     blocks: &mut [Block],
     rows: Rows<'_>,
-    work: &(impl Fn(&mut Block, Rows<'_>, Upcoming<'_>) + Sync),
+    scratch: &mut [LineAligned],
+    work: &(impl Fn(&mut Block, Rows<'_>, &mut [f32], Upcoming<'_>) + Sync),
 ) {
+    let [first, ..] = scratch else { return };
     if blocks.len() <= BLOCKS_PER_TASK || rayon::current_num_threads() == 1 {
         let mut rest = rows;
         for b in 0..blocks.len() {
             let (done, next) = blocks.split_at_mut(b + 1);
             let (mine, others) = rest.split(done[b].points);
             let upcoming = next.first().map(|block| Upcoming::new(block, &others));
-            work(&mut done[b], mine, upcoming.unwrap_or_default());
+            work(&mut done[b], mine, first, upcoming.unwrap_or_default());
             rest = others;
         }
         return;
     }
-    let (a, b) = blocks.split_at_mut(blocks.len() / 2);
+    let tasks = scratch.len() / 2;
+    let (a, b) = blocks.split_at_mut(tasks * BLOCKS_PER_TASK);
+    let (scratch_a, scratch_b) = scratch.split_at_mut(tasks);
     let (rows_a, rows_b) = rows.split(a.iter().map(|block| block.points).sum());
-    rayon::join(|| in_halves(a, rows_a, work), || in_halves(b, rows_b, work));
+    rayon::join(
+        || in_halves(a, rows_a, scratch_a, work),
+        || in_halves(b, rows_b, scratch_b, work),
+    );
 }
 
 /// Advances one block with the kernel that fits it.
@@ -324,19 +399,19 @@ fn advance(
     scratch: &mut [f32],
     next: Upcoming<'_>,
 ) -> block::Outcome {
-    use kernel::step_block;
-    if pass.two_way {
-        return dispatch!(level, simd => two_way::step_block(simd, block, rows, pass, obstacles, scratch));
+    use one_way::step_block;
+    if pass.ends != Ends::Root {
+        return dispatch!(level,
+            simd => other_ends::step_block(simd, block, rows, pass, obstacles, scratch));
     }
-    match (pass.styled, block.even) {
-        (true, true) => dispatch!(level,
-            simd => step_block::<_, true, true>(simd, block, rows, pass, obstacles, next)),
-        (true, false) => dispatch!(level,
-            simd => step_block::<_, true, false>(simd, block, rows, pass, obstacles, next)),
-        (false, true) => dispatch!(level,
-            simd => step_block::<_, false, true>(simd, block, rows, pass, obstacles, next)),
-        (false, false) => dispatch!(level,
-            simd => step_block::<_, false, false>(simd, block, rows, pass, obstacles, next)),
+    if pass.backward {
+        return dispatch!(level,
+            simd => articulated::step_block(simd, block, rows, pass, obstacles, scratch, next));
+    }
+    if block.even {
+        dispatch!(level, simd => step_block::<_, true>(simd, block, rows, pass, obstacles, next))
+    } else {
+        dispatch!(level, simd => step_block::<_, false>(simd, block, rows, pass, obstacles, next))
     }
 }
 
@@ -356,12 +431,10 @@ impl Model for FollowTheLeader {
         let obstacles =
             Obstacles { colliders: &colliders, groups: &groups, field: env.field.as_ref() };
         // Advance the blocks in any order: none reads another.
-        self.for_each_block(|block, mut rows, next| {
+        self.for_each_block(|block, mut rows, scratch, next| {
             dispatch!(level, simd => block.load_roots(simd, env, rows.position));
-            let mut scratch = std::mem::take(&mut block.scratch);
             let mine = rows.reborrow();
-            block.outcome = advance(level, block, mine, &pass, &obstacles, &mut scratch, next);
-            block.scratch = scratch;
+            block.outcome = advance(level, block, mine, &pass, &obstacles, scratch, next);
             for lane in 0..if block.outcome.broken == 0 { 0 } else { LANES } {
                 if block.outcome.broken & (1 << lane) != 0 {
                     let root = env.world_from_rest[block.strands[lane] as usize];
@@ -382,7 +455,7 @@ impl Model for FollowTheLeader {
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.for_each_block(|block, mut rows, _| {
+        self.for_each_block(|block, mut rows, _, _| {
             for lane in 0..LANES {
                 let root = &world_from_rest[block.strands[lane] as usize];
                 block.set_root(lane, root);
@@ -392,7 +465,7 @@ impl Model for FollowTheLeader {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
-        self.for_each_block(|block, mut rows, _| {
+        self.for_each_block(|block, mut rows, _, _| {
             for lane in 0..LANES {
                 let strand = block.strands[lane] as usize;
                 rows.carry_lane(block, lane, &(to[strand] * from[strand].inverse()));

@@ -36,6 +36,7 @@ impl<'a> Near<'a> {
     }
 
     /// All of them.
+    #[cfg(test)]
     pub(super) fn all(all: &'a [StepCollider]) -> Self {
         Self { all, bits: if all.len() > SINGLE { u64::MAX } else { (1 << all.len()) - 1 } }
     }

@@ -1,12 +1,11 @@
-//! The same pass, one strand after the other over arrays of structures: what one would write
+//! The same passes, one strand after the other over arrays of structures: what one would write
 //! first. Tests hold the lanes against it, and `coif bench` measures the speed-up over it.
 
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 
-use super::block::straightness;
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
-use super::style::{RestShape, transport};
+use super::style::RestShape;
 use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
 use crate::math::RigidTransform;
@@ -20,10 +19,10 @@ const FIELD_ROUNDS: usize = 6;
 struct Particle {
     position: Vec3,
     velocity: Vec3,
-    /// Pull of the next segment: how far it moves the particle, as a share of its vector.
+    /// One way, the pull of the next segment: how far it moves the particle, as a fraction of its vector. With two
+    /// passes, the pull in the segment that ends here.
     tension: f32,
     rest: Vec3,
-    goal: Vec3,
     length: f32,
     /// See [`super::block::Block::reaction`].
     reaction: f32,
@@ -45,7 +44,7 @@ struct Touch {
 struct Strand {
     particles: Vec<Particle>,
     embedded: usize,
-    shape: Option<RestShape>,
+    shape: RestShape,
     root: RigidTransform,
 }
 
@@ -61,10 +60,7 @@ impl PlainFollowTheLeader {
         let strands = groom.strands.iter().zip(&groom.embedded).map(|(line, &embedded)| {
             let last = line.len() - 1;
             let embedded = (embedded as usize).clamp(1, last);
-            let shape = settings
-                .style_time
-                .is_finite()
-                .then(|| RestShape::new(line, embedded, settings, dt, gravity));
+            let shape = RestShape::new(line, settings, dt, gravity);
             let length = |i: usize| if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 };
             let mass = |i: usize| length(i) + if i < last { length(i + 1) } else { 0.0 };
             let scale = settings.correction.powf(1.0 / last as f32);
@@ -73,11 +69,9 @@ impl PlainFollowTheLeader {
                 velocity: Vec3::ZERO,
                 tension: 0.0,
                 rest: line[i],
-                goal: shape.as_ref().map_or(Vec3::ZERO, |s| s.goal[i]),
                 length: length(i),
                 reaction: if i > 1 {
-                    let bent = if shape.is_some() { straightness(line, i) } else { 1.0 };
-                    scale * bent * mass(i) / (mass(i - 1) * length(i))
+                    scale * mass(i) / (mass(i - 1) * length(i))
                 } else {
                     0.0
                 },
@@ -129,7 +123,52 @@ impl PlainFollowTheLeader {
     }
 }
 
-/// The pass of `kernel.rs`, one particle at a time.
+/// What the pass from tip to root leaves a particle for the pass from root to tip (`articulated.rs`).
+#[derive(Clone, Copy, Default)]
+struct Left {
+    inverse: Mat3,
+    g: Vec3,
+    rhs: Vec3,
+    segment: Vec3,
+    stiffness: f32,
+}
+
+/// Eliminates the particles from the tip.
+fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left> {
+    let outer = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
+    let diagonal = |d: f32| Mat3::from_diagonal(Vec3::splat(d));
+    let (spring, damper) = (pass.style.spring, pass.style.damper);
+    let motion = *root * strand.root.inverse();
+    let shift = |x: Vec3| motion.point(x) - x;
+    let mut left = vec![Left::default(); strand.particles.len()];
+    let (mut carried, mut push) = (Mat3::ZERO, Vec3::ZERO);
+    for i in (1..strand.particles.len()).rev() {
+        let [inner, particle] = [i - 1, i].map(|i| strand.particles[i]);
+        let (x, mass) = (particle.position, strand.shape.mass[i]);
+        let shifted = shift(x);
+        let segment = (x - inner.position) + (shifted - shift(inner.position));
+        let e = segment / particle.length;
+        let rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shifted) * mass
+            + root.direction(strand.shape.goal[i])
+            + (root.translation - x - shifted) * (mass * spring)
+            + push;
+        let link = strand.shape.link;
+        let stiffness = (particle.tension.max(0.0) + link * (spring + damper)) / particle.length;
+        let turn = (root.direction(strand.shape.step[i]) - segment) * (link * spring / particle.length);
+        let across = turn - e * e.dot(turn);
+        let inertia = carried + diagonal(mass * (1.0 + spring + damper));
+        let inverse = (inertia + diagonal(stiffness)).inverse();
+        let g = inverse * e;
+        let mg = inertia * g;
+        let sum = rhs + across;
+        push = inverse * sum * stiffness - across + mg * (g.dot(sum) / e.dot(g));
+        carried = inverse * inertia * stiffness + outer(mg, mg) * (1.0 / e.dot(g));
+        left[i] = Left { inverse, g, rhs: rhs + turn, segment, stiffness };
+    }
+    left
+}
+
+/// The passes of `articulated.rs` or of `one_way.rs`, one particle at a time.
 fn step_strand(
     strand: &mut Strand,
     root: &RigidTransform,
@@ -143,31 +182,31 @@ fn step_strand(
     let carried_on = pass.carried_on / dt;
     let blow = wind * (1.0 - pass.carried_on);
     let count = strand.particles.len();
-    let mut x_before = strand.particles[0].position;
+    let left = if pass.backward { tip_to_root(strand, root, pass) } else { Vec::new() };
+    let x_root = strand.particles[0].position;
     let mut parent = root.point(strand.particles[0].rest);
-    let mut grandparent = parent - (strand.particles[1].position - x_before);
-    let root_moves = (parent - x_before) * (1.0 / dt);
-    let felt = pass.gravity - (root_moves - strand.particles[0].velocity) * (1.0 / dt);
-    strand.particles[0].velocity = root_moves;
+    let mut grandparent = parent - (strand.particles[1].position - x_root);
+    let motion = *root * strand.root.inverse();
+    let mut displaced = parent - motion.point(x_root);
+    strand.particles[0].velocity = (parent - x_root) * (1.0 / dt);
     strand.particles[0].position = parent;
-    let mut style = Style::default();
-    let mut next_stage = 0;
     for i in 1..count {
         let particle = strand.particles[i];
         let (x, v) = (particle.position, particle.velocity);
-        let x_next = strand.particles[(i + 1).min(count - 1)].position;
-        // Predict (eq. 1), with the pull of the next segment (eq. 9) and of the style.
-        let mut y = x + v * dt + (x_next - x) * particle.tension + fall;
-        if let Some(shape) = &strand.shape {
-            while next_stage < shape.stages.len() && shape.stages[next_stage].first < i {
-                let roots = [root, &strand.root];
-                style.enter(shape, next_stage, roots, [parent, x_before], felt, dt);
-                next_stage += 1;
-            }
-            y += style.pull(particle.goal, x, v * dt);
+        let mut way;
+        if let Some(left) = left.get(i) {
+            // Find the best place behind the leader, at right angles to the segment.
+            let e = left.segment / particle.length;
+            let free = left.inverse * (left.rhs + displaced * left.stiffness) - displaced;
+            let pull = free.dot(e) / e.dot(left.g);
+            strand.particles[i].tension = pull;
+            way = left.segment + free - left.g * pull;
+        } else {
+            // Predict (eq. 1), with the pull of the next segment (eq. 9).
+            let x_next = strand.particles[(i + 1).min(count - 1)].position;
+            way = x + v * dt + (x_next - x) * particle.tension + fall - parent;
         }
         // Project on the length sphere (3.1).
-        let mut way = y - parent;
         if way.length_squared() < 1e-18 {
             way = parent - grandparent;
         }
@@ -192,54 +231,12 @@ fn step_strand(
         }
         strand.particles[i].position = p;
         strand.particles[i].velocity = (p - x) * carried_on + blow - brake;
-        strand.particles[i - 1].tension = (distance - particle.length) * particle.reaction;
-        (grandparent, parent, x_before) = (parent, p, x);
-    }
-}
-
-/// The stage of the style that a strand is in, at the end and at the start of the step.
-#[derive(Default)]
-struct Style {
-    origin: [Vec3; 2],
-    along: [Vec3; 2],
-    normal: [Vec3; 2],
-    hold: Vec3,
-    pull: f32,
-    drag: f32,
-}
-
-impl Style {
-    fn enter(
-        &mut self,
-        shape: &RestShape,
-        index: usize,
-        roots: [&RigidTransform; 2],
-        place: [Vec3; 2],
-        felt: Vec3,
-        dt: f32,
-    ) {
-        let stage = &shape.stages[index];
-        for k in 0..2 {
-            if index == 0 {
-                self.along[k] = roots[k].direction(stage.along);
-                self.normal[k] = roots[k].direction(stage.normal);
-            } else {
-                let chord = (place[k] - self.origin[k]).normalize_or(self.along[k]);
-                self.normal[k] = transport(self.normal[k], self.along[k], chord);
-                self.along[k] = chord;
-            }
-            self.origin[k] = place[k];
+        if let Some(left) = left.get(i) {
+            displaced += p - parent - left.segment;
+        } else {
+            strand.particles[i - 1].tension = (distance - particle.length) * particle.reaction;
         }
-        let frame = |v: Vec3| in_frame(self.along[0], self.normal[0], v);
-        let hang = frame(stage.hang);
-        let hold = frame(stage.hold) - hang * felt.dot(hang).max(0.0);
-        self.hold = hold * (dt * dt);
-        (self.pull, self.drag) = (stage.pull, stage.drag);
-    }
-
-    fn pull(&self, goal: Vec3, x: Vec3, drift: Vec3) -> Vec3 {
-        let at = |k: usize| self.origin[k] + in_frame(self.along[k], self.normal[k], goal);
-        (at(0) - x - drift) * self.pull + (at(0) - at(1) - drift) * self.drag + self.hold
+        (grandparent, parent) = (parent, p);
     }
 }
 
@@ -255,10 +252,6 @@ fn unbend(limit: &BendLimit, before: Vec3, length_before: f32, way: Vec3, distan
         tangent = Vec3::new(u.y, u.z, u.x).cross(u);
     }
     u * (distance * limit.cos) + tangent * (distance * limit.sin / tangent.length().max(1e-9))
-}
-
-fn in_frame(along: Vec3, normal: Vec3, v: Vec3) -> Vec3 {
-    along * v.x + normal * v.y + along.cross(normal) * v.z
 }
 
 fn collide(

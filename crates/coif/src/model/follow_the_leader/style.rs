@@ -1,236 +1,145 @@
-//! The shape that hair remembers: the groom, carried by the scalp and by the hair itself.
+//! The shape that hair remembers: the groom, carried rigidly by the scalp under the root.
 //!
-//! A strand is cut into a few stages, as many as its length asks for, never as its points do. In a
-//! stage every point has a goal: its groomed place, seen from the start of the stage and carried by
-//! the stage's frame. The first frame is the scalp's; each next one is its predecessor's, turned by
-//! the smallest rotation onto the line between the ends of the stage before. A damped spring of
-//! stiffness `k` (1/s^2) and damping `c` (1/s) pulls each point to its goal, implicitly, so that the
-//! motion depends neither on the number of points nor on the step.
+//! Model: with `x(s)` the strand, `g(s)` the groom carried by the scalp, `rho` the mass per length,
+//! `T` the style time and `a` the style length, the style is the potential
 //!
-//! Why stages and not segments: with one spring per segment, each relative to the segment before, a
-//! strand of n points is n oscillators in a row, each of which drives the next but not the other way
-//! round. Their lags and their noise add up, so that motion depends on n, and the limit of many
-//! points does not exist (`x_tt = -K x_s` grows without bound for short waves).
+//! ```text
+//! E = rho / (2 T^2) * integral of |x - g|^2 + a^2 |x' - g'|^2 ds   -   integral of f . x ds
+//! ```
 //!
-//! The groom is the shape under gravity: the frame carries along what held the weight across the stage
-//! in the groom, so that hair feels gravity less what its style holds already, and all of the
-//! difference when it is turned. What hangs is held as by tension: as much as the root feels of gravity
-//! along the strand and never a push, so that hair neither flies up when the head falls nor stays
-//! behind when it lands.
+//! the distance between strand and groom in places and directions. It is a potential in the scalp's
+//! frame, so that on a head that stands still no loop of motion gains energy from it; a goal carried by
+//! the hair itself would be a follower force, and a motor against contact. Waves longer than `2 pi a`
+//! swing back in the style time; shorter ones, and hair shorter than `a`, as a taut string does: the
+//! shorter the faster. Stiffness is per mass and length, so it depends neither on the number of points
+//! nor on the step. Damping is stiffness-proportional (Kelvin-Voigt): `damping_ratio` is that of the long
+//! waves in weightlessness.
+//!
+//! `f` is the dead load of the inverse statics, carried by the scalp's frame: what the style adds so that
+//! the groom is an equilibrium under gravity. Hair that hangs needs none, so it swings as a pendulum;
+//! hair that lies across or stands is held. Tensions of the groom are never negative, so the groom is a
+//! strict minimum of the whole potential for any style time.
 
 use glam::Vec3;
 
 use super::Settings;
-use super::block::Block;
-use crate::math::LANES;
-use crate::math::lanes::{VECTOR, set_lane};
 
-/// Length of hair (m) that one stage spans, about.
-const STAGE_LENGTH: f32 = 0.15;
-
-/// Most stages of a strand: each follows the one before with a lag.
-const MOST_STAGES: usize = 3;
-
-/// Angle (radians) by which the weight across a stage may bend it when the head is turned on its
-/// side. A stage for which the style's time gives more is stiffer by itself: short hair stands, fur
-/// too.
-const LARGEST_LEAN: f32 = 0.25;
-
-/// Damping in units of critical damping.
-const DAMPING_RATIO: f32 = 1.0;
-
-/// How a strand wants to lie.
+/// How a strand wants to lie, in the units of its lane: masses by the mass of a mean segment.
 pub(super) struct RestShape {
-    /// Per point: its goal from the start of its stage, in the stage's frame (m).
+    /// Per point: its mass (half of each segment beside it).
+    pub(super) mass: Vec<f32>,
+    /// Per point: mass times squared step frequency times place, plus the dead load times `dt^2` (m).
     pub(super) goal: Vec<Vec3>,
-    pub(super) stages: Vec<RestStage>,
+    /// Per point: the way from its predecessor in the rest shape (m).
+    pub(super) step: Vec<Vec3>,
+    /// `a^2` over the mean length of a segment (m): see [`Stiffness`].
+    pub(super) link: f32,
 }
 
-/// A piece of a strand.
+/// The style in units of one step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RestStage {
-    /// Point at which it begins.
-    pub(super) first: usize,
-    /// Its frame in the rest shape: direction, and a unit vector across.
-    pub(super) along: Vec3,
-    pub(super) normal: Vec3,
-    /// Acceleration that holds the weight across it, in the frame (m/s^2).
-    pub(super) hold: Vec3,
-    /// Its direction in the frame, if it hangs; else 0.
-    pub(super) hang: Vec3,
-    /// Share of the way to the goal that one step goes, `k dt^2 / D`.
-    pub(super) pull: f32,
-    /// Share of the goal's motion that one step takes over, `c dt / D`, with
-    /// `D = 1 + k dt^2 + c dt`.
-    pub(super) drag: f32,
+pub(super) struct Stiffness {
+    /// Squared frequency of the long waves times `dt^2`.
+    pub(super) spring: f32,
+    /// Damping rate of the long waves times `dt`.
+    pub(super) damper: f32,
+}
+
+impl Stiffness {
+    pub(super) fn new(settings: &Settings, dt: f32) -> Self {
+        let frequency = if settings.style_time.is_finite() { dt / settings.style_time } else { 0.0 };
+        Self { spring: frequency * frequency, damper: 2.0 * settings.damping_ratio * frequency }
+    }
 }
 
 impl RestShape {
-    pub(super) fn new(
-        line: &[Vec3],
-        embedded: usize,
-        settings: &Settings,
-        dt: f32,
-        gravity: Vec3,
-    ) -> Self {
+    /// `embedded` points of the line are pinned to the scalp, at least one.
+    pub(super) fn new(line: &[Vec3], settings: &Settings, dt: f32, gravity: Vec3) -> Self {
         let last = line.len() - 1;
-        let base = embedded - 1;
-        let free: f32 = line[base..].windows(2).map(|w| w[0].distance(w[1])).sum();
-        let wanted = ((free / STAGE_LENGTH).round() as usize).clamp(1, MOST_STAGES);
-        let count = wanted.min(last - base);
-        // Begin with the frame of the scalp: the first segment that leaves it.
-        let first = embedded.max(2) - 1;
-        let mut along = (line[first] - line[first - 1]).normalize_or(Vec3::Y);
-        let mut normal = along.any_orthonormal_vector();
-        let mut goal = vec![Vec3::ZERO; line.len()];
-        let mut stages = Vec::with_capacity(count);
-        for stage in 0..count {
-            let begin = base + (last - base) * stage / count;
-            let end = base + (last - base) * (stage + 1) / count;
-            let frame =
-                |v: Vec3| Vec3::new(v.dot(along), v.dot(normal), v.dot(along.cross(normal)));
-            for i in begin + 1..=end {
-                goal[i] = frame(line[i] - line[begin]);
-            }
-            let chord = line[end] - line[begin];
-            let span = free / count as f32;
-            let towards = chord.normalize_or(along);
-            // What lies across has to be held; what stands on end would topple without stiffness.
-            let weight = gravity.dot(towards);
-            let across = (gravity - towards * weight).length() + (-weight).max(0.0);
-            let soft = 1.0 / (settings.style_time * settings.style_time);
-            let k = soft.max(across / (LARGEST_LEAN * span));
-            let (spring, damper) = (k * dt * dt, 2.0 * DAMPING_RATIO * k.sqrt() * dt);
-            let d = 1.0 + spring + damper;
-            // Hold what lies across or stands; what hangs is held as long as it hangs.
-            let (mut hold, mut hang) = (Vec3::ZERO, Vec3::ZERO);
-            if settings.hold_shape {
-                hold = frame(towards * weight.max(0.0) - gravity);
-                hang = if weight > 0.0 { frame(towards) } else { Vec3::ZERO };
-            }
-            stages.push(RestStage {
-                first: begin,
-                along,
-                normal,
-                hold,
-                hang,
-                pull: spring / d,
-                drag: damper / d,
-            });
-            normal = transport(normal, along, towards);
-            along = towards;
-        }
-        Self { goal, stages }
+        let length = |i: usize| line[i].distance(line[i - 1]);
+        let total: f32 = (1..=last).map(length).sum();
+        let mean = total / last as f32;
+        // Mass per length falls evenly, as a power of the scale of eq. 9, from root to tip.
+        let mut from_root = 0.0;
+        let mut density = |l: f32| {
+            from_root += l;
+            settings.correction.max(SMALLEST_DENSITY).powf((from_root - 0.5 * l) / total) * l / mean
+        };
+        let segment: Vec<f32> = (1..=last).map(|i| density(length(i))).collect();
+        let mass: Vec<f32> = (0..=last)
+            .map(|i| 0.5 * (i.checked_sub(1).map_or(0.0, |i| segment[i]) + segment.get(i).unwrap_or(&0.0)))
+            .collect();
+        let load = if settings.hold_shape { dead_load(line, &mass, gravity) } else { vec![Vec3::ZERO; last + 1] };
+        let spring = Stiffness::new(settings, dt).spring;
+        let goal = (0..=last).map(|i| line[i] * (mass[i] * spring) + load[i] * (dt * dt)).collect();
+        let step = (0..=last).map(|i| line[i] - line[i.saturating_sub(1)]).collect();
+        Self { mass, goal, step, link: settings.style_length * settings.style_length / mean }
     }
 }
 
-/// The stages of a block's lanes that begin at one point.
-pub(super) struct Stage {
-    /// Point at which they begin.
-    pub(super) first: usize,
-    /// 1 in the lanes that begin one here.
-    pub(super) lanes: [f32; LANES],
-    /// 1 in the lanes whose first stage it is.
-    pub(super) scalp: [f32; LANES],
-    pub(super) hold: [f32; VECTOR],
-    pub(super) hang: [f32; VECTOR],
-    pub(super) pull: [f32; LANES],
-    pub(super) drag: [f32; LANES],
-    /// Frame in the rest shape; used by the first stage, whose frame is the scalp's.
-    pub(super) along: [f32; VECTOR],
-    pub(super) normal: [f32; VECTOR],
-}
+/// Least mass per length at the tip, relative to the root: particles without mass have no motion.
+const SMALLEST_DENSITY: f32 = 1e-3;
 
-/// Puts a strand's rest shape into a lane.
-pub(super) fn lay_out(block: &mut Block, l: usize, shape: &RestShape) {
-    let last = shape.goal.len() - 1;
-    for i in 0..block.points {
-        set_lane(&mut block.goal, i, l, shape.goal[i.min(last)]);
+/// The smallest forces on the points of a line that make it an equilibrium of an inextensible chain under
+/// gravity (N, for masses in kg).
+///
+/// Model (inverse statics): from tip to root, what pulls at a segment's outer end, its tension along the
+/// next one, its weight and its load, must pull along the segment. The load takes away what is across, and
+/// what would press.
+pub(super) fn dead_load(line: &[Vec3], mass: &[f32], gravity: Vec3) -> Vec<Vec3> {
+    let mut load = vec![Vec3::ZERO; line.len()];
+    let mut pull = Vec3::ZERO;
+    for i in (1..line.len()).rev() {
+        let along = (line[i] - line[i - 1]).normalize_or_zero();
+        let all = pull + gravity * mass[i];
+        pull = along * all.dot(along).max(0.0);
+        load[i] = pull - all;
     }
-    for (index, stage) in shape.stages.iter().enumerate() {
-        let at = block.stages.partition_point(|s| s.first < stage.first);
-        if block.stages.get(at).is_none_or(|s| s.first != stage.first) {
-            let none = Stage {
-                first: stage.first,
-                lanes: [0.0; LANES],
-                scalp: [0.0; LANES],
-                hold: [0.0; VECTOR],
-                hang: [0.0; VECTOR],
-                pull: [0.0; LANES],
-                drag: [0.0; LANES],
-                along: [0.0; VECTOR],
-                normal: [0.0; VECTOR],
-            };
-            block.stages.insert(at, none);
-        }
-        let to = &mut block.stages[at];
-        to.lanes[l] = 1.0;
-        to.scalp[l] = f32::from(u8::from(index == 0));
-        set_lane(&mut to.hold, 0, l, stage.hold);
-        set_lane(&mut to.hang, 0, l, stage.hang);
-        set_lane(&mut to.along, 0, l, stage.along);
-        set_lane(&mut to.normal, 0, l, stage.normal);
-        to.pull[l] = stage.pull;
-        to.drag[l] = stage.drag;
-    }
+    load
 }
-
-/// Carries `n`, which is across `u`, along by the smallest rotation that takes `u` to `next`.
-pub(super) fn transport(n: Vec3, u: Vec3, next: Vec3) -> Vec3 {
-    n - (u + next) * (n.dot(next) / (1.0 + u.dot(next)).max(SMALLEST_TURN))
-}
-
-/// Keeps the transport finite when a strand folds back on itself: below this `1 + cos(angle)` the
-/// smallest rotation is not unique anyway.
-pub(super) const SMALLEST_TURN: f32 = 1e-3;
 
 #[cfg(test)]
 mod tests {
-    use glam::Quat;
-
     use super::*;
 
-    #[test]
-    fn transport_is_the_smallest_rotation() {
-        let u = Vec3::new(0.3, 0.5, -0.2).normalize();
-        let next = Vec3::new(-0.1, 0.9, 0.4).normalize();
-        let n = u.any_orthonormal_vector();
-        let expected = Quat::from_rotation_arc(u, next) * n;
-        assert!(transport(n, u, next).distance(expected) < 1e-6);
-        assert!(transport(n, u, -u).is_finite());
+    fn coil(points: usize) -> Vec<Vec3> {
+        let turn = |i: usize| 15.0 * i as f32 / (points - 1) as f32;
+        let place = |i: usize| Vec3::new(0.02 * turn(i).cos(), -0.02 * turn(i), 0.02 * turn(i).sin());
+        (0..points).map(place).collect()
     }
 
+    /// With its load every point of a line is in balance: no force across its segment, no pressure in it.
     #[test]
-    fn stages_depend_on_length_not_on_points() {
-        let settings = Settings::default();
-        let line = |points: usize, length: f32| -> Vec<Vec3> {
-            (0..points).map(|i| Vec3::NEG_Y * length * i as f32 / (points - 1) as f32).collect()
-        };
-        let stages = |points, length| {
-            let line = line(points, length);
-            RestShape::new(&line, 1, &settings, 1.0 / 240.0, Vec3::NEG_Y * 9.81).stages.len()
-        };
-        assert_eq!((stages(16, 0.3), stages(31, 0.3), stages(61, 0.3)), (2, 2, 2));
-        assert_eq!((stages(16, 0.02), stages(2, 0.9), stages(31, 0.9)), (1, 1, 3));
-    }
-
-    #[test]
-    fn goals_and_frames_give_back_the_groom() {
-        let line: Vec<Vec3> = (0..30)
-            .map(|i| {
-                let a = i as f32 * 0.5;
-                Vec3::new(0.02 * a.cos(), -0.012 * i as f32, 0.02 * a.sin())
-            })
-            .collect();
-        let shape = RestShape::new(&line, 1, &Settings::default(), 1.0 / 240.0, Vec3::NEG_Y * 9.81);
-        for (i, stage) in shape.stages.iter().enumerate() {
-            let end = shape.stages.get(i + 1).map_or(line.len() - 1, |next| next.first);
-            for p in stage.first + 1..=end {
-                let (g, across) = (shape.goal[p], stage.along.cross(stage.normal));
-                let there =
-                    line[stage.first] + stage.along * g.x + stage.normal * g.y + across * g.z;
-                assert!(there.distance(line[p]) < 1e-6, "point {p}");
+    fn dead_loads_balance_gravity() {
+        let gravity = Vec3::new(0.3, -9.81, 0.1);
+        for line in [coil(30), coil(7), vec![Vec3::ZERO, Vec3::Y * 0.1, Vec3::Y * 0.2]] {
+            let mass = vec![0.5; line.len()];
+            let load = dead_load(&line, &mass, gravity);
+            let mut pull = Vec3::ZERO;
+            for i in (1..line.len()).rev() {
+                let along = (line[i] - line[i - 1]).normalize();
+                pull += gravity * mass[i] + load[i];
+                assert!(pull.cross(along).length() < 1e-5, "point {i}: {pull}");
+                assert!(pull.dot(along) > -1e-5, "point {i}: {pull}");
             }
+        }
+    }
+
+    #[test]
+    fn hanging_hair_is_held_by_its_tension_alone() {
+        let line: Vec<Vec3> = (0..10).map(|i| Vec3::NEG_Y * 0.03 * i as f32).collect();
+        let load = dead_load(&line, &[1.0; 10], Vec3::NEG_Y * 9.81);
+        assert!(load.iter().all(|f| f.length() < 1e-5), "{load:?}");
+    }
+
+    #[test]
+    fn masses_stand_for_half_of_each_segment_whatever_their_lengths() {
+        let line = [0.0, 0.1, 0.11, 0.4].map(|y| Vec3::NEG_Y * y);
+        let settings = Settings { correction: 1.0, ..Settings::default() };
+        let shape = RestShape::new(&line, &settings, 0.01, Vec3::NEG_Y);
+        let mean = 0.4 / 3.0;
+        for (mass, length) in shape.mass.iter().zip([0.05, 0.055, 0.15, 0.145]) {
+            assert!((mass - length / mean).abs() < 1e-5, "{mass}");
         }
     }
 }

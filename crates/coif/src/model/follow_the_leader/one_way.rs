@@ -1,4 +1,4 @@
-//! The pass in lanes: sixteen strands, root to tip, one particle of each at a time.
+//! The one-way pass in lanes (`muller2012` 3.2): sixteen strands, root to tip, one particle of each at a time.
 //!
 //! The two halves of the lanes take turns at every particle. Each waits for its own predecessor only,
 //! so that one computes while the other waits for a root or a quotient.
@@ -6,14 +6,13 @@
 //! Everything that is not position, velocity, tension or a constant of the groom stays in registers:
 //! the pass reads and writes 28 bytes a particle.
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Vec3;
 
 use super::block::{Block, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::contact::{SLOPE, Segment, leave_body};
 use super::near::{Bounds, Near, near_box};
-use super::style::{SMALLEST_TURN, Stage};
 use super::{BendLimit, Pass};
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row};
@@ -22,7 +21,7 @@ use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row};
 pub(super) const FARTHEST: f32 = 1e5;
 
 /// Points for which near colliders are looked up together.
-const CHUNK: usize = 8;
+pub(super) const CHUNK: usize = 8;
 
 /// How much farther than their velocity and their predecessors take them points may get in one step
 /// (m), by gravity, style and contact.
@@ -31,8 +30,7 @@ const MARGIN: f32 = 0.015;
 /// Shortest way from a predecessor (m) that still has a direction.
 const NO_DIRECTION: f32 = 1e-9;
 
-/// Advances a block by one step. `STYLE`: whether hair remembers its groom. `EVEN`: see
-/// [`Block::even`].
+/// Advances a block by one step of the one-way pass. `EVEN`: see [`Block::even`].
 ///
 /// Source: `muller2012` eq. 1 (predict), eq. 11 (bending limit), 3.1 (project and collide on the
 /// length sphere), eq. 9 (corrected velocity).
@@ -44,11 +42,10 @@ const NO_DIRECTION: f32 = 1e-9;
 /// before the inner one: so the angle holds after the projection too, also where a segment is folded
 /// back (slip of the text: `phi_min = pi - 2 acos(s_b)`). d is the length
 /// projection's part only, since only that one is a force between the two particles. The reaction
-/// weighs the masses of the two particles, so that a tip counts half and segments may differ. Before
-/// the projection the style pulls. Contact removes the velocity into the surface and slows the
-/// sliding.
+/// weighs the masses of the two particles, so that a tip counts half and segments may differ a little.
+/// Contact removes the velocity into the surface and slows the sliding.
 #[inline(always)]
-pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
+pub(super) fn step_block<S: Simd, const EVEN: bool>(
     simd: S,
     block: &Block,
     rows: Rows<'_>,
@@ -64,8 +61,6 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     let lengths = &block.length.as_chunks::<LANES>().0[..points];
     let reactions = block.reaction.as_chunks::<LANES>().0;
     let reactions = if EVEN { &reactions[..1] } else { &reactions[..points] };
-    let goals = block.goal.as_chunks::<VECTOR>().0;
-    let goals = if STYLE { &goals[..points] } else { goals };
     let constants = Constants::new(simd, pass);
     let mut outcome = Outcome::default();
 
@@ -73,7 +68,6 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
     let mut lower = Half::start::<0>(simd, block, position, velocity, pass);
     let mut upper = Half::start::<1>(simd, block, position, velocity, pass);
     let mut near = Near::none(obstacles.colliders);
-    let mut stages = block.stages.iter().peekable();
     for i in 1..points {
         next.fetch(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
@@ -83,13 +77,6 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
                 (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
             let bounds = bounds_of(simd, x, v, l, pass);
             near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
-        }
-        if STYLE {
-            // Begin the stages that begin at the predecessor.
-            while let Some(stage) = stages.next_if(|s| s.first < i) {
-                lower.enter(simd, block, stage, &position[i - 1], 0, pass.dt);
-                upper.enter(simd, block, stage, &position[i - 1], 1, pass.dt);
-            }
         }
         let (inner, outer) = position.split_at_mut(i);
         let (here, outer) = outer.split_at_mut(1);
@@ -105,12 +92,11 @@ pub(super) fn step_block<S: Simd, const STYLE: bool, const EVEN: bool>(
             tension_before: &mut pulls[i - 1],
             length: &lengths[i],
             reaction: &reactions[if EVEN { 0 } else { i }],
-            goal: if STYLE { Some(&goals[i]) } else { None },
         };
         let world = World { block, obstacles, pass, constants: &constants };
         let mut p = [
-            lower.advance::<0, STYLE>(simd, &world, &mut row),
-            upper.advance::<1, STYLE>(simd, &world, &mut row),
+            lower.advance::<0>(simd, &world, &mut row),
+            upper.advance::<1>(simd, &world, &mut row),
         ];
         // Leave the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
@@ -190,7 +176,6 @@ struct Row<'a> {
     tension_before: &'a mut [f32; LANES],
     length: &'a [f32; LANES],
     reaction: &'a [f32; LANES],
-    goal: Option<&'a [f32; VECTOR]>,
 }
 
 /// What the pass takes along in half of the lanes; the rest lies in the rows.
@@ -199,15 +184,10 @@ struct Half<S: Simd> {
     ahead: Vec3x8<S>,
     /// Direction of the segment that ends at the point.
     along: Vec3x8<S>,
-    /// Where the predecessor was; for the style.
-    x_before: Vec3x8<S>,
     /// What the wind adds to a velocity (m/s).
     blow: Vec3x8<S>,
     /// Least distance of the predecessor from the surface of a distance field (m).
     clear: f32x8<S>,
-    /// What the root feels of gravity (m/s^2).
-    felt: Vec3x8<S>,
-    style: Style<S>,
 }
 
 impl<S: Simd> Half<S> {
@@ -226,40 +206,19 @@ impl<S: Simd> Half<S> {
         let root = Carrier::load(simd, &block.root, H).point(rest);
         root.to_row(&mut position[0], H);
         let moves = (root - x_before) * splat(1.0 / pass.dt);
-        let felt = felt_at_root(simd, pass, moves, Vec3x8::of_row(simd, &velocity[0], H));
         moves.to_row(&mut velocity[0], H);
         let x = Vec3x8::of_row(simd, &position[1], H);
         Self {
             ahead: Vec3x8::splat(simd, Vec3::ZERO),
             along: direction_of(simd, x - x_before),
-            x_before,
             blow: Vec3x8::of_row(simd, &block.wind, H) * splat(1.0 - pass.carried_on),
             clear: splat(0.0),
-            felt,
-            style: Style::none(simd),
         }
-    }
-
-    /// Begins a stage of the style at the predecessor.
-    #[inline(always)]
-    fn enter(
-        &mut self,
-        simd: S,
-        block: &Block,
-        stage: &Stage,
-        parent: &[f32; VECTOR],
-        half: usize,
-        dt: f32,
-    ) {
-        let root = Carrier::load(simd, &block.root, half);
-        let root_before = Carrier::load(simd, &block.root_before, half);
-        let place = [Vec3x8::of_row(simd, parent, half), self.x_before];
-        self.style.enter(simd, stage, half, [&root, &root_before], place, self.felt, dt);
     }
 
     /// Moves on by one point, half `H` of its lanes, but for contact: says where it is then.
     #[inline(always)]
-    fn advance<const H: usize, const STYLE: bool>(
+    fn advance<const H: usize>(
         &mut self,
         simd: S,
         world: &World<'_, S>,
@@ -274,11 +233,7 @@ impl<S: Simd> Half<S> {
         // Predict (eq. 1), with the pull of the next segment as it was at the last step (eq. 9).
         let drift = Vec3x8::of_row(simd, row.velocity, H) * constants.dt;
         let pulled = (Vec3x8::of_row(simd, row.next, H) - x) * half_row(simd, row.tension, H);
-        let mut y = x + drift + pulled + constants.fall;
-        if let (true, Some(goal)) = (STYLE, row.goal) {
-            y += self.style.pull(Vec3x8::of_row(simd, goal, H), x, drift);
-            self.x_before = x;
-        }
+        let y = x + drift + pulled + constants.fall;
         // Project onto the length sphere (3.1), on from the segment before if there is no direction.
         let mut way = y - parent;
         let mut distance2 = way.dot(way);
@@ -374,7 +329,7 @@ impl<S: Simd> Half<S> {
 /// length there as the long axis. So a box around the first, the middle and the last row, widened
 /// by the short axis, holds all; and by how far the fastest of them goes, which drags the others along.
 #[inline(always)]
-fn bounds_of<S: Simd>(
+pub(super) fn bounds_of<S: Simd>(
     simd: S,
     position: &[[f32; VECTOR]],
     velocity: &[[f32; VECTOR]],
@@ -468,85 +423,10 @@ pub(super) fn unbend<S: Simd>(
     (ahead * (distance * limit.cos) + tangent * scale).or(bent, way)
 }
 
-/// What the roots feel of gravity (m/s^2): less what they accelerate.
-#[inline(always)]
-pub(super) fn felt_at_root<S: Simd>(
-    simd: S,
-    pass: &Pass,
-    velocity: Vec3x8<S>,
-    before: Vec3x8<S>,
-) -> Vec3x8<S> {
-    Vec3x8::splat(simd, pass.gravity) - (velocity - before) * f32x8::splat(simd, 1.0 / pass.dt)
-}
-
-/// The stage of the style that each lane is in, at the end and at the start of the step.
-pub(super) struct Style<S: Simd> {
-    origin: [Vec3x8<S>; 2],
-    frame: [Frame<S>; 2],
-    /// Way in which the held weight moves a point in a step (m).
-    hold: Vec3x8<S>,
-    pull: f32x8<S>,
-    drag: f32x8<S>,
-}
-
-impl<S: Simd> Style<S> {
-    #[inline(always)]
-    pub(super) fn none(simd: S) -> Self {
-        let zero = Vec3x8::splat(simd, Vec3::ZERO);
-        let frame = Frame { along: zero, normal: zero, binormal: zero };
-        let none = f32x8::splat(simd, 0.0);
-        Self { origin: [zero; 2], frame: [frame; 2], hold: zero, pull: none, drag: none }
-    }
-
-    /// Begins a stage at a point that is now and was before at `place`.
-    #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
-    pub(super) fn enter(
-        &mut self,
-        simd: S,
-        stage: &Stage,
-        half: usize,
-        roots: [&Carrier<S>; 2],
-        place: [Vec3x8<S>; 2],
-        felt: Vec3x8<S>,
-        dt: f32,
-    ) {
-        let here = half_row(simd, &stage.lanes, half).simd_gt(0.5);
-        let scalp = half_row(simd, &stage.scalp, half).simd_gt(0.5);
-        let along = Vec3x8::of_row(simd, &stage.along, half);
-        let normal = Vec3x8::of_row(simd, &stage.normal, half);
-        for k in 0..2 {
-            // On from the scalp, or from the line between the ends of the stage before.
-            let chord = place[k] - self.origin[k];
-            let size = chord.length().max(f32x8::splat(simd, NO_DIRECTION));
-            let turned = self.frame[k].transported(chord * (f32x8::splat(simd, 1.0) / size));
-            let start = Frame::new(roots[k].direction(along), roots[k].direction(normal));
-            self.frame[k] = start.or(scalp, turned).or(here, self.frame[k]);
-            self.origin[k] = place[k].or(here, self.origin[k]);
-        }
-        // Hold the weight across; pull what hangs along with the root, never push.
-        let hang = self.frame[0].point(Vec3x8::of_row(simd, &stage.hang, half));
-        let carried = felt.dot(hang).max(f32x8::splat(simd, 0.0));
-        let hold = self.frame[0].point(Vec3x8::of_row(simd, &stage.hold, half)) - hang * carried;
-        self.hold = (hold * f32x8::splat(simd, dt * dt)).or(here, self.hold);
-        self.pull = here.select(half_row(simd, &stage.pull, half), self.pull);
-        self.drag = here.select(half_row(simd, &stage.drag, half), self.drag);
-    }
-
-    /// What the style adds to a predicted position: an implicit damped spring to the goal, and the
-    /// weight that the groom holds. `drift` is the way that the velocity takes the point.
-    #[inline(always)]
-    pub(super) fn pull(&self, goal: Vec3x8<S>, x: Vec3x8<S>, drift: Vec3x8<S>) -> Vec3x8<S> {
-        let target = self.origin[0] + self.frame[0].point(goal);
-        let before = self.origin[1] + self.frame[1].point(goal);
-        (target - x - drift) * self.pull + (target - before - drift) * self.drag + self.hold
-    }
-}
-
 /// World from rest, in half of the lanes.
 pub(super) struct Carrier<S: Simd> {
     columns: [Vec3x8<S>; 3],
-    translation: Vec3x8<S>,
+    pub(super) translation: Vec3x8<S>,
 }
 
 impl<S: Simd> Carrier<S> {
@@ -567,43 +447,5 @@ impl<S: Simd> Carrier<S> {
     #[inline(always)]
     pub(super) fn point(&self, p: Vec3x8<S>) -> Vec3x8<S> {
         self.direction(p) + self.translation
-    }
-}
-
-/// A direction and two unit vectors across it.
-#[derive(Clone, Copy)]
-struct Frame<S: Simd> {
-    along: Vec3x8<S>,
-    normal: Vec3x8<S>,
-    binormal: Vec3x8<S>,
-}
-
-impl<S: Simd> Frame<S> {
-    #[inline(always)]
-    fn new(along: Vec3x8<S>, normal: Vec3x8<S>) -> Self {
-        Self { along, normal, binormal: along.cross(normal) }
-    }
-
-    /// From the frame's coordinates to the world's.
-    #[inline(always)]
-    fn point(&self, v: Vec3x8<S>) -> Vec3x8<S> {
-        self.along * v.x + self.normal * v.y + self.binormal * v.z
-    }
-
-    /// Turned by the smallest rotation that takes its direction to `next`.
-    #[inline(always)]
-    fn transported(&self, next: Vec3x8<S>) -> Self {
-        let cosine = (self.along.dot(next) + 1.0).max(f32x8::splat(next.x.simd, SMALLEST_TURN));
-        let normal = self.normal - (self.along + next) * (self.normal.dot(next) / cosine);
-        Self::new(next, normal)
-    }
-
-    #[inline(always)]
-    fn or(self, mask: mask32x8<S>, other: Self) -> Self {
-        Self {
-            along: self.along.or(mask, other.along),
-            normal: self.normal.or(mask, other.normal),
-            binormal: self.binormal.or(mask, other.binormal),
-        }
     }
 }

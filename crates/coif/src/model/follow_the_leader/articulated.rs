@@ -1,0 +1,567 @@
+//! The two passes of a strand that is held at its root (`muller2012` 3.4, made implicit): tip to root, which
+//! gathers what every point carries, then root to tip, in which every point follows its leader.
+//!
+//! Model: one step of backward Euler. With `a_i` the displacement of point i from where the scalp's rigid
+//! motion takes it, `b_i = a_i - a_(i-1)` and `e_i` the direction of its segment, the step minimises
+//!
+//! ```text
+//! sum of  m_i/2 |a_i - y_i|^2  +  k_i/2 |b_i - t_i|^2      where  e_i . b_i = 0  (inextensible)
+//! ```
+//!
+//! `m_i` and `y_i` are inertia with gravity, dead load, the style's spring to the groomed place and its damper;
+//! `k_i` and `t_i` the style's spring to the groomed direction and its damper, and the geometric stiffness
+//! `tension / length` of the last step. A chain couples neighbours only, so eliminating points from the tip
+//! leaves one 3x3 matrix a point, the articulated inertia (Schur complement)
+//!
+//! ```text
+//! N = m I + W + k I,  g = N^-1 e,    W' = k N^-1 M + (M g)(M g)^T / (e . g)    with  M = m I + W
+//! ```
+//!
+//! and the pass from root to tip gives the conditional minimum of each point once its leader has been placed.
+//! Follow-The-Leader's projection (3.1) then takes off what the linear constraint leaves of the length: the
+//! square of the turn in a step. Collision acts there, on the length sphere.
+//!
+//! **Stability.** All terms are convex (tensions below zero count as zero), so a step never adds energy to a
+//! chain on a head that stands still but by the projection's remainder, for any step, any segments, any
+//! masses and any curvature: the minimised sum at the new state is at most its value at `b = 0`. The one-way
+//! pass has no such bound: its reaction (eq. 9) is one step late, `d_i(t) = c - r d_i(t-1)` where hair bends by
+//! an angle `w`, with `r = m_i / m_(i-1) sin^2 w`, and its tensions pull along directions of the last step,
+//! with `tension dt^2 / (m_i l_(i+1)) < 4` needed. Both fail where a segment is much longer than the one before.
+//!
+//! Deviations: the paper moves points geometrically in its backward pass, and corrects velocities by eq. 9 for
+//! the masses that a one-way projection hides. Here no mass is hidden: the reactions are in the matrices. The
+//! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
+
+use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x16, mask32x16};
+use glam::Vec3;
+
+use super::Pass;
+use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
+use super::collider::Obstacles;
+use super::contact::{SLOPE, Segment, leave_body};
+use super::near::{Near, near_box};
+use super::one_way::{CHUNK, FARTHEST, bounds_of, unbend};
+use crate::math::LANES;
+use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
+
+/// Numbers that the first pass leaves a point for the second: inverse of N, g, right-hand side, segment and rigid
+/// displacement, link stiffness and `1 / (e . g)`.
+pub(super) const SCRATCH: usize = 20 * LANES;
+
+/// Least squared length (m^2) of a way that still has a direction.
+const NO_DIRECTION2: f32 = 1e-24;
+
+/// Advances a block by one step. `scratch` has room for [`SCRATCH`] numbers a point.
+#[inline(always)]
+pub(super) fn step_block<S: Simd>(
+    simd: S,
+    block: &Block,
+    rows: Rows<'_>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+    scratch: &mut [f32],
+    next: Upcoming<'_>,
+) -> Outcome {
+    let points = block.points;
+    let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..points];
+    let velocity = &mut rows.velocity.as_chunks_mut::<VECTOR>().0[..points];
+    let tension = &mut rows.tension.as_chunks_mut::<LANES>().0[..points];
+    let scratch = &mut scratch.as_chunks_mut::<SCRATCH>().0[..points];
+    tip_to_root(simd, block, position, velocity, tension, pass, scratch);
+    root_to_tip(simd, block, position, velocity, tension, pass, obstacles, scratch, next)
+}
+
+/// A symmetric 3x3 matrix per lane.
+#[derive(Clone, Copy)]
+struct Symmetric<S: Simd> {
+    xx: f32x16<S>,
+    yy: f32x16<S>,
+    zz: f32x16<S>,
+    xy: f32x16<S>,
+    xz: f32x16<S>,
+    yz: f32x16<S>,
+}
+
+impl<S: Simd> Symmetric<S> {
+    #[inline(always)]
+    fn zero(simd: S) -> Self {
+        let o = f32x16::splat(simd, 0.0);
+        Self { xx: o, yy: o, zz: o, xy: o, xz: o, yz: o }
+    }
+
+    #[inline(always)]
+    fn plus_diagonal(mut self, d: f32x16<S>) -> Self {
+        (self.xx, self.yy, self.zz) = (self.xx + d, self.yy + d, self.zz + d);
+        self
+    }
+
+    #[inline(always)]
+    fn mul(&self, v: Vec3x<S>) -> Vec3x<S> {
+        Vec3x {
+            x: self.xx * v.x + self.xy * v.y + self.xz * v.z,
+            y: self.xy * v.x + self.yy * v.y + self.yz * v.z,
+            z: self.xz * v.x + self.yz * v.y + self.zz * v.z,
+        }
+    }
+
+    /// The inverse of a positive definite matrix, by its cofactors.
+    #[inline(always)]
+    fn inverse(&self) -> Self {
+        let Self { xx, yy, zz, xy, xz, yz } = *self;
+        let (cxx, cxy, cxz) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
+        let scale = f32x16::splat(xx.simd, 1.0) / (xx * cxx + xy * cxy + xz * cxz);
+        Self {
+            xx: cxx * scale,
+            yy: (xx * zz - xz * xz) * scale,
+            zz: (xx * yy - xy * xy) * scale,
+            xy: cxy * scale,
+            xz: cxz * scale,
+            yz: (xy * xz - xx * yz) * scale,
+        }
+    }
+
+    /// `k A B + c v v^T` for matrices that commute.
+    #[inline(always)]
+    fn product(a: &Self, b: &Self, k: f32x16<S>, v: Vec3x<S>, c: f32x16<S>) -> Self {
+        let w = v * c;
+        Self {
+            xx: (a.xx * b.xx + a.xy * b.xy + a.xz * b.xz) * k + w.x * v.x,
+            yy: (a.xy * b.xy + a.yy * b.yy + a.yz * b.yz) * k + w.y * v.y,
+            zz: (a.xz * b.xz + a.yz * b.yz + a.zz * b.zz) * k + w.z * v.z,
+            xy: (a.xx * b.xy + a.xy * b.yy + a.xz * b.yz) * k + w.x * v.y,
+            xz: (a.xx * b.xz + a.xy * b.yz + a.xz * b.zz) * k + w.x * v.z,
+            yz: (a.xy * b.xz + a.yy * b.yz + a.yz * b.zz) * k + w.y * v.z,
+        }
+    }
+
+    /// Itself where the mask is set, zero elsewhere.
+    #[inline(always)]
+    fn only(self, mask: mask32x16<S>) -> Self {
+        let o = f32x16::splat(self.xx.simd, 0.0);
+        Self {
+            xx: mask.select(self.xx, o),
+            yy: mask.select(self.yy, o),
+            zz: mask.select(self.zz, o),
+            xy: mask.select(self.xy, o),
+            xz: mask.select(self.xz, o),
+            yz: mask.select(self.yz, o),
+        }
+    }
+}
+
+/// An affine map per lane.
+struct Affine<S: Simd> {
+    columns: [Vec3x<S>; 3],
+    added: Vec3x<S>,
+}
+
+impl<S: Simd> Affine<S> {
+    #[inline(always)]
+    fn load(simd: S, from: &[[f32; VECTOR]; 4]) -> Self {
+        let [x, y, z, added] = [0, 1, 2, 3].map(|k| Vec3x::of_row(simd, &from[k]));
+        Self { columns: [x, y, z], added }
+    }
+
+    #[inline(always)]
+    fn direction(&self, v: Vec3x<S>) -> Vec3x<S> {
+        let [x, y, z] = self.columns;
+        x * v.x + y * v.y + z * v.z
+    }
+
+    #[inline(always)]
+    fn point(&self, p: Vec3x<S>) -> Vec3x<S> {
+        self.direction(p) + self.added
+    }
+}
+
+/// One row of [`Block::fixed`].
+struct Fixed<'a>(&'a [f32; FIXED]);
+
+impl Fixed<'_> {
+    #[inline(always)]
+    fn number<S: Simd>(&self, simd: S, k: usize) -> f32x16<S> {
+        f32x16::from_slice(simd, &self.0.as_chunks::<LANES>().0[k])
+    }
+
+    #[inline(always)]
+    fn vector<S: Simd>(&self, simd: S, k: usize) -> Vec3x<S> {
+        Vec3x {
+            x: self.number(simd, k),
+            y: self.number(simd, k + 1),
+            z: self.number(simd, k + 2),
+        }
+    }
+
+    #[inline(always)]
+    fn goal<S: Simd>(&self, simd: S) -> Vec3x<S> {
+        self.vector(simd, 0)
+    }
+
+    #[inline(always)]
+    fn step<S: Simd>(&self, simd: S) -> Vec3x<S> {
+        self.vector(simd, 3)
+    }
+
+    #[inline(always)]
+    fn mass<S: Simd>(&self, simd: S) -> f32x16<S> {
+        self.number(simd, 6)
+    }
+
+    #[inline(always)]
+    fn length<S: Simd>(&self, simd: S) -> f32x16<S> {
+        self.number(simd, 7)
+    }
+
+    #[inline(always)]
+    fn inverse_length<S: Simd>(&self, simd: S) -> f32x16<S> {
+        self.number(simd, 8)
+    }
+}
+
+/// What the first pass leaves a point for the second.
+struct Left<S: Simd> {
+    inverse: Symmetric<S>,
+    g: Vec3x<S>,
+    rhs: Vec3x<S>,
+    segment: Vec3x<S>,
+    shift: Vec3x<S>,
+    stiffness: f32x16<S>,
+    inverse_eg: f32x16<S>,
+}
+
+impl<S: Simd> Left<S> {
+    #[inline(always)]
+    fn store(&self, row: &mut [f32; SCRATCH]) {
+        let Symmetric { xx, yy, zz, xy, xz, yz } = self.inverse;
+        let numbers = [
+            xx,
+            yy,
+            zz,
+            xy,
+            xz,
+            yz,
+            self.g.x,
+            self.g.y,
+            self.g.z,
+            self.rhs.x,
+            self.rhs.y,
+            self.rhs.z,
+            self.segment.x,
+            self.segment.y,
+            self.segment.z,
+            self.shift.x,
+            self.shift.y,
+            self.shift.z,
+            self.stiffness,
+            self.inverse_eg,
+        ];
+        for (to, number) in row.as_chunks_mut::<LANES>().0.iter_mut().zip(numbers) {
+            number.store_slice(to);
+        }
+    }
+
+    #[inline(always)]
+    fn load(simd: S, row: &[f32; SCRATCH]) -> Self {
+        let n = |k: usize| f32x16::from_slice(simd, &row.as_chunks::<LANES>().0[k]);
+        let v = |k: usize| Vec3x { x: n(k), y: n(k + 1), z: n(k + 2) };
+        Self {
+            inverse: Symmetric { xx: n(0), yy: n(1), zz: n(2), xy: n(3), xz: n(4), yz: n(5) },
+            g: v(6),
+            rhs: v(9),
+            segment: v(12),
+            shift: v(15),
+            stiffness: n(18),
+            inverse_eg: n(19),
+        }
+    }
+}
+
+/// Eliminates the points from the tip.
+#[inline(always)]
+fn tip_to_root<S: Simd>(
+    simd: S,
+    block: &Block,
+    position: &[[f32; VECTOR]],
+    velocity: &[[f32; VECTOR]],
+    tension: &[[f32; LANES]],
+    pass: &Pass,
+    scratch: &mut [[f32; SCRATCH]],
+) {
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let points = position.len();
+    let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
+    let root = Affine::load(simd, &block.root);
+    let motion = Affine::load(simd, &block.motion);
+    let last = f32x16::from_slice(simd, &block.last);
+    let link = f32x16::from_slice(simd, &block.link);
+    let (spring, damper) = (pass.style.spring, pass.style.damper);
+    let (link_spring, link_both) = (link * spring, link * (spring + damper));
+    let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
+
+    let mut carried = Symmetric::zero(simd);
+    let mut push = Vec3x::splat(simd, Vec3::ZERO);
+    let mut x = Vec3x::of_row(simd, &position[points - 1]);
+    let mut shift = motion.point(x);
+    for i in (1..points).rev() {
+        let fixed = Fixed(&fixed[i]);
+        let (mass, inverse_length) = (fixed.mass(simd), fixed.inverse_length(simd));
+        // Take the segment along with the scalp.
+        let x_inner = Vec3x::of_row(simd, &position[i - 1]);
+        let shift_inner = motion.point(x_inner);
+        let segment = (x - x_inner) + (shift - shift_inner);
+        let e = segment * inverse_length;
+        // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
+        let drift = Vec3x::of_row(simd, &velocity[i]) * splat(pass.dt);
+        let rhs = (drift + fall - shift) * mass
+            + root.direction(fixed.goal(simd))
+            + (root.added - x - shift) * (mass * spring)
+            + push;
+        // Weigh the style's pull to the groomed direction, across the segment.
+        let pulled = f32x16::from_slice(simd, &tension[i]).max(splat(0.0));
+        let stiffness = (pulled + link_both) * inverse_length;
+        let turn =
+            (root.direction(fixed.step(simd)) - segment) * (link_spring * inverse_length);
+        let across = turn - e * e.dot(turn);
+        // Eliminate the point.
+        let inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
+        let inverse = inertia.plus_diagonal(stiffness).inverse();
+        let g = inverse.mul(e);
+        let inverse_eg = splat(1.0) / e.dot(g);
+        let mg = inertia.mul(g);
+        let sum = rhs + across;
+        push = inverse.mul(sum) * stiffness - across + mg * (g.dot(sum) * inverse_eg);
+        carried = Symmetric::product(&inverse, &inertia, stiffness, mg, inverse_eg);
+        if block.ragged {
+            // Nothing hangs on a tip.
+            let exists = splat(i as f32).simd_le(last);
+            carried = carried.only(exists);
+            push = push.or(exists, Vec3x::splat(simd, Vec3::ZERO));
+        }
+        Left { inverse, g, rhs: rhs + turn, segment, shift, stiffness, inverse_eg }
+            .store(&mut scratch[i]);
+        (x, shift) = (x_inner, shift_inner);
+    }
+}
+
+/// Follows the leader from the root.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+fn root_to_tip<S: Simd>(
+    simd: S,
+    block: &Block,
+    position: &mut [[f32; VECTOR]],
+    velocity: &mut [[f32; VECTOR]],
+    tension: &mut [[f32; LANES]],
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+    scratch: &[[f32; SCRATCH]],
+    next: Upcoming<'_>,
+) -> Outcome {
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let points = position.len();
+    let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
+    let lengths = &block.length.as_chunks::<LANES>().0[..points];
+    let rest = &block.rest.as_chunks::<VECTOR>().0[..points];
+    let carried_on = splat(pass.carried_on / pass.dt);
+    let blow = Vec3x::of_row(simd, &block.wind) * splat(1.0 - pass.carried_on);
+    let root = Affine::load(simd, &block.root);
+    let mut outcome = Outcome::default();
+
+    // Start at the root, which the body carries.
+    let x = Vec3x::of_row(simd, &position[0]);
+    let mut leader = root.point(Vec3x::of_row(simd, &rest[0]));
+    let moved = leader - x;
+    let mut displaced = moved - Affine::load(simd, &block.motion).point(x);
+    (moved * splat(1.0 / pass.dt)).to_row(&mut velocity[0]);
+    leader.to_row(&mut position[0]);
+    let mut ahead = (Vec3x::of_row(simd, &position[1]) - x) * Fixed(&fixed[1]).inverse_length(simd);
+    let mut clear = [[0.0; LANES]];
+    let mut near = Near::none(obstacles.colliders);
+    for i in 1..points {
+        next.fetch(simd, i - 1);
+        if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
+            // Look which colliders the next few points could touch.
+            let rows = i - 1..points.min(i + CHUNK);
+            let (x, v, l) =
+                (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
+            let bounds = bounds_of(simd, x, v, l, pass);
+            near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
+        }
+        let length = Fixed(&fixed[i]).length(simd);
+        let e_scale = Fixed(&fixed[i]).inverse_length(simd);
+        let left = Left::load(simd, &scratch[i]);
+        // Find the best place behind the leader, at right angles to the segment.
+        let free = left.inverse.mul(left.rhs + displaced * left.stiffness) - displaced;
+        let pull = free.dot(left.segment) * e_scale * left.inverse_eg;
+        let mut way = left.segment + free - left.g * pull;
+        pull.store_slice(&mut tension[i]);
+        // Project onto the length sphere (3.1), on from the segment before if there is no direction.
+        let distance2 = way.dot(way);
+        let lost = distance2.simd_lt(NO_DIRECTION2);
+        if lost.any_true() {
+            way = ahead.or(lost, way);
+        }
+        let mut along = way * (splat(1.0) / way.length());
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend.is_on() && i > 1 {
+            along = unbent(simd, pass, ahead, along);
+        }
+        let mut p = leader + along * length;
+        let mut next_displaced = displaced + (along * length - left.segment);
+
+        // Points that are embedded go where the body carries them.
+        if i < block.most_embedded {
+            let held = splat(i as f32).simd_le(f32x16::from_slice(simd, &block.last_embedded));
+            let place = root.point(Vec3x::of_row(simd, &rest[i]));
+            let here = Vec3x::of_row(simd, &position[i]) + left.shift;
+            next_displaced = (place - here).or(held, next_displaced);
+            along = ((place - leader) * e_scale).or(held, along);
+            p = place.or(held, p);
+        }
+        let mut moves = (next_displaced + left.shift) * carried_on + blow;
+
+        // Leave the body on the length sphere.
+        if !near.is_empty() || obstacles.field.is_some() {
+            let mut here = Candidate {
+                leader: &position[i - 1],
+                before: &position[i],
+                ahead: [0.0; VECTOR],
+                along: [0.0; VECTOR],
+                p: [0.0; VECTOR],
+                brake: [0.0; VECTOR],
+                length: &lengths[i],
+                clear: &mut clear[0],
+            };
+            p.to_row(&mut here.p);
+            if here.is_near(simd, &near, obstacles) {
+                along.to_row(&mut here.along);
+                ahead.to_row(&mut here.ahead);
+                if here.leave_body(simd, block, i, &near, obstacles, pass, &mut outcome) {
+                    let out = Vec3x::of_row(simd, &here.p);
+                    let pushed = out - p;
+                    next_displaced += pushed;
+                    moves += pushed * carried_on - Vec3x::of_row(simd, &here.brake);
+                    along = Vec3x::of_row(simd, &here.along);
+                    p = out;
+                }
+            }
+        }
+        moves.to_row(&mut velocity[i]);
+        p.to_row(&mut position[i]);
+        (leader, displaced, ahead) = (p, next_displaced, along);
+    }
+
+    // Each point hangs on the one before: a lane that left the world, or is not a number any more,
+    // ends there.
+    let sane = leader.dot(leader).simd_lt(FARTHEST * FARTHEST);
+    outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
+    outcome
+}
+
+/// Turns segments that bend too far back to the limit.
+#[inline(never)]
+fn unbent<S: Simd>(simd: S, pass: &Pass, ahead: Vec3x<S>, along: Vec3x<S>) -> Vec3x<S> {
+    let (mut before, mut row) = ([0.0; VECTOR], [0.0; VECTOR]);
+    ahead.to_row(&mut before);
+    along.to_row(&mut row);
+    let one = fearless_simd::f32x8::splat(simd, 1.0);
+    for half in 0..2 {
+        let ahead = Vec3x8::of_row(simd, &before, half);
+        let way = Vec3x8::of_row(simd, &row, half);
+        unbend(simd, &pass.bend, ahead, way, one).to_row(&mut row, half);
+    }
+    Vec3x::of_row(simd, &row)
+}
+
+/// One point of sixteen strands, before it has been held against the body.
+struct Candidate<'a> {
+    leader: &'a [f32; VECTOR],
+    before: &'a [f32; VECTOR],
+    ahead: [f32; VECTOR],
+    along: [f32; VECTOR],
+    p: [f32; VECTOR],
+    /// What contact takes off the velocities (m/s).
+    brake: [f32; VECTOR],
+    length: &'a [f32; LANES],
+    /// Least distances from the surface of a distance field (m).
+    clear: &'a mut [f32; LANES],
+}
+
+impl Candidate<'_> {
+    /// Whether any lane may be inside of the body.
+    #[inline(always)]
+    fn is_near<S: Simd>(&mut self, simd: S, near: &Near<'_>, obstacles: &Obstacles<'_>) -> bool {
+        let halves = [0, 1].map(|half| Vec3x8::of_row(simd, &self.p, half));
+        let [a, b] = near.hold(simd, halves);
+        let mut inside = (a | b).any_true();
+        if let Some(field) = obstacles.field {
+            let clear = f32x16::from_slice(simd, self.clear)
+                - f32x16::from_slice(simd, self.length) * SLOPE;
+            clear.store_slice(self.clear);
+            inside |= clear.simd_lt(field.skin).any_true();
+        }
+        inside
+    }
+
+    /// Moves all lanes out of the body: says whether any has touched it.
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn leave_body<S: Simd>(
+        &mut self,
+        simd: S,
+        block: &Block,
+        i: usize,
+        near: &Near<'_>,
+        obstacles: &Obstacles<'_>,
+        pass: &Pass,
+        outcome: &mut Outcome,
+    ) -> bool {
+        simd.vectorize(
+            #[inline(always)]
+            || self.leave_body_in_lanes(simd, block, i, near, obstacles, pass, outcome),
+        )
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn leave_body_in_lanes<S: Simd>(
+        &mut self,
+        simd: S,
+        block: &Block,
+        i: usize,
+        near: &Near<'_>,
+        obstacles: &Obstacles<'_>,
+        pass: &Pass,
+        outcome: &mut Outcome,
+    ) -> bool {
+        let index = fearless_simd::f32x8::splat(simd, i as f32);
+        let mut touched = false;
+        for half in 0..2 {
+            let active = index.simd_le(half_row(simd, &block.last, half))
+                & index.simd_gt(half_row(simd, &block.last_embedded, half));
+            let before = Vec3x8::of_row(simd, self.before, half);
+            let mut segment = Segment {
+                parent: Vec3x8::of_row(simd, self.leader, half),
+                ahead: Vec3x8::of_row(simd, &self.ahead, half),
+                along: Vec3x8::of_row(simd, &self.along, half),
+                length: half_row(simd, self.length, half),
+                clear: half_row(simd, self.clear, half),
+            };
+            let contact = leave_body(simd, near, obstacles, active, &mut segment, before, pass);
+            segment.clear.store_slice(&mut self.clear.as_chunks_mut::<HALF>().0[half]);
+            outcome.unresolved += contact.unresolved;
+            if contact.touched {
+                touched = true;
+                // Lanes that are pinned stay.
+                let p = Vec3x8::of_row(simd, &self.p, half);
+                segment.end().or(active, p).to_row(&mut self.p, half);
+                let along = Vec3x8::of_row(simd, &self.along, half);
+                segment.along.or(active, along).to_row(&mut self.along, half);
+                let none = Vec3x8::splat(simd, Vec3::ZERO);
+                contact.brake.or(active, none).to_row(&mut self.brake, half);
+            }
+        }
+        touched
+    }
+}
