@@ -78,7 +78,11 @@ fn every_model_has_a_series_and_a_table() {
         for (line, row) in lines.zip(rows) {
             for (name, cell) in header.iter().zip(line.split(',')) {
                 let (cell, json) = (cell.parse::<f64>().unwrap(), row[name].as_f64().unwrap());
-                assert_eq!(cell, json, "{model}: {name}");
+                // A reader of JSON may be off by the last bit.
+                assert!(
+                    (cell - json).abs() <= 1e-14 * json.abs(),
+                    "{model}: {name}: {cell}, {json}"
+                );
             }
         }
     }
@@ -146,10 +150,11 @@ fn hair_that_does_not_come_to_rest_is_named() {
 #[test]
 fn kinks_and_flying_hair_are_named() {
     let folder = Folder::new();
-    let wild = ["--set", "body.speed=12", "--set", "model.style_time=1000", "--frames", "40"];
-    let said = warnings(&folder, &[&["simulate", "shake"], SMALL, &wild].concat());
+    // Limp hair on a head that falls and stops within a few milliseconds.
+    let wild = ["--set", "body.speed=12", "--set", "model.style_time=1000", "--frames", "20"];
+    let said = warnings(&folder, &[&["simulate", "fall-and-stop"], SMALL, &wild].concat());
     assert_warns(&said, &["of 120 strands are kinked", "hint: raise model.bend_limit"]);
-    assert_warns(&said, &["beside the scalp: strand ", "hint: "]);
+    assert_warns(&said, &["m/s beside the scalp: strand ", "hint: the body itself moves at"]);
 }
 
 /// A strand that is groomed through the head is pushed out at once, and stays away from its groom.
@@ -163,7 +168,10 @@ fn a_jump_at_the_start_and_drift_are_named() {
     folder.write("a.toml", scene);
     let said = warnings(&folder, &["simulate", "a.toml"]);
     assert_warns(&said, &["in the first frame, most of all strand 1", "check the groom"]);
-    assert_warns(&said, &["strands leave their groom by up to", "stands still: ", "model.style_time"]);
+    assert_warns(
+        &said,
+        &["strands leave their groom by up to", "stands still: ", "model.style_time"],
+    );
     let outcome = folder.json(&["simulate", "a.toml"]);
     assert!(outcome["first_frame_jump_m"].as_f64().unwrap() > 0.005);
 }

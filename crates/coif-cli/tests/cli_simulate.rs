@@ -144,6 +144,7 @@ fn a_killed_run_is_resumed_with_the_same_bits() {
     let resumed = folder.json(&simulate(&["--frames", "400", "-o", "run", "--resume"]));
     let whole = folder.json(&simulate(&["--frames", "400"]));
     assert_eq!(hash(&resumed), hash(&whole));
+    assert_eq!(resumed["series"], whole["series"]);
     let names = names_in(&folder.path("run"));
     assert_eq!(names.len(), 403, "frames, scene, checkpoint and health: {names:?}");
 }
