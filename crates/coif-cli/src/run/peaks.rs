@@ -1,4 +1,4 @@
-//! The worst of all frames and the state of the last one, kept in checkpoints so that a resumed run reports
+//! The worst of all frames, and whether hair has come to rest, kept in checkpoints so that a resumed run reports
 //! the whole.
 
 use coif::simulation::{Health, StrandList};
@@ -6,7 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// A body that is slower than this stands still (m/s): a tenth of what counts as moving hair, and a hundred
 /// times what rounding makes of a body at rest.
-pub(super) const BODY_AT_REST: f32 = 1e-3;
+const BODY_AT_REST: f32 = 1e-3;
+
+/// Hair may swing for this long after the body has come to rest (s). Long hair swings about once a second,
+/// and its damping takes about as long; with less, every stop would be trouble.
+const SETTLE_TIME: f64 = 1.0;
+
+/// Hair that is slower than this beside the scalp has settled (m/s): it swings by less than a centimetre.
+const SETTLED_SPEED: f32 = 0.05;
 
 /// Of all frames so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -23,7 +30,10 @@ pub(super) struct Peaks {
     pub(super) drifted: Strands,
     /// When the body moved last (s); `None` if it has not.
     pub(super) body_moved_until: Option<f64>,
-    pub(super) last: Last,
+    /// The last frame in which hair moved although the body had been at rest for long.
+    pub(super) restless: Option<Restless>,
+    /// Time of the last frame (s).
+    pub(super) end_s: f64,
 }
 
 /// How many strands, and the first few of them.
@@ -53,11 +63,13 @@ pub(super) struct Fastest {
     pub(super) body_speed_m_s: f32,
 }
 
-/// The last frame.
+/// A frame in which hair moved although the body did not.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct Last {
+pub(super) struct Restless {
     pub(super) time_s: f64,
-    /// Strands that move beside the scalp, and the speed of the fastest (m/s).
+    /// For how long the body had been at rest (s).
+    pub(super) rest_s: f64,
+    /// Strands that moved beside the scalp, and the speed of the fastest (m/s).
     pub(super) moving: Strands,
     pub(super) speed_m_s: f32,
 }
@@ -100,10 +112,15 @@ impl Peaks {
             (self.drift, self.drifted) = (written(drift.max), (&drift.drifted).into());
         }
         if motion.body_speed_max > BODY_AT_REST {
-            self.body_moved_until = Some(time_s);
+            (self.body_moved_until, self.restless) = (Some(time_s), None);
         }
-        let speed_m_s = written(motion.relative_speed_max);
-        self.last = Last { time_s, moving: (&motion.moving_strands).into(), speed_m_s };
+        let rest_s = time_s - self.body_moved_until.unwrap_or(0.0);
+        if rest_s >= SETTLE_TIME && motion.relative_speed_max > SETTLED_SPEED {
+            let moving = (&motion.moving_strands).into();
+            let speed_m_s = written(motion.relative_speed_max);
+            self.restless = Some(Restless { time_s, rest_s, moving, speed_m_s });
+        }
+        self.end_s = time_s;
     }
 
     /// As the head of a checkpoint: the length (4 bytes) and JSON.
@@ -147,6 +164,24 @@ mod tests {
         for cut in [0, 3, 4, 40] {
             assert_eq!(Peaks::split_from(&bytes[..cut]), None, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn hair_is_restless_once_the_body_has_rested_for_a_second() {
+        let mut peaks = Peaks::default();
+        let frame = |peaks: &mut Peaks, time_s: f64, hair: f32, body: f32| {
+            let mut health = Health::default();
+            (health.motion.relative_speed_max, health.motion.body_speed_max) = (hair, body);
+            peaks.add((time_s * 10.0) as u64, time_s, &health);
+            peaks.restless.as_ref().map(|restless| (restless.rest_s, restless.speed_m_s))
+        };
+        assert_eq!(frame(&mut peaks, 0.5, 0.3, 1.0), None);
+        assert_eq!(frame(&mut peaks, 1.0, 0.3, 0.0), None, "it may swing");
+        assert_eq!(frame(&mut peaks, 1.5, 0.3, 0.0), Some((1.0, 0.3)));
+        assert_eq!(frame(&mut peaks, 2.0, 0.2, 0.0), Some((1.5, 0.2)));
+        assert_eq!(frame(&mut peaks, 2.5, 0.01, 0.0), Some((1.5, 0.2)), "between two twitches");
+        assert_eq!(frame(&mut peaks, 3.0, 0.3, 1.0), None, "the body moves again");
+        assert_eq!((peaks.end_s, peaks.body_moved_until), (3.0, Some(3.0)));
     }
 
     #[test]

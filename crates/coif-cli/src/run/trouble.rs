@@ -8,12 +8,9 @@ use glam::Vec3;
 use super::peaks::{Peaks, Strands};
 use crate::units;
 
-/// Hair may swing for this long after the body has come to rest (s). Long hair swings about once a second,
-/// and its damping takes about as long; with less, every stop would be trouble.
-const SETTLE_TIME: f64 = 1.0;
-
-/// Hair that is slower than this beside the scalp has settled (m/s): it swings by less than a centimetre.
-const SETTLED_SPEED: f32 = 0.05;
+/// Hair that has been calm for this long at the end has come to rest (s): what only twitches does so at
+/// least once a second.
+const CALM_TIME: f64 = 1.0;
 
 /// Fraction of the strands that may be kinked: one of a thousand can fold over a shoulder.
 const KINKED_FRACTION: f64 = 1e-3;
@@ -83,19 +80,21 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
     let is_left_alone = !is_pulled && scene.wind.is_still();
     let mut trouble = Vec::new();
 
-    let moved_until = peaks.body_moved_until.unwrap_or(0.0);
-    let (last, rest) = (&peaks.last, peaks.last.time_s - moved_until);
-    if is_left_alone && rest >= SETTLE_TIME && last.speed_m_s > SETTLED_SPEED {
+    if let Some(restless) = &peaks.restless
+        && is_left_alone
+        && peaks.end_s - restless.time_s < CALM_TIME
+    {
         let since = if peaks.body_moved_until.is_some() {
             "after the body stopped"
         } else {
             "after the start, on a body that stands still"
         };
         trouble.push(format!(
-            "{} of {strands} strands still move at up to {} {rest:.1} s {since}: {}; hint: {}",
-            last.moving.count,
-            units::speed(last.speed_m_s),
-            numbers(&last.moving),
+            "{} of {strands} strands still move at up to {} {:.1} s {since}: {}; hint: {}",
+            restless.moving.count,
+            units::speed(restless.speed_m_s),
+            restless.rest_s,
+            numbers(&restless.moving),
             hints.settle
         ));
     }
@@ -193,7 +192,7 @@ fn first_frame_path(scene: &Scene) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::peaks::{Fastest, Jump, Last};
+    use super::super::peaks::{Fastest, Jump, Restless};
     use super::*;
 
     fn scene(sets: &[&str]) -> Scene {
@@ -211,14 +210,14 @@ mod tests {
 
     /// Hair of which 12 strands move at 0.3 m/s, 5 s after the body stopped.
     fn restless() -> Peaks {
-        let last = Last { time_s: 6.0, moving: some(12), speed_m_s: 0.3 };
-        Peaks { last, body_moved_until: Some(1.0), ..Peaks::default() }
+        let restless = Restless { time_s: 6.0, rest_s: 5.0, moving: some(12), speed_m_s: 0.3 };
+        let restless = Some(restless);
+        Peaks { restless, end_s: 6.0, body_moved_until: Some(1.0), ..Peaks::default() }
     }
 
     #[test]
     fn nothing_is_said_about_hair_that_is_well() {
-        let mut peaks = restless();
-        (peaks.last.speed_m_s, peaks.stretch) = (0.04, 1.0);
+        let mut peaks = Peaks { body_moved_until: Some(1.0), stretch: 1.0, ..Peaks::default() };
         peaks.jump = Jump { distance_m: 0.0049, strand: 1, body_m: 0.0 };
         peaks.fastest.speed_m_s = 19.0;
         (peaks.drift, peaks.drifted) = (0.5, some(300));
@@ -236,10 +235,13 @@ mod tests {
         assert_eq!(said(&pulled, &restless()), [""; 0]);
         assert_eq!(said(&["model.ends=free"], &restless()), [""; 0]);
         let mut peaks = restless();
-        peaks.body_moved_until = Some(5.5);
-        assert_eq!(said(&[], &peaks), [""; 0], "it has not had a second yet");
         peaks.body_moved_until = None;
-        assert!(said(&[], &peaks)[0].contains("6.0 s after the start"));
+        assert!(said(&[], &peaks)[0].contains("5.0 s after the start"));
+        // A twitch is remembered for a second.
+        peaks.end_s = 6.9;
+        assert_eq!(said(&[], &peaks).len(), 1);
+        peaks.end_s = 7.1;
+        assert_eq!(said(&[], &peaks), [""; 0], "it has come to rest since");
     }
 
     #[test]
