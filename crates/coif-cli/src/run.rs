@@ -7,7 +7,9 @@
 mod notices;
 mod peaks;
 mod resume;
+mod series;
 mod strips;
+mod trouble;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,6 +21,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::peaks::Peaks;
+use self::series::{Row, Series};
 use self::strips::StripsFile;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -56,6 +59,9 @@ pub(crate) struct Outcome {
     pub(crate) seconds: f64,
     pub(crate) stretch_max: f32,
     pub(crate) penetration_max_m: f32,
+    /// From the groom to frame 1, beyond the rigid motion of the roots.
+    pub(crate) first_frame_jump_m: f32,
+    pub(crate) kinked_strands_max: usize,
     pub(crate) quarantined: usize,
     pub(crate) unresolved: u64,
     /// Parts into which the last step was cut.
@@ -67,6 +73,8 @@ pub(crate) struct Outcome {
     pub(crate) state_hash: String,
     pub(crate) outputs: Vec<String>,
     pub(crate) warnings: Vec<String>,
+    /// The health of every frame.
+    pub(crate) series: Vec<Row>,
 }
 
 /// Builds a scene and passes on what is to be known about it.
@@ -112,6 +120,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     let built = build_scene(&plan.source, talk)?;
     let mut simulation = built.simulation()?;
     let mut peaks = Peaks::default();
+    let mut series = Series::default();
     let mut first = 0;
     let mut strips_file = None;
     let writer = match target {
@@ -123,6 +132,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
                 (Cache::create(&folder, &scene.to_toml(), plan.overwrite)?, 0)
             };
             first = next;
+            series = Series::open(&cache, first, talk)?;
             Some(Writer::Cache(cache))
         }
         Some(Target::Sequence(sequence)) => Some(Writer::Sequence(sequence)),
@@ -155,8 +165,10 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             }
         } else {
             let clock = Instant::now();
-            simulation.advance_to(frame as f64 / fps);
-            peaks.add(&simulation.health());
+            let time = frame as f64 / fps;
+            simulation.advance_to(time);
+            let health = simulation.health();
+            peaks.add(frame, time, &health);
             simulation.positions(strands.positions_mut());
             simulating += clock.elapsed().as_secs_f64();
             simulated += 1;
@@ -169,6 +181,8 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             if let Some(file) = &mut strips_file {
                 file.push(&simulation);
             }
+            // The row comes before the checkpoint that counts on it.
+            series.push(Row::new(frame, time, &health))?;
             if let Some(Writer::Cache(cache)) = &writer {
                 resume::keep(cache, frame, is_last, &simulation, &peaks)?;
             }
@@ -186,6 +200,8 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         }
     }
     drop(progress);
+    let trouble = trouble::of(scene, built.groom.strands.strand_count(), &peaks);
+    note(&mut warnings, trouble, |text| talk.warn(text));
 
     // Complete the files and sum up.
     let mut outputs = Vec::new();
@@ -218,6 +234,8 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         seconds: started.elapsed().as_secs_f64(),
         stretch_max: peaks.stretch,
         penetration_max_m: peaks.penetration_m,
+        first_frame_jump_m: peaks.jump.distance_m,
+        kinked_strands_max: peaks.kinked.count,
         quarantined: simulation.report().quarantined.len(),
         unresolved: simulation.report().unresolved,
         substeps: simulation.report().substeps,
@@ -227,6 +245,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         state_hash: format!("{:016x}", simulation.state_hash()),
         outputs,
         warnings,
+        series: series.rows,
     };
     tell_trouble(&outcome, &simulation.report().quarantined, talk);
     Ok(outcome)

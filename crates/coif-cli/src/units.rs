@@ -29,6 +29,11 @@ pub(crate) fn metres(m: f32) -> String {
     }
 }
 
+/// A speed given in metres per second.
+pub(crate) fn speed(m_s: f32) -> String {
+    if m_s.abs() < 1.0 { format!("{:.1} cm/s", m_s * 1e2) } else { format!("{m_s:.1} m/s") }
+}
+
 /// A time given in milliseconds.
 pub(crate) fn milliseconds(ms: f64) -> String {
     if ms < 10.0 {
@@ -85,6 +90,8 @@ mod tests {
         assert_eq!(metres(0.0), "0");
         assert_eq!(metres(38e-6), "38.0 um");
         assert_eq!(metres(0.305), "30.5 cm");
+        assert_eq!(speed(0.002), "0.2 cm/s");
+        assert_eq!(speed(33.0), "33.0 m/s");
         assert_eq!(milliseconds(4.2), "4.20 ms");
         assert_eq!(seconds(125.0), "2 min 05 s");
         assert_eq!(number(1.0937), "1.09");

@@ -43,7 +43,7 @@ fn a_small_scene_gives_a_cache_a_film_and_the_promised_keys() {
     let film = std::fs::read(folder.path("film.gif")).unwrap();
     assert!(film.starts_with(b"GIF89a"));
     let frames = ["frame.00000.hair", "frame.00001.hair", "frame.00002.hair", "frame.00003.hair"];
-    let expected = [&["checkpoint.bin"], &frames[..], &["scene.toml"]].concat();
+    let expected = [&["checkpoint.bin"], &frames[..], &["health.csv", "scene.toml"]].concat();
     assert_eq!(names_in(&folder.path("run")), expected);
 }
 
@@ -144,8 +144,9 @@ fn a_killed_run_is_resumed_with_the_same_bits() {
     let resumed = folder.json(&simulate(&["--frames", "400", "-o", "run", "--resume"]));
     let whole = folder.json(&simulate(&["--frames", "400"]));
     assert_eq!(hash(&resumed), hash(&whole));
+    assert_eq!(resumed["series"], whole["series"]);
     let names = names_in(&folder.path("run"));
-    assert_eq!(names.len(), 402, "frames, scene and checkpoint: {names:?}");
+    assert_eq!(names.len(), 403, "frames, scene, checkpoint and health: {names:?}");
 }
 
 #[test]
@@ -239,5 +240,5 @@ fn control_c_leaves_whole_frames_and_no_film() {
     assert!(stderr.contains("--resume"), "{stderr}");
     assert_eq!(folder.names(), ["run"]);
     let frames = folder.json(&["inspect", "run"])["frames"].as_u64().unwrap();
-    assert_eq!(names_in(&folder.path("run")).len() as u64, frames + 2, "only whole frames");
+    assert_eq!(names_in(&folder.path("run")).len() as u64, frames + 3, "only whole frames");
 }

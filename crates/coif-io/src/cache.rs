@@ -4,8 +4,10 @@
 //! OUT/scene.toml          the scene that made it; its first line marks the folder as a cache
 //! OUT/frame.00000.hair    the groom at the start, then one file per frame
 //! OUT/checkpoint.bin      what a simulation needs to go on from its last frame
+//! OUT/health.csv          a table with one row per frame, if the simulation keeps one
 //! ```
-//! Every file is written beside and renamed: a run that was killed leaves only whole files.
+//! Every file is written beside and renamed: a run that was killed leaves only whole files. The table grows
+//! by whole rows: see [`RowFile`](crate::RowFile).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ use crate::{Error, Place, ReadOptions, Result, atomic, hair};
 
 const SCENE: &str = "scene.toml";
 const CHECKPOINT: &str = "checkpoint.bin";
+const HEALTH: &str = "health.csv";
 /// First line of the scene in a cache, a comment for every TOML reader.
 const MARK: &str = "# coif cache 1\n";
 const MAGIC: &[u8; 8] = b"COIFCKPT";
@@ -110,6 +113,11 @@ impl Cache {
         self.folder.join(format!("frame.{frame:05}.hair"))
     }
 
+    /// Where the table with one row per frame is or will be.
+    pub fn health_path(&self) -> PathBuf {
+        self.folder.join(HEALTH)
+    }
+
     /// Writes a frame: a groom whose points are at `positions`.
     pub fn write_frame(&self, frame: u64, groom: &Groom, positions: &[Vec3]) -> Result<()> {
         hair::write_posed(self.frame_path(frame), groom, positions)
@@ -173,12 +181,13 @@ impl Cache {
         Ok(numbers)
     }
 
-    /// Removes the checkpoint and then the frames, last one first, so that a run that is killed
-    /// here leaves a shorter cache and not one with gaps.
+    /// Removes the checkpoint, the table and then the frames, last one first, so that a run that is
+    /// killed here leaves a shorter cache and not one with gaps.
     fn clear(&self) -> Result<()> {
-        let checkpoint = self.folder.join(CHECKPOINT);
-        if checkpoint.exists() {
-            fs::remove_file(&checkpoint).map_err(|e| Error::io(&checkpoint, "remove", e))?;
+        for path in [self.folder.join(CHECKPOINT), self.health_path()] {
+            if path.exists() {
+                fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
+            }
         }
         for frame in self.frame_numbers()?.into_iter().rev() {
             let path = self.frame_path(frame);

@@ -31,6 +31,7 @@ pub mod obj;
 mod cache;
 mod error;
 mod morph;
+mod row_file;
 mod unit;
 mod writable;
 
@@ -38,6 +39,7 @@ pub use atomic::AtomicFile;
 pub use cache::Cache;
 pub use error::{Error, Place};
 pub use obj::{MeshSequence, ObjMesh, read_hair_mesh, read_mesh_sequence, write_hair_mesh};
+pub use row_file::RowFile;
 pub use unit::{ReadOptions, Up};
 
 use std::fmt;

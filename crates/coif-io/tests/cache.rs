@@ -83,6 +83,7 @@ fn foreign_folders_and_older_caches_are_safe() {
     cache.write_frame(0, &groom, groom.strands.positions()).unwrap();
     cache.write_checkpoint(0, b"state").unwrap();
     fs::write(out.join("preview.mp4"), b"film").unwrap();
+    fs::write(cache.health_path(), b"frame\n0\n").unwrap();
     let refused = Cache::create(&out, "other", false).unwrap_err();
     assert!(refused.hint().unwrap().contains("resume"));
     assert_eq!(cache.frame_count().unwrap(), 1);
@@ -91,6 +92,7 @@ fn foreign_folders_and_older_caches_are_safe() {
     assert_eq!((cache.frame_count().unwrap(), cache.scene().unwrap()), (0, "other".into()));
     assert_eq!(cache.read_checkpoint().unwrap(), None);
     assert!(out.join("preview.mp4").exists());
+    assert!(!cache.health_path().exists());
 }
 
 #[test]

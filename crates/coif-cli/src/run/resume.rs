@@ -46,11 +46,14 @@ pub(super) fn open(
         talk.warn(format_args!("{}: frames are missing, starting anew", folder.display()));
         return Ok((cache, 0));
     }
-    let Some((head, state)) = payload.split_first_chunk() else {
-        return Err(Failure::from(coif::Error::BadCheckpoint("it is cut off".into())));
+    let Some((head, state)) = Peaks::split_from(&payload) else {
+        let wrong = coif::Error::BadCheckpoint("it is of another version of coif".into());
+        return Err(Failure::from(wrong).in_file(folder));
     };
     simulation.restore(state).map_err(|e| Failure::from(e).in_file(folder))?;
-    *peaks = Peaks::from_bytes(*head);
+    *peaks = head;
+    // Look at the last frame, so that the next one has a motion since then.
+    simulation.health();
     talk.say(format_args!("{}: going on after frame {frame}", folder.display()));
     Ok((cache, frame + 1))
 }
@@ -76,7 +79,7 @@ pub(super) fn keep(
     let size = simulation.groom().strands.point_count() * 24;
     let every = (size / CHECKPOINT_BYTES_PER_FRAME) as u64 + 1;
     if is_last || frame.is_multiple_of(every) || crate::interrupt::asked() {
-        let mut payload = peaks.to_bytes().to_vec();
+        let mut payload = peaks.to_bytes();
         payload.extend(simulation.checkpoint());
         cache.write_checkpoint(frame, &payload)?;
     }

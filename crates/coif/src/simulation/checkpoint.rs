@@ -81,6 +81,7 @@ impl Simulation {
             return Err(error);
         }
         self.steps = steps;
+        self.health.forget();
         self.report = StepReport { quarantined, unresolved, ..StepReport::default() };
         self.body.collider_poses_at(self.time(), &mut self.poses[1]);
         let time = self.time();

@@ -18,12 +18,15 @@ use std::sync::Arc;
 use glam::Vec3;
 
 pub use self::hash::hash_positions;
-pub use self::health::Health;
+pub use self::health::{
+    DRIFT_TOLERANCE, Drift, HairMotion, Health, KINK_ANGLE, MOVING_SPEED, StrandList,
+};
 pub use self::surface::Surface;
 pub use self::timers::{Stage, Timers};
 pub use self::wind::Wind;
 
 use self::hair::HairTouch;
+use self::health::{HealthMonitor, Seen};
 use self::roots::Roots;
 use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
@@ -85,6 +88,7 @@ pub struct Simulation {
     volume_report: VolumeReport,
     hair: Option<HairTouch>,
     report: StepReport,
+    health: HealthMonitor,
     timers: Timers,
 }
 
@@ -131,6 +135,7 @@ impl Simulation {
             colliders: Vec::new(),
             poses: [Vec::new(), Vec::new()],
             report: StepReport::default(),
+            health: HealthMonitor::default(),
             timers: Timers::default(),
         };
         simulation.reset();
@@ -209,6 +214,7 @@ impl Simulation {
     /// Puts the hair on its rest shape at the body's present pose, without velocity.
     pub fn reset(&mut self) {
         let time = self.time();
+        self.health.forget();
         self.roots.follow(&self.body, time);
         self.model.reset(self.roots.world_from_rest());
         self.body.collider_poses_at(time, &mut self.poses[1]);
@@ -230,6 +236,7 @@ impl Simulation {
         let from = self.roots.world_from_rest().to_vec();
         self.steps = (time * f64::from(self.world.steps_per_second)).round().max(0.0) as u64;
         let time = self.time();
+        self.health.forget();
         self.roots.follow(&self.body, time);
         self.model.teleport(&from, self.roots.world_from_rest());
         self.body.collider_poses_at(time, &mut self.poses[1]);
@@ -318,14 +325,26 @@ impl Simulation {
         &self.timers
     }
 
-    /// Stretch and penetration of the hair as it is now.
+    /// Looks at the hair as it is now: stretch, penetration, kinks, drift, and how fast it has moved since
+    /// the last look at an earlier time. A caller looks once per frame; after a jump (`reset`, `teleport`,
+    /// `restore`) the next look is the first.
     pub fn health(&mut self) -> Health {
-        let positions = self.strands();
-        let mut colliders = Vec::new();
-        self.body.moving_colliders(&self.poses[1], &self.poses[1], &mut colliders);
         self.timers.measure(Stage::Health, || {
-            let field = self.surface.as_ref().map(SurfaceField::field);
-            Health::measure(&self.groom, &positions, &colliders, field)
+            let surface = self.surface.as_ref();
+            let mut fibre = self.groom.fibre;
+            fibre.density *= self.world.hair.as_ref().map_or(1.0, |hair| hair.mass_scale());
+            let seen = Seen {
+                groom: &self.groom,
+                body: &self.body,
+                fibre,
+                step: self.steps,
+                steps_per_second: self.world.steps_per_second,
+                world_from_rest: self.roots.world_from_rest(),
+                poses: &self.poses[1],
+                surface: surface.map(|surface| (surface.field(), surface.vertices())),
+            };
+            let obstacle = surface.map(SurfaceField::obstacle);
+            self.health.look(&seen, |out| self.model.positions_beside(obstacle.as_ref(), out))
         })
     }
 

@@ -11,7 +11,7 @@ pub enum Stage {
     Model,
     /// Let hair touch hair.
     Contact,
-    /// Measure stretch and penetration.
+    /// Look at the hair, and measure its health.
     Health,
 }
 

@@ -1,0 +1,156 @@
+//! Looks at the hair once per frame: keeps what was seen the last time, and measures what has become of it.
+//!
+//! Strands are measured in pieces of a fixed number, each by itself, and put together in order: the same
+//! bits for any number of threads. All memory is kept between looks.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::body_speed::{colliders_moved, vertices_moved};
+use super::motion::StrandBefore;
+use super::shape::Solid;
+use super::{Health, StrandLook, kinks, shape};
+use crate::body::distance_field::DistanceField;
+use crate::body::{Body, MovingCollider};
+use crate::groom::{Fibre, Groom};
+use crate::math::RigidTransform;
+
+/// Strands that one task measures: some hundred microseconds of work.
+const PIECE: usize = 128;
+
+/// What is seen at one time, besides the groom and the body in their rest shape.
+pub(crate) struct Seen<'a> {
+    pub(crate) groom: &'a Groom,
+    pub(crate) body: &'a Body,
+    /// The groom's fibre as the model has it: water weighs.
+    pub(crate) fibre: Fibre,
+    /// Number of steps since the start, and steps in a second.
+    pub(crate) step: u64,
+    pub(crate) steps_per_second: u32,
+    pub(crate) world_from_rest: &'a [RigidTransform],
+    /// Where the colliders are.
+    pub(crate) poses: &'a [RigidTransform],
+    /// The body's surface and its vertices, where hair touches it.
+    pub(crate) surface: Option<(&'a DistanceField, &'a [Vec3])>,
+}
+
+/// Measures health, look by look.
+#[derive(Default)]
+pub(crate) struct HealthMonitor {
+    now: Look,
+    before: Look,
+    colliders: Vec<MovingCollider>,
+    solids: Vec<Solid>,
+    pieces: Vec<Piece>,
+}
+
+/// What was seen.
+#[derive(Default)]
+struct Look {
+    /// When, in steps since the start; `None` if nothing was seen yet.
+    step: Option<u64>,
+    positions: Vec<Vec3>,
+    world_from_rest: Vec<RigidTransform>,
+    poses: Vec<RigidTransform>,
+    vertices: Vec<Vec3>,
+}
+
+/// The health of some strands, and memory to measure it.
+#[derive(Default)]
+struct Piece {
+    health: Health,
+    depth: Vec<f32>,
+}
+
+impl HealthMonitor {
+    /// Forgets what was seen: the hair has jumped.
+    pub(crate) fn forget(&mut self) {
+        (self.now.step, self.before.step) = (None, None);
+    }
+
+    /// Looks at hair whose positions `place` writes (m, in the groom's order). A second look at the same
+    /// time sees the same motion as the first.
+    pub(crate) fn look(&mut self, seen: &Seen<'_>, place: impl FnOnce(&mut [Vec3])) -> Health {
+        if self.now.step != Some(seen.step) {
+            std::mem::swap(&mut self.now, &mut self.before);
+        }
+        let now = &mut self.now;
+        now.step = Some(seen.step);
+        now.positions.resize(seen.groom.strands.point_count(), Vec3::ZERO);
+        place(&mut now.positions);
+        now.world_from_rest.clear();
+        now.world_from_rest.extend_from_slice(seen.world_from_rest);
+        now.poses.clear();
+        now.poses.extend_from_slice(seen.poses);
+        now.vertices.clear();
+        now.vertices.extend_from_slice(seen.surface.map_or(&[], |(_, vertices)| vertices));
+        self.measure(seen)
+    }
+
+    fn measure(&mut self, seen: &Seen<'_>) -> Health {
+        let (now, before) = (&self.now, &self.before);
+        let steps = before.step.and_then(|step| seen.step.checked_sub(step)).unwrap_or(0);
+        let seconds = steps as f64 / f64::from(seen.steps_per_second);
+        let start = if steps > 0 { &before.poses } else { &now.poses };
+        seen.body.moving_colliders(start, &now.poses, &mut self.colliders);
+        self.solids.clear();
+        self.solids.extend(self.colliders.iter().map(Solid::new));
+
+        // Measure the strands of each piece.
+        let (solids, strands) = (&self.solids, &seen.groom.strands);
+        let count = strands.strand_count();
+        self.pieces.resize_with(count.div_ceil(PIECE), Piece::default);
+        self.pieces.par_iter_mut().enumerate().for_each(|(p, piece)| {
+            piece.health = Health::default();
+            for index in p * PIECE..((p + 1) * PIECE).min(count) {
+                let points = strands.points_of(index);
+                let strand = StrandLook {
+                    index,
+                    rest: strands.strand(index),
+                    now: &now.positions[points.clone()],
+                    held: (seen.groom.embedded[index] as usize).clamp(1, points.len()) - 1,
+                    world_from_rest: now.world_from_rest[index],
+                };
+                let before = (steps > 0).then(|| StrandBefore {
+                    points: &before.positions[points.clone()],
+                    world_from_rest: before.world_from_rest[index],
+                    seconds,
+                });
+                piece.measure(&strand, before.as_ref(), solids, seen, &seen.groom.radius[points]);
+            }
+        });
+
+        // Put the pieces together in their order.
+        let mut health = Health::default();
+        self.pieces.iter().for_each(|piece| health.add(&piece.health));
+        if steps > 0 {
+            let moved = colliders_moved(&self.colliders)
+                .max(vertices_moved(&before.vertices, &now.vertices));
+            let motion = &mut health.motion;
+            motion.seconds = seconds;
+            motion.body_speed_max = motion.body_speed_max.max((f64::from(moved) / seconds) as f32);
+        }
+        health
+    }
+}
+
+impl Piece {
+    fn measure(
+        &mut self,
+        strand: &StrandLook<'_>,
+        before: Option<&StrandBefore<'_>>,
+        solids: &[Solid],
+        seen: &Seen<'_>,
+        radius: &[f32],
+    ) {
+        let field = seen.surface.map(|(field, _)| field);
+        shape::measure(strand, solids, field, &mut self.depth, &mut self.health);
+        if let Some(before) = before {
+            self.health.motion.measure(strand, before, &seen.fibre, radius);
+        }
+        if kinks::is_kinked(strand) {
+            self.health.kinked.push(strand.index);
+        }
+        self.health.drift.measure(strand);
+    }
+}
