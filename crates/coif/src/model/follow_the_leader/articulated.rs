@@ -32,7 +32,7 @@
 //! the masses that a one-way projection hides. Here no mass is hidden: the reactions are in the matrices. The
 //! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
 
-use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x16, mask32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x16};
 use glam::Vec3;
 
 use super::Pass;
@@ -42,7 +42,7 @@ use super::contact::{SLOPE, Segment, leave_body};
 use super::near::{Near, near_box};
 use super::one_way::{CHUNK, FARTHEST, bounds_of, unbend};
 use crate::math::LANES;
-use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
+use crate::math::lanes::{VECTOR, Vec3x, Vec3x8, half_row};
 
 /// Numbers that the first pass leaves a point for the second: inverse of N, g, right-hand side, segment and rigid
 /// displacement, link stiffness and `1 / (e . g)`.
@@ -232,32 +232,26 @@ struct Left<S: Simd> {
 impl<S: Simd> Left<S> {
     #[inline(always)]
     fn store(&self, row: &mut [f32; SCRATCH]) {
-        let Symmetric { xx, yy, zz, xy, xz, yz } = self.inverse;
-        let numbers = [
-            xx,
-            yy,
-            zz,
-            xy,
-            xz,
-            yz,
-            self.g.x,
-            self.g.y,
-            self.g.z,
-            self.rhs.x,
-            self.rhs.y,
-            self.rhs.z,
-            self.segment.x,
-            self.segment.y,
-            self.segment.z,
-            self.shift.x,
-            self.shift.y,
-            self.shift.z,
-            self.stiffness,
-            self.inverse_eg,
-        ];
-        for (to, number) in row.as_chunks_mut::<LANES>().0.iter_mut().zip(numbers) {
-            number.store_slice(to);
-        }
+        let row = row.as_chunks_mut::<LANES>().0;
+        let mut put = |k: usize, number: f32x16<S>| number.store_slice(&mut row[k]);
+        // One by one: as a loop over an array the numbers would go through memory twice.
+        put(0, self.inverse.xx);
+        put(1, self.inverse.yy);
+        put(2, self.inverse.zz);
+        put(3, self.inverse.xy);
+        put(4, self.inverse.xz);
+        put(5, self.inverse.yz);
+        let mut put3 = |k: usize, v: Vec3x<S>| {
+            put(k, v.x);
+            put(k + 1, v.y);
+            put(k + 2, v.z);
+        };
+        put3(6, self.g);
+        put3(9, self.rhs);
+        put3(12, self.segment);
+        put3(15, self.shift);
+        put(18, self.stiffness);
+        put(19, self.inverse_eg);
     }
 
     #[inline(always)]
@@ -375,7 +369,7 @@ fn root_to_tip<S: Simd>(
     (moved * splat(1.0 / pass.dt)).to_row(&mut velocity[0]);
     leader.to_row(&mut position[0]);
     let mut ahead = (Vec3x::of_row(simd, &position[1]) - x) * Fixed(&fixed[1]).inverse_length(simd);
-    let mut clear = [[0.0; LANES]];
+    let mut clear = splat(0.0);
     let mut near = Near::none(obstacles.colliders);
     for i in 1..points {
         next.fetch(simd, i - 1);
@@ -422,28 +416,30 @@ fn root_to_tip<S: Simd>(
 
         // Leave the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
-            let mut here = Candidate {
-                leader: &position[i - 1],
-                before: &position[i],
-                ahead: [0.0; VECTOR],
-                along: [0.0; VECTOR],
-                p: [0.0; VECTOR],
-                brake: [0.0; VECTOR],
-                length: &lengths[i],
-                clear: &mut clear[0],
-            };
-            p.to_row(&mut here.p);
-            if here.is_near(simd, &near, obstacles) {
-                along.to_row(&mut here.along);
-                ahead.to_row(&mut here.ahead);
+            let [lower, upper] = near.hold(simd, halves(simd, p));
+            let mut inside = (lower | upper).any_true();
+            if let Some(field) = obstacles.field {
+                clear = clear - length * SLOPE;
+                inside |= clear.simd_lt(field.skin).any_true();
+            }
+            if inside {
+                let mut here = Candidate {
+                    leader,
+                    before: &position[i],
+                    ahead,
+                    along,
+                    p,
+                    brake: Vec3x::splat(simd, Vec3::ZERO),
+                    length,
+                    clear,
+                };
                 if here.leave_body(simd, block, i, &near, obstacles, pass, &mut outcome) {
-                    let out = Vec3x::of_row(simd, &here.p);
-                    let pushed = out - p;
+                    let pushed = here.p - p;
                     next_displaced += pushed;
-                    moves += pushed * carried_on - Vec3x::of_row(simd, &here.brake);
-                    along = Vec3x::of_row(simd, &here.along);
-                    p = out;
+                    moves += pushed * carried_on - here.brake;
+                    (along, p) = (here.along, here.p);
                 }
+                clear = here.clear;
             }
         }
         moves.to_row(&mut velocity[i]);
@@ -458,56 +454,52 @@ fn root_to_tip<S: Simd>(
     outcome
 }
 
-/// Turns segments that bend too far back to the limit.
-#[inline(never)]
-fn unbent<S: Simd>(simd: S, pass: &Pass, ahead: Vec3x<S>, along: Vec3x<S>) -> Vec3x<S> {
-    let (mut before, mut row) = ([0.0; VECTOR], [0.0; VECTOR]);
-    ahead.to_row(&mut before);
-    along.to_row(&mut row);
-    let one = fearless_simd::f32x8::splat(simd, 1.0);
-    for half in 0..2 {
-        let ahead = Vec3x8::of_row(simd, &before, half);
-        let way = Vec3x8::of_row(simd, &row, half);
-        unbend(simd, &pass.bend, ahead, way, one).to_row(&mut row, half);
+/// The two halves of a row.
+#[inline(always)]
+fn halves<S: Simd>(simd: S, v: Vec3x<S>) -> [Vec3x8<S>; 2] {
+    let (x, y, z) = (simd.split_f32x16(v.x), simd.split_f32x16(v.y), simd.split_f32x16(v.z));
+    [Vec3x8 { x: x.0, y: y.0, z: z.0 }, Vec3x8 { x: x.1, y: y.1, z: z.1 }]
+}
+
+/// A row of two halves.
+#[inline(always)]
+fn whole<S: Simd>(simd: S, [a, b]: [Vec3x8<S>; 2]) -> Vec3x<S> {
+    Vec3x {
+        x: simd.combine_f32x8(a.x, b.x),
+        y: simd.combine_f32x8(a.y, b.y),
+        z: simd.combine_f32x8(a.z, b.z),
     }
-    Vec3x::of_row(simd, &row)
+}
+
+/// Turns segments that bend too far back to the limit.
+#[inline(always)]
+fn unbent<S: Simd>(simd: S, pass: &Pass, ahead: Vec3x<S>, along: Vec3x<S>) -> Vec3x<S> {
+    let (ahead, along) = (halves(simd, ahead), halves(simd, along));
+    let one = f32x8::splat(simd, 1.0);
+    whole(simd, [0, 1].map(|half| unbend(simd, &pass.bend, ahead[half], along[half], one)))
 }
 
 /// One point of sixteen strands, before it has been held against the body.
-struct Candidate<'a> {
-    leader: &'a [f32; VECTOR],
+struct Candidate<'a, S: Simd> {
+    leader: Vec3x<S>,
     before: &'a [f32; VECTOR],
-    ahead: [f32; VECTOR],
-    along: [f32; VECTOR],
-    p: [f32; VECTOR],
+    ahead: Vec3x<S>,
+    along: Vec3x<S>,
+    p: Vec3x<S>,
     /// What contact takes off the velocities (m/s).
-    brake: [f32; VECTOR],
-    length: &'a [f32; LANES],
+    brake: Vec3x<S>,
+    length: f32x16<S>,
     /// Least distances from the surface of a distance field (m).
-    clear: &'a mut [f32; LANES],
+    clear: f32x16<S>,
 }
 
-impl Candidate<'_> {
-    /// Whether any lane may be inside of the body.
-    #[inline(always)]
-    fn is_near<S: Simd>(&mut self, simd: S, near: &Near<'_>, obstacles: &Obstacles<'_>) -> bool {
-        let halves = [0, 1].map(|half| Vec3x8::of_row(simd, &self.p, half));
-        let [a, b] = near.hold(simd, halves);
-        let mut inside = (a | b).any_true();
-        if let Some(field) = obstacles.field {
-            let clear = f32x16::from_slice(simd, self.clear)
-                - f32x16::from_slice(simd, self.length) * SLOPE;
-            clear.store_slice(self.clear);
-            inside |= clear.simd_lt(field.skin).any_true();
-        }
-        inside
-    }
-
-    /// Moves all lanes out of the body: says whether any has touched it.
+impl<S: Simd> Candidate<'_, S> {
+    /// Moves all lanes out of the body: says whether any has touched it. Kept out of the pass, whose registers are
+    /// scarce.
     #[cold]
     #[inline(never)]
     #[allow(clippy::too_many_arguments)]
-    fn leave_body<S: Simd>(
+    fn leave_body(
         &mut self,
         simd: S,
         block: &Block,
@@ -525,7 +517,7 @@ impl Candidate<'_> {
 
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    fn leave_body_in_lanes<S: Simd>(
+    fn leave_body_in_lanes(
         &mut self,
         simd: S,
         block: &Block,
@@ -535,33 +527,38 @@ impl Candidate<'_> {
         pass: &Pass,
         outcome: &mut Outcome,
     ) -> bool {
-        let index = fearless_simd::f32x8::splat(simd, i as f32);
+        let index = f32x8::splat(simd, i as f32);
+        let (leader, ahead) = (halves(simd, self.leader), halves(simd, self.ahead));
+        let (mut along, mut p) = (halves(simd, self.along), halves(simd, self.p));
+        let mut brake = halves(simd, self.brake);
+        let length = <[_; 2]>::from(simd.split_f32x16(self.length));
+        let mut clear = <[_; 2]>::from(simd.split_f32x16(self.clear));
         let mut touched = false;
         for half in 0..2 {
             let active = index.simd_le(half_row(simd, &block.last, half))
                 & index.simd_gt(half_row(simd, &block.last_embedded, half));
             let before = Vec3x8::of_row(simd, self.before, half);
             let mut segment = Segment {
-                parent: Vec3x8::of_row(simd, self.leader, half),
-                ahead: Vec3x8::of_row(simd, &self.ahead, half),
-                along: Vec3x8::of_row(simd, &self.along, half),
-                length: half_row(simd, self.length, half),
-                clear: half_row(simd, self.clear, half),
+                parent: leader[half],
+                ahead: ahead[half],
+                along: along[half],
+                length: length[half],
+                clear: clear[half],
             };
             let contact = leave_body(simd, near, obstacles, active, &mut segment, before, pass);
-            segment.clear.store_slice(&mut self.clear.as_chunks_mut::<HALF>().0[half]);
+            clear[half] = segment.clear;
             outcome.unresolved += contact.unresolved;
             if contact.touched {
                 touched = true;
                 // Lanes that are pinned stay.
-                let p = Vec3x8::of_row(simd, &self.p, half);
-                segment.end().or(active, p).to_row(&mut self.p, half);
-                let along = Vec3x8::of_row(simd, &self.along, half);
-                segment.along.or(active, along).to_row(&mut self.along, half);
-                let none = Vec3x8::splat(simd, Vec3::ZERO);
-                contact.brake.or(active, none).to_row(&mut self.brake, half);
+                p[half] = segment.end().or(active, p[half]);
+                along[half] = segment.along.or(active, along[half]);
+                brake[half] = contact.brake.or(active, brake[half]);
             }
         }
+        self.clear = simd.combine_f32x8(clear[0], clear[1]);
+        (self.along, self.p, self.brake) =
+            (whole(simd, along), whole(simd, p), whole(simd, brake));
         touched
     }
 }
