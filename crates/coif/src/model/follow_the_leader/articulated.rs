@@ -416,13 +416,15 @@ fn root_to_tip<S: Simd>(
 
         // Leave the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
-            let [lower, upper] = near.hold(simd, halves(simd, p));
-            let mut inside = (lower | upper).any_true();
+            let mut inside = near.hold(simd, halves(simd, p));
             if let Some(field) = obstacles.field {
                 clear = clear - length * SLOPE;
-                inside |= clear.simd_lt(field.skin).any_true();
+                let (lower, upper) = simd.split_f32x16(clear);
+                inside[0] |= lower.simd_lt(field.skin);
+                inside[1] |= upper.simd_lt(field.skin);
             }
-            if inside {
+            if (inside[0] | inside[1]).any_true() {
+                let inside = inside.map(|half| half.any_true());
                 let mut here = Candidate {
                     leader,
                     before: &position[i],
@@ -433,7 +435,7 @@ fn root_to_tip<S: Simd>(
                     length,
                     clear,
                 };
-                if here.leave_body(simd, block, i, &near, obstacles, pass, &mut outcome) {
+                if here.leave_body(simd, block, i, inside, &near, obstacles, pass, &mut outcome) {
                     let pushed = here.p - p;
                     next_displaced += pushed;
                     moves += pushed * carried_on - here.brake;
@@ -494,7 +496,7 @@ struct Candidate<'a, S: Simd> {
 }
 
 impl<S: Simd> Candidate<'_, S> {
-    /// Moves all lanes out of the body: says whether any has touched it. Kept out of the pass, whose registers are
+    /// Moves the halves that are inside out of the body: says whether any has touched it. Kept out of the pass, whose registers are
     /// scarce.
     #[cold]
     #[inline(never)]
@@ -504,6 +506,7 @@ impl<S: Simd> Candidate<'_, S> {
         simd: S,
         block: &Block,
         i: usize,
+        inside: [bool; 2],
         near: &Near<'_>,
         obstacles: &Obstacles<'_>,
         pass: &Pass,
@@ -511,7 +514,7 @@ impl<S: Simd> Candidate<'_, S> {
     ) -> bool {
         simd.vectorize(
             #[inline(always)]
-            || self.leave_body_in_lanes(simd, block, i, near, obstacles, pass, outcome),
+            || self.leave_body_in_lanes(simd, block, i, inside, near, obstacles, pass, outcome),
         )
     }
 
@@ -522,6 +525,7 @@ impl<S: Simd> Candidate<'_, S> {
         simd: S,
         block: &Block,
         i: usize,
+        inside: [bool; 2],
         near: &Near<'_>,
         obstacles: &Obstacles<'_>,
         pass: &Pass,
@@ -534,7 +538,7 @@ impl<S: Simd> Candidate<'_, S> {
         let length = <[_; 2]>::from(simd.split_f32x16(self.length));
         let mut clear = <[_; 2]>::from(simd.split_f32x16(self.clear));
         let mut touched = false;
-        for half in 0..2 {
+        for half in (0..2).filter(|&half| inside[half]) {
             let active = index.simd_le(half_row(simd, &block.last, half))
                 & index.simd_gt(half_row(simd, &block.last_embedded, half));
             let before = Vec3x8::of_row(simd, self.before, half);
