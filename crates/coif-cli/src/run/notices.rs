@@ -2,7 +2,7 @@
 
 use coif::simulation::Simulation;
 
-/// The notices of the last step. They say no numbers, so that those of two steps are the same text.
+/// The notices of the last step. They say no numbers that change, so that those of two steps are the same text.
 pub(super) fn of(simulation: &Simulation) -> Vec<String> {
     let mut notices = Vec::new();
     if let Some(report) = simulation.surface_report() {
@@ -27,6 +27,15 @@ pub(super) fn of(simulation: &Simulation) -> Vec<String> {
                     .into(),
             );
         }
+    }
+    let report = simulation.report();
+    if report.began_inside > 0 {
+        notices.push(format!(
+            "{} points begin inside of the body, up to {:.1} mm deep, and are brought out within half a second; \
+             hint: move the groom outward, or give body.collide shapes that fit",
+            report.began_inside,
+            report.began_inside_depth * 1e3
+        ));
     }
     if simulation.volume_report().coarsened {
         notices.push(

@@ -82,6 +82,10 @@ pub struct StepReport {
     pub quarantined: Vec<u32>,
     /// Particles that no place at the right length could bring out of the body: length won.
     pub unresolved: u64,
+    /// Points that were inside of the body at the start, and are brought out little by little.
+    pub began_inside: u64,
+    /// How deep the deepest of them was (m).
+    pub began_inside_depth: f32,
     /// Parts that the last step was cut into, by a model that chooses them.
     pub substeps: u32,
     /// How the last step's systems were solved, by a model that iterates.

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! `m_i` and `y_i` are inertia with gravity, dead load, the style's spring to the groomed place and its damper;
-//! `k_i` and `t_i` the style's spring to the groomed direction and its damper, and the geometric stiffness
-//! `tension / length` of the last step. A chain couples neighbours only, so eliminating points from the tip
+//! `k_i` and `t_i` the style's spring to the groomed direction and its damper, the joints that hold a segment to the
+//! directions of its neighbours at the start of the step ([`BEND`]; weighed twice, so that their being late only
+//! damps), and the geometric stiffness `tension / length` of the last step. A chain couples neighbours only, so eliminating points from the tip
 //! leaves one 3x3 matrix a point, the articulated inertia (Schur complement)
 //!
 //! ```text
@@ -32,7 +33,7 @@
 //! the masses that a one-way projection hides. Here no mass is hidden: the reactions are in the matrices. The
 //! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
 
-use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16, mask32x16};
 use glam::Vec3;
 
 use super::Pass;
@@ -40,13 +41,18 @@ use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::contact::{SLOPE, Segment, leave_body};
 use super::near::{Near, near_box};
-use super::one_way::{CHUNK, FARTHEST, bounds_of, unbend};
+use super::one_way::{CHUNK, FARTHEST, bounds_of};
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, Vec3x8, half_row};
 
 /// Numbers that the first pass leaves a point for the second: inverse of N, g, right-hand side, segment and rigid
 /// displacement, link stiffness and `1 / (e . g)`.
 pub(super) const SCRATCH: usize = 20 * LANES;
+
+/// Stiffness of the joints between neighbouring segments, by that of a segment's direction. With the default style it
+/// is 18 N for hair of 1 kg/m: 40 cm of hair at five times gravity press that much, so that such a push does not fold
+/// hair between two points. Less crumples; more is stiff where points are few.
+pub(super) const BEND: f32 = 8.0;
 
 /// Least squared length (m^2) of a way that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
@@ -185,11 +191,7 @@ impl Fixed<'_> {
 
     #[inline(always)]
     fn vector<S: Simd>(&self, simd: S, k: usize) -> Vec3x<S> {
-        Vec3x {
-            x: self.number(simd, k),
-            y: self.number(simd, k + 1),
-            z: self.number(simd, k + 2),
-        }
+        Vec3x { x: self.number(simd, k), y: self.number(simd, k + 1), z: self.number(simd, k + 2) }
     }
 
     #[inline(always)]
@@ -215,6 +217,12 @@ impl Fixed<'_> {
     #[inline(always)]
     fn inverse_length<S: Simd>(&self, simd: S) -> f32x16<S> {
         self.number(simd, 8)
+    }
+
+    /// Cosine of the largest turn.
+    #[inline(always)]
+    fn turn<S: Simd>(&self, simd: S) -> f32x16<S> {
+        self.number(simd, 9)
     }
 }
 
@@ -292,29 +300,51 @@ fn tip_to_root<S: Simd>(
     let (link_spring, link_both) = (link * spring, link * (spring + damper));
     let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
 
-    let mut carried = Symmetric::zero(simd);
-    let mut push = Vec3x::splat(simd, Vec3::ZERO);
-    let mut x = Vec3x::of_row(simd, &position[points - 1]);
-    let mut shift = motion.point(x);
-    for i in (1..points).rev() {
+    let joint = link * (spring * BEND);
+
+    // Look at a segment: how the scalp's motion takes it and its outer end, and how far its direction is from the
+    // groomed one.
+    let aim = |i: usize, x: Vec3x<S>, shift: Vec3x<S>| {
         let fixed = Fixed(&fixed[i]);
-        let (mass, inverse_length) = (fixed.mass(simd), fixed.inverse_length(simd));
-        // Take the segment along with the scalp.
         let x_inner = Vec3x::of_row(simd, &position[i - 1]);
         let shift_inner = motion.point(x_inner);
         let segment = (x - x_inner) + (shift - shift_inner);
+        let off = (root.direction(fixed.step(simd)) - segment) * fixed.inverse_length(simd);
+        (x_inner, shift_inner, segment, off)
+    };
+    let none = Vec3x::splat(simd, Vec3::ZERO);
+    let mut carried = Symmetric::zero(simd);
+    let mut push = none;
+    let mut x = Vec3x::of_row(simd, &position[points - 1]);
+    let mut shift = motion.point(x);
+    let (mut x_inner, mut shift_inner, mut segment, mut off) = aim(points - 1, x, shift);
+    // Beyond the tip nothing bends.
+    let (mut off_outer, mut joint_outer) = (none, splat(0.0));
+    for i in (1..points).rev() {
+        let row = Fixed(&fixed[i]);
+        let (mass, inverse_length) = (row.mass(simd), row.inverse_length(simd));
         let e = segment * inverse_length;
+        // Look at the segment before; at the root it is the scalp, which is as groomed.
+        let (mut ahead, mut joint_inner) = ((x_inner, shift_inner, none, none), row.length(simd));
+        if i > 1 {
+            ahead = aim(i - 1, x_inner, shift_inner);
+            joint_inner = joint_inner.min(Fixed(&fixed[i - 1]).length(simd));
+        }
+        let joint_inner = joint_inner * joint * inverse_length;
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
         let drift = Vec3x::of_row(simd, &velocity[i]) * splat(pass.dt);
         let rhs = (drift + fall - shift) * mass
-            + root.direction(fixed.goal(simd))
+            + root.direction(row.goal(simd))
             + (root.added - x - shift) * (mass * spring)
             + push;
-        // Weigh the style's pull to the groomed direction, across the segment.
+        // Weigh the style's pull to the groomed direction, and to the directions of its neighbours.
         let pulled = f32x16::from_slice(simd, &tension[i]).max(splat(0.0));
-        let stiffness = (pulled + link_both) * inverse_length;
-        let turn =
-            (root.direction(fixed.step(simd)) - segment) * (link_spring * inverse_length);
+        let joint_outer_here = joint_outer * inverse_length;
+        let stiffness =
+            (pulled + link_both + (joint_inner + joint_outer_here) * 2.0) * inverse_length;
+        let turn = off * link_spring
+            + (off - ahead.3) * joint_inner
+            + (off - off_outer) * joint_outer_here;
         let across = turn - e * e.dot(turn);
         // Eliminate the point.
         let inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
@@ -325,15 +355,18 @@ fn tip_to_root<S: Simd>(
         let sum = rhs + across;
         push = inverse.mul(sum) * stiffness - across + mg * (g.dot(sum) * inverse_eg);
         carried = Symmetric::product(&inverse, &inertia, stiffness, mg, inverse_eg);
+        (off_outer, joint_outer) = (off, joint_inner * row.length(simd));
         if block.ragged {
             // Nothing hangs on a tip.
             let exists = splat(i as f32).simd_le(last);
             carried = carried.only(exists);
-            push = push.or(exists, Vec3x::splat(simd, Vec3::ZERO));
+            push = push.or(exists, none);
+            joint_outer = exists.select(joint_outer, splat(0.0));
         }
         Left { inverse, g, rhs: rhs + turn, segment, shift, stiffness, inverse_eg }
             .store(&mut scratch[i]);
-        (x, shift) = (x_inner, shift_inner);
+        (x, shift, off) = (x_inner, shift_inner, ahead.3);
+        (x_inner, shift_inner, segment) = (ahead.0, ahead.1, ahead.2);
     }
 }
 
@@ -398,7 +431,7 @@ fn root_to_tip<S: Simd>(
         let mut along = way * (splat(1.0) / way.length());
         // Keep the angle with the segment before (eq. 11).
         if pass.bend.is_on() && i > 1 {
-            along = unbent(simd, pass, ahead, along);
+            along = unbent(simd, ahead, along, Fixed(&fixed[i]).turn(simd));
         }
         let mut p = leader + along * length;
         let mut next_displaced = displaced + (along * length - left.segment);
@@ -473,12 +506,23 @@ fn whole<S: Simd>(simd: S, [a, b]: [Vec3x8<S>; 2]) -> Vec3x<S> {
     }
 }
 
-/// Turns segments that bend too far back to the limit.
+/// Turns segments that bend too far back to the limit, in the plane of the two: unit vectors, and the cosine of the
+/// largest turn.
 #[inline(always)]
-fn unbent<S: Simd>(simd: S, pass: &Pass, ahead: Vec3x<S>, along: Vec3x<S>) -> Vec3x<S> {
-    let (ahead, along) = (halves(simd, ahead), halves(simd, along));
-    let one = f32x8::splat(simd, 1.0);
-    whole(simd, [0, 1].map(|half| unbend(simd, &pass.bend, ahead[half], along[half], one)))
+fn unbent<S: Simd>(simd: S, ahead: Vec3x<S>, along: Vec3x<S>, limit: f32x16<S>) -> Vec3x<S> {
+    let cosine = ahead.dot(along);
+    let bent = cosine.simd_lt(limit);
+    if !bent.any_true() {
+        return along;
+    }
+    let one = f32x16::splat(simd, 1.0);
+    // Straight back has no plane: take any.
+    let side = Vec3x { x: ahead.y, y: ahead.z, z: ahead.x }.cross(ahead);
+    let tangent = along - ahead * cosine;
+    let tangent = tangent.or(tangent.dot(tangent).simd_gt(1e-8), side);
+    let sine = (one - limit * limit).max(f32x16::splat(simd, 0.0)).sqrt();
+    let size = tangent.length().max(f32x16::splat(simd, 1e-9));
+    (ahead * limit + tangent * (sine / size)).or(bent, along)
 }
 
 /// One point of sixteen strands, before it has been held against the body.
@@ -537,6 +581,10 @@ impl<S: Simd> Candidate<'_, S> {
         let mut brake = halves(simd, self.brake);
         let length = <[_; 2]>::from(simd.split_f32x16(self.length));
         let mut clear = <[_; 2]>::from(simd.split_f32x16(self.clear));
+        let allowed = match block.depth.as_chunks::<LANES>().0.get(i) {
+            Some(row) => [0, 1].map(|half| half_row(simd, row, half) * pass.still_inside),
+            None => [f32x8::splat(simd, 0.0); 2],
+        };
         let mut touched = false;
         for half in (0..2).filter(|&half| inside[half]) {
             let active = index.simd_le(half_row(simd, &block.last, half))
@@ -548,6 +596,7 @@ impl<S: Simd> Candidate<'_, S> {
                 along: along[half],
                 length: length[half],
                 clear: clear[half],
+                allowed: allowed[half],
             };
             let contact = leave_body(simd, near, obstacles, active, &mut segment, before, pass);
             clear[half] = segment.clear;
@@ -561,8 +610,7 @@ impl<S: Simd> Candidate<'_, S> {
             }
         }
         self.clear = simd.combine_f32x8(clear[0], clear[1]);
-        (self.along, self.p, self.brake) =
-            (whole(simd, along), whole(simd, p), whole(simd, brake));
+        (self.along, self.p, self.brake) = (whole(simd, along), whole(simd, p), whole(simd, brake));
         touched
     }
 }

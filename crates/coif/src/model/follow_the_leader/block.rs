@@ -9,8 +9,9 @@
 use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
 use glam::{Mat3, Vec3};
 
-use super::Settings;
+use super::collider::Obstacles;
 use super::style::RestShape;
+use super::{BendLimit, Settings};
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
@@ -128,12 +129,16 @@ pub(super) struct Block {
     /// Positions in the rest shape (m).
     pub(super) rest: LineAligned,
     /// What the pass from tip to root reads of each point, in rows of [`FIXED`] numbers: goal, step and mass
-    /// ([`RestShape`]), length and inverse length of its segment.
+    /// ([`RestShape`]), length and inverse length of its segment, and the cosine of the largest turn against the
+    /// segment before.
     pub(super) fixed: LineAligned,
     /// See [`RestShape::link`].
     pub(super) link: [f32; LANES],
     /// Whether some lanes have fewer points than others.
     pub(super) ragged: bool,
+
+    /// How deep each point was inside of the body at the start (m); empty if none was.
+    pub(super) depth: LineAligned,
 
     /// World from rest at the end of the step: columns of the rotation, then the translation.
     pub(super) root: [[f32; VECTOR]; 4],
@@ -157,7 +162,7 @@ pub(super) struct Outcome {
 }
 
 /// Numbers in a row of [`Block::fixed`].
-pub(super) const FIXED: usize = 9 * LANES;
+pub(super) const FIXED: usize = 10 * LANES;
 
 /// Segments whose lengths differ by less than this share count as equal for the masses beside them.
 const EQUAL: f32 = 1e-3;
@@ -190,6 +195,7 @@ impl Block {
             fixed: LineAligned::zeros(if settings.backward { points * FIXED } else { 0 }),
             link: [0.0; LANES],
             ragged: strands.iter().any(|&s| count(s) != points),
+            depth: LineAligned::zeros(0),
             root: [[0.0; VECTOR]; 4],
             root_before: [[0.0; VECTOR]; 4],
             motion: [[0.0; VECTOR]; 4],
@@ -211,7 +217,8 @@ impl Block {
             }
             block.set_lengths(l, line, settings.correction);
             if settings.backward {
-                block.set_shape(l, &RestShape::new(line, settings, dt, gravity));
+                let limit = BendLimit::new(settings.bend_limit);
+                block.set_shape(l, &RestShape::new(line, settings, dt, gravity), &limit);
             }
         }
         block
@@ -242,8 +249,29 @@ impl Block {
         }
     }
 
+    /// Measures how deep the points are inside of the body: says how many are, and how deep the deepest is (m).
+    pub(super) fn measure_depth(
+        &mut self,
+        position: &[f32],
+        obstacles: &Obstacles<'_>,
+    ) -> (u64, f32) {
+        let (mut count, mut deepest) = (0, 0.0f32);
+        let mut depths = LineAligned::zeros(self.points * LANES);
+        for l in 0..self.lanes {
+            for i in self.last_embedded[l] as usize + 1..=self.last[l] as usize {
+                let depth = obstacles.depth_at(lane(position, i, l));
+                if depth > 0.0 {
+                    depths[i * LANES + l] = depth;
+                    (count, deepest) = (count + 1, deepest.max(depth));
+                }
+            }
+        }
+        self.depth = if count > 0 { depths } else { LineAligned::zeros(0) };
+        (count, deepest)
+    }
+
     /// Puts a strand's rest shape into a lane. Beyond the tip the last point goes on.
-    fn set_shape(&mut self, l: usize, shape: &RestShape) {
+    fn set_shape(&mut self, l: usize, shape: &RestShape, limit: &BendLimit) {
         let last = shape.mass.len() - 1;
         self.link[l] = shape.link;
         for (i, row) in self.fixed.as_chunks_mut::<FIXED>().0.iter_mut().enumerate() {
@@ -252,7 +280,9 @@ impl Block {
             set_lane(row, 0, l, shape.goal[i]);
             set_lane(row, 1, l, shape.step[i]);
             let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
-            for (k, value) in [shape.mass[i], length, inverse].into_iter().enumerate() {
+            let turn = limit.cos.min(shape.turn[i]);
+            let numbers = [shape.mass[i], length, inverse, turn];
+            for (k, value) in numbers.into_iter().enumerate() {
                 row[2 * VECTOR + k * LANES + l] = value;
             }
         }
@@ -305,9 +335,8 @@ impl Block {
     /// `(R - R0) R0^T (x - t0) + t - t0`, which is exactly zero where nothing has moved.
     #[inline(always)]
     fn set_motion<S: Simd>(&mut self, simd: S) {
-        let [now, before] = [&self.root, &self.root_before].map(|m| {
-            [0, 1, 2, 3].map(|k| Vec3x::of_row(simd, &m[k]))
-        });
+        let [now, before] = [&self.root, &self.root_before]
+            .map(|m| [0, 1, 2, 3].map(|k| Vec3x::of_row(simd, &m[k])));
         let change = [0, 1, 2].map(|k| now[k] - before[k]);
         // Column k of (R - R0) R0^T: the changed columns, weighted by row k of R0.
         let column = |weights: [f32x16<S>; 3]| {

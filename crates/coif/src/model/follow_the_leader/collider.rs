@@ -44,6 +44,13 @@ pub(super) struct Obstacles<'a> {
 }
 
 impl Obstacles<'_> {
+    /// How deep a point is inside (m), 0 outside.
+    pub(super) fn depth_at(&self, p: Vec3) -> f32 {
+        let shapes = self.colliders.iter().filter_map(|c| c.inside(p)).map(|(_, d)| -d);
+        let field = self.field.map_or(0.0, |f| f.skin - f.field.distance_at(p));
+        shapes.fold(field.max(0.0), f32::max)
+    }
+
     /// The nearest place outside, without regard to lengths.
     pub(super) fn push_out(&self, mut p: Vec3) -> Vec3 {
         for collider in self.colliders {

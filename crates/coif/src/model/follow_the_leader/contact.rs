@@ -55,6 +55,8 @@ pub(super) struct Segment<S: Simd> {
     pub(super) length: f32x8<S>,
     /// The outer ends are at least this far from the surface of a distance field (m).
     pub(super) clear: f32x8<S>,
+    /// How deep the outer ends may be inside (m): where hair began there, and is brought out little by little.
+    pub(super) allowed: f32x8<S>,
 }
 
 impl<S: Simd> Segment<S> {
@@ -128,9 +130,14 @@ pub(super) fn leave_body<S: Simd>(
         if !inside.any_true() {
             continue;
         }
-        touched = true;
         // Find the tangent plane, and turn the segments onto it.
         let (n, distance) = tangent_of(simd, collider, s, level2);
+        let distance = distance + segment.allowed;
+        let inside = distance.simd_lt(0.0) & inside;
+        if !inside.any_true() {
+            continue;
+        }
+        touched = true;
         let (turned, reached) = onto_plane(segment, inside, n, distance);
         settled = usize::from(reached);
         // Remember the touch for friction.
@@ -143,7 +150,8 @@ pub(super) fn leave_body<S: Simd>(
     }
     let mut unresolved = 0;
     if settled < count {
-        unresolved += settle(near, active, segment);
+        let exact = segment.allowed.simd_le(0.0) & active;
+        unresolved += settle(near, exact, segment);
         p = segment.end();
     }
     if let Some(field) = obstacles.field {
@@ -194,6 +202,7 @@ fn leave_field<S: Simd>(
         let distance = distance - obstacle.skin;
         let mask = mask32x8::from_bitmask(simd, u64::from(asked));
         segment.clear = mask.select(distance, segment.clear);
+        let distance = distance + segment.allowed;
         let inside_mask = distance.simd_lt(0.0) & mask;
         let inside = inside_mask.to_bitmask() as u32;
         if inside == 0 {
@@ -237,7 +246,8 @@ fn leave_field<S: Simd>(
             if steep & (1 << lane) == 0 {
                 n.set_lane(lane, obstacle.field.sample(p.lane(lane)).gradient);
             }
-            let surface = p.lane(lane) - n.lane(lane) * (distance[lane] + obstacle.skin);
+            let outside = distance[lane] - segment.allowed[lane] + obstacle.skin;
+            let surface = p.lane(lane) - n.lane(lane) * outside;
             velocity.set_lane(lane, obstacle.field.velocity_at(surface));
         }
         let (turned, _) = onto_plane(segment, inside_mask, n, distance);

@@ -52,7 +52,9 @@ pub struct Settings {
     pub correction: f32,
     /// Smallest distance between every second point, as a share of the straight distance
     /// (`muller2012` eq. 11, `s_b`): 0 bends freely, 1 not at all. The smallest angle between two
-    /// segments is `pi - 2 acos(s_b)`.
+    /// segments is `pi - 2 acos(s_b)`. With a pass from tip to root no segment is held straighter than in the
+    /// groom, and the style's own joints keep hair from folding: the limit moves the outer segment only, so that
+    /// hair that lies against it need not come to rest.
     pub bend_limit: f32,
     /// Time (s) in which hair swings back to its groom, one over the angular frequency in weightlessness: small
     /// is stiff, infinite is limp. The groom is at rest under gravity for any.
@@ -196,7 +198,10 @@ struct BendLimit {
 impl BendLimit {
     /// The condition of eq. 11 for equal segments: a turn of at most `2 acos(s_b)`.
     fn new(s_b: f32) -> Self {
-        let cos = 2.0 * s_b * s_b - 1.0;
+        Self::of_cosine(2.0 * s_b * s_b - 1.0)
+    }
+
+    fn of_cosine(cos: f32) -> Self {
         Self { cos, sin: (1.0 - cos * cos).max(0.0).sqrt() }
     }
 
@@ -216,6 +221,8 @@ struct Pass {
     ends: Ends,
     style: Stiffness,
     backward: bool,
+    /// Fraction of its depth at the start that a point may still be inside of the body.
+    still_inside: f32,
 }
 
 impl Pass {
@@ -228,6 +235,7 @@ impl Pass {
             ends: settings.ends,
             style: Stiffness::new(settings, dt),
             backward: settings.backward,
+            still_inside: 0.0,
         }
     }
 }
@@ -251,9 +259,15 @@ pub struct FollowTheLeader {
     first_point: Vec<u32>,
     colliders: Vec<StepCollider>,
     groups: Vec<Group>,
+    /// Time (s) since hair was put on its rest shape; until [`TIME_OUT`] what began inside of the body is brought out.
+    since_reset: f32,
     /// Room for what the first of two passes leaves the second, one for each task.
     scratch: Vec<LineAligned>,
 }
+
+/// Time (s) in which hair that begins inside of the body is brought out: half a second, so that 5 mm a frame (60 a
+/// second) bring out what is 15 cm deep, more than half of a head.
+const TIME_OUT: f32 = 0.5;
 
 /// Blocks that one task advances: some ten thousand particles, so that handing out tasks costs little.
 const BLOCKS_PER_TASK: usize = 24;
@@ -290,6 +304,7 @@ impl FollowTheLeader {
             first_point: groom.strands.first_points().to_vec(),
             colliders: Vec::new(),
             groups: Vec::new(),
+            since_reset: 0.0,
             scratch: Vec::new(),
             blocks,
         };
@@ -383,10 +398,7 @@ fn in_halves(
     let (a, b) = blocks.split_at_mut(tasks * BLOCKS_PER_TASK);
     let (scratch_a, scratch_b) = scratch.split_at_mut(tasks);
     let (rows_a, rows_b) = rows.split(a.iter().map(|block| block.points).sum());
-    rayon::join(
-        || in_halves(a, rows_a, scratch_a, work),
-        || in_halves(b, rows_b, scratch_b, work),
-    );
+    rayon::join(|| in_halves(a, rows_a, scratch_a, work), || in_halves(b, rows_b, scratch_b, work));
 }
 
 /// Advances one block with the kernel that fits it.
@@ -424,12 +436,25 @@ impl Model for FollowTheLeader {
         let mut colliders = std::mem::take(&mut self.colliders);
         colliders.clear();
         colliders.extend(env.colliders.iter().map(|c| StepCollider::new(c, env.dt)));
-        let pass = Pass::new(&self.settings, env.dt, env.gravity);
+        let mut pass = Pass::new(&self.settings, env.dt, env.gravity);
         let level = self.level;
         let mut groups = std::mem::take(&mut self.groups);
         Group::lay_out(&colliders, &mut groups);
         let obstacles =
             Obstacles { colliders: &colliders, groups: &groups, field: env.field.as_ref() };
+        // Look what begins inside of the body; bring it out little by little.
+        if self.since_reset == 0.0 && self.settings.backward {
+            let mut first = 0;
+            for block in &mut self.blocks {
+                let position = &self.position[first * VECTOR..];
+                let (count, deepest) = block.measure_depth(position, &obstacles);
+                report.began_inside += count;
+                report.began_inside_depth = report.began_inside_depth.max(deepest);
+                first += block.points;
+            }
+        }
+        self.since_reset = (self.since_reset + env.dt).min(TIME_OUT);
+        pass.still_inside = 1.0 - self.since_reset / TIME_OUT;
         // Advance the blocks in any order: none reads another.
         self.for_each_block(|block, mut rows, scratch, next| {
             dispatch!(level, simd => block.load_roots(simd, env, rows.position));
@@ -455,6 +480,7 @@ impl Model for FollowTheLeader {
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
+        self.since_reset = 0.0;
         self.for_each_block(|block, mut rows, _, _| {
             for lane in 0..LANES {
                 let root = &world_from_rest[block.strands[lane] as usize];
@@ -506,25 +532,55 @@ impl Model for FollowTheLeader {
     }
 
     fn save(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.since_reset.to_le_bytes());
         for value in self.position.iter().chain(&*self.velocity).chain(&*self.tension) {
             out.extend_from_slice(&value.to_le_bytes());
+        }
+        // Depths matter only as long as hair is brought out.
+        if (f32::EPSILON..TIME_OUT).contains(&self.since_reset) {
+            for block in &self.blocks {
+                out.push(u8::from(!block.depth.is_empty()));
+                block.depth.iter().for_each(|d| out.extend_from_slice(&d.to_le_bytes()));
+            }
         }
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        let expected = 4 * (self.position.len() + self.velocity.len() + self.tension.len());
-        if bytes.len() != expected {
-            return Err(Error::BadCheckpoint(format!(
-                "{} bytes of particles where the groom needs {expected}",
-                bytes.len()
-            )));
+        let state = self.position.len() + self.velocity.len() + self.tension.len();
+        let expected = 4 * (1 + state);
+        let short = || {
+            let found = bytes.len();
+            Error::BadCheckpoint(format!(
+                "{found} bytes of particles where the groom needs {expected} or more"
+            ))
+        };
+        let numbers = |bytes: &[u8]| -> Vec<f32> {
+            let four = bytes.chunks_exact(4);
+            four.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+        };
+        let (head, mut rest) = bytes.split_at_checked(expected).ok_or_else(short)?;
+        let head = numbers(head);
+        let (since_reset, values) = (head[0], &head[1..]);
+        let mut depths = vec![Vec::new(); self.blocks.len()];
+        if (f32::EPSILON..TIME_OUT).contains(&since_reset) {
+            for (block, depth) in self.blocks.iter().zip(&mut depths) {
+                let (&has, after) = rest.split_first().ok_or_else(short)?;
+                let size = if has == 1 { 4 * LANES * block.points } else { 0 };
+                let (mine, after) = after.split_at_checked(size).ok_or_else(short)?;
+                (*depth, rest) = (numbers(mine), after);
+            }
         }
-        let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        if !rest.is_empty() || !(0.0..=TIME_OUT).contains(&since_reset) {
+            return Err(short());
+        }
         let state = self.position.iter_mut().chain(&mut *self.velocity).chain(&mut *self.tension);
-        for (to, value) in state.zip(values) {
+        for (to, &value) in state.zip(values) {
             *to = value;
         }
-        for block in &mut self.blocks {
+        self.since_reset = since_reset;
+        for (block, depth) in self.blocks.iter_mut().zip(depths) {
+            block.depth = LineAligned::zeros(depth.len());
+            block.depth.copy_from_slice(&depth);
             for lane in 0..LANES {
                 block.set_root(lane, &world_from_rest[block.strands[lane] as usize]);
             }

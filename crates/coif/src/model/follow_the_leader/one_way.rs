@@ -305,6 +305,7 @@ impl<S: Simd> Half<S> {
             along: self.along,
             length: half_row(simd, row.length, half),
             clear: self.clear,
+            allowed: f32x8::splat(simd, 0.0),
         };
         let contact = leave_body(simd, near, obstacles, active, &mut segment, x, pass);
         (self.along, self.clear) = (segment.along, segment.clear);

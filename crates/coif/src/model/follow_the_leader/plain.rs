@@ -3,6 +3,7 @@
 
 use glam::{Mat3, Vec3};
 
+use super::articulated::BEND;
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
 use super::style::RestShape;
@@ -70,11 +71,7 @@ impl PlainFollowTheLeader {
                 tension: 0.0,
                 rest: line[i],
                 length: length(i),
-                reaction: if i > 1 {
-                    scale * mass(i) / (mass(i - 1) * length(i))
-                } else {
-                    0.0
-                },
+                reaction: if i > 1 { scale * mass(i) / (mass(i - 1) * length(i)) } else { 0.0 },
             });
             Strand {
                 particles: particles.collect(),
@@ -142,19 +139,42 @@ fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left>
     let shift = |x: Vec3| motion.point(x) - x;
     let mut left = vec![Left::default(); strand.particles.len()];
     let (mut carried, mut push) = (Mat3::ZERO, Vec3::ZERO);
+    // How far a segment's direction is from the groomed one; that of the scalp is as groomed.
+    let off = |i: usize| {
+        if i == 0 || i == strand.particles.len() {
+            return Vec3::ZERO;
+        }
+        let [inner, outer] = [i - 1, i].map(|i| motion.point(strand.particles[i].position));
+        (root.direction(strand.shape.step[i]) - (outer - inner)) / strand.particles[i].length
+    };
+    // What the joint at the start of a segment weighs.
+    let joint = |i: usize| match i {
+        1 => strand.particles[1].length,
+        i if i < strand.particles.len() => {
+            strand.particles[i].length.min(strand.particles[i - 1].length)
+        }
+        _ => 0.0,
+    };
     for i in (1..strand.particles.len()).rev() {
         let [inner, particle] = [i - 1, i].map(|i| strand.particles[i]);
         let (x, mass) = (particle.position, strand.shape.mass[i]);
         let shifted = shift(x);
         let segment = (x - inner.position) + (shifted - shift(inner.position));
         let e = segment / particle.length;
-        let rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shifted) * mass
+        let rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shifted)
+            * mass
             + root.direction(strand.shape.goal[i])
             + (root.translation - x - shifted) * (mass * spring)
             + push;
         let link = strand.shape.link;
-        let stiffness = (particle.tension.max(0.0) + link * (spring + damper)) / particle.length;
-        let turn = (root.direction(strand.shape.step[i]) - segment) * (link * spring / particle.length);
+        let bend = link * spring * BEND / particle.length;
+        let joints = [joint(i) * bend, joint(i + 1) * bend];
+        let stiffness =
+            (particle.tension.max(0.0) + link * (spring + damper) + 2.0 * (joints[0] + joints[1]))
+                / particle.length;
+        let turn = off(i) * (link * spring)
+            + (off(i) - off(i - 1)) * joints[0]
+            + (off(i) - off(i + 1)) * joints[1];
         let across = turn - e * e.dot(turn);
         let inertia = carried + diagonal(mass * (1.0 + spring + damper));
         let inverse = (inertia + diagonal(stiffness)).inverse();
@@ -214,7 +234,11 @@ fn step_strand(
         // Keep the angle with the segment before (eq. 11).
         if pass.bend.is_on() && i > 1 {
             let before = strand.particles[i - 1].length;
-            way = unbend(&pass.bend, parent - grandparent, before, way, distance);
+            let mut limit = pass.bend;
+            if pass.backward {
+                limit = BendLimit::of_cosine(limit.cos.min(strand.shape.turn[i]));
+            }
+            way = unbend(&limit, parent - grandparent, before, way, distance);
         }
         let mut p = parent + way * (particle.length / distance);
         let mut brake = Vec3::ZERO;
