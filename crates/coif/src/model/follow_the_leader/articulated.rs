@@ -411,7 +411,10 @@ fn root_to_tip<S: Simd>(
             let rows = i - 1..points.min(i + CHUNK);
             let (x, v, l) =
                 (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
-            let bounds = bounds_of(simd, x, v, l, pass);
+            // The style takes points along with the scalp.
+            let ends = [i, points.min(i + CHUNK) - 1].map(|i| Left::load(simd, &scratch[i]).shift);
+            let reach2 = ends[0].dot(ends[0]).max(ends[1].dot(ends[1])).reduce_max();
+            let bounds = bounds_of(simd, x, v, l, pass, 1.25 * reach2.sqrt());
             near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
         }
         let length = Fixed(&fixed[i]).length(simd);
@@ -581,10 +584,11 @@ impl<S: Simd> Candidate<'_, S> {
         let mut brake = halves(simd, self.brake);
         let length = <[_; 2]>::from(simd.split_f32x16(self.length));
         let mut clear = <[_; 2]>::from(simd.split_f32x16(self.clear));
-        let allowed = match block.depth.as_chunks::<LANES>().0.get(i) {
-            Some(row) => [0, 1].map(|half| half_row(simd, row, half) * pass.still_inside),
-            None => [f32x8::splat(simd, 0.0); 2],
-        };
+        let mut allowed = [f32x8::splat(simd, 0.0); 2];
+        if block.began_inside && pass.still_inside > 0.0 {
+            let row = &block.depth.as_chunks::<LANES>().0[i];
+            allowed = [0, 1].map(|half| half_row(simd, row, half) * pass.still_inside);
+        }
         let mut touched = false;
         for half in (0..2).filter(|&half| inside[half]) {
             let active = index.simd_le(half_row(simd, &block.last, half))

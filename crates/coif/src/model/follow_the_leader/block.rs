@@ -137,8 +137,10 @@ pub(super) struct Block {
     /// Whether some lanes have fewer points than others.
     pub(super) ragged: bool,
 
-    /// How deep each point was inside of the body at the start (m); empty if none was.
+    /// How deep each point was inside of the body at the start (m).
     pub(super) depth: LineAligned,
+    /// Whether any was.
+    pub(super) began_inside: bool,
 
     /// World from rest at the end of the step: columns of the rotation, then the translation.
     pub(super) root: [[f32; VECTOR]; 4],
@@ -195,7 +197,8 @@ impl Block {
             fixed: LineAligned::zeros(if settings.backward { points * FIXED } else { 0 }),
             link: [0.0; LANES],
             ragged: strands.iter().any(|&s| count(s) != points),
-            depth: LineAligned::zeros(0),
+            depth: LineAligned::zeros(if settings.backward { points * LANES } else { 0 }),
+            began_inside: false,
             root: [[0.0; VECTOR]; 4],
             root_before: [[0.0; VECTOR]; 4],
             motion: [[0.0; VECTOR]; 4],
@@ -256,17 +259,16 @@ impl Block {
         obstacles: &Obstacles<'_>,
     ) -> (u64, f32) {
         let (mut count, mut deepest) = (0, 0.0f32);
-        let mut depths = LineAligned::zeros(self.points * LANES);
+        self.depth.fill(0.0);
         for l in 0..self.lanes {
             for i in self.last_embedded[l] as usize + 1..=self.last[l] as usize {
                 let depth = obstacles.depth_at(lane(position, i, l));
-                if depth > 0.0 {
-                    depths[i * LANES + l] = depth;
-                    (count, deepest) = (count + 1, deepest.max(depth));
-                }
+                self.depth[i * LANES + l] = depth;
+                count += u64::from(depth > 0.0);
+                deepest = deepest.max(depth);
             }
         }
-        self.depth = if count > 0 { depths } else { LineAligned::zeros(0) };
+        self.began_inside = count > 0;
         (count, deepest)
     }
 

@@ -539,8 +539,10 @@ impl Model for FollowTheLeader {
         // Depths matter only as long as hair is brought out.
         if (f32::EPSILON..TIME_OUT).contains(&self.since_reset) {
             for block in &self.blocks {
-                out.push(u8::from(!block.depth.is_empty()));
-                block.depth.iter().for_each(|d| out.extend_from_slice(&d.to_le_bytes()));
+                out.push(u8::from(block.began_inside));
+                if block.began_inside {
+                    block.depth.iter().for_each(|d| out.extend_from_slice(&d.to_le_bytes()));
+                }
             }
         }
     }
@@ -565,7 +567,7 @@ impl Model for FollowTheLeader {
         if (f32::EPSILON..TIME_OUT).contains(&since_reset) {
             for (block, depth) in self.blocks.iter().zip(&mut depths) {
                 let (&has, after) = rest.split_first().ok_or_else(short)?;
-                let size = if has == 1 { 4 * LANES * block.points } else { 0 };
+                let size = if has == 1 { 4 * block.depth.len() } else { 0 };
                 let (mine, after) = after.split_at_checked(size).ok_or_else(short)?;
                 (*depth, rest) = (numbers(mine), after);
             }
@@ -579,8 +581,10 @@ impl Model for FollowTheLeader {
         }
         self.since_reset = since_reset;
         for (block, depth) in self.blocks.iter_mut().zip(depths) {
-            block.depth = LineAligned::zeros(depth.len());
-            block.depth.copy_from_slice(&depth);
+            block.began_inside = !depth.is_empty();
+            if block.began_inside {
+                block.depth.copy_from_slice(&depth);
+            }
             for lane in 0..LANES {
                 block.set_root(lane, &world_from_rest[block.strands[lane] as usize]);
             }

@@ -75,7 +75,7 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
             let rows = i - 1..points.min(i + CHUNK);
             let (x, v, l) =
                 (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
-            let bounds = bounds_of(simd, x, v, l, pass);
+            let bounds = bounds_of(simd, x, v, l, pass, 0.0);
             near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
         }
         let (inner, outer) = position.split_at_mut(i);
@@ -328,7 +328,8 @@ impl<S: Simd> Half<S> {
 ///
 /// Model: the strand between two rows lies in an ellipsoid that has the two points as foci and its
 /// length there as the long axis. So a box around the first, the middle and the last row, widened
-/// by the short axis, holds all; and by how far the fastest of them goes, which drags the others along.
+/// by the short axis, holds all; and by how far the fastest of them goes, which drags the others along, and the
+/// scalp takes them (`reach`).
 #[inline(always)]
 pub(super) fn bounds_of<S: Simd>(
     simd: S,
@@ -336,6 +337,7 @@ pub(super) fn bounds_of<S: Simd>(
     velocity: &[[f32; VECTOR]],
     length: &[[f32; LANES]],
     pass: &Pass,
+    reach: f32,
 ) -> Bounds {
     let count = position.len().min(velocity.len()).min(length.len());
     let zero = f32x8::splat(simd, 0.0);
@@ -362,7 +364,7 @@ pub(super) fn bounds_of<S: Simd>(
     }
     let fastest = speed2.reduce_max().sqrt() / pass.carried_on;
     let aside = 0.5 * short2.reduce_max().sqrt();
-    let margin = Vec3::splat(MARGIN + aside + 2.0 * fastest * pass.dt);
+    let margin = Vec3::splat(MARGIN + aside + 2.0 * fastest * pass.dt + reach);
     Bounds {
         lo: Vec3::new(lo.x.reduce_min(), lo.y.reduce_min(), lo.z.reduce_min()) - margin,
         hi: Vec3::new(hi.x.reduce_max(), hi.y.reduce_max(), hi.z.reduce_max()) + margin,
