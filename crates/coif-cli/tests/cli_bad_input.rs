@@ -228,3 +228,18 @@ fn one_far_vertex_costs_no_memory() {
         }
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_scene_that_never_ends_is_refused() {
+    let folder = Folder::new();
+    for command in ["simulate", "inspect"] {
+        let (code, said) = run_with_little_memory(&folder, &[command, "/dev/zero"]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("/dev/zero") && said.contains("hint: "), "{said}");
+    }
+    let file = std::fs::File::create(folder.path("long.toml")).unwrap();
+    file.set_len(20 << 20).unwrap();
+    let said = folder.fails(&["simulate", "long.toml"]);
+    assert!(said.contains("long.toml") && said.contains("expected 16777216"), "{said}");
+}
