@@ -241,3 +241,27 @@ fn control_c_leaves_whole_frames_and_no_film() {
     let frames = folder.json(&["inspect", "run"])["frames"].as_u64().unwrap();
     assert_eq!(names_in(&folder.path("run")).len() as u64, frames + 2, "only whole frames");
 }
+
+#[test]
+fn a_damaged_frame_is_named_and_simulated_again() {
+    let folder = Folder::new();
+    let whole = folder.json(&simulate(&["--frames", "6", "-o", "run"]));
+    let frame = folder.path("run").join("frame.00002.hair");
+    let good = std::fs::read(&frame).unwrap();
+    let mut bad = good.clone();
+    let end = bad.len();
+    // The header and the lengths of 120 strands come first, then positions.
+    let at = 128 + 2 * 120 + 12 * 30;
+    assert!(at + 4 < end);
+    bad[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    std::fs::write(&frame, &bad).unwrap();
+    let output = folder.run(&simulate(&["--frames", "8", "-o", "run", "--resume", "--json"]));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("frame.00002.hair"), "{stderr}");
+    assert_eq!(std::fs::read(&frame).unwrap(), good, "the frame is whole again");
+    let again: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(again["frames_simulated"], 8);
+    assert_eq!(whole["frames"], 6);
+    folder.ok(&["render", "run", "-o", "film.gif", "--size", "32x32"]);
+}
