@@ -265,3 +265,36 @@ fn a_damaged_frame_is_named_and_simulated_again() {
     assert_eq!(whole["frames"], 6);
     folder.ok(&["render", "run", "-o", "film.gif", "--size", "32x32"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn control_c_says_which_pictures_stay() {
+    let folder = Folder::new();
+    folder.ok(&simulate(&["--frames", "2", "-o", "run"]));
+    let child = folder
+        .command(&[
+            "render",
+            "run",
+            "-o",
+            "turn.####.png",
+            "--turntable",
+            "5000",
+            "--size",
+            "64x64",
+        ])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let third = folder.path("turn.0003.png");
+    while !third.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let pictures = folder.names().iter().filter(|n| n.ends_with(".png")).count();
+    assert!(stderr.contains(&format!("{pictures} whole pictures")), "{pictures}: {stderr}");
+    assert_eq!(folder.names().len(), pictures + 1, "nothing else is left: {:?}", folder.names());
+}
