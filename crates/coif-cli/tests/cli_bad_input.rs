@@ -243,3 +243,23 @@ fn a_scene_that_never_ends_is_refused() {
     let said = folder.fails(&["simulate", "long.toml"]);
     assert!(said.contains("long.toml") && said.contains("expected 16777216"), "{said}");
 }
+
+#[test]
+fn arguments_and_outputs_that_cannot_be_have_a_hint() {
+    let folder = Folder::new();
+    folder.write("a.hair", two_strands());
+    for arguments in [
+        &["simulate"][..],
+        &["simulat"],
+        &["simulate", "still", "--frobnicate"],
+        &["convert", "a.hair", "b.hair", "--points", "1"],
+        &["convert", "a.hair", "b.hair", "--scale", "1e38"],
+        &["convert", "a.hair", "b.hair", "--scale", "0"],
+        &["convert", "a.hair", "b.obj", "--scale", "inf"],
+    ] {
+        folder.fails(arguments);
+    }
+    // No file can be made there, and nobody asked for one called 'probe'.
+    let said = folder.fails(&["simulate", "still", "-o", "/proc/self/run"]);
+    assert!(said.contains("/proc/self") && !said.contains("probe"), "{said}");
+}

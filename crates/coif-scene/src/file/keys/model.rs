@@ -286,7 +286,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "stretch_modulus",
         "Pa",
-        "Stress per stretch. Real hair has 4e9, which takes hundreds of substeps.",
+        "Stress per stretch. Real hair has 4e9, which takes hundreds of substeps; what takes too many is refused.",
         Kind::Number {
             min: 1.0,
             max: 1e12,
@@ -310,7 +310,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "substeps",
         "",
-        "Parts of a step; 0 takes as many as the springs need, too few are refused.",
+        "Parts of a step; 0 takes as many as the springs need, up to 1000; too few are refused.",
         Kind::Integer {
             min: 0,
             max: 10_000,
