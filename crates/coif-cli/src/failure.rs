@@ -163,8 +163,16 @@ fn hint_for(error: &coif::Error) -> &'static str {
         }
         E::NoTriangles | E::Unbound => "the body needs triangles that hair can grow on",
         E::Unstable { .. } => {
-            "raise model.substeps or lower model.stretch_modulus; \
-             model.substeps=0 takes as many as it needs, up to 1000"
+            "raise model.substeps or lower model.stretch_modulus; model.substeps=0 takes as many as it \
+             needs, up to 1000; 'coif convert IN OUT --points N' spaces the points evenly"
+        }
+        E::UnevenStrand { .. } => {
+            "'coif convert IN OUT --points N' spaces the points evenly; or set model.name to \
+             follow-the-leader or mass-spring"
+        }
+        E::TooStiff { .. } => {
+            "give strands fewer points (groom.points, or 'coif convert IN OUT --points N'), a thinner, \
+             softer or heavier fibre, or a shorter model.longest_part"
         }
         E::NoContact { .. } => {
             "take [contact] out of the scene, or choose another model: strips and hair meshes keep \
