@@ -193,10 +193,10 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
 
     // Complete the files and sum up.
     let mut outputs = Vec::new();
-    if let Some(file) = strips_file {
-        if !file.finish(fps, studio::hair_color(&scene.render))? {
-            return Err(stopped(frames.saturating_sub(1), frames, None, None));
-        }
+    if let Some(file) = strips_file
+        && !file.finish(fps, studio::hair_color(&scene.render))?
+    {
+        return Err(stopped(frames.saturating_sub(1), frames, None, None));
     }
     if let Some(path) = &plan.target {
         outputs.push(path.display().to_string());

@@ -131,9 +131,7 @@ impl Error {
             Error::Malformed { hint, .. }
             | Error::Refused { hint, .. }
             | Error::UnknownExtension { hint, .. } => hint.as_deref(),
-            Error::Io { source, .. } => match source.kind() {
-                kind => hint_for_io(kind),
-            },
+            Error::Io { source, .. } => hint_for_io(source.kind()),
         }
     }
 
