@@ -118,12 +118,25 @@ impl From<BuildError> for Failure {
 
 impl From<coif_render::Error> for Failure {
     fn from(error: coif_render::Error) -> Self {
-        // The message carries its own hint on a second line.
+        use coif_render::Error as E;
+        // The message carries its own hint on a second line, if it has one.
         let text = error.to_string();
-        match text.split_once("\nhint: ") {
-            Some((message, hint)) => Self::new(message, hint),
-            None => Self::Error { message: text, hint: None },
+        if let Some((message, hint)) = text.split_once("\nhint: ") {
+            return Self::new(message, hint);
         }
+        let hint = match &error {
+            E::Stopped => return Self::Interrupted { message: "nothing was written".into() },
+            E::Io { source, .. } => coif_io::hint_for_io(source.kind()),
+            E::EmptyFilm { .. } => Some("give a scene or a folder with at least one frame"),
+            E::SliceLength { .. } | E::VertexIndex { .. } => {
+                Some("the file is damaged or not what its name says; export it again")
+            }
+            _ => None,
+        };
+        Self::new(
+            text,
+            hint.unwrap_or("check the room on the disk, or choose another kind of file"),
+        )
     }
 }
 
@@ -144,10 +157,25 @@ fn hint_for(error: &coif::Error) -> &'static str {
         E::ShortStrand { .. } | E::ZeroSegment { .. } => {
             "'coif convert IN OUT --points N' lays the points out anew"
         }
+        E::OutOfRange { name, .. } if name == "number of strips" => {
+            "lower groom.strip_density or groom.strip_layers; if the scalp is larger than it should be, \
+             remove vertices that lie far away or set body.scale"
+        }
         E::NoTriangles | E::Unbound => "the body needs triangles that hair can grow on",
         E::Unstable { .. } => {
-            "raise model.substeps or lower model.stretch_modulus; \
-             model.substeps=0 takes as many as it needs, up to 1000"
+            "raise model.substeps or lower model.stretch_modulus; model.substeps=0 takes as many as it \
+             needs, up to 1000; 'coif convert IN OUT --points N' spaces the points evenly"
+        }
+        E::OneWayStyle => {
+            "set model.backward = true, or model.style_time = 1000 and model.hold_shape = false"
+        }
+        E::UnevenStrand { .. } => {
+            "'coif convert IN OUT --points N' spaces the points evenly; or set model.name to \
+             follow-the-leader (with model.backward = true) or mass-spring"
+        }
+        E::TooStiff { .. } => {
+            "give strands fewer points (groom.points, or 'coif convert IN OUT --points N'), a thinner, \
+             softer or heavier fibre, or a shorter model.longest_part"
         }
         E::NoContact { .. } => {
             "take [contact] out of the scene, or choose another model: strips and hair meshes keep \
@@ -155,5 +183,24 @@ fn hint_for(error: &coif::Error) -> &'static str {
         }
         E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
         _ => "'coif scenes --reference' lists every value and its limits",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_has_a_hint_whoever_writes() {
+        let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let path = || std::path::PathBuf::from("film.gif");
+        for failure in [
+            Failure::from(coif_render::Error::Io { path: path(), source: full() }),
+            Failure::from(coif_io::Error::Io { file: path(), action: "write", source: full() }),
+            Failure::from(coif_render::Error::Encode { path: path(), message: "no room".into() }),
+        ] {
+            let Failure::Error { hint: Some(hint), message } = failure else { panic!("no hint") };
+            assert!(hint.contains("room on the disk"), "{message}: {hint}");
+        }
     }
 }

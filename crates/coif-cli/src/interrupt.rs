@@ -1,9 +1,10 @@
-//! Ctrl-C: the first press asks the command to stop after the frame at hand, so that unfinished
+//! Ctrl-C: the first press asks the command to stop after the frame or within the picture at hand, so that unfinished
 //! files are removed and a cache keeps a checkpoint; the second press stops at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Lets a long command stop in good order. Commands that do not call this die at once.
 pub(crate) fn listen() {
@@ -13,6 +14,11 @@ pub(crate) fn listen() {
             std::process::exit(130);
         }
     });
+}
+
+/// The flag itself, for those who look at it while they work.
+pub(crate) fn flag() -> Arc<AtomicBool> {
+    ASKED.clone()
 }
 
 /// Whether the user wants the program to stop.

@@ -20,6 +20,7 @@ mod threads;
 mod units;
 mod validate;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -70,7 +71,10 @@ Coif: hair and fur simulation
 ";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse_arguments(&error),
+    };
     let talk = Talk::new(arguments.quiet);
     let result = match arguments.command {
         None => talk::print(OVERVIEW),
@@ -90,4 +94,24 @@ fn main() -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// Prints what the parser says. Help and the version are answers; the rest are errors, whose last line says
+/// where to look as all hints do.
+fn refuse_arguments(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.render();
+    let text =
+        if std::io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+    let text =
+        text.trim_end().replace("For more information, try", "hint: for more information, try");
+    talk::mutter(&text);
+    if !text.contains("hint: ") {
+        talk::mutter(
+            "hint: 'coif --help' lists the commands, 'coif COMMAND --help' what each takes",
+        );
+    }
+    ExitCode::from(2)
 }

@@ -65,6 +65,15 @@ impl PictureFile {
         Ok(())
     }
 
+    /// Which whole pictures stay if it is given up now, in words.
+    pub(crate) fn kept(&self) -> Option<String> {
+        let Self::Film { path, film } = self else { return None };
+        SequenceName::parse(path)?;
+        let count = film.frame_count();
+        let pictures = if count == 1 { "picture" } else { "pictures" };
+        (count > 0).then(|| format!("{count} whole {pictures} of {} stay", path.display()))
+    }
+
     /// Completes the file and gives it its name.
     pub(crate) fn finish(self) -> Result<PathBuf, Failure> {
         match self {

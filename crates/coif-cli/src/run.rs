@@ -189,14 +189,18 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         }
         if wants_picture && let Some((studio, file)) = &mut camera {
             let clock = Instant::now();
-            let image = studio.shoot(&built.groom, &strands, frame as f64 / fps, 0.0)?;
-            file.push(image)?;
+            let image = studio.shoot(&built.groom, &strands, frame as f64 / fps, 0.0);
+            if interrupt::asked() && matches!(image, Err(Failure::Interrupted { .. })) {
+                return Err(stopped(frame, frames, writer.as_ref(), file.kept()));
+            }
+            file.push(image?)?;
             rendering += clock.elapsed().as_secs_f64();
             rendered += 1;
         }
         progress.advance();
         if interrupt::asked() && !is_last {
-            return Err(stopped(frame, frames, writer.as_ref()));
+            let pictures = camera.as_ref().and_then(|(_, file)| file.kept());
+            return Err(stopped(frame, frames, writer.as_ref(), pictures));
         }
     }
     drop(progress);
@@ -205,8 +209,10 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
 
     // Complete the files and sum up.
     let mut outputs = Vec::new();
-    if let Some(file) = strips_file {
-        file.finish(fps, studio::hair_color(&scene.render))?;
+    if let Some(file) = strips_file
+        && !file.finish(fps, studio::hair_color(&scene.render))?
+    {
+        return Err(stopped(frames.saturating_sub(1), frames, None, None));
     }
     if let Some(path) = &plan.target {
         outputs.push(path.display().to_string());
@@ -262,15 +268,17 @@ fn note(warnings: &mut Vec<String>, new: Vec<String>, say: impl Fn(&str)) {
 }
 
 /// What to say after Ctrl-C.
-fn stopped(frame: u64, frames: u64, writer: Option<&Writer>) -> Failure {
-    let kept = match writer {
-        Some(Writer::Cache(cache)) => format!(
+fn stopped(frame: u64, frames: u64, writer: Option<&Writer>, pictures: Option<String>) -> Failure {
+    let hair = match writer {
+        Some(Writer::Cache(cache)) => Some(format!(
             "the frames so far are in {}; --resume goes on with them",
             cache.folder().display()
-        ),
-        Some(Writer::Sequence(_)) => "the files of these frames are complete".into(),
-        _ => "nothing was written".into(),
+        )),
+        Some(Writer::Sequence(_)) => Some("the files of these frames are complete".into()),
+        _ => None,
     };
+    let kept: Vec<String> = hair.into_iter().chain(pictures).collect();
+    let kept = if kept.is_empty() { "nothing was written".to_owned() } else { kept.join("; ") };
     Failure::Interrupted { message: format!("after frame {frame} of {frames}; {kept}") }
 }
 

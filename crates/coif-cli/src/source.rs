@@ -9,6 +9,9 @@ use coif_scene::{Scene, builtin};
 use crate::failure::Failure;
 use crate::nearest::nearest;
 
+/// Most bytes of a scene file: a thousand times the longest built-in one. What is larger is something else.
+const MAX_SCENE_BYTES: u64 = 16 << 20;
+
 /// A scene, and the folder that its paths start from.
 pub(crate) struct Source {
     /// A built-in name or a path, as given.
@@ -39,7 +42,10 @@ impl Source {
             };
             return Err(Failure::new(format!("{name}: is a folder, expected a scene"), hint));
         }
-        let bytes = std::fs::read(path).map_err(|e| no_scene(name, &e))?;
+        let bytes = coif_io::read_bounded(path, MAX_SCENE_BYTES).map_err(|e| match &e {
+            coif_io::Error::Io { source, .. } => no_scene(name, source),
+            _ => Failure::from(e),
+        })?;
         let Ok(text) = String::from_utf8(bytes) else {
             let hint = match coif_io::FileKind::of(path) {
                 Ok(coif_io::FileKind::Groom) => format!(

@@ -35,14 +35,16 @@ pub(crate) struct Studio {
 
 /// A renderer of the size that the settings ask for. Cheap: fails before anything is simulated.
 pub(crate) fn renderer(render: &RenderSettings) -> Result<Renderer, Failure> {
-    Ok(Renderer::new(Settings {
+    let mut renderer = Renderer::new(Settings {
         backdrop: backdrop(render.background),
         hair_shadows: match render.shadows {
             ShadowChoice::DeepOpacity => HairShadows::DeepOpacity,
             _ => HairShadows::DeepShadow,
         },
         ..Settings::sized(render.width as usize, render.height as usize)
-    })?)
+    })?;
+    renderer.stop_when(crate::interrupt::flag());
+    Ok(renderer)
 }
 
 impl Studio {

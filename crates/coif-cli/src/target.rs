@@ -81,10 +81,22 @@ pub(crate) fn probe_file(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether a file can be created in a folder; names the folder, not the file that was tried.
+fn probe_inside(folder: &Path) -> Result<(), Failure> {
+    match AtomicFile::create(folder.join("probe")) {
+        Ok(_) => Ok(()),
+        Err(coif_io::Error::Io { source, .. }) => {
+            let file = folder.into();
+            Err(coif_io::Error::Io { file, action: "write into this folder", source }.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn probe_folder(folder: &Path, resume: bool, overwrite: bool) -> Result<(), Failure> {
     if folder.is_dir() {
         if std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
-            return probe_file(&folder.join("probe"));
+            return probe_inside(folder);
         }
         let refused = |reason: &str, hint: &str| {
             Failure::new(format!("{}: {reason}", folder.display()), hint)
@@ -98,7 +110,7 @@ fn probe_folder(folder: &Path, resume: bool, overwrite: bool) -> Result<(), Fail
                         or choose another folder";
             return Err(refused("already holds a simulation", hint));
         }
-        return probe_file(&folder.join("probe"));
+        return probe_inside(folder);
     }
     if folder.exists() {
         let message = format!("{}: is a file, expected a folder for the frames", folder.display());
@@ -107,7 +119,7 @@ fn probe_folder(folder: &Path, resume: bool, overwrite: bool) -> Result<(), Fail
     // The nearest folder that exists is where the first new one will be made.
     let parent = folder.ancestors().skip(1).find(|a| a.as_os_str().is_empty() || a.exists());
     let parent = parent.filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    probe_file(&parent.join("probe"))
+    probe_inside(parent)
 }
 
 /// A target that is being written.

@@ -187,3 +187,79 @@ fn a_reader_that_goes_away_is_no_panic() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
+
+/// Most memory (kB of address space) that a bad file may make the program ask for.
+#[cfg(target_os = "linux")]
+const MAX_MEMORY_KB: &str = "4000000";
+
+/// Runs the program with little memory; gives back exit code and stderr.
+#[cfg(target_os = "linux")]
+fn run_with_little_memory(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
+    let program = folder.command(arguments);
+    let output = std::process::Command::new("sh")
+        .args(["-c", &format!("ulimit -v {MAX_MEMORY_KB}; exec \"$0\" \"$@\"")])
+        .arg(program.get_program())
+        .args(program.get_args())
+        .current_dir(folder.path("."))
+        .output()
+        .expect("a shell");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// A vertex a thousand kilometres away once made a lattice of 142 GB, and scattered roots for ever.
+#[cfg(target_os = "linux")]
+#[test]
+fn one_far_vertex_costs_no_memory() {
+    let folder = Folder::new();
+    let vertices = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0.03 0.03 -1e6\n";
+    let near = format!("{vertices}g cap\nf 1 3 2\ng rest\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+    let all = format!("{vertices}g cap\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+    for body in [near, all] {
+        folder.write("body.obj", body);
+        for style in ["short", "ponytail", "strips"] {
+            let scene = format!(
+                "[body]\nfile = \"body.obj\"\nscalp = \"cap\"\ncollide = \"distance-field\"\n\
+                 [groom]\nstyle = \"{style}\"\nstrands = 60\n[time]\nframes = 2\n"
+            );
+            folder.write("scene.toml", scene);
+            let (code, said) = run_with_little_memory(&folder, &["simulate", "scene.toml"]);
+            assert!(matches!(code, Some(0 | 2)), "{style}: {code:?} {said}");
+            assert!(said.contains("hint: ") && said.contains("far away"), "{style}: {said}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_scene_that_never_ends_is_refused() {
+    let folder = Folder::new();
+    for command in ["simulate", "inspect"] {
+        let (code, said) = run_with_little_memory(&folder, &[command, "/dev/zero"]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("/dev/zero") && said.contains("hint: "), "{said}");
+    }
+    let file = std::fs::File::create(folder.path("long.toml")).unwrap();
+    file.set_len(20 << 20).unwrap();
+    let said = folder.fails(&["simulate", "long.toml"]);
+    assert!(said.contains("long.toml") && said.contains("expected 16777216"), "{said}");
+}
+
+#[test]
+fn arguments_and_outputs_that_cannot_be_have_a_hint() {
+    let folder = Folder::new();
+    folder.write("a.hair", two_strands());
+    for arguments in [
+        &["simulate"][..],
+        &["simulat"],
+        &["simulate", "still", "--frobnicate"],
+        &["convert", "a.hair", "b.hair", "--points", "1"],
+        &["convert", "a.hair", "b.hair", "--scale", "1e38"],
+        &["convert", "a.hair", "b.hair", "--scale", "0"],
+        &["convert", "a.hair", "b.obj", "--scale", "inf"],
+    ] {
+        folder.fails(arguments);
+    }
+    // No file can be made there, and nobody asked for one called 'probe'.
+    let said = folder.fails(&["simulate", "still", "-o", "/proc/self/run"]);
+    assert!(said.contains("/proc/self") && !said.contains("probe"), "{said}");
+}

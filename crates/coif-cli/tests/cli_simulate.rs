@@ -242,3 +242,60 @@ fn control_c_leaves_whole_frames_and_no_film() {
     let frames = folder.json(&["inspect", "run"])["frames"].as_u64().unwrap();
     assert_eq!(names_in(&folder.path("run")).len() as u64, frames + 3, "only whole frames");
 }
+
+#[test]
+fn a_damaged_frame_is_named_and_simulated_again() {
+    let folder = Folder::new();
+    let whole = folder.json(&simulate(&["--frames", "6", "-o", "run"]));
+    let frame = folder.path("run").join("frame.00002.hair");
+    let good = std::fs::read(&frame).unwrap();
+    let mut bad = good.clone();
+    let end = bad.len();
+    // The header and the lengths of 120 strands come first, then positions.
+    let at = 128 + 2 * 120 + 12 * 30;
+    assert!(at + 4 < end);
+    bad[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    std::fs::write(&frame, &bad).unwrap();
+    let output = folder.run(&simulate(&["--frames", "8", "-o", "run", "--resume", "--json"]));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("frame.00002.hair"), "{stderr}");
+    assert_eq!(std::fs::read(&frame).unwrap(), good, "the frame is whole again");
+    let again: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(again["frames_simulated"], 8);
+    assert_eq!(whole["frames"], 6);
+    folder.ok(&["render", "run", "-o", "film.gif", "--size", "32x32"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn control_c_says_which_pictures_stay() {
+    let folder = Folder::new();
+    folder.ok(&simulate(&["--frames", "2", "-o", "run"]));
+    let child = folder
+        .command(&[
+            "render",
+            "run",
+            "-o",
+            "turn.####.png",
+            "--turntable",
+            "5000",
+            "--size",
+            "64x64",
+        ])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let third = folder.path("turn.0003.png");
+    while !third.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let pictures = folder.names().iter().filter(|n| n.ends_with(".png")).count();
+    assert!(stderr.contains(&format!("{pictures} whole pictures")), "{pictures}: {stderr}");
+    assert_eq!(folder.names().len(), pictures + 1, "nothing else is left: {:?}", folder.names());
+}

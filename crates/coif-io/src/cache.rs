@@ -18,6 +18,8 @@ use glam::Vec3;
 use crate::{Error, Place, ReadOptions, Result, atomic, hair};
 
 const SCENE: &str = "scene.toml";
+/// Most bytes of the scene: a thousand times the longest built-in one.
+const MAX_SCENE_BYTES: u64 = 16 << 20;
 const CHECKPOINT: &str = "checkpoint.bin";
 const HEALTH: &str = "health.csv";
 /// First line of the scene in a cache, a comment for every TOML reader.
@@ -104,7 +106,11 @@ impl Cache {
     /// The text of the scene, as it was given to [`Cache::create`].
     pub fn scene(&self) -> Result<String> {
         let path = self.folder.join(SCENE);
-        let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
+        let bytes = crate::read_bounded(&path, MAX_SCENE_BYTES)?;
+        let text = String::from_utf8(bytes).map_err(|e| {
+            let at = Place::Byte(e.utf8_error().valid_up_to() as u64);
+            Error::malformed(&path, at, "text in UTF-8", "other bytes")
+        })?;
         Ok(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text))
     }
 

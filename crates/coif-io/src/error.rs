@@ -87,6 +87,25 @@ impl fmt::Display for Place {
     }
 }
 
+/// What to do about what the system says, where that is clear.
+pub fn hint_for_io(kind: io::ErrorKind) -> Option<&'static str> {
+    match kind {
+        io::ErrorKind::NotFound => {
+            Some("check the spelling; a relative path starts at the current folder")
+        }
+        io::ErrorKind::PermissionDenied => {
+            Some("check who owns the file and its folder, and their permissions")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("make room on the disk, or write to another one")
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            Some("nothing can be written to this disk: write to another one")
+        }
+        _ => None,
+    }
+}
+
 impl Error {
     /// Which file or folder the trouble is in.
     pub fn file(&self) -> &Path {
@@ -112,18 +131,7 @@ impl Error {
             Error::Malformed { hint, .. }
             | Error::Refused { hint, .. }
             | Error::UnknownExtension { hint, .. } => hint.as_deref(),
-            Error::Io { source, .. } => match source.kind() {
-                io::ErrorKind::NotFound => {
-                    Some("check the spelling; a relative path starts at the current folder")
-                }
-                io::ErrorKind::PermissionDenied => {
-                    Some("check who owns the file and its folder, and their permissions")
-                }
-                io::ErrorKind::StorageFull => {
-                    Some("make room on the disk, or write to another one")
-                }
-                _ => None,
-            },
+            Error::Io { source, .. } => hint_for_io(source.kind()),
         }
     }
 

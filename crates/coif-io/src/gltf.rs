@@ -70,15 +70,33 @@ const INDICES: u32 = 34963;
 
 /// Writes strips as a `.glb` file.
 pub fn write_strips(path: impl AsRef<Path>, film: &StripFilm<'_>) -> Result<()> {
+    write_strips_unless(path, film, &|| false).map(|_| ())
+}
+
+/// The same, given up as soon as `stop` says so, which is asked many times while shapes are fitted. False if
+/// nothing was written for that.
+pub fn write_strips_unless(
+    path: impl AsRef<Path>,
+    film: &StripFilm<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<bool> {
     let path = path.as_ref();
-    let bytes = strips_to_glb(film).map_err(|reason| {
+    let bytes = glb_bytes(film, stop).map_err(|reason| {
         Error::refused(path, reason).with_hint("export fewer frames or strips")
     })?;
-    atomic::write_whole(path, &bytes)
+    match bytes {
+        Some(bytes) => atomic::write_whole(path, &bytes).map(|()| true),
+        None => Ok(false),
+    }
 }
 
 /// The bytes of the file, or why there are none.
 pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
+    Ok(glb_bytes(film, &|| false)?.unwrap_or_default())
+}
+
+/// The bytes, or `None` if `stop` said so.
+fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec<u8>>, String> {
     let vertices = film.mesh.coordinates.len();
     let fits = |f: &StripFrame| {
         [&f.positions, &f.normals, &f.tangents].iter().all(|vectors| vectors.len() == vertices)
@@ -89,7 +107,7 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
             "a frame has another number of vertices than the {vertices} of the mesh"
         ));
     }
-    let morph = Morph::of(film.frames, film.tolerance);
+    let Some(morph) = Morph::of(film.frames, film.tolerance, stop) else { return Ok(None) };
     let size = (morph.moved.len() + 1) as u64 * vertices as u64 * 24;
     if size > u64::from(u32::MAX) / 2 {
         return Err(format!("{} MB of frames do not fit into one file", size / 1_000_000));
@@ -195,7 +213,7 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     if !animations.is_empty() {
         document["animations"] = Value::Array(animations);
     }
-    container(document.to_string().into_bytes(), pack.bytes)
+    container(document.to_string().into_bytes(), pack.bytes).map(Some)
 }
 
 /// Header and the two chunks of a binary glTF, each filled up to four bytes.

@@ -12,7 +12,7 @@ use std::path::Path;
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
-use crate::unit::{Conversion, DECLARATION, Declared, mean_hang};
+use crate::unit::{Conversion, DECLARATION, Declared, SCALE_HINT, mean_hang};
 use crate::writable::check_writable;
 use crate::{AtomicFile, Error, Loaded, Place, ReadOptions, Result};
 
@@ -199,10 +199,11 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Loaded<
     if let Some(radii) = radius.1 {
         groom.radius = radii;
     }
-    if groom.radius.iter().any(|r| !r.is_finite()) {
+    // What is written is the thickness, twice the radius.
+    if groom.radius.iter().any(|r| !(2.0 * r).is_finite()) {
         let scale = conversion.scale_m;
         let reason = format!("the thickness is too large for a scale of {scale}");
-        return Err(Error::refused(file, reason));
+        return Err(Error::refused(file, reason).with_hint(SCALE_HINT));
     }
     groom.transparency = transparency_array.or_else(|| {
         let default = header.default_transparency;

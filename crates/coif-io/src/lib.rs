@@ -37,7 +37,7 @@ mod writable;
 
 pub use atomic::AtomicFile;
 pub use cache::Cache;
-pub use error::{Error, Place};
+pub use error::{Error, Place, hint_for_io};
 pub use obj::{MeshSequence, ObjMesh, read_hair_mesh, read_mesh_sequence, write_hair_mesh};
 pub use row_file::RowFile;
 pub use unit::{ReadOptions, Up};
@@ -182,6 +182,18 @@ fn known_list(known: &str) -> String {
     known.replace(", .toml", "").replace(", ", " or ")
 }
 
+/// Reads a regular file of at most `max_bytes` into memory: for files that somebody writes by hand, such as
+/// scenes. Devices, pipes and folders are refused.
+pub fn read_bounded(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>> {
+    let path = path.as_ref();
+    let found = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
+    if found.is_file() && found.len() > max_bytes {
+        let reason = format!("has {} bytes, expected {max_bytes} or fewer", found.len());
+        return Err(Error::refused(path, reason).with_hint("check that this is the right file"));
+    }
+    load(path)
+}
+
 /// Reads a regular file into memory; its length bounds what a lying header can ask for.
 fn load(path: &Path) -> Result<Vec<u8>> {
     let found = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
@@ -190,7 +202,8 @@ fn load(path: &Path) -> Result<Vec<u8>> {
             .with_hint("give the name of a file inside it"));
     }
     if !found.is_file() {
-        return Err(Error::refused(path, "is not a regular file"));
+        return Err(Error::refused(path, "is not a regular file")
+            .with_hint("copy what it gives into a file, and give the name of that"));
     }
     fs::read(path).map_err(|e| Error::io(path, "read", e))
 }

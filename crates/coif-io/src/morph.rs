@@ -30,19 +30,25 @@ const STRAYS: f64 = 1e-3;
 const FARTHEST: f32 = 6.0;
 
 impl Morph {
-    /// Shapes for frames, as few as keep the tolerance (m).
-    pub(crate) fn of(frames: &[StripFrame], tolerance: f32) -> Self {
-        let keys = key_frames(frames, tolerance);
+    /// Shapes for frames, as few as keep the tolerance (m). `None` if `stop` said so.
+    pub(crate) fn of(
+        frames: &[StripFrame],
+        tolerance: f32,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Self> {
+        let keys = key_frames(frames, tolerance, stop)?;
         for spacing in SPACINGS {
             let spline = Spline::new(frames.len(), spacing);
             if spline.shapes() + 1 >= keys.len() {
                 break;
             }
-            if let Some(morph) = spline.fit(frames, tolerance) {
-                return morph;
+            match spline.fit(frames, tolerance, stop) {
+                Fit::Near(morph) => return Some(morph),
+                Fit::Far => {}
+                Fit::Stopped => return None,
             }
         }
-        Self::of_keys(frames, keys)
+        Some(Self::of_keys(frames, keys))
     }
 
     /// One shape per key frame after the first.
@@ -74,8 +80,12 @@ fn turned(to: &StripFrame, from: &StripFrame) -> Vec<Vec3> {
 
 /// The frames that have to be kept so that a straight way from one to the next leaves no vertex of a frame
 /// between them farther than `tolerance` (m) from its place. The first is among them, and the last unless
-/// nothing moves.
-fn key_frames(frames: &[StripFrame], tolerance: f32) -> Vec<usize> {
+/// nothing moves. `None` if `stop` said so.
+fn key_frames(
+    frames: &[StripFrame],
+    tolerance: f32,
+    stop: &dyn Fn() -> bool,
+) -> Option<Vec<usize>> {
     let mut keys = vec![0];
     let mut from = 0;
     while from + 1 < frames.len() {
@@ -91,11 +101,24 @@ fn key_frames(frames: &[StripFrame], tolerance: f32) -> Vec<usize> {
         let mut to = from + 1;
         while to + 1 < frames.len() && fits(to + 1) {
             to += 1;
+            if stop() {
+                return None;
+            }
         }
         keys.push(to);
         from = to;
     }
-    keys
+    (!stop()).then_some(keys)
+}
+
+/// What came of a spline.
+enum Fit {
+    /// It keeps the tolerance.
+    Near(Morph),
+    /// It does not.
+    Far,
+    /// Nobody knows: it was given up.
+    Stopped,
 }
 
 /// A cubic B-spline over frames that begins at the first one, fitted by least squares.
@@ -147,23 +170,29 @@ impl Spline {
     }
 
     /// The shapes that are nearest to all frames, if they are near enough.
-    fn fit(&self, frames: &[StripFrame], tolerance: f32) -> Option<Morph> {
-        let inverse = self.pseudo_inverse()?;
-        let (moved, turned): (Vec<_>, Vec<_>) = {
-            let ways: Vec<_> = frames.iter().map(|f| moved(f, &frames[0])).collect();
-            let turns: Vec<_> = frames.iter().map(|f| turned(f, &frames[0])).collect();
-            let rows = inverse.iter();
-            rows.map(|row| (mixed(row.iter().copied(), &ways), mixed(row.iter().copied(), &turns)))
-                .unzip()
-        };
+    fn fit(&self, frames: &[StripFrame], tolerance: f32, stop: &dyn Fn() -> bool) -> Fit {
+        let Some(inverse) = self.pseudo_inverse() else { return Fit::Far };
+        let ways: Vec<_> = frames.iter().map(|f| self::moved(f, &frames[0])).collect();
+        let turns: Vec<_> = frames.iter().map(|f| self::turned(f, &frames[0])).collect();
+        let (mut moved, mut turned) = (Vec::new(), Vec::new());
+        for row in &inverse {
+            if stop() {
+                return Fit::Stopped;
+            }
+            moved.push(mixed(row.iter().copied(), &ways));
+            turned.push(mixed(row.iter().copied(), &turns));
+        }
         // Hold the spline against every frame.
         let (mut strays, mut all) = (0.0, 0.0);
         for (frame, weights) in frames.iter().zip(&self.basis) {
+            if stop() {
+                return Fit::Stopped;
+            }
             let way = mixed(weights.iter().copied(), &moved);
             for ((p, q), d) in frame.positions.iter().zip(&frames[0].positions).zip(way) {
                 let off = p.distance(*q + d);
                 if off.is_nan() || off > FARTHEST * tolerance {
-                    return None;
+                    return Fit::Far;
                 }
                 strays += f64::from(u8::from(off > tolerance));
                 all += 1.0;
@@ -171,7 +200,11 @@ impl Spline {
         }
         let weights = self.basis.iter().map(|row| row.iter().map(|&w| w as f32).collect());
         let (weights, frames) = (weights.collect(), (0..frames.len()).collect());
-        (strays <= STRAYS * all).then_some(Morph { moved, turned, frames, weights })
+        if strays <= STRAYS * all {
+            Fit::Near(Morph { moved, turned, frames, weights })
+        } else {
+            Fit::Far
+        }
     }
 
     /// What makes shapes of frames: `(B^T B)^-1 B^T`, one row per shape; `None` if frames do not say what
@@ -261,7 +294,7 @@ mod tests {
         // Twice a second, 10 cm: from frame to frame up to 2 cm.
         let swing = |t: f32, v: f32| Vec3::new((12.6 * t + v).sin(), v, 0.0) * 0.1;
         let frames = frames(120, swing);
-        let morph = Morph::of(&frames, 5e-4);
+        let morph = Morph::of(&frames, 5e-4, &|| false).unwrap();
         assert!(morph.moved.len() < 40, "{}", morph.moved.len());
         assert_eq!(morph.weights.len(), 120);
         assert!(error(&morph, &frames) < 3e-3);
@@ -276,15 +309,15 @@ mod tests {
     #[test]
     fn what_moves_straight_takes_its_ends_and_what_jumps_all() {
         let straight = frames(60, |t, v| Vec3::new(t, v, 0.0));
-        let morph = Morph::of(&straight, 5e-4);
+        let morph = Morph::of(&straight, 5e-4, &|| false).unwrap();
         assert_eq!((morph.moved.len(), &morph.frames[..]), (1, &[0, 59][..]));
         assert!(error(&morph, &straight) < 1e-5);
         let jumps = frames(20, |t, _| Vec3::X * ((t * 60.0).round() as i32 % 2) as f32);
-        let morph = Morph::of(&jumps, 5e-4);
+        let morph = Morph::of(&jumps, 5e-4, &|| false).unwrap();
         assert_eq!(morph.moved.len(), 19);
         assert!(error(&morph, &jumps) < 1e-6);
         let one = frames(1, |_, v| Vec3::X * v);
-        assert_eq!(Morph::of(&one, 5e-4).frames, [0]);
+        assert_eq!(Morph::of(&one, 5e-4, &|| false).unwrap().frames, [0]);
     }
 
     #[test]
@@ -298,6 +331,16 @@ mod tests {
                 assert!(k < spacing || (sum - 1.0).abs() < 1e-12, "{k}: {sum}");
             }
             assert!((spline.basis[frames - 1][spline.shapes() - 1] - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_fit_can_be_given_up_at_any_time() {
+        let swings = frames(40, |t, v| Vec3::X * (9.0 * t + v).sin());
+        for asked in [0, 1, 5, 20] {
+            let left = std::cell::Cell::new(asked);
+            let stop = || left.replace(left.get().max(1) - 1) == 0;
+            assert_eq!(Morph::of(&swings, 5e-4, &stop), None, "{asked}");
         }
     }
 }

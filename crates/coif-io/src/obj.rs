@@ -24,7 +24,7 @@ use coif::body::TriangleMesh;
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
-use crate::unit::{Conversion, mean_hang};
+use crate::unit::{Conversion, SCALE_HINT, mean_hang};
 use crate::{Error, FileKind, Loaded, Place, ReadOptions, Result};
 use parse::Parsed;
 
@@ -196,5 +196,6 @@ fn convert(file: &Path, conversion: &Conversion, positions: &mut [Vec3]) -> Resu
         return Ok(());
     }
     let scale = conversion.scale_m;
-    Err(Error::refused(file, format!("the coordinates are too large for a scale of {scale}")))
+    Err(Error::refused(file, format!("the coordinates are too large for a scale of {scale}"))
+        .with_hint(SCALE_HINT))
 }

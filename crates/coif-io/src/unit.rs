@@ -11,6 +11,10 @@ use glam::Vec3;
 
 use crate::{Error, Result};
 
+/// What to do about a scale that leads nowhere.
+pub(crate) const SCALE_HINT: &str =
+    "the scale is in metres per unit, for instance 0.01 for centimetres";
+
 /// Which axis of a file points to the sky.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Up {
@@ -107,7 +111,7 @@ impl Conversion {
             && !(scale.is_finite() && scale > 0.0)
         {
             return Err(Error::refused(file, format!("cannot be read with a scale of {scale}"))
-                .with_hint("the scale is in metres per unit, for instance 0.01 for centimetres"));
+                .with_hint(SCALE_HINT));
         }
         let scale_m = match options.scale_m.or(declared.scale_m) {
             Some(scale) => scale,

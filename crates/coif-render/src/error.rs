@@ -104,6 +104,9 @@ pub enum Error {
         /// The film.
         path: PathBuf,
     },
+    /// The flag of [`Renderer::stop_when`](crate::Renderer::stop_when) went up.
+    #[error("the picture was given up on request")]
+    Stopped,
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

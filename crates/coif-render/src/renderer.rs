@@ -1,6 +1,8 @@
 //! One frame from start to end.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use coif::groom::Strands;
@@ -200,6 +202,7 @@ pub struct Renderer {
     chunks: Vec<StrokeChunk>,
     tiles: Vec<u8>,
     stats: RenderStats,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Renderer {
@@ -221,6 +224,7 @@ impl Renderer {
             chunks: Vec::new(),
             tiles: Vec::new(),
             stats: RenderStats::default(),
+            stop: None,
         })
     }
 
@@ -232,6 +236,12 @@ impl Renderer {
     /// What the last frame took.
     pub fn stats(&self) -> RenderStats {
         self.stats
+    }
+
+    /// Gives a picture up with [`Error::Stopped`] soon after this flag goes up: it is looked at between
+    /// stages and before every tile.
+    pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
+        self.stop = Some(flag);
     }
 
     /// Draws one frame.
@@ -246,6 +256,10 @@ impl Renderer {
         let view = View::new(&frame.camera, width, height)?;
         let grid = TileGrid::new(width, height);
         let mut clock = Lap(start);
+        let stop = self.stop.clone();
+        let asked = || stop.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let go_on = || if asked() { Err(Error::Stopped) } else { Ok(()) };
+        go_on()?;
 
         // Let hair and body stand in the light.
         order_strands(frame.hair, &mut self.order);
@@ -258,6 +272,7 @@ impl Renderer {
             &mut self.splat,
         );
         self.stats.shadow_ms = clock.lap();
+        go_on()?;
 
         // Draw the body.
         let hair_shader = HairShader::new(frame.look, &self.shadows);
@@ -270,6 +285,7 @@ impl Renderer {
         };
         self.surface.draw(frame.surfaces, &view, grid, &skin_shader, &mut self.body);
         self.stats.surface_ms = clock.lap();
+        go_on()?;
 
         // Project and list the hair.
         plan_chunks(frame.hair, &self.order, &mut self.plans);
@@ -282,6 +298,7 @@ impl Renderer {
         });
         self.stats.segments = self.chunks.par_iter().map(StrokeChunk::stroke_count).sum();
         self.stats.shade_ms = clock.lap();
+        go_on()?;
 
         // Sort, light and composite tile by tile.
         self.tiles.resize(grid.count() * TILE * TILE * 3, 0);
@@ -290,6 +307,9 @@ impl Renderer {
         let tiles = self.tiles.par_chunks_mut(TILE * TILE * 3).enumerate();
         self.stats.fragments = tiles
             .map_init(TileWorker::default, |worker, (tile, out)| {
+                if asked() {
+                    return 0;
+                }
                 let pixels = tile * BodyBuffer::PIXELS..(tile + 1) * BodyBuffer::PIXELS;
                 worker.pixels.start(&body.light[pixels.clone()], &body.depth[pixels]);
                 worker.pixels.fragments = 0;
@@ -298,6 +318,7 @@ impl Renderer {
                 worker.pixels.fragments
             })
             .sum();
+        go_on()?;
         let image = self.gather(&grid);
         self.stats.raster_ms = clock.lap();
         self.stats.total_ms = start.elapsed().as_secs_f64() * 1e3;

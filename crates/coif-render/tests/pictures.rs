@@ -62,6 +62,19 @@ fn draw(
 }
 
 #[test]
+fn a_picture_is_given_up_when_asked() {
+    let mut renderer = Renderer::new(Settings::sized(64, 64)).unwrap();
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    renderer.stop_when(flag.clone());
+    let camera = Camera::look_at(Vec3::Z, Vec3::ZERO);
+    let look = HairLook::default();
+    let frame = Frame { hair: &[], surfaces: &[], camera, lights: &[], look: &look };
+    assert!(renderer.render(&frame).is_ok());
+    flag.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert!(matches!(renderer.render(&frame), Err(coif_render::Error::Stopped)));
+}
+
+#[test]
 fn order_threads_and_repetition_give_the_same_bytes() {
     let strands = curtain(1500);
     let radius = vec![5e-5; strands.point_count()];

@@ -52,6 +52,14 @@ pub enum BuildError {
         /// The groups that there are.
         groups: Vec<String>,
     },
+    /// What a style grew on the body of a file cannot be simulated.
+    #[error("{file}: the style cannot grow on this body: {source}")]
+    StyleDoesNotFit {
+        /// The body's file.
+        file: String,
+        /// What is wrong with the hair.
+        source: coif::Error,
+    },
     /// The scalp has no area.
     #[error("{0}: the scalp has no area, so no hair can grow on it")]
     EmptyScalp(String),
@@ -82,6 +90,11 @@ impl BuildError {
             Self::NoScalp { groups, .. } => {
                 Some(format!("set body.scalp to one of: {}", groups.join(", ")))
             }
+            Self::StyleDoesNotFit { .. } => Some(
+                "remove vertices that lie far away from the rest of the body ('coif inspect' shows its \
+                 size), or set body.scale to the length of the file's unit in metres"
+                    .into(),
+            ),
             Self::EmptyScalp(_) => Some("put faces with an area into the scalp's group".into()),
         }
     }
@@ -108,6 +121,9 @@ const FIELD_CELL_LIMITS: (f32, f32) = (0.002, 0.02);
 
 /// Points on a strand that grows in the hair mesh of a file, unless the scene says otherwise.
 const DEFAULT_POINTS: usize = 30;
+
+/// Bodies larger than this (m) are worth a word: a vertex went astray, or the unit is another one.
+const LARGE_BODY: f32 = 100.0;
 
 /// Roots farther from the body than this (m) are worth a word.
 const FAR_ROOT: f32 = 0.01;
@@ -151,7 +167,12 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             };
             let what = "groom".to_owned();
             let grown = grown.map_err(|source| BuildError::Invalid { what, source })?;
-            grown.ok_or_else(|| BuildError::EmptyScalp("body".into()))?
+            let grown = grown.ok_or_else(|| BuildError::EmptyScalp("body".into()))?;
+            if let BodySource::File(file) = &scene.body.source {
+                let file = folder.join(&file.path).display().to_string();
+                grown.validate().map_err(|source| BuildError::StyleDoesNotFit { file, source })?;
+            }
+            grown
         }
         GroomSource::File(source) if is_hair_mesh(&folder.join(&source.path)) => {
             hair_mesh_from_file(scene, source, folder, &body, figure.as_deref(), &mut warnings)?
@@ -337,6 +358,16 @@ fn body_from_file(
         let weights = vec![on_head; mesh.positions.len()];
         (loaded.value, Body::skinned(mesh, weights, motion).map_err(invalid)?)
     };
+    if let Some((lo, hi)) = body.rest().bounds()
+        && (hi - lo).max_element() > LARGE_BODY
+    {
+        warnings.push(format!(
+            "{}: is {:.0} m large, expected a body of a few metres; hint: remove vertices that lie far \
+             away from the rest, or set body.scale to the length of the file's unit in metres",
+            path.display(),
+            (hi - lo).max_element()
+        ));
+    }
     if scene.body.colliders.is_empty() && scene.body.collide == Collide::Primitives {
         warnings.push(format!(
             "{}: no [[body.collider]] is given, so hair goes through this body; hint: set \

@@ -23,6 +23,10 @@ pub trait Figure: Implicit + Send {
     fn pivots(&self) -> Pivots;
     /// How densely hair grows at a place of the surface, 0..1.
     fn hair_density(&self, p: Vec3) -> f32;
+    /// The same for a place on a triangle of its mesh.
+    fn hair_density_on(&self, _triangle: usize, p: Vec3) -> f32 {
+        self.hair_density(p)
+    }
     /// How far a place follows the head (1) or the chest (0), if these are all its bones.
     fn head_share(&self, _p: Vec3) -> f32 {
         1.0

@@ -17,6 +17,7 @@ pub mod monster;
 pub mod motion;
 pub mod surface_nets;
 
+mod lattice;
 mod mesh_figure;
 mod parts;
 mod random;

@@ -148,6 +148,11 @@ impl Figure for MeshFigure<'_> {
         f32::from(self.fitted.scalp[self.search.closest(p).triangle])
     }
 
+    /// What the file says of the triangle: a search by place cannot tell apart two that share a corner.
+    fn hair_density_on(&self, triangle: usize, _p: Vec3) -> f32 {
+        f32::from(self.fitted.scalp[triangle])
+    }
+
     fn color(&self, _p: Vec3, _hair: Vec3) -> Vec3 {
         Vec3::splat(0.5)
     }

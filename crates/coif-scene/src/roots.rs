@@ -4,6 +4,7 @@ use coif::body::TriangleMesh;
 use coif::groom::RootBinding;
 use glam::{IVec3, Vec3};
 
+use crate::lattice;
 use crate::random::Random;
 
 /// A place on the scalp.
@@ -14,8 +15,12 @@ pub(crate) struct Root {
     pub(crate) normal: Vec3,
 }
 
+/// Most candidates in a row that fall where nothing grows. The smallest patch of the built-in styles is a
+/// thousandth of a head: with that, no groom in e^10000 is given up.
+const MAX_BARE: u64 = 10_000_000;
+
 /// Spreads exactly `count` roots over the mesh, with distances that follow `density` (0..1 at each
-/// place; nothing grows where it is 0). `None` if it is 0 everywhere.
+/// place; nothing grows where it is 0). `None` if it is 0 everywhere, or next to everywhere.
 ///
 /// Model: dart throwing over candidates in random order, with a radius that shrinks whenever a round
 /// finds no place for more; so any first part of the roots is evenly spread as well.
@@ -54,12 +59,18 @@ pub(crate) fn scatter(
     let mut radius = (area as f32 / count as f32 * 0.7).sqrt();
     let mut grid = Grid::new(mesh, radius);
     let mut roots: Vec<Root> = Vec::with_capacity(count);
-    let mut misses = 0;
+    let (mut misses, mut bare) = (0, 0u64);
     while roots.len() < count {
         let (t, w, chance) = candidate();
         let [a, b, c] = mesh.corners(t);
         let p = a * w[0] + b * w[1] + c * w[2];
         let here = density(t, p);
+        // Give up where next to nothing of the area grows hair: a triangle with one corner in a patch may
+        // be a thousand kilometres long.
+        bare = if here > 0.0 { 0 } else { bare + 1 };
+        if bare > MAX_BARE {
+            return None;
+        }
         let wanted = radius / here.max(0.05).sqrt();
         if chance < here && grid.is_free(p, wanted) {
             grid.insert(p);
@@ -100,11 +111,8 @@ struct Grid {
 impl Grid {
     fn new(mesh: &TriangleMesh, radius: f32) -> Self {
         let (lo, hi) = mesh.bounds().unwrap_or((Vec3::ZERO, Vec3::ONE));
-        // Keep the lattice below a few million cubes.
-        let smallest = ((hi - lo).max(Vec3::splat(1e-3)).element_product() / 4e6).cbrt();
-        let cell = radius.max(smallest);
-        let size = ((hi - lo) / cell).ceil().as_ivec3() + IVec3::ONE;
-        let cubes = (size.x * size.y * size.z) as usize;
+        let (cell, size) = lattice::fit(hi - lo, radius, lattice::MAX_CUBES);
+        let cubes = size.element_product() as usize;
         Self { lo, cell, size, first: vec![u32::MAX; cubes], next: Vec::new(), points: Vec::new() }
     }
 

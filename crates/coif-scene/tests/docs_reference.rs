@@ -79,3 +79,57 @@ fn links_of_the_documents_lead_somewhere() {
     }
     assert!(missing.is_empty(), "links to nothing: {missing:#?}");
 }
+
+/// Ends of ranges that other keys may exclude, as their lines in the reference say.
+const UPON_OTHERS: [&str; 4] = [
+    "model.stretch_modulus=1e12",
+    "contact.stiction.make=0.1",
+    "contact.stiction.break=1e-6",
+    "contact.stiction.rest=0.1",
+];
+
+/// Every number that the reference allows for models and contact is one that the program takes: both ends of
+/// each range, on a small groom.
+#[test]
+fn the_ends_of_all_ranges_are_taken() {
+    let mut refused = Vec::new();
+    let mut section = String::new();
+    let mut tried = 0;
+    let text = coif_scene::file::reference();
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("## ") {
+            section = name.trim_matches(['`', '[', ']']).to_owned();
+            continue;
+        }
+        if !["model", "groom.fibre", "world"].contains(&&*section)
+            && !section.starts_with("contact")
+        {
+            continue;
+        }
+        let cells: Vec<&str> = line.split(" | ").map(|c| c.trim_matches(['|', ' '])).collect();
+        let [key, "number" | "integer", range, .., meaning] = cells[..] else { continue };
+        let Some((low, high)) = range.split_once(" to ") else { continue };
+        let models = meaning.split_once("Only with model ").map(|(_, rest)| rest);
+        let model = models.and_then(|m| m.split([',', '.']).next()).unwrap_or("follow-the-leader");
+        for value in [low, high] {
+            let scene = format!(
+                "[groom]\nstyle = 'tuft'\nstrands = 3\npoints = 4\n[body]\nresolution = 0.02\n\
+                 [model]\nname = '{model}'\n"
+            );
+            let key = format!("{section}.{}={value}", key.trim_matches('`'));
+            let built = Scene::from_toml(&scene, "ends.toml", std::slice::from_ref(&key))
+                .map_err(|e| e.report())
+                .and_then(|scene| build(&scene, Path::new(".")).map_err(|e| e.to_string()))
+                .and_then(|built| built.simulation().map(|_| ()).map_err(|e| e.to_string()));
+            tried += 1;
+            if UPON_OTHERS.contains(&&*key) {
+                continue;
+            }
+            if let Err(why) = built {
+                refused.push(format!("{key} ({model}): {why}"));
+            }
+        }
+    }
+    assert!(tried > 60, "only {tried} ends were found in the reference");
+    assert!(refused.is_empty(), "{refused:#?}");
+}

@@ -106,8 +106,10 @@ fn background() -> impl Strategy<Value = Background> {
 
 fn model() -> impl Strategy<Value = ModelSettings> {
     let shared = || (1e-3..=1000.0f32, 0.0..=1000.0f32, any::<bool>());
-    let own = (0.0..=1.0f32, 0.0..=1.0f32, select(Ends::NAMES), any::<bool>());
-    let leader = (shared(), own).prop_map(|(shared, (correction, bend_limit, ends, backward))| {
+    let style = (0.0..=10.0f32, 0.0..=10.0f32);
+    let own = (0.0..=1.0f32, 0.0..=1.0f32, select(Ends::NAMES), any::<bool>(), style);
+    let leader = (shared(), own).prop_map(|(shared, own)| {
+        let (correction, bend_limit, ends, backward, (style_length, damping_ratio)) = own;
         let (style_time, damping, hold_shape) = shared;
         // 1000 s is written for no style at all; take all above 900 for it.
         let style_time = if style_time > 900.0 { f32::INFINITY } else { style_time };
@@ -116,6 +118,8 @@ fn model() -> impl Strategy<Value = ModelSettings> {
             correction,
             bend_limit,
             style_time,
+            style_length,
+            damping_ratio,
             damping,
             hold_shape,
             ends,

@@ -156,17 +156,35 @@ pub enum Error {
          no held shape"
     )]
     OneWayStyle,
-    /// Segments of a strand differ too much for the one-way pass of Follow-The-Leader.
+    /// The segments of a strand are too uneven for a model.
     #[error(
-        "strand {strand}: its longest segment is {ratio:.1} times its shortest: expected at most {limit} times \
-         without a pass from tip to root (backward)"
+        "strand {strand}: its longest segment is {ratio:.0} times its shortest, expected at most {limit} \
+         times with model '{model}'"
     )]
-    UnevenOneWay {
-        /// The strand with the largest ratio.
+    UnevenStrand {
+        /// Which strand.
         strand: usize,
         /// Longest over shortest segment.
         ratio: f32,
-        /// The largest ratio that is taken.
+        /// Largest ratio that the model takes.
+        limit: f32,
+        /// The model's name.
+        model: &'static str,
+    },
+    /// A fibre bends so stiffly that single precision cannot solve for it.
+    #[error(
+        "strand {strand}, point {point}: a fibre this stiff, light and finely divided resists bending \
+         {number:.1e} times as much as its mass resists motion in one part of a step, expected at most \
+         {limit:.0e}: single precision cannot solve for it"
+    )]
+    TooStiff {
+        /// Which strand.
+        strand: usize,
+        /// Which point of it, counted from the root.
+        point: usize,
+        /// Bending stiffness over inertia.
+        number: f32,
+        /// The largest that can be solved for.
         limit: f32,
     },
     /// A checkpoint does not belong to this simulation.

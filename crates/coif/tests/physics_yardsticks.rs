@@ -553,3 +553,83 @@ fn nonsense_is_refused_with_its_name() {
         assert!(message.as_ref().is_some_and(|m| m.contains(name)), "{name}: {message:?}");
     }
 }
+
+/// Lines of different shapes whose longest segment is `ratio` times the shortest.
+fn uneven(points: usize, ratio: f32, shape: usize) -> Vec<Vec3> {
+    let n = points - 1;
+    let weight = |i: usize| match shape % 3 {
+        0 => i as f32 / (n - 1) as f32,
+        1 => 1.0 - i as f32 / (n - 1) as f32,
+        _ => (i * 7919 % n) as f32 / (n - 1) as f32,
+    };
+    let lengths: Vec<f32> = (0..n).map(|i| ratio.powf(weight(i))).collect();
+    let total: f32 = lengths.iter().sum();
+    let mut along = 0.0;
+    let mut line = vec![Vec3::ZERO];
+    for length in lengths {
+        along += 0.3 * length / total;
+        line.push(Vec3::new(along, 0.6 * along - 3.0 * along * along, 0.2 * along));
+    }
+    line
+}
+
+/// Segments of one strand may differ by any ratio that a model takes, gravity may be a hundred times ours, and
+/// hair at rest stays there. Tolerances: 1 % of the length, 1 cm/s, which nobody sees.
+#[test]
+fn uneven_grooms_stay_at_rest_under_any_gravity() {
+    for (points, ratio, rate, weight) in [
+        (16, 1.0, 60.0, 1.0),
+        (16, 20.0, 60.0, 1.0),
+        (16, 500.0, 60.0, 1.0),
+        (60, 100.0, 240.0, 1.0),
+        (200, 1.0, 240.0, 100.0),
+        (200, 20.0, 240.0, 100.0),
+    ] {
+        for shape in 0..3 {
+            let line = uneven(points, ratio, shape);
+            let mut strands = Strands::new();
+            strands.push(&line);
+            let groom = Groom::new(strands, Fibre::default());
+            let settings = ModelSettings::PositionBased(Default::default());
+            let (dt, gravity) = (1.0 / rate, GRAVITY * weight);
+            let model = settings.build(&groom, dt, gravity).expect("a valid strand");
+            let mut bench = Bench { model, dt, points };
+            (0..(5.0 * rate) as usize).for_each(|_| bench.step(gravity));
+            let (x, v) = bench.state();
+            let length: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
+            let drift = x[points - 1].distance(line[points - 1]) / length;
+            let fastest = v.iter().map(|v| v.length()).fold(0.0, f32::max);
+            println!("{points} points, ratio {ratio}, {rate}/s, {weight} g: {drift} {fastest} m/s");
+            assert!(drift < 0.01 && fastest < 0.01, "{points} {ratio} {weight}: {drift} {fastest}");
+        }
+    }
+}
+
+#[test]
+fn very_uneven_grooms_are_refused_by_name() {
+    let mut strands = Strands::new();
+    strands.push(&straight(5, 0.2, Vec3::X));
+    strands.push(&uneven(16, 5000.0, 1));
+    let groom = Groom::new(strands, Fibre::default());
+    for settings in defaults() {
+        let refused = settings.build(&groom, 1.0 / 240.0, GRAVITY).err().expect("too uneven");
+        let text = refused.to_string();
+        for word in ["strand 1", "1000 times", settings.name()] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+    }
+}
+
+#[test]
+fn fibres_that_cannot_be_solved_for_are_refused_by_name() {
+    let mut strands = Strands::new();
+    strands.push(&straight(100, 0.05, Vec3::X));
+    let fibre = Fibre { radius: 3.5e-4, young_modulus: 1.1e11, density: 27.0, ..Fibre::default() };
+    let groom = Groom::new(strands.clone(), fibre);
+    let settings = ModelSettings::MassSpring(Default::default());
+    let refused = settings.build(&groom, 1.0 / 240.0, GRAVITY).err().expect("too stiff");
+    assert!(refused.to_string().contains("strand 0, point 1"), "{refused}");
+    let mut longer = Strands::new();
+    longer.push(&straight(100, 0.3, Vec3::X));
+    assert!(settings.build(&Groom::new(longer, Fibre::default()), 1.0 / 240.0, GRAVITY).is_ok());
+}

@@ -39,6 +39,9 @@ pub(crate) struct Convert {
     frame: Option<u64>,
 }
 
+/// Metres per unit that make sense: from atoms to planets. Beyond, single precision loses thickness or length.
+const SCALES: std::ops::RangeInclusive<f32> = 1e-10..=1e7;
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum UpAxis {
     Y,
@@ -57,10 +60,15 @@ impl Convert {
             }),
         };
         if let Some(scale) = self.scale
-            && !(scale.is_finite() && scale > 0.0)
+            && !SCALES.contains(&scale)
         {
             let hint = "use 0.01 for centimetres, 0.001 for millimetres";
-            return Err(Failure::new(format!("--scale {scale}: expected a positive number"), hint));
+            let message = format!(
+                "--scale {scale:?}: expected {:?} to {:?} metres",
+                SCALES.start(),
+                SCALES.end()
+            );
+            return Err(Failure::new(message, hint));
         }
         let kind = FileKind::of(&self.input)?;
         if kind == FileKind::Scene {

@@ -143,22 +143,23 @@ impl Render {
         for (frame, turn) in &shots {
             let time = *frame as f64 / f64::from(scene.time.fps);
             let image = match &subject {
-                Subject::Groom(groom, _) => studio.shoot(groom, &groom.strands, 0.0, *turn)?,
-                Subject::Scene(built, strands) => {
-                    studio.shoot(&built.groom, strands, 0.0, *turn)?
-                }
+                Subject::Groom(groom, _) => studio.shoot(groom, &groom.strands, 0.0, *turn),
+                Subject::Scene(built, strands) => studio.shoot(&built.groom, strands, 0.0, *turn),
                 Subject::Cache(cache, _) => {
                     if kept.as_ref().is_none_or(|(number, _)| number != frame) {
                         kept = Some((*frame, cache.read_frame(*frame)?));
                     }
                     let Some((_, groom)) = &kept else { continue };
-                    studio.shoot(groom, &groom.strands, time, *turn)?
+                    studio.shoot(groom, &groom.strands, time, *turn)
                 }
             };
-            file.push(image)?;
-            progress.advance();
+            if !interrupt::asked() {
+                file.push(image?)?;
+                progress.advance();
+            }
             if interrupt::asked() {
-                return Err(Failure::Interrupted { message: "nothing was written".into() });
+                let message = file.kept().unwrap_or_else(|| "nothing was written".into());
+                return Err(Failure::Interrupted { message });
             }
         }
         drop(progress);

@@ -3,9 +3,11 @@
 
 use std::path::Path;
 
+use coif::groom::Strands;
 use coif::simulation::Simulation;
 use coif_io::Cache;
 use coif_scene::Scene;
+use rayon::prelude::*;
 
 use super::peaks::Peaks;
 use crate::failure::Failure;
@@ -46,6 +48,10 @@ pub(super) fn open(
         talk.warn(format_args!("{}: frames are missing, starting anew", folder.display()));
         return Ok((cache, 0));
     }
+    if let Some(error) = first_bad_frame(&cache, frame, simulation) {
+        talk.warn(format_args!("{error}; starting anew from frame 0"));
+        return Ok((cache, 0));
+    }
     let Some((head, state)) = Peaks::split_from(&payload) else {
         let wrong = coif::Error::BadCheckpoint("it is of another version of coif".into());
         return Err(Failure::from(wrong).in_file(folder));
@@ -56,6 +62,25 @@ pub(super) fn open(
     simulation.health();
     talk.say(format_args!("{}: going on after frame {frame}", folder.display()));
     Ok((cache, frame + 1))
+}
+
+/// What is wrong with the first frame up to `last` that cannot be read, or is of another groom: a picture of
+/// the folder needs all of them, and the checkpoint brings back the last one only.
+fn first_bad_frame(cache: &Cache, last: u64, simulation: &Simulation) -> Option<String> {
+    let expected = &simulation.groom().strands;
+    let is_alike = |found: &Strands| {
+        found.strand_count() == expected.strand_count()
+            && (0..found.strand_count()).all(|s| found.points_of(s) == expected.points_of(s))
+    };
+    let trouble = |frame: u64| match cache.read_frame(frame) {
+        Ok(groom) if is_alike(&groom.strands) => None,
+        Ok(_) => {
+            let file = cache.frame_path(frame);
+            Some(format!("{}: has other strands than the scene", file.display()))
+        }
+        Err(error) => Some(error.to_string()),
+    };
+    (0..=last).into_par_iter().filter_map(trouble).find_first(|_| true)
 }
 
 /// Whether two scenes give the same motion: pictures and the number of frames may differ.

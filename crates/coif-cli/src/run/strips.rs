@@ -52,12 +52,12 @@ impl StripsFile {
         }
     }
 
-    /// Writes the file; `color` is that of the hair, linear.
-    pub(super) fn finish(self, fps: f64, color: Vec3) -> Result<(), Failure> {
+    /// Writes the file; `color` is that of the hair, linear. False if the user stopped it before.
+    pub(super) fn finish(self, fps: f64, color: Vec3) -> Result<bool, Failure> {
         let texture = texture::paint(&texture::Settings::default());
         let (mesh, frames) = (&self.mesh, &self.frames[..]);
         let (texture, tolerance) = (&texture, TOLERANCE);
         let film = StripFilm { mesh, frames, fps, texture, color, tolerance };
-        Ok(coif_io::gltf::write_strips(&self.path, &film)?)
+        Ok(coif_io::gltf::write_strips_unless(&self.path, &film, &crate::interrupt::asked)?)
     }
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::Grown;
 use crate::figure::Figure;
 use crate::implicit::smoothstep;
+use crate::lattice;
 use crate::random::{Random, noise3};
 use crate::roots::Root;
 
@@ -245,6 +246,9 @@ fn frames_along(line: &[Vec3]) -> Vec<(Vec3, Vec3)> {
         .collect()
 }
 
+/// Most cubes of the lattice that leaders are looked up in: 12 MB of lists. A head needs 30,000.
+const MAX_CUBES: usize = 1 << 19;
+
 /// The strands that locks gather around: a subset of the roots, evenly spaced.
 struct Leaders {
     strands: Vec<usize>,
@@ -261,8 +265,8 @@ impl Leaders {
         for root in roots {
             (lo, hi) = (lo.min(root.position), hi.max(root.position));
         }
-        let cell = spacing * 1.5;
-        let size = ((hi - lo) / cell).to_array().map(|n| n as usize + 1);
+        let (cell, size) = lattice::fit(hi - lo, spacing * 1.5, MAX_CUBES);
+        let size = size.to_array().map(|n| n as usize);
         let mut leaders = Self {
             strands: Vec::new(),
             cell,

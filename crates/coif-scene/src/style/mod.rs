@@ -142,9 +142,9 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
     }
     let normals = mesh.vertex_normals();
     let patch = patch(figure, mesh, request.style);
-    let density = |_: usize, p: Vec3| match patch {
+    let density = |t: usize, p: Vec3| match patch {
         Some((centre, radius)) if p.distance(centre) > radius => 0.0,
-        _ => figure.hair_density(p),
+        _ => figure.hair_density_on(t, p),
     };
     let roots = scatter(mesh, &normals, density, request.strands, request.seed)?;
     let recipe = recipe(request.style, request.length)?;

@@ -31,7 +31,7 @@ pub(super) fn groom(
     request: &StyleRequest,
 ) -> coif::Result<Option<Groom>> {
     let middle = |t: usize| mesh.corners(t).iter().sum::<Vec3>() / 3.0;
-    let scalp = (0..mesh.triangles.len()).filter(|&t| figure.hair_density(middle(t)) > SCALP);
+    let scalp = (0..mesh.triangles.len()).filter(|&t| figure.hair_density_on(t, middle(t)) > SCALP);
     let free = scalp.filter(|&t| !runs_into_ear(figure, middle(t), request.strips.tangent));
     let polygons: Vec<u32> = free.map(|t| t as u32).collect();
     let solids = solids(&figure.colliders());

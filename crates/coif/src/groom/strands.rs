@@ -107,13 +107,6 @@ impl Strands {
         self.strand(strand).windows(2).map(|w| w[0].distance(w[1])).sum()
     }
 
-    /// Longest over shortest segment of a strand.
-    pub fn segment_ratio(&self, strand: usize) -> f32 {
-        let lengths = self.strand(strand).windows(2).map(|w| w[0].distance(w[1]));
-        let (lo, hi) = lengths.fold((f32::INFINITY, 0.0f32), |(lo, hi), l| (lo.min(l), hi.max(l)));
-        hi / lo
-    }
-
     /// Smallest and largest coordinates (m), or `None` without points.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let first = *self.positions.first()?;

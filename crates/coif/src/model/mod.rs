@@ -229,12 +229,13 @@ impl ModelSettings {
                 Ok(Box::new(follow_the_leader::FollowTheLeader::new(groom, settings, dt, gravity)?))
             }
             Self::PositionBased(settings) => {
-                Ok(Box::new(position_based::PositionBased::new(groom, settings, gravity)?))
+                Ok(Box::new(position_based::PositionBased::new(groom, settings, dt, gravity)?))
             }
             Self::ExplicitSpring(settings) => {
                 Ok(Box::new(explicit_spring::ExplicitSpring::new(groom, settings, dt, gravity)?))
             }
             Self::MassSpring(settings) => {
+                mass_spring::check_stiffness(groom, settings, dt)?;
                 Ok(Box::new(mass_spring::MassSpring::new(groom, settings, gravity)?))
             }
             Self::Cantilever(settings) => {

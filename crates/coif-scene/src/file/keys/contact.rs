@@ -125,7 +125,13 @@ pub(super) const STICTION: &[Key<Scene>] = &[
             },
         },
     ),
-    stiction!("make", make, "m", 1e-6..=0.1, "Nearer than this, two hairs stick."),
+    stiction!(
+        "make",
+        make,
+        "m",
+        1e-6..=0.1,
+        "Nearer than this, two hairs stick; less than `break`."
+    ),
     stiction!(
         "break",
         break_,
@@ -138,8 +144,8 @@ pub(super) const STICTION: &[Key<Scene>] = &[
         rest,
         "m",
         0.0..=0.1,
-        "Distance at which hairs that stick neither pull nor push; less than `make` pulls them \
-         together."
+        "Distance at which hairs that stick neither pull nor push; at most `break`; less than `make` pulls \
+         them together."
     ),
     key(
         "springs",
@@ -152,7 +158,13 @@ pub(super) const STICTION: &[Key<Scene>] = &[
             set: |s, v| stiction_mut(s).springs = v as u32,
         },
     ),
-    stiction!("stiffness", stiffness, "N/m", 0.0..=1000.0, "Force per length of the spring."),
+    stiction!(
+        "stiffness",
+        stiffness,
+        "N/m",
+        1e-9..=1000.0,
+        "Force per length of the spring; leave the table out for none."
+    ),
     stiction!("damping", damping, "N s/m", 0.0..=1.0, "Force per speed of the spring."),
 ];
 

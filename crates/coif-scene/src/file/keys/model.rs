@@ -281,7 +281,8 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "backward",
         "",
-        "Whether motion also runs from tip to root within a step.",
+        "Whether a pass from tip to root goes first; if not, the one-way pass of the paper, for chains of equal segments \
+         without style (style_time = 1000, hold_shape = false).",
         Kind::Bool {
             get: |s| leader(s).map(|m| m.backward),
             set: |s, v| leader_mut(s, |m| m.backward = v),
@@ -310,7 +311,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "stretch_modulus",
         "Pa",
-        "Stress per stretch. Real hair has 4e9, which takes hundreds of substeps.",
+        "Stress per stretch. Real hair has 4e9, which takes hundreds of substeps; what takes too many is refused.",
         Kind::Number {
             min: 1.0,
             max: 1e12,
@@ -334,7 +335,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "substeps",
         "",
-        "Parts of a step; 0 takes as many as the springs need, too few are refused.",
+        "Parts of a step; 0 takes as many as the springs need, up to 1000; too few are refused.",
         Kind::Integer {
             min: 0,
             max: 10_000,

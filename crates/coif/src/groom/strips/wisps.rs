@@ -125,7 +125,8 @@ fn gather(strands: &Strands, radius: f32) -> Vec<Vec<u32>> {
         let mut best: Option<(f32, u32)> = None;
         let here = cell(o.root);
         for offset in 0..27 {
-            let at = here + IVec3::new(offset % 3, offset / 3 % 3, offset / 9) - IVec3::ONE;
+            let step = IVec3::new(offset % 3, offset / 3 % 3, offset / 9) - IVec3::ONE;
+            let at = here.saturating_add(step);
             for &w in grid.get(&at.to_array()).into_iter().flatten() {
                 let d = apart(&outlines[seeds[w as usize]], o);
                 if best.is_none_or(|(nearest, wisp)| d < nearest || (d == nearest && w < wisp)) {

@@ -88,6 +88,20 @@ const FARTHEST: f32 = 10.0;
 /// Strands that one task advances: enough to outweigh handing it to a thread.
 const GRAIN: usize = 32;
 
+/// Refuses a groom with a strand whose longest segment is more than `limit` times its shortest.
+pub(super) fn check_even(groom: &Groom, limit: f32, model: &'static str) -> Result<()> {
+    for strand in 0..groom.strands.strand_count() {
+        let lengths = groom.strands.strand(strand).windows(2).map(|w| w[0].distance(w[1]));
+        let (shortest, longest) =
+            lengths.fold((f32::INFINITY, 0.0f32), |(lo, hi), l| (lo.min(l), hi.max(l)));
+        let ratio = longest / shortest;
+        if ratio > limit {
+            return Err(Error::UnevenStrand { strand, ratio, limit, model });
+        }
+    }
+    Ok(())
+}
+
 /// All particles, with what a step needs to know of their rest shape.
 pub(super) struct Chains {
     /// Positions (m), in the groom's order.
@@ -100,8 +114,6 @@ pub(super) struct Chains {
     touch: Vec<Touch>,
     /// Positions in the rest shape (m).
     rest: Vec<Vec3>,
-    /// Distance to the predecessor in the rest shape (m); 0 at roots.
-    length: Vec<f32>,
     strands: Vec<Strand>,
     /// What contact between hair sees.
     rows: Rows,
@@ -134,7 +146,6 @@ pub(super) struct Chain<'a> {
     /// What particles touched since this was cleared.
     pub(super) touch: &'a mut [Touch],
     pub(super) rest: &'a [Vec3],
-    pub(super) length: &'a [f32],
     /// World from rest at the start of the step.
     pub(super) root_before: Pose,
     /// World from rest at the end of the step.
@@ -171,7 +182,6 @@ impl Chains {
             velocity: vec![Vec3::ZERO; rest.len()],
             before: rest.clone(),
             touch: vec![Touch::NONE; rest.len()],
-            length,
             rest,
             strands,
         }
@@ -190,7 +200,7 @@ impl Chains {
         report: &mut StepReport,
         advance: &(impl Fn(Chain<'_>) -> u32 + Sync),
     ) {
-        let fixed = Fixed { rest: &self.rest, length: &self.length, roots: env.world_from_rest };
+        let fixed = Fixed { rest: &self.rest, roots: env.world_from_rest };
         let part = Part {
             first_strand: 0,
             first_point: 0,
@@ -279,7 +289,6 @@ impl Chains {
 /// What chains read and never write during a step.
 struct Fixed<'a> {
     rest: &'a [Vec3],
-    length: &'a [f32],
     roots: &'a [RigidTransform],
 }
 
@@ -315,7 +324,6 @@ impl Part<'_> {
                 before: &mut self.before[here.clone()],
                 touch: &mut self.touch[here.clone()],
                 rest: &fixed.rest[points.clone()],
-                length: &fixed.length[points.clone()],
                 root_before: Pose::new(&strand.root),
                 root: Pose::new(root),
             };

@@ -66,6 +66,11 @@ impl Shape {
         Self { pull: spring / all, drag: damper / all, inverse_h: 1.0 / h }
     }
 
+    /// Displacement (m) per velocity (m/s) of a particle on its target that rests.
+    pub(in crate::model) fn kept(&self, h: f32) -> f32 {
+        (1.0 - self.pull - self.drag) * h
+    }
+
     /// The velocity (m/s) of a particle at `x` that would go on with the velocity `free` by itself,
     /// while its target goes from one place to another.
     #[inline]

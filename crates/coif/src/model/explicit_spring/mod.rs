@@ -17,7 +17,8 @@ use rayon::prelude::*;
 
 use self::stability::{AUTO_MARGIN, MAX_AUTO, Stiffest};
 use super::chains::{
-    Chain, Chains, Ground, Pose, Shape, Solid, Touch, hold_groom, keep_in_chains, pose_between,
+    Chain, Chains, Ground, Pose, Shape, Solid, Touch, check_even, hold_groom, keep_in_chains,
+    pose_between,
 };
 use super::{Environment, Model, StepReport};
 use crate::groom::Groom;
@@ -82,6 +83,10 @@ impl Settings {
     }
 }
 
+/// Largest ratio of two segments of a strand. Rest is exact for any; beyond this the shortest spring needs more
+/// substeps than anybody waits for.
+const MAX_UNEVEN: f32 = 1000.0;
+
 /// The most that the weight of a held groom may stretch a spring, as a share of its length.
 const MOST_HELD_STRETCH: f32 = 0.5;
 
@@ -113,6 +118,7 @@ impl ExplicitSpring {
     pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
+        check_even(groom, MAX_UNEVEN, NAME)?;
         let mut model = Self::unchecked(groom, settings, gravity);
         let ranges = model.chains.ranges();
         let stiffest = Stiffest::of(ranges, &model.springs.inverse_mass, &model.springs.stiffness);

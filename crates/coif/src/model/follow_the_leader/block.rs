@@ -252,17 +252,19 @@ impl Block {
         }
     }
 
-    /// Measures how deep the points are inside of the body: says how many are, and how deep the deepest is (m).
+    /// Measures how deep the rest shape, carried by the scalp, is inside of the body: says how many points are, and
+    /// how deep the deepest is (m).
     pub(super) fn measure_depth(
         &mut self,
-        position: &[f32],
+        world_from_rest: &[RigidTransform],
         obstacles: &Obstacles<'_>,
     ) -> (u64, f32) {
         let (mut count, mut deepest) = (0, 0.0f32);
         self.depth.fill(0.0);
         for l in 0..self.lanes {
+            let root = &world_from_rest[self.strands[l] as usize];
             for i in self.last_embedded[l] as usize + 1..=self.last[l] as usize {
-                let depth = obstacles.depth_at(lane(position, i, l));
+                let depth = obstacles.depth_at(root.point(lane(&self.rest, i, l)));
                 self.depth[i * LANES + l] = depth;
                 count += u64::from(depth > 0.0);
                 deepest = deepest.max(depth);

@@ -32,6 +32,7 @@ use self::block::{Block, Rows, Upcoming};
 use self::collider::{Obstacles, StepCollider};
 use self::near::Group;
 use self::style::Stiffness;
+use super::chains::check_even;
 use super::{Environment, Model, StepReport};
 use crate::contact::Samples;
 use crate::groom::Groom;
@@ -164,16 +165,8 @@ impl Settings {
         if self.is_styled() {
             return Err(Error::OneWayStyle);
         }
-        let uneven = |s: usize| (s, groom.strands.segment_ratio(s));
-        let worst = (0..groom.strands.strand_count())
-            .map(uneven)
-            .fold((0, 1.0), |a, b| if b.1 > a.1 { b } else { a });
-        if worst.1 > ONE_WAY_RATIO && self.ends == Ends::Root {
-            return Err(Error::UnevenOneWay {
-                strand: worst.0,
-                ratio: worst.1,
-                limit: ONE_WAY_RATIO,
-            });
+        if self.ends == Ends::Root {
+            check_even(groom, ONE_WAY_RATIO, NAME)?;
         }
         Ok(())
     }
@@ -444,13 +437,10 @@ impl Model for FollowTheLeader {
             Obstacles { colliders: &colliders, groups: &groups, field: env.field.as_ref() };
         // Look what begins inside of the body; bring it out little by little.
         if self.since_reset == 0.0 && self.settings.backward {
-            let mut first = 0;
             for block in &mut self.blocks {
-                let position = &self.position[first * VECTOR..];
-                let (count, deepest) = block.measure_depth(position, &obstacles);
+                let (count, deepest) = block.measure_depth(env.world_from_rest, &obstacles);
                 report.began_inside += count;
                 report.began_inside_depth = report.began_inside_depth.max(deepest);
-                first += block.points;
             }
         }
         self.since_reset = (self.since_reset + env.dt).min(TIME_OUT);

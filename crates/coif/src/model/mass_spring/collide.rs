@@ -94,7 +94,6 @@ fn collide_lane(
         before: &mut room.before,
         touch: &mut room.touch,
         rest: &[],
-        length: &[],
         root_before: Pose::new(&block.root[0][l]),
         root: Pose::new(&block.root[1][l]),
     };
