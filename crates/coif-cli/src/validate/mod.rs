@@ -6,6 +6,7 @@
 mod cantilever;
 mod chain;
 mod coil;
+mod ftl;
 mod hair_mesh;
 mod hold;
 mod length;
@@ -27,6 +28,7 @@ pub(crate) const ALL: &[Check] = &[
     hold::CHECK,
     length::CHECK,
     chain::CHECK,
+    ftl::CHECK,
     rope::CHECK,
     cantilever::CHECK,
     coil::CHECK,

@@ -10,8 +10,7 @@
 //!
 //! `m_i` and `y_i` are inertia with gravity, dead load, the style's spring to the groomed place and its damper;
 //! `k_i` and `t_i` the style's spring to the groomed direction and its damper, the joints that hold a segment to the
-//! directions of its neighbours at the start of the step ([`BEND`]; weighed twice, so that their being late only
-//! damps), and the geometric stiffness `tension / length` of the last step. A chain couples neighbours only, so eliminating points from the tip
+//! directions that its neighbours are about to take ([`BEND`]), and the geometric stiffness `tension / length` of the last step. A chain couples neighbours only, so eliminating points from the tip
 //! leaves one 3x3 matrix a point, the articulated inertia (Schur complement)
 //!
 //! ```text
@@ -50,9 +49,13 @@ use crate::math::lanes::{VECTOR, Vec3x, Vec3x8, half_row};
 pub(super) const SCRATCH: usize = 20 * LANES;
 
 /// Stiffness of the joints between neighbouring segments, by that of a segment's direction. With the default style it
-/// is 18 N for hair of 1 kg/m: 40 cm of hair at five times gravity press that much, so that such a push does not fold
+/// is 9 N for hair of 1 kg/m: 30 cm of hair at three times gravity press that much, so that such a push does not fold
 /// hair between two points. Less crumples; more is stiff where points are few.
-pub(super) const BEND: f32 = 8.0;
+///
+/// A joint holds segment i to where its neighbours go by their velocities, and to where it goes by its own: with
+/// `c` the cosine of the phase between neighbours this is implicit with the mass `m + 2 w (1 + c)`, so stable for any
+/// weight `w` of the joint, and without damping; the added inertia goes with the square of the step.
+pub const BEND: f32 = 4.0;
 
 /// Least squared length (m^2) of a way that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
@@ -310,25 +313,29 @@ fn tip_to_root<S: Simd>(
         let shift_inner = motion.point(x_inner);
         let segment = (x - x_inner) + (shift - shift_inner);
         let off = (root.direction(fixed.step(simd)) - segment) * fixed.inverse_length(simd);
-        (x_inner, shift_inner, segment, off)
+        let turns = (Vec3x::of_row(simd, &velocity[i]) - Vec3x::of_row(simd, &velocity[i - 1]))
+            * splat(pass.dt)
+            - (shift - shift_inner);
+        let soon = off - turns * fixed.inverse_length(simd);
+        (x_inner, shift_inner, segment, [off, soon])
     };
     let none = Vec3x::splat(simd, Vec3::ZERO);
     let mut carried = Symmetric::zero(simd);
     let mut push = none;
     let mut x = Vec3x::of_row(simd, &position[points - 1]);
     let mut shift = motion.point(x);
-    let (mut x_inner, mut shift_inner, mut segment, mut off) = aim(points - 1, x, shift);
+    let (mut x_inner, mut shift_inner, mut segment, mut aims) = aim(points - 1, x, shift);
     // Beyond the tip nothing bends.
-    let (mut off_outer, mut joint_outer) = (none, splat(0.0));
+    let (mut soon_outer, mut joint_outer) = (none, splat(0.0));
     for i in (1..points).rev() {
         let row = Fixed(&fixed[i]);
         let (mass, inverse_length) = (row.mass(simd), row.inverse_length(simd));
         let e = segment * inverse_length;
-        // Look at the segment before; at the root it is the scalp, which is as groomed.
-        let (mut ahead, mut joint_inner) = ((x_inner, shift_inner, none, none), row.length(simd));
+        // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
+        let (mut ahead, mut joint_inner) = ((x_inner, shift_inner, none, [none; 2]), splat(0.0));
         if i > 1 {
             ahead = aim(i - 1, x_inner, shift_inner);
-            joint_inner = joint_inner.min(Fixed(&fixed[i - 1]).length(simd));
+            joint_inner = row.length(simd).min(Fixed(&fixed[i - 1]).length(simd));
         }
         let joint_inner = joint_inner * joint * inverse_length;
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
@@ -342,9 +349,11 @@ fn tip_to_root<S: Simd>(
         let joint_outer_here = joint_outer * inverse_length;
         let stiffness =
             (pulled + link_both + (joint_inner + joint_outer_here) * 2.0) * inverse_length;
+        let [off, soon] = aims;
+        let late = off + off - soon;
         let turn = off * link_spring
-            + (off - ahead.3) * joint_inner
-            + (off - off_outer) * joint_outer_here;
+            + (late - ahead.3[1]) * joint_inner
+            + (late - soon_outer) * joint_outer_here;
         let across = turn - e * e.dot(turn);
         // Eliminate the point.
         let inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
@@ -355,7 +364,7 @@ fn tip_to_root<S: Simd>(
         let sum = rhs + across;
         push = inverse.mul(sum) * stiffness - across + mg * (g.dot(sum) * inverse_eg);
         carried = Symmetric::product(&inverse, &inertia, stiffness, mg, inverse_eg);
-        (off_outer, joint_outer) = (off, joint_inner * row.length(simd));
+        (soon_outer, joint_outer) = (soon, joint_inner * row.length(simd));
         if block.ragged {
             // Nothing hangs on a tip.
             let exists = splat(i as f32).simd_le(last);
@@ -365,7 +374,7 @@ fn tip_to_root<S: Simd>(
         }
         Left { inverse, g, rhs: rhs + turn, segment, shift, stiffness, inverse_eg }
             .store(&mut scratch[i]);
-        (x, shift, off) = (x_inner, shift_inner, ahead.3);
+        (x, shift, aims) = (x_inner, shift_inner, ahead.3);
         (x_inner, shift_inner, segment) = (ahead.0, ahead.1, ahead.2);
     }
 }

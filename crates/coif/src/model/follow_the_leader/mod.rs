@@ -24,6 +24,8 @@ mod other_ends;
 pub mod plain;
 mod style;
 
+pub use self::articulated::BEND;
+
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;

@@ -139,18 +139,24 @@ fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left>
     let shift = |x: Vec3| motion.point(x) - x;
     let mut left = vec![Left::default(); strand.particles.len()];
     let (mut carried, mut push) = (Mat3::ZERO, Vec3::ZERO);
-    // How far a segment's direction is from the groomed one; that of the scalp is as groomed.
+    // How far a segment's direction is from the groomed one, and will be by its velocity.
     let off = |i: usize| {
+        let [inner, outer] = [i - 1, i].map(|i| strand.particles[i]);
+        let carried = motion.point(outer.position) - motion.point(inner.position);
+        (root.direction(strand.shape.step[i]) - carried) / outer.length
+    };
+    let soon = |i: usize| {
         if i == 0 || i == strand.particles.len() {
             return Vec3::ZERO;
         }
-        let [inner, outer] = [i - 1, i].map(|i| motion.point(strand.particles[i].position));
-        (root.direction(strand.shape.step[i]) - (outer - inner)) / strand.particles[i].length
+        let [inner, outer] = [i - 1, i].map(|i| strand.particles[i]);
+        let turns = (outer.velocity - inner.velocity) * pass.dt
+            - (shift(outer.position) - shift(inner.position));
+        off(i) - turns / outer.length
     };
     // What the joint at the start of a segment weighs.
     let joint = |i: usize| match i {
-        1 => strand.particles[1].length,
-        i if i < strand.particles.len() => {
+        i if (2..strand.particles.len()).contains(&i) => {
             strand.particles[i].length.min(strand.particles[i - 1].length)
         }
         _ => 0.0,
@@ -173,8 +179,8 @@ fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left>
             (particle.tension.max(0.0) + link * (spring + damper) + 2.0 * (joints[0] + joints[1]))
                 / particle.length;
         let turn = off(i) * (link * spring)
-            + (off(i) - off(i - 1)) * joints[0]
-            + (off(i) - off(i + 1)) * joints[1];
+            + (off(i) * 2.0 - soon(i) - soon(i - 1)) * joints[0]
+            + (off(i) * 2.0 - soon(i) - soon(i + 1)) * joints[1];
         let across = turn - e * e.dot(turn);
         let inertia = carried + diagonal(mass * (1.0 + spring + damper));
         let inverse = (inertia + diagonal(stiffness)).inverse();
