@@ -633,3 +633,54 @@ fn fibres_that_cannot_be_solved_for_are_refused_by_name() {
     longer.push(&straight(100, 0.3, Vec3::X));
     assert!(settings.build(&Groom::new(longer, Fibre::default()), 1.0 / 240.0, GRAVITY).is_ok());
 }
+
+/// What is not refused stays at rest: a fibre just within the limit, for a second.
+#[test]
+fn the_stiffest_fibre_that_is_taken_stays_at_rest() {
+    let (points, length, dt) = (200, 0.2f32, 1.0 / 240.0);
+    let mut strands = Strands::new();
+    (0..16).for_each(|s| {
+        let turn =
+            Quat::from_euler(glam::EulerRot::YXZ, 0.4 * s as f32, 0.15 * s as f32 - 1.2, 0.0);
+        strands.push(&straight(points, length, turn * Vec3::Z));
+    });
+    // E r^2 h^2 / (4 rho l^4), with h a part of a step.
+    let number = |fibre: &Fibre| {
+        let (segment, h) = (length / (points - 1) as f32, 1.1e-3f32);
+        fibre.young_modulus * (fibre.radius * h / (segment * segment)).powi(2)
+            / (4.0 * fibre.density)
+    };
+    let mut fibre = Fibre { radius: 1e-4, ..Fibre::default() };
+    fibre.young_modulus *= 5.9e3 / number(&fibre);
+    fibre.shear_modulus = 0.25 * fibre.young_modulus;
+    let groom = Groom::new(strands, fibre);
+    let settings = ModelSettings::MassSpring(Default::default());
+    let mut model = settings.build(&groom, dt, GRAVITY).expect("just within the limit");
+    let roots = vec![RigidTransform::IDENTITY; 16];
+    model.reset(&roots);
+    for _ in 0..240 {
+        let mut report = StepReport::default();
+        let (wind, time) = (Wind::default(), 0.0);
+        let env = Environment {
+            time,
+            dt,
+            gravity: GRAVITY,
+            wind: &wind,
+            world_from_rest: &roots,
+            colliders: &[],
+            field: None,
+        };
+        model.step(&env, &mut report);
+        assert!(report.quarantined.is_empty(), "{:?}", report.quarantined);
+    }
+    let mut x = groom.strands.positions().to_vec();
+    model.positions(&mut x);
+    let moved = x.iter().zip(groom.strands.positions()).map(|(a, b)| a.distance(*b));
+    let farthest = moved.fold(0.0, f32::max);
+    println!("farthest from its place {farthest} m");
+    assert!(farthest < 0.01 * length, "{farthest}");
+    // A little stiffer is refused.
+    let stiffer = Fibre { young_modulus: fibre.young_modulus * 1.05, ..fibre };
+    let stiffer = Groom { fibre: stiffer, ..groom };
+    assert!(settings.build(&stiffer, dt, GRAVITY).is_err());
+}
