@@ -173,10 +173,6 @@ fn hint_for(error: &coif::Error) -> &'static str {
             "'coif convert IN OUT --points N' spaces the points evenly; or set model.name to \
              follow-the-leader (with model.backward = true) or mass-spring"
         }
-        E::TooStiff { .. } => {
-            "give strands fewer points (groom.points, or 'coif convert IN OUT --points N'), a thinner, \
-             softer or heavier fibre, or a shorter model.longest_part"
-        }
         E::NoContact { .. } => {
             "take [contact] out of the scene, or choose another model: strips and hair meshes keep \
              their hair apart by themselves"

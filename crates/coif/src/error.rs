@@ -171,22 +171,6 @@ pub enum Error {
         /// The model's name.
         model: &'static str,
     },
-    /// A fibre bends so stiffly that single precision cannot solve for it.
-    #[error(
-        "strand {strand}, point {point}: a fibre this stiff, light and finely divided resists bending \
-         {number:.1e} times as much as its mass resists motion in one part of a step, expected at most \
-         {limit:.0e}: single precision cannot solve for it"
-    )]
-    TooStiff {
-        /// Which strand.
-        strand: usize,
-        /// Which point of it, counted from the root.
-        point: usize,
-        /// Bending stiffness over inertia.
-        number: f32,
-        /// The largest that can be solved for.
-        limit: f32,
-    },
     /// A checkpoint does not belong to this simulation.
     #[error("the checkpoint does not fit this simulation: {0}")]
     BadCheckpoint(String),

@@ -235,7 +235,6 @@ impl ModelSettings {
                 Ok(Box::new(explicit_spring::ExplicitSpring::new(groom, settings, dt, gravity)?))
             }
             Self::MassSpring(settings) => {
-                mass_spring::check_stiffness(groom, settings, dt)?;
                 Ok(Box::new(mass_spring::MassSpring::new(groom, settings, gravity)?))
             }
             Self::Cantilever(settings) => {

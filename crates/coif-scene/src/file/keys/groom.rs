@@ -287,12 +287,7 @@ macro_rules! fibre {
 pub(super) const FIBRE: &[Key<Scene>] = &[
     fibre!(radius, "m", 1e-6..=1e-3, "Radius; human hair has 25 to 50 micrometres."),
     fibre!(density, "kg/m^3", 1.0..=20_000.0, "Mass per volume."),
-    fibre!(
-        young_modulus,
-        "Pa",
-        1e3..=1e12,
-        "Young's modulus: resists stretching and bending. Model mass-spring refuses what is too stiff, light and finely divided for single precision."
-    ),
+    fibre!(young_modulus, "Pa", 1e3..=1e12, "Young's modulus: resists stretching and bending."),
     fibre!(shear_modulus, "Pa", 1e3..=1e12, "Shear modulus: resists twisting."),
     fibre!(damping, "s", 0.0..=1.0, "Internal friction, as a time: stress from strain rate."),
     fibre!(friction, "", 0.0..=10.0, "Coulomb friction against skin."),

@@ -83,8 +83,8 @@ impl Settings {
     }
 }
 
-/// Largest ratio of two segments of a strand. Rest is exact for any; beyond this the shortest spring needs more
-/// substeps than anybody waits for.
+/// Largest ratio of two segments of a strand. Rest was exact wherever substeps sufficed, up to a ratio of 73;
+/// far below this limit the shortest spring usually needs more substeps than are allowed, and is refused for it.
 const MAX_UNEVEN: f32 = 1000.0;
 
 /// The most that the weight of a held groom may stretch a spring, as a share of its length.

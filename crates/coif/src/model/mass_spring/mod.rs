@@ -168,40 +168,6 @@ impl Settings {
     }
 }
 
-/// Largest number of [`check_stiffness`] that the banded solve in single precision stands. Measured on still
-/// heads, 5 to 45 cm of hair of 60 to 200 points, radius 0.04 to 1 mm, moduli to 1e12 Pa: all is at rest up to
-/// 5e3; from 8e3 on segments stretch or strands break.
-const MAX_BEND_NUMBER: f32 = 5e3;
-
-/// Strands with no more points than this stood any fibre of the legal ranges.
-const FEW_POINTS: usize = 40;
-
-/// Refuses a fibre that single precision cannot bend in steps of `dt` seconds.
-///
-/// Model: a joint between segments of length l resists bending with `E I / l^3` per displacement, and its mass
-/// `rho A l` resists motion with `m / h^2`, h a part of a step: their ratio is `E r^2 h^2 / (4 rho l^4)`.
-pub(super) fn check_stiffness(groom: &Groom, settings: &Settings, dt: f32) -> Result<()> {
-    let fibre = &groom.fibre;
-    let h = settings.longest_part.min(dt);
-    let per_radius2 = fibre.young_modulus / (4.0 * fibre.density) * h * h;
-    for strand in 0..groom.strands.strand_count() {
-        let line = groom.strands.strand(strand);
-        if line.len() <= FEW_POINTS {
-            continue;
-        }
-        let radius = &groom.radius[groom.strands.points_of(strand)];
-        for point in 1..line.len() - 1 {
-            let [a, b] = [line[point - 1], line[point + 1]].map(|p| p.distance(line[point]));
-            let length = 0.5 * (a + b);
-            let number = per_radius2 * (radius[point] / (length * length)).powi(2);
-            if number > MAX_BEND_NUMBER {
-                return Err(Error::TooStiff { strand, point, number, limit: MAX_BEND_NUMBER });
-            }
-        }
-    }
-    Ok(())
-}
-
 /// The power of two that makes the mean mass of a point about 1.
 fn mass_scale(groom: &Groom) -> f32 {
     let mass = |s: usize| {
