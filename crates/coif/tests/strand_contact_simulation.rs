@@ -62,7 +62,8 @@ fn every_model_feels_it_and_gives_the_same_bits() {
         assert!(none.is_none());
         assert_ne!(one.0, hash, "{name}");
         if let Some(report) = one.1 {
-            assert!(report.springs > 50, "{name}: {report:?}");
+            // One in ten strands at least; hair that keeps its shape meets others less often.
+            assert!(report.springs > 15, "{name}: {report:?}");
         }
         assert_eq!(one, run(2, Some(touch())), "{name}");
         assert_eq!(one, run(3, Some(touch())), "{name}");
