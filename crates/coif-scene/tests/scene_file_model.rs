@@ -104,7 +104,7 @@ fn keys_of_another_model_are_refused_with_a_way_out() {
             "[model]\n\niterations = 3",
             "'iterations' in [model] cannot be used together with model 'follow-the-leader', which is \
              the default",
-            "'iterations' belongs to position-based; of its own follow-the-leader has style_time, correction",
+            "'iterations' belongs to position-based; of its own follow-the-leader has style_time, style_length",
         ),
         (
             "[model]\nname = 'follow-the-leader'\nsubsteps = 3",
