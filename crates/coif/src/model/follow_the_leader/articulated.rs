@@ -463,7 +463,7 @@ fn root_to_tip<S: Simd>(
         if !near.is_empty() || obstacles.field.is_some() {
             let mut inside = near.hold(simd, halves(simd, p));
             if let Some(field) = obstacles.field {
-                clear = clear - length * SLOPE;
+                clear -= length * SLOPE;
                 let (lower, upper) = simd.split_f32x16(clear);
                 inside[0] |= lower.simd_lt(field.skin);
                 inside[1] |= upper.simd_lt(field.skin);
