@@ -141,6 +141,25 @@ impl<S: Simd> Vec3x<S> {
         }
     }
 
+    /// Lanes 0 to 7, and lanes 8 to 15.
+    #[inline(always)]
+    pub(crate) fn halves(self) -> [Vec3x8<S>; 2] {
+        let simd = self.x.simd;
+        let [x, y, z] = [self.x, self.y, self.z].map(|row| simd.split_f32x16(row));
+        [Vec3x8 { x: x.0, y: y.0, z: z.0 }, Vec3x8 { x: x.1, y: y.1, z: z.1 }]
+    }
+
+    /// A row of two halves.
+    #[inline(always)]
+    pub(crate) fn of_halves([a, b]: [Vec3x8<S>; 2]) -> Self {
+        let simd = a.x.simd;
+        Self {
+            x: simd.combine_f32x8(a.x, b.x),
+            y: simd.combine_f32x8(a.y, b.y),
+            z: simd.combine_f32x8(a.z, b.z),
+        }
+    }
+
     /// Writes a row.
     #[inline(always)]
     pub(crate) fn to_row(self, row: &mut [f32; VECTOR]) {

@@ -32,21 +32,23 @@
 //! the masses that a one-way projection hides. Here no mass is hidden: the reactions are in the matrices. The
 //! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16, mask32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16};
 use glam::Vec3;
 
 use super::Pass;
 use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
-use super::contact::{SLOPE, Segment, leave_body};
-use super::near::{Near, near_box};
+use super::contact::{NOTHING, SLOPE, Segment, leave_body};
+use super::near::{Bits, Near, near_box};
 use super::one_way::{CHUNK, FARTHEST, bounds_of};
+use super::resting::{self, HELD, MEMORY, Points};
 use crate::math::LANES;
-use crate::math::lanes::{VECTOR, Vec3x, Vec3x8, half_row};
+use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
+use crate::math::symmetric::Symmetric;
 
 /// Numbers that the first pass leaves a point for the second: inverse of N, g, right-hand side, segment and rigid
 /// displacement, link stiffness and `1 / (e . g)`.
-pub(super) const SCRATCH: usize = 20 * LANES;
+pub(super) const SCRATCH: usize = 21 * LANES;
 
 /// Stiffness of the joints between neighbouring segments, by that of a segment's direction. With the default style it
 /// is 9 N for hair of 1 kg/m: 30 cm of hair at three times gravity press that much, so that such a push does not fold
@@ -75,87 +77,14 @@ pub(super) fn step_block<S: Simd>(
     let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..points];
     let velocity = &mut rows.velocity.as_chunks_mut::<VECTOR>().0[..points];
     let tension = &mut rows.tension.as_chunks_mut::<LANES>().0[..points];
+    let contact = &mut rows.contact.as_chunks_mut::<MEMORY>().0[..points];
+    let (scratch, held) = scratch.split_at_mut(points * SCRATCH);
     let scratch = &mut scratch.as_chunks_mut::<SCRATCH>().0[..points];
-    tip_to_root(simd, block, position, velocity, tension, pass, scratch);
-    root_to_tip(simd, block, position, velocity, tension, pass, obstacles, scratch, next)
-}
-
-/// A symmetric 3x3 matrix per lane.
-#[derive(Clone, Copy)]
-struct Symmetric<S: Simd> {
-    xx: f32x16<S>,
-    yy: f32x16<S>,
-    zz: f32x16<S>,
-    xy: f32x16<S>,
-    xz: f32x16<S>,
-    yz: f32x16<S>,
-}
-
-impl<S: Simd> Symmetric<S> {
-    #[inline(always)]
-    fn zero(simd: S) -> Self {
-        let o = f32x16::splat(simd, 0.0);
-        Self { xx: o, yy: o, zz: o, xy: o, xz: o, yz: o }
-    }
-
-    #[inline(always)]
-    fn plus_diagonal(mut self, d: f32x16<S>) -> Self {
-        (self.xx, self.yy, self.zz) = (self.xx + d, self.yy + d, self.zz + d);
-        self
-    }
-
-    #[inline(always)]
-    fn mul(&self, v: Vec3x<S>) -> Vec3x<S> {
-        Vec3x {
-            x: self.xx * v.x + self.xy * v.y + self.xz * v.z,
-            y: self.xy * v.x + self.yy * v.y + self.yz * v.z,
-            z: self.xz * v.x + self.yz * v.y + self.zz * v.z,
-        }
-    }
-
-    /// The inverse of a positive definite matrix, by its cofactors.
-    #[inline(always)]
-    fn inverse(&self) -> Self {
-        let Self { xx, yy, zz, xy, xz, yz } = *self;
-        let (cxx, cxy, cxz) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
-        let scale = f32x16::splat(xx.simd, 1.0) / (xx * cxx + xy * cxy + xz * cxz);
-        Self {
-            xx: cxx * scale,
-            yy: (xx * zz - xz * xz) * scale,
-            zz: (xx * yy - xy * xy) * scale,
-            xy: cxy * scale,
-            xz: cxz * scale,
-            yz: (xy * xz - xx * yz) * scale,
-        }
-    }
-
-    /// `k A B + c v v^T` for matrices that commute.
-    #[inline(always)]
-    fn product(a: &Self, b: &Self, k: f32x16<S>, v: Vec3x<S>, c: f32x16<S>) -> Self {
-        let w = v * c;
-        Self {
-            xx: (a.xx * b.xx + a.xy * b.xy + a.xz * b.xz) * k + w.x * v.x,
-            yy: (a.xy * b.xy + a.yy * b.yy + a.yz * b.yz) * k + w.y * v.y,
-            zz: (a.xz * b.xz + a.yz * b.yz + a.zz * b.zz) * k + w.z * v.z,
-            xy: (a.xx * b.xy + a.xy * b.yy + a.xz * b.yz) * k + w.x * v.y,
-            xz: (a.xx * b.xz + a.xy * b.yz + a.xz * b.zz) * k + w.x * v.z,
-            yz: (a.xy * b.xz + a.yy * b.yz + a.yz * b.zz) * k + w.y * v.z,
-        }
-    }
-
-    /// Itself where the mask is set, zero elsewhere.
-    #[inline(always)]
-    fn only(self, mask: mask32x16<S>) -> Self {
-        let o = f32x16::splat(self.xx.simd, 0.0);
-        Self {
-            xx: mask.select(self.xx, o),
-            yy: mask.select(self.yy, o),
-            zz: mask.select(self.zz, o),
-            xy: mask.select(self.xy, o),
-            xz: mask.select(self.xz, o),
-            yz: mask.select(self.yz, o),
-        }
-    }
+    let held = &mut held.as_chunks_mut::<HELD>().0[..points];
+    tip_to_root(simd, block, position, velocity, tension, contact, pass, obstacles, scratch, held);
+    root_to_tip(
+        simd, block, position, velocity, tension, contact, pass, obstacles, scratch, held, next,
+    )
 }
 
 /// An affine map per lane.
@@ -238,6 +167,7 @@ struct Left<S: Simd> {
     shift: Vec3x<S>,
     stiffness: f32x16<S>,
     inverse_eg: f32x16<S>,
+    chord: f32x16<S>,
 }
 
 impl<S: Simd> Left<S> {
@@ -263,6 +193,7 @@ impl<S: Simd> Left<S> {
         put3(15, self.shift);
         put(18, self.stiffness);
         put(19, self.inverse_eg);
+        put(20, self.chord);
     }
 
     #[inline(always)]
@@ -277,11 +208,13 @@ impl<S: Simd> Left<S> {
             shift: v(15),
             stiffness: n(18),
             inverse_eg: n(19),
+            chord: n(20),
         }
     }
 }
 
 /// Eliminates the points from the tip.
+#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn tip_to_root<S: Simd>(
     simd: S,
@@ -289,8 +222,11 @@ fn tip_to_root<S: Simd>(
     position: &[[f32; VECTOR]],
     velocity: &[[f32; VECTOR]],
     tension: &[[f32; LANES]],
+    contact: &mut [[f32; MEMORY]],
     pass: &Pass,
+    obstacles: &Obstacles<'_>,
     scratch: &mut [[f32; SCRATCH]],
+    held: &mut [[f32; HELD]],
 ) {
     let splat = |v: f32| f32x16::splat(simd, v);
     let points = position.len();
@@ -317,14 +253,16 @@ fn tip_to_root<S: Simd>(
             * splat(pass.dt)
             - (shift - shift_inner);
         let soon = off - turns * fixed.inverse_length(simd);
-        (x_inner, shift_inner, segment, [off, soon])
+        // What the turn of this step takes off along the segment, to second order.
+        let chord = turns.dot(turns) * fixed.inverse_length(simd) * -0.5;
+        (x_inner, shift_inner, segment, [off, soon], chord.max(fixed.length(simd) * -0.5))
     };
     let none = Vec3x::splat(simd, Vec3::ZERO);
     let mut carried = Symmetric::zero(simd);
     let mut push = none;
     let mut x = Vec3x::of_row(simd, &position[points - 1]);
     let mut shift = motion.point(x);
-    let (mut x_inner, mut shift_inner, mut segment, mut aims) = aim(points - 1, x, shift);
+    let (mut x_inner, mut shift_inner, mut segment, mut aims, mut chord) = aim(points - 1, x, shift);
     // Beyond the tip nothing bends.
     let (mut soon_outer, mut joint_outer) = (none, splat(0.0));
     for i in (1..points).rev() {
@@ -332,7 +270,7 @@ fn tip_to_root<S: Simd>(
         let (mass, inverse_length) = (row.mass(simd), row.inverse_length(simd));
         let e = segment * inverse_length;
         // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
-        let (mut ahead, mut joint_inner) = ((x_inner, shift_inner, none, [none; 2]), splat(0.0));
+        let (mut ahead, mut joint_inner) = ((x_inner, shift_inner, none, [none; 2], splat(0.0)), splat(0.0));
         if i > 1 {
             ahead = aim(i - 1, x_inner, shift_inner);
             joint_inner = row.length(simd).min(Fixed(&fixed[i - 1]).length(simd));
@@ -340,7 +278,7 @@ fn tip_to_root<S: Simd>(
         let joint_inner = joint_inner * joint * inverse_length;
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
         let drift = Vec3x::of_row(simd, &velocity[i]) * splat(pass.dt);
-        let rhs = (drift + fall - shift) * mass
+        let mut rhs = (drift + fall - shift) * mass
             + root.direction(row.goal(simd))
             + (root.added - x - shift) * (mass * spring)
             + push;
@@ -356,13 +294,22 @@ fn tip_to_root<S: Simd>(
             + (late - soon_outer) * joint_outer_here;
         let across = turn - e * e.dot(turn);
         // Eliminate the point.
-        let inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
+        let mut inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
+        // Hold what lies on the body.
+        if resting::any(simd, &contact[i]) {
+            let whole = last + 1.0;
+            let points = Points { x, shift, drift, mass, inertia: whole };
+            let (memory, held) = (&mut contact[i], &mut held[i]);
+            let pressed = resting::press(simd, block, i, memory, held, &points, pass, obstacles);
+            inertia = inertia.plus(&pressed.inertia);
+            rhs += pressed.rhs;
+        }
         let inverse = inertia.plus_diagonal(stiffness).inverse();
         let g = inverse.mul(e);
         let inverse_eg = splat(1.0) / e.dot(g);
         let mg = inertia.mul(g);
         let sum = rhs + across;
-        push = inverse.mul(sum) * stiffness - across + mg * (g.dot(sum) * inverse_eg);
+        push = inverse.mul(sum) * stiffness - across + mg * ((g.dot(sum) - chord) * inverse_eg);
         carried = Symmetric::product(&inverse, &inertia, stiffness, mg, inverse_eg);
         (soon_outer, joint_outer) = (soon, joint_inner * row.length(simd));
         if block.ragged {
@@ -372,9 +319,9 @@ fn tip_to_root<S: Simd>(
             push = push.or(exists, none);
             joint_outer = exists.select(joint_outer, splat(0.0));
         }
-        Left { inverse, g, rhs: rhs + turn, segment, shift, stiffness, inverse_eg }
+        Left { inverse, g, rhs: rhs + turn, segment, shift, stiffness, inverse_eg, chord }
             .store(&mut scratch[i]);
-        (x, shift, aims) = (x_inner, shift_inner, ahead.3);
+        (x, shift, aims, chord) = (x_inner, shift_inner, ahead.3, ahead.4);
         (x_inner, shift_inner, segment) = (ahead.0, ahead.1, ahead.2);
     }
 }
@@ -388,9 +335,11 @@ fn root_to_tip<S: Simd>(
     position: &mut [[f32; VECTOR]],
     velocity: &mut [[f32; VECTOR]],
     tension: &mut [[f32; LANES]],
+    contact: &mut [[f32; MEMORY]],
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &[[f32; SCRATCH]],
+    held: &[[f32; HELD]],
     next: Upcoming<'_>,
 ) -> Outcome {
     let splat = |v: f32| f32x16::splat(simd, v);
@@ -431,8 +380,12 @@ fn root_to_tip<S: Simd>(
         let left = Left::load(simd, &scratch[i]);
         // Find the best place behind the leader, at right angles to the segment.
         let free = left.inverse.mul(left.rhs + displaced * left.stiffness) - displaced;
-        let pull = free.dot(left.segment) * e_scale * left.inverse_eg;
-        let mut way = left.segment + free - left.g * pull;
+        let pull = (free.dot(left.segment) * e_scale - left.chord) * left.inverse_eg;
+        let turn = free - left.g * pull;
+        let mut way = left.segment + turn;
+        if resting::any(simd, &contact[i]) {
+            resting::update(simd, &mut contact[i], &held[i], displaced + turn, pass.dt);
+        }
         pull.store_slice(&mut tension[i]);
         // Project onto the length sphere (3.1), on from the segment before if there is no direction.
         let distance2 = way.dot(way);
@@ -461,7 +414,7 @@ fn root_to_tip<S: Simd>(
 
         // Leave the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
-            let mut inside = near.hold(simd, halves(simd, p));
+            let mut inside = near.hold(simd, p.halves());
             if let Some(field) = obstacles.field {
                 clear -= length * SLOPE;
                 let (lower, upper) = simd.split_f32x16(clear);
@@ -473,6 +426,7 @@ fn root_to_tip<S: Simd>(
                 let mut here = Candidate {
                     leader,
                     before: &position[i],
+                    contact: &mut contact[i],
                     ahead,
                     along,
                     p,
@@ -501,23 +455,6 @@ fn root_to_tip<S: Simd>(
     outcome
 }
 
-/// The two halves of a row.
-#[inline(always)]
-fn halves<S: Simd>(simd: S, v: Vec3x<S>) -> [Vec3x8<S>; 2] {
-    let (x, y, z) = (simd.split_f32x16(v.x), simd.split_f32x16(v.y), simd.split_f32x16(v.z));
-    [Vec3x8 { x: x.0, y: y.0, z: z.0 }, Vec3x8 { x: x.1, y: y.1, z: z.1 }]
-}
-
-/// A row of two halves.
-#[inline(always)]
-fn whole<S: Simd>(simd: S, [a, b]: [Vec3x8<S>; 2]) -> Vec3x<S> {
-    Vec3x {
-        x: simd.combine_f32x8(a.x, b.x),
-        y: simd.combine_f32x8(a.y, b.y),
-        z: simd.combine_f32x8(a.z, b.z),
-    }
-}
-
 /// Turns segments that bend too far back to the limit, in the plane of the two: unit vectors, and the cosine of the
 /// largest turn.
 #[inline(always)]
@@ -541,6 +478,7 @@ fn unbent<S: Simd>(simd: S, ahead: Vec3x<S>, along: Vec3x<S>, limit: f32x16<S>) 
 struct Candidate<'a, S: Simd> {
     leader: Vec3x<S>,
     before: &'a [f32; VECTOR],
+    contact: &'a mut [f32; MEMORY],
     ahead: Vec3x<S>,
     along: Vec3x<S>,
     p: Vec3x<S>,
@@ -588,9 +526,9 @@ impl<S: Simd> Candidate<'_, S> {
         outcome: &mut Outcome,
     ) -> bool {
         let index = f32x8::splat(simd, i as f32);
-        let (leader, ahead) = (halves(simd, self.leader), halves(simd, self.ahead));
-        let (mut along, mut p) = (halves(simd, self.along), halves(simd, self.p));
-        let mut brake = halves(simd, self.brake);
+        let (leader, ahead) = (self.leader.halves(), self.ahead.halves());
+        let (mut along, mut p) = (self.along.halves(), self.p.halves());
+        let mut brake = self.brake.halves();
         let length = <[_; 2]>::from(simd.split_f32x16(self.length));
         let mut clear = <[_; 2]>::from(simd.split_f32x16(self.clear));
         let mut allowed = [f32x8::splat(simd, 0.0); 2];
@@ -599,6 +537,7 @@ impl<S: Simd> Candidate<'_, S> {
             allowed = [0, 1].map(|half| half_row(simd, row, half) * pass.still_inside);
         }
         let mut touched = false;
+        let masses = &block.fixed.as_chunks::<LANES>().0[i * (FIXED / LANES) + 6];
         for half in (0..2).filter(|&half| inside[half]) {
             let active = index.simd_le(half_row(simd, &block.last, half))
                 & index.simd_gt(half_row(simd, &block.last_embedded, half));
@@ -616,6 +555,16 @@ impl<S: Simd> Candidate<'_, S> {
             outcome.unresolved += contact.unresolved;
             if contact.touched {
                 touched = true;
+                // Hold the points from the next step on.
+                for lane in Bits(contact.depth.simd_gt(0.0).to_bitmask() & active.to_bitmask()) {
+                    for what in contact.touched_what.map(|what| what[lane]) {
+                        if what != NOTHING {
+                            let lane = half * HALF + lane;
+                            let force = masses[lane] * contact.depth[lane % HALF];
+                            resting::remember(self.contact, lane, what, force);
+                        }
+                    }
+                }
                 // Lanes that are pinned stay.
                 p[half] = segment.end().or(active, p[half]);
                 along[half] = segment.along.or(active, along[half]);
@@ -623,7 +572,7 @@ impl<S: Simd> Candidate<'_, S> {
             }
         }
         self.clear = simd.combine_f32x8(clear[0], clear[1]);
-        (self.along, self.p, self.brake) = (whole(simd, along), whole(simd, p), whole(simd, brake));
+        (self.along, self.p, self.brake) = (Vec3x::of_halves(along), Vec3x::of_halves(p), Vec3x::of_halves(brake));
         touched
     }
 }

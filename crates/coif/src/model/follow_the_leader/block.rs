@@ -10,6 +10,7 @@ use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
 use glam::{Mat3, Vec3};
 
 use super::collider::Obstacles;
+use super::resting::{self, MEMORY};
 use super::style::RestShape;
 use super::{BendLimit, Settings};
 use crate::groom::Groom;
@@ -27,6 +28,8 @@ pub(super) struct Rows<'a> {
     /// Pull of the next segment on a point: how far it moves it in a step, as a share of the
     /// segment's vector.
     pub(super) tension: &'a mut [f32],
+    /// What the points touch (`resting.rs`); empty without a pass from tip to root.
+    pub(super) contact: &'a mut [f32],
 }
 
 impl<'a> Rows<'a> {
@@ -35,14 +38,21 @@ impl<'a> Rows<'a> {
         let (p0, p1) = self.position.split_at_mut(rows * VECTOR);
         let (v0, v1) = self.velocity.split_at_mut(rows * VECTOR);
         let (t0, t1) = self.tension.split_at_mut(rows * LANES);
+        let touching = self.contact.len().min(rows * MEMORY);
+        let (c0, c1) = self.contact.split_at_mut(touching);
         (
-            Self { position: p0, velocity: v0, tension: t0 },
-            Self { position: p1, velocity: v1, tension: t1 },
+            Self { position: p0, velocity: v0, tension: t0, contact: c0 },
+            Self { position: p1, velocity: v1, tension: t1, contact: c1 },
         )
     }
 
     pub(super) fn reborrow(&mut self) -> Rows<'_> {
-        Rows { position: self.position, velocity: self.velocity, tension: self.tension }
+        Rows {
+            position: self.position,
+            velocity: self.velocity,
+            tension: self.tension,
+            contact: self.contact,
+        }
     }
 
     /// Puts a lane at rest on its rest shape, carried by the body.
@@ -52,6 +62,9 @@ impl<'a> Rows<'a> {
             set_lane(self.position, i, l, p);
             set_lane(self.velocity, i, l, Vec3::ZERO);
             self.tension[i * LANES + l] = 0.0;
+            for row in self.contact.as_chunks_mut::<MEMORY>().0[i..].iter_mut().take(1) {
+                resting::forget(row, l);
+            }
         }
     }
 

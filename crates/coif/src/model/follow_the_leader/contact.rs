@@ -14,6 +14,7 @@ use super::Pass;
 use super::collider::{Obstacles, StepCollider};
 use super::near::{Bits, Near};
 use super::on_sphere::resolve_on_sphere;
+use super::resting::FIELD;
 use crate::math::lanes::Vec3x8;
 use crate::math::on_sphere::search_around;
 use crate::math::unit_ball::NO_GRADIENT;
@@ -40,9 +41,16 @@ pub(super) struct LaneContact<S: Simd> {
     pub(super) touched: bool,
     /// What to take off their velocities (m/s).
     pub(super) brake: Vec3x8<S>,
+    /// The last two things that were touched: the number of a collider, or [`FIELD`], or [`NOTHING`].
+    pub(super) touched_what: [f32x8<S>; 2],
+    /// How deep the points were (m).
+    pub(super) depth: f32x8<S>,
     /// How many could not be brought out.
     pub(super) unresolved: u32,
 }
+
+/// Stands for no collider where others are numbers of colliders.
+pub(super) const NOTHING: f32 = -1.0;
 
 /// Eight segments: from where, in which direction, and how long.
 #[derive(Clone, Copy)]
@@ -74,13 +82,24 @@ struct Touch<S: Simd> {
     surface: Vec3x8<S>,
     friction: f32x8<S>,
     restitution: f32x8<S>,
+    /// See [`LaneContact::touched_what`].
+    what: [f32x8<S>; 2],
 }
 
 impl<S: Simd> Touch<S> {
+    /// Notes that lanes touch a thing.
+    #[inline(always)]
+    fn note(&mut self, lanes: mask32x8<S>, what: f32) {
+        let [newest, older] = self.what;
+        let other = lanes & !newest.simd_eq(what);
+        self.what = [lanes.select(f32x8::splat(newest.simd, what), newest), other.select(newest, older)];
+    }
+
     #[inline(always)]
     fn none(simd: S) -> Self {
         let (zero, none) = (Vec3x8::splat(simd, Vec3::ZERO), f32x8::splat(simd, 0.0));
-        Self { normal: zero, depth: none, surface: zero, friction: none, restitution: none }
+        let what = [f32x8::splat(simd, NOTHING); 2];
+        Self { normal: zero, depth: none, surface: zero, friction: none, restitution: none, what }
     }
 
     /// Stops the motion into the surface, or turns it round; slows the sliding by Coulomb's law.
@@ -119,7 +138,7 @@ pub(super) fn leave_body<S: Simd>(
     // Go round the near colliders until none of them has moved a point since its own turn: a point
     // that lies on a tangent plane is outside of that collider.
     let (count, mut settled) = (near.len(), 0);
-    for collider in std::iter::repeat_n(near.iter(), ROUNDS).flatten() {
+    for (number, collider) in std::iter::repeat_n(near.numbered(), ROUNDS).flatten() {
         if settled == count {
             break;
         }
@@ -145,6 +164,7 @@ pub(super) fn leave_body<S: Simd>(
         touch.normal = n.or(inside, touch.normal);
         touch.surface = material_velocity(simd, collider, p).or(inside, touch.surface);
         touch.friction = inside.select(f32x8::splat(simd, collider.friction), touch.friction);
+        touch.note(inside, number as f32);
         segment.along = turned.or(inside, segment.along);
         p = segment.end();
     }
@@ -163,7 +183,7 @@ pub(super) fn leave_body<S: Simd>(
         unresolved += stuck;
     }
     let brake = if touched { touch.brake(simd, p - before, 1.0 / pass.dt) } else { touch.normal };
-    LaneContact { touched, brake, unresolved }
+    LaneContact { touched, brake, touched_what: touch.what, depth: touch.depth, unresolved }
 }
 
 /// Settles what the turns left open, lane by lane: says how many stay inside.
@@ -255,6 +275,7 @@ fn leave_field<S: Simd>(
         touch.normal = n.or(inside_mask, touch.normal);
         touch.surface = velocity.or(inside_mask, touch.surface);
         touch.friction = inside_mask.select(f32x8::splat(simd, obstacle.friction), touch.friction);
+        touch.note(inside_mask, FIELD);
         touch.restitution =
             inside_mask.select(f32x8::splat(simd, obstacle.restitution), touch.restitution);
         segment.along = turned.or(inside_mask, segment.along);
@@ -305,7 +326,7 @@ pub(super) fn level_of<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> (Vec
 
 /// Lane form of [`StepCollider::inside`]'s plane.
 #[inline(always)]
-fn tangent_of<S: Simd>(
+pub(super) fn tangent_of<S: Simd>(
     simd: S,
     c: &StepCollider,
     mut s: Vec3x8<S>,
@@ -329,7 +350,7 @@ fn tangent_of<S: Simd>(
 }
 
 #[inline(always)]
-fn material_velocity<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> Vec3x8<S> {
+pub(super) fn material_velocity<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> Vec3x8<S> {
     let m = &c.spin;
     Vec3x8 {
         x: p.x * m.x_axis.x + p.y * m.y_axis.x + p.z * m.z_axis.x,

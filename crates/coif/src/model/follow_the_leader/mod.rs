@@ -22,6 +22,7 @@ mod on_sphere;
 mod one_way;
 mod other_ends;
 pub mod plain;
+mod resting;
 mod style;
 
 pub use self::articulated::BEND;
@@ -244,6 +245,7 @@ pub struct FollowTheLeader {
     position: LineAligned,
     velocity: LineAligned,
     tension: LineAligned,
+    contact: LineAligned,
     /// Per row: which lanes hold a particle, and which of those may move.
     present: Vec<u16>,
     free: Vec<u16>,
@@ -292,6 +294,7 @@ impl FollowTheLeader {
             position: LineAligned::zeros(rows * VECTOR),
             velocity: LineAligned::zeros(rows * VECTOR),
             tension: LineAligned::zeros(rows * LANES),
+            contact: LineAligned::zeros(if settings.backward { rows * resting::MEMORY } else { 0 }),
             present: vec![0; rows],
             free: vec![0; rows],
             mass: LineAligned::zeros(rows * LANES),
@@ -304,7 +307,7 @@ impl FollowTheLeader {
             blocks,
         };
         let longest = model.blocks.iter().map(|b| b.points).max().unwrap_or(0);
-        let room = longest * articulated::SCRATCH.max(2 * VECTOR);
+        let room = longest * (articulated::SCRATCH + resting::HELD).max(2 * VECTOR);
         let tasks = model.blocks.len().div_ceil(BLOCKS_PER_TASK);
         model.scratch.resize_with(tasks, || LineAligned::zeros(room));
         let mut first = 0;
@@ -365,6 +368,7 @@ impl FollowTheLeader {
             position: &mut self.position,
             velocity: &mut self.velocity,
             tension: &mut self.tension,
+            contact: &mut self.contact,
         };
         in_halves(&mut self.blocks, rows, &mut self.scratch, &work);
     }
@@ -525,7 +529,8 @@ impl Model for FollowTheLeader {
 
     fn save(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.since_reset.to_le_bytes());
-        for value in self.position.iter().chain(&*self.velocity).chain(&*self.tension) {
+        let state = [&self.position, &self.velocity, &self.tension, &self.contact];
+        for value in state.into_iter().flat_map(|part| part.iter()) {
             out.extend_from_slice(&value.to_le_bytes());
         }
         // Depths matter only as long as hair is brought out.
@@ -540,7 +545,8 @@ impl Model for FollowTheLeader {
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        let state = self.position.len() + self.velocity.len() + self.tension.len();
+        let parts = [&self.position, &self.velocity, &self.tension, &self.contact];
+        let state: usize = parts.into_iter().map(|part| part.len()).sum();
         let expected = 4 * (1 + state);
         let short = || {
             let found = bytes.len();
@@ -567,8 +573,8 @@ impl Model for FollowTheLeader {
         if !rest.is_empty() || !(0.0..=TIME_OUT).contains(&since_reset) {
             return Err(short());
         }
-        let state = self.position.iter_mut().chain(&mut *self.velocity).chain(&mut *self.tension);
-        for (to, &value) in state.zip(values) {
+        let parts = [&mut self.position, &mut self.velocity, &mut self.tension, &mut self.contact];
+        for (to, &value) in parts.into_iter().flat_map(|part| part.iter_mut()).zip(values) {
             *to = value;
         }
         self.since_reset = since_reset;

@@ -60,9 +60,16 @@ impl<'a> Near<'a> {
 
     #[inline(always)]
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a StepCollider> + Clone {
+        self.numbered().map(|(_, collider)| collider)
+    }
+
+    /// Each with its place among all colliders.
+    #[inline(always)]
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &'a StepCollider)> + Clone {
         let all = self.all;
-        let single = Bits(self.bits & !(1 << SINGLE)).filter_map(|c| all.get(c));
-        single.chain(self.shared())
+        let single = Bits(self.bits & !(1 << SINGLE)).filter_map(|c| Some((c, all.get(c)?)));
+        let shared = self.shared().iter().enumerate().map(|(c, collider)| (SINGLE + c, collider));
+        single.chain(shared)
     }
 
     /// The lanes of points, in two halves, that are inside of any.

@@ -1,0 +1,321 @@
+//! Resting contact with the body, inside of the implicit step.
+//!
+//! Collision on the length sphere (`contact.rs`) moves a point without moving its leader. That is the paper's method and
+//! right for an impact, but hair that lies on a shoulder would be pushed by it for ever, as nothing pushes back. So a
+//! point remembers what it has touched, and from the next step on the contact is part of the pass from tip to root.
+//!
+//! Model: unilateral contact by the augmented Lagrangian. With `n` the normal, `gap(a)` the distance of the point after
+//! a displacement `a` from the tangent plane of the collider where it will be at the end of the step, `p` the contact
+//! force of the last step and `c` a stiffness, a step minimises also
+//!
+//! ```text
+//! c/2 gap(a)^2 - p gap(a)  +  d/2 |a_t - w_t|^2        then   p <- max(0, p - c gap(a))
+//! ```
+//!
+//! The first two terms hold the point on the plane; where the force would pull, the contact is over. At rest the force
+//! converges, so the gap is exact however soft `c` is. The third is Coulomb friction, `w` the motion of the surface.
+//! What sticks has `d = c` and a friction force that is remembered in the same way (added to the sum, and updated by
+//! `- c slip`): it does not creep. What slides, because that force would exceed `mu p`, has `d = mu p / slip` with the
+//! slip of the last step (lagged diffusivity), until it is slower than [`CREEP`]. All terms are convex, and none does
+//! work on a body that stands still.
+//!
+//! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated.rs`.
+
+use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x8};
+use glam::Vec3;
+
+use super::Pass;
+use super::block::Block;
+use super::collider::Obstacles;
+use super::contact::{level_of, material_velocity, tangent_of};
+use super::near::Bits;
+use crate::math::LANES;
+use crate::math::lanes::{HALF, Vec3x, Vec3x8, half_row};
+use crate::math::symmetric::Symmetric;
+
+/// Contacts that a point remembers: a crease has two sides.
+const CONTACTS: usize = 2;
+
+/// Numbers that a row remembers of each contact: collider, force along the normal, friction (zero where it slides).
+const REMEMBERED: usize = 5;
+pub(super) const MEMORY: usize = REMEMBERED * CONTACTS * LANES;
+
+/// Numbers that the first pass leaves the second of each contact of a row: normal, displacement of the surface,
+/// distance to be kept from it, stiffness along the normal and along the surface, coefficient of friction.
+const PRESSED: usize = 10;
+pub(super) const HELD: usize = PRESSED * CONTACTS * LANES;
+
+/// Stands for the distance field where others are numbers of colliders.
+pub(super) const FIELD: f32 = 1e6;
+
+/// Stiffness of a contact, by the inertia of its whole strand, which may press on it: a fifth of a change of force is left
+/// to the next step. More turns the rounding of positions into force: 4 times 30 segments times 6e-8 m (a metre from
+/// the origin) is a twentieth of the weight of a segment in a step of a 240th of a second.
+const STIFFNESS: f32 = 4.0;
+
+/// Distance (m) from the surface at which contacts hold: outside of it by more than rounding, by less than a fibre.
+const HOVER: f32 = 2e-5;
+
+/// Speed (m/s) below which hair that slides and is slowed down sticks.
+const CREEP: f32 = 1e-3;
+
+/// A row of points, before the step.
+#[derive(Clone, Copy)]
+pub(super) struct Points<S: Simd> {
+    /// Where they are (m).
+    pub(super) x: Vec3x<S>,
+    /// Where the scalp's motion takes them (m).
+    pub(super) shift: Vec3x<S>,
+    /// Where their velocity takes them (m).
+    pub(super) drift: Vec3x<S>,
+    /// Their own mass.
+    pub(super) mass: f32x16<S>,
+    /// Inertia of all that may press on them.
+    pub(super) inertia: f32x16<S>,
+}
+
+/// What contacts add to the inertia and to the right-hand side of a row.
+pub(super) struct Pressed<S: Simd> {
+    pub(super) inertia: Symmetric<S>,
+    pub(super) rhs: Vec3x<S>,
+}
+
+/// Where a surface will be below some lanes.
+struct Surface<S: Simd> {
+    normal: Vec3x8<S>,
+    /// Distance of the points, carried along with the surface (m).
+    distance: f32x8<S>,
+    /// How far the surface moves in the step (m).
+    moves: Vec3x8<S>,
+    friction: f32x8<S>,
+}
+
+/// Whether a row remembers any contact.
+#[inline(always)]
+pub(super) fn any<S: Simd>(simd: S, memory: &[f32; MEMORY]) -> bool {
+    let rows = memory.as_chunks::<LANES>().0;
+    let force = |k: usize| f32x16::from_slice(simd, &rows[REMEMBERED * k + 1]);
+    force(0).max(force(1)).simd_gt(0.0).any_true()
+}
+
+/// Brings the contacts that a row remembers into the pass from tip to root.
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn press<S: Simd>(
+    simd: S,
+    block: &Block,
+    i: usize,
+    memory: &mut [f32; MEMORY],
+    held: &mut [f32; HELD],
+    points: &Points<S>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+) -> Pressed<S> {
+    simd.vectorize(
+        #[inline(always)]
+        || press_in_lanes(simd, block, i, memory, held, points, pass, obstacles),
+    )
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn press_in_lanes<S: Simd>(
+    simd: S,
+    block: &Block,
+    i: usize,
+    memory: &mut [f32; MEMORY],
+    held: &mut [f32; HELD],
+    points: &Points<S>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+) -> Pressed<S> {
+    let zero = f32x8::splat(simd, 0.0);
+    let mut sums = [[zero; 9]; 2];
+    let (x, shift, drift) = (points.x.halves(), points.shift.halves(), points.drift.halves());
+    let inertia = <[_; 2]>::from(simd.split_f32x16(points.inertia));
+    let mass = <[_; 2]>::from(simd.split_f32x16(points.mass));
+    let (memory, held) =
+        (memory.as_chunks_mut::<HALF>().0, held.as_chunks_mut::<HALF>().0);
+    for half in 0..2 {
+        let exists = f32x8::splat(simd, i as f32).simd_le(half_row(simd, &block.last, half));
+        let mut allowed = zero;
+        if block.began_inside && pass.still_inside > 0.0 {
+            let row = &block.depth.as_chunks::<LANES>().0[i];
+            allowed = half_row(simd, row, half) * pass.still_inside;
+        }
+        for k in 0..CONTACTS {
+            let row = |j: usize| 2 * (REMEMBERED * k + j) + half;
+            let number = |j: usize| f32x8::from_slice(simd, &memory[row(j)]);
+            let (id, force) = (number(0), number(1));
+            let active = force.simd_gt(0.0) & exists;
+            if !active.any_true() {
+                continue;
+            }
+            let friction = Vec3x8 { x: number(2), y: number(3), z: number(4) };
+            let surface = surfaces(simd, id, active, x[half], pass, obstacles);
+            let n = surface.normal;
+            let gap = surface.distance + allowed;
+            // Give up contacts that the points leave, farther than the force could bring them back.
+            let slip = drift[half] - surface.moves;
+            let out = slip.dot(n);
+            let stays = ((gap + out) * mass[half]).simd_lt(force);
+            let active = active & stays;
+            let force = active.select(force, zero);
+            force.store_slice(&mut memory[row(1)]);
+            // Hold the points on the plane, and hold or brake them along it.
+            let stiffness = active.select(inertia[half] * STIFFNESS, zero);
+            let slides = friction.dot(friction).simd_le(0.0);
+            let slip = (slip - n * out).length().max(f32x8::splat(simd, CREEP * pass.dt));
+            let along = slides.select((surface.friction * force / slip).min(stiffness), stiffness);
+            let target = surface.moves - shift[half];
+            let offset = n.dot(target) - gap + HOVER;
+            let grip = target * along + friction;
+            let rhs = grip + n * (stiffness * offset + force - n.dot(grip));
+            let outer = n * (stiffness - along);
+            let added = [
+                outer.x * n.x + along,
+                outer.y * n.y + along,
+                outer.z * n.z + along,
+                outer.x * n.y,
+                outer.x * n.z,
+                outer.y * n.z,
+                rhs.x,
+                rhs.y,
+                rhs.z,
+            ];
+            for (sum, add) in sums[half].iter_mut().zip(added) {
+                *sum = *sum + active.select(add, zero);
+            }
+            let t = target;
+            let left = [n.x, n.y, n.z, t.x, t.y, t.z, offset, stiffness, along, surface.friction];
+            for (j, value) in left.into_iter().enumerate() {
+                value.store_slice(&mut held[2 * (PRESSED * k + j) + half]);
+            }
+        }
+    }
+    let whole = |j: usize| simd.combine_f32x8(sums[0][j], sums[1][j]);
+    Pressed {
+        inertia: Symmetric {
+            xx: whole(0),
+            yy: whole(1),
+            zz: whole(2),
+            xy: whole(3),
+            xz: whole(4),
+            yz: whole(5),
+        },
+        rhs: Vec3x { x: whole(6), y: whole(7), z: whole(8) },
+    }
+}
+
+/// The surfaces with the numbers `id` below the active lanes.
+#[inline(always)]
+fn surfaces<S: Simd>(
+    simd: S,
+    id: f32x8<S>,
+    active: mask32x8<S>,
+    x: Vec3x8<S>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+) -> Surface<S> {
+    let (zero, none) = (f32x8::splat(simd, 0.0), Vec3x8::splat(simd, Vec3::ZERO));
+    let mut found =
+        Surface { normal: Vec3x8::splat(simd, Vec3::Y), distance: zero, moves: none, friction: zero };
+    let mut left = active.to_bitmask() as u32;
+    // One collider after the other: lanes are neighbours, and mostly lie on the same.
+    while let Some(lane) = Bits(left.into()).next() {
+        let which = id[lane];
+        let same = id.simd_eq(which) & active;
+        left &= !(same.to_bitmask() as u32);
+        let collider = obstacles.colliders.get(which as usize);
+        let (n, distance, moves, friction) = if let Some(c) = collider.filter(|_| which < FIELD) {
+            // Twice, so that a turn of the collider counts to second order.
+            let moves = material_velocity(simd, c, x) * f32x8::splat(simd, pass.dt);
+            let moves = material_velocity(simd, c, x + moves) * f32x8::splat(simd, pass.dt);
+            let (s, level2) = level_of(simd, c, x + moves);
+            let (n, distance) = tangent_of(simd, c, s, level2);
+            (n, distance, moves, c.friction)
+        } else if let Some(field) = obstacles.field {
+            let mut moves = none;
+            for lane in Bits(same.to_bitmask()) {
+                moves.set_lane(lane, field.field.velocity_at(x.lane(lane)) * pass.dt);
+            }
+            let asked = same.to_bitmask() as u32;
+            let (distance, slope) = field.field.slopes(simd, x + moves, asked);
+            let size = slope.length().max(f32x8::splat(simd, 0.1));
+            (slope * (f32x8::splat(simd, 1.0) / size), distance - field.skin, moves, field.friction)
+        } else {
+            // Its collider is gone: far away.
+            (none, f32x8::splat(simd, 1.0), none, 0.0)
+        };
+        found.normal = n.or(same, found.normal);
+        found.distance = same.select(distance, found.distance);
+        found.moves = moves.or(same, found.moves);
+        found.friction = same.select(f32x8::splat(simd, friction), found.friction);
+    }
+    found
+}
+
+/// Updates the forces of a row that was [pressed](press), after it has been displaced by `a`.
+#[inline(always)]
+pub(super) fn update<S: Simd>(
+    simd: S,
+    memory: &mut [f32; MEMORY],
+    held: &[f32; HELD],
+    a: Vec3x<S>,
+    dt: f32,
+) {
+    let (memory, held) = (memory.as_chunks_mut::<LANES>().0, held.as_chunks::<LANES>().0);
+    let zero = f32x16::splat(simd, 0.0);
+    for (memory, held) in
+        memory.as_chunks_mut::<REMEMBERED>().0.iter_mut().zip(held.as_chunks::<PRESSED>().0)
+    {
+        let before = f32x16::from_slice(simd, &memory[1]);
+        let active = before.simd_gt(0.0);
+        if !active.any_true() {
+            continue;
+        }
+        let number = |j: usize| f32x16::from_slice(simd, &held[j]);
+        let n = Vec3x { x: number(0), y: number(1), z: number(2) };
+        let target = Vec3x { x: number(3), y: number(4), z: number(5) };
+        let (offset, stiffness, along, friction) = (number(6), number(7), number(8), number(9));
+        let force = active.select((before + stiffness * (offset - n.dot(a))).max(zero), zero);
+        force.store_slice(&mut memory[1]);
+        // Stick where Coulomb's law allows it, and what slides has nearly stopped.
+        let slip = a - target;
+        let slip = slip - n * n.dot(slip);
+        let grip = {
+            let number = |j: usize| f32x16::from_slice(simd, &memory[j]);
+            Vec3x { x: number(2), y: number(3), z: number(4) }
+        };
+        let slid = grip.dot(grip).simd_le(0.0);
+        let grip = grip - n * n.dot(grip) - slip * along;
+        let most = friction * force;
+        let slow = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt);
+        let sticks = grip.dot(grip).simd_le(most * most) & (slow | !slid) & active;
+        let grip = grip.or(sticks, Vec3x::splat(simd, Vec3::ZERO));
+        grip.x.store_slice(&mut memory[2]);
+        grip.y.store_slice(&mut memory[3]);
+        grip.z.store_slice(&mut memory[4]);
+    }
+}
+
+/// Remembers that a lane of a row has touched a collider with a force.
+pub(super) fn remember(memory: &mut [f32; MEMORY], lane: usize, id: f32, force: f32) {
+    let contacts = memory.as_chunks_mut::<LANES>().0.as_chunks_mut::<REMEMBERED>().0;
+    for contact in contacts.iter_mut() {
+        if contact[1][lane] > 0.0 && contact[0][lane] == id {
+            contact[1][lane] = contact[1][lane].max(force);
+            return;
+        }
+    }
+    let weakest = contacts.iter_mut().min_by(|a, b| a[1][lane].total_cmp(&b[1][lane]));
+    for (row, value) in weakest.into_iter().flatten().zip([id, force, 0.0, 0.0, 0.0]) {
+        row[lane] = value;
+    }
+}
+
+/// Forgets what a lane of a row has touched.
+pub(super) fn forget(memory: &mut [f32; MEMORY], lane: usize) {
+    memory.as_chunks_mut::<LANES>().0.iter_mut().for_each(|row| row[lane] = 0.0);
+}
