@@ -291,7 +291,7 @@ pub(super) fn update<S: Simd>(
         let slid = grip.dot(grip).simd_le(0.0);
         let grip = grip - n * n.dot(grip) - slip * along;
         let most = friction * force;
-        let slow = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt);
+        let slow = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt) | along.simd_ge(stiffness);
         let sticks = grip.dot(grip).simd_le(most * most) & (slow | !slid) & active;
         let grip = grip.or(sticks, Vec3x::splat(simd, Vec3::ZERO));
         grip.x.store_slice(&mut memory[2]);
