@@ -44,12 +44,6 @@ impl<S: Simd> Symmetric<S> {
         self
     }
 
-    /// The mean of its eigenvalues.
-    #[inline(always)]
-    pub(crate) fn mean(&self) -> f32x16<S> {
-        (self.xx + self.yy + self.zz) * (1.0 / 3.0)
-    }
-
     /// The inverse of a positive definite matrix, by its cofactors.
     #[inline(always)]
     pub(crate) fn inverse(&self) -> Self {

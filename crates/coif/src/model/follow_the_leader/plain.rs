@@ -6,6 +6,7 @@ use glam::{Mat3, Vec3};
 use super::articulated::BEND;
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
+use super::resting::{CREEP, HOVER, STIFFNESS};
 use super::style::RestShape;
 use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
@@ -27,6 +28,29 @@ struct Particle {
     length: f32,
     /// See [`super::block::Block::reaction`].
     reaction: f32,
+    /// What it lies on (`resting.rs`).
+    contacts: [Contact; 2],
+}
+
+/// A contact that is remembered from step to step; none if it has no force.
+#[derive(Debug, Clone, Copy, Default)]
+struct Contact {
+    /// Number of the collider, or one more than the last for the distance field.
+    what: usize,
+    force: f32,
+    /// Friction while it sticks, zero while it slides.
+    friction: Vec3,
+}
+
+/// A contact as the pass from tip to root sees it (`resting.rs`).
+#[derive(Clone, Copy, Default)]
+struct Held {
+    normal: Vec3,
+    target: Vec3,
+    offset: f32,
+    stiffness: f32,
+    along: f32,
+    coefficient: f32,
 }
 
 /// What touched a particle: enough for friction.
@@ -40,6 +64,30 @@ struct Touch {
     velocity: Vec3,
     /// Coulomb friction.
     friction: f32,
+    /// The last two things that were touched.
+    what: [Option<usize>; 2],
+}
+
+/// What hair must stay out of.
+struct Surroundings<'a> {
+    colliders: &'a [StepCollider],
+    field: Option<&'a FieldObstacle<'a>>,
+}
+
+impl Surroundings<'_> {
+    /// The surface of a collider or of the field below a point that is carried along with it: normal, distance,
+    /// displacement in the step and coefficient of friction.
+    fn below(&self, what: usize, x: Vec3, dt: f32) -> (Vec3, f32, Vec3, f32) {
+        if let Some(c) = self.colliders.get(what) {
+            let moves = c.velocity_at(x + c.velocity_at(x) * dt) * dt;
+            let plane = c.half_space(x + moves);
+            return (plane.normal, plane.normal.dot(x + moves) - plane.offset, moves, c.friction);
+        }
+        let Some(obstacle) = self.field else { return (Vec3::ZERO, 1.0, Vec3::ZERO, 0.0) };
+        let moves = obstacle.field.velocity_at(x) * dt;
+        let sample = obstacle.field.sample(x + moves);
+        (sample.gradient, sample.distance - obstacle.skin, moves, obstacle.friction)
+    }
 }
 
 struct Strand {
@@ -72,6 +120,7 @@ impl PlainFollowTheLeader {
                 rest: line[i],
                 length: length(i),
                 reaction: if i > 1 { scale * mass(i) / (mass(i - 1) * length(i)) } else { 0.0 },
+                contacts: Default::default(),
             });
             Strand {
                 particles: particles.collect(),
@@ -90,7 +139,8 @@ impl PlainFollowTheLeader {
         let pass = Pass::new(&self.settings, env.dt, env.gravity);
         for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
             let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
-            step_strand(strand, root, wind, &pass, &colliders, env.field.as_ref());
+            let around = Surroundings { colliders: &colliders, field: env.field.as_ref() };
+            step_strand(strand, root, wind, &pass, &around);
             strand.root = *root;
         }
     }
@@ -128,10 +178,17 @@ struct Left {
     rhs: Vec3,
     segment: Vec3,
     stiffness: f32,
+    chord: f32,
+    held: [Held; 2],
 }
 
 /// Eliminates the particles from the tip.
-fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left> {
+fn tip_to_root(
+    strand: &mut Strand,
+    root: &RigidTransform,
+    pass: &Pass,
+    around: &Surroundings<'_>,
+) -> Vec<Left> {
     let outer = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
     let diagonal = |d: f32| Mat3::from_diagonal(Vec3::splat(d));
     let (spring, damper) = (pass.style.spring, pass.style.damper);
@@ -139,7 +196,14 @@ fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left>
     let shift = |x: Vec3| motion.point(x) - x;
     let mut left = vec![Left::default(); strand.particles.len()];
     let (mut carried, mut push) = (Mat3::ZERO, Vec3::ZERO);
+    let mut contacts: Vec<[Contact; 2]> = strand.particles.iter().map(|p| p.contacts).collect();
+    let whole = strand.particles.len() as f32;
     // How far a segment's direction is from the groomed one, and will be by its velocity.
+    let turns = |i: usize| {
+        let [inner, outer] = [i - 1, i].map(|i| strand.particles[i]);
+        (outer.velocity - inner.velocity) * pass.dt
+            - (shift(outer.position) - shift(inner.position))
+    };
     let off = |i: usize| {
         let [inner, outer] = [i - 1, i].map(|i| strand.particles[i]);
         let carried = motion.point(outer.position) - motion.point(inner.position);
@@ -149,10 +213,7 @@ fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left>
         if i == 0 || i == strand.particles.len() {
             return Vec3::ZERO;
         }
-        let [inner, outer] = [i - 1, i].map(|i| strand.particles[i]);
-        let turns = (outer.velocity - inner.velocity) * pass.dt
-            - (shift(outer.position) - shift(inner.position));
-        off(i) - turns / outer.length
+        off(i) - turns(i) / strand.particles[i].length
     };
     // What the joint at the start of a segment weighs.
     let joint = |i: usize| match i {
@@ -167,7 +228,7 @@ fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left>
         let shifted = shift(x);
         let segment = (x - inner.position) + (shifted - shift(inner.position));
         let e = segment / particle.length;
-        let rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shifted)
+        let mut rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shifted)
             * mass
             + root.direction(strand.shape.goal[i])
             + (root.translation - x - shifted) * (mass * spring)
@@ -182,16 +243,84 @@ fn tip_to_root(strand: &Strand, root: &RigidTransform, pass: &Pass) -> Vec<Left>
             + (off(i) * 2.0 - soon(i) - soon(i - 1)) * joints[0]
             + (off(i) * 2.0 - soon(i) - soon(i + 1)) * joints[1];
         let across = turn - e * e.dot(turn);
-        let inertia = carried + diagonal(mass * (1.0 + spring + damper));
+        let chord = (-0.5 * turns(i).length_squared() / particle.length).max(-0.5 * particle.length);
+        let mut inertia = carried + diagonal(mass * (1.0 + spring + damper));
+        let mut held = [Held::default(); 2];
+        for (contact, held) in contacts[i].iter_mut().zip(&mut held) {
+            if let Some(pressed) = press(contact, &particle, shifted, [mass, whole], pass, around) {
+                let Held { normal: n, target, offset, stiffness, along, .. } = pressed;
+                inertia += diagonal(along) + outer(n, n) * (stiffness - along);
+                let grip = target * along + contact.friction;
+                rhs += grip + n * (stiffness * offset + contact.force - n.dot(grip));
+                *held = pressed;
+            }
+        }
         let inverse = (inertia + diagonal(stiffness)).inverse();
         let g = inverse * e;
         let mg = inertia * g;
         let sum = rhs + across;
-        push = inverse * sum * stiffness - across + mg * (g.dot(sum) / e.dot(g));
+        push = inverse * sum * stiffness - across + mg * ((g.dot(sum) - chord) / e.dot(g));
         carried = inverse * inertia * stiffness + outer(mg, mg) * (1.0 / e.dot(g));
-        left[i] = Left { inverse, g, rhs: rhs + turn, segment, stiffness };
+        left[i] = Left { inverse, g, rhs: rhs + turn, segment, stiffness, chord, held };
+    }
+    for (particle, contacts) in strand.particles.iter_mut().zip(contacts) {
+        particle.contacts = contacts;
     }
     left
+}
+
+/// Looks at a contact that is remembered; `None`, and it is forgotten, if the particle leaves it.
+fn press(
+    contact: &mut Contact,
+    particle: &Particle,
+    shift: Vec3,
+    [mass, whole]: [f32; 2],
+    pass: &Pass,
+    around: &Surroundings<'_>,
+) -> Option<Held> {
+    if contact.force <= 0.0 {
+        return None;
+    }
+    let (normal, gap, moves, coefficient) = around.below(contact.what, particle.position, pass.dt);
+    let slip = particle.velocity * pass.dt - moves;
+    let out = slip.dot(normal);
+    if (gap + out) * mass >= contact.force {
+        *contact = Contact::default();
+        return None;
+    }
+    let stiffness = whole * STIFFNESS;
+    let slip = (slip - normal * out).length().max(CREEP * pass.dt);
+    let sticks = contact.friction != Vec3::ZERO;
+    let slowed = (coefficient * contact.force / slip).min(stiffness);
+    let along = if sticks { stiffness } else { slowed };
+    let target = moves - shift;
+    let offset = normal.dot(target) - gap + HOVER;
+    Some(Held { normal, target, offset, stiffness, along, coefficient })
+}
+
+/// Updates the force of a contact after a displacement.
+fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) {
+    if contact.force <= 0.0 {
+        return;
+    }
+    let n = held.normal;
+    let slip = (a - held.target).reject_from_normalized(n);
+    let slid = contact.friction == Vec3::ZERO;
+    let friction = contact.friction.reject_from_normalized(n) - slip * held.along;
+    contact.force = (contact.force + held.stiffness * (held.offset - n.dot(a))).max(0.0);
+    let slow = slip.length() < CREEP * dt || held.along >= held.stiffness;
+    let sticks = friction.length() <= held.coefficient * contact.force && (slow || !slid);
+    contact.friction = if sticks { friction } else { Vec3::ZERO };
+}
+
+/// Remembers a contact in the place of the weaker of two.
+fn remember(contacts: &mut [Contact; 2], what: usize, force: f32) {
+    if let Some(known) = contacts.iter_mut().find(|c| c.force > 0.0 && c.what == what) {
+        known.force = known.force.max(force);
+        return;
+    }
+    let weaker = usize::from(contacts[1].force < contacts[0].force);
+    contacts[weaker] = Contact { what, force, friction: Vec3::ZERO };
 }
 
 /// The passes of `articulated.rs` or of `one_way.rs`, one particle at a time.
@@ -200,15 +329,14 @@ fn step_strand(
     root: &RigidTransform,
     wind: Vec3,
     pass: &Pass,
-    colliders: &[StepCollider],
-    field: Option<&FieldObstacle<'_>>,
+    around: &Surroundings<'_>,
 ) {
     let dt = pass.dt;
     let fall = pass.gravity * (dt * dt);
     let carried_on = pass.carried_on / dt;
     let blow = wind * (1.0 - pass.carried_on);
     let count = strand.particles.len();
-    let left = if pass.backward { tip_to_root(strand, root, pass) } else { Vec::new() };
+    let left = if pass.backward { tip_to_root(strand, root, pass, around) } else { Vec::new() };
     let x_root = strand.particles[0].position;
     let mut parent = root.point(strand.particles[0].rest);
     let mut grandparent = parent - (strand.particles[1].position - x_root);
@@ -224,9 +352,13 @@ fn step_strand(
             // Find the best place behind the leader, at right angles to the segment.
             let e = left.segment / particle.length;
             let free = left.inverse * (left.rhs + displaced * left.stiffness) - displaced;
-            let pull = free.dot(e) / e.dot(left.g);
+            let pull = (free.dot(e) - left.chord) / e.dot(left.g);
+            let turn = free - left.g * pull;
             strand.particles[i].tension = pull;
-            way = left.segment + free - left.g * pull;
+            for (contact, held) in strand.particles[i].contacts.iter_mut().zip(&left.held) {
+                update(contact, held, displaced + turn, dt);
+            }
+            way = left.segment + turn;
         } else {
             // Predict (eq. 1), with the pull of the next segment (eq. 9).
             let x_next = strand.particles[(i + 1).min(count - 1)].position;
@@ -250,10 +382,16 @@ fn step_strand(
         let mut brake = Vec3::ZERO;
         if i >= strand.embedded {
             let ahead = (parent - grandparent) * (1.0 / particle.length);
-            let (found, mut touch) = collide(colliders, parent, particle.length, ahead, p);
+            let (found, mut touch) = collide(around.colliders, parent, particle.length, ahead, p);
             p = found;
-            if let Some(field) = field {
-                p = leave_field(field, parent, particle.length, ahead, p, &mut touch);
+            if let Some(field) = around.field {
+                let number = around.colliders.len();
+                p = leave_field(field, number, parent, particle.length, ahead, p, &mut touch);
+            }
+            if let Some(touch) = touch.filter(|t| pass.backward && t.depth > 0.0) {
+                let force = strand.shape.mass[i] * touch.depth;
+                let contacts = &mut strand.particles[i].contacts;
+                touch.what.into_iter().flatten().for_each(|what| remember(contacts, what, force));
             }
             brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x, 1.0 / dt));
         } else {
@@ -294,7 +432,7 @@ fn collide(
     let mut touch: Option<Touch> = None;
     for _round in 0..3 {
         let mut hit = false;
-        for collider in colliders {
+        for (number, collider) in colliders.iter().enumerate() {
             let Some((n, distance)) = collider.inside(p) else { continue };
             hit = true;
             let depth = touch.map_or(0.0, |t| t.depth).max(-distance);
@@ -303,6 +441,7 @@ fn collide(
                 depth,
                 velocity: collider.velocity_at(p),
                 friction: collider.friction,
+                what: noted(&touch, number),
             });
             p = onto_plane(parent, length, p, ahead, n, distance);
         }
@@ -316,10 +455,20 @@ fn collide(
     (p, touch)
 }
 
+/// What has been touched, the last first.
+fn noted(touch: &Option<Touch>, what: usize) -> [Option<usize>; 2] {
+    match touch.map(|t| t.what) {
+        Some([Some(newest), older]) if newest == what => [Some(newest), older],
+        Some([newest, _]) => [Some(what), newest],
+        None => [Some(what), None],
+    }
+}
+
 /// Moves a particle on its length sphere out of a distance field, onto the plane through the nearest
 /// point of the surface, a few times.
 fn leave_field(
     obstacle: &FieldObstacle<'_>,
+    number: usize,
     parent: Vec3,
     length: f32,
     ahead: Vec3,
@@ -337,6 +486,7 @@ fn leave_field(
             depth: touch.map_or(0.0, |t| t.depth).max(-distance),
             velocity: sample.velocity,
             friction: obstacle.friction,
+            what: noted(touch, number),
         });
         p = onto_plane(parent, length, p, ahead, sample.gradient, distance);
     }

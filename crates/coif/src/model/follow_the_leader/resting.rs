@@ -51,13 +51,13 @@ pub(super) const FIELD: f32 = 1e6;
 /// Stiffness of a contact, by the inertia of its whole strand, which may press on it: a fifth of a change of force is left
 /// to the next step. More turns the rounding of positions into force: 4 times 30 segments times 6e-8 m (a metre from
 /// the origin) is a twentieth of the weight of a segment in a step of a 240th of a second.
-const STIFFNESS: f32 = 4.0;
+pub(super) const STIFFNESS: f32 = 4.0;
 
 /// Distance (m) from the surface at which contacts hold: outside of it by more than rounding, by less than a fibre.
-const HOVER: f32 = 2e-5;
+pub(super) const HOVER: f32 = 2e-5;
 
 /// Speed (m/s) below which hair that slides and is slowed down sticks.
-const CREEP: f32 = 1e-3;
+pub(super) const CREEP: f32 = 1e-3;
 
 /// A row of points, before the step.
 #[derive(Clone, Copy)]
