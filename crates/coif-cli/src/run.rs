@@ -120,6 +120,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     let built = build_scene(&plan.source, talk)?;
     let mut simulation = built.simulation()?;
     let mut peaks = Peaks::default();
+    let mut checksums = Vec::new();
     let mut series = Series::default();
     let mut first = 0;
     let mut strips_file = None;
@@ -127,7 +128,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         Some(Target::Cache(folder)) => {
             let scene = plan.source.portable();
             let (cache, next) = if plan.resume {
-                resume::open(&folder, &scene, &mut simulation, &mut peaks, talk)?
+                resume::open(&folder, &scene, &mut simulation, &mut peaks, &mut checksums, talk)?
             } else {
                 (Cache::create(&folder, &scene.to_toml(), plan.overwrite)?, 0)
             };
@@ -175,8 +176,9 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             let unusual = notices::of(&simulation);
             note(&mut warnings, unusual, |text| progress.warn(talk, text));
             if let Some(writer) = &writer {
-                let lost = writer.write(frame, is_last, &built.groom, strands.positions())?;
-                note(&mut warnings, lost, |text| progress.warn(talk, text));
+                let written = writer.write(frame, is_last, &built.groom, strands.positions())?;
+                note(&mut warnings, written.lost, |text| progress.warn(talk, text));
+                checksums.extend(written.checksum);
             }
             if let Some(file) = &mut strips_file {
                 file.push(&simulation);
@@ -184,7 +186,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             // The row comes before the checkpoint that counts on it.
             series.push(Row::new(frame, time, &health))?;
             if let Some(Writer::Cache(cache)) = &writer {
-                resume::keep(cache, frame, is_last, &simulation, &peaks)?;
+                resume::keep(cache, frame, is_last, &simulation, &peaks, &checksums)?;
             }
         }
         if wants_picture && let Some((studio, file)) = &mut camera {

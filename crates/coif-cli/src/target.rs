@@ -132,32 +132,41 @@ pub(crate) enum Writer {
     Last(PathBuf),
 }
 
+/// What came of writing a frame.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// What the format could not hold.
+    pub(crate) lost: Vec<String>,
+    /// Of the file, where it is a frame of a cache.
+    pub(crate) checksum: Option<u64>,
+}
+
 impl Writer {
-    /// Writes a frame where it belongs and returns what the format could not hold.
+    /// Writes a frame where it belongs.
     pub(crate) fn write(
         &self,
         frame: u64,
         is_last: bool,
         groom: &Groom,
         positions: &[Vec3],
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Written, Failure> {
         match self {
             Self::Cache(cache) => {
-                cache.write_frame(frame, groom, positions)?;
-                Ok(Vec::new())
+                let checksum = cache.write_frame(frame, groom, positions)?;
+                Ok(Written { lost: Vec::new(), checksum: Some(checksum) })
             }
             Self::Sequence(sequence) => write_posed(&sequence.frame(frame), groom, positions),
             Self::Last(path) if is_last => write_posed(path, groom, positions),
-            Self::Last(_) => Ok(Vec::new()),
+            Self::Last(_) => Ok(Written::default()),
         }
     }
 }
 
 /// Writes a groom whose points are elsewhere.
-fn write_posed(path: &Path, groom: &Groom, positions: &[Vec3]) -> Result<Vec<String>, Failure> {
+fn write_posed(path: &Path, groom: &Groom, positions: &[Vec3]) -> Result<Written, Failure> {
     let mut posed = groom.clone();
     posed.strands.positions_mut().copy_from_slice(positions);
-    Ok(coif_io::write_groom(path, &posed)?)
+    Ok(Written { lost: coif_io::write_groom(path, &posed)?, checksum: None })
 }
 
 #[cfg(test)]

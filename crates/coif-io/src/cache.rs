@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use coif::groom::Groom;
 use glam::Vec3;
 
+use crate::checksum::{Checksum, Summed};
 use crate::{Error, Place, ReadOptions, Result, atomic, hair};
 
 const SCENE: &str = "scene.toml";
@@ -25,7 +26,7 @@ const HEALTH: &str = "health.csv";
 /// First line of the scene in a cache, a comment for every TOML reader.
 const MARK: &str = "# coif cache 1\n";
 const MAGIC: &[u8; 8] = b"COIFCKPT";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Magic, version, frame, length, checksum.
 const CHECKPOINT_HEADER: usize = 8 + 4 + 8 + 8 + 8;
 
@@ -124,9 +125,22 @@ impl Cache {
         self.folder.join(HEALTH)
     }
 
-    /// Writes a frame: a groom whose points are at `positions`.
-    pub fn write_frame(&self, frame: u64, groom: &Groom, positions: &[Vec3]) -> Result<()> {
-        hair::write_posed(self.frame_path(frame), groom, positions)
+    /// Writes a frame: a groom whose points are at `positions`. Returns the checksum of the file.
+    pub fn write_frame(&self, frame: u64, groom: &Groom, positions: &[Vec3]) -> Result<u64> {
+        let path = self.frame_path(frame);
+        hair::check_posed(&path, groom, positions)?;
+        let out = atomic::AtomicFile::create(&path)?;
+        let mut out = Summed { out, sum: Checksum::new(frame) };
+        hair::encode(&mut out, groom, positions).map_err(|e| Error::io(&path, "write", e))?;
+        out.out.commit()?;
+        Ok(out.sum.finish())
+    }
+
+    /// The checksum of a frame as its file is now: that of [`Cache::write_frame`], if nothing has changed it.
+    pub fn frame_checksum(&self, frame: u64) -> Result<u64> {
+        let mut sum = Checksum::new(frame);
+        sum.update(&crate::load(&self.frame_path(frame))?);
+        Ok(sum.finish())
     }
 
     /// Reads a frame.
@@ -250,16 +264,8 @@ fn parse_checkpoint<'a>(path: &Path, bytes: &'a [u8]) -> Result<(u64, &'a [u8])>
     Ok((frame, payload))
 }
 
-/// Mixes eight bytes at a time. Every step can be undone, so that a change in one word alone always
-/// changes the result.
 fn checksum(frame: u64, payload: &[u8]) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(ODD).rotate_left(29);
-    let (words, rest) = payload.as_chunks::<8>();
-    let sum = words
-        .iter()
-        .fold(mix(payload.len() as u64, frame), |sum, &word| mix(sum, u64::from_le_bytes(word)));
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mix(sum, u64::from_le_bytes(last))
+    let mut sum = Checksum::new(frame);
+    sum.update(payload);
+    sum.finish()
 }

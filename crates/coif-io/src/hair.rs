@@ -382,11 +382,16 @@ pub fn write(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
 /// Writes a groom whose points are elsewhere, for instance where a simulation moved them.
 pub fn write_posed(path: impl AsRef<Path>, groom: &Groom, positions: &[Vec3]) -> Result<()> {
     let path = path.as_ref();
-    check_writable(path, groom, positions)?;
-    check_segments(path, groom)?;
+    check_posed(path, groom, positions)?;
     let mut out = AtomicFile::create(path)?;
     encode(&mut out, groom, positions).map_err(|e| Error::io(path, "write", e))?;
     out.commit()
+}
+
+/// Refuses what a file cannot hold.
+pub(crate) fn check_posed(path: &Path, groom: &Groom, positions: &[Vec3]) -> Result<()> {
+    check_writable(path, groom, positions)?;
+    check_segments(path, groom)
 }
 
 fn check_segments(path: &Path, groom: &Groom) -> Result<()> {
@@ -404,7 +409,8 @@ fn check_segments(path: &Path, groom: &Groom) -> Result<()> {
     }
 }
 
-fn encode(out: &mut impl Write, groom: &Groom, positions: &[Vec3]) -> io::Result<()> {
+/// Writes the bytes of a file.
+pub(crate) fn encode(out: &mut impl Write, groom: &Groom, positions: &[Vec3]) -> io::Result<()> {
     let firsts = groom.strands.first_points();
     let segments = |pair: &[u32]| pair[1] - pair[0] - 1;
     let default_segments = segments(&firsts[..2]);

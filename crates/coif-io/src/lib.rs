@@ -29,6 +29,7 @@ pub mod hair;
 pub mod obj;
 
 mod cache;
+mod checksum;
 mod error;
 mod morph;
 mod row_file;

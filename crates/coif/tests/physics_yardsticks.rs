@@ -200,7 +200,7 @@ fn more_iterations_leave_less_stretch() {
 
 #[test]
 fn a_groom_keeps_its_shape_under_gravity() {
-    for (model, tolerance) in defaults().into_iter().zip([0.02, 0.01]) {
+    for model in defaults() {
         let hair = groom(80, |s| 10 + s % 30);
         let rest = hair.strands.clone();
         let mut sim = simulation(hair, Shake { angle: 0.0, height: 0.0 }, &model);
@@ -212,7 +212,7 @@ fn a_groom_keeps_its_shape_under_gravity() {
         };
         let worst = (0..rest.strand_count()).map(drift).fold(0.0, f32::max);
         println!("{}: largest tip drift after 2 s {worst} of the length", model.name());
-        assert!(worst < tolerance, "{}: {worst}", model.name());
+        assert!(worst < 0.01, "{}: {worst}", model.name());
     }
 }
 
@@ -575,10 +575,15 @@ fn uneven(points: usize, ratio: f32, shape: usize) -> Vec<Vec3> {
 }
 
 /// Segments of one strand may differ by any ratio that a model takes, gravity may be a hundred times ours, and
-/// hair at rest stays there. Tolerances: 1 % of the length, 1 cm/s, which nobody sees.
+/// hair at rest stays there, at the height of a head as well. Tolerances: 1 % of the length, 1 cm/s, which nobody
+/// sees.
 #[test]
 fn uneven_grooms_stay_at_rest_under_any_gravity() {
+    let head = Vec3::new(0.1, 1.7, -0.2);
     for (points, ratio, rate, weight) in [
+        (16, 1.0, 960.0, 1.0),
+        (60, 20.0, 960.0, 1.0),
+        (16, 500.0, 960.0, 1.0),
         (16, 1.0, 60.0, 1.0),
         (16, 20.0, 60.0, 1.0),
         (16, 500.0, 60.0, 1.0),
@@ -587,7 +592,7 @@ fn uneven_grooms_stay_at_rest_under_any_gravity() {
         (200, 20.0, 240.0, 100.0),
     ] {
         for shape in 0..3 {
-            let line = uneven(points, ratio, shape);
+            let line: Vec<Vec3> = uneven(points, ratio, shape).iter().map(|p| *p + head).collect();
             let mut strands = Strands::new();
             strands.push(&line);
             let groom = Groom::new(strands, Fibre::default());

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use coif::groom::Strands;
 use coif::simulation::Simulation;
 use coif_io::Cache;
 use coif_scene::Scene;
@@ -17,13 +16,14 @@ use crate::talk::Talk;
 /// one after every frame, large ones every few, and a resumed run repeats at most those few.
 const CHECKPOINT_BYTES_PER_FRAME: usize = 4 << 20;
 
-/// Opens the cache to go on with, or starts it, and restores the simulation. Returns the first
-/// frame that is still to be simulated.
+/// Opens the cache to go on with, or starts it, and restores the simulation and the checksums of the frames that
+/// are there. Returns the first frame that is still to be simulated.
 pub(super) fn open(
     folder: &Path,
     scene: &Scene,
     simulation: &mut Simulation,
     peaks: &mut Peaks,
+    checksums: &mut Vec<u64>,
     talk: &Talk,
 ) -> Result<(Cache, u64), Failure> {
     let Ok(cache) = Cache::open(folder) else {
@@ -48,39 +48,56 @@ pub(super) fn open(
         talk.warn(format_args!("{}: frames are missing, starting anew", folder.display()));
         return Ok((cache, 0));
     }
-    if let Some(error) = first_bad_frame(&cache, frame, simulation) {
-        talk.warn(format_args!("{error}; starting anew from frame 0"));
-        return Ok((cache, 0));
-    }
-    let Some((head, state)) = Peaks::split_from(&payload) else {
+    let parts = Peaks::split_from(&payload).and_then(|(head, rest)| {
+        let (sums, state) = split_checksums(rest)?;
+        (sums.len() as u64 == frame + 1).then_some((head, sums, state))
+    });
+    let Some((head, sums, state)) = parts else {
         let wrong = coif::Error::BadCheckpoint("it is of another version of coif".into());
         return Err(Failure::from(wrong).in_file(folder));
     };
+    check_frames(&cache, &sums)?;
     simulation.restore(state).map_err(|e| Failure::from(e).in_file(folder))?;
-    *peaks = head;
+    (*peaks, *checksums) = (head, sums);
     // Look at the last frame, so that the next one has a motion since then.
     simulation.health();
     talk.say(format_args!("{}: going on after frame {frame}", folder.display()));
     Ok((cache, frame + 1))
 }
 
-/// What is wrong with the first frame up to `last` that cannot be read, or is of another groom: a picture of
-/// the folder needs all of them, and the checkpoint brings back the last one only.
-fn first_bad_frame(cache: &Cache, last: u64, simulation: &Simulation) -> Option<String> {
-    let expected = &simulation.groom().strands;
-    let is_alike = |found: &Strands| {
-        found.strand_count() == expected.strand_count()
-            && (0..found.strand_count()).all(|s| found.points_of(s) == expected.points_of(s))
+/// Refuses a folder with a frame that is not as it was written: a picture of the folder needs all of them, and
+/// the checkpoint brings back the last one only.
+fn check_frames(cache: &Cache, checksums: &[u64]) -> Result<(), Failure> {
+    let trouble = |(frame, expected): (usize, &u64)| {
+        let found = match cache.frame_checksum(frame as u64) {
+            Ok(found) => found,
+            Err(error) => return Some(Failure::from(error)),
+        };
+        (found != *expected).then(|| {
+            let file = cache.frame_path(frame as u64);
+            Failure::new(
+                format!(
+                    "{}: expected the checksum {expected:016x} that it was written with, \
+                     found {found:016x}",
+                    file.display()
+                ),
+                "the file was changed or damaged since; put it back as it was, or simulate again \
+                 from the start with --overwrite",
+            )
+        })
     };
-    let trouble = |frame: u64| match cache.read_frame(frame) {
-        Ok(groom) if is_alike(&groom.strands) => None,
-        Ok(_) => {
-            let file = cache.frame_path(frame);
-            Some(format!("{}: has other strands than the scene", file.display()))
-        }
-        Err(error) => Some(error.to_string()),
-    };
-    (0..=last).into_par_iter().filter_map(trouble).find_first(|_| true)
+    match checksums.par_iter().enumerate().filter_map(trouble).find_first(|_| true) {
+        Some(failure) => Err(failure),
+        None => Ok(()),
+    }
+}
+
+/// Takes the checksums off what follows the peaks in a checkpoint: their number (8 bytes) and themselves.
+fn split_checksums(bytes: &[u8]) -> Option<(Vec<u64>, &[u8])> {
+    let (count, rest) = bytes.split_first_chunk()?;
+    let length = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(8)?;
+    let (sums, state) = rest.split_at_checked(length)?;
+    Some((sums.as_chunks().0.iter().map(|sum| u64::from_le_bytes(*sum)).collect(), state))
 }
 
 /// Whether two scenes give the same motion: pictures and the number of frames may differ.
@@ -99,12 +116,15 @@ pub(super) fn keep(
     is_last: bool,
     simulation: &Simulation,
     peaks: &Peaks,
+    checksums: &[u64],
 ) -> Result<(), Failure> {
     // Position and velocity of every particle.
     let size = simulation.groom().strands.point_count() * 24;
     let every = (size / CHECKPOINT_BYTES_PER_FRAME) as u64 + 1;
     if is_last || frame.is_multiple_of(every) || crate::interrupt::asked() {
         let mut payload = peaks.to_bytes();
+        payload.extend((checksums.len() as u64).to_le_bytes());
+        payload.extend(checksums.iter().flat_map(|sum| sum.to_le_bytes()));
         payload.extend(simulation.checkpoint());
         cache.write_checkpoint(frame, &payload)?;
     }

@@ -689,7 +689,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
         tolerance,
         "m/s",
         1e-7..=1.0,
-        "Error of velocities at which the solver stops."
+        "Error of velocities that the solver may leave in a 60th of a second."
     ),
     mesh_count!("most_iterations", most_iterations, 10_000, "Most iterations of the solver."),
 ];

@@ -6,17 +6,17 @@
 
 use glam::Vec3A;
 
+use super::groups::columns_beside;
 use super::matrix::BlockMatrix;
-use super::precondition::{Columns, columns_beside};
-use super::solve::Limits;
-use super::solve_columns::{ColumnScratch, solve_columns};
+use super::precondition::Columns;
+use super::solve_columns::{ColumnScratch, Limits, solve_columns};
 
 /// Fewer columns than this need no coarser picture.
 const FEW: usize = 200;
 
 /// What the coarse solve may leave of the error, in squares, and the most iterations it takes: it is a
 /// first guess.
-const LIMITS: Limits = Limits { absolute: 0.0, relative: 1e-4, iterations: 20 };
+const LIMITS: Limits<'_> = Limits { absolute: &[], relative: 1e-4, iterations: 20 };
 
 /// Where a block of the fine matrix goes.
 #[derive(Debug, Clone, Copy)]

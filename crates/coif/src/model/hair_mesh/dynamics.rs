@@ -9,6 +9,7 @@ use glam::{Mat3A, Vec3, Vec3A};
 use super::assemble::{Implicit, State, assemble};
 use super::coarse::Coarse;
 use super::elements::Elements;
+use super::hold::{hold_columns, hold_stiffness};
 use super::lost::{Barred, HOME_TIME, columns_alone, shortest_edges};
 use super::matrix::BlockMatrix;
 use super::measure::MeshMeasure;
@@ -16,13 +17,12 @@ use super::minimise::Minimiser;
 use super::obstacles::Obstacles;
 use super::precondition::Columns;
 use super::settings::Settings;
-use super::solve::{Constraint, Limits, Scratch};
-use super::solve_columns::{ColumnScratch, solve_columns};
+use super::solve::{Constraint, Scratch};
+use super::solve_columns::{ColumnScratch, Limits, solve_columns};
 use crate::body::MovingCollider;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::FieldObstacle;
-use crate::model::chains::hold_groom;
 use crate::simulation::Wind;
 use crate::{Error, Result};
 
@@ -95,12 +95,12 @@ const MOST_PRESSURE: f32 = 50.0;
 /// Most that an edge along the hair may be longer than at rest, as a share, before contact.
 const MOST_STRETCH: f32 = 0.1;
 
+/// Length of a step (s) that may leave the whole error that is allowed.
+const LONG_STEP: f32 = 1.0 / 60.0;
+
 /// Share of the error at the start, in squares, that a solve may leave: hair in violent motion needs no
 /// more than a few parts in a thousand.
-const RELATIVE: f32 = 1e-5;
-
-/// Most that the weight of a held groom may stretch an edge, as a share of its length.
-const MOST_HELD_STRETCH: f32 = 0.1;
+const RELATIVE: f64 = 1e-5;
 
 /// A hair mesh in motion.
 pub struct MeshDynamics {
@@ -116,6 +116,8 @@ pub struct MeshDynamics {
     pub(super) rest: Vec<Vec3A>,
     /// Acceleration (m/s^2) that holds each vertex against gravity, in the rest frame.
     hold: Vec<Vec3A>,
+    /// Stiffness per mass (1/s^2) of what holds it.
+    hold_stiffness: Vec<f32>,
     /// Acceleration of gravity that the rest shape stands (m/s^2), in the rest frame.
     pub(super) held: Vec3A,
     /// Farthest that a vertex of a column may be from its root (m).
@@ -159,6 +161,11 @@ pub struct MeshDynamics {
     pub(super) moved: Vec<Vec3A>,
     pub(super) scratch: Scratch,
     column_scratch: ColumnScratch,
+    /// Per connected component: energy (J, twice) of the error of velocities that the solve of a long step may
+    /// leave.
+    error_energy: Vec<f64>,
+    /// The same for the present length of a step: scratch.
+    allowed_energy: Vec<f64>,
     /// Per place beside the diagonal and per vertex: what the normal of a contact sees of the matrix.
     seen: Vec<Vec3A>,
     seen_diagonal: Vec<Vec3A>,
@@ -193,7 +200,16 @@ impl MeshDynamics {
         let open = vec![false; elements.stitches.len()];
         let seen = vec![Vec3A::ZERO; matrix.place_count()];
         let preconditioner = Columns::new(&matrix, &starts);
+        let mut error_energy = vec![0.0; preconditioner.component_count()];
+        for column in 0..columns {
+            let mass = preconditioner.vertices(column).map(|v| f64::from(elements.mass[v]));
+            let tolerance = f64::from(settings.tolerance);
+            error_energy[preconditioner.component(column)] +=
+                mass.sum::<f64>() * tolerance * tolerance;
+        }
         Ok(Self {
+            allowed_energy: error_energy.clone(),
+            error_energy,
             column_scratch: ColumnScratch::new(&preconditioner, n),
             preconditioner,
             coarse: Coarse::new(&matrix, &starts),
@@ -207,6 +223,7 @@ impl MeshDynamics {
             elements,
             matrix,
             starts,
+            hold_stiffness: hold_stiffness(mesh, &hold),
             hold,
             held: gravity.into(),
             reach,
@@ -346,6 +363,10 @@ impl MeshDynamics {
                 let mass = self.elements.mass[v];
                 let mut own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
                 let mut inertia = 1.0 + h * drag;
+                // What holds a vertex at rest brings it back, too.
+                let stiffness = self.hold_stiffness[v];
+                own += (self.home(column, v) - self.x[v] - self.v[v] * h) * stiffness;
+                inertia += h * h * stiffness;
                 // Lead home what is lost.
                 if self.lost[v] > 0.0 {
                     let (way, pull) = (self.way_home(column, v), self.pull_home(v));
@@ -404,9 +425,13 @@ impl MeshDynamics {
         if let Some(coarse) = &mut self.coarse {
             coarse.fill(&self.matrix);
         }
-        let mass: f32 = self.elements.mass.iter().sum();
+        // What solves leave adds up: shorter steps must each leave less.
+        let share = f64::from(h / LONG_STEP).min(1.0);
+        for (allowed, whole) in self.allowed_energy.iter_mut().zip(&self.error_energy) {
+            *allowed = whole * share * share;
+        }
         let limits = Limits {
-            absolute: mass * self.settings.tolerance * self.settings.tolerance,
+            absolute: &self.allowed_energy,
             relative: RELATIVE,
             iterations: self.settings.most_iterations,
         };
@@ -603,36 +628,6 @@ impl MeshDynamics {
     pub fn iteration_bytes(&self) -> usize {
         self.preconditioner.bytes()
     }
-}
-
-/// Finds what holds the rest shape under gravity: tension where hair hangs, which shortens the edges by
-/// what it stretches them, and an acceleration that goes with the root for what is left.
-fn hold_columns(mesh: &HairMesh, elements: &mut Elements, gravity: Vec3) -> Vec<Vec3A> {
-    let mut hold = vec![Vec3A::ZERO; mesh.vertex_count()];
-    for column in 0..mesh.column_count() {
-        let first = mesh.columns.points_of(column).start;
-        let line = mesh.columns.strand(column);
-        let edge_before: Vec<Option<usize>> = (0..line.len())
-            .map(|i| {
-                let pair = [(first + i).checked_sub(1)? as u32, (first + i) as u32];
-                elements.edges.binary_search_by_key(&pair, |e| e.vertices).ok()
-            })
-            .collect();
-        let most = |i: usize| {
-            edge_before[i].map_or(0.0, |e| {
-                MOST_HELD_STRETCH * elements.edges[e].stiffness * elements.edges[e].inverse_rest
-            })
-        };
-        let held = hold_groom(line, 1, |i| elements.mass[first + i], most, gravity);
-        for i in 1..line.len() {
-            hold[first + i] = held.acceleration[i].into();
-            if let Some(e) = edge_before[i] {
-                let edge = &mut elements.edges[e];
-                edge.offset = held.tension[i] / (edge.stiffness * edge.inverse_rest);
-            }
-        }
-    }
-    hold
 }
 
 /// Share of the way to the outside that a vertex inside keeps when the body pushes it.

@@ -17,6 +17,8 @@ mod collide;
 pub mod condition;
 mod dynamics;
 mod elements;
+mod groups;
+mod hold;
 mod lanes;
 mod lost;
 pub mod matrix;

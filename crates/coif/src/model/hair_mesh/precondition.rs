@@ -12,25 +12,9 @@ use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x8};
 use glam::{Mat3A, Vec3A};
 
 use super::bands::{Bands, Rows};
+use super::groups::{Group, columns_beside, components, groups, vertices};
 use super::lanes::{Factor, LANES, Slot, load, set_lane, store, zero};
 use super::matrix::BlockMatrix;
-
-/// Columns that are solved together.
-#[derive(Debug, Clone)]
-struct Group {
-    /// As many as there are.
-    columns: Vec<u32>,
-    /// One per vertex of the longest column, without its root.
-    slots: Range<usize>,
-}
-
-impl Group {
-    /// How many slots there are in whole groups of levels.
-    #[inline(always)]
-    fn whole(&self) -> usize {
-        self.slots.len().next_multiple_of(LANES)
-    }
-}
 
 /// The factors of the bands along all columns: `F = L G` with two blocks below the diagonal in L and lower
 /// triangles in G.
@@ -46,8 +30,13 @@ pub struct Columns {
     starts: Vec<u32>,
     /// What couples columns to each other.
     bands: Bands,
+    /// Per column: its connected component.
+    component: Vec<u32>,
     level: Level,
 }
+
+/// One number per lane and group, for sums and factors that differ between connected components.
+pub(super) type ByLane<T> = Vec<[T; LANES]>;
 
 /// Memory of sweeps.
 #[derive(Debug, Clone, Default)]
@@ -75,13 +64,16 @@ impl Columns {
                 places[v as usize] = [at(1), at(2)];
             }
         }
-        let groups = groups(matrix, starts);
+        let beside = columns_beside(matrix, starts);
+        let component = components(&beside);
+        let groups = groups(&beside, starts, &component);
         let order: Vec<u32> = groups.iter().flat_map(|g| g.columns.iter().copied()).collect();
         let slots = groups.last().map_or(0, |g| g.slots.end);
         Self {
             groups,
             factors: vec![Factor::default(); slots],
             bands: Bands::new(matrix, starts, &order),
+            component,
             level: Level::new(),
             places,
             starts: starts.to_vec(),
@@ -101,6 +93,42 @@ impl Columns {
     /// Zero for every vertex.
     pub(super) fn slots(&self) -> Vec<Slot> {
         vec![Slot::default(); self.factors.len()]
+    }
+
+    /// A number for every lane of every group.
+    pub(super) fn by_lane<T: Copy + Default>(&self) -> ByLane<T> {
+        vec![[T::default(); LANES]; self.groups.len()]
+    }
+
+    /// How many connected components there are: columns of different ones are not coupled.
+    pub(super) fn component_count(&self) -> usize {
+        self.component.iter().map(|&c| c as usize + 1).max().unwrap_or(0)
+    }
+
+    /// The component of a column.
+    pub(super) fn component(&self, column: usize) -> usize {
+        self.component[column] as usize
+    }
+
+    /// Sums up the lanes of each component.
+    pub(super) fn sum_components(&self, lanes: &ByLane<f64>, sums: &mut [f64]) {
+        sums.fill(0.0);
+        for (group, lanes) in self.groups.iter().zip(lanes) {
+            for (component, lane) in group.components.iter().zip(lanes) {
+                if let Some(sum) = sums.get_mut(*component as usize) {
+                    *sum += lane;
+                }
+            }
+        }
+    }
+
+    /// Gives each lane the number of its component.
+    pub(super) fn spread_components(&self, numbers: &[f32], lanes: &mut ByLane<f32>) {
+        for (group, lanes) in self.groups.iter().zip(lanes) {
+            for (component, lane) in group.components.iter().zip(lanes) {
+                *lane = numbers.get(*component as usize).copied().unwrap_or(0.0);
+            }
+        }
     }
 
     /// Takes over a matrix: packs what is between columns, and factors each of them.
@@ -202,8 +230,8 @@ impl Columns {
         );
     }
 
-    /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`. Returns
-    /// `p . image`.
+    /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`. Leaves
+    /// `p . image` in `curvature`.
     ///
     /// Model: symmetric Gauss-Seidel, column by column, as preconditioner on both sides. Because
     /// `A = (D + L) + (D + L)^T - D`, one sweep back and one there give the image, at half of what the
@@ -211,19 +239,32 @@ impl Columns {
     /// Source: `eisenstat1981`, with blocks.
     /// Symbols: y of the sweep back is `F^-1` of what columns after this one add, so that
     /// `F^T (D + L)^-T F p = p - y`.
-    pub(super) fn image(&self, p: &[Slot], image: &mut [Slot], sweep: &mut Sweep) -> f64 {
-        dispatch!(self.level, simd => self.image_in(simd, p, image, sweep))
+    pub(super) fn image(
+        &self,
+        p: &[Slot],
+        image: &mut [Slot],
+        sweep: &mut Sweep,
+        curvature: &mut ByLane<f64>,
+    ) {
+        dispatch!(self.level, simd => self.image_in(simd, p, image, sweep, curvature));
     }
 
     #[inline(always)]
-    fn image_in<S: Simd>(&self, simd: S, p: &[Slot], image: &mut [Slot], sweep: &mut Sweep) -> f64 {
+    fn image_in<S: Simd>(
+        &self,
+        simd: S,
+        p: &[Slot],
+        image: &mut [Slot],
+        sweep: &mut Sweep,
+        curvature: &mut ByLane<f64>,
+    ) {
         simd.vectorize(
             #[inline(always)]
             || {
                 self.sweep_back(simd, p, sweep);
                 let Sweep { second, added, sum, .. } = sweep;
-                let mut curvature = [0.0f64; LANES];
-                for group in &self.groups {
+                for (group, curvature) in self.groups.iter().zip(curvature) {
+                    *curvature = [0.0; LANES];
                     let factors = &self.factors[group.slots.clone()];
                     let (p, image) = (&p[group.slots.clone()], &mut image[group.slots.clone()]);
                     self.bands.add_before(simd, &group.columns, second, sum);
@@ -233,15 +274,14 @@ impl Columns {
                         let p = load(simd, &p[k]);
                         let left = p - taken;
                         store(left, &mut image[k]);
-                        add_to(&mut curvature, p.dot(left));
+                        add_to(curvature, p.dot(left));
                         store(load(simd, added) - taken, &mut sum[k]);
                     }
                     Self::solve_up(simd, factors, &mut sum[..p.len()]);
                     self.bands.put(simd, &group.columns, &sum[..group.whole()], second);
                 }
-                curvature.iter().sum()
             },
-        )
+        );
     }
 
     /// The sweep back: `plain = (D + L)^-T F p`, and what it added on the way.
@@ -277,47 +317,69 @@ impl Columns {
         }
     }
 
-    /// The sum of the squares of all vectors.
-    pub(super) fn squares(&self, r: &[Slot]) -> f64 {
+    /// The sums of the squares of all vectors, by lane.
+    pub(super) fn squares(&self, r: &[Slot], sums: &mut ByLane<f64>) {
         dispatch!(self.level, simd => simd.vectorize(
             #[inline(always)]
             || {
-                let mut sum = [0.0; LANES];
-                for r in r {
-                    let r = load(simd, r);
-                    add_to(&mut sum, r.dot(r));
+                for (group, sum) in self.groups.iter().zip(&mut *sums) {
+                    *sum = [0.0; LANES];
+                    for r in &r[group.slots.clone()] {
+                        let r = load(simd, r);
+                        add_to(sum, r.dot(r));
+                    }
                 }
-                sum.iter().sum()
             }
-        ))
+        ));
     }
 
-    /// Takes `step * image` from `r`, and returns the sum of the squares of what is left.
-    pub(super) fn take(&self, r: &mut [Slot], step: f32, image: &[Slot]) -> f64 {
+    /// Takes `step * image` from `r`; the sums of the squares of what is left go to `sums`.
+    pub(super) fn take(
+        &self,
+        r: &mut [Slot],
+        steps: &ByLane<f32>,
+        image: &[Slot],
+        sums: &mut ByLane<f64>,
+    ) {
         dispatch!(self.level, simd => simd.vectorize(
             #[inline(always)]
             || {
-                let (mut sum, step) = ([0.0; LANES], f32x8::splat(simd, step));
-                for (r, image) in r.iter_mut().zip(image) {
-                    let left = load(simd, r) - load(simd, image) * step;
-                    store(left, r);
-                    add_to(&mut sum, left.dot(left));
+                for ((group, step), sum) in self.groups.iter().zip(steps).zip(&mut *sums) {
+                    *sum = [0.0; LANES];
+                    let step = f32x8::from_slice(simd, step);
+                    let (r, image) = (&mut r[group.slots.clone()], &image[group.slots.clone()]);
+                    for (r, image) in r.iter_mut().zip(image) {
+                        let left = load(simd, r) - load(simd, image) * step;
+                        store(left, r);
+                        add_to(sum, left.dot(left));
+                    }
                 }
-                sum.iter().sum()
             }
-        ))
+        ));
     }
 
     /// Adds `step * p` to `x`, and makes `p` the next direction `r + ratio * p`.
-    pub(super) fn turn(&self, x: &mut [Slot], step: f32, p: &mut [Slot], ratio: f32, r: &[Slot]) {
+    pub(super) fn turn(
+        &self,
+        x: &mut [Slot],
+        steps: &ByLane<f32>,
+        p: &mut [Slot],
+        ratios: &ByLane<f32>,
+        r: &[Slot],
+    ) {
         dispatch!(self.level, simd => simd.vectorize(
             #[inline(always)]
             || {
-                let (step, ratio) = (f32x8::splat(simd, step), f32x8::splat(simd, ratio));
-                for ((x, p), r) in x.iter_mut().zip(p).zip(r) {
-                    let way = load(simd, p);
-                    store(load(simd, x) + way * step, x);
-                    store(load(simd, r) + way * ratio, p);
+                for ((group, step), ratio) in self.groups.iter().zip(steps).zip(ratios) {
+                    let slots = group.slots.clone();
+                    let (step, ratio) =
+                        (f32x8::from_slice(simd, step), f32x8::from_slice(simd, ratio));
+                    let (x, p) = (&mut x[slots.clone()], &mut p[slots.clone()]);
+                    for ((x, p), r) in x.iter_mut().zip(p).zip(&r[slots]) {
+                        let way = load(simd, p);
+                        store(load(simd, x) + way * step, x);
+                        store(load(simd, r) + way * ratio, p);
+                    }
                 }
             }
         ));
@@ -351,12 +413,6 @@ impl Columns {
     }
 }
 
-/// Vertices of a column that are not held.
-#[inline(always)]
-fn vertices(starts: &[u32], column: usize) -> Range<usize> {
-    starts[column] as usize + 1..starts[column + 1] as usize
-}
-
 /// Adds eight numbers, lane by lane.
 #[inline(always)]
 fn add_to<S: Simd>(sum: &mut [f64; LANES], values: f32x8<S>) {
@@ -365,58 +421,6 @@ fn add_to<S: Simd>(sum: &mut [f64; LANES], values: f32x8<S>) {
     for (sum, value) in sum.iter_mut().zip(lanes) {
         *sum += f64::from(value);
     }
-}
-
-/// How many columns after the first of a group are looked at for more of them. Near ones are good, so that
-/// sweeps still go from one side of the head to the other.
-const WINDOW: usize = 4 * LANES;
-
-/// Puts columns into groups of which no two are neighbours, in about the order that they have.
-fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Group> {
-    let beside = columns_beside(matrix, starts);
-    let count = beside.len();
-    let mut taken = vec![false; count];
-    let mut groups: Vec<Group> = Vec::new();
-    for first in 0..count {
-        if taken[first] {
-            continue;
-        }
-        let mut columns: Vec<u32> = Vec::new();
-        let near = (first..count).filter(|&c| !taken[c]).take(WINDOW);
-        for column in near {
-            let apart = |c: &u32| beside[column].binary_search(c).is_err();
-            if columns.len() < LANES && columns.iter().all(apart) {
-                columns.push(column as u32);
-            }
-        }
-        columns.iter().for_each(|&c| taken[c as usize] = true);
-        let length = |&c: &u32| vertices(starts, c as usize).len();
-        let start = groups.last().map_or(0, |g| g.slots.end);
-        let slots = start..start + columns.iter().map(length).max().unwrap_or(0);
-        groups.push(Group { columns, slots });
-    }
-    groups
-}
-
-/// The other columns that each column is coupled to, in order.
-pub(super) fn columns_beside(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Vec<u32>> {
-    let count = starts.len() - 1;
-    let mut column_of = vec![0u32; matrix.rows()];
-    for column in 0..count {
-        column_of[starts[column] as usize..starts[column + 1] as usize].fill(column as u32);
-    }
-    let beside = |column: usize| {
-        let rows = starts[column] as usize..starts[column + 1] as usize;
-        let mut near: Vec<u32> = rows
-            .flat_map(|v| matrix.lower(v).chain(matrix.upper(v)))
-            .map(|k| column_of[matrix.columns()[k] as usize])
-            .filter(|&other| other as usize != column)
-            .collect();
-        near.sort_unstable();
-        near.dedup();
-        near
-    };
-    (0..count).map(beside).collect()
 }
 
 /// The lower triangle G of a symmetric block `G G^T`: what is below its diagonal, and one over that.
@@ -597,8 +601,9 @@ mod tests {
                 let mut p = columns.slots();
                 columns.scale(&vector(starts, n, seed), &mut p, &mut columns.sweep());
                 let mut image = columns.slots();
-                let curvature = columns.image(&p, &mut image, &mut sweep);
-                (p, image, curvature)
+                let mut curvature = columns.by_lane();
+                columns.image(&p, &mut image, &mut sweep, &mut curvature);
+                (p, image, curvature.iter().flatten().sum::<f64>())
             };
             for seed in 1..6 {
                 let (p, image, curvature) = direction(seed as f32 * 0.3);
@@ -619,22 +624,5 @@ mod tests {
                 assert!((one - other).abs() < 1e-4 * (1.0 + one.abs()), "{one} {other}");
             }
         }
-    }
-
-    /// No two columns that are solved together are coupled, and every column is solved once.
-    #[test]
-    fn columns_of_a_group_are_no_neighbours() {
-        let mesh = HairMesh::block([9, 7], 4, glam::Vec3::ONE, true);
-        let starts = mesh.columns.first_points();
-        let whole = matrix(&mesh);
-        let beside = columns_beside(&whole, starts);
-        let mut seen = vec![0; mesh.column_count()];
-        for group in groups(&whole, starts) {
-            for &a in &group.columns {
-                seen[a as usize] += 1;
-                assert!(group.columns.iter().all(|b| !beside[a as usize].contains(b)));
-            }
-        }
-        assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
     }
 }

@@ -4,14 +4,17 @@
 //! is the symmetric Gauss-Seidel preconditioner of [`Columns`] on both sides, so that plain conjugate
 //! gradients on scaled vectors are preconditioned ones on the others, and an iteration reads the matrix
 //! once.
+//!
+//! Bundles that share no columns are systems of their own that happen to be solved in the same pass: each
+//! connected component has its own step lengths and its own bound. With one bound on the energy of all, the light
+//! ones among heavy ones would be solved badly or not at all, and drift.
 
 use glam::Vec3A;
 
 use super::coarse::Coarse;
 use super::lanes::Slot;
 use super::matrix::BlockMatrix;
-use super::precondition::{Columns, Sweep};
-use super::solve::Limits;
+use super::precondition::{ByLane, Columns, Sweep};
 use crate::math::SolveReport;
 
 /// Memory of a solve.
@@ -25,6 +28,28 @@ pub(super) struct ColumnScratch {
     /// By vertex.
     guess: Vec<Vec3A>,
     rest: Vec<Vec3A>,
+    /// By component.
+    energy: Vec<f64>,
+    next: Vec<f64>,
+    target: Vec<f64>,
+    step: Vec<f32>,
+    ratio: Vec<f32>,
+    /// By lane.
+    sums: ByLane<f64>,
+    steps: ByLane<f32>,
+    ratios: ByLane<f32>,
+}
+
+/// When to stop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits<'a> {
+    /// A component is done when `r . P r` is below its number here, for the residual r and the preconditioner
+    /// P; 0 where there is none.
+    pub(super) absolute: &'a [f64],
+    /// A component is done when `r . P r` is below this share of what it was at the start.
+    pub(super) relative: f64,
+    /// Most iterations.
+    pub(super) iterations: u32,
 }
 
 impl ColumnScratch {
@@ -39,6 +64,14 @@ impl ColumnScratch {
             sweep: columns.sweep(),
             guess: vec![Vec3A::ZERO; vertices],
             rest: vec![Vec3A::ZERO; vertices],
+            energy: vec![0.0; columns.component_count()],
+            next: vec![0.0; columns.component_count()],
+            target: vec![0.0; columns.component_count()],
+            step: vec![0.0; columns.component_count()],
+            ratio: vec![0.0; columns.component_count()],
+            sums: columns.by_lane(),
+            steps: columns.by_lane(),
+            ratios: columns.by_lane(),
         }
     }
 }
@@ -47,7 +80,8 @@ impl ColumnScratch {
 /// the limits. Roots of columns are left alone. The matrix comes with its columns and, if it is large,
 /// with a coarse picture; `allowed` says what of a change a vertex may take.
 ///
-/// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`Columns::image`]. The error
+/// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`Columns::image`]. S has no more
+/// components than A, so that the parts of a scaled vector are the components' own. The error
 /// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::solve::solve_constrained`]. The first
 /// guess is that of the coarse picture, as long as it takes most of the energy away.
 /// Source: `baraff1998` 5.3, `eisenstat1981`.
@@ -56,16 +90,23 @@ pub(super) fn solve_columns(
     residual: &[Vec3A],
     x: &mut [Vec3A],
     allowed: impl Fn(usize, Vec3A) -> Vec3A,
-    limits: &Limits,
+    limits: &Limits<'_>,
     scratch: &mut ColumnScratch,
 ) -> SolveReport {
     let n = x.len();
-    let ColumnScratch { residual: r, direction: p, image, solution, sweep, guess, rest } = scratch;
+    let ColumnScratch { residual: r, direction: p, image, solution, sweep, guess, rest, .. } =
+        scratch;
+    let ColumnScratch { energy, next, target, step, ratio, sums, steps, ratios, .. } = scratch;
     columns.scale(residual, r, sweep);
-    let mut energy = columns.squares(r);
-    let start = energy;
-    let target = f64::from(limits.absolute).max(f64::from(limits.relative) * start);
-    if let Some(coarse) = coarse.filter(|_| energy > target) {
+    columns.squares(r, sums);
+    columns.sum_components(sums, energy);
+    let start: f64 = energy.iter().sum();
+    for (component, target) in target.iter_mut().enumerate() {
+        let absolute = limits.absolute.get(component).copied().unwrap_or(0.0);
+        *target = absolute.max(limits.relative * energy[component]);
+    }
+    let is_done = |energy: &[f64], target: &[f64]| energy.iter().zip(target).all(|(e, t)| e <= t);
+    if let Some(coarse) = coarse.filter(|_| !is_done(energy, target)) {
         coarse.guess(residual, guess);
         for i in 0..n {
             guess[i] = allowed(i, guess[i]);
@@ -84,27 +125,41 @@ pub(super) fn solve_columns(
                 rest[i] = residual[i] - rest[i] * step;
             }
             columns.scale(rest, r, sweep);
-            energy = columns.squares(r);
+            columns.squares(r, sums);
+            columns.sum_components(sums, energy);
         }
     }
     p.copy_from_slice(r);
     solution.fill(Slot::default());
     let mut report = SolveReport::default();
-    while report.iterations < limits.iterations && energy > target {
-        let curvature = columns.image(p, image, sweep);
-        if curvature.is_nan() || curvature <= 0.0 {
+    while report.iterations < limits.iterations && !is_done(energy, target) {
+        columns.image(p, image, sweep, sums);
+        columns.sum_components(sums, next);
+        // A component that is done, or that rounding has spoilt, stays where it is.
+        for (component, step) in step.iter_mut().enumerate() {
+            let (energy, curvature) = (energy[component], next[component]);
+            let goes_on = energy > target[component] && curvature > 0.0;
+            *step = if goes_on { (energy / curvature) as f32 } else { 0.0 };
+        }
+        if step.iter().all(|step| *step == 0.0) {
             break;
         }
-        let step = (energy / curvature) as f32;
-        let next = columns.take(r, step, image);
-        let ratio = (next / energy) as f32;
-        energy = next;
-        columns.turn(solution, step, p, ratio, r);
+        columns.spread_components(step, steps);
+        columns.take(r, steps, image, sums);
+        columns.sum_components(sums, next);
+        for (component, ratio) in ratio.iter_mut().enumerate() {
+            let goes_on = step[component] > 0.0;
+            *ratio = if goes_on { (next[component] / energy[component]) as f32 } else { 0.0 };
+        }
+        columns.spread_components(ratio, ratios);
+        energy.copy_from_slice(next);
+        columns.turn(solution, steps, p, ratios, r);
         report.iterations += 1;
     }
     if report.iterations > 0 {
         columns.add_plain(solution, x, sweep);
     }
-    report.residual = if start > 0.0 { (energy / start).sqrt() } else { 0.0 };
+    let left: f64 = energy.iter().sum();
+    report.residual = if start > 0.0 { (left / start).sqrt() } else { 0.0 };
     report
 }

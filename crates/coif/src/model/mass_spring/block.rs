@@ -52,6 +52,8 @@ pub(super) struct Block {
     pub(super) held_tip: [u16; LANES],
     /// Lanes whose strand is held at its tip now.
     pub(super) held_at_both: u16,
+    /// Lanes whose strand is too stiff for single precision.
+    pub(super) double: u16,
     /// Per row: lanes whose particle may move.
     pub(super) free: Box<[u16]>,
     /// Per row: lanes whose particle is a point of the hair.
@@ -124,6 +126,7 @@ impl Block {
             held_at_root: [0; LANES],
             held_tip: [0; LANES],
             held_at_both: 0,
+            double: 0,
             free: vec![0; rows].into_boxed_slice(),
             is_point: vec![0; rows].into_boxed_slice(),
             two_back: vec![0; rows].into_boxed_slice(),

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::assemble::Times;
 use super::block::Block;
+use super::double::Double;
 use super::net::{Net, PointState};
 use super::part::{Scratch, in_halves};
 use crate::contact::HairContact;
@@ -217,11 +218,11 @@ impl Coupling {
         }
         let tied = !self.net.is_empty();
         self.each_run(blocks, scratch, |block, scratch, points, _| {
-            let Scratch { band, right, .. } = scratch;
+            let Scratch { band, right, double, .. } = scratch;
             if tied {
                 points.add_pulls(block, which, -1.0, right);
             }
-            solve_strands(level, block.rows, band, right);
+            solve_strands(level, block, (band, double), right);
             points.take_values(block, right);
         });
         let mut report = SolveReport::default();
@@ -248,7 +249,8 @@ impl Coupling {
         let mut report = SolveReport { iterations: 0, residual };
         while report.iterations < self.most_iterations && report.residual > self.tolerance.into() {
             self.each_run(blocks, scratch, |block, scratch, points, vector| {
-                points.solve_pulls(level, block, &scratch.band, which, vector);
+                let Scratch { band, double, .. } = scratch;
+                points.solve_pulls(level, block, (band, double), which, vector);
                 points.take_values(block, vector);
             });
             let Some((now, turn)) = self.net.advance(energy) else { break };
@@ -258,8 +260,8 @@ impl Coupling {
         }
         self.net.finish();
         self.each_run(blocks, scratch, |block, scratch, points, vector| {
-            let Scratch { band, right, .. } = scratch;
-            points.solve_pulls(level, block, band, which, vector);
+            let Scratch { band, right, double, .. } = scratch;
+            points.solve_pulls(level, block, (band, double), which, vector);
             subtract(level, right, vector);
             points.take_values(block, right);
         });
@@ -319,13 +321,13 @@ impl Points<'_> {
         &self,
         level: Level,
         block: &Block,
-        band: &[f32],
+        factors: (&[f32], &mut Double),
         which: usize,
         vector: &mut [f32],
     ) {
         vector.fill(0.0);
         self.add_pulls(block, which, 1.0, vector);
-        solve_strands(level, block.rows, band, vector);
+        solve_strands(level, block, factors, vector);
     }
 
     /// Takes the values of the points from a vector of the block.
@@ -402,8 +404,15 @@ fn is_free(block: &Block, p: &Place) -> bool {
     block.free[usize::from(p.row)] >> p.lane & 1 == 1
 }
 
-fn solve_strands(level: Level, rows: usize, band: &[f32], vector: &mut [f32]) {
-    banded::solve_lanes(level, &band[..rows * ROW], vector);
+fn solve_strands(
+    level: Level,
+    block: &Block,
+    (band, double): (&[f32], &mut Double),
+    vector: &mut [f32],
+) {
+    double.solve(block, vector, |vector| {
+        banded::solve_lanes(level, &band[..block.rows * ROW], vector);
+    });
 }
 
 /// The product of two vectors of a block, in sixteen sums that are added up last.

@@ -18,6 +18,7 @@ mod assemble;
 mod block;
 mod collide;
 mod couple;
+mod double;
 pub mod elastica;
 mod ends;
 mod homogenise;
@@ -242,7 +243,13 @@ impl MassSpring {
             .par_chunks(LANES)
             .map(|strands| {
                 let strands: Vec<_> = strands.iter().map(lay_out).collect();
-                Block::new(&strands, scale.into())
+                let mut block = Block::new(&strands, scale.into());
+                let h = f64::from(settings.longest_part);
+                let lag = h + f64::from(groom.fibre.damping);
+                for (l, (_, strand, _)) in strands.iter().enumerate() {
+                    block.double |= u16::from(strand.needs_double(h, lag)) << l;
+                }
+                block
             })
             .collect();
         // Note where each point of the groom went.
@@ -257,8 +264,7 @@ impl MassSpring {
             }
         }
         let tasks = blocks.chunks(BLOCKS_PER_TASK);
-        let most = |blocks: &[Block]| blocks.iter().map(|b| b.rows).max().unwrap_or(0);
-        let scratch = tasks.map(|blocks| Scratch::new(most(blocks))).collect();
+        let scratch = tasks.map(Scratch::new).collect();
         let mut model = Self {
             settings: settings.clone(),
             fibre_damping: groom.fibre.damping,
@@ -281,8 +287,7 @@ impl MassSpring {
     pub fn set_contact(&mut self, contact: Option<Box<dyn HairContact>>) {
         let Settings { tolerance, most_iterations, .. } = self.settings;
         let per = if contact.is_some() { 1 } else { BLOCKS_PER_TASK };
-        let most = |blocks: &[Block]| blocks.iter().map(|b| b.rows).max().unwrap_or(0);
-        self.scratch = self.blocks.chunks(per).map(|blocks| Scratch::new(most(blocks))).collect();
+        self.scratch = self.blocks.chunks(per).map(Scratch::new).collect();
         let Self { place, scratch, scale, .. } = self;
         self.coupling = contact.map(|contact| {
             Coupling::new(contact, place, scratch, *scale, tolerance, most_iterations)

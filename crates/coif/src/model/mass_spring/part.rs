@@ -10,6 +10,7 @@ use super::assemble::{System, Times, assemble_lanes, constrain};
 use super::block::{Block, FarEndPose};
 use super::collide::collide_with_body;
 use super::couple::Coupling;
+use super::double::Double;
 use super::limit::{
     limit_after_contact, limit_between_ends, limit_between_ends_after_contact, limit_strain,
 };
@@ -45,6 +46,8 @@ pub(super) struct Part {
 pub(super) struct Scratch {
     pub(super) band: Vec<f32>,
     pub(super) right: Vec<f32>,
+    /// The same of strands that are too stiff for single precision.
+    pub(super) double: Double,
     /// Positions in the middle of a part.
     middle: Vec<f32>,
     /// The points of the block among all, and the size of its right-hand side squared, where blocks are
@@ -54,8 +57,11 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn new(rows: usize) -> Self {
+    /// For any of these blocks.
+    pub(super) fn new(blocks: &[Block]) -> Self {
+        let rows = blocks.iter().map(|b| b.rows).max().unwrap_or(0);
         Self {
+            double: Double::new(blocks),
             band: vec![0.0; rows * ROW],
             right: vec![0.0; rows * VECTOR],
             middle: vec![0.0; rows * VECTOR],
@@ -122,9 +128,10 @@ impl Work<'_> {
             |level, block, scratch| {
                 follow_body(block, part);
                 block.half.copy_from_slice(&block.v);
-                let Scratch { band, right, .. } = scratch;
+                let Scratch { band, right, double, .. } = scratch;
                 let mut system = System { band, right };
                 assemble_lanes(level, block, &block.x, &block.half, &times, &mut system);
+                double.assemble(block, &block.x, &block.half, &times, &[], right);
             },
             |level, block, right| add_lanes(level, &mut block.half, right, 1.0),
         )
@@ -143,7 +150,7 @@ impl Work<'_> {
             part.h,
             1,
             |level, block, scratch| {
-                let Scratch { band, right, middle, .. } = scratch;
+                let Scratch { band, right, middle, double, .. } = scratch;
                 let floats = block.rows * VECTOR;
                 dispatch!(level, simd => mean(simd, &block.x, &block.next, &mut middle[..floats]));
                 let mut system = System { band, right };
@@ -152,6 +159,7 @@ impl Work<'_> {
                 let mut system =
                     System { band: &mut band[..rows * ROW], right: &mut right[..floats] };
                 constrain(&block.touched, &mut system);
+                double.assemble(block, middle, &block.v, &times, &block.touched, right);
             },
             |level, block, right| add_lanes(level, &mut block.v, right, factor),
         )
@@ -172,9 +180,12 @@ impl Work<'_> {
             let rows = block.rows;
             let band = &mut scratch.band[..rows * ROW];
             banded::factor_lanes(level, band);
+            scratch.double.factor(block);
             if !coupled {
                 let right = &mut scratch.right[..rows * VECTOR];
-                banded::solve_lanes(level, band, right);
+                scratch.double.solve(block, right, |right| {
+                    banded::solve_lanes(level, band, right);
+                });
                 take(level, block, right);
             }
         });

@@ -1,0 +1,377 @@
+//! Velocity solves in double precision, strand by strand, for hair that is too stiff for single.
+//!
+//! The matrix of a part of a step is inertia plus stiffness. Its softest motions, those of hair as a whole, see
+//! little but the inertia, so that inertia must not drown in the rounding of the stiffness: where the stiffness of a
+//! particle, times the part and what springs look ahead, is more than [`SINGLE`] times its mass, the matrix
+//! of its strand is assembled, factored and solved here. State, right-hand sides and solutions stay in single
+//! precision in the lanes of the block, whose other strands do not notice.
+
+use glam::{DMat3, DVec3, Vec3};
+
+use super::altitude::{CANDIDATES, least_altitude};
+use super::assemble::Times;
+use super::block::{Block, SPRINGS, Touched};
+use super::strand::Strand;
+use crate::math::LANES;
+use crate::math::banded::BLOCKS;
+use crate::math::lanes::{lane, set_lane};
+
+/// Largest ratio of stiffness to inertia in a matrix of single precision. Rounding, one part in 1.7e7, then
+/// takes no more than a twentieth of the inertia; from 2e7 on matrices lose their positive pivots and hair breaks.
+const SINGLE: f64 = 8e5;
+
+/// Numbers of a line of the matrix up to its diagonal: three unknowns before the own, three axes each.
+const LINE: usize = 3 * BLOCKS + 3;
+
+/// One line of a symmetric banded matrix: what couples an axis of a particle to those before it; the last
+/// number is the diagonal's. Then the same of its factor.
+type Line = [f64; LINE];
+
+impl Strand {
+    /// Whether a part of a step of `h` seconds with springs that look `lag` seconds ahead needs double precision.
+    pub(super) fn needs_double(&self, h: f64, lag: f64) -> bool {
+        let mut stiffness = vec![0.0; self.position.len()];
+        for row in 0..stiffness.len() {
+            for (s, spring) in self.springs[row].iter().enumerate() {
+                for end in [row, row + s + 1].into_iter().filter(|&end| end < self.mass.len()) {
+                    stiffness[end] += spring.stiffness;
+                }
+            }
+            for end in (row..row + 4).filter(|&end| end < self.mass.len()) {
+                stiffness[end] += self.altitude[row].0;
+            }
+        }
+        let ratio = |row: usize| stiffness[row] * h * lag / self.mass[row];
+        (0..stiffness.len()).any(|row| !self.held[row] && ratio(row) > SINGLE)
+    }
+}
+
+/// Room for the matrices of the lanes of a block that need it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Double {
+    /// Lane after lane, each with as many lines as the block has unknowns.
+    lines: Vec<Line>,
+    right: Vec<f64>,
+}
+
+impl Double {
+    /// For the largest of these blocks.
+    pub(super) fn new(blocks: &[Block]) -> Self {
+        let lines = blocks.iter().map(|b| 3 * b.rows * b.double.count_ones() as usize).max();
+        let lines = lines.unwrap_or(0);
+        Self { lines: vec![[0.0; LINE]; lines], right: vec![0.0; lines] }
+    }
+
+    /// Assembles the matrices of all lanes that need it, and puts the right-hand sides into theirs; see
+    /// [`super::assemble`], whose work this is in double precision.
+    pub(super) fn assemble(
+        &mut self,
+        block: &Block,
+        x: &[f32],
+        v: &[f32],
+        times: &Times,
+        touched: &[Touched],
+        right: &mut [f32],
+    ) {
+        for (k, l) in lanes_of(block).enumerate() {
+            let lines = &mut self.lines[3 * block.rows * k..][..3 * block.rows];
+            assemble_lane(block, l, x, v, times, lines, right);
+            for touch in touched.iter().filter(|touch| usize::from(touch.lane) == l) {
+                constrain(touch, lines, right);
+            }
+        }
+    }
+
+    /// Replaces the matrices by their factors.
+    pub(super) fn factor(&mut self, block: &Block) {
+        for (k, _) in lanes_of(block).enumerate() {
+            factor(&mut self.lines[3 * block.rows * k..][..3 * block.rows]);
+        }
+    }
+
+    /// Solves for the lanes that need it: calls `single` for all lanes in between, which spoils theirs.
+    pub(super) fn solve(
+        &mut self,
+        block: &Block,
+        vector: &mut [f32],
+        mut single: impl FnMut(&mut [f32]),
+    ) {
+        if block.double == 0 {
+            single(vector);
+            return;
+        }
+        let unknowns = 3 * block.rows;
+        for (k, l) in lanes_of(block).enumerate() {
+            for row in 0..block.rows {
+                let value = lane(vector, row, l).as_dvec3();
+                value.write_to_slice(&mut self.right[unknowns * k + 3 * row..]);
+                set_lane(vector, row, l, Vec3::ZERO);
+            }
+        }
+        single(vector);
+        for (k, l) in lanes_of(block).enumerate() {
+            let right = &mut self.right[unknowns * k..][..unknowns];
+            solve(&self.lines[unknowns * k..][..unknowns], right);
+            for row in 0..block.rows {
+                let value = DVec3::from_slice(&right[3 * row..]).as_vec3();
+                set_lane(vector, row, l, value);
+            }
+        }
+    }
+}
+
+fn lanes_of(block: &Block) -> impl Iterator<Item = usize> + use<> {
+    let bits = block.double;
+    (0..LANES).filter(move |l| bits >> l & 1 == 1)
+}
+
+/// The system of one lane. `lines` has those of the matrix, `right` the lane's right-hand side.
+fn assemble_lane(
+    block: &Block,
+    l: usize,
+    x: &[f32],
+    v: &[f32],
+    times: &Times,
+    lines: &mut [Line],
+    right: &mut [f32],
+) {
+    let count = block.count[l] as usize;
+    let (share, lag) = (f64::from(times.share), f64::from(times.lag));
+    let drag = f64::from(times.drag);
+    let at = |row: usize| lane(x, row, l).as_dvec3();
+    let speed = |row: usize| lane(v, row, l).as_dvec3();
+    let number = |row: usize, i: usize| f64::from(block.springs[(row * SPRINGS + i) * LANES + l]);
+    lines.fill([0.0; LINE]);
+    // Forces of springs, summed up in double precision: they are large and nearly cancel.
+    let mut forces = [DVec3::ZERO; BLOCKS + 1];
+    let wind = lane(&block.wind, 0, l).as_dvec3();
+    for row in 0..count {
+        let mut pull = |points: [usize; 4], weights: [f64; 4], direction: DVec3, tension: f64| {
+            for (point, weight) in points.into_iter().zip(weights) {
+                forces[point % (BLOCKS + 1)] -= direction * (weight * tension);
+            }
+        };
+        for s in 1..=BLOCKS.min(count - 1 - row) {
+            let (stiffness, rest) = (number(row, 2 * s - 2), number(row, 2 * s - 1));
+            let way = at(row + s) - at(row);
+            let length = way.length();
+            if stiffness == 0.0 || length < 1e-12 {
+                continue;
+            }
+            let d = way / length;
+            let rate = d.dot(speed(row + s) - speed(row));
+            let points = [row, row + s, row, row];
+            let weights = [-1.0, 1.0, 0.0, 0.0];
+            pull(points, weights, d, stiffness * (length - rest + lag * rate));
+            add_outer(lines, points, weights, d, share * lag * stiffness);
+        }
+        let stiffness = number(row, 6);
+        if row + 3 < count && stiffness > 0.0 {
+            let points: [usize; 4] = std::array::from_fn(|i| row + i);
+            let rest: [f64; CANDIDATES] = std::array::from_fn(|i| number(row, 7 + i));
+            if let Some(found) = least_altitude(points.map(at)) {
+                let rate: DVec3 = (0..4).map(|i| speed(row + i) * found.weights[i]).sum();
+                let rate = rate.dot(found.direction);
+                let tension = stiffness * (found.length - rest[found.candidate] + lag * rate);
+                pull(points, found.weights, found.direction, tension);
+                let stiffness = share * lag * stiffness;
+                add_outer(lines, points, found.weights, found.direction, stiffness);
+            }
+        }
+        // All springs that reach this row have been seen.
+        let mass = f64::from(block.mass[row * LANES + l]);
+        let load = lane(&block.load, row, l).as_dvec3();
+        let own = std::mem::take(&mut forces[row % (BLOCKS + 1)]);
+        let force = (own + load + (wind - speed(row)) * (mass * drag)) * share;
+        set_lane(right, row, l, force.as_vec3());
+        for axis in 0..3 {
+            lines[3 * row + axis][LINE - 1] += mass * (1.0 + share * drag);
+        }
+    }
+    // Particles that may not move, and those that are not there, are systems of their own.
+    for row in 0..block.rows {
+        if row >= count || block.free[row] >> l & 1 == 0 {
+            project(lines, row, DMat3::ZERO);
+            set_lane(right, row, l, Vec3::ZERO);
+        }
+    }
+}
+
+/// Adds `factor w d d^T w^T` of up to four particles.
+fn add_outer(
+    lines: &mut [Line],
+    points: [usize; 4],
+    weights: [f64; 4],
+    direction: DVec3,
+    factor: f64,
+) {
+    let d = direction.to_array();
+    for (a, wa) in points.into_iter().zip(weights) {
+        for (b, wb) in points.into_iter().zip(weights) {
+            if b > a || wa == 0.0 || wb == 0.0 {
+                continue;
+            }
+            for r in 0..3 {
+                let line = 3 * a + r;
+                for c in 0..3 {
+                    let column = 3 * b + c;
+                    if column <= line {
+                        lines[line][LINE - 1 - (line - column)] += factor * wa * wb * d[r] * d[c];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Takes what a particle may not do out of its lines: rows and columns become P A P for the projector P, and what is
+/// taken out is left to itself.
+fn project(lines: &mut [Line], row: usize, projector: DMat3) {
+    // What is beside the diagonal block: the projector is symmetric.
+    let first = 3 * row;
+    for column in first.saturating_sub(LINE - 1)..first {
+        let mut old = [0.0; 3];
+        for r in 0..3 {
+            let apart = first + r - column;
+            old[r] = if apart < LINE { lines[first + r][LINE - 1 - apart] } else { 0.0 };
+        }
+        let new = (projector * DVec3::from_array(old)).to_array();
+        for r in 0..3 {
+            let apart = first + r - column;
+            if apart < LINE {
+                lines[first + r][LINE - 1 - apart] = new[r];
+            }
+        }
+    }
+    for line in first + 3..(first + 2 + LINE).min(lines.len()) {
+        let mut old = [0.0; 3];
+        for c in 0..3 {
+            let apart = line - first - c;
+            old[c] = if apart < LINE { lines[line][LINE - 1 - apart] } else { 0.0 };
+        }
+        let new = (projector * DVec3::from_array(old)).to_array();
+        for c in 0..3 {
+            let apart = line - first - c;
+            if apart < LINE {
+                lines[line][LINE - 1 - apart] = new[c];
+            }
+        }
+    }
+    let at = |r: usize, c: usize| lines[first + r.max(c)][LINE - 1 - r.abs_diff(c)];
+    let block =
+        DMat3::from_cols_array_2d(&std::array::from_fn(|c| std::array::from_fn(|r| at(r, c))));
+    let size = (block.x_axis.x + block.y_axis.y + block.z_axis.z) / 3.0;
+    let size = if size > 0.0 { size } else { 1.0 };
+    let new = projector * block * projector + (DMat3::IDENTITY - projector) * size;
+    for r in 0..3 {
+        for c in 0..=r {
+            lines[first + r][LINE - 1 - (r - c)] = new.col(c)[r];
+        }
+    }
+}
+
+/// [`super::assemble::constrain`] for one particle.
+fn constrain(touch: &Touched, lines: &mut [Line], right: &mut [f32]) {
+    let (row, l) = (usize::from(touch.row), usize::from(touch.lane));
+    let n = touch.normal.as_dvec3();
+    let across = DMat3::IDENTITY - DMat3::from_cols(n * n.x, n * n.y, n * n.z);
+    let projector = if touch.sticks { DMat3::ZERO } else { across };
+    project(lines, row, projector);
+    let force = projector * lane(right, row, l).as_dvec3();
+    set_lane(right, row, l, force.as_vec3());
+}
+
+/// `L D L^T`: numbers before the diagonal become those of L, the diagonal one over D.
+fn factor(lines: &mut [Line]) {
+    for i in 0..lines.len() {
+        let (done, rest) = lines.split_at_mut(i);
+        let line = &mut rest[0];
+        let first = i.saturating_sub(LINE - 1);
+        // `w_j = a_ij - sum_k w_k l_jk`.
+        for j in first..i {
+            let other = &done[j];
+            let mut sum = line[LINE - 1 - (i - j)];
+            for k in first.max(j.saturating_sub(LINE - 1))..j {
+                sum -= line[LINE - 1 - (i - k)] * other[LINE - 1 - (j - k)];
+            }
+            line[LINE - 1 - (i - j)] = sum;
+        }
+        let mut pivot = line[LINE - 1];
+        for j in first..i {
+            let w = line[LINE - 1 - (i - j)];
+            let l = w * done[j][LINE - 1];
+            pivot -= w * l;
+            line[LINE - 1 - (i - j)] = l;
+        }
+        line[LINE - 1] = 1.0 / pivot;
+    }
+}
+
+/// Replaces a right-hand side by the solution.
+fn solve(lines: &[Line], x: &mut [f64]) {
+    for i in 0..lines.len() {
+        for j in i.saturating_sub(LINE - 1)..i {
+            x[i] -= lines[i][LINE - 1 - (i - j)] * x[j];
+        }
+    }
+    for i in (0..lines.len()).rev() {
+        x[i] *= lines[i][LINE - 1];
+        for k in i + 1..(i + LINE).min(lines.len()) {
+            x[i] -= lines[k][LINE - 1 - (k - i)] * x[k];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::dense::solve_positive_definite;
+
+    /// A random banded matrix, stiff by twelve orders of magnitude, against the full one; with a particle held and one
+    /// on a surface.
+    #[test]
+    fn the_solution_is_that_of_the_full_matrix() {
+        let rows = 9;
+        let n = 3 * rows;
+        let mut state = 7u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+        };
+        let mut lines = vec![[0.0; LINE]; n];
+        for i in 0..n {
+            lines[i][LINE - 1] = 1.0;
+        }
+        for row in 0..rows - 3 {
+            let direction = DVec3::new(random(), random(), random()).normalize();
+            let weights = std::array::from_fn(|_| random());
+            let points = std::array::from_fn(|i| row + i);
+            add_outer(&mut lines, points, weights, direction, 10f64.powi(2 * row as i32));
+        }
+        let normal = DVec3::new(0.6, 0.0, 0.8);
+        let across = DMat3::IDENTITY - DMat3::from_cols(normal * 0.6, DVec3::ZERO, normal * 0.8);
+        project(&mut lines, 2, DMat3::ZERO);
+        project(&mut lines, 5, across);
+        let mut dense = vec![0.0; n * n];
+        for i in 0..n {
+            for j in i.saturating_sub(LINE - 1)..=i {
+                dense[i * n + j] = lines[i][LINE - 1 - (i - j)];
+                dense[j * n + i] = dense[i * n + j];
+            }
+        }
+        // What is taken out has no part in the rest.
+        for c in (0..n).filter(|c| c / 3 != 5) {
+            let along = (0..3).map(|r| dense[(15 + r) * n + c] * normal[r]).sum::<f64>();
+            assert!(along.abs() < 1e-9 * dense[c * n + c].max(1.0), "{c}: {along}");
+            assert!(c / 3 == 2 || (0..3).all(|r| dense[(6 + r) * n + c] == 0.0));
+        }
+        let right: Vec<f64> = (0..n).map(|_| random()).collect();
+        let (mut found, mut truth) = (right.clone(), right);
+        factor(&mut lines);
+        solve(&lines, &mut found);
+        assert!(solve_positive_definite(&mut dense, &mut truth));
+        for (a, b) in found.iter().zip(&truth) {
+            assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{a} {b}");
+        }
+    }
+}
