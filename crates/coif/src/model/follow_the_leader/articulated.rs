@@ -59,6 +59,14 @@ pub(super) const SCRATCH: usize = 21 * LANES;
 /// weight `w` of the joint, and without damping; the added inertia goes with the square of the step.
 pub const BEND: f32 = 4.0;
 
+/// How much stiffer a joint is where it is bent away from the groom by one radian: `1 + 32` times, so that it takes a
+/// hundred times gravity to fold 30 cm of hair by that much. Small bends are as soft as [`BEND`] says. This is the
+/// bending limit (3.5) of the default style, as a potential: a limit that moves one segment only need not come to rest.
+pub(super) const BEND_STIFFENING: f32 = 32.0;
+
+/// Largest squared difference of two unit vectors, which rounding may exceed.
+pub(super) const MAX_BENT2: f32 = 4.0;
+
 /// Least squared length (m^2) of a way that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
 
@@ -262,7 +270,8 @@ fn tip_to_root<S: Simd>(
     let mut push = none;
     let mut x = Vec3x::of_row(simd, &position[points - 1]);
     let mut shift = motion.point(x);
-    let (mut x_inner, mut shift_inner, mut segment, mut aims, mut chord) = aim(points - 1, x, shift);
+    let (mut x_inner, mut shift_inner, mut segment, mut aims, mut chord) =
+        aim(points - 1, x, shift);
     // Beyond the tip nothing bends.
     let (mut soon_outer, mut joint_outer) = (none, splat(0.0));
     for i in (1..points).rev() {
@@ -270,12 +279,15 @@ fn tip_to_root<S: Simd>(
         let (mass, inverse_length) = (row.mass(simd), row.inverse_length(simd));
         let e = segment * inverse_length;
         // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
-        let (mut ahead, mut joint_inner) = ((x_inner, shift_inner, none, [none; 2], splat(0.0)), splat(0.0));
+        let (mut ahead, mut joint_inner) =
+            ((x_inner, shift_inner, none, [none; 2], splat(0.0)), splat(0.0));
         if i > 1 {
             ahead = aim(i - 1, x_inner, shift_inner);
             joint_inner = row.length(simd).min(Fixed(&fixed[i - 1]).length(simd));
         }
-        let joint_inner = joint_inner * joint * inverse_length;
+        let bent = aims[0] - ahead.3[0];
+        let stiffer = bent.dot(bent).min(splat(MAX_BENT2)) * BEND_STIFFENING + 1.0;
+        let joint_inner = joint_inner * joint * inverse_length * stiffer;
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
         let drift = Vec3x::of_row(simd, &velocity[i]) * splat(pass.dt);
         let mut rhs = (drift + fall - shift) * mass
@@ -572,7 +584,8 @@ impl<S: Simd> Candidate<'_, S> {
             }
         }
         self.clear = simd.combine_f32x8(clear[0], clear[1]);
-        (self.along, self.p, self.brake) = (Vec3x::of_halves(along), Vec3x::of_halves(p), Vec3x::of_halves(brake));
+        (self.along, self.p, self.brake) =
+            (Vec3x::of_halves(along), Vec3x::of_halves(p), Vec3x::of_halves(brake));
         touched
     }
 }

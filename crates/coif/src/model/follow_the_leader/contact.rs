@@ -92,7 +92,8 @@ impl<S: Simd> Touch<S> {
     fn note(&mut self, lanes: mask32x8<S>, what: f32) {
         let [newest, older] = self.what;
         let other = lanes & !newest.simd_eq(what);
-        self.what = [lanes.select(f32x8::splat(newest.simd, what), newest), other.select(newest, older)];
+        self.what =
+            [lanes.select(f32x8::splat(newest.simd, what), newest), other.select(newest, older)];
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::articulated::BEND;
+use super::articulated::{BEND, BEND_STIFFENING, MAX_BENT2};
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
 use super::resting::{CREEP, HOVER, STIFFNESS};
@@ -218,7 +218,9 @@ fn tip_to_root(
     // What the joint at the start of a segment weighs.
     let joint = |i: usize| match i {
         i if (2..strand.particles.len()).contains(&i) => {
+            let bent2 = (off(i) - off(i - 1)).length_squared().min(MAX_BENT2);
             strand.particles[i].length.min(strand.particles[i - 1].length)
+                * (1.0 + BEND_STIFFENING * bent2)
         }
         _ => 0.0,
     };
@@ -243,7 +245,8 @@ fn tip_to_root(
             + (off(i) * 2.0 - soon(i) - soon(i - 1)) * joints[0]
             + (off(i) * 2.0 - soon(i) - soon(i + 1)) * joints[1];
         let across = turn - e * e.dot(turn);
-        let chord = (-0.5 * turns(i).length_squared() / particle.length).max(-0.5 * particle.length);
+        let chord =
+            (-0.5 * turns(i).length_squared() / particle.length).max(-0.5 * particle.length);
         let mut inertia = carried + diagonal(mass * (1.0 + spring + damper));
         let mut held = [Held::default(); 2];
         for (contact, held) in contacts[i].iter_mut().zip(&mut held) {

@@ -135,8 +135,7 @@ fn press_in_lanes<S: Simd>(
     let (x, shift, drift) = (points.x.halves(), points.shift.halves(), points.drift.halves());
     let inertia = <[_; 2]>::from(simd.split_f32x16(points.inertia));
     let mass = <[_; 2]>::from(simd.split_f32x16(points.mass));
-    let (memory, held) =
-        (memory.as_chunks_mut::<HALF>().0, held.as_chunks_mut::<HALF>().0);
+    let (memory, held) = (memory.as_chunks_mut::<HALF>().0, held.as_chunks_mut::<HALF>().0);
     for half in 0..2 {
         let exists = f32x8::splat(simd, i as f32).simd_le(half_row(simd, &block.last, half));
         let mut allowed = zero;
@@ -219,8 +218,12 @@ fn surfaces<S: Simd>(
     obstacles: &Obstacles<'_>,
 ) -> Surface<S> {
     let (zero, none) = (f32x8::splat(simd, 0.0), Vec3x8::splat(simd, Vec3::ZERO));
-    let mut found =
-        Surface { normal: Vec3x8::splat(simd, Vec3::Y), distance: zero, moves: none, friction: zero };
+    let mut found = Surface {
+        normal: Vec3x8::splat(simd, Vec3::Y),
+        distance: zero,
+        moves: none,
+        friction: zero,
+    };
     let mut left = active.to_bitmask() as u32;
     // One collider after the other: lanes are neighbours, and mostly lie on the same.
     while let Some(lane) = Bits(left.into()).next() {
