@@ -46,9 +46,9 @@ use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
 use crate::math::symmetric::Symmetric;
 
-/// Numbers that the first pass leaves a point for the second: inverse of N, g, right-hand side, segment and rigid
-/// displacement, link stiffness and `1 / (e . g)`.
-pub(super) const SCRATCH: usize = 21 * LANES;
+/// Numbers that the first pass leaves a point for the second: inverse of N, right-hand side, link stiffness,
+/// `1 / (e . g)` and the chord. The rest is cheaper to compute again than to fetch.
+pub(super) const SCRATCH: usize = 12 * LANES;
 
 /// Stiffness of the joints between neighbouring segments, by that of a segment's direction. With the default style it
 /// is 9 N for hair of 1 kg/m: 30 cm of hair at three times gravity press that much, so that such a push does not fold
@@ -169,10 +169,7 @@ impl Fixed<'_> {
 /// What the first pass leaves a point for the second.
 struct Left<S: Simd> {
     inverse: Symmetric<S>,
-    g: Vec3x<S>,
     rhs: Vec3x<S>,
-    segment: Vec3x<S>,
-    shift: Vec3x<S>,
     stiffness: f32x16<S>,
     inverse_eg: f32x16<S>,
     chord: f32x16<S>,
@@ -182,42 +179,90 @@ impl<S: Simd> Left<S> {
     #[inline(always)]
     fn store(&self, row: &mut [f32; SCRATCH]) {
         let row = row.as_chunks_mut::<LANES>().0;
-        let mut put = |k: usize, number: f32x16<S>| number.store_slice(&mut row[k]);
         // One by one: as a loop over an array the numbers would go through memory twice.
-        put(0, self.inverse.xx);
-        put(1, self.inverse.yy);
-        put(2, self.inverse.zz);
-        put(3, self.inverse.xy);
-        put(4, self.inverse.xz);
-        put(5, self.inverse.yz);
-        let mut put3 = |k: usize, v: Vec3x<S>| {
-            put(k, v.x);
-            put(k + 1, v.y);
-            put(k + 2, v.z);
-        };
-        put3(6, self.g);
-        put3(9, self.rhs);
-        put3(12, self.segment);
-        put3(15, self.shift);
-        put(18, self.stiffness);
-        put(19, self.inverse_eg);
-        put(20, self.chord);
+        self.inverse.xx.store_slice(&mut row[0]);
+        self.inverse.yy.store_slice(&mut row[1]);
+        self.inverse.zz.store_slice(&mut row[2]);
+        self.inverse.xy.store_slice(&mut row[3]);
+        self.inverse.xz.store_slice(&mut row[4]);
+        self.inverse.yz.store_slice(&mut row[5]);
+        self.rhs.x.store_slice(&mut row[6]);
+        self.rhs.y.store_slice(&mut row[7]);
+        self.rhs.z.store_slice(&mut row[8]);
+        self.stiffness.store_slice(&mut row[9]);
+        self.inverse_eg.store_slice(&mut row[10]);
+        self.chord.store_slice(&mut row[11]);
     }
 
     #[inline(always)]
     fn load(simd: S, row: &[f32; SCRATCH]) -> Self {
         let n = |k: usize| f32x16::from_slice(simd, &row.as_chunks::<LANES>().0[k]);
-        let v = |k: usize| Vec3x { x: n(k), y: n(k + 1), z: n(k + 2) };
         Self {
             inverse: Symmetric { xx: n(0), yy: n(1), zz: n(2), xy: n(3), xz: n(4), yz: n(5) },
-            g: v(6),
-            rhs: v(9),
-            segment: v(12),
-            shift: v(15),
-            stiffness: n(18),
-            inverse_eg: n(19),
-            chord: n(20),
+            rhs: Vec3x { x: n(6), y: n(7), z: n(8) },
+            stiffness: n(9),
+            inverse_eg: n(10),
+            chord: n(11),
         }
+    }
+}
+
+/// A point before the step.
+#[derive(Clone, Copy)]
+struct Before<S: Simd> {
+    /// Where it is (m).
+    x: Vec3x<S>,
+    /// How far the scalp's motion takes it (m).
+    shift: Vec3x<S>,
+    /// How far its velocity takes it (m).
+    drift: Vec3x<S>,
+}
+
+impl<S: Simd> Before<S> {
+    #[inline(always)]
+    fn load(
+        simd: S,
+        motion: &Affine<S>,
+        x: &[f32; VECTOR],
+        velocity: &[f32; VECTOR],
+        dt: f32,
+    ) -> Self {
+        let x = Vec3x::of_row(simd, x);
+        let drift = Vec3x::of_row(simd, velocity) * f32x16::splat(simd, dt);
+        Self { x, shift: motion.point(x), drift }
+    }
+}
+
+/// A segment before the step, carried by the scalp's motion.
+#[derive(Clone, Copy)]
+struct Carried<S: Simd> {
+    /// From its inner end to its outer one (m).
+    vector: Vec3x<S>,
+    /// How far its direction is from the groomed one.
+    off: Vec3x<S>,
+    /// The same, by the velocities at the end of the step.
+    soon: Vec3x<S>,
+    /// What its turn in the step takes off along it, to second order (m): the centripetal part of the constraint.
+    chord: f32x16<S>,
+}
+
+impl<S: Simd> Carried<S> {
+    #[inline(always)]
+    fn new(
+        simd: S,
+        root: &Affine<S>,
+        fixed: &Fixed<'_>,
+        inner: &Before<S>,
+        outer: &Before<S>,
+    ) -> Self {
+        let inverse_length = fixed.inverse_length(simd);
+        let carried = outer.shift - inner.shift;
+        let vector = (outer.x - inner.x) + carried;
+        let off = (root.direction(fixed.step(simd)) - vector) * inverse_length;
+        let turns = (outer.drift - inner.drift) - carried;
+        let soon = off - turns * inverse_length;
+        let chord = turns.dot(turns) * inverse_length * -0.5;
+        Self { vector, off, soon, chord: chord.max(fixed.length(simd) * -0.5) }
     }
 }
 
@@ -249,47 +294,31 @@ fn tip_to_root<S: Simd>(
 
     let joint = link * (spring * BEND);
 
-    // Look at a segment: how the scalp's motion takes it and its outer end, and how far its direction is from the
-    // groomed one.
-    let aim = |i: usize, x: Vec3x<S>, shift: Vec3x<S>| {
-        let fixed = Fixed(&fixed[i]);
-        let x_inner = Vec3x::of_row(simd, &position[i - 1]);
-        let shift_inner = motion.point(x_inner);
-        let segment = (x - x_inner) + (shift - shift_inner);
-        let off = (root.direction(fixed.step(simd)) - segment) * fixed.inverse_length(simd);
-        let turns = (Vec3x::of_row(simd, &velocity[i]) - Vec3x::of_row(simd, &velocity[i - 1]))
-            * splat(pass.dt)
-            - (shift - shift_inner);
-        let soon = off - turns * fixed.inverse_length(simd);
-        // What the turn of this step takes off along the segment, to second order.
-        let chord = turns.dot(turns) * fixed.inverse_length(simd) * -0.5;
-        (x_inner, shift_inner, segment, [off, soon], chord.max(fixed.length(simd) * -0.5))
-    };
+    let at = |i: usize| Before::load(simd, &motion, &position[i], &velocity[i], pass.dt);
     let none = Vec3x::splat(simd, Vec3::ZERO);
     let mut carried = Symmetric::zero(simd);
     let mut push = none;
-    let mut x = Vec3x::of_row(simd, &position[points - 1]);
-    let mut shift = motion.point(x);
-    let (mut x_inner, mut shift_inner, mut segment, mut aims, mut chord) =
-        aim(points - 1, x, shift);
+    let (mut outer, mut inner) = (at(points - 1), at(points - 2));
+    let mut segment = Carried::new(simd, &root, &Fixed(&fixed[points - 1]), &inner, &outer);
     // Beyond the tip nothing bends.
     let (mut soon_outer, mut joint_outer) = (none, splat(0.0));
     for i in (1..points).rev() {
         let row = Fixed(&fixed[i]);
         let (mass, inverse_length) = (row.mass(simd), row.inverse_length(simd));
-        let e = segment * inverse_length;
+        let e = segment.vector * inverse_length;
         // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
-        let (mut ahead, mut joint_inner) =
-            ((x_inner, shift_inner, none, [none; 2], splat(0.0)), splat(0.0));
+        let (mut ahead, mut second, mut joint_inner) = (segment, inner, splat(0.0));
         if i > 1 {
-            ahead = aim(i - 1, x_inner, shift_inner);
-            joint_inner = row.length(simd).min(Fixed(&fixed[i - 1]).length(simd));
+            second = at(i - 2);
+            let row_before = Fixed(&fixed[i - 1]);
+            ahead = Carried::new(simd, &root, &row_before, &second, &inner);
+            let bent = segment.off - ahead.off;
+            let stiffer = bent.dot(bent).min(splat(MAX_BENT2)) * BEND_STIFFENING + 1.0;
+            joint_inner =
+                row.length(simd).min(row_before.length(simd)) * joint * inverse_length * stiffer;
         }
-        let bent = aims[0] - ahead.3[0];
-        let stiffer = bent.dot(bent).min(splat(MAX_BENT2)) * BEND_STIFFENING + 1.0;
-        let joint_inner = joint_inner * joint * inverse_length * stiffer;
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
-        let drift = Vec3x::of_row(simd, &velocity[i]) * splat(pass.dt);
+        let Before { x, shift, drift } = outer;
         let mut rhs = (drift + fall - shift) * mass
             + root.direction(row.goal(simd))
             + (root.added - x - shift) * (mass * spring)
@@ -299,31 +328,30 @@ fn tip_to_root<S: Simd>(
         let joint_outer_here = joint_outer * inverse_length;
         let stiffness =
             (pulled + link_both + (joint_inner + joint_outer_here) * 2.0) * inverse_length;
-        let [off, soon] = aims;
-        let late = off + off - soon;
-        let turn = off * link_spring
-            + (late - ahead.3[1]) * joint_inner
+        let late = segment.off + segment.off - segment.soon;
+        let turn = segment.off * link_spring
+            + (late - ahead.soon) * joint_inner
             + (late - soon_outer) * joint_outer_here;
         let across = turn - e * e.dot(turn);
-        // Eliminate the point.
         let mut inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
         // Hold what lies on the body.
         if resting::any(simd, &contact[i]) {
-            let whole = last + 1.0;
-            let points = Points { x, shift, drift, mass, inertia: whole };
+            let points = Points { x, shift, drift, mass, inertia: last + 1.0 };
             let (memory, held) = (&mut contact[i], &mut held[i]);
             let pressed = resting::press(simd, block, i, memory, held, &points, pass, obstacles);
             inertia = inertia.plus(&pressed.inertia);
             rhs += pressed.rhs;
         }
+        // Eliminate the point.
         let inverse = inertia.plus_diagonal(stiffness).inverse();
         let g = inverse.mul(e);
         let inverse_eg = splat(1.0) / e.dot(g);
         let mg = inertia.mul(g);
         let sum = rhs + across;
+        let chord = segment.chord;
         push = inverse.mul(sum) * stiffness - across + mg * ((g.dot(sum) - chord) * inverse_eg);
         carried = Symmetric::product(&inverse, &inertia, stiffness, mg, inverse_eg);
-        (soon_outer, joint_outer) = (soon, joint_inner * row.length(simd));
+        (soon_outer, joint_outer) = (segment.soon, joint_inner * row.length(simd));
         if block.ragged {
             // Nothing hangs on a tip.
             let exists = splat(i as f32).simd_le(last);
@@ -331,10 +359,8 @@ fn tip_to_root<S: Simd>(
             push = push.or(exists, none);
             joint_outer = exists.select(joint_outer, splat(0.0));
         }
-        Left { inverse, g, rhs: rhs + turn, segment, shift, stiffness, inverse_eg, chord }
-            .store(&mut scratch[i]);
-        (x, shift, aims, chord) = (x_inner, shift_inner, ahead.3, ahead.4);
-        (x_inner, shift_inner, segment) = (ahead.0, ahead.1, ahead.2);
+        Left { inverse, rhs: rhs + turn, stiffness, inverse_eg, chord }.store(&mut scratch[i]);
+        (outer, inner, segment) = (inner, second, ahead);
     }
 }
 
@@ -368,7 +394,9 @@ fn root_to_tip<S: Simd>(
     let x = Vec3x::of_row(simd, &position[0]);
     let mut leader = root.point(Vec3x::of_row(simd, &rest[0]));
     let moved = leader - x;
-    let mut displaced = moved - Affine::load(simd, &block.motion).point(x);
+    let motion = Affine::load(simd, &block.motion);
+    let (mut x_leader, mut shift_leader) = (x, motion.point(x));
+    let mut displaced = moved - shift_leader;
     (moved * splat(1.0 / pass.dt)).to_row(&mut velocity[0]);
     leader.to_row(&mut position[0]);
     let mut ahead = (Vec3x::of_row(simd, &position[1]) - x) * Fixed(&fixed[1]).inverse_length(simd);
@@ -382,19 +410,24 @@ fn root_to_tip<S: Simd>(
             let (x, v, l) =
                 (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
             // The style takes points along with the scalp.
-            let ends = [i, points.min(i + CHUNK) - 1].map(|i| Left::load(simd, &scratch[i]).shift);
+            let ends = [i, points.min(i + CHUNK) - 1]
+                .map(|i| motion.point(Vec3x::of_row(simd, &position[i])));
             let reach2 = ends[0].dot(ends[0]).max(ends[1].dot(ends[1])).reduce_max();
             let bounds = bounds_of(simd, x, v, l, pass, 1.25 * reach2.sqrt());
             near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
         }
         let length = Fixed(&fixed[i]).length(simd);
         let e_scale = Fixed(&fixed[i]).inverse_length(simd);
+        let x = Vec3x::of_row(simd, &position[i]);
+        let shift = motion.point(x);
+        let segment = (x - x_leader) + (shift - shift_leader);
+        let e = segment * e_scale;
         let left = Left::load(simd, &scratch[i]);
         // Find the best place behind the leader, at right angles to the segment.
         let free = left.inverse.mul(left.rhs + displaced * left.stiffness) - displaced;
-        let pull = (free.dot(left.segment) * e_scale - left.chord) * left.inverse_eg;
-        let turn = free - left.g * pull;
-        let mut way = left.segment + turn;
+        let pull = (free.dot(e) - left.chord) * left.inverse_eg;
+        let turn = free - left.inverse.mul(e) * pull;
+        let mut way = segment + turn;
         if resting::any(simd, &contact[i]) {
             resting::update(simd, &mut contact[i], &held[i], displaced + turn, pass.dt);
         }
@@ -411,18 +444,18 @@ fn root_to_tip<S: Simd>(
             along = unbent(simd, ahead, along, Fixed(&fixed[i]).turn(simd));
         }
         let mut p = leader + along * length;
-        let mut next_displaced = displaced + (along * length - left.segment);
+        let mut next_displaced = displaced + (along * length - segment);
 
         // Points that are embedded go where the body carries them.
         if i < block.most_embedded {
             let held = splat(i as f32).simd_le(f32x16::from_slice(simd, &block.last_embedded));
             let place = root.point(Vec3x::of_row(simd, &rest[i]));
-            let here = Vec3x::of_row(simd, &position[i]) + left.shift;
+            let here = x + shift;
             next_displaced = (place - here).or(held, next_displaced);
             along = ((place - leader) * e_scale).or(held, along);
             p = place.or(held, p);
         }
-        let mut moves = (next_displaced + left.shift) * carried_on + blow;
+        let mut moves = (next_displaced + shift) * carried_on + blow;
 
         // Leave the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
@@ -458,6 +491,7 @@ fn root_to_tip<S: Simd>(
         moves.to_row(&mut velocity[i]);
         p.to_row(&mut position[i]);
         (leader, displaced, ahead) = (p, next_displaced, along);
+        (x_leader, shift_leader) = (x, shift);
     }
 
     // Each point hangs on the one before: a lane that left the world, or is not a number any more,
