@@ -101,6 +101,7 @@ struct Strand {
 pub struct PlainFollowTheLeader {
     settings: Settings,
     strands: Vec<Strand>,
+    left: Vec<Left>,
 }
 
 impl PlainFollowTheLeader {
@@ -129,7 +130,7 @@ impl PlainFollowTheLeader {
                 root: RigidTransform::IDENTITY,
             }
         });
-        Self { settings: settings.clone(), strands: strands.collect() }
+        Self { settings: settings.clone(), strands: strands.collect(), left: Vec::new() }
     }
 
     /// Advances all strands by `env.dt`.
@@ -140,7 +141,7 @@ impl PlainFollowTheLeader {
         for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
             let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
             let around = Surroundings { colliders: &colliders, field: env.field.as_ref() };
-            step_strand(strand, root, wind, &pass, &around);
+            step_strand(strand, root, wind, &pass, &around, &mut self.left);
             strand.root = *root;
         }
     }
@@ -170,16 +171,45 @@ impl PlainFollowTheLeader {
     }
 }
 
-/// What the pass from tip to root leaves a particle for the pass from root to tip (`articulated.rs`).
+/// What the pass from tip to root finds out of a particle and its segment, and leaves for the pass from root to tip
+/// (`articulated.rs`).
 #[derive(Clone, Copy, Default)]
 struct Left {
+    shift: Vec3,
+    segment: Vec3,
+    off: Vec3,
+    soon: Vec3,
+    chord: f32,
+    joint: f32,
     inverse: Mat3,
     g: Vec3,
     rhs: Vec3,
-    segment: Vec3,
     stiffness: f32,
-    chord: f32,
     held: [Held; 2],
+}
+
+/// Looks at the segments before the step: how far their directions are from the groomed ones and will be by their
+/// velocities, and what the joints at their starts weigh.
+fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left>) {
+    let motion = *root * strand.root.inverse();
+    left.clear();
+    for (i, outer) in strand.particles.iter().enumerate() {
+        let shift = motion.point(outer.position) - outer.position;
+        let mut seen = Left { shift, ..Left::default() };
+        if let (Some(before), Some(inner)) = (left.last(), strand.particles[..i].last()) {
+            let carried = shift - before.shift;
+            let turns = (outer.velocity - inner.velocity) * pass.dt - carried;
+            seen.segment = (outer.position - inner.position) + carried;
+            seen.off = (root.direction(strand.shape.step[i]) - seen.segment) / outer.length;
+            seen.soon = seen.off - turns / outer.length;
+            seen.chord = (-0.5 * turns.length_squared() / outer.length).max(-0.5 * outer.length);
+            if i > 1 {
+                let bent2 = (seen.off - before.off).length_squared().min(MAX_BENT2);
+                seen.joint = outer.length.min(inner.length) * (1.0 + BEND_STIFFENING * bent2);
+            }
+        }
+        left.push(seen);
+    }
 }
 
 /// Eliminates the particles from the tip.
@@ -188,69 +218,40 @@ fn tip_to_root(
     root: &RigidTransform,
     pass: &Pass,
     around: &Surroundings<'_>,
-) -> Vec<Left> {
+    left: &mut Vec<Left>,
+) {
     let outer = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
     let diagonal = |d: f32| Mat3::from_diagonal(Vec3::splat(d));
     let (spring, damper) = (pass.style.spring, pass.style.damper);
-    let motion = *root * strand.root.inverse();
-    let shift = |x: Vec3| motion.point(x) - x;
-    let mut left = vec![Left::default(); strand.particles.len()];
+    look(strand, root, pass, left);
     let (mut carried, mut push) = (Mat3::ZERO, Vec3::ZERO);
-    let mut contacts: Vec<[Contact; 2]> = strand.particles.iter().map(|p| p.contacts).collect();
-    let whole = strand.particles.len() as f32;
-    // How far a segment's direction is from the groomed one, and will be by its velocity.
-    let turns = |i: usize| {
-        let [inner, outer] = [i - 1, i].map(|i| strand.particles[i]);
-        (outer.velocity - inner.velocity) * pass.dt
-            - (shift(outer.position) - shift(inner.position))
-    };
-    let off = |i: usize| {
-        let [inner, outer] = [i - 1, i].map(|i| strand.particles[i]);
-        let carried = motion.point(outer.position) - motion.point(inner.position);
-        (root.direction(strand.shape.step[i]) - carried) / outer.length
-    };
-    let soon = |i: usize| {
-        if i == 0 || i == strand.particles.len() {
-            return Vec3::ZERO;
-        }
-        off(i) - turns(i) / strand.particles[i].length
-    };
-    // What the joint at the start of a segment weighs.
-    let joint = |i: usize| match i {
-        i if (2..strand.particles.len()).contains(&i) => {
-            let bent2 = (off(i) - off(i - 1)).length_squared().min(MAX_BENT2);
-            strand.particles[i].length.min(strand.particles[i - 1].length)
-                * (1.0 + BEND_STIFFENING * bent2)
-        }
-        _ => 0.0,
-    };
-    for i in (1..strand.particles.len()).rev() {
-        let [inner, particle] = [i - 1, i].map(|i| strand.particles[i]);
-        let (x, mass) = (particle.position, strand.shape.mass[i]);
-        let shifted = shift(x);
-        let segment = (x - inner.position) + (shifted - shift(inner.position));
+    let mut beyond = Left::default();
+    let whole = left.len() as f32;
+    for i in (1..left.len()).rev() {
+        let (before, seen) = (left[i - 1], left[i]);
+        let (particle, mass) = (&mut strand.particles[i], strand.shape.mass[i]);
+        let Left { shift, segment, off, soon, chord, .. } = seen;
         let e = segment / particle.length;
-        let mut rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shifted)
+        let mut rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shift)
             * mass
             + root.direction(strand.shape.goal[i])
-            + (root.translation - x - shifted) * (mass * spring)
+            + (root.translation - particle.position - shift) * (mass * spring)
             + push;
         let link = strand.shape.link;
         let bend = link * spring * BEND / particle.length;
-        let joints = [joint(i) * bend, joint(i + 1) * bend];
+        let joints = [seen.joint * bend, beyond.joint * bend];
         let stiffness =
             (particle.tension.max(0.0) + link * (spring + damper) + 2.0 * (joints[0] + joints[1]))
                 / particle.length;
-        let turn = off(i) * (link * spring)
-            + (off(i) * 2.0 - soon(i) - soon(i - 1)) * joints[0]
-            + (off(i) * 2.0 - soon(i) - soon(i + 1)) * joints[1];
+        let turn = off * (link * spring)
+            + (off * 2.0 - soon - before.soon) * joints[0]
+            + (off * 2.0 - soon - beyond.soon) * joints[1];
         let across = turn - e * e.dot(turn);
-        let chord =
-            (-0.5 * turns(i).length_squared() / particle.length).max(-0.5 * particle.length);
         let mut inertia = carried + diagonal(mass * (1.0 + spring + damper));
         let mut held = [Held::default(); 2];
-        for (contact, held) in contacts[i].iter_mut().zip(&mut held) {
-            if let Some(pressed) = press(contact, &particle, shifted, [mass, whole], pass, around) {
+        let mut contacts = particle.contacts;
+        for (contact, held) in contacts.iter_mut().zip(&mut held) {
+            if let Some(pressed) = press(contact, particle, shift, [mass, whole], pass, around) {
                 let Held { normal: n, target, offset, stiffness, along, .. } = pressed;
                 inertia += diagonal(along) + outer(n, n) * (stiffness - along);
                 let grip = target * along + contact.friction;
@@ -258,18 +259,16 @@ fn tip_to_root(
                 *held = pressed;
             }
         }
+        particle.contacts = contacts;
         let inverse = (inertia + diagonal(stiffness)).inverse();
         let g = inverse * e;
         let mg = inertia * g;
         let sum = rhs + across;
         push = inverse * sum * stiffness - across + mg * ((g.dot(sum) - chord) / e.dot(g));
         carried = inverse * inertia * stiffness + outer(mg, mg) * (1.0 / e.dot(g));
-        left[i] = Left { inverse, g, rhs: rhs + turn, segment, stiffness, chord, held };
+        beyond = seen;
+        left[i] = Left { inverse, g, rhs: rhs + turn, stiffness, held, ..seen };
     }
-    for (particle, contacts) in strand.particles.iter_mut().zip(contacts) {
-        particle.contacts = contacts;
-    }
-    left
 }
 
 /// Looks at a contact that is remembered; `None`, and it is forgotten, if the particle leaves it.
@@ -333,13 +332,16 @@ fn step_strand(
     wind: Vec3,
     pass: &Pass,
     around: &Surroundings<'_>,
+    left: &mut Vec<Left>,
 ) {
     let dt = pass.dt;
     let fall = pass.gravity * (dt * dt);
     let carried_on = pass.carried_on / dt;
     let blow = wind * (1.0 - pass.carried_on);
     let count = strand.particles.len();
-    let left = if pass.backward { tip_to_root(strand, root, pass, around) } else { Vec::new() };
+    if pass.backward {
+        tip_to_root(strand, root, pass, around, left);
+    }
     let x_root = strand.particles[0].position;
     let mut parent = root.point(strand.particles[0].rest);
     let mut grandparent = parent - (strand.particles[1].position - x_root);
