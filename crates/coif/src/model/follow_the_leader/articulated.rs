@@ -18,8 +18,10 @@
 //! ```
 //!
 //! and the pass from root to tip gives the conditional minimum of each point once its leader has been placed.
-//! Follow-The-Leader's projection (3.1) then takes off what the linear constraint leaves of the length: the
-//! square of the turn in a step. Collision acts there, on the length sphere.
+//! Follow-The-Leader's projection (3.1) then takes off what the linear constraint leaves of the length. The square of
+//! the turn in a step, the centripetal part, is estimated before and put into the constraint, `e_i . b_i = c_i`.
+//! Collision acts in the projection, on the length sphere. It moves a point and all that hangs on it; only the point
+//! itself takes that on as velocity. Hair that lies on the body is held in the first pass (`resting.rs`).
 //!
 //! **Stability.** All terms are convex (tensions below zero count as zero), so a step never adds energy to a
 //! chain on a head that stands still but by the projection's remainder, for any step, any segments, any
@@ -43,7 +45,7 @@ use super::near::{Bits, Near, near_box};
 use super::one_way::{CHUNK, FARTHEST, bounds_of};
 use super::resting::{self, HELD, MEMORY, Points};
 use crate::math::LANES;
-use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
+use crate::math::lanes::{HALF, VECTOR, Vec3x, half_row};
 use crate::math::symmetric::Symmetric;
 
 /// Numbers that the first pass leaves a point for the second: inverse of N, right-hand side, link stiffness,
@@ -401,6 +403,8 @@ fn root_to_tip<S: Simd>(
     leader.to_row(&mut position[0]);
     let mut ahead = (Vec3x::of_row(simd, &position[1]) - x) * Fixed(&fixed[1]).inverse_length(simd);
     let mut clear = splat(0.0);
+    let none = Vec3x::splat(simd, Vec3::ZERO);
+    let (mut pushed, mut pushed_before) = (none, false);
     let mut near = Near::none(obstacles.colliders);
     for i in 1..points {
         next.fetch(simd, i - 1);
@@ -426,8 +430,14 @@ fn root_to_tip<S: Simd>(
         // Find the best place behind the leader, at right angles to the segment.
         let free = left.inverse.mul(left.rhs + displaced * left.stiffness) - displaced;
         let pull = (free.dot(e) - left.chord) * left.inverse_eg;
-        let turn = free - left.inverse.mul(e) * pull;
+        let g = left.inverse.mul(e);
+        let turn = free - g * pull;
         let mut way = segment + turn;
+        // Follow how far pushes of the body have taken the point: that is no velocity.
+        if pushed_before {
+            let dragged = left.inverse.mul(pushed * left.stiffness);
+            pushed = dragged - g * ((dragged - pushed).dot(e) * left.inverse_eg);
+        }
         if resting::any(simd, &contact[i]) {
             resting::update(simd, &mut contact[i], &held[i], displaced + turn, pass.dt);
         }
@@ -454,8 +464,9 @@ fn root_to_tip<S: Simd>(
             next_displaced = (place - here).or(held, next_displaced);
             along = ((place - leader) * e_scale).or(held, along);
             p = place.or(held, p);
+            pushed = none.or(held, pushed);
         }
-        let mut moves = (next_displaced + shift) * carried_on + blow;
+        let mut moves = (next_displaced - pushed + shift) * carried_on + blow;
 
         // Leave the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
@@ -470,20 +481,22 @@ fn root_to_tip<S: Simd>(
                 let inside = inside.map(|half| half.any_true());
                 let mut here = Candidate {
                     leader,
-                    before: &position[i],
+                    before: x + pushed,
                     contact: &mut contact[i],
                     ahead,
                     along,
                     p,
-                    brake: Vec3x::splat(simd, Vec3::ZERO),
+                    brake: none,
                     length,
                     clear,
                 };
                 if here.leave_body(simd, block, i, inside, &near, obstacles, pass, &mut outcome) {
-                    let pushed = here.p - p;
-                    next_displaced += pushed;
-                    moves += pushed * carried_on - here.brake;
+                    let push = here.p - p;
+                    next_displaced += push;
+                    moves += push * carried_on - here.brake;
                     (along, p) = (here.along, here.p);
+                    pushed += push;
+                    pushed_before = true;
                 }
                 clear = here.clear;
             }
@@ -523,7 +536,8 @@ fn unbent<S: Simd>(simd: S, ahead: Vec3x<S>, along: Vec3x<S>, limit: f32x16<S>) 
 /// One point of sixteen strands, before it has been held against the body.
 struct Candidate<'a, S: Simd> {
     leader: Vec3x<S>,
-    before: &'a [f32; VECTOR],
+    /// Where the points were, moved along with what the body has pushed of their leaders (m).
+    before: Vec3x<S>,
     contact: &'a mut [f32; MEMORY],
     ahead: Vec3x<S>,
     along: Vec3x<S>,
@@ -573,6 +587,7 @@ impl<S: Simd> Candidate<'_, S> {
     ) -> bool {
         let index = f32x8::splat(simd, i as f32);
         let (leader, ahead) = (self.leader.halves(), self.ahead.halves());
+        let before = self.before.halves();
         let (mut along, mut p) = (self.along.halves(), self.p.halves());
         let mut brake = self.brake.halves();
         let length = <[_; 2]>::from(simd.split_f32x16(self.length));
@@ -587,7 +602,7 @@ impl<S: Simd> Candidate<'_, S> {
         for half in (0..2).filter(|&half| inside[half]) {
             let active = index.simd_le(half_row(simd, &block.last, half))
                 & index.simd_gt(half_row(simd, &block.last_embedded, half));
-            let before = Vec3x8::of_row(simd, self.before, half);
+            let before = before[half];
             let mut segment = Segment {
                 parent: leader[half],
                 ahead: ahead[half],

@@ -62,7 +62,7 @@ impl<'a> Rows<'a> {
             set_lane(self.position, i, l, p);
             set_lane(self.velocity, i, l, Vec3::ZERO);
             self.tension[i * LANES + l] = 0.0;
-            for row in self.contact.as_chunks_mut::<MEMORY>().0[i..].iter_mut().take(1) {
+            if let Some(row) = self.contact.as_chunks_mut::<MEMORY>().0.get_mut(i) {
                 resting::forget(row, l);
             }
         }

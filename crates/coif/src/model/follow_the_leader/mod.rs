@@ -17,6 +17,8 @@ mod articulated;
 mod block;
 mod collider;
 mod contact;
+#[cfg(test)]
+mod energy_tests;
 mod near;
 mod on_sphere;
 mod one_way;

@@ -347,6 +347,7 @@ fn step_strand(
     let mut grandparent = parent - (strand.particles[1].position - x_root);
     let motion = *root * strand.root.inverse();
     let mut displaced = parent - motion.point(x_root);
+    let mut pushed = Vec3::ZERO;
     strand.particles[0].velocity = (parent - x_root) * (1.0 / dt);
     strand.particles[0].position = parent;
     for i in 1..count {
@@ -364,6 +365,8 @@ fn step_strand(
                 update(contact, held, displaced + turn, dt);
             }
             way = left.segment + turn;
+            let dragged = left.inverse * (pushed * left.stiffness);
+            pushed = dragged - left.g * ((dragged - pushed).dot(e) / e.dot(left.g));
         } else {
             // Predict (eq. 1), with the pull of the next segment (eq. 9).
             let x_next = strand.particles[(i + 1).min(count - 1)].position;
@@ -385,10 +388,11 @@ fn step_strand(
         }
         let mut p = parent + way * (particle.length / distance);
         let mut brake = Vec3::ZERO;
+        let mut dragged = pushed;
         if i >= strand.embedded {
             let ahead = (parent - grandparent) * (1.0 / particle.length);
             let (found, mut touch) = collide(around.colliders, parent, particle.length, ahead, p);
-            p = found;
+            let free = std::mem::replace(&mut p, found);
             if let Some(field) = around.field {
                 let number = around.colliders.len();
                 p = leave_field(field, number, parent, particle.length, ahead, p, &mut touch);
@@ -398,12 +402,16 @@ fn step_strand(
                 let contacts = &mut strand.particles[i].contacts;
                 touch.what.into_iter().flatten().for_each(|what| remember(contacts, what, force));
             }
-            brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x, 1.0 / dt));
+            brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x - pushed, 1.0 / dt));
+            if pass.backward {
+                pushed += p - free;
+            }
         } else {
             p = root.point(particle.rest);
+            (dragged, pushed) = (Vec3::ZERO, Vec3::ZERO);
         }
         strand.particles[i].position = p;
-        strand.particles[i].velocity = (p - x) * carried_on + blow - brake;
+        strand.particles[i].velocity = (p - x - dragged) * carried_on + blow - brake;
         if let Some(left) = left.get(i) {
             displaced += p - parent - left.segment;
         } else {

@@ -184,7 +184,7 @@ fn press_in_lanes<S: Simd>(
                 rhs.z,
             ];
             for (sum, add) in sums[half].iter_mut().zip(added) {
-                *sum = *sum + active.select(add, zero);
+                *sum += active.select(add, zero);
             }
             let t = target;
             let left = [n.x, n.y, n.z, t.x, t.y, t.z, offset, stiffness, along, surface.friction];
