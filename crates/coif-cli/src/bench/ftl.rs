@@ -39,7 +39,7 @@ const STEPS: usize = 4;
 const FPS: f64 = 60.0;
 /// Frames that warm up, and frames that count.
 const FRAMES: [usize; 2] = [(WARM_UP * FPS) as usize, (MEASURED * FPS) as usize];
-/// Frames that count on which the reference is measured: once to and fro of the head.
+/// Frames that count on which the reference is measured: half of them, in which the head goes once to and fro.
 const REFERENCE_FRAMES: usize = 30;
 /// Memory that a step moves per particle (bytes): position, velocity and tension read and written
 /// (56), length read (4).
@@ -85,9 +85,6 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
 /// Scenes of the paper (`muller2012` table 1).
 const SCENES: [&str; 3] = ["monster", "afghan", "girl"];
 
-/// Frames that count on which the reference of a whole scene is measured: they take long.
-const REFERENCE_SCENE_FRAMES: usize = 8;
-
 /// Whole steps of a built-in scene, one a frame.
 fn whole_steps(name: &str, threads: usize) -> Result<Row, Failure> {
     let sets = ["time.fps=60".to_owned(), "time.steps_per_second=60".to_owned()];
@@ -100,7 +97,7 @@ fn whole_steps(name: &str, threads: usize) -> Result<Row, Failure> {
     for frame in 0..FRAMES[0] + FRAMES[1] {
         let fast = seconds(|| simulation.step());
         let slow = match &mut plain {
-            Some(plain) if frame < FRAMES[0] + REFERENCE_SCENE_FRAMES => Some(plain.step()?),
+            Some(plain) if frame < FRAMES[0] + REFERENCE_FRAMES => Some(plain.step()?),
             _ => None,
         };
         if frame >= FRAMES[0] {
