@@ -224,6 +224,9 @@ fn bench_gives_the_promised_rows() {
         for key in ["ns_per_particle_step", "ms_per_frame", "reference_ratio"] {
             assert!(row[key].as_f64().is_some_and(|v| v > 0.0), "{row}");
         }
+        let [median, min] =
+            ["ns_per_particle_step", "ns_per_particle_step_min"].map(|k| row[k].as_f64());
+        assert!(min > Some(0.0) && min <= median, "{row}");
     }
     for pair in rows.chunks(2) {
         assert_eq!(pair[0]["state_hash"], pair[1]["state_hash"], "same bits on 1 and 2 threads");

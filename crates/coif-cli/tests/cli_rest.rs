@@ -38,10 +38,36 @@ fn thrown_hair_comes_to_rest() {
     }
 }
 
-#[test]
-fn quick_validations_pass() {
+/// Checks of `validate` that take less than a minute each; `hair-mesh` and `strips` take longer.
+fn validate(names: &[&str]) {
     let folder = Folder::new();
-    for name in ["hold", "length", "chain", "ftl"] {
+    for name in names {
         folder.ok(&["validate", name, "-q"]);
     }
+}
+
+#[test]
+fn quick_validations_pass() {
+    validate(&["length", "chain", "ftl"]);
+}
+
+#[test]
+fn hold_validation_passes() {
+    validate(&["hold"]);
+}
+
+#[test]
+fn mass_spring_validations_pass() {
+    validate(&["coil", "rope"]);
+}
+
+#[test]
+fn strip_and_field_validations_pass() {
+    validate(&["cantilever", "level-set"]);
+}
+
+#[test]
+#[ignore = "the hair of hair-twist passes through itself once since stiff hair is solved in double precision"]
+fn twist_validation_passes() {
+    validate(&["twist"]);
 }

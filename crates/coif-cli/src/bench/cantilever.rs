@@ -21,6 +21,7 @@ use coif_scene::{Scene, build, builtin};
 use glam::{Quat, Vec3};
 
 use super::ftl::ELLIPSOIDS;
+use super::timing::{MEASURED, Pieces, WARM_UP};
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
 use crate::threads::with_threads;
@@ -100,10 +101,13 @@ fn measure(
     let mut plain = PlainCantilever::new(groom, &settings)?;
     let mut mesh = StripMesh::new(lanes.strips());
     let mut pose = StripPose::default();
-    let (mut best, mut best_quads) = ([f64::INFINITY; 2], [f64::INFINITY; 2]);
-    let repetitions = if setting.quick { 3 } else { 12 };
+    let (mut step_times, mut quad_times) = (Pieces::default(), Pieces::default());
+    // A piece is this long with the step before it (s).
+    let piece_time = (STEPS + 1) as f64 * f64::from(DT);
+    let warm_up = (WARM_UP / piece_time).ceil() as usize;
+    let measured = if setting.quick { 3 } else { (MEASURED / piece_time).ceil() as usize };
     // Piece by piece, so that both see the same motion and the same disturbances.
-    for piece in 0..repetitions + 1 {
+    for piece in 0..warm_up + measured {
         let from = piece * (STEPS + 1);
         let first = Step::new(case, from);
         let steps: Vec<Step> = (1..=STEPS).map(|i| Step::new(case, from + i)).collect();
@@ -122,22 +126,22 @@ fn measure(
             lanes.pose(&mut pose);
             mesh.follow(lanes.strips(), &pose);
         });
-        // The first piece warms up.
-        if piece > 0 {
-            best = [best[0].min(fast), best[1].min(slow)];
-            best_quads = [best_quads[0].min(quads), best_quads[1].min(slow_quads)];
+        if piece >= warm_up {
+            step_times.add(fast, Some(slow));
+            quad_times.add(quads, Some(slow_quads));
         }
     }
     let state_hash = format!("{:016x}", hash_positions(&pose.position));
-    let step = best[0] / STEPS as f64;
+    let step = step_times.median() / STEPS as f64;
     let mut rows = vec![Row {
         name: case.name.into(),
         strands: case.anchors,
         particles: case.joints,
         threads,
         ns_per_particle_step: step * 1e9 / case.joints as f64,
+        ns_per_particle_step_min: step_times.min() * 1e9 / (case.joints * STEPS) as f64,
         ms_per_frame: STEPS_PER_FRAME * step * 1e3,
-        reference_ratio: best[1] / best[0],
+        reference_ratio: step_times.ratio(),
         reference: "plain version, one thread",
         memory_limit_ns: None,
         state_hash: state_hash.clone(),
@@ -148,9 +152,10 @@ fn measure(
             strands: case.anchors,
             particles: case.joints,
             threads,
-            ns_per_particle_step: best_quads[0] * 1e9 / case.joints as f64,
-            ms_per_frame: best_quads[0] * 1e3,
-            reference_ratio: best_quads[1] / best_quads[0],
+            ns_per_particle_step: quad_times.median() * 1e9 / case.joints as f64,
+            ns_per_particle_step_min: quad_times.min() * 1e9 / case.joints as f64,
+            ms_per_frame: quad_times.median() * 1e3,
+            reference_ratio: quad_times.ratio(),
             reference: "joint by joint",
             memory_limit_ns: None,
             state_hash,

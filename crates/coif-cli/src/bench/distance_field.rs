@@ -12,6 +12,7 @@ use coif::body::distance_field::{DistanceField, Settings};
 use coif::simulation::hash_positions;
 use glam::{Quat, Vec3};
 
+use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
 use crate::threads::with_threads;
@@ -41,26 +42,27 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
 fn measure(body: &Body, settings: &Settings, repetitions: usize) -> Result<Row, Failure> {
     let mut lanes = DistanceField::new(&body.triangles, settings)?;
     let poses: Vec<_> = (0..POSES).map(|i| body.pose(i as f32 / 60.0)).collect();
-    let mut best = [f64::INFINITY; 2];
-    let mut times = [f64::INFINITY; POSES];
-    for piece in 0..repetitions + 1 {
-        for (time, (positions, velocities)) in times.iter_mut().zip(&poses) {
+    let mut pieces = Pieces::default();
+    for round in 0..repetitions + 1 {
+        for (index, (positions, velocities)) in poses.iter().enumerate() {
             let fast = seconds(|| lanes.rebuild(positions, velocities));
-            // The first piece warms up.
-            if piece > 0 {
-                *time = time.min(fast);
+            // The first round warms up.
+            if round == 0 {
+                continue;
             }
+            // The plain version takes long: one pose per round.
+            let mut slow = None;
+            if index == round % POSES {
+                let mut plain = Ok(PlainDistanceField::default());
+                let triangles = &body.triangles;
+                slow = Some(seconds(|| {
+                    plain = PlainDistanceField::build(triangles, positions, velocities, settings);
+                }));
+                std::hint::black_box(plain?);
+            }
+            pieces.add(fast, slow);
         }
-        // The plain version takes long: one pose per piece.
-        let (positions, velocities) = &poses[piece % POSES];
-        let mut plain = Ok(PlainDistanceField::default());
-        let slow = seconds(|| {
-            plain = PlainDistanceField::build(&body.triangles, positions, velocities, settings);
-        });
-        std::hint::black_box(plain?);
-        best[1] = best[1].min(slow);
     }
-    best[0] = times.iter().sum::<f64>() / POSES as f64;
     let nodes = lanes.dims().iter().product();
     let samples: Vec<Vec3> = (0..4000)
         .map(|i| lanes.sample(body.around(i)))
@@ -71,9 +73,10 @@ fn measure(body: &Body, settings: &Settings, repetitions: usize) -> Result<Row, 
         strands: 0,
         particles: nodes,
         threads: 1,
-        ns_per_particle_step: best[0] * 1e9 / nodes as f64,
-        ms_per_frame: best[0] * 1e3,
-        reference_ratio: best[1] / best[0],
+        ns_per_particle_step: pieces.median() * 1e9 / nodes as f64,
+        ns_per_particle_step_min: pieces.min() * 1e9 / nodes as f64,
+        ms_per_frame: pieces.median() * 1e3,
+        reference_ratio: pieces.ratio(),
         reference: "plain version, one thread",
         memory_limit_ns: None,
         state_hash: format!("{:016x}", hash_positions(&samples)),

@@ -6,6 +6,10 @@
 //! the built-in body. `monster`, `afghan` and `girl` are whole steps of these scenes: body, distance
 //! field, roots, model and contact, at one step a frame as in the paper (185, 59 and 87 ms on one core of
 //! 2012, without pictures). Their reference is the plain version of all these parts.
+//!
+//! Times are medians over the frames of a second of motion, after a quarter of a second that does not count. The
+//! reference, which is slow, goes through the same motion but stops before the end; what it is compared with
+//! are the same frames.
 
 use coif::body::{MovingCollider, Shape};
 use coif::groom::Groom;
@@ -18,6 +22,7 @@ use coif_scene::{Built, Scene, build, builtin};
 use glam::{Quat, Vec3};
 
 use super::plain_step::PlainScene;
+use super::timing::{MEASURED, Pieces, WARM_UP};
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
 use crate::threads::with_threads;
@@ -28,8 +33,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// Steps in one timed piece: one frame at 60 a second.
+/// Steps in one timed piece: one frame.
 const STEPS: usize = 4;
+/// Frames a second.
+const FPS: f64 = 60.0;
+/// Frames that warm up, and frames that count.
+const FRAMES: [usize; 2] = [(WARM_UP * FPS) as usize, (MEASURED * FPS) as usize];
+/// Frames that count on which the reference is measured: half of them, in which the head goes once to and fro.
+const REFERENCE_FRAMES: usize = 30;
 /// Memory that a step moves per particle (bytes): position, velocity and tension read and written
 /// (56), length read (4).
 const BYTES: f64 = 60.0;
@@ -65,7 +76,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let scenes = if setting.quick { &[] } else { &SCENES[..] };
     for name in scenes.iter().filter(|name| setting.wants(name)) {
         for threads in setting.thread_counts() {
-            rows.push(with_threads(threads, || whole_steps(name, setting, threads))?);
+            rows.push(with_threads(threads, || whole_steps(name, threads))?);
         }
     }
     Ok(rows)
@@ -74,28 +85,23 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
 /// Scenes of the paper (`muller2012` table 1).
 const SCENES: [&str; 3] = ["monster", "afghan", "girl"];
 
-/// Plain steps that are measured: they take long, and noise matters less to them.
-const PLAIN_STEPS: usize = 6;
-
 /// Whole steps of a built-in scene, one a frame.
-fn whole_steps(name: &str, setting: &Setting, threads: usize) -> Result<Row, Failure> {
+fn whole_steps(name: &str, threads: usize) -> Result<Row, Failure> {
     let sets = ["time.fps=60".to_owned(), "time.steps_per_second=60".to_owned()];
     let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, &sets)?;
     let built = build(&scene, std::path::Path::new("."))?;
     let mut simulation = built.simulation()?;
     let particles = built.groom.strands.point_count();
-    let mut best = f64::INFINITY;
-    for step in 0..6 * (setting.repetitions() + 1) {
-        let spent = seconds(|| simulation.step());
-        // The first ones warm up and find the sizes of the grids.
-        if step >= 6 {
-            best = best.min(spent);
-        }
-    }
-    let mut plainly = f64::INFINITY;
-    if let Some(mut plain) = PlainScene::new(&built)? {
-        for _step in 0..PLAIN_STEPS {
-            plainly = plainly.min(plain.step()?);
+    let mut plain = PlainScene::new(&built)?;
+    let mut pieces = Pieces::default();
+    for frame in 0..FRAMES[0] + FRAMES[1] {
+        let fast = seconds(|| simulation.step());
+        let slow = match &mut plain {
+            Some(plain) if frame < FRAMES[0] + REFERENCE_FRAMES => Some(plain.step()?),
+            _ => None,
+        };
+        if frame >= FRAMES[0] {
+            pieces.add(fast, slow);
         }
     }
     Ok(Row {
@@ -103,9 +109,10 @@ fn whole_steps(name: &str, setting: &Setting, threads: usize) -> Result<Row, Fai
         strands: built.groom.strands.strand_count(),
         particles,
         threads,
-        ns_per_particle_step: best * 1e9 / particles as f64,
-        ms_per_frame: best * 1e3,
-        reference_ratio: plainly / best,
+        ns_per_particle_step: pieces.median() * 1e9 / particles as f64,
+        ns_per_particle_step_min: pieces.min() * 1e9 / particles as f64,
+        ms_per_frame: pieces.median() * 1e3,
+        reference_ratio: pieces.ratio(),
         reference: "plain version of all parts, one thread",
         memory_limit_ns: None,
         state_hash: format!("{:016x}", simulation.state_hash()),
@@ -124,22 +131,21 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
     };
     let mut lanes = FollowTheLeader::new(groom, &settings, dt, gravity)?;
     let mut plain = PlainFollowTheLeader::new(groom, &settings, dt, gravity);
-    let mut best = [f64::INFINITY; 2];
-    // Piece by piece, so that both see the same motion and the same disturbances.
-    for piece in 0..setting.repetitions() + 1 {
+    let mut pieces = Pieces::default();
+    // Frame by frame, so that both see the same motion and the same disturbances.
+    for frame in 0..FRAMES[0] + FRAMES[1] {
         let steps: Vec<Step> =
-            (0..STEPS).map(|i| Step::new(case, built, groom, piece * STEPS + i, dt)).collect();
+            (0..STEPS).map(|i| Step::new(case, built, groom, frame * STEPS + i, dt)).collect();
         let wind = Wind::default();
         let report = &mut StepReport::default();
         let fast = seconds(|| {
             steps.iter().for_each(|s| lanes.step(&s.environment(dt, gravity, &wind), report));
         });
-        let slow = seconds(|| {
-            steps.iter().for_each(|s| plain.step(&s.environment(dt, gravity, &wind)));
+        let slow = (frame < FRAMES[0] + REFERENCE_FRAMES).then(|| {
+            seconds(|| steps.iter().for_each(|s| plain.step(&s.environment(dt, gravity, &wind))))
         });
-        // The first piece warms up.
-        if piece > 0 {
-            best = [best[0].min(fast), best[1].min(slow)];
+        if frame >= FRAMES[0] {
+            pieces.add(fast, slow);
         }
     }
     let mut positions = vec![Vec3::ZERO; particles];
@@ -149,9 +155,10 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
         strands: groom.strands.strand_count(),
         particles,
         threads,
-        ns_per_particle_step: best[0] * 1e9 / (particles * STEPS) as f64,
-        ms_per_frame: best[0] * 1e3,
-        reference_ratio: best[1] / best[0],
+        ns_per_particle_step: pieces.median() * 1e9 / (particles * STEPS) as f64,
+        ns_per_particle_step_min: pieces.min() * 1e9 / (particles * STEPS) as f64,
+        ms_per_frame: pieces.median() * 1e3,
+        reference_ratio: pieces.ratio(),
         reference: "plain version, one thread",
         memory_limit_ns: None,
         state_hash: format!("{:016x}", hash_positions(&positions)),

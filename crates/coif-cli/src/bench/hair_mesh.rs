@@ -17,6 +17,7 @@ use coif::simulation::{World, hash_positions};
 use coif_scene::{Built, Scene, build, builtin};
 use glam::{Quat, Vec3};
 
+use super::timing::{MEASURED, Pieces, WARM_UP};
 use super::{Benchmark, Detail, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
 use crate::shaken_mesh::{MOTIONS, STEP, ShakenMesh};
@@ -28,11 +29,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// Steps in one timed piece.
-const STEPS: usize = 10;
+/// Steps that warm up, and steps that count.
+const STEPS: [usize; 2] = [(WARM_UP * FPS).ceil() as usize, (MEASURED * FPS) as usize];
+/// Steps and frames a second.
+const FPS: f64 = 30.0;
 
-/// Largest mesh that the textbook's version is timed with at every repetition.
+/// Largest mesh that the textbook's version goes through the whole motion with.
 const SMALL: usize = 3000;
+/// Steps that count on which it is measured with larger ones: it takes long.
+const FEW: usize = 2;
 
 /// The sizes of the paper: row, scene, resolution.
 const SIZES: [(&str, &str, &str); 5] = [
@@ -51,7 +56,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     let mut first: Option<f64> = None;
     for (name, mesh) in meshes(setting)? {
-        let (row, times, iterations) = with_threads(1, || measure(name, &mesh, setting))?;
+        let (row, times, iterations) = with_threads(1, || measure(name, &mesh))?;
         let base = *first.get_or_insert(row.ns_per_particle_step);
         let total = times.forces + times.solve + times.collision + times.minimise + times.rest;
         let shares = BTreeMap::from([
@@ -121,7 +126,7 @@ fn strands(setting: &Setting) -> Result<Row, Failure> {
     let still = vec![Vec3::ZERO; moved.len()];
     let n = groom.strands.point_count();
     let mut out = vec![Vec3::ZERO; n];
-    let mut best = [f64::INFINITY; 2];
+    let mut pieces = Pieces::default();
     for _ in 0..=setting.repetitions() {
         let one_by_one = seconds(|| {
             binding.update(&moved, &still);
@@ -131,10 +136,10 @@ fn strands(setting: &Setting) -> Result<Row, Failure> {
             binding.update(&moved, &still);
             binding.positions(&mut out);
         });
-        best = [best[0].min(laid), best[1].min(one_by_one)];
+        pieces.add(laid, Some(one_by_one));
     }
     let moved = Moved { strands: groom.strands.strand_count(), particles: n, bytes: LAID_BYTES };
-    row(STRANDS, &moved, best, ONE_BY_ONE, &out)
+    row(STRANDS, &moved, &pieces, ONE_BY_ONE, &out)
 }
 
 /// The same on a shaken head, out of the shapes of the body, as a simulation asks for it.
@@ -161,14 +166,14 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Failure> {
     let plain = model.plain_binding();
     let n = groom.strands.point_count();
     let mut out = vec![Vec3::ZERO; n];
-    let mut best = [f64::INFINITY; 2];
+    let mut pieces = Pieces::default();
     for _ in 0..=setting.repetitions() {
         let one_by_one = seconds(|| model.plain_positions(&plain, &mut out));
         let laid = seconds(|| model.positions(&mut out));
-        best = [best[0].min(laid), best[1].min(one_by_one)];
+        pieces.add(laid, Some(one_by_one));
     }
     let moved = Moved { strands, particles: n, bytes: LAID_BYTES };
-    row(STRANDS_ON_BODY, &moved, best, ONE_BY_ONE, &out)
+    row(STRANDS_ON_BODY, &moved, &pieces, ONE_BY_ONE, &out)
 }
 
 /// How much there is, and the bytes that must move per particle and step.
@@ -178,11 +183,11 @@ struct Moved {
     bytes: f64,
 }
 
-/// A row on one thread, from the seconds that a step and its reference take.
+/// A row on one thread, from the times of steps.
 fn row(
     name: &str,
     moved: &Moved,
-    [fast, slow]: [f64; 2],
+    pieces: &Pieces,
     reference: &'static str,
     positions: &[Vec3],
 ) -> Result<Row, Failure> {
@@ -191,9 +196,10 @@ fn row(
         strands: moved.strands,
         particles: moved.particles,
         threads: 1,
-        ns_per_particle_step: fast * 1e9 / moved.particles as f64,
-        ms_per_frame: fast * 1e3,
-        reference_ratio: slow / fast,
+        ns_per_particle_step: pieces.median() * 1e9 / moved.particles as f64,
+        ns_per_particle_step_min: pieces.min() * 1e9 / moved.particles as f64,
+        ms_per_frame: pieces.median() * 1e3,
+        reference_ratio: pieces.ratio(),
         reference,
         memory_limit_ns: Some(moved.bytes / bandwidth::measure(1)? * 1e9),
         state_hash: format!("{:016x}", hash_positions(positions)),
@@ -226,11 +232,7 @@ fn block(cells: [usize; 2], layers: usize) -> HairMesh {
     mesh
 }
 
-fn measure(
-    name: &str,
-    shaken: &ShakenMesh,
-    setting: &Setting,
-) -> Result<(Row, MeshTimes, u32), Failure> {
+fn measure(name: &str, shaken: &ShakenMesh) -> Result<(Row, MeshTimes, u32), Failure> {
     let gravity = World::default().gravity;
     let settings = Settings::default();
     let mesh = &*shaken.mesh;
@@ -238,39 +240,29 @@ fn measure(
     let mut plain = PlainMesh::new(mesh, &settings, gravity)?;
     let (n, columns) = (mesh.vertex_count(), mesh.column_count());
     let mut broken = vec![false; columns];
-    let (mut best, mut iterations, mut count) = ([f64::INFINITY; 2], 0, 0u32);
-    for piece in 0..=setting.repetitions() {
-        let time = |step: usize| Some((piece * STEPS + step) as f32 * STEP);
-        let steps: Vec<_> =
-            (0..STEPS).map(|i| shaken.step(&MOTIONS[0], time(i), time(i + 1))).collect();
-        let fast = seconds(|| {
-            for step in &steps {
-                iterations += step.advance(&mut hair, &mut broken).solve.iterations;
-                count += 1;
-            }
-        });
-        // A step of the textbook takes long with a large mesh: two are enough to know how long.
-        let plain_steps = if n < SMALL { STEPS } else { 2 };
-        let slow = if n < SMALL || piece < 2 {
+    let (mut pieces, mut iterations) = (Pieces::default(), 0);
+    let plain_steps = STEPS[0] + if n < SMALL { STEPS[1] } else { FEW };
+    for i in 0..STEPS[0] + STEPS[1] {
+        let time = |step: usize| Some(step as f32 * STEP);
+        let step = shaken.step(&MOTIONS[0], time(i), time(i + 1));
+        let mut solved = 0;
+        let fast = seconds(|| solved = step.advance(&mut hair, &mut broken).solve.iterations);
+        let slow = (i < plain_steps).then(|| {
             seconds(|| {
-                for step in &steps[..plain_steps] {
-                    plain.step(STEP, gravity, step.pose);
-                }
-            }) / plain_steps as f64
-        } else {
-            f64::INFINITY
-        };
-        // The first piece warms up.
-        if piece > 0 {
-            best = [best[0].min(fast / STEPS as f64), best[1].min(slow)];
+                plain.step(STEP, gravity, step.pose);
+            })
+        });
+        if i >= STEPS[0] {
+            pieces.add(fast, slow);
+            iterations += solved;
         }
     }
     let positions: Vec<Vec3> = hair.positions().iter().map(|&p| p.into()).collect();
     // What an iteration moves; the matrix is summed up, packed and factored before.
-    let mean = f64::from(iterations) / f64::from(count.max(1));
+    let mean = f64::from(iterations) / STEPS[1] as f64;
     let bytes = hair.iteration_bytes() as f64 * mean + 3.0 * hair.matrix_bytes() as f64;
     let moved = Moved { strands: 0, particles: n, bytes: bytes / n as f64 };
     let reference = "textbook: sparse matrix, conjugate gradient, no contact";
-    let row = row(name, &moved, best, reference, &positions)?;
+    let row = row(name, &moved, &pieces, reference, &positions)?;
     Ok((row, *hair.times(), mean.round() as u32))
 }

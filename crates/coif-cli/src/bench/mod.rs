@@ -12,6 +12,7 @@ mod mass_spring;
 mod pictures;
 mod plain_step;
 mod table;
+mod timing;
 mod volume;
 
 use std::collections::BTreeMap;
@@ -53,6 +54,8 @@ pub(crate) struct Row {
     pub(crate) threads: usize,
     /// Time for one particle and one step; for pictures, for one segment of one picture.
     pub(crate) ns_per_particle_step: f64,
+    /// The same in the fastest piece; all other times are medians.
+    pub(crate) ns_per_particle_step_min: f64,
     pub(crate) ms_per_frame: f64,
     /// How many times as fast as the reference.
     pub(crate) reference_ratio: f64,
@@ -113,7 +116,7 @@ impl fmt::Display for Detail {
 /// How to measure.
 #[derive(Default)]
 pub(crate) struct Setting {
-    /// A tenth of the hair and fewer repetitions.
+    /// A tenth of the hair, and fewer repetitions of what does not move.
     pub(crate) quick: bool,
     /// Rows are measured on one thread and on this many.
     pub(crate) threads: usize,
@@ -139,7 +142,7 @@ impl Setting {
         self.details.lock().unwrap_or_else(PoisonError::into_inner).push(detail);
     }
 
-    /// How often to repeat; the minimum counts.
+    /// How often to repeat what does not move; the median counts.
     fn repetitions(&self) -> usize {
         if self.quick { 3 } else { 8 }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use coif_scene::{Scene, build, builtin};
 
+use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, seconds};
 use crate::failure::Failure;
 use crate::studio::{Studio, renderer};
@@ -34,7 +35,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     for threads in setting.thread_counts() {
         let row = with_threads(threads, || {
             let mut studio = Studio::of_scene(renderer(&scene.render)?, &built);
-            let (mut best, mut hash) = (f64::INFINITY, 0);
+            let (mut pictures, mut hash) = (Pieces::default(), 0);
             // The first picture allocates and does not count.
             for picture in 0..setting.repetitions().min(4) {
                 let mut image = None;
@@ -45,7 +46,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
                     hash = hash_bytes(&image?.rgb8);
                 }
                 if picture > 0 {
-                    best = best.min(time);
+                    pictures.add(time, None);
                 }
             }
             Ok(Row {
@@ -53,8 +54,9 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
                 strands,
                 particles: groom.strands.point_count(),
                 threads,
-                ns_per_particle_step: best * 1e9 / segments as f64,
-                ms_per_frame: best * 1e3,
+                ns_per_particle_step: pictures.median() * 1e9 / segments as f64,
+                ns_per_particle_step_min: pictures.min() * 1e9 / segments as f64,
+                ms_per_frame: pictures.median() * 1e3,
                 reference_ratio: 1.0,
                 reference: "same renderer, one thread",
                 memory_limit_ns: None,

@@ -10,6 +10,7 @@ use coif::simulation::{World, hash_positions};
 use coif_scene::{Built, Scene, build, builtin};
 use glam::Vec3;
 
+use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
 use crate::threads::with_threads;
@@ -42,7 +43,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
             lanes.rest(&hair.position, &[], &hair.present);
             plain.rest(&hair.particles);
             hair.squeeze();
-            let mut best = [f64::INFINITY; 2];
+            let mut pieces = Pieces::default();
             // Piece by piece, so that both see the same disturbances.
             for piece in 0..setting.repetitions() + 1 {
                 let fast = seconds(|| {
@@ -57,7 +58,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
                 });
                 // The first piece warms up.
                 if piece > 0 {
-                    best = [best[0].min(fast), best[1].min(slow)];
+                    pieces.add(fast, Some(slow));
                 }
             }
             Ok(Row {
@@ -65,9 +66,10 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
                 strands,
                 particles,
                 threads,
-                ns_per_particle_step: best[0] * 1e9 / (particles * STEPS) as f64,
-                ms_per_frame: best[0] * 1e3,
-                reference_ratio: best[1] / best[0],
+                ns_per_particle_step: pieces.median() * 1e9 / (particles * STEPS) as f64,
+                ns_per_particle_step_min: pieces.min() * 1e9 / (particles * STEPS) as f64,
+                ms_per_frame: pieces.median() * 1e3,
+                reference_ratio: pieces.ratio(),
                 reference: "plain version, one thread",
                 memory_limit_ns: None,
                 state_hash: format!("{:016x}", hash_positions(&hair.velocities())),

@@ -11,7 +11,8 @@ use crate::talk::{self, Talk};
 
 /// Measure speed, each figure beside its plain reference in the same run
 ///
-/// The minimum of several runs counts. Leave the machine alone meanwhile.
+/// Medians over a second of motion in steady state, or over several runs where nothing moves, with the fastest
+/// beside them. Leave the machine alone meanwhile.
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif bench
@@ -26,7 +27,7 @@ pub(crate) struct Bench {
     /// Only this row; some take minutes and are measured only if they are named here
     #[arg(long, value_name = "ROW", requires = "name")]
     row: Option<String>,
-    /// A tenth of the hair and fewer repetitions
+    /// A tenth of the hair, and fewer repetitions of what does not move
     #[arg(long)]
     quick: bool,
     /// Measure on one thread and on N; 0 is one per core

@@ -11,6 +11,7 @@ mod hair_mesh;
 mod hold;
 mod length;
 mod level_set;
+mod one_way_modes;
 mod plot;
 mod rope;
 mod strips;

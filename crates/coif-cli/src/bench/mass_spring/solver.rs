@@ -14,6 +14,7 @@ use coif::model::{Environment, Model, StepReport};
 use coif::simulation::{Wind, World, hash_positions};
 use glam::{DVec3, Vec3};
 
+use super::super::timing::Pieces;
 use super::super::{Row, Setting, seconds};
 use crate::failure::Failure;
 use crate::threads::with_threads;
@@ -45,9 +46,11 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     }
     // A part has two solves; what is left of it is forces, matrix, strain limit and copies.
     let left = 0.5 * rows[0].ns_per_particle_step - direct.ns_per_particle_step;
+    let left_min = 0.5 * rows[0].ns_per_particle_step_min - direct.ns_per_particle_step_min;
     let assembly = Row {
         name: "assembly".into(),
         ns_per_particle_step: left,
+        ns_per_particle_step_min: left_min,
         ms_per_frame: left * 1e-6 * (rows[0].particles * 2 * PARTS) as f64,
         reference_ratio: direct.ns_per_particle_step / left,
         reference: "factor-solve, same run",
@@ -64,22 +67,23 @@ fn factor_solve(setting: &Setting) -> Result<Row, Failure> {
     let particles = hair.mass.len() * LANES;
     let mut banded = Banded::new(hair.mass.len());
     let mut solution = right.clone();
-    let (mut best, mut best_plain) = (f64::INFINITY, f64::INFINITY);
-    for _ in 0..50 * setting.repetitions() {
+    let mut pieces = Pieces::default();
+    for piece in 0..50 * setting.repetitions() {
         banded.rows_mut().copy_from_slice(&assembled);
         solution.copy_from_slice(&right);
-        best = best.min(seconds(|| {
+        let fast = seconds(|| {
             banded.factor();
             banded.solve(&mut solution);
-        }));
+        });
+        // The plain version takes long: once in a while, and one strand of the sixteen.
+        let slow = (piece % 50 == 49).then(|| {
+            seconds(|| {
+                hair.solve_plainly();
+            })
+        });
+        pieces.add(fast, slow.map(|strand| strand * LANES as f64));
     }
-    for _ in 0..setting.repetitions() {
-        best_plain = best_plain.min(seconds(|| {
-            hair.solve_plainly();
-        }));
-    }
-    let per_particle = best * 1e9 / particles as f64;
-    let plainly = best_plain * 1e9 / hair.mass.len() as f64;
+    let per_particle = pieces.median() * 1e9 / particles as f64;
     let rows: Vec<Vec3> = solution.chunks_exact(3).map(Vec3::from_slice).collect();
     Ok(Row {
         name: "factor-solve".into(),
@@ -87,8 +91,9 @@ fn factor_solve(setting: &Setting) -> Result<Row, Failure> {
         particles,
         threads: 1,
         ns_per_particle_step: per_particle,
+        ns_per_particle_step_min: pieces.min() * 1e9 / particles as f64,
         ms_per_frame: per_particle * 1e-6 * (particles * 2 * PARTS) as f64,
-        reference_ratio: plainly / per_particle,
+        reference_ratio: pieces.ratio(),
         reference: "conjugate gradient, double precision, no lanes",
         memory_limit_ns: None,
         state_hash: format!("{:016x}", hash_positions(&rows)),
@@ -107,7 +112,7 @@ fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Failure> {
     let plain_particles = particles / strands * PLAIN_STRANDS;
     let roots = vec![RigidTransform::IDENTITY; strands];
     let (wind, report) = (Wind::default(), &mut StepReport::default());
-    let mut best = [f64::INFINITY; 2];
+    let mut pieces = Pieces::default();
     for piece in 0..=setting.repetitions() {
         let env = Environment {
             time: (piece + 1) as f64 * f64::from(world.dt()),
@@ -124,20 +129,20 @@ fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Failure> {
         });
         // The first piece warms up.
         if piece > 0 {
-            best = [best[0].min(fast), best[1].min(slow)];
+            pieces.add(fast / particles as f64, Some(slow / plain_particles as f64));
         }
     }
     let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
     lanes.positions(&mut positions);
-    let [fast, slow] = [best[0] / particles as f64, best[1] / plain_particles as f64];
     Ok(Row {
         name: "free-hair".into(),
         strands,
         particles,
         threads,
-        ns_per_particle_step: fast * 1e9,
-        ms_per_frame: best[0] * 1e3 * PARTS as f64,
-        reference_ratio: slow / fast,
+        ns_per_particle_step: pieces.median() * 1e9,
+        ns_per_particle_step_min: pieces.min() * 1e9,
+        ms_per_frame: pieces.median() * 1e3 * (PARTS * particles) as f64,
+        reference_ratio: pieces.ratio(),
         reference: "plain version, one thread",
         memory_limit_ns: None,
         state_hash: format!("{:016x}", hash_positions(&positions)),
