@@ -103,7 +103,10 @@ fn a_step_allocates_nothing() {
     // Both pools live to the end: a thread that ends does so in its own time, and moves memory about.
     let pool = |threads: usize| {
         let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        (threads, builder.build().expect("a pool"))
+        let pool = builder.build().expect("a pool");
+        // Wait until all threads run: starting one takes memory, too.
+        pool.broadcast(|_| ());
+        (threads, pool)
     };
     for (threads, pool) in &[pool(1), pool(2)] {
         let threads = *threads;
