@@ -4,22 +4,21 @@ mod program;
 
 use program::Folder;
 
-/// Hair that was thrown about lies still five seconds after the body does. (Single strands that lie against shoulders
-/// which the head has turned over need not: the README says so.)
-#[test]
-fn thrown_hair_comes_to_rest() {
-    let folder = Folder::new();
-    let cases = [
-        ("fall-and-stop", "long-straight", "1"),
-        ("fall-and-stop", "long-straight", "2"),
-        ("fall-and-stop", "ponytail", "5"),
-        ("fall-and-stop", "bob", "1"),
-        ("spin", "long-wavy", "1"),
-        ("spin", "short", "3"),
-    ];
-    for (motion, style, speed) in cases {
+/// A head that is moved for a second, and five seconds after it has stopped.
+struct Thrown {
+    motion: &'static str,
+    style: &'static str,
+    speed: u32,
+    seed: u32,
+}
+
+impl Thrown {
+    /// Points, points that still move (faster than 1 cm/s beside the scalp), and the largest speed (m/s).
+    fn points_moving(&self, folder: &Folder) -> (u64, u64, f64) {
+        let Self { motion, style, speed, seed } = self;
         let sets = [
             format!("groom.style={style}"),
+            format!("groom.seed={seed}"),
             format!("body.speed={speed}"),
             "groom.strands=100".into(),
             "body.stop=1.0".into(),
@@ -31,11 +30,61 @@ fn thrown_hair_comes_to_rest() {
         let report = folder.json(&args);
         let series = report["series"].as_array().expect("a series");
         let last = &series[series.len() - 1];
-        let speed_now = last["relative_speed_max_m_s"].as_f64().expect("a speed");
-        println!("{motion} {style} at speed {speed}: {speed_now} m/s (0.01)");
-        assert!(speed_now < 0.01, "{motion} {style} at speed {speed}: {speed_now} m/s");
-        assert_eq!(report["quarantined"], 0);
+        let fastest = last["relative_speed_max_m_s"].as_f64().expect("a speed");
+        let count = |value: &serde_json::Value| value.as_u64().expect("a count");
+        println!("{motion} {style} at speed {speed}, seed {seed}: {fastest} m/s (0.01)");
+        (count(&report["points"]), count(&last["moving_points"]), fastest)
     }
+}
+
+/// Hair that was thrown about lies still five seconds after the body does.
+#[test]
+fn thrown_hair_comes_to_rest() {
+    let folder = Folder::new();
+    let cases = [
+        ("fall-and-stop", "long-straight", 1),
+        ("fall-and-stop", "long-straight", 2),
+        ("fall-and-stop", "ponytail", 5),
+        ("fall-and-stop", "bob", 1),
+        ("spin", "long-wavy", 1),
+        ("spin", "short", 3),
+        // The head has turned over its shoulders, and hair lies on them.
+        ("shake", "long-straight", 1),
+        ("shake", "long-curly", 1),
+        ("spin", "long-wavy", 3),
+    ];
+    for (motion, style, speed) in cases {
+        let (_, _, fastest) = Thrown { motion, style, speed, seed: 1 }.points_moving(&folder);
+        assert!(fastest < 0.01, "{motion} {style} at speed {speed}: {fastest} m/s");
+    }
+}
+
+/// The same for cases that nobody chose, up to twenty times the speed. Hair that hooked itself behind an ear may take
+/// longer to come off: one point in a thousand.
+#[test]
+fn hair_thrown_at_random_comes_to_rest() {
+    let folder = Folder::new();
+    let motions = ["shake", "nod", "turn", "spin", "walk", "jump", "fall-and-stop"];
+    let styles = ["short", "bob", "long-straight", "long-wavy", "long-curly", "ponytail"];
+    let speeds = [1, 2, 3, 5, 10, 20];
+    let mut state = 20u32;
+    let mut below = |count: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % count
+    };
+    let (mut all, mut moving) = (0, 0);
+    for _case in 0..20 {
+        let thrown = Thrown {
+            motion: motions[below(motions.len())],
+            style: styles[below(styles.len())],
+            speed: speeds[below(speeds.len())],
+            seed: below(1000) as u32,
+        };
+        let (points, still_moving, _) = thrown.points_moving(&folder);
+        (all, moving) = (all + points, moving + still_moving);
+    }
+    println!("{moving} of {all} points move");
+    assert!(moving * 1000 <= all, "{moving} of {all} points move");
 }
 
 /// Checks of `validate` that take less than a minute each; `hair-mesh` and `strips` take longer.
