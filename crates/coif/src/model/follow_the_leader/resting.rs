@@ -229,7 +229,7 @@ fn surfaces<S: Simd>(
     while let Some(lane) = Bits(left.into()).next() {
         let which = id[lane];
         let same = id.simd_eq(which) & active;
-        left &= !(same.to_bitmask() as u32);
+        left &= !(same.to_bitmask() as u32 | 1 << lane);
         let collider = obstacles.colliders.get(which as usize);
         let (n, distance, moves, friction) = if let Some(c) = collider.filter(|_| which < FIELD) {
             // Twice, so that a turn of the collider counts to second order.
