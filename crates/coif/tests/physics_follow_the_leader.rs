@@ -186,3 +186,51 @@ fn a_strand_pointing_straight_into_a_plane_slides_away() {
     let health = sim.health();
     assert!(health.penetration_max < 1e-4 && health.stretch_max < 1e-4, "{health:?}");
 }
+
+/// Hair that lies across a slope sticks up to the angle of friction, without creeping, and slides beyond it.
+#[test]
+fn hair_on_a_slope_sticks_up_to_the_angle_of_friction() {
+    let (dt, gravity, friction) = (1.0 / 240.0, Vec3::NEG_Y * 9.81, 0.3);
+    let slid = |points: usize, slope: f32| {
+        // Along z, on a plane that falls towards x.
+        let place = |i: usize| Vec3::Z * (0.1 * i as f32 / (points - 1) as f32);
+        let line: Vec<Vec3> = (0..points).map(place).collect();
+        let mut strands = Strands::new();
+        strands.push(&line);
+        let groom = Groom::new(strands, Fibre::default());
+        let mut model = FollowTheLeader::new(&groom, &Settings::limp(), dt, gravity).unwrap();
+        let pose =
+            RigidTransform { rotation: Quat::from_rotation_z(-slope), translation: Vec3::ZERO };
+        let plane = MovingCollider { shape: Shape::Plane, friction, start: pose, end: pose };
+        let (mut now, mut halfway) = (vec![Vec3::ZERO; points], Vec3::ZERO);
+        for step in 1..=5 * 240 {
+            if step == 600 {
+                model.positions(&mut now);
+                halfway = now[points - 1];
+            }
+            let env = Environment {
+                time: f64::from(step) * f64::from(dt),
+                dt,
+                gravity,
+                wind: &Wind::default(),
+                world_from_rest: &[RigidTransform::IDENTITY],
+                colliders: &[plane],
+                field: None,
+            };
+            model.step(&env, &mut StepReport::default());
+        }
+        model.positions(&mut now);
+        // The plane holds it, a little above.
+        let above = now[1..].iter().map(|&p| (pose.rotation.inverse() * p).y);
+        assert!(above.clone().all(|y| (0.0..5e-5).contains(&y)), "{:?}", above.collect::<Vec<_>>());
+        // In all, and in the second half.
+        [line[points - 1], halfway].map(|before| now[points - 1].distance(before))
+    };
+    let limit = friction.atan();
+    for points in [2, 5, 30] {
+        let ([_, below], [beyond, _]) = (slid(points, 0.95 * limit), slid(points, 1.1 * limit));
+        println!("{points} points: {below} m below the angle of friction, {beyond} m beyond it");
+        assert!(below < 1e-5, "{points} points: creeps by {below} m");
+        assert!(beyond > 0.02, "{points} points: slides by {beyond} m only");
+    }
+}

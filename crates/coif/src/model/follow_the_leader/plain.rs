@@ -310,9 +310,11 @@ fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) {
     let slid = contact.friction == Vec3::ZERO;
     let friction = contact.friction.reject_from_normalized(n) - slip * held.along;
     contact.force = (contact.force + held.stiffness * (held.offset - n.dot(a))).max(0.0);
-    let slow = slip.length() < CREEP * dt || held.along >= held.stiffness;
-    let sticks = friction.length() <= held.coefficient * contact.force && (slow || !slid);
-    contact.friction = if sticks { friction } else { Vec3::ZERO };
+    let most = held.coefficient * contact.force;
+    let slow = slip.length() < CREEP * dt;
+    let within = friction.length() <= most && (slow || held.along >= held.stiffness);
+    let sticks = within || (slow && !slid);
+    contact.friction = if sticks { friction.clamp_length_max(most) } else { Vec3::ZERO };
 }
 
 /// Remembers a contact in the place of the weaker of two.

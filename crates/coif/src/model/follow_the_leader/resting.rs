@@ -15,9 +15,9 @@
 //! The first two terms hold the point on the plane; where the force would pull, the contact is over. At rest the force
 //! converges, so the gap is exact however soft `c` is. The third is Coulomb friction, `w` the motion of the surface.
 //! What sticks has `d = c` and a friction force that is remembered in the same way (added to the sum, and updated by
-//! `- c slip`): it does not creep. What slides, because that force would exceed `mu p`, has `d = mu p / slip` with the
-//! slip of the last step (lagged diffusivity), until it is slower than [`CREEP`]. All terms are convex, and none does
-//! work on a body that stands still.
+//! `- c slip`, then cut to `mu p`): it does not creep. What moves in spite of that, faster than [`CREEP`], slides: it has
+//! `d = mu p / slip` with the slip of the last step (lagged diffusivity). All terms are convex, and none does work on a
+//! body that stands still.
 //!
 //! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated.rs`.
 
@@ -293,10 +293,14 @@ pub(super) fn update<S: Simd>(
         };
         let slid = grip.dot(grip).simd_le(0.0);
         let grip = grip - n * n.dot(grip) - slip * along;
+        // Where the force would exceed the limit, cut it (return mapping); what moves on slides.
         let most = friction * force;
-        let slow = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt) | along.simd_ge(stiffness);
-        let sticks = grip.dot(grip).simd_le(most * most) & (slow | !slid) & active;
-        let grip = grip.or(sticks, Vec3x::splat(simd, Vec3::ZERO));
+        let size = grip.length().max(f32x16::splat(simd, f32::MIN_POSITIVE));
+        let within = size.simd_le(most);
+        let slow = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt);
+        let sticks = (within & (slow | along.simd_ge(stiffness))) | (slow & !slid);
+        let grip = grip * (most / size).min(f32x16::splat(simd, 1.0));
+        let grip = grip.or(sticks & active, Vec3x::splat(simd, Vec3::ZERO));
         grip.x.store_slice(&mut memory[2]);
         grip.y.store_slice(&mut memory[3]);
         grip.z.store_slice(&mut memory[4]);
