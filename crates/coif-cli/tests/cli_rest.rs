@@ -116,7 +116,6 @@ fn strip_and_field_validations_pass() {
 }
 
 #[test]
-#[ignore = "the hair of hair-twist passes through itself once since stiff hair is solved in double precision"]
 fn twist_validation_passes() {
     validate(&["twist"]);
 }

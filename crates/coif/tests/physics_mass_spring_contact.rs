@@ -22,6 +22,7 @@ impl HairContact for Ties {
     }
     fn repel(&mut self, _: &[Vec3], _: &mut [Vec3], _: f32) {}
     fn collide(&mut self, _: &[Vec3], _: &mut [Vec3], _: &mut [Vec3], _: f32) {}
+    fn collide_again(&mut self, _: &[Vec3], _: &mut [Vec3], _: &[bool], _: f32) {}
     fn reset(&mut self) {}
     fn save(&self, _: &mut Vec<u8>) {}
     fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {

@@ -165,13 +165,43 @@ impl EdgeCollision {
         held: Option<&Stiction>,
         way: &mut Way<'_>,
     ) {
-        let dt = way.dt;
-        let points = segments.points();
         self.report = Report::default();
+        self.moved.clear();
+        self.moved.resize(segments.points(), true);
+        self.go_through(segments, pairs, held, way);
+    }
+
+    /// [`Self::collide`] once more, for points that were moved since; what that left is looked at as well.
+    pub(super) fn collide_again(
+        &mut self,
+        segments: &Segments,
+        pairs: &Pairs,
+        held: Option<&Stiction>,
+        way: &mut Way<'_>,
+        moved: &[bool],
+    ) {
+        let Report { met, left } = self.report;
+        if left == 0 || self.moved.len() != moved.len() {
+            self.moved.clear();
+            self.moved.extend_from_slice(moved);
+        } else {
+            self.moved.iter_mut().zip(moved).for_each(|(all, moved)| *all |= moved);
+        }
+        self.go_through(segments, pairs, held, way);
+        self.report.met += met.saturating_sub(left);
+    }
+
+    /// Rounds of impulses, of pairs with a point that moved, then of those that these move.
+    fn go_through(
+        &mut self,
+        segments: &Segments,
+        pairs: &Pairs,
+        held: Option<&Stiction>,
+        way: &mut Way<'_>,
+    ) {
+        let dt = way.dt;
         self.motion.clear();
         self.motion.extend(way.end.iter().zip(way.start).map(|(end, start)| (*end - *start) / dt));
-        self.moved.clear();
-        self.moved.resize(points, true);
         self.moves[0].clear();
         if !pairs.are_for(way.start) {
             pairs.moves(way.start, &mut self.moves[0]);

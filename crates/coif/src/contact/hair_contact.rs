@@ -6,7 +6,7 @@ use super::ContactSpring;
 
 /// How hair touches hair within a step of a model that solves for all strands together.
 ///
-/// `selle2008` section 4: contact enters one part of a step in four places, in the order of the
+/// `selle2008` section 4: contact enters one part of a step in these places, in the order of the
 /// methods here. All arrays hold the points of the hair in the world, in the order that
 /// [`HairContact::arrange`] said; points that are embedded in the scalp are among them, and what is
 /// changed about those is ignored. For the same bits on any number of threads, results must not depend
@@ -31,6 +31,10 @@ pub trait HairContact: Send {
     /// Changes where hair goes in `dt` seconds, and its velocity (m/s), so that no hair passes through
     /// another between `start` and `end` (step 6).
     fn collide(&mut self, start: &[Vec3], end: &mut [Vec3], velocity: &mut [Vec3], dt: f32);
+
+    /// Changes where hair goes once more, after the strain limit has moved the points `moved` from where
+    /// [`HairContact::collide`] left them. Velocities know nothing of that, and stay.
+    fn collide_again(&mut self, start: &[Vec3], end: &mut [Vec3], moved: &[bool], dt: f32);
 
     /// Forgets all pairs and springs: the hair was put somewhere else.
     fn reset(&mut self);

@@ -300,6 +300,20 @@ impl HairContact for StrandContact {
         }
     }
 
+    fn collide_again(&mut self, start: &[Vec3], end: &mut [Vec3], moved: &[bool], dt: f32) {
+        if !self.fits(&[start.len(), end.len(), moved.len()], dt) {
+            return;
+        }
+        if let Some(collision) = &mut self.collision {
+            // Velocities that nobody asks for.
+            let velocity = &mut self.ahead;
+            velocity.resize(start.len(), Vec3::ZERO);
+            let way = &mut Way { start, end, velocity, dt };
+            let (segments, held) = (&self.segments, self.stiction.as_ref());
+            collision.collide_again(segments, &self.pairs, held, way, moved);
+        }
+    }
+
     fn reset(&mut self) {
         self.pairs.clear();
         if let Some(stiction) = &mut self.stiction {

@@ -109,6 +109,12 @@ impl HairContact for Watched {
         self.clock.book(Piece::Collision);
     }
 
+    fn collide_again(&mut self, start: &[Vec3], end: &mut [Vec3], moved: &[bool], dt: f32) {
+        self.clock.book(Piece::Body);
+        self.contact.collide_again(start, end, moved, dt);
+        self.clock.book(Piece::Collision);
+    }
+
     fn reset(&mut self) {
         self.contact.reset();
     }

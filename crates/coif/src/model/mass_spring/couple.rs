@@ -48,6 +48,8 @@ pub(super) struct Coupling {
     /// What was handed to contact, to see what it changed.
     handed: Vec<Vec3>,
     handed_end: Vec<Vec3>,
+    /// Points that the strain limit has moved since.
+    moved: Vec<bool>,
     /// Solutions of the last step at the points, of the first solve and of the second: where the next
     /// ones start from.
     last: [Vec<Vec3>; 2],
@@ -97,6 +99,7 @@ impl Coupling {
             end,
             handed,
             handed_end,
+            moved: Vec::new(),
             last,
             rooms,
         }
@@ -150,9 +153,7 @@ impl Coupling {
     pub(super) fn collide(&mut self, blocks: &mut [Block], scratch: &mut [Scratch], h: f32) {
         gather(&mut self.position, &self.place, blocks, Block::world_position);
         gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(&b.v, row, l));
-        gather(&mut self.end, &self.place, blocks, |b, row, l| {
-            lane(&b.next, row, l) + b.origin_next[l]
-        });
+        gather(&mut self.end, &self.place, blocks, next_position);
         self.handed.copy_from_slice(&self.velocity);
         self.handed_end.copy_from_slice(&self.end);
         self.contact.collide(&self.position, &mut self.end, &mut self.velocity, h);
@@ -165,6 +166,27 @@ impl Coupling {
             }
             if velocity[i] != handed[i] {
                 set_lane(&mut block.v, row, l, velocity[i]);
+            }
+        });
+    }
+
+    /// The same once more for points that the strain limit has moved since: positions only, as it does.
+    pub(super) fn collide_again(&mut self, blocks: &mut [Block], scratch: &mut [Scratch], h: f32) {
+        // Where contact left them, as far as they may move.
+        std::mem::swap(&mut self.end, &mut self.handed_end);
+        gather(&mut self.end, &self.place, blocks, next_position);
+        let ends = self.end.iter().zip(&self.handed_end);
+        self.moved.clear();
+        self.moved.extend(ends.map(|(now, before)| now != before));
+        if !self.moved.contains(&true) {
+            return;
+        }
+        self.handed_end.copy_from_slice(&self.end);
+        self.contact.collide_again(&self.position, &mut self.end, &self.moved, h);
+        let (end, handed_end) = (&self.end, &self.handed_end);
+        self.give_back(blocks, scratch, |block, i, row, l| {
+            if end[i] != handed_end[i] {
+                set_lane(&mut block.next, row, l, end[i] - block.origin_next[l]);
             }
         });
     }
@@ -383,6 +405,12 @@ fn state_of(block: &Block, p: &Place, which: usize) -> PointState {
         let end = lane(&block.next, row, l) + block.origin_next[l];
         PointState { position: start.midpoint(end), velocity: lane(&block.v, row, l) }
     }
+}
+
+/// Where a particle goes in the part of a step (m).
+#[inline]
+fn next_position(block: &Block, row: usize, l: usize) -> Vec3 {
+    lane(&block.next, row, l) + block.origin_next[l]
 }
 
 /// Brings a value of every point together.

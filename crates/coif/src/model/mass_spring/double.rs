@@ -324,8 +324,97 @@ fn solve(lines: &[Line], x: &mut [f64]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Settings;
+    use super::super::assemble::{System, assemble_lanes, constrain as constrain_lanes};
+    use super::super::homogenise::UnitStiffness;
+    use super::super::strand::Material;
     use super::*;
+    use crate::groom::Fibre;
+    use crate::math::banded::{DIAGONAL, ROW, lower};
     use crate::math::dense::solve_positive_definite;
+    use crate::math::lanes::VECTOR;
+
+    /// Numbers between -1 and 1.
+    fn random_numbers() -> impl FnMut() -> f64 {
+        let mut state = 7u64;
+        move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+        }
+    }
+
+    /// Matrix and right-hand side, number by number, are those of single precision: with all springs, load,
+    /// drag, wind, particles that are held and such that touch the body, for strands of different lengths.
+    #[test]
+    fn the_system_is_that_of_single_precision() {
+        let mut random = random_numbers();
+        let fibre = Fibre { young_modulus: 1e6, shear_modulus: 2.5e5, ..Fibre::default() };
+        let unit = UnitStiffness::new(0.5);
+        let radius = vec![fibre.radius; 14];
+        let material = Material { fibre: &fibre, radius: &radius, unit: &unit };
+        let strands: Vec<_> = (0..LANES)
+            .map(|l| {
+                let bend = |i: usize| 0.004 * (0.9 * i as f32 + l as f32).sin();
+                let at = |i: usize| Vec3::new(0.01 * i as f32, bend(i), bend(i + 2));
+                let line: Vec<Vec3> = (0..14 - l % 3).map(at).collect();
+                let gravity = Vec3::NEG_Y * 9.81;
+                let strand = Strand::new(&line, 1, &material, &Settings::default(), gravity);
+                (l as u32, strand, line[0])
+            })
+            .collect();
+        let mut block = Block::new(&strands, 1e7);
+        block.double = u16::MAX;
+        let mut fill = |to: &mut [f32], size: f64| {
+            to.iter_mut().for_each(|x| *x += (size * random()) as f32);
+        };
+        let (mut x, mut v) = (block.rest.to_vec(), vec![0.0; block.rows * VECTOR]);
+        fill(&mut x, 5e-4);
+        fill(&mut v, 0.3);
+        fill(&mut block.load, 10.0);
+        fill(&mut block.wind, 5.0);
+        let normal = Vec3::new(0.6, 0.0, 0.8);
+        let touch = |row, lane, sticks| Touched { row, lane, normal, sticks };
+        block.touched.extend([touch(6, 1, false), touch(7, 1, true), touch(9, 4, false)]);
+        let times = Times { share: 1.1e-3, lag: 3e-3, drag: 20.0 };
+        let (mut band, mut right) = (vec![0.0; block.rows * ROW], vec![0.0; block.rows * VECTOR]);
+        let mut system = System { band: &mut band, right: &mut right };
+        let level = fearless_simd::Level::new();
+        assemble_lanes(level, &block, &x, &v, &times, &mut system);
+        constrain_lanes(&block.touched, &mut system);
+        let mut double = Double::new(std::slice::from_ref(&block));
+        let mut right_double = right.clone();
+        double.assemble(&block, &x, &v, &times, &block.touched, &mut right_double);
+        for l in 0..LANES {
+            let lines = &double.lines[3 * block.rows * l..];
+            let largest = (0..block.count[l] as usize)
+                .map(|row| lane(&right, row, l).length())
+                .fold(0.0f32, f32::max);
+            for row in 0..block.count[l] as usize {
+                let at = |number: usize| f64::from(band[row * ROW + number * LANES + l]);
+                let (a, b) = (lane(&right, row, l), lane(&right_double, row, l));
+                assert!(a.distance(b) < 2e-4 * largest, "{l} {row}: {a} {b}");
+                let free = block.free[row] >> l & 1 == 1;
+                let size = (0..3).map(|r| at(DIAGONAL + lower(r, r))).fold(0.0, f64::max);
+                for r in 0..3 {
+                    let line = &lines[3 * row + r];
+                    for c in 0..=r {
+                        let (a, b) = (at(DIAGONAL + lower(r, c)), line[LINE - 1 - (r - c)]);
+                        // What is held stands for itself, whatever its diagonal.
+                        assert!(!free || (a - b).abs() < 2e-4 * size, "{l} {row} {r} {c}: {a} {b}");
+                    }
+                    for before in 1..=BLOCKS.min(row) {
+                        for c in 0..3 {
+                            let a = at(9 * (before - 1) + 3 * r + c);
+                            let apart = 3 * before + r - c;
+                            let b = if apart < LINE { line[LINE - 1 - apart] } else { 0.0 };
+                            let here = (l, row, before, r, c);
+                            assert!((a - b).abs() < 2e-4 * size, "{here:?}: {a} {b}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 
     /// A random banded matrix, stiff by twelve orders of magnitude, against the full one; with a particle held and one
     /// on a surface.
@@ -333,11 +422,7 @@ mod tests {
     fn the_solution_is_that_of_the_full_matrix() {
         let rows = 9;
         let n = 3 * rows;
-        let mut state = 7u64;
-        let mut random = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-        };
+        let mut random = random_numbers();
         let mut lines = vec![[0.0; LINE]; n];
         for i in 0..n {
             lines[i][LINE - 1] = 1.0;

@@ -104,6 +104,7 @@ impl Work<'_> {
                 dispatch!(level, simd => limit_after_contact(simd, block, part.strain_limit));
                 limit_between_ends_after_contact(block, part.strain_limit);
             });
+            self.collide_with_hair_again(part); // what that moved through other hair
         }
         let second = self.solve_velocity(part); // 7, 8
         self.each(|_, block, _| {
@@ -234,6 +235,13 @@ impl Work<'_> {
     fn collide_with_hair(&mut self, part: &Part) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
             coupling.collide(self.blocks, self.scratch, part.h);
+        }
+    }
+
+    /// Step 6 for what the strain limit moved since.
+    fn collide_with_hair_again(&mut self, part: &Part) {
+        if let Some(coupling) = self.coupling.as_deref_mut() {
+            coupling.collide_again(self.blocks, self.scratch, part.h);
         }
     }
 
