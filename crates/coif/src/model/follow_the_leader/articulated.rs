@@ -227,12 +227,12 @@ impl<S: Simd> Before<S> {
     fn load(
         simd: S,
         motion: &Affine<S>,
-        x: &[f32; VECTOR],
-        velocity: &[f32; VECTOR],
+        (position, velocity): (&[[f32; VECTOR]], &[[f32; VECTOR]]),
+        i: usize,
         dt: f32,
     ) -> Self {
-        let x = Vec3x::of_row(simd, x);
-        let drift = Vec3x::of_row(simd, velocity) * f32x16::splat(simd, dt);
+        let x = Vec3x::of_row(simd, &position[i]);
+        let drift = Vec3x::of_row(simd, &velocity[i]) * f32x16::splat(simd, dt);
         Self { x, shift: motion.point(x), drift }
     }
 }
@@ -298,11 +298,13 @@ fn tip_to_root<S: Simd>(
 
     let joint = link * (spring * BEND);
 
-    let at = |i: usize| Before::load(simd, &motion, &position[i], &velocity[i], pass.dt);
     let none = Vec3x::splat(simd, Vec3::ZERO);
     let mut carried = Symmetric::zero(simd);
     let mut push = none;
-    let (mut outer, mut inner) = (at(points - 1), at(points - 2));
+    // No closures over vectors here: the compiler may leave them out of line, without vector instructions.
+    let rows = (position, velocity);
+    let mut outer = Before::load(simd, &motion, rows, points - 1, pass.dt);
+    let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
     let mut segment = Carried::new(simd, &root, &Fixed(&fixed[points - 1]), &inner, &outer);
     // Beyond the tip nothing bends.
     let (mut soon_outer, mut joint_outer) = (none, splat(0.0));
@@ -313,7 +315,7 @@ fn tip_to_root<S: Simd>(
         // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
         let (mut ahead, mut second, mut joint_inner) = (segment, inner, splat(0.0));
         if i > 1 {
-            second = at(i - 2);
+            second = Before::load(simd, &motion, rows, i - 2, pass.dt);
             let row_before = Fixed(&fixed[i - 1]);
             ahead = Carried::new(simd, &root, &row_before, &second, &inner);
             let bent = segment.off - ahead.off;
@@ -416,9 +418,9 @@ fn root_to_tip<S: Simd>(
             let (x, v, l) =
                 (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
             // The style takes points along with the scalp.
-            let ends = [i, points.min(i + CHUNK) - 1]
-                .map(|i| motion.point(Vec3x::of_row(simd, &position[i])));
-            let reach2 = ends[0].dot(ends[0]).max(ends[1].dot(ends[1])).reduce_max();
+            let first = motion.point(Vec3x::of_row(simd, &position[i]));
+            let last = motion.point(Vec3x::of_row(simd, &position[points.min(i + CHUNK) - 1]));
+            let reach2 = first.dot(first).max(last.dot(last)).reduce_max();
             let bounds = bounds_of(simd, x, v, l, pass, 1.25 * reach2.sqrt());
             near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
         }
