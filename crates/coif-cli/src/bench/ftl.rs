@@ -60,11 +60,18 @@ const CASES: [Case; 3] = [
     Case { name: "hair-10k-style", strands: 10_000, style: true },
 ];
 
+/// Points of a strand.
+const POINTS: usize = 30;
+
 fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for case in CASES.iter().filter(|case| setting.wants(case.name)) {
         let strands = if setting.quick { case.strands / 10 } else { case.strands };
-        let built = head(strands)?;
+        let mut built = head(strands)?;
+        if !case.style {
+            // The one-way pass takes even segments only.
+            built.groom = std::sync::Arc::new(built.groom.resampled(POINTS)?);
+        }
         for threads in setting.thread_counts() {
             let row = with_threads(threads, || measure(case, &built, setting, threads))?;
             let bytes = if case.style { BYTES_WITH_STYLE } else { BYTES };
@@ -166,7 +173,7 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
 }
 
 fn head(strands: usize) -> Result<Built, Failure> {
-    let sets = [format!("groom.strands={strands}"), "groom.points=30".into()];
+    let sets = [format!("groom.strands={strands}"), format!("groom.points={POINTS}")];
     let text = builtin::text("shake").unwrap_or_default();
     Ok(build(&Scene::from_toml(text, "shake", &sets)?, std::path::Path::new("."))?)
 }

@@ -63,13 +63,15 @@ pub(super) const SCRATCH: usize = 12 * LANES;
 /// weight `w` of the joint, and without damping; the added inertia goes with the square of the step.
 pub const BEND: f32 = 4.0;
 
-/// How much stiffer a joint is where it is bent away from the groom by one radian: `1 + 32` times, so that it takes a
-/// hundred times gravity to fold 30 cm of hair by that much. Small bends are as soft as [`BEND`] says. This is the
-/// bending limit (3.5) of the default style, as a potential: a limit that moves one segment only need not come to rest.
-pub(super) const BEND_STIFFENING: f32 = 32.0;
+/// Force that the bending limit of the style sets against a turn of [`LIMIT_COSINE`], by the stiffness of a joint
+/// ([`Joint`]): it takes a hundred times gravity to bend 30 cm of hair that far between two points.
+pub(super) const LIMIT: f32 = 32.0;
 
-/// Largest squared difference of two unit vectors, which rounding may exceed.
-pub(super) const MAX_BENT2: f32 = 4.0;
+/// Cosine of the turn, 60 degrees, that the bending limit of the style keeps hair below.
+pub(super) const LIMIT_COSINE: f32 = 0.5;
+
+/// Least way from the groom to the bending limit, in cosines: half a degree beyond turns of 60 degrees or more.
+pub(super) const MIN_MARGIN: f32 = 0.01;
 
 /// Least squared length (m^2) of a way that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
@@ -248,6 +250,10 @@ struct Carried<S: Simd> {
     soon: Vec3x<S>,
     /// What its turn in the step takes off along it, to second order (m): the centripetal part of the constraint.
     chord: f32x16<S>,
+    /// Its groomed direction.
+    groomed: Vec3x<S>,
+    /// Its direction by the velocities at the end of the step.
+    toward: Vec3x<S>,
 }
 
 impl<S: Simd> Carried<S> {
@@ -262,11 +268,79 @@ impl<S: Simd> Carried<S> {
         let inverse_length = fixed.inverse_length(simd);
         let carried = outer.shift - inner.shift;
         let vector = (outer.x - inner.x) + carried;
-        let off = (root.direction(fixed.step(simd)) - vector) * inverse_length;
+        let groomed = root.direction(fixed.step(simd)) * inverse_length;
+        let off = groomed - vector * inverse_length;
         let turns = (outer.drift - inner.drift) - carried;
         let soon = off - turns * inverse_length;
         let chord = turns.dot(turns) * inverse_length * -0.5;
-        Self { vector, off, soon, chord: chord.max(fixed.length(simd) * -0.5) }
+        let chord = chord.max(fixed.length(simd) * -0.5);
+        let toward = groomed - soon + vector * (inverse_length * inverse_length * chord);
+        Self { vector, off, soon, chord, groomed, toward }
+    }
+}
+
+/// The joint between two segments: a spring between their directions, and the bending limit of the style (3.5).
+///
+/// Model: with `c` the cosine of the turn between the segments, `c_0` the groom's and `c_L` that of 60 degrees,
+/// the limit is the potential
+///
+/// ```text
+/// U(c) = L k m / 3 * w^3     with  w = max(0, c_0 - c) / m,  m = c_0 - c_L
+/// ```
+///
+/// with `k` the stiffness of the spring. It is nothing at the groom, rises smoothly, and sets the same force `L k`
+/// against a turn of 60 degrees wherever the groom begins. It pulls each of the two segments along the other.
+///
+/// Springs between neighbours are outside of the chain's 3x3 blocks. They act as predicted by the velocities, and
+/// each segment has their added inertia, at least what they are stiff in the worst of all waves:
+/// `2 (U'' sin^2 + U')` for the limit. So they are backward Euler with a larger mass, stable for any stiffness (see
+/// [`BEND`]). Inertia that comes and goes with the turn could pump: light hair gains speed, heavy hair presses with
+/// it. So what it grows by in a step comes without velocity (`kept` is the part that had it before).
+#[derive(Clone, Copy)]
+struct Joint<S: Simd> {
+    spring: f32x16<S>,
+    limit: f32x16<S>,
+    inertia: f32x16<S>,
+    kept: f32x16<S>,
+}
+
+impl<S: Simd> Joint<S> {
+    /// No joint.
+    #[inline(always)]
+    fn none(simd: S) -> Self {
+        let none = f32x16::splat(simd, 0.0);
+        Self { spring: none, limit: none, inertia: none, kept: none }
+    }
+
+    /// Between a segment and the one ahead of it.
+    #[inline(always)]
+    fn new(simd: S, spring: f32x16<S>, segment: &Carried<S>, ahead: &Carried<S>) -> Self {
+        let zero = f32x16::splat(simd, 0.0);
+        let one = f32x16::splat(simd, 1.0);
+        let groomed = segment.groomed.dot(ahead.groomed);
+        let now = (segment.groomed - segment.off).dot(ahead.groomed - ahead.off);
+        let soon = segment.toward.dot(ahead.toward);
+        let inverse_margin = one / (groomed - LIMIT_COSINE).max(f32x16::splat(simd, MIN_MARGIN));
+        let over = ((groomed - soon) * inverse_margin).max(zero);
+        let over_before = ((groomed - now) * inverse_margin).max(zero).min(over);
+        let slope = inverse_margin * 2.0 * (one - soon * soon).max(zero);
+        let limit = spring * LIMIT;
+        Self {
+            spring,
+            limit: limit * over * over,
+            inertia: (limit * over * (over + slope) + spring) * 2.0,
+            kept: (limit * over_before * (over_before + slope) + spring) * 2.0,
+        }
+    }
+
+    #[inline(always)]
+    fn scaled(self, by: f32x16<S>) -> Self {
+        Self {
+            spring: self.spring * by,
+            limit: self.limit * by,
+            inertia: self.inertia * by,
+            kept: self.kept * by,
+        }
     }
 }
 
@@ -307,21 +381,19 @@ fn tip_to_root<S: Simd>(
     let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
     let mut segment = Carried::new(simd, &root, &Fixed(&fixed[points - 1]), &inner, &outer);
     // Beyond the tip nothing bends.
-    let (mut soon_outer, mut joint_outer) = (none, splat(0.0));
+    let (mut beyond, mut joint_beyond) = (segment, Joint::none(simd));
     for i in (1..points).rev() {
         let row = Fixed(&fixed[i]);
         let (mass, inverse_length) = (row.mass(simd), row.inverse_length(simd));
         let e = segment.vector * inverse_length;
         // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
-        let (mut ahead, mut second, mut joint_inner) = (segment, inner, splat(0.0));
+        let (mut ahead, mut second, mut joint_ahead) = (segment, inner, Joint::none(simd));
         if i > 1 {
             second = Before::load(simd, &motion, rows, i - 2, pass.dt);
             let row_before = Fixed(&fixed[i - 1]);
             ahead = Carried::new(simd, &root, &row_before, &second, &inner);
-            let bent = segment.off - ahead.off;
-            let stiffer = bent.dot(bent).min(splat(MAX_BENT2)) * BEND_STIFFENING + 1.0;
-            joint_inner =
-                row.length(simd).min(row_before.length(simd)) * joint * inverse_length * stiffer;
+            let spring = row.length(simd).min(row_before.length(simd)) * joint;
+            joint_ahead = Joint::new(simd, spring, &segment, &ahead);
         }
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
         let Before { x, shift, drift } = outer;
@@ -331,13 +403,16 @@ fn tip_to_root<S: Simd>(
             + push;
         // Weigh the style's pull to the groomed direction, and to the directions of its neighbours.
         let pulled = f32x16::from_slice(simd, &tension[i]).max(splat(0.0));
-        let joint_outer_here = joint_outer * inverse_length;
-        let stiffness =
-            (pulled + link_both + (joint_inner + joint_outer_here) * 2.0) * inverse_length;
-        let late = segment.off + segment.off - segment.soon;
+        let (to_ahead, to_beyond) =
+            (joint_ahead.scaled(inverse_length), joint_beyond.scaled(inverse_length));
+        let added = to_ahead.inertia + to_beyond.inertia;
+        let stiffness = (pulled + link_both + added) * inverse_length;
         let turn = segment.off * link_spring
-            + (late - ahead.soon) * joint_inner
-            + (late - soon_outer) * joint_outer_here;
+            + (segment.off - segment.soon) * (to_ahead.kept + to_beyond.kept)
+            + (segment.soon - ahead.soon) * to_ahead.spring
+            + (segment.soon - beyond.soon) * to_beyond.spring
+            + ahead.toward * to_ahead.limit
+            + beyond.toward * to_beyond.limit;
         let across = turn - e * e.dot(turn);
         let mut inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
         // Hold what lies on the body.
@@ -357,13 +432,13 @@ fn tip_to_root<S: Simd>(
         let chord = segment.chord;
         push = inverse.mul(sum) * stiffness - across + mg * ((g.dot(sum) - chord) * inverse_eg);
         carried = Symmetric::product(&inverse, &inertia, stiffness, mg, inverse_eg);
-        (soon_outer, joint_outer) = (segment.soon, joint_inner * row.length(simd));
+        (beyond, joint_beyond) = (segment, joint_ahead);
         if block.ragged {
             // Nothing hangs on a tip.
             let exists = splat(i as f32).simd_le(last);
             carried = carried.only(exists);
             push = push.or(exists, none);
-            joint_outer = exists.select(joint_outer, splat(0.0));
+            joint_beyond = joint_beyond.scaled(exists.select(splat(1.0), splat(0.0)));
         }
         Left { inverse, rhs: rhs + turn, stiffness, inverse_eg, chord }.store(&mut scratch[i]);
         (outer, inner, segment) = (inner, second, ahead);

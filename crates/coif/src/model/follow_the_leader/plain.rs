@@ -3,7 +3,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::articulated::{BEND, BEND_STIFFENING, MAX_BENT2};
+use super::articulated::{BEND, LIMIT, LIMIT_COSINE, MIN_MARGIN};
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
 use super::resting::{CREEP, HOVER, STIFFNESS};
@@ -171,6 +171,34 @@ impl PlainFollowTheLeader {
     }
 }
 
+/// The joint between two segments (`articulated.rs`), by the stiffness of its spring for segments of a metre.
+#[derive(Clone, Copy, Default)]
+struct Joint {
+    spring: f32,
+    limit: f32,
+    inertia: f32,
+    kept: f32,
+}
+
+impl Joint {
+    /// Between a segment and the one ahead of it.
+    fn new(spring: f32, segment: &Left, ahead: &Left) -> Self {
+        let groomed = segment.groomed.dot(ahead.groomed);
+        let now = (segment.groomed - segment.off).dot(ahead.groomed - ahead.off);
+        let soon = segment.toward.dot(ahead.toward);
+        let margin = (groomed - LIMIT_COSINE).max(MIN_MARGIN);
+        let over = ((groomed - soon) / margin).max(0.0);
+        let over_before = ((groomed - now) / margin).max(0.0).min(over);
+        let slope = 2.0 * (1.0 - soon * soon).max(0.0) / margin;
+        Self {
+            spring,
+            limit: spring * LIMIT * over * over,
+            inertia: 2.0 * spring * (LIMIT * over * (over + slope) + 1.0),
+            kept: 2.0 * spring * (LIMIT * over_before * (over_before + slope) + 1.0),
+        }
+    }
+}
+
 /// What the pass from tip to root finds out of a particle and its segment, and leaves for the pass from root to tip
 /// (`articulated.rs`).
 #[derive(Clone, Copy, Default)]
@@ -180,7 +208,9 @@ struct Left {
     off: Vec3,
     soon: Vec3,
     chord: f32,
-    joint: f32,
+    groomed: Vec3,
+    toward: Vec3,
+    joint: Joint,
     inverse: Mat3,
     g: Vec3,
     rhs: Vec3,
@@ -200,12 +230,14 @@ fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left
             let carried = shift - before.shift;
             let turns = (outer.velocity - inner.velocity) * pass.dt - carried;
             seen.segment = (outer.position - inner.position) + carried;
-            seen.off = (root.direction(strand.shape.step[i]) - seen.segment) / outer.length;
+            seen.groomed = root.direction(strand.shape.step[i]) / outer.length;
+            seen.off = seen.groomed - seen.segment / outer.length;
             seen.soon = seen.off - turns / outer.length;
             seen.chord = (-0.5 * turns.length_squared() / outer.length).max(-0.5 * outer.length);
+            seen.toward = seen.groomed - seen.soon
+                + seen.segment * (seen.chord / (outer.length * outer.length));
             if i > 1 {
-                let bent2 = (seen.off - before.off).length_squared().min(MAX_BENT2);
-                seen.joint = outer.length.min(inner.length) * (1.0 + BEND_STIFFENING * bent2);
+                seen.joint = Joint::new(outer.length.min(inner.length), &seen, before);
             }
         }
         left.push(seen);
@@ -239,13 +271,15 @@ fn tip_to_root(
             + push;
         let link = strand.shape.link;
         let bend = link * spring * BEND / particle.length;
-        let joints = [seen.joint * bend, beyond.joint * bend];
+        let added = bend * (seen.joint.inertia + beyond.joint.inertia);
         let stiffness =
-            (particle.tension.max(0.0) + link * (spring + damper) + 2.0 * (joints[0] + joints[1]))
-                / particle.length;
-        let turn = off * (link * spring)
-            + (off * 2.0 - soon - before.soon) * joints[0]
-            + (off * 2.0 - soon - beyond.soon) * joints[1];
+            (particle.tension.max(0.0) + link * (spring + damper) + added) / particle.length;
+        let joints = (off - soon) * (seen.joint.kept + beyond.joint.kept)
+            + (soon - before.soon) * seen.joint.spring
+            + (soon - beyond.soon) * beyond.joint.spring
+            + before.toward * seen.joint.limit
+            + beyond.toward * beyond.joint.limit;
+        let turn = off * (link * spring) + joints * bend;
         let across = turn - e * e.dot(turn);
         let mut inertia = carried + diagonal(mass * (1.0 + spring + damper));
         let mut held = [Held::default(); 2];
