@@ -63,15 +63,23 @@ pub(super) const SCRATCH: usize = 12 * LANES;
 /// weight `w` of the joint, and without damping; the added inertia goes with the square of the step.
 pub const BEND: f32 = 4.0;
 
-/// Force that the bending limit of the style sets against a turn of [`LIMIT_COSINE`], by the stiffness of a joint
-/// ([`Joint`]): it takes a hundred times gravity to bend 30 cm of hair that far between two points.
+/// How much stiffer the spring of a joint is where it is bent away from the groom by one radian: `1 + 32` times, so that
+/// it takes a hundred times gravity to fold 30 cm of hair by that much. Small bends are as soft as [`BEND`] says.
+pub(super) const STIFFENING: f32 = 32.0;
+
+/// Force that the bending limit sets against a turn of 60 degrees, by the stiffness of a joint ([`Joint`]): that of the
+/// spring at one radian.
 pub(super) const LIMIT: f32 = 32.0;
 
-/// Cosine of the turn, 60 degrees, that the bending limit of the style keeps hair below.
-pub(super) const LIMIT_COSINE: f32 = 0.5;
+/// Least way from the groom to the bending limit, as the difference of two directions: three degrees from turns of
+/// 57 degrees or more. With less a joint is so stiff that its added inertia outweighs the strand, and hair creeps.
+pub(super) const MIN_MARGIN: f32 = 0.05;
 
-/// Least way from the groom to the bending limit, in cosines: half a degree beyond turns of 60 degrees or more.
-pub(super) const MIN_MARGIN: f32 = 0.01;
+/// Least difference of two directions that has a direction itself.
+pub(super) const MIN_TURN: f32 = 1e-3;
+
+/// Largest squared difference of two unit vectors, which rounding may exceed.
+pub(super) const MAX_BENT2: f32 = 4.0;
 
 /// Least squared length (m^2) of a way that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
@@ -252,8 +260,6 @@ struct Carried<S: Simd> {
     chord: f32x16<S>,
     /// Its groomed direction.
     groomed: Vec3x<S>,
-    /// Its direction by the velocities at the end of the step.
-    toward: Vec3x<S>,
 }
 
 impl<S: Simd> Carried<S> {
@@ -274,32 +280,34 @@ impl<S: Simd> Carried<S> {
         let soon = off - turns * inverse_length;
         let chord = turns.dot(turns) * inverse_length * -0.5;
         let chord = chord.max(fixed.length(simd) * -0.5);
-        let toward = groomed - soon + vector * (inverse_length * inverse_length * chord);
-        Self { vector, off, soon, chord, groomed, toward }
+        Self { vector, off, soon, chord, groomed }
     }
 }
 
-/// The joint between two segments: a spring between their directions, and the bending limit of the style (3.5).
+/// The joint between two segments: a spring that stiffens, and the bending limit of the style (3.5).
 ///
-/// Model: with `c` the cosine of the turn between the segments, `c_0` the groom's and `c_L` that of 60 degrees,
-/// the limit is the potential
+/// Model: with `e` the directions of the two segments as the scalp carries them, `g` those of the groom,
+/// `x = (g_i - g_(i-1)) - (e_i - e_(i-1))` how far the joint is bent away from the groom, `u` the direction of
+/// `g_i - g_(i-1)`, in which the groom turns, and `m = 1 - |g_i - g_(i-1)|` how much farther it may turn to 60 degrees
+/// (where the difference of two directions is 1), a joint is the potential
 ///
 /// ```text
-/// U(c) = L k m / 3 * w^3     with  w = max(0, c_0 - c) / m,  m = c_0 - c_L
+/// U = k |x|^2 / 2 + c k |x|^4 / 4 + L k m w^3 / 3     with  w = max(0, -u . x) / m
 /// ```
 ///
-/// with `k` the stiffness of the spring. It is nothing at the groom, rises smoothly, and sets the same force `L k`
-/// against a turn of 60 degrees wherever the groom begins. It pulls each of the two segments along the other.
+/// with `k` of [`BEND`], `c` of [`STIFFENING`] and `L` of [`LIMIT`]. All of it is nothing at the groom and convex in the
+/// displacements: curls that were thrown about find back. (A limit by the angle itself has fewer kinks still, but is
+/// not convex: curls that were turned inside out creep back for half a minute.)
 ///
 /// Springs between neighbours are outside of the chain's 3x3 blocks. They act as predicted by the velocities, and
-/// each segment has their added inertia, at least what they are stiff in the worst of all waves:
-/// `2 (U'' sin^2 + U')` for the limit. So they are backward Euler with a larger mass, stable for any stiffness (see
-/// [`BEND`]). Inertia that comes and goes with the turn could pump: light hair gains speed, heavy hair presses with
-/// it. So what it grows by in a step comes without velocity (`kept` is the part that had it before).
+/// each segment has their added inertia, as much as they are stiff in the worst of all waves. So they are backward
+/// Euler with a larger mass, stable for any stiffness (see [`BEND`]). Inertia that comes and goes with the bend could
+/// pump: light hair gains speed, heavy hair presses with it. So what it grows by in a step comes without velocity
+/// (`kept` is the part that had it before).
 #[derive(Clone, Copy)]
 struct Joint<S: Simd> {
     spring: f32x16<S>,
-    limit: f32x16<S>,
+    limit: Vec3x<S>,
     inertia: f32x16<S>,
     kept: f32x16<S>,
 }
@@ -309,7 +317,7 @@ impl<S: Simd> Joint<S> {
     #[inline(always)]
     fn none(simd: S) -> Self {
         let none = f32x16::splat(simd, 0.0);
-        Self { spring: none, limit: none, inertia: none, kept: none }
+        Self { spring: none, limit: Vec3x::splat(simd, Vec3::ZERO), inertia: none, kept: none }
     }
 
     /// Between a segment and the one ahead of it.
@@ -317,19 +325,24 @@ impl<S: Simd> Joint<S> {
     fn new(simd: S, spring: f32x16<S>, segment: &Carried<S>, ahead: &Carried<S>) -> Self {
         let zero = f32x16::splat(simd, 0.0);
         let one = f32x16::splat(simd, 1.0);
-        let groomed = segment.groomed.dot(ahead.groomed);
-        let now = (segment.groomed - segment.off).dot(ahead.groomed - ahead.off);
-        let soon = segment.toward.dot(ahead.toward);
-        let inverse_margin = one / (groomed - LIMIT_COSINE).max(f32x16::splat(simd, MIN_MARGIN));
-        let over = ((groomed - soon) * inverse_margin).max(zero);
-        let over_before = ((groomed - now) * inverse_margin).max(zero).min(over);
-        let slope = inverse_margin * 2.0 * (one - soon * soon).max(zero);
+        let g = segment.groomed - ahead.groomed;
+        let size = g.length();
+        let u = g * (one / size.max(f32x16::splat(simd, MIN_TURN)));
+        let inverse_margin = one / (one - size).max(f32x16::splat(simd, MIN_MARGIN));
+        let soon = segment.soon - ahead.soon;
+        let now = segment.off - ahead.off;
+        let over = (zero - soon.dot(u) * inverse_margin).max(zero);
+        let over_before = (zero - now.dot(u) * inverse_margin).max(zero).min(over);
         let limit = spring * LIMIT;
+        let most = f32x16::splat(simd, MAX_BENT2);
+        let bent = soon.dot(soon).min(most) * STIFFENING;
+        let bent_before = (now.dot(now) * STIFFENING).min(bent);
+        let slope = limit * inverse_margin * 2.0;
         Self {
-            spring,
-            limit: limit * over * over,
-            inertia: (limit * over * (over + slope) + spring) * 2.0,
-            kept: (limit * over_before * (over_before + slope) + spring) * 2.0,
+            spring: spring * (bent + 1.0),
+            limit: u * (limit * over * over),
+            inertia: (slope * over + spring * (bent * 3.0 + 1.0)) * 2.0,
+            kept: (slope * over_before + spring * (bent_before * 3.0 + 1.0)) * 2.0,
         }
     }
 
@@ -381,7 +394,7 @@ fn tip_to_root<S: Simd>(
     let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
     let mut segment = Carried::new(simd, &root, &Fixed(&fixed[points - 1]), &inner, &outer);
     // Beyond the tip nothing bends.
-    let (mut beyond, mut joint_beyond) = (segment, Joint::none(simd));
+    let (mut soon_beyond, mut joint_beyond) = (none, Joint::none(simd));
     for i in (1..points).rev() {
         let row = Fixed(&fixed[i]);
         let (mass, inverse_length) = (row.mass(simd), row.inverse_length(simd));
@@ -410,9 +423,9 @@ fn tip_to_root<S: Simd>(
         let turn = segment.off * link_spring
             + (segment.off - segment.soon) * (to_ahead.kept + to_beyond.kept)
             + (segment.soon - ahead.soon) * to_ahead.spring
-            + (segment.soon - beyond.soon) * to_beyond.spring
-            + ahead.toward * to_ahead.limit
-            + beyond.toward * to_beyond.limit;
+            + (segment.soon - soon_beyond) * to_beyond.spring
+            - to_ahead.limit
+            + to_beyond.limit;
         let across = turn - e * e.dot(turn);
         let mut inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
         // Hold what lies on the body.
@@ -432,7 +445,7 @@ fn tip_to_root<S: Simd>(
         let chord = segment.chord;
         push = inverse.mul(sum) * stiffness - across + mg * ((g.dot(sum) - chord) * inverse_eg);
         carried = Symmetric::product(&inverse, &inertia, stiffness, mg, inverse_eg);
-        (beyond, joint_beyond) = (segment, joint_ahead);
+        (soon_beyond, joint_beyond) = (segment.soon, joint_ahead);
         if block.ragged {
             // Nothing hangs on a tip.
             let exists = splat(i as f32).simd_le(last);

@@ -3,7 +3,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::articulated::{BEND, LIMIT, LIMIT_COSINE, MIN_MARGIN};
+use super::articulated::{BEND, LIMIT, MAX_BENT2, MIN_MARGIN, MIN_TURN, STIFFENING};
 use super::collider::StepCollider;
 use super::on_sphere::resolve_on_sphere;
 use super::resting::{CREEP, HOVER, STIFFNESS};
@@ -175,7 +175,7 @@ impl PlainFollowTheLeader {
 #[derive(Clone, Copy, Default)]
 struct Joint {
     spring: f32,
-    limit: f32,
+    limit: Vec3,
     inertia: f32,
     kept: f32,
 }
@@ -183,18 +183,20 @@ struct Joint {
 impl Joint {
     /// Between a segment and the one ahead of it.
     fn new(spring: f32, segment: &Left, ahead: &Left) -> Self {
-        let groomed = segment.groomed.dot(ahead.groomed);
-        let now = (segment.groomed - segment.off).dot(ahead.groomed - ahead.off);
-        let soon = segment.toward.dot(ahead.toward);
-        let margin = (groomed - LIMIT_COSINE).max(MIN_MARGIN);
-        let over = ((groomed - soon) / margin).max(0.0);
-        let over_before = ((groomed - now) / margin).max(0.0).min(over);
-        let slope = 2.0 * (1.0 - soon * soon).max(0.0) / margin;
+        let g = segment.groomed - ahead.groomed;
+        let u = g / g.length().max(MIN_TURN);
+        let margin = (1.0 - g.length()).max(MIN_MARGIN);
+        let (now, soon) = (segment.off - ahead.off, segment.soon - ahead.soon);
+        let over = (-soon.dot(u) / margin).max(0.0);
+        let over_before = (-now.dot(u) / margin).max(0.0).min(over);
+        let bent = STIFFENING * soon.length_squared().min(MAX_BENT2);
+        let bent_before = (STIFFENING * now.length_squared()).min(bent);
+        let slope = 2.0 * LIMIT / margin;
         Self {
-            spring,
-            limit: spring * LIMIT * over * over,
-            inertia: 2.0 * spring * (LIMIT * over * (over + slope) + 1.0),
-            kept: 2.0 * spring * (LIMIT * over_before * (over_before + slope) + 1.0),
+            spring: spring * (1.0 + bent),
+            limit: u * (spring * LIMIT * over * over),
+            inertia: 2.0 * spring * (slope * over + 1.0 + 3.0 * bent),
+            kept: 2.0 * spring * (slope * over_before + 1.0 + 3.0 * bent_before),
         }
     }
 }
@@ -209,7 +211,6 @@ struct Left {
     soon: Vec3,
     chord: f32,
     groomed: Vec3,
-    toward: Vec3,
     joint: Joint,
     inverse: Mat3,
     g: Vec3,
@@ -234,8 +235,6 @@ fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left
             seen.off = seen.groomed - seen.segment / outer.length;
             seen.soon = seen.off - turns / outer.length;
             seen.chord = (-0.5 * turns.length_squared() / outer.length).max(-0.5 * outer.length);
-            seen.toward = seen.groomed - seen.soon
-                + seen.segment * (seen.chord / (outer.length * outer.length));
             if i > 1 {
                 seen.joint = Joint::new(outer.length.min(inner.length), &seen, before);
             }
@@ -277,8 +276,8 @@ fn tip_to_root(
         let joints = (off - soon) * (seen.joint.kept + beyond.joint.kept)
             + (soon - before.soon) * seen.joint.spring
             + (soon - beyond.soon) * beyond.joint.spring
-            + before.toward * seen.joint.limit
-            + beyond.toward * beyond.joint.limit;
+            - seen.joint.limit
+            + beyond.joint.limit;
         let turn = off * (link * spring) + joints * bend;
         let across = turn - e * e.dot(turn);
         let mut inertia = carried + diagonal(mass * (1.0 + spring + damper));
