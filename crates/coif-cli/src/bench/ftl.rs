@@ -11,8 +11,10 @@
 //! reference, which is slow, goes through the same motion but stops before the end; what it is compared with
 //! are the same frames.
 
+use std::sync::Arc;
+
 use coif::body::{MovingCollider, Shape};
-use coif::groom::Groom;
+use coif::groom::{Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::follow_the_leader::plain::PlainFollowTheLeader;
 use coif::model::follow_the_leader::{FollowTheLeader, Settings};
@@ -69,8 +71,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
         let strands = if setting.quick { case.strands / 10 } else { case.strands };
         let mut built = head(strands)?;
         if !case.style {
-            // The one-way pass takes even segments only.
-            built.groom = std::sync::Arc::new(built.groom.resampled(POINTS)?);
+            Arc::make_mut(&mut built.groom).strands = evened(&built.groom.strands);
         }
         for threads in setting.thread_counts() {
             let row = with_threads(threads, || measure(case, &built, setting, threads))?;
@@ -87,6 +88,24 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
         }
     }
     Ok(rows)
+}
+
+/// The same strands, with segments of one length each, as the one-way pass takes them: strands along which that is not
+/// nearly so already hang straight down.
+fn evened(strands: &Strands) -> Strands {
+    let mut evened = strands.clone();
+    for s in 0..strands.strand_count() {
+        let lengths = strands.strand(s).windows(2).map(|w| w[0].distance(w[1]));
+        let (lo, hi) = lengths.fold((f32::INFINITY, 0.0f32), |(lo, hi), l| (lo.min(l), hi.max(l)));
+        if hi > 1.5 * lo {
+            let root = strands.strand(s)[0];
+            let step = strands.length(s) / (POINTS - 1) as f32;
+            for (i, p) in evened.strand_mut(s).iter_mut().enumerate() {
+                *p = root - Vec3::Y * (step * i as f32);
+            }
+        }
+    }
+    evened
 }
 
 /// Scenes of the paper (`muller2012` table 1).
