@@ -117,6 +117,7 @@ impl StepCollider {
 
     /// The tangent plane that a point inside is nearest to in the collider's own scale, and how far
     /// the point is from it (negative inside). `None` outside.
+    #[inline(always)]
     pub(super) fn inside(&self, p: Vec3) -> Option<(Vec3, f32)> {
         let s = self.in_unit_ball(p);
         let outside = if self.plane { s.y >= 0.0 } else { s.dot(s) >= 1.0 };
@@ -130,6 +131,7 @@ impl StepCollider {
     }
 
     /// A point in the scale of the unit ball, from the nearest place of the swept centre.
+    #[inline(always)]
     pub(super) fn in_unit_ball(&self, p: Vec3) -> Vec3 {
         let mut s = self.to_ball * p - self.ball_centre;
         s.y -= s.y.clamp(-self.sweep, self.sweep);
