@@ -78,7 +78,7 @@ pub(crate) const SECTIONS: &[SceneSection] = &[
     },
     Section {
         path: "contact.edge-collision",
-        meaning: "Single hairs do not pass through each other, however fast.",
+        meaning: "Stops single hairs that would pass through each other; what cannot be parted in a substep is counted.",
         keys: EDGE_COLLISION,
     },
     Section { path: "wind", meaning: "Moving air.", keys: WIND },
