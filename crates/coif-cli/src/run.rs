@@ -14,6 +14,7 @@ mod trouble;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use coif::contact::strand_contact;
 use coif::simulation::Stage;
 use coif_io::Cache;
 use coif_scene::{Built, build};
@@ -69,12 +70,36 @@ pub(crate) struct Outcome {
     /// Iterations of the last step's solve, and what they left of the right-hand side.
     pub(crate) solve_iterations: u32,
     pub(crate) solve_residual: f64,
+    /// What contact between hairs did, where hair touches hair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) contact: Option<ContactFigures>,
     pub(crate) non_finite: u64,
     pub(crate) state_hash: String,
     pub(crate) outputs: Vec<String>,
     pub(crate) warnings: Vec<String>,
     /// The health of every frame.
     pub(crate) series: Vec<Row>,
+}
+
+/// What contact between single hairs did: what there is at the end, and the worst of all frames.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct ContactFigures {
+    /// Pairs of segments near each other at the end.
+    pub(crate) pairs: u64,
+    /// Springs that hold at the end.
+    pub(crate) springs: u64,
+    /// Most pairs that had passed through each other in the last step of a frame.
+    pub(crate) crossings_left: u64,
+    /// Most pairs that were left out, as hair was too dense for all of them.
+    pub(crate) dropped_pairs: u64,
+}
+
+impl ContactFigures {
+    fn add(&mut self, report: &strand_contact::Report) {
+        (self.pairs, self.springs) = (report.pairs, report.springs);
+        self.crossings_left = self.crossings_left.max(report.collision.left);
+        self.dropped_pairs = self.dropped_pairs.max(report.dropped_pairs);
+    }
 }
 
 /// Builds a scene and passes on what is to be known about it.
@@ -154,6 +179,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     let mut warnings = built.warnings.clone();
     let mut strands = built.groom.strands.clone();
     let (mut simulated, mut simulating, mut rendered, mut rendering) = (0u64, 0.0, 0u64, 0.0);
+    let mut contact: Option<ContactFigures> = None;
     let mut progress = talk.progress("simulating", frames);
     for frame in 0..frames {
         let is_last = frame + 1 == frames;
@@ -170,9 +196,12 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             simulation.advance_to(time);
             let health = simulation.health();
             peaks.add(frame, time, &health);
-            simulation.positions(strands.positions_mut());
+            strands.positions_mut().copy_from_slice(simulation.grow());
             simulating += clock.elapsed().as_secs_f64();
             simulated += 1;
+            if let Some(report) = simulation.hair_report() {
+                contact.get_or_insert_default().add(&report);
+            }
             let unusual = notices::of(&simulation);
             note(&mut warnings, unusual, |text| progress.warn(talk, text));
             if let Some(writer) = &writer {
@@ -249,6 +278,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         substeps: simulation.report().substeps,
         solve_iterations: simulation.report().solve.iterations,
         solve_residual: simulation.report().solve.residual,
+        contact,
         non_finite: peaks.non_finite,
         state_hash: format!("{:016x}", simulation.state_hash()),
         outputs,

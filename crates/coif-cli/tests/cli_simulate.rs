@@ -28,7 +28,7 @@ fn a_small_scene_gives_a_cache_a_film_and_the_promised_keys() {
     for key in ["quarantined", "unresolved", "non_finite", "threads"] {
         assert!(outcome[key].is_u64(), "{key}: {}", outcome[key]);
     }
-    for stage in ["body", "roots", "model", "contact", "health"] {
+    for stage in ["body", "roots", "model", "contact", "grow", "health"] {
         assert!(outcome["stages_ms"][stage].is_number(), "{stage}");
     }
     assert_eq!(outcome["stages_ms"]["contact"], 0.0, "hair does not touch hair here");
@@ -87,6 +87,24 @@ fn a_resumed_run_ends_in_the_same_bits() {
     assert_eq!((again["frames_simulated"].as_u64(), hash(&again)), (Some(0), hash(&whole)));
     let fresh = folder.json(&simulate(&["--frames", "9", "-o", "fresh", "--resume"]));
     assert_eq!(hash(&fresh), hash(&whole));
+}
+
+/// What contact between single hairs did is told for every model that takes it, also where the model solves for it.
+#[test]
+fn contact_between_single_hairs_is_told() {
+    let folder = Folder::new();
+    for model in ["follow-the-leader", "mass-spring"] {
+        let name = format!("model.name={model}");
+        let contact =
+            ["--frames", "2", "--set", "contact.repulsion.thickness=0.001", "--set", &name];
+        let outcome = folder.json(&simulate(&contact));
+        for key in ["pairs", "springs", "crossings_left", "dropped_pairs"] {
+            assert!(outcome["contact"][key].is_u64(), "{model}, {key}: {}", outcome["contact"]);
+        }
+        assert!(outcome["contact"]["pairs"].as_u64() > Some(0), "{model}: {}", outcome["contact"]);
+        assert!(folder.ok(&simulate(&contact)).contains("contact: "), "{model}");
+    }
+    assert!(folder.json(&simulate(&["--frames", "2"])).get("contact").is_none());
 }
 
 /// The stage of contact is told where there is one; what could not be done as asked is said once.

@@ -65,7 +65,8 @@ fn the_example_of_the_readme_is_the_one_that_runs() {
 fn links_of_the_documents_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut missing = Vec::new();
-    let mut documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).to_vec();
+    let mut documents =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).to_vec();
     for folder in ["docs", "docs/rooms"] {
         let files = std::fs::read_dir(root.join(folder)).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());

@@ -15,6 +15,7 @@
 
 pub mod body;
 pub mod contact;
+pub mod environment;
 pub mod groom;
 pub mod grow;
 pub mod math;

@@ -121,6 +121,15 @@ pub(crate) fn summary(outcome: &Outcome) -> String {
         o.quarantined,
         o.state_hash,
     );
+    if let Some(c) = &o.contact {
+        let [pairs, springs, left, dropped] =
+            [c.pairs, c.springs, c.crossings_left, c.dropped_pairs].map(units::count);
+        let _ = writeln!(
+            out,
+            "  contact: {pairs} pairs of segments near each other, {springs} springs hold; at most {left} \
+             crossings left and {dropped} pairs left out in a step"
+        );
+    }
     if let Some(last) = o.series.last() {
         let _ = writeln!(
             out,

@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::ContactSpring;
+use super::strand_contact::Report;
 
 /// How hair touches hair within a step of a model that solves for all strands together.
 ///
@@ -35,6 +36,11 @@ pub trait HairContact: Send {
     /// Changes where hair goes once more, after the strain limit has moved the points `moved` from where
     /// [`HairContact::collide`] left them. Velocities know nothing of that, and stay.
     fn collide_again(&mut self, start: &[Vec3], end: &mut [Vec3], moved: &[bool], dt: f32);
+
+    /// What the last call did.
+    fn report(&self) -> Report {
+        Report::default()
+    }
 
     /// Forgets all pairs and springs: the hair was put somewhere else.
     fn reset(&mut self);

@@ -111,6 +111,8 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Report {
+    /// Pairs of segments that are near each other.
+    pub pairs: u64,
     /// Springs that hold.
     pub springs: u64,
     /// Springs made in the last step, and broken.
@@ -168,6 +170,7 @@ impl StrandContact {
     /// What the last step did.
     pub fn report(&self) -> Report {
         Report {
+            pairs: self.pairs.len() as u64,
             springs: self.stiction.as_ref().map_or(0, |s| s.springs().len() as u64),
             changed: self.stiction.as_ref().map_or((0, 0), Stiction::changes),
             touching: self.repulsion.as_ref().map_or(0, |r| r.touching() as u64),
@@ -234,6 +237,10 @@ impl StrandContact {
 }
 
 impl HairContact for StrandContact {
+    fn report(&self) -> Report {
+        self.report()
+    }
+
     fn arrange(&mut self, order: &[u32]) {
         self.segments.arrange(order);
         self.reset();

@@ -246,11 +246,11 @@ mod tests {
     use glam::Quat;
 
     use super::*;
+    use crate::environment::Wind;
     use crate::groom::strips::wisps;
     use crate::math::RigidTransform;
     use crate::model::cantilever::{Cantilever, Settings};
     use crate::model::{Environment, Model, StepReport};
-    use crate::simulation::Wind;
 
     /// A strip that rises from the ground, bends over and hangs.
     fn strip() -> Strips {

@@ -12,68 +12,14 @@ pub mod position_based;
 
 use glam::Vec3;
 
-use crate::body::MovingCollider;
-use crate::body::distance_field::DistanceField;
-use crate::body::level_set_time::LevelSetInTime;
-use crate::contact::{HairContact, Samples};
+pub use crate::environment::{Environment, FieldMotion, FieldObstacle};
+
+use crate::contact::{HairContact, Samples, strand_contact};
 use crate::groom::Groom;
 use crate::groom::strips::{StripPose, Strips};
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::cantilever::StripLanes;
-use crate::simulation::Wind;
 use crate::{Error, Result};
-
-/// What a model sees of the world during one step.
-#[derive(Clone, Copy)]
-pub struct Environment<'a> {
-    /// Time at the end of the step (s).
-    pub time: f64,
-    /// Length of the step (s).
-    pub dt: f32,
-    /// Acceleration of gravity (m/s^2).
-    pub gravity: Vec3,
-    /// Moving air.
-    pub wind: &'a Wind,
-    /// Per strand: where the scalp under its root has gone by the end of the step, from the rest
-    /// shape.
-    pub world_from_rest: &'a [RigidTransform],
-    /// Shapes that hair must stay out of.
-    pub colliders: &'a [MovingCollider],
-    /// The body's own surface, where hair has to stay out of that.
-    pub field: Option<FieldObstacle<'a>>,
-}
-
-/// A body that hair touches as a distance field.
-#[derive(Clone, Copy)]
-pub struct FieldObstacle<'a> {
-    /// Distance to the surface at the end of the step, and its velocity.
-    pub field: &'a DistanceField,
-    /// How it came there, for a model that [splits steps](Model::splits_steps).
-    pub motion: Option<FieldMotion<'a>>,
-    /// Coulomb friction.
-    pub friction: f32,
-    /// Share of the speed into the surface that comes back.
-    pub restitution: f32,
-    /// How far out of the surface hair is put (m).
-    pub skin: f32,
-}
-
-/// The motion of a field during a step.
-#[derive(Clone, Copy)]
-pub struct FieldMotion<'a> {
-    /// Distance to the surface at the start of the step. Its velocity, and that of the field at the end,
-    /// is the way of each point of the surface in this step, over the length of the step.
-    pub start: &'a DistanceField,
-    /// Speed of the fastest point of the surface (m/s).
-    pub fastest: f32,
-}
-
-impl<'a> FieldObstacle<'a> {
-    /// The surface at any time of a step of length `dt` (s), if its motion is known.
-    pub fn in_time(&self, dt: f32) -> Option<LevelSetInTime<'a>> {
-        self.motion.map(|motion| LevelSetInTime::new(motion.start, self.field, dt))
-    }
-}
 
 /// What a step could not do as asked.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,6 +36,8 @@ pub struct StepReport {
     pub substeps: u32,
     /// How the last step's systems were solved, by a model that iterates.
     pub solve: SolveReport,
+    /// What contact between single hairs did in the last step, where hair touches hair.
+    pub contact: Option<strand_contact::Report>,
 }
 
 /// A way for hair to move.

@@ -81,6 +81,7 @@ impl Simulation {
             return Err(error);
         }
         self.steps = steps;
+        self.is_grown = false;
         self.health.forget();
         self.report = StepReport { quarantined, unresolved, ..StepReport::default() };
         self.body.collider_poses_at(self.time(), &mut self.poses[1]);

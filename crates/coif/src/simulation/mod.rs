@@ -1,29 +1,27 @@
 //! One step from start to end: the body poses its colliders, roots follow the body, the model moves
-//! the hair, and the health of the result is measured.
+//! the hair, and hair touches hair. Who looks at it sees every strand grown, and its health measured.
 //!
 //! Steps have a fixed length that does not depend on the frame rate. The simulation owns the
 //! model's state and its scratch memory; groom and body stay as they were given.
 
 mod checkpoint;
 mod hair;
-mod hash;
 mod health;
 mod roots;
 mod surface;
 mod timers;
-mod wind;
 
 use std::sync::Arc;
 
 use glam::Vec3;
 
-pub use self::hash::hash_positions;
 pub use self::health::{
     DRIFT_TOLERANCE, Drift, HairMotion, Health, KINK_ANGLE, MOVING_SPEED, StrandList,
 };
 pub use self::surface::Surface;
 pub use self::timers::{Stage, Timers};
-pub use self::wind::Wind;
+pub use crate::environment::Wind;
+pub use crate::math::hash_positions;
 
 use self::hair::HairTouch;
 use self::health::{HealthMonitor, Seen};
@@ -88,6 +86,10 @@ pub struct Simulation {
     volume_report: VolumeReport,
     hair: Option<HairTouch>,
     report: StepReport,
+    /// Where every strand is, once somebody has looked.
+    grown: Vec<Vec3>,
+    /// Whether that is so now.
+    is_grown: bool,
     health: HealthMonitor,
     timers: Timers,
 }
@@ -135,6 +137,8 @@ impl Simulation {
             colliders: Vec::new(),
             poses: [Vec::new(), Vec::new()],
             report: StepReport::default(),
+            grown: Vec::new(),
+            is_grown: false,
             health: HealthMonitor::default(),
             timers: Timers::default(),
         };
@@ -160,6 +164,7 @@ impl Simulation {
 
     /// Advances by `dt` (s), to the time `end` (s).
     fn step_to(&mut self, end: f64, dt: f32) {
+        self.is_grown = false;
         // Pose the colliders at the end of the step; where they end now, they start next time.
         self.timers.measure(Stage::Body, || {
             let [start, last] = &mut self.poses;
@@ -199,6 +204,9 @@ impl Simulation {
         }
         if let Some(hair) = &mut self.hair {
             self.timers.measure(Stage::Contact, || hair.apply(&mut *self.model, dt));
+            if let Some(contact) = hair.contact() {
+                self.report.contact = Some(contact.report());
+            }
         }
     }
 
@@ -214,6 +222,7 @@ impl Simulation {
     /// Puts the hair on its rest shape at the body's present pose, without velocity.
     pub fn reset(&mut self) {
         let time = self.time();
+        self.is_grown = false;
         self.health.forget();
         self.roots.follow(&self.body, time);
         self.model.reset(self.roots.world_from_rest());
@@ -236,6 +245,7 @@ impl Simulation {
         let from = self.roots.world_from_rest().to_vec();
         self.steps = (time * f64::from(self.world.steps_per_second)).round().max(0.0) as u64;
         let time = self.time();
+        self.is_grown = false;
         self.health.forget();
         self.roots.follow(&self.body, time);
         self.model.teleport(&from, self.roots.world_from_rest());
@@ -265,10 +275,28 @@ impl Simulation {
         self.model.name()
     }
 
-    /// Where all points are now (m), in the groom's order.
+    /// Places every strand: where all points are now (m), in the groom's order. Done once for a state and then
+    /// kept: health, files and pictures see the same.
+    pub fn grow(&mut self) -> &[Vec3] {
+        if !self.is_grown {
+            self.timers.measure(Stage::Grow, || {
+                self.grown.resize(self.groom.strands.point_count(), Vec3::ZERO);
+                let field = self.surface.as_ref().map(SurfaceField::obstacle);
+                self.model.positions_beside(field.as_ref(), &mut self.grown);
+            });
+            self.is_grown = true;
+        }
+        &self.grown
+    }
+
+    /// Writes where all points are now (m), in the groom's order: what [`grow`](Self::grow) has kept, or anew.
     pub fn positions(&self, out: &mut [Vec3]) {
-        let field = self.surface.as_ref().map(SurfaceField::obstacle);
-        self.model.positions_beside(field.as_ref(), out);
+        if self.is_grown {
+            out.copy_from_slice(&self.grown);
+        } else {
+            let field = self.surface.as_ref().map(SurfaceField::obstacle);
+            self.model.positions_beside(field.as_ref(), out);
+        }
     }
 
     /// How all points move now (m/s), in the groom's order.
@@ -309,10 +337,9 @@ impl Simulation {
         &self.volume_report
     }
 
-    /// What the last step's contact between single hairs did, if hair touches hair and the model does
-    /// not solve for it itself.
+    /// What the last step's contact between single hairs did, if hair touches hair.
     pub fn hair_report(&self) -> Option<strand_contact::Report> {
-        self.hair.as_ref().and_then(HairTouch::contact).map(|contact| contact.report())
+        self.report.contact
     }
 
     /// What was unusual in the last field of the body's surface, if hair touches it.
@@ -329,6 +356,7 @@ impl Simulation {
     /// the last look at an earlier time. A caller looks once per frame; after a jump (`reset`, `teleport`,
     /// `restore`) the next look is the first.
     pub fn health(&mut self) -> Health {
+        self.grow();
         self.timers.measure(Stage::Health, || {
             let surface = self.surface.as_ref();
             let mut fibre = self.groom.fibre;
@@ -343,8 +371,7 @@ impl Simulation {
                 poses: &self.poses[1],
                 surface: surface.map(|surface| (surface.field(), surface.vertices())),
             };
-            let obstacle = surface.map(SurfaceField::obstacle);
-            self.health.look(&seen, |out| self.model.positions_beside(obstacle.as_ref(), out))
+            self.health.look(&seen, &self.grown)
         })
     }
 

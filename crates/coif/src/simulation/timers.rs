@@ -11,14 +11,16 @@ pub enum Stage {
     Model,
     /// Let hair touch hair.
     Contact,
-    /// Look at the hair, and measure its health.
+    /// Place every strand, once per look.
+    Grow,
+    /// Measure the health of what was looked at.
     Health,
 }
 
 impl Stage {
     /// All stages in their order.
-    pub const ALL: [Stage; 5] =
-        [Stage::Body, Stage::Roots, Stage::Model, Stage::Contact, Stage::Health];
+    pub const ALL: [Stage; 6] =
+        [Stage::Body, Stage::Roots, Stage::Model, Stage::Contact, Stage::Grow, Stage::Health];
 
     /// The stage's name.
     pub fn name(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Stage {
             Stage::Roots => "roots",
             Stage::Model => "model",
             Stage::Contact => "contact",
+            Stage::Grow => "grow",
             Stage::Health => "health",
         }
     }

@@ -3,8 +3,9 @@ use glam::Quat;
 use super::plain::PlainCantilever;
 use super::*;
 use crate::body::{MovingCollider, Shape};
+use crate::environment::Wind;
 use crate::groom::{Fibre, Strands};
-use crate::simulation::{Wind, hash_positions};
+use crate::math::hash_positions;
 
 /// Hair over a ball of 10 cm, of different lengths and numbers of points.
 fn hair(count: usize) -> Groom {

@@ -1,7 +1,7 @@
 use super::*;
+use crate::environment::Wind;
 use crate::groom::{Fibre, Strands};
 use crate::math::RigidTransform;
-use crate::simulation::Wind;
 
 /// A limp straight strand of equal segments of 1 cm, groomed along x.
 fn chain(points: usize) -> Groom {

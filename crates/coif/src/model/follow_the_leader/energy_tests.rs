@@ -9,10 +9,10 @@ use super::articulated::{BEND, LIMIT, MIN_MARGIN, MIN_TURN, STIFFENING};
 use super::style::{RestShape, dead_load};
 use super::{FollowTheLeader, Settings};
 use crate::body::{MovingCollider, Shape};
+use crate::environment::Wind;
 use crate::groom::{Fibre, Groom, Strands};
 use crate::math::RigidTransform;
 use crate::model::{Environment, Model, StepReport};
-use crate::simulation::Wind;
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 const LENGTH: f32 = 0.3;

@@ -599,8 +599,8 @@ mod tests {
 
     use super::*;
     use crate::body::{MovingCollider, Shape};
+    use crate::environment::Wind;
     use crate::groom::{Fibre, Strands};
-    use crate::simulation::Wind;
 
     /// The instruction set that the machine offers and the least that its kind has give the same
     /// bits, contact included.
@@ -642,7 +642,7 @@ mod tests {
             }
             let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
             model.positions(&mut positions);
-            crate::simulation::hash_positions(&positions)
+            crate::math::hash_positions(&positions)
         };
         assert_eq!(run(Level::new()), run(Level::baseline()));
     }

@@ -20,10 +20,10 @@ use super::settings::Settings;
 use super::solve::{Constraint, Scratch};
 use super::solve_columns::{ColumnScratch, Limits, solve_columns};
 use crate::body::MovingCollider;
+use crate::environment::Wind;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::FieldObstacle;
-use crate::simulation::Wind;
 use crate::{Error, Result};
 
 /// What a hair mesh sees of the world during one step.

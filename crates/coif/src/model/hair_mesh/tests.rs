@@ -4,10 +4,10 @@ use glam::{Quat, Vec3};
 
 use super::plain::PlainMesh;
 use super::{MeshDynamics, MeshEnvironment, Settings};
+use crate::environment::Wind;
 use crate::groom::HairMesh;
 use crate::groom::hair_mesh::Bundle;
 use crate::math::RigidTransform;
-use crate::simulation::Wind;
 
 /// Both solve the same equations: they stay together while hair is shaken.
 #[test]

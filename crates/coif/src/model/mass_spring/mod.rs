@@ -416,6 +416,7 @@ impl Model for MassSpring {
         self.quarantine(report);
         report.substeps = parts;
         report.solve = solved;
+        report.contact = self.coupling.as_ref().map(|coupling| coupling.contact.report());
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {

@@ -4,9 +4,9 @@ use glam::{DVec3, Quat, Vec3};
 
 use super::strand::{Material, Strand, bending_stiffness};
 use super::*;
+use crate::environment::Wind;
 use crate::groom::{Fibre, Strands};
 use crate::math::dense::solve_positive_definite;
-use crate::simulation::Wind;
 
 fn straight(segments: usize, length: f32) -> Vec<Vec3> {
     (0..=segments).map(|i| Vec3::X * (length * i as f32 / segments as f32)).collect()
@@ -290,7 +290,7 @@ fn instruction_sets_agree_to_the_bit() {
         }
         let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
         model.positions(&mut positions);
-        crate::simulation::hash_positions(&positions)
+        crate::math::hash_positions(&positions)
     };
     assert_eq!(run(Level::new()), run(Level::baseline()));
 }

@@ -68,16 +68,16 @@ impl HealthMonitor {
         (self.now.step, self.before.step) = (None, None);
     }
 
-    /// Looks at hair whose positions `place` writes (m, in the groom's order). A second look at the same
-    /// time sees the same motion as the first.
-    pub(crate) fn look(&mut self, seen: &Seen<'_>, place: impl FnOnce(&mut [Vec3])) -> Health {
+    /// Looks at hair with these positions (m, in the groom's order). A second look at the same time sees the same
+    /// motion as the first.
+    pub(crate) fn look(&mut self, seen: &Seen<'_>, positions: &[Vec3]) -> Health {
         if self.now.step != Some(seen.step) {
             std::mem::swap(&mut self.now, &mut self.before);
         }
         let now = &mut self.now;
         now.step = Some(seen.step);
-        now.positions.resize(seen.groom.strands.point_count(), Vec3::ZERO);
-        place(&mut now.positions);
+        now.positions.clear();
+        now.positions.extend_from_slice(positions);
         now.world_from_rest.clear();
         now.world_from_rest.extend_from_slice(seen.world_from_rest);
         now.poses.clear();

@@ -1,0 +1,64 @@
+//! What a model sees of the world in one step: gravity, wind, obstacles, and where roots have gone.
+
+mod wind;
+
+use glam::Vec3;
+
+pub use self::wind::Wind;
+
+use crate::body::MovingCollider;
+use crate::body::distance_field::DistanceField;
+use crate::body::level_set_time::LevelSetInTime;
+use crate::math::RigidTransform;
+
+/// What a model sees of the world during one step.
+#[derive(Clone, Copy)]
+pub struct Environment<'a> {
+    /// Time at the end of the step (s).
+    pub time: f64,
+    /// Length of the step (s).
+    pub dt: f32,
+    /// Acceleration of gravity (m/s^2).
+    pub gravity: Vec3,
+    /// Moving air.
+    pub wind: &'a Wind,
+    /// Per strand: where the scalp under its root has gone by the end of the step, from the rest
+    /// shape.
+    pub world_from_rest: &'a [RigidTransform],
+    /// Shapes that hair must stay out of.
+    pub colliders: &'a [MovingCollider],
+    /// The body's own surface, where hair has to stay out of that.
+    pub field: Option<FieldObstacle<'a>>,
+}
+
+/// A body that hair touches as a distance field.
+#[derive(Clone, Copy)]
+pub struct FieldObstacle<'a> {
+    /// Distance to the surface at the end of the step, and its velocity.
+    pub field: &'a DistanceField,
+    /// How it came there, for a model that [splits steps](crate::model::Model::splits_steps).
+    pub motion: Option<FieldMotion<'a>>,
+    /// Coulomb friction.
+    pub friction: f32,
+    /// Share of the speed into the surface that comes back.
+    pub restitution: f32,
+    /// How far out of the surface hair is put (m).
+    pub skin: f32,
+}
+
+/// The motion of a field during a step.
+#[derive(Clone, Copy)]
+pub struct FieldMotion<'a> {
+    /// Distance to the surface at the start of the step. Its velocity, and that of the field at the end,
+    /// is the way of each point of the surface in this step, over the length of the step.
+    pub start: &'a DistanceField,
+    /// Speed of the fastest point of the surface (m/s).
+    pub fastest: f32,
+}
+
+impl<'a> FieldObstacle<'a> {
+    /// The surface at any time of a step of length `dt` (s), if its motion is known.
+    pub fn in_time(&self, dt: f32) -> Option<LevelSetInTime<'a>> {
+        self.motion.map(|motion| LevelSetInTime::new(motion.start, self.field, dt))
+    }
+}

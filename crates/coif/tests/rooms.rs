@@ -1,0 +1,62 @@
+//! The plan of the house: a room knows those above it in the list, never those beneath.
+
+use std::path::Path;
+
+/// The rooms, from top to bottom. What a room may use is itself, those above it, and `error`.
+const ROOMS: [&str; 8] =
+    ["math", "groom", "body", "environment", "contact", "model", "grow", "simulation"];
+
+/// Files that look down all the same, with the room that they look into, until what they need has moved up: hair meshes
+/// place their own strands, and are fitted by trying how they would hold them; roots are bound to triangles of a body.
+const DEBTS: [(&str, &str); 7] = [
+    ("groom/hair_mesh/fit.rs", "grow"),
+    ("model/hair_mesh/mod.rs", "grow"),
+    ("model/hair_mesh/obstacles.rs", "grow"),
+    ("groom/roots.rs", "body"),
+    ("groom/hair_mesh", "body"),
+    ("groom/strips", "body"),
+    ("groom/mod.rs", "body"),
+];
+
+fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            look(&path, root, found);
+            continue;
+        }
+        let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+        let room = name.split(['/', '.']).next().unwrap();
+        let Some(place) = ROOMS.iter().position(|r| *r == room) else { continue };
+        let text = std::fs::read_to_string(&path).unwrap();
+        // What a test looks at is its own business, and so are links of comments.
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        if name.ends_with("tests.rs") {
+            continue;
+        }
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for used in line.split("crate::").skip(1) {
+                let used = used.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+                if ROOMS.iter().position(|r| *r == used).is_some_and(|there| there > place) {
+                    found.push((name.clone(), used.to_owned()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rooms_know_only_those_above_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    look(&root, &root, &mut found);
+    let is_known = |(file, room): &(String, String)| {
+        DEBTS.iter().any(|(debtor, to)| file.starts_with(debtor) && room == to)
+    };
+    let new: Vec<_> = found.iter().filter(|&f| !is_known(f)).collect();
+    assert!(new.is_empty(), "these look down: {new:#?}");
+    for debt in DEBTS {
+        let exists = found.iter().any(|(file, room)| file.starts_with(debt.0) && room == debt.1);
+        assert!(exists, "{debt:?} is paid: take it off the list");
+    }
+}
