@@ -178,6 +178,7 @@ fn hint_for(error: &coif::Error) -> &'static str {
              their hair apart by themselves"
         }
         E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
+        E::Threads { .. } => "ask for fewer with --threads",
         _ => "'coif scenes --reference' lists every value and its limits",
     }
 }

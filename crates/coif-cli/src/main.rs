@@ -13,10 +13,8 @@ mod run;
 mod sequence_name;
 mod shaken_mesh;
 mod source;
-mod studio;
 mod talk;
 mod target;
-mod threads;
 mod units;
 mod validate;
 

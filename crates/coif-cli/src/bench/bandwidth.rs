@@ -1,10 +1,10 @@
 //! What the memory can do: a plain copy of arrays that no cache holds.
 
+use coif::with_threads;
 use rayon::prelude::*;
 
 use super::seconds;
 use crate::failure::Failure;
-use crate::threads::with_threads;
 
 /// Size of each array (f32): far larger than any cache.
 const LENGTH: usize = 1 << 24;
@@ -13,7 +13,7 @@ const PIECE: usize = 1 << 18;
 
 /// Bytes per second that a copy reads and writes on this many threads; best of a few.
 pub(super) fn measure(threads: usize) -> Result<f64, Failure> {
-    with_threads(threads, || {
+    let speed = with_threads(threads, || {
         let from = vec![1.0f32; LENGTH];
         let mut to = vec![0.0f32; LENGTH];
         let copy = |to: &mut [f32]| {
@@ -25,6 +25,7 @@ pub(super) fn measure(threads: usize) -> Result<f64, Failure> {
         copy(&mut to);
         let best = (0..4).map(|_| seconds(|| copy(&mut to))).fold(f64::INFINITY, f64::min);
         std::hint::black_box(&to);
-        Ok((LENGTH * 8) as f64 / best)
-    })
+        (LENGTH * 8) as f64 / best
+    })?;
+    Ok(speed)
 }

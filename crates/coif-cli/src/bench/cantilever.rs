@@ -17,6 +17,7 @@ use coif::model::cantilever::plain::PlainCantilever;
 use coif::model::cantilever::{Cantilever, Settings};
 use coif::model::{Environment, Model, StepReport};
 use coif::simulation::{Wind, World, hash_positions};
+use coif::with_threads;
 use coif_scene::{Scene, build, builtin};
 use glam::{Quat, Vec3};
 
@@ -24,7 +25,6 @@ use super::ftl::ELLIPSOIDS;
 use super::timing::{MEASURED, Pieces, WARM_UP};
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
-use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "cantilever",
@@ -75,7 +75,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
         }
         let groom = hair(case)?;
         for threads in setting.thread_counts() {
-            let measured = with_threads(threads, || measure(case, &groom, setting, threads))?;
+            let measured = with_threads(threads, || measure(case, &groom, setting, threads))??;
             let bandwidth = bandwidth::measure(threads)?;
             rows.extend(measured.into_iter().map(|row| {
                 let bytes = if row.name == "quads" { QUAD_BYTES } else { BYTES };

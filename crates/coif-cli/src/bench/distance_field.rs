@@ -10,12 +10,12 @@ use std::f32::consts::{PI, TAU};
 use coif::body::distance_field::plain::PlainDistanceField;
 use coif::body::distance_field::{DistanceField, Settings};
 use coif::simulation::hash_positions;
+use coif::with_threads;
 use glam::{Quat, Vec3};
 
 use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
-use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "distance-field",
@@ -35,7 +35,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let body = Body::new(meridians);
     let settings = Settings { cell: 0.01, margin: 0.02, ..Settings::default() };
     let limit = BYTES_PER_NODE / bandwidth::measure(1)? * 1e9;
-    let row = with_threads(1, || measure(&body, &settings, setting.repetitions()))?;
+    let row = with_threads(1, || measure(&body, &settings, setting.repetitions()))??;
     Ok(vec![Row { name: format!("field-{size}"), memory_limit_ns: Some(limit), ..row }])
 }
 

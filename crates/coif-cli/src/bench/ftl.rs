@@ -20,6 +20,7 @@ use coif::model::follow_the_leader::plain::PlainFollowTheLeader;
 use coif::model::follow_the_leader::{FollowTheLeader, Settings};
 use coif::model::{Environment, Model, StepReport};
 use coif::simulation::{Wind, World, hash_positions};
+use coif::with_threads;
 use coif_scene::{Built, Scene, build, builtin};
 use glam::{Quat, Vec3};
 
@@ -27,7 +28,6 @@ use super::plain_step::PlainScene;
 use super::timing::{MEASURED, Pieces, WARM_UP};
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
-use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "ftl",
@@ -74,7 +74,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
             Arc::make_mut(&mut built.groom).strands = evened(&built.groom.strands);
         }
         for threads in setting.thread_counts() {
-            let row = with_threads(threads, || measure(case, &built, setting, threads))?;
+            let row = with_threads(threads, || measure(case, &built, setting, threads))??;
             let bytes = if case.style { BYTES_WITH_STYLE } else { BYTES };
             let limit = bytes / bandwidth::measure(threads)? * 1e9;
             rows.push(Row { memory_limit_ns: Some(limit), ..row });
@@ -84,7 +84,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let scenes = if setting.quick { &[] } else { &SCENES[..] };
     for name in scenes.iter().filter(|name| setting.wants(name)) {
         for threads in setting.thread_counts() {
-            rows.push(with_threads(threads, || whole_steps(name, threads))?);
+            rows.push(with_threads(threads, || whole_steps(name, threads))??);
         }
     }
     Ok(rows)

@@ -14,6 +14,7 @@ use coif::model::hair_mesh::plain::PlainMesh;
 use coif::model::hair_mesh::{HairMeshModel, MeshDynamics, MeshTimes, Settings};
 use coif::model::{Environment, Model, StepReport};
 use coif::simulation::{World, hash_positions};
+use coif::with_threads;
 use coif_scene::{Built, Scene, build, builtin};
 use glam::{Quat, Vec3};
 
@@ -21,7 +22,6 @@ use super::timing::{MEASURED, Pieces, WARM_UP};
 use super::{Benchmark, Detail, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
 use crate::shaken_mesh::{MOTIONS, STEP, ShakenMesh};
-use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "hair-mesh",
@@ -56,7 +56,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     let mut first: Option<f64> = None;
     for (name, mesh) in meshes(setting)? {
-        let (row, times, iterations) = with_threads(1, || measure(name, &mesh))?;
+        let (row, times, iterations) = with_threads(1, || measure(name, &mesh))??;
         let base = *first.get_or_insert(row.ns_per_particle_step);
         let total = times.forces + times.solve + times.collision + times.minimise + times.rest;
         let shares = BTreeMap::from([
@@ -80,10 +80,10 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
         rows.push(row);
     }
     if setting.wants(STRANDS) {
-        rows.push(with_threads(1, || strands(setting))?);
+        rows.push(with_threads(1, || strands(setting))??);
     }
     if setting.wants(STRANDS_ON_BODY) {
-        rows.push(with_threads(1, || strands_on_body(setting))?);
+        rows.push(with_threads(1, || strands_on_body(setting))??);
     }
     Ok(rows)
 }

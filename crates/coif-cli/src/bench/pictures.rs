@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
+use coif::with_threads;
+use coif_render::studio::{Studio, renderer};
 use coif_scene::{Scene, build, builtin};
 
 use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, seconds};
 use crate::failure::Failure;
-use crate::studio::{Studio, renderer};
-use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "render",
@@ -33,7 +33,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let segments = groom.strands.point_count() - groom.strands.strand_count();
     let mut rows: Vec<Row> = Vec::new();
     for threads in setting.thread_counts() {
-        let row = with_threads(threads, || {
+        let row = with_threads(threads, || -> Result<Row, Failure> {
             let mut studio = Studio::of_scene(renderer(&scene.render)?, &built);
             let (mut pictures, mut hash) = (Pieces::default(), 0);
             // The first picture allocates and does not count.
@@ -62,7 +62,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
                 memory_limit_ns: None,
                 state_hash: format!("{hash:016x}"),
             })
-        })?;
+        })??;
         let one_thread = rows.first().map_or(row.ms_per_frame, |r| r.ms_per_frame);
         rows.push(Row { reference_ratio: one_thread / row.ms_per_frame, ..row });
     }

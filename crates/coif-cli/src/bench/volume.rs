@@ -7,13 +7,13 @@ use coif::contact::volume::{Settings, Volume};
 use coif::groom::Strands;
 use coif::math::LANES;
 use coif::simulation::{World, hash_positions};
+use coif::with_threads;
 use coif_scene::{Built, Scene, build, builtin};
 use glam::Vec3;
 
 use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::failure::Failure;
-use crate::threads::with_threads;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "volume",
@@ -36,7 +36,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let particles = hair.particles.len();
     let mut rows = Vec::new();
     for threads in setting.thread_counts() {
-        let row = with_threads(threads, || {
+        let row = with_threads(threads, || -> Result<Row, Failure> {
             let mut hair = hair.clone();
             let mut lanes = Volume::new(&settings)?;
             let mut plain = PlainVolume::new(&settings)?;
@@ -74,7 +74,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
                 memory_limit_ns: None,
                 state_hash: format!("{:016x}", hash_positions(&hair.velocities())),
             })
-        })?;
+        })??;
         let limit = BYTES_PER_PARTICLE / bandwidth::measure(threads)? * 1e9;
         rows.push(Row { memory_limit_ns: Some(limit), ..row });
     }

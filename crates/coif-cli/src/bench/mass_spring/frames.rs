@@ -13,6 +13,7 @@ use coif::math::RigidTransform;
 use coif::model::mass_spring::MassSpring;
 use coif::model::{Environment, Model, ModelSettings, StepReport};
 use coif::simulation::{World, hash_positions};
+use coif::with_threads;
 use coif_scene::motion::HEAD;
 use coif_scene::{Built, Scene, build, builtin};
 use glam::Vec3;
@@ -20,7 +21,6 @@ use glam::Vec3;
 use super::super::{Detail, Row, Setting};
 use super::watch::{Clock, PIECES, Watched};
 use crate::failure::Failure;
-use crate::threads::with_threads;
 
 /// A head of hair.
 struct Case {
@@ -106,7 +106,7 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
             _ => setting.thread_counts(),
         };
         for threads in thread_counts {
-            let (row, mut detail) = with_threads(threads, || measure(case, &built, threads))?;
+            let (row, mut detail) = with_threads(threads, || measure(case, &built, threads))??;
             let smallest = rows.iter().find(|r| r.threads == threads);
             detail.growth = smallest.map(|r| row.ns_per_particle_step / r.ns_per_particle_step);
             setting.add_detail(detail);

@@ -12,12 +12,12 @@ use coif::model::mass_spring::plain::PlainHair;
 use coif::model::mass_spring::{MassSpring, Settings, UnitStiffness};
 use coif::model::{Environment, Model, StepReport};
 use coif::simulation::{Wind, World, hash_positions};
+use coif::with_threads;
 use glam::{DVec3, Vec3};
 
 use super::super::timing::Pieces;
 use super::super::{Row, Setting, seconds};
 use crate::failure::Failure;
-use crate::threads::with_threads;
 
 /// Segments of a strand, and their length (m).
 const SEGMENTS: usize = 50;
@@ -42,7 +42,7 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Failure> {
     let direct = factor_solve(setting)?;
     let mut rows = Vec::new();
     for threads in setting.thread_counts() {
-        rows.push(with_threads(threads, || free_hair(setting, threads))?);
+        rows.push(with_threads(threads, || free_hair(setting, threads))??);
     }
     // A part has two solves; what is left of it is forces, matrix, strain limit and copies.
     let left = 0.5 * rows[0].ns_per_particle_step - direct.ns_per_particle_step;

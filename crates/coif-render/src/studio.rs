@@ -5,10 +5,6 @@ use std::sync::Arc;
 
 use coif::body::{Body, TriangleMesh};
 use coif::groom::{Groom, Strands};
-use coif_render::{
-    Backdrop, Camera, Frame, HairLook, HairShadows, HairView, Image, Light, Renderer, Settings,
-    SurfaceView,
-};
 use coif_scene::Built;
 use coif_scene::file::{
     Background, Camera as CameraChoice, GroomSource, HairColor, HairShadows as ShadowChoice,
@@ -16,14 +12,17 @@ use coif_scene::file::{
 };
 use glam::{Quat, Vec3};
 
-use crate::failure::Failure;
+use crate::{
+    Backdrop, Camera, Frame, HairLook, HairShadows, HairView, Image, Light, Renderer, Result,
+    Settings, SurfaceView,
+};
 
 /// Share of its bounding box that a head with hair fills: the corners are empty, so the camera may
 /// come this much closer.
 const FILLED: f32 = 0.88;
 
 /// A camera on a tripod in front of hair and body.
-pub(crate) struct Studio {
+pub struct Studio {
     renderer: Renderer,
     camera: Camera,
     look: HairLook,
@@ -34,22 +33,20 @@ pub(crate) struct Studio {
 }
 
 /// A renderer of the size that the settings ask for. Cheap: fails before anything is simulated.
-pub(crate) fn renderer(render: &RenderSettings) -> Result<Renderer, Failure> {
-    let mut renderer = Renderer::new(Settings {
+pub fn renderer(render: &RenderSettings) -> Result<Renderer> {
+    Renderer::new(Settings {
         backdrop: backdrop(render.background),
         hair_shadows: match render.shadows {
             ShadowChoice::DeepOpacity => HairShadows::DeepOpacity,
             _ => HairShadows::DeepShadow,
         },
         ..Settings::sized(render.width as usize, render.height as usize)
-    })?;
-    renderer.stop_when(crate::interrupt::flag());
-    Ok(renderer)
+    })
 }
 
 impl Studio {
     /// In front of a scene.
-    pub(crate) fn of_scene(renderer: Renderer, built: &Built) -> Self {
+    pub fn of_scene(renderer: Renderer, built: &Built) -> Self {
         let look = look(built.scene.render.hair);
         let (lo, hi) = built.film_bounds();
         let (middle, half) = ((lo + hi) * 0.5, (hi - lo) * (0.5 * FILLED));
@@ -65,7 +62,7 @@ impl Studio {
     }
 
     /// In front of a groom, with a body behind it if there is one.
-    pub(crate) fn of_groom(
+    pub fn of_groom(
         renderer: Renderer,
         render: &RenderSettings,
         groom: &Groom,
@@ -86,19 +83,19 @@ impl Studio {
     }
 
     /// Gives all hair the look's colour, also hair that has its own.
-    pub(crate) fn ignore_colors(&mut self) {
+    pub fn ignore_colors(&mut self) {
         self.own_colors = false;
     }
 
     /// Takes a picture of `strands`, which are `groom` moved, at `time` (s) of the body's motion.
     /// `turn` (rad) carries the camera around the middle of the picture.
-    pub(crate) fn shoot(
+    pub fn shoot(
         &mut self,
         groom: &Groom,
         strands: &Strands,
         time: f64,
         turn: f32,
-    ) -> Result<Image, Failure> {
+    ) -> Result<Image> {
         let mut hair = HairView::new(strands, &groom.radius);
         hair.color = groom.color.as_deref().filter(|_| self.own_colors);
         // Pose the body.
@@ -117,13 +114,13 @@ impl Studio {
             })
             .collect();
         let camera = turned(self.camera, turn);
-        Ok(self.renderer.render(&Frame {
+        self.renderer.render(&Frame {
             hair: &[hair],
             surfaces: &surfaces,
             camera,
             lights: &Light::three_point(&camera),
             look: &self.look,
-        })?)
+        })
     }
 }
 
@@ -188,7 +185,7 @@ fn camera(render: &RenderSettings, bounds: (Vec3, Vec3), auto: View, aspect: f32
 }
 
 /// The one colour that stands for the hair of a scene, linear RGB.
-pub(crate) fn hair_color(render: &RenderSettings) -> Vec3 {
+pub fn hair_color(render: &RenderSettings) -> Vec3 {
     let look = look(render.hair);
     (look.root_color + look.tip_color) * 0.5
 }
