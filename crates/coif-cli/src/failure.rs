@@ -140,6 +140,20 @@ impl From<coif_render::Error> for Failure {
     }
 }
 
+impl From<coif_lab::Error> for Failure {
+    fn from(error: coif_lab::Error) -> Self {
+        use coif_lab::Error as E;
+        match error {
+            E::Core(error) => error.into(),
+            E::Scene(error) => error.into(),
+            E::Build(error) => error.into(),
+            E::Render(error) => error.into(),
+            E::WrongModel { .. } => Self::new(error.to_string(), "write model.name in the scene"),
+            _ => Self::Error { message: error.to_string(), hint: None },
+        }
+    }
+}
+
 impl From<coif::Error> for Failure {
     fn from(error: coif::Error) -> Self {
         Self::new(error.to_string(), hint_for(&error))
@@ -178,6 +192,7 @@ fn hint_for(error: &coif::Error) -> &'static str {
              their hair apart by themselves"
         }
         E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
+        E::Threads { .. } => "ask for fewer with --threads",
         _ => "'coif scenes --reference' lists every value and its limits",
     }
 }

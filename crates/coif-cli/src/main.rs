@@ -3,7 +3,6 @@
 //!
 //! Data goes to stdout, talk to stderr. One file per command in `command/`.
 
-mod bench;
 mod command;
 mod failure;
 mod interrupt;
@@ -11,14 +10,10 @@ mod nearest;
 mod picture_file;
 mod run;
 mod sequence_name;
-mod shaken_mesh;
 mod source;
-mod studio;
 mod talk;
 mod target;
-mod threads;
 mod units;
-mod validate;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;

@@ -17,6 +17,7 @@ use std::time::Instant;
 use coif::contact::strand_contact;
 use coif::simulation::Stage;
 use coif_io::Cache;
+use coif_render::studio::{self, Studio};
 use coif_scene::{Built, build};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -28,7 +29,6 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::picture_file::PictureFile;
 use crate::source::Source;
-use crate::studio::{self, Studio};
 use crate::talk::Talk;
 use crate::target::{Target, Writer};
 
@@ -135,7 +135,8 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     let film_fps = scene.render.film_fps.map_or(fps, f64::from);
     let mut film = match &plan.render {
         Some(path) => {
-            let renderer = studio::renderer(&scene.render)?;
+            let mut renderer = studio::renderer(&scene.render)?;
+            renderer.stop_when(interrupt::flag());
             Some((renderer, PictureFile::create(path, film_fps)?))
         }
         None => None,
@@ -221,7 +222,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         if wants_picture && let Some((studio, file)) = &mut camera {
             let clock = Instant::now();
             let image = studio.shoot(&built.groom, &strands, frame as f64 / fps, 0.0);
-            if interrupt::asked() && matches!(image, Err(Failure::Interrupted { .. })) {
+            if interrupt::asked() && matches!(image, Err(coif_render::Error::Stopped)) {
                 return Err(stopped(frame, frames, writer.as_ref(), file.kept()));
             }
             file.push(image?)?;

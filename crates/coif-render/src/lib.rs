@@ -43,6 +43,8 @@ mod light;
 mod look;
 mod renderer;
 mod shadow;
+#[cfg(feature = "scene")]
+pub mod studio;
 mod surface;
 mod tiles;
 

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// Everything that can be wrong with a groom, a body or a parameter.
+/// Everything that can be wrong with a groom, a body, a parameter or the machine.
 ///
 /// Messages name the strand and the point, counted from 0 as in the files.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -174,4 +174,12 @@ pub enum Error {
     /// A checkpoint does not belong to this simulation.
     #[error("the checkpoint does not fit this simulation: {0}")]
     BadCheckpoint(String),
+    /// The system does not give that many threads.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for; 0 is one per core.
+        threads: usize,
+        /// What the system says.
+        reason: String,
+    },
 }

@@ -23,7 +23,9 @@ pub mod model;
 pub mod simulation;
 
 mod error;
+mod threads;
 pub use error::Error;
+pub use threads::with_threads;
 
 /// What every fallible function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use coif::with_threads;
 
 use super::{simulate, size, threads};
 use crate::failure::Failure;
 use crate::run::{self, Plan};
 use crate::source::Source;
 use crate::talk::{self, Talk};
-use crate::threads::with_threads;
 
 /// Watch hair move: simulate and render the built-in scene, and say where the film is
 #[derive(Args)]
@@ -63,7 +63,7 @@ impl Demo {
             overwrite: false,
         };
         talk.say(format_args!("{}", plan.source.scene.title));
-        let outcome = with_threads(self.threads, || run::run(plan, talk))?;
+        let outcome = with_threads(self.threads, || run::run(plan, talk))??;
         if self.json {
             return talk::print_json(&outcome);
         }

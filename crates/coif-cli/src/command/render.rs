@@ -7,7 +7,9 @@ use std::sync::Arc;
 use clap::Args;
 use coif::body::Body;
 use coif::groom::{Groom, Strands};
+use coif::with_threads;
 use coif_io::{Cache, FileKind, ReadOptions};
+use coif_render::studio::{self, Studio};
 use coif_scene::file::{Background, Camera, HairColor, HairPreset, RenderSettings, Scene, View};
 use coif_scene::{Built, build};
 use glam::Vec3;
@@ -18,9 +20,7 @@ use crate::interrupt;
 use crate::picture_file::PictureFile;
 use crate::run::build_scene;
 use crate::source::Source;
-use crate::studio::{Studio, renderer};
 use crate::talk::{self, Talk};
-use crate::threads::with_threads;
 use crate::units;
 
 /// Pictures and films of a simulation, a groom or a scene
@@ -105,7 +105,7 @@ enum Subject {
 
 impl Render {
     pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
-        with_threads(self.threads, || self.render(talk))
+        with_threads(self.threads, || self.render(talk))?
     }
 
     fn render(&self, talk: &Talk) -> Result<(), Failure> {
@@ -119,7 +119,8 @@ impl Render {
         let fps = self.fps.or(scene.render.film_fps.map(f64::from));
         let mut file =
             PictureFile::create(&self.output, fps.unwrap_or_else(|| scene.time.fps.into()))?;
-        let renderer = renderer(&scene.render)?;
+        let mut renderer = studio::renderer(&scene.render)?;
+        renderer.stop_when(interrupt::flag());
         let subject = self.subject(kind, &scene, talk)?;
 
         // Set up the camera and take picture after picture.

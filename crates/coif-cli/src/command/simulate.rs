@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use coif::simulation::Stage;
+use coif::with_threads;
 
 use super::threads;
 use crate::failure::Failure;
 use crate::run::{self, Outcome, Plan};
 use crate::source::Source;
 use crate::talk::{self, Talk};
-use crate::threads::with_threads;
 use crate::units;
 
 /// Simulate a scene: write its frames, make a film, or just measure
@@ -77,7 +77,7 @@ impl Simulate {
             resume: self.resume,
             overwrite: self.overwrite,
         };
-        let outcome = with_threads(self.threads, || run::run(plan, talk))?;
+        let outcome = with_threads(self.threads, || run::run(plan, talk))??;
         if self.json { talk::print_json(&outcome) } else { talk::print(&summary(&outcome)) }
     }
 }

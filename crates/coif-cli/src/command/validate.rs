@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use coif::model::ModelSettings;
+use coif_lab::validate::{ALL, Row};
 
 use super::bench::unknown;
 use crate::failure::Failure;
 use crate::talk::{self, Talk};
 use crate::target::probe_file;
 use crate::units;
-use crate::validate::{ALL, Row};
 
 /// Check the physics against analytic truth; exit code 1 if a row fails
 #[derive(Args)]
@@ -59,7 +59,7 @@ impl Validate {
         let mut rows = Vec::new();
         for check in ALL.iter().filter(|c| self.name.as_deref().is_none_or(|n| n == c.name)) {
             let working = talk.working(&format!("{}: {}", check.name, check.about));
-            let findings = (check.run)()?;
+            let findings = check.run()?;
             drop(working);
             rows.extend(findings.rows);
             if let Some(folder) = &self.plot {

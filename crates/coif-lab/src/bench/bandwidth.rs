@@ -1,0 +1,31 @@
+//! What the memory can do: a plain copy of arrays that no cache holds.
+
+use coif::with_threads;
+use rayon::prelude::*;
+
+use super::seconds;
+use crate::Error;
+
+/// Size of each array (f32): far larger than any cache.
+const LENGTH: usize = 1 << 24;
+/// Work per task: large enough that threads cost nothing.
+const PIECE: usize = 1 << 18;
+
+/// Bytes per second that a copy reads and writes on this many threads; best of a few.
+pub(super) fn measure(threads: usize) -> Result<f64, Error> {
+    let speed = with_threads(threads, || {
+        let from = vec![1.0f32; LENGTH];
+        let mut to = vec![0.0f32; LENGTH];
+        let copy = |to: &mut [f32]| {
+            to.par_chunks_mut(PIECE)
+                .zip(from.par_chunks(PIECE))
+                .for_each(|(to, from)| to.copy_from_slice(from));
+        };
+        // The first pass also brings the pages into memory.
+        copy(&mut to);
+        let best = (0..4).map(|_| seconds(|| copy(&mut to))).fold(f64::INFINITY, f64::min);
+        std::hint::black_box(&to);
+        (LENGTH * 8) as f64 / best
+    })?;
+    Ok(speed)
+}

@@ -1,0 +1,259 @@
+//! `ftl`: Follow-The-Leader in lanes on a shaken head. The reference is the plain version of the same
+//! pass on one thread, stepped through the same motion.
+//!
+//! The rows `hair-10k` and `hair-100k` are the method alone: predict, bend, project, collide with four
+//! ellipsoids, correct the velocity. `hair-10k-style` is what a scene has: style, and all shapes of
+//! the built-in body. `monster`, `afghan` and `girl` are whole steps of these scenes: body, distance
+//! field, roots, model and contact, at one step a frame as in the paper (185, 59 and 87 ms on one core of
+//! 2012, without pictures). Their reference is the plain version of all these parts.
+//!
+//! Times are medians over the frames of a second of motion, after a quarter of a second that does not count. The
+//! reference, which is slow, goes through the same motion but stops before the end; what it is compared with
+//! are the same frames.
+
+use std::sync::Arc;
+
+use coif::body::{MovingCollider, Shape};
+use coif::groom::{Groom, Strands};
+use coif::math::RigidTransform;
+use coif::model::follow_the_leader::plain::PlainFollowTheLeader;
+use coif::model::follow_the_leader::{FollowTheLeader, Settings};
+use coif::model::{Environment, Model, StepReport};
+use coif::simulation::{Wind, World, hash_positions};
+use coif::with_threads;
+use coif_scene::{Built, Scene, build, builtin};
+use glam::{Quat, Vec3};
+
+use super::plain_step::PlainScene;
+use super::timing::{MEASURED, Pieces, WARM_UP};
+use super::{Benchmark, Row, Setting, bandwidth, seconds};
+use crate::Error;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    name: "ftl",
+    about: "Follow-The-Leader: 10,000 and 100,000 strands of 30 points on a shaken head",
+    run,
+};
+
+/// Steps in one timed piece: one frame.
+const STEPS: usize = 4;
+/// Frames a second.
+const FPS: f64 = 60.0;
+/// Frames that warm up, and frames that count.
+const FRAMES: [usize; 2] = [(WARM_UP * FPS) as usize, (MEASURED * FPS) as usize];
+/// Frames that count on which the reference is measured: half of them, in which the head goes once to and fro.
+const REFERENCE_FRAMES: usize = 30;
+/// Memory that a step moves per particle (bytes): position, velocity and tension read and written
+/// (56), length read (4).
+const BYTES: f64 = 60.0;
+/// With two passes, what is fixed of a point (40) instead of the length, and the forces of its two contacts (8).
+const BYTES_WITH_STYLE: f64 = 104.0;
+
+/// One row: name, strands, whether with style and all shapes.
+struct Case {
+    name: &'static str,
+    strands: usize,
+    style: bool,
+}
+
+const CASES: [Case; 3] = [
+    Case { name: "hair-10k", strands: 10_000, style: false },
+    Case { name: "hair-100k", strands: 100_000, style: false },
+    Case { name: "hair-10k-style", strands: 10_000, style: true },
+];
+
+/// Points of a strand.
+const POINTS: usize = 30;
+
+fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
+    let mut rows = Vec::new();
+    for case in CASES.iter().filter(|case| setting.wants(case.name)) {
+        let strands = if setting.quick { case.strands / 10 } else { case.strands };
+        let mut built = head(strands)?;
+        if !case.style {
+            Arc::make_mut(&mut built.groom).strands = evened(&built.groom.strands);
+        }
+        for threads in setting.thread_counts() {
+            let row = with_threads(threads, || measure(case, &built, setting, threads))??;
+            let bytes = if case.style { BYTES_WITH_STYLE } else { BYTES };
+            let limit = bytes / bandwidth::measure(threads)? * 1e9;
+            rows.push(Row { memory_limit_ns: Some(limit), ..row });
+        }
+    }
+    // Whole scenes are not quick.
+    let scenes = if setting.quick { &[] } else { &SCENES[..] };
+    for name in scenes.iter().filter(|name| setting.wants(name)) {
+        for threads in setting.thread_counts() {
+            rows.push(with_threads(threads, || whole_steps(name, threads))??);
+        }
+    }
+    Ok(rows)
+}
+
+/// The same strands, with segments of one length each, as the one-way pass takes them: strands along which that is not
+/// nearly so already hang straight down.
+fn evened(strands: &Strands) -> Strands {
+    let mut evened = strands.clone();
+    for s in 0..strands.strand_count() {
+        let lengths = strands.strand(s).windows(2).map(|w| w[0].distance(w[1]));
+        let (lo, hi) = lengths.fold((f32::INFINITY, 0.0f32), |(lo, hi), l| (lo.min(l), hi.max(l)));
+        if hi > 1.5 * lo {
+            let root = strands.strand(s)[0];
+            let step = strands.length(s) / (POINTS - 1) as f32;
+            for (i, p) in evened.strand_mut(s).iter_mut().enumerate() {
+                *p = root - Vec3::Y * (step * i as f32);
+            }
+        }
+    }
+    evened
+}
+
+/// Scenes of the paper (`muller2012` table 1).
+const SCENES: [&str; 3] = ["monster", "afghan", "girl"];
+
+/// Whole steps of a built-in scene, one a frame.
+fn whole_steps(name: &str, threads: usize) -> Result<Row, Error> {
+    let sets = ["time.fps=60".to_owned(), "time.steps_per_second=60".to_owned()];
+    let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, &sets)?;
+    let built = build(&scene, std::path::Path::new("."))?;
+    let mut simulation = built.simulation()?;
+    let particles = built.groom.strands.point_count();
+    let mut plain = PlainScene::new(&built)?;
+    let mut pieces = Pieces::default();
+    for frame in 0..FRAMES[0] + FRAMES[1] {
+        let fast = seconds(|| simulation.step());
+        let slow = match &mut plain {
+            Some(plain) if frame < FRAMES[0] + REFERENCE_FRAMES => Some(plain.step()?),
+            _ => None,
+        };
+        if frame >= FRAMES[0] {
+            pieces.add(fast, slow);
+        }
+    }
+    Ok(Row {
+        name: name.into(),
+        strands: built.groom.strands.strand_count(),
+        particles,
+        threads,
+        ns_per_particle_step: pieces.median() * 1e9 / particles as f64,
+        ns_per_particle_step_min: pieces.min() * 1e9 / particles as f64,
+        ms_per_frame: pieces.median() * 1e3,
+        reference_ratio: pieces.ratio(),
+        reference: "plain version of all parts, one thread",
+        memory_limit_ns: None,
+        state_hash: format!("{:016x}", simulation.state_hash()),
+        detail: None,
+    })
+}
+
+fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Result<Row, Error> {
+    let groom = &built.groom;
+    let particles = groom.strands.point_count();
+    let world = World::default();
+    let (dt, gravity) = (world.dt(), world.gravity);
+    let settings = if case.style {
+        Settings::default()
+    } else {
+        Settings { bend_limit: 0.5, damping: 4.0, ..Settings::paper() }
+    };
+    let mut lanes = FollowTheLeader::new(groom, &settings, dt, gravity)?;
+    let mut plain = PlainFollowTheLeader::new(groom, &settings, dt, gravity);
+    let mut pieces = Pieces::default();
+    // Frame by frame, so that both see the same motion and the same disturbances.
+    for frame in 0..FRAMES[0] + FRAMES[1] {
+        let steps: Vec<Step> =
+            (0..STEPS).map(|i| Step::new(case, built, groom, frame * STEPS + i, dt)).collect();
+        let wind = Wind::default();
+        let report = &mut StepReport::default();
+        let fast = seconds(|| {
+            steps.iter().for_each(|s| lanes.step(&s.environment(dt, gravity, &wind), report));
+        });
+        let slow = (frame < FRAMES[0] + REFERENCE_FRAMES).then(|| {
+            seconds(|| steps.iter().for_each(|s| plain.step(&s.environment(dt, gravity, &wind))))
+        });
+        if frame >= FRAMES[0] {
+            pieces.add(fast, slow);
+        }
+    }
+    let mut positions = vec![Vec3::ZERO; particles];
+    lanes.positions(&mut positions);
+    Ok(Row {
+        name: if setting.quick { format!("{}-quick", case.name) } else { case.name.into() },
+        strands: groom.strands.strand_count(),
+        particles,
+        threads,
+        ns_per_particle_step: pieces.median() * 1e9 / (particles * STEPS) as f64,
+        ns_per_particle_step_min: pieces.min() * 1e9 / (particles * STEPS) as f64,
+        ms_per_frame: pieces.median() * 1e3,
+        reference_ratio: pieces.ratio(),
+        reference: "plain version, one thread",
+        memory_limit_ns: None,
+        state_hash: format!("{:016x}", hash_positions(&positions)),
+        detail: None,
+    })
+}
+
+fn head(strands: usize) -> Result<Built, Error> {
+    let sets = [format!("groom.strands={strands}"), format!("groom.points={POINTS}")];
+    let text = builtin::text("shake").unwrap_or_default();
+    Ok(build(&Scene::from_toml(text, "shake", &sets)?, std::path::Path::new("."))?)
+}
+
+/// Four ellipsoids in the place of the built-in head, neck and shoulders: centre and radii (m).
+pub(super) const ELLIPSOIDS: [(Vec3, Vec3); 4] = [
+    (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.075, 0.105, 0.092)),
+    (Vec3::new(0.0, -0.13, -0.02), Vec3::new(0.055, 0.09, 0.058)),
+    (Vec3::new(0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
+    (Vec3::new(-0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
+];
+
+/// What the models see of one step, prepared outside of the clock.
+struct Step {
+    time: f64,
+    roots: Vec<RigidTransform>,
+    colliders: Vec<MovingCollider>,
+}
+
+impl Step {
+    fn new(case: &Case, built: &Built, groom: &Groom, index: usize, dt: f32) -> Self {
+        let at = |index: usize| pose(index as f64 * f64::from(dt));
+        let (start, end) = (at(index), at(index + 1));
+        let moving = |shape, friction, place: RigidTransform| MovingCollider {
+            shape,
+            friction,
+            start: start * place,
+            end: end * place,
+        };
+        let colliders = if case.style {
+            let shapes = built.body.colliders().iter();
+            shapes.map(|c| moving(c.shape, c.friction, c.world_from_shape)).collect()
+        } else {
+            let place = |translation| RigidTransform { rotation: Quat::IDENTITY, translation };
+            let shapes = ELLIPSOIDS.iter();
+            shapes.map(|&(c, radii)| moving(Shape::Ellipsoid { radii }, 0.3, place(c))).collect()
+        };
+        Self {
+            time: (index + 1) as f64 * f64::from(dt),
+            roots: vec![end; groom.strands.strand_count()],
+            colliders,
+        }
+    }
+
+    fn environment<'a>(&'a self, dt: f32, gravity: Vec3, wind: &'a Wind) -> Environment<'a> {
+        Environment {
+            time: self.time,
+            dt,
+            gravity,
+            wind,
+            world_from_rest: &self.roots,
+            colliders: &self.colliders,
+            field: None,
+        }
+    }
+}
+
+/// The whole body shakes "no", twice a second.
+fn pose(time: f64) -> RigidTransform {
+    let angle = 0.6 * (time * 2.0 * std::f64::consts::TAU).sin();
+    RigidTransform::about(Vec3::ZERO, Quat::from_rotation_y(angle as f32))
+}

@@ -1,0 +1,295 @@
+//! Whole frames of a head of hair, and where their time goes.
+//!
+//! The head is at its fastest when the clock starts, and the hair at rest: there is something to do from
+//! the first frame on. The median of the frames after the first counts (the slower of two). The full head, which takes minutes a
+//! frame, swings for some frames in which its hairs do not touch; then they do, the second frame counts,
+//! and it is measured on all threads only.
+
+use std::path::Path;
+
+use coif::body::MovingCollider;
+use coif::contact::StrandContact;
+use coif::math::RigidTransform;
+use coif::model::mass_spring::MassSpring;
+use coif::model::{Environment, Model, ModelSettings, StepReport};
+use coif::simulation::{World, hash_positions};
+use coif::with_threads;
+use coif_scene::motion::HEAD;
+use coif_scene::{Built, Scene, build, builtin};
+use glam::Vec3;
+
+use super::super::{Detail, Row, Setting};
+use super::watch::{Clock, PIECES, Watched};
+use crate::Error;
+
+/// A head of hair.
+struct Case {
+    name: &'static str,
+    /// The built-in scene that it comes from.
+    scene: &'static str,
+    strands: usize,
+    /// When the head is at its fastest (s).
+    start: f64,
+    /// Frames without contact before that.
+    swings: u32,
+    /// Frames after the first, of which the median counts.
+    frames: usize,
+    when: When,
+}
+
+/// When a case is measured.
+enum When {
+    Always,
+    UnlessQuick,
+    IfNamed,
+}
+
+const CASES: [Case; 4] = [
+    Case {
+        name: "long-straight-1k",
+        scene: "long-straight-10k",
+        strands: 1000,
+        start: 10.0 / 9.0,
+        swings: 0,
+        frames: 6,
+        when: When::Always,
+    },
+    Case {
+        name: "long-straight-5k",
+        scene: "long-straight-10k",
+        strands: 5000,
+        start: 10.0 / 9.0,
+        swings: 0,
+        frames: 2,
+        when: When::UnlessQuick,
+    },
+    Case {
+        name: "long-straight-10k",
+        scene: "long-straight-10k",
+        strands: 10_000,
+        start: 10.0 / 9.0,
+        swings: 0,
+        frames: 1,
+        when: When::UnlessQuick,
+    },
+    Case {
+        name: "full-head-100k",
+        scene: "full-head-100k",
+        strands: 100_000,
+        start: 0.3,
+        swings: 18,
+        frames: 1,
+        when: When::IfNamed,
+    },
+];
+
+/// What a particle took per frame (s): `selle2008` table 2, "straight long (10k)", 38 minutes for a
+/// million.
+const PAPER: f64 = 38.0 * 60.0 / 1e6;
+
+pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
+    let mut rows: Vec<Row> = Vec::new();
+    for case in &CASES {
+        let wanted = match (&setting.row, &case.when) {
+            (Some(row), _) => row == case.name,
+            (None, When::Always) => true,
+            (None, When::UnlessQuick) => !setting.quick,
+            (None, When::IfNamed) => false,
+        };
+        if !wanted {
+            continue;
+        }
+        let strands = if setting.quick { case.strands / 10 } else { case.strands };
+        let built = head(case.scene, strands)?;
+        let thread_counts = match case.when {
+            When::IfNamed => vec![setting.threads],
+            _ => setting.thread_counts(),
+        };
+        for threads in thread_counts {
+            let (row, mut detail) = with_threads(threads, || measure(case, &built, threads))??;
+            let smallest = rows.iter().find(|r| r.threads == threads);
+            detail.growth = smallest.map(|r| row.ns_per_particle_step / r.ns_per_particle_step);
+            rows.push(Row { detail: Some(detail), ..row });
+        }
+    }
+    Ok(rows)
+}
+
+fn head(scene: &str, strands: usize) -> Result<Built, Error> {
+    let sets = [format!("groom.strands={strands}")];
+    let scene = Scene::from_toml(builtin::text(scene).unwrap_or_default(), scene, &sets)?;
+    Ok(build(&scene, Path::new("."))?)
+}
+
+fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), Error> {
+    let world = built.world();
+    let swings = f64::from(case.swings) * f64::from(world.dt());
+    let mut drive = Drive::new(built, &world, case.start - swings)?;
+    for _ in 0..case.swings {
+        drive.pose();
+        drive.step();
+    }
+    let clock = Clock::new();
+    let contact = world.hair.clone().unwrap_or_default();
+    let contact = StrandContact::new(&built.groom, &contact)?;
+    drive.model.set_contact(Some(Box::new(Watched { contact, clock: clock.clone() })));
+    let (mut frames, mut iterations) = (Vec::new(), 0);
+    for index in 0..=case.frames {
+        drive.pose();
+        let pieces = clock.measure(|| drive.step());
+        let spent = pieces.iter().sum::<f64>();
+        // The first frame finds the sizes of everything.
+        if index > 0 {
+            frames.push((spent, pieces, drive.report.substeps));
+        }
+        iterations = iterations.max(drive.report.solve.iterations);
+    }
+    // One frame counts, so that its pieces add up to it.
+    frames.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (frame, pieces, parts) = frames[frames.len() / 2];
+    let fastest = frames[0].0;
+    let particles = drive.model.particle_count();
+    let mut positions = vec![Vec3::ZERO; built.groom.strands.point_count()];
+    drive.model.positions(&mut positions);
+    let strands = built.groom.strands.strand_count();
+    let quick = strands < case.strands;
+    let row = Row {
+        name: if quick { format!("{}-quick", case.name) } else { case.name.into() },
+        strands,
+        particles,
+        threads,
+        ns_per_particle_step: frame * 1e9 / particles as f64,
+        ns_per_particle_step_min: fastest * 1e9 / particles as f64,
+        ms_per_frame: frame * 1e3,
+        reference_ratio: PAPER * particles as f64 / frame,
+        reference: "the paper's own figure per particle, four machines of 2008",
+        memory_limit_ns: None,
+        state_hash: format!("{:016x}", hash_positions(&positions)),
+        detail: None,
+    };
+    let detail = Detail {
+        seconds_per_frame: frame,
+        shares: PIECES.into_iter().zip(pieces.map(|piece| piece / frame)).collect(),
+        parts_per_frame: parts,
+        most_iterations: iterations,
+        peak_memory_bytes: peak_memory(),
+        pairs_per_particle: Some(clock.pairs() as f64 / particles as f64),
+        growth: None,
+    };
+    Ok((row, detail))
+}
+
+/// Largest memory of this process so far (bytes), where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// Hair of a scene that is stepped by hand, so that contact can be watched.
+struct Drive<'a> {
+    built: &'a Built,
+    world: &'a World,
+    model: MassSpring,
+    report: StepReport,
+    time: f64,
+    /// Where the colliders are at the start and at the end of the step.
+    poses: [Vec<RigidTransform>; 2],
+    colliders: Vec<MovingCollider>,
+    roots: Vec<RigidTransform>,
+}
+
+impl<'a> Drive<'a> {
+    /// Hair at rest on a head that is where it is at `start` (s).
+    fn new(built: &'a Built, world: &'a World, start: f64) -> Result<Self, Error> {
+        let settings = match &built.scene.model {
+            ModelSettings::MassSpring(settings) => settings.clone(),
+            _ => coif::model::mass_spring::Settings::default(),
+        };
+        let mut drive = Self {
+            built,
+            world,
+            model: MassSpring::new(&built.groom, &settings, world.gravity)?,
+            report: StepReport::default(),
+            time: start,
+            poses: [Vec::new(), Vec::new()],
+            colliders: Vec::new(),
+            roots: Vec::new(),
+        };
+        drive.follow();
+        drive.model.reset(&drive.roots);
+        Ok(drive)
+    }
+
+    /// Moves the body on by one step.
+    fn pose(&mut self) {
+        self.time += f64::from(self.world.dt());
+        self.follow();
+        let [start, end] = &self.poses;
+        self.built.body.moving_colliders(start, end, &mut self.colliders);
+    }
+
+    /// Poses colliders and roots: all hair grows on the head, which its colliders go with.
+    fn follow(&mut self) {
+        self.poses.swap(0, 1);
+        let body = &self.built.body;
+        body.collider_poses_at(self.time, &mut self.poses[1]);
+        let on_head = body.colliders().iter().zip(&self.poses[1]).find(|(c, _)| c.bone == HEAD);
+        let head = on_head.map(|(c, pose)| *pose * c.world_from_shape.inverse());
+        let strands = self.built.groom.strands.strand_count();
+        self.roots = vec![head.unwrap_or(RigidTransform::IDENTITY); strands];
+    }
+
+    fn step(&mut self) {
+        let env = Environment {
+            time: self.time,
+            dt: self.world.dt(),
+            gravity: self.world.gravity,
+            wind: &self.world.wind,
+            world_from_rest: &self.roots,
+            colliders: &self.colliders,
+            field: None,
+        };
+        self.model.step(&env, &mut self.report);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coif::simulation::Simulation;
+
+    use super::*;
+
+    /// What is driven by hand goes where the simulation of the same scene goes.
+    #[test]
+    fn the_head_moves_as_in_the_scene() {
+        let built = head("long-straight-10k", 32).unwrap();
+        let world = World { hair: None, ..built.world() };
+        let mut drive = Drive::new(&built, &world, 0.0).unwrap();
+        let (groom, body) = (built.groom.clone(), built.body.clone());
+        let mut simulation =
+            Simulation::new(groom, body, &built.scene.model, world.clone()).unwrap();
+        let mut found = vec![Vec3::ZERO; built.groom.strands.point_count()];
+        let mut truth = found.clone();
+        for _ in 0..6 {
+            drive.pose();
+            drive.step();
+            simulation.step();
+        }
+        drive.model.positions(&mut found);
+        simulation.positions(&mut truth);
+        let apart = found.iter().zip(&truth).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(apart < 1e-4, "{apart}");
+    }
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        let built = head("long-straight-10k", 40).unwrap();
+        let (row, detail) = measure(&CASES[0], &built, 1).unwrap();
+        assert_eq!((row.strands, row.name.as_str()), (40, "long-straight-1k-quick"));
+        assert!((detail.shares.values().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(detail.shares.values().all(|share| *share > 0.0), "{:?}", detail.shares);
+        assert!(detail.parts_per_frame >= 1);
+    }
+}

@@ -1,0 +1,137 @@
+//! Benchmarks: each figure beside a plain reference and the limit of the memory, all
+//! measured in the same run.
+//!
+//! To add one: write a file with a `BENCHMARK` and name it in [`ALL`].
+
+mod bandwidth;
+mod cantilever;
+mod distance_field;
+mod ftl;
+mod hair_mesh;
+mod mass_spring;
+mod pictures;
+mod plain_step;
+mod timing;
+mod volume;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::Error;
+
+/// All benchmarks, in the order in which they run.
+pub const ALL: &[Benchmark] = &[
+    ftl::BENCHMARK,
+    mass_spring::BENCHMARK,
+    cantilever::BENCHMARK,
+    hair_mesh::BENCHMARK,
+    volume::BENCHMARK,
+    distance_field::BENCHMARK,
+    pictures::BENCHMARK,
+];
+
+/// A benchmark that can be asked for by name.
+pub struct Benchmark {
+    /// What it is asked for by.
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    run: fn(&Setting) -> Result<Vec<Row>, Error>,
+}
+
+impl Benchmark {
+    /// Measures the rows that are asked for. There are none if it has no row of that name.
+    pub fn run(&self, setting: &Setting) -> Result<Vec<Row>, Error> {
+        let mut rows = (self.run)(setting)?;
+        if let Some(asked) = setting.row.as_deref() {
+            rows.retain(|row| row.name == asked || row.name.strip_suffix("-quick") == Some(asked));
+        }
+        Ok(rows)
+    }
+}
+
+/// One line of the result. The keys are relied on from outside: see the design.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// With the threads it tells the rows of a benchmark apart.
+    pub name: String,
+    /// Strands, or what stands for them.
+    pub strands: usize,
+    /// Particles, or what the time is divided by.
+    pub particles: usize,
+    /// Threads that it was measured on.
+    pub threads: usize,
+    /// Time for one particle and one step; for pictures, for one segment of one picture.
+    pub ns_per_particle_step: f64,
+    /// The same in the fastest piece; all other times are medians.
+    pub ns_per_particle_step_min: f64,
+    /// Time for a frame of motion or for a picture.
+    pub ms_per_frame: f64,
+    /// How many times as fast as the reference.
+    pub reference_ratio: f64,
+    /// What the reference is.
+    pub reference: &'static str,
+    /// What memory alone would allow: bytes moved per particle over the measured bandwidth (ns).
+    pub memory_limit_ns: Option<f64>,
+    /// Changes with any bit of the result.
+    pub state_hash: String,
+    /// What is known of it besides; its keys stand beside those of the row.
+    #[serde(flatten)]
+    pub detail: Option<Detail>,
+}
+
+/// What is known of a row besides: where the time of whole frames goes.
+#[derive(Debug, Clone, Serialize)]
+pub struct Detail {
+    /// Time for a frame (s).
+    pub seconds_per_frame: f64,
+    /// Shares of the time, by piece.
+    pub shares: BTreeMap<&'static str, f64>,
+    /// Parts that a frame was cut into.
+    pub parts_per_frame: u32,
+    /// Iterations of the worst solve.
+    pub most_iterations: u32,
+    /// Largest memory of the program up to then.
+    pub peak_memory_bytes: Option<u64>,
+    /// Pairs of segments that were near each other, per particle: what contact takes grows with them.
+    pub pairs_per_particle: Option<f64>,
+    /// Time per particle over that of the first row with as many threads: 1 if it grows evenly.
+    pub growth: Option<f64>,
+}
+
+/// How to measure.
+#[derive(Debug, Clone, Default)]
+pub struct Setting {
+    /// A tenth of the hair, and fewer repetitions of what does not move.
+    pub quick: bool,
+    /// Rows are measured on one thread and on this many.
+    pub threads: usize,
+    /// The only row that is asked for.
+    pub row: Option<String>,
+}
+
+impl Setting {
+    /// One thread, and all of them if that is more.
+    fn thread_counts(&self) -> Vec<usize> {
+        if self.threads > 1 { vec![1, self.threads] } else { vec![1] }
+    }
+
+    /// Whether a row is asked for.
+    fn wants(&self, name: &str) -> bool {
+        self.row.as_deref().is_none_or(|row| row == name)
+    }
+
+    /// How often to repeat what does not move; the median counts.
+    fn repetitions(&self) -> usize {
+        if self.quick { 3 } else { 8 }
+    }
+}
+
+/// Seconds that `work` takes.
+fn seconds(work: impl FnOnce()) -> f64 {
+    let clock = Instant::now();
+    work();
+    clock.elapsed().as_secs_f64()
+}

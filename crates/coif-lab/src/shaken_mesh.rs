@@ -1,0 +1,123 @@
+//! A built-in hair mesh on a bust that is shaken as a whole: what the benchmark and the validation of
+//! hair meshes run.
+
+use std::sync::Arc;
+
+use coif::body::{Collider, MovingCollider};
+use coif::groom::HairMesh;
+use coif::math::RigidTransform;
+use coif::model::hair_mesh::{MeshDynamics, MeshEnvironment, MeshReport};
+use coif::simulation::{Wind, World};
+use coif_scene::{Scene, build, builtin};
+use glam::{Quat, Vec3};
+
+use crate::Error;
+
+/// One step a frame, 30 frames a second (s).
+pub(crate) const STEP: f32 = 1.0 / 30.0;
+
+/// A hair mesh and the shapes of the body that it is on.
+pub(crate) struct ShakenMesh {
+    pub(crate) mesh: Arc<HairMesh>,
+    pub(crate) colliders: Vec<Collider>,
+}
+
+/// What a mesh sees of one step, prepared outside of any clock.
+pub(crate) struct ShakenStep {
+    pub(crate) pose: RigidTransform,
+    roots: Vec<RigidTransform>,
+    pub(crate) colliders: Vec<MovingCollider>,
+}
+
+impl ShakenMesh {
+    /// That of a built-in scene, in one of its resolutions, with seams or without.
+    pub(crate) fn built_in(scene: &str, resolution: &str, seams: bool) -> Result<Self, Error> {
+        let sets = [
+            "groom.strands=50".into(),
+            format!("groom.hair_mesh.resolution={resolution}"),
+            format!("groom.hair_mesh.seams={seams}"),
+        ];
+        let text = builtin::text(scene).unwrap_or_default();
+        let built = build(&Scene::from_toml(text, scene, &sets)?, std::path::Path::new("."))?;
+        let mesh = built.groom.hair_mesh.clone().unwrap_or_default();
+        Ok(Self { mesh, colliders: built.body.colliders().to_vec() })
+    }
+
+    /// The step from one time (s) of a motion to another, or at rest.
+    pub(crate) fn step(&self, motion: &Motion, from: Option<f32>, to: Option<f32>) -> ShakenStep {
+        let pose = |time| motion.pose(time);
+        let [start, end] = [from, to].map(|time| time.map_or(RigidTransform::IDENTITY, pose));
+        let moving = |c: &Collider| MovingCollider {
+            shape: c.shape,
+            friction: c.friction,
+            start: start * c.world_from_shape,
+            end: end * c.world_from_shape,
+        };
+        ShakenStep {
+            pose: end,
+            roots: vec![end; self.mesh.column_count()],
+            colliders: self.colliders.iter().map(moving).collect(),
+        }
+    }
+}
+
+impl ShakenStep {
+    /// Steps a mesh; `broken` has a place per column.
+    pub(crate) fn advance(&self, hair: &mut MeshDynamics, broken: &mut [bool]) -> MeshReport {
+        let wind = Wind::default();
+        let env = MeshEnvironment {
+            time: 0.0,
+            dt: STEP,
+            gravity: World::default().gravity,
+            wind: &wind,
+            colliders: &self.colliders,
+            field: None,
+        };
+        hair.step(&env, &self.roots, broken)
+    }
+
+    /// How deep each vertex is inside the body (m).
+    pub(crate) fn depths(&self, hair: &MeshDynamics) -> Vec<f32> {
+        let depth = |p: Vec3| self.colliders.iter().map(|c| c.depth_at(p)).fold(0.0, f32::max);
+        hair.positions().iter().map(|p| depth((*p).into())).collect()
+    }
+
+    /// The same without anything to collide with.
+    pub(crate) fn in_empty_space(mut self) -> Self {
+        self.colliders.clear();
+        self
+    }
+}
+
+/// A lively head, starting at rest: it shakes no, nods and goes to and fro.
+pub(crate) struct Motion {
+    /// How far it turns (rad) and how fast that swings (rad/s).
+    turn: [f32; 2],
+    nod: [f32; 2],
+    /// How far it goes to the side (m), and how fast that swings (rad/s).
+    aside: [f32; 2],
+}
+
+/// Motions of about the same liveliness that have nothing else in common.
+pub(crate) const MOTIONS: [Motion; 6] = [
+    Motion { turn: [0.45, 7.0], nod: [0.2, 4.0], aside: [0.03, 5.0] },
+    Motion { turn: [0.55, 5.5], nod: [0.15, 4.6], aside: [0.025, 6.1] },
+    Motion { turn: [0.35, 8.6], nod: [0.25, 3.3], aside: [0.035, 4.1] },
+    Motion { turn: [0.50, 6.3], nod: [0.18, 5.1], aside: [0.02, 5.7] },
+    Motion { turn: [0.40, 7.7], nod: [0.22, 3.7], aside: [0.04, 4.5] },
+    Motion { turn: [0.58, 4.9], nod: [0.26, 4.9], aside: [0.03, 3.6] },
+];
+
+impl Motion {
+    /// World from rest at a time (s).
+    fn pose(&self, time: f32) -> RigidTransform {
+        let swing = |rate: f32| 1.0 - (time * rate).cos();
+        let [[turn, turning], [nod, nodding], [aside, going]] = [self.turn, self.nod, self.aside];
+        let turn = Quat::from_rotation_y(turn * (time * turning).sin() * swing(1.3).min(1.0));
+        let nod = Quat::from_rotation_x(nod * swing(nodding));
+        RigidTransform {
+            rotation: turn * nod,
+            translation: Vec3::new(aside * swing(going), 0.02 * swing(8.0), 0.0),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Checks against what must be true: analytic results, published figures, conservation.
+//!
+//! To add one: write a file with a `CHECK` and name it in [`ALL`]. A check gives rows and, if
+//! there is something to see, plots.
+
+mod cantilever;
+mod chain;
+mod coil;
+mod ftl;
+mod hair_mesh;
+mod hold;
+mod length;
+mod level_set;
+mod one_way_modes;
+mod plot;
+mod rope;
+mod strips;
+mod twist;
+
+use coif::simulation::Simulation;
+use coif_scene::{Scene, build, builtin};
+use serde::Serialize;
+
+pub use self::plot::Plot;
+use crate::Error;
+
+/// All checks, in the order in which they run.
+pub const ALL: &[Check] = &[
+    hold::CHECK,
+    length::CHECK,
+    chain::CHECK,
+    ftl::CHECK,
+    rope::CHECK,
+    cantilever::CHECK,
+    coil::CHECK,
+    twist::CHECK,
+    hair_mesh::CHECK,
+    level_set::CHECK,
+    strips::CHECK,
+];
+
+/// A check that can be asked for by name.
+pub struct Check {
+    /// What it is asked for by.
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    run: fn() -> Result<Findings, Error>,
+}
+
+impl Check {
+    /// Finds out what is true.
+    pub fn run(&self) -> Result<Findings, Error> {
+        (self.run)()
+    }
+}
+
+/// What a check found.
+pub struct Findings {
+    /// What was compared.
+    pub rows: Vec<Row>,
+    /// Each has its own file name.
+    pub plots: Vec<Plot>,
+}
+
+/// One line of the result. The keys are relied on from outside: see the design.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The check and its case, as `length/spin`.
+    pub name: String,
+    /// The model that is checked.
+    pub model: String,
+    /// What was found.
+    pub value: f64,
+    /// What must be true.
+    pub reference: f64,
+    /// Relative where the reference is not zero, else absolute.
+    pub error: f64,
+    /// The largest error that passes.
+    pub tolerance: f64,
+    /// Whether the error is not above the tolerance.
+    pub pass: bool,
+    /// What value and reference are, with the unit.
+    pub quantity: &'static str,
+}
+
+impl Row {
+    /// Asks for at least as much as the reference; the error is what is missing, as a share of it.
+    fn at_least(
+        name: String,
+        model: &str,
+        quantity: &'static str,
+        [value, reference]: [f64; 2],
+    ) -> Self {
+        // Not a number is never enough.
+        let pass = value >= reference;
+        let error = if pass { 0.0 } else { (reference - value) / reference.abs() };
+        Self {
+            error,
+            tolerance: 0.0,
+            pass,
+            ..Self::compare(name, model, quantity, [value, reference], 0.0)
+        }
+    }
+
+    /// Compares a value with its reference.
+    fn compare(
+        name: String,
+        model: &str,
+        quantity: &'static str,
+        [value, reference]: [f64; 2],
+        tolerance: f64,
+    ) -> Self {
+        let difference = (value - reference).abs();
+        let error = if reference == 0.0 { difference } else { difference / reference.abs() };
+        Self {
+            name,
+            model: model.into(),
+            value,
+            reference,
+            error,
+            tolerance,
+            pass: error <= tolerance,
+            quantity,
+        }
+    }
+}
+
+/// A built-in scene, changed and ready to run.
+fn built_in(name: &str, sets: &[String]) -> Result<Simulation, Error> {
+    let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, sets)?;
+    Ok(build(&scene, std::path::Path::new("."))?.simulation()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_relative_unless_the_reference_is_zero() {
+        let row = |pair, tolerance| Row::compare("a".into(), "m", "x", pair, tolerance);
+        assert!((row([1.1, 1.0], 0.2).error - 0.1).abs() < 1e-12);
+        assert!(row([1.1, 1.0], 0.2).pass && !row([1.3, 1.0], 0.2).pass);
+        assert_eq!(row([0.5, 0.0], 1.0).error, 0.5);
+        assert!(!row([f64::NAN, 1.0], 1.0).pass, "NaN never passes");
+        let enough = |value| Row::at_least("a".into(), "m", "x", [value, 2.0]);
+        assert!(enough(2.5).pass && !enough(1.5).pass && !enough(f64::NAN).pass);
+        assert_eq!((enough(2.5).error, enough(1.5).error), (0.0, 0.25));
+    }
+}

@@ -1,0 +1,240 @@
+//! Takes pictures: the camera, lights and looks that a scene's `[render]` asks for, around hair and
+//! body at a time.
+
+use std::sync::Arc;
+
+use coif::body::{Body, TriangleMesh};
+use coif::groom::{Groom, Strands};
+use coif_scene::Built;
+use coif_scene::file::{
+    Background, Camera as CameraChoice, GroomSource, HairColor, HairShadows as ShadowChoice,
+    RenderSettings, Scene, Style, View,
+};
+use glam::{Quat, Vec3};
+
+use crate::{
+    Backdrop, Camera, Frame, HairLook, HairShadows, HairView, Image, Light, Renderer, Result,
+    Settings, SurfaceView,
+};
+
+/// Share of its bounding box that a head with hair fills: the corners are empty, so the camera may
+/// come this much closer.
+const FILLED: f32 = 0.88;
+
+/// A camera on a tripod in front of hair and body.
+pub struct Studio {
+    renderer: Renderer,
+    camera: Camera,
+    look: HairLook,
+    /// Colours of the groom are ignored if the user asked for a colour by name.
+    own_colors: bool,
+    body: Option<Arc<Body>>,
+    surface_colors: Option<Vec<Vec3>>,
+}
+
+/// A renderer of the size that the settings ask for. Cheap: fails before anything is simulated.
+pub fn renderer(render: &RenderSettings) -> Result<Renderer> {
+    Renderer::new(Settings {
+        backdrop: backdrop(render.background),
+        hair_shadows: match render.shadows {
+            ShadowChoice::DeepOpacity => HairShadows::DeepOpacity,
+            _ => HairShadows::DeepShadow,
+        },
+        ..Settings::sized(render.width as usize, render.height as usize)
+    })
+}
+
+impl Studio {
+    /// In front of a scene.
+    pub fn of_scene(renderer: Renderer, built: &Built) -> Self {
+        let look = look(built.scene.render.hair);
+        let (lo, hi) = built.film_bounds();
+        let (middle, half) = ((lo + hi) * 0.5, (hi - lo) * (0.5 * FILLED));
+        let bounds = (middle - half, middle + half);
+        Self {
+            camera: camera(&built.scene.render, bounds, best_view(&built.scene), aspect(&renderer)),
+            renderer,
+            own_colors: true,
+            body: built.scene.render.body.then(|| built.body.clone()),
+            surface_colors: Some(built.surface_colors(look.root_color)),
+            look,
+        }
+    }
+
+    /// In front of a groom, with a body behind it if there is one.
+    pub fn of_groom(
+        renderer: Renderer,
+        render: &RenderSettings,
+        groom: &Groom,
+        body: Option<Arc<Body>>,
+    ) -> Self {
+        // Hair alone fills the picture; a body shows a little more of itself around the hair.
+        let (lo, hi) = groom.strands.bounds().unwrap_or_default();
+        let more = if body.is_some() { (hi - lo) * 0.12 } else { Vec3::ZERO };
+        let bounds = (lo - more, hi + more);
+        Self {
+            camera: camera(render, bounds, View::ThreeQuarter, aspect(&renderer)),
+            renderer,
+            look: look(render.hair),
+            own_colors: true,
+            body,
+            surface_colors: None,
+        }
+    }
+
+    /// Gives all hair the look's colour, also hair that has its own.
+    pub fn ignore_colors(&mut self) {
+        self.own_colors = false;
+    }
+
+    /// Takes a picture of `strands`, which are `groom` moved, at `time` (s) of the body's motion.
+    /// `turn` (rad) carries the camera around the middle of the picture.
+    pub fn shoot(
+        &mut self,
+        groom: &Groom,
+        strands: &Strands,
+        time: f64,
+        turn: f32,
+    ) -> Result<Image> {
+        let mut hair = HairView::new(strands, &groom.radius);
+        hair.color = groom.color.as_deref().filter(|_| self.own_colors);
+        // Pose the body.
+        let surface = self.body.as_ref().map(|body| TriangleMesh {
+            positions: body.positions_at(time),
+            triangles: body.rest().triangles.clone(),
+        });
+        let normals = surface.as_ref().map(TriangleMesh::vertex_normals).unwrap_or_default();
+        let surfaces: Vec<SurfaceView<'_>> = surface
+            .iter()
+            .map(|mesh| SurfaceView {
+                positions: &mesh.positions,
+                normals: &normals,
+                triangles: &mesh.triangles,
+                color: self.surface_colors.as_deref(),
+            })
+            .collect();
+        let camera = turned(self.camera, turn);
+        self.renderer.render(&Frame {
+            hair: &[hair],
+            surfaces: &surfaces,
+            camera,
+            lights: &Light::three_point(&camera),
+            look: &self.look,
+        })
+    }
+}
+
+fn aspect(renderer: &Renderer) -> f32 {
+    renderer.settings().width as f32 / renderer.settings().height as f32
+}
+
+/// Carries a camera around the vertical through its target.
+fn turned(camera: Camera, angle: f32) -> Camera {
+    if angle == 0.0 {
+        return camera;
+    }
+    let turn = Quat::from_rotation_y(angle);
+    let position = camera.target + turn * (camera.position - camera.target);
+    Camera { position, up: turn * camera.up, ..camera }
+}
+
+/// Which view shows a style best.
+fn best_view(scene: &Scene) -> View {
+    match &scene.groom {
+        GroomSource::Style(style) if style.style == Style::Ponytail => View::Side,
+        _ => View::ThreeQuarter,
+    }
+}
+
+/// The way the camera looks in a view of a body that faces +z.
+fn direction(view: View, auto: View) -> Vec3 {
+    match view {
+        View::Front => Vec3::new(0.0, -0.05, -1.0),
+        View::Side => Vec3::new(-1.0, -0.05, -0.08),
+        View::Back => Vec3::new(0.12, -0.1, 1.0),
+        View::Top => Vec3::NEG_Y,
+        View::Auto if auto != View::Auto => direction(auto, auto),
+        _ => Vec3::new(-0.55, -0.08, -1.0),
+    }
+}
+
+/// The camera that the settings ask for; what they leave open, the bounds decide.
+fn camera(render: &RenderSettings, bounds: (Vec3, Vec3), auto: View, aspect: f32) -> Camera {
+    let (lo, hi) = bounds;
+    let fov = render.fov.to_radians();
+    let target = render.camera_target;
+    match render.camera {
+        CameraChoice::Position(position) => {
+            let target = target.unwrap_or((lo + hi) * 0.5);
+            let down = (target - position).normalize_or(Vec3::NEG_Z);
+            let up = if down.y.abs() > 0.99 { Vec3::NEG_Z } else { Vec3::Y };
+            Camera { vertical_fov: fov, up, ..Camera::look_at(position, target) }
+        }
+        CameraChoice::View(view) => {
+            let framed = Camera::frame(lo, hi, direction(view, auto), aspect);
+            // Step back or forth for another lens than that of a portrait.
+            let forward = framed.forward();
+            let depth = (hi - lo).dot(forward.abs()) * 0.5;
+            let lens = (framed.vertical_fov * 0.5).tan() / (fov * 0.5).tan();
+            let distance = framed.position.distance(framed.target);
+            let distance = (distance - depth).max(0.0) * lens + depth;
+            let target = target.unwrap_or(framed.target);
+            Camera { position: target - forward * distance, target, vertical_fov: fov, ..framed }
+        }
+    }
+}
+
+/// The one colour that stands for the hair of a scene, linear RGB.
+pub fn hair_color(render: &RenderSettings) -> Vec3 {
+    let look = look(render.hair);
+    (look.root_color + look.tip_color) * 0.5
+}
+
+/// The look of hair of this colour.
+fn look(color: HairColor) -> HairLook {
+    match color {
+        HairColor::Preset(preset) => HairLook::named(preset.name()).unwrap_or_default(),
+        // Tips are worn and lighter than roots, as in the presets.
+        HairColor::Linear(root) => {
+            HairLook::of_colors(root, (root * 1.6 + Vec3::splat(0.004)).min(Vec3::ONE))
+        }
+    }
+}
+
+fn backdrop(background: Background) -> Backdrop {
+    match background {
+        Background::Studio => Backdrop::default(),
+        Background::Dark => Backdrop::flat(Vec3::splat(0.006)),
+        Background::Light => Backdrop::flat(Vec3::splat(0.82)),
+        Background::Color(color) => Backdrop::flat(color),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_view_sees_the_middle_and_a_lens_keeps_the_framing() {
+        let bounds = (Vec3::new(-0.1, -0.2, -0.1), Vec3::new(0.1, 0.2, 0.1));
+        for &view in View::ALL {
+            let render =
+                RenderSettings { camera: CameraChoice::View(view), ..RenderSettings::default() };
+            let near = camera(&render, bounds, View::Side, 1.5);
+            let far = camera(&RenderSettings { fov: 10.0, ..render }, bounds, View::Side, 1.5);
+            for c in [near, far] {
+                assert!(c.target.length() < 1e-5 && c.position.is_finite(), "{view:?} {c:?}");
+            }
+            assert!(far.position.length() > near.position.length() * 2.0, "{view:?}");
+        }
+    }
+
+    #[test]
+    fn a_turn_goes_around_and_comes_back() {
+        let start = Camera::look_at(Vec3::new(1.0, 0.5, 2.0), Vec3::new(0.0, 0.5, 1.0));
+        let half = turned(start, std::f32::consts::PI);
+        assert!(half.position.distance(Vec3::new(-1.0, 0.5, 0.0)) < 1e-5, "{half:?}");
+        let whole = turned(start, std::f32::consts::TAU);
+        assert!(whole.position.distance(start.position) < 1e-5);
+    }
+}
