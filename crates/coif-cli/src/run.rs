@@ -65,7 +65,7 @@ pub(crate) struct Outcome {
     pub(crate) kinked_strands_max: usize,
     pub(crate) quarantined: usize,
     pub(crate) unresolved: u64,
-    /// Parts into which the last step was cut.
+    /// Substeps into which the last step was cut.
     pub(crate) substeps: u32,
     /// Iterations of the last step's solve, and what they left of the right-hand side.
     pub(crate) solve_iterations: u32,

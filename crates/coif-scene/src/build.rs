@@ -130,7 +130,7 @@ const FAR_ROOT: f32 = 0.01;
 
 /// Makes groom and body of a scene; `folder` is where its relative paths start.
 pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
-    let mut warnings = Vec::new();
+    let mut warnings = scene.warnings.clone();
     let (body, figure, scalp) = match &scene.body.source {
         BodySource::BuiltIn(source) => {
             let figure: Arc<dyn Figure> = match source.shape {

@@ -194,3 +194,22 @@ fn strips_that_cannot_grow_name_what_is_wrong() {
     let many = grow("strip_density = 100000\nstrip_layers = 64");
     assert!(many.contains("number of strips") && many.contains("lower the density"), "{many}");
 }
+
+/// Keys with the names of the last version still work, in a file and on the command line, and say how they are called now.
+#[test]
+fn keys_with_old_names_work_and_warn() {
+    let text = "[model]\nname = 'mass-spring'\nlongest_part = 0.002\n";
+    let scene = read(text, &["model.shortest_part=0.001"]).expect("old names");
+    let ModelSettings::MassSpring(settings) = &scene.model else { panic!("{:?}", scene.model) };
+    assert_eq!((settings.longest_substep, settings.shortest_substep), (0.002, 0.001));
+    assert_eq!(scene.warnings.len(), 2, "{:?}", scene.warnings);
+    for (warning, new) in scene.warnings.iter().zip(["longest_substep", "shortest_substep"]) {
+        assert!(warning.contains(&format!("model.{new}")), "{warning}");
+    }
+    // What is set wins over the file, whichever name it has there.
+    let scene = read(text, &["model.longest_part=0.004"]).expect("old names");
+    let ModelSettings::MassSpring(settings) = &scene.model else { panic!("{:?}", scene.model) };
+    assert_eq!(settings.longest_substep, 0.004);
+    // Written again, it has the new names and nothing to warn of.
+    assert!(read(&scene.to_toml(), &[]).expect("new names").warnings.is_empty());
+}

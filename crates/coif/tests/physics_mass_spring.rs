@@ -94,8 +94,8 @@ fn heavy_hair_droops_as_the_elastica() {
         let settings = Settings {
             hold_shape: false,
             damping: 25.0,
-            longest_part: dt,
-            shortest_part: dt,
+            longest_substep: dt,
+            shortest_substep: dt,
             ..Settings::default()
         };
         let mut run = Run::new(&groom, &settings, GRAVITY);
@@ -305,7 +305,7 @@ fn nonsense_is_refused_with_its_name() {
     let groom = lines(&[horizontal(5, 0.1)]);
     for (settings, name) in [
         (Settings { strain_limit: 1.5, ..Settings::default() }, "strain_limit"),
-        (Settings { longest_part: 0.0, ..Settings::default() }, "longest_part"),
+        (Settings { longest_substep: 0.0, ..Settings::default() }, "longest_substep"),
         (Settings { damping: f32::NAN, ..Settings::default() }, "damping"),
     ] {
         let message =

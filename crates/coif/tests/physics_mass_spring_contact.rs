@@ -68,8 +68,12 @@ fn a_spring_bends_a_hair_by_what_beams_bend() {
     let groom = Groom::new(strands, fibre);
     let beam = 3.0 * fibre.young_modulus * std::f32::consts::FRAC_PI_4 * fibre.radius.powi(4)
         / length.powi(3);
-    let settings =
-        Settings { damping: 25.0, shortest_part: 4e-3, longest_part: 4e-3, ..Settings::default() };
+    let settings = Settings {
+        damping: 25.0,
+        shortest_substep: 4e-3,
+        longest_substep: 4e-3,
+        ..Settings::default()
+    };
     for stiffness in [0.3 * beam, beam, 10.0 * beam, 1e5 * beam] {
         let mut model = MassSpring::new(&groom, &settings, Vec3::ZERO).expect("a valid model");
         model.set_contact(Some(Box::new(Ties(vec![tie(

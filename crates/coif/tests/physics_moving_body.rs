@@ -88,8 +88,8 @@ fn models(split: u32) -> [ModelSettings; 2] {
     let part = 1.001 / (STEPS_PER_SECOND * PARTS) as f32;
     [
         ModelSettings::MassSpring(mass_spring::Settings {
-            longest_part: part,
-            shortest_part: part,
+            longest_substep: part,
+            shortest_substep: part,
             ..Default::default()
         }),
         ModelSettings::ExplicitSpring(explicit_spring::Settings {

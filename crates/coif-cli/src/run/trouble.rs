@@ -60,7 +60,7 @@ fn hints(model: &str) -> Hints {
         mass_spring::NAME => Hints {
             settle: "raise model.damping or groom.fibre.damping",
             unfold: "raise groom.fibre.young_modulus",
-            follow: "lower model.longest_part",
+            follow: "lower model.longest_substep",
             hold: "raise groom.fibre.young_modulus",
         },
         hair_mesh::NAME => Hints {

@@ -1,6 +1,6 @@
 //! `mass-spring`: the hair of `selle2008`, every single one with its twist and its touch.
 //!
-//! `factor-solve` is one velocity solve, `free-hair` a part of a step of hair that touches nothing,
+//! `factor-solve` is one velocity solve, `free-hair` a substep of hair that touches nothing,
 //! `assembly` what `free-hair` spends per solve besides. `long-straight-1k`, `-5k` and `-10k` are whole
 //! frames of 1/60 s of the scene after the paper's table 2, with stiction, repulsion and collision
 //! between hairs and with the body; so is `full-head-100k`, which takes minutes and is measured only if

@@ -5,7 +5,7 @@ use coif::model::ModelSettings;
 use super::choices::{BodyShape, CONTACTS, Motion, PLANNED_CONTACTS, Style};
 use super::collider::ColliderDraft;
 use super::error::{Problem, SceneError, quoted};
-use super::keys::{ALTERNATIVES, COLLIDER, CONTACT_TABLES, SECTIONS};
+use super::keys::{ALTERNATIVES, COLLIDER, CONTACT_TABLES, RENAMED, SECTIONS};
 use super::nearest::suggestion;
 use super::scene::{BodySource, GroomSource, Scene};
 use super::schema::{Key, Needs, unknown_choice};
@@ -18,15 +18,17 @@ impl Scene {
     pub fn from_toml(text: &str, source_name: &str, sets: &[String]) -> Result<Scene, SceneError> {
         let sources = Sources::new(source_name, text, sets);
         let mut root = sources.parse_file()?;
+        let mut warnings = Vec::new();
+        rename_keys(&mut root, &mut warnings);
         expand_contacts(&mut root);
         for source in 1..=sets.len() {
-            set::apply(&sources, source, &mut root)?;
+            set::apply(&sources, source, &mut root, &mut warnings)?;
             expand_contacts(&mut root);
         }
         check_names(&sources, &root, "")?;
         check_neighbours(&sources, &root)?;
         // A table switches a contact on, even an empty one.
-        let mut scene = Scene::default();
+        let mut scene = Scene { warnings, ..Scene::default() };
         for contact in CONTACT_TABLES {
             if root.find(contact.path).is_some() {
                 (contact.switch_on)(&mut scene);
@@ -47,6 +49,31 @@ impl Scene {
     /// Whether every value is within its limits, for scenes that were not read from a file.
     pub fn validate(&self) -> Result<(), SceneError> {
         Self::from_toml(&self.to_toml(), "scene", &[]).map(|_| ())
+    }
+}
+
+/// The present name of a key that was called otherwise in the last version, and a warning that says so.
+pub(crate) fn renamed(table: &str, key: &str) -> Option<(&'static str, String)> {
+    let (.., new) = RENAMED.iter().find(|(place, old, _)| *place == table && *old == key)?;
+    let warning = format!(
+        "key '{}' is called '{new}' now; hint: write {} instead, the old name works in this version only",
+        joined(table, key),
+        joined(table, new)
+    );
+    Some((new, warning))
+}
+
+/// Gives keys with the names of the last version their present ones.
+fn rename_keys(root: &mut Node, warnings: &mut Vec<String>) {
+    let Value::Table(tables) = &mut root.value else { return };
+    for table in tables {
+        let Value::Table(entries) = &mut table.node.value else { continue };
+        for entry in entries {
+            if let Some((new, warning)) = renamed(&table.key, &entry.key) {
+                entry.key = new.into();
+                warnings.push(warning);
+            }
+        }
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Scene {
     pub time: Time,
     /// Pictures and films.
     pub render: RenderSettings,
+    /// What is to be known about how it was written: keys with old names.
+    pub warnings: Vec<String>,
 }
 
 impl Default for Scene {
@@ -60,6 +62,7 @@ impl Default for Scene {
             gravity: World::default().gravity,
             time: Time::default(),
             render: RenderSettings::default(),
+            warnings: Vec::new(),
         }
     }
 }

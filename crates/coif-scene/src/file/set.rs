@@ -8,7 +8,7 @@
 
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, Alternative, SECTIONS};
-use super::read::joined;
+use super::read::{joined, renamed};
 use super::schema::{Kind, Needs};
 use super::tree::{Entry, Node, Sources, Span, Value};
 
@@ -19,8 +19,19 @@ struct Step {
 }
 
 /// Changes the tree of the scene file as the `--set` with this number says.
-pub(crate) fn apply(sources: &Sources, source: usize, root: &mut Node) -> Result<(), SceneError> {
-    let (path, node) = parse(sources, source)?;
+pub(crate) fn apply(
+    sources: &Sources,
+    source: usize,
+    root: &mut Node,
+    warnings: &mut Vec<String>,
+) -> Result<(), SceneError> {
+    let (mut path, node) = parse(sources, source)?;
+    if let [table, key] = &mut path[..]
+        && let Some((new, warning)) = renamed(&table.name, &key.name)
+    {
+        key.name = new.into();
+        warnings.push(warning);
+    }
     insert(sources, root, &path, node)
 }
 

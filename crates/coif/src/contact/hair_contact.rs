@@ -7,7 +7,7 @@ use super::strand_contact::Report;
 
 /// How hair touches hair within a step of a model that solves for all strands together.
 ///
-/// `selle2008` section 4: contact enters one part of a step in these places, in the order of the
+/// `selle2008` section 4: contact enters one substep in these places, in the order of the
 /// methods here. All arrays hold the points of the hair in the world, in the order that
 /// [`HairContact::arrange`] said; points that are embedded in the scalp are among them, and what is
 /// changed about those is ignored. For the same bits on any number of threads, results must not depend
@@ -19,7 +19,7 @@ pub trait HairContact: Send {
     fn arrange(&mut self, order: &[u32]);
 
     /// Finds the pairs of segments that are near each other, and makes and breaks the springs between
-    /// them (`selle2008` 5.2). Called at the start of a part of a step of `dt` seconds.
+    /// them (`selle2008` 5.2). Called at the start of a substep of `dt` seconds.
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32);
 
     /// The springs that hold now. They enter both velocity solves (steps 1 and 7).

@@ -14,7 +14,7 @@ use super::segments::{Segments, closest_points_segment_segment};
 use super::stiction::Stiction;
 use crate::{Error, Result};
 
-/// Time (s) by which the springs between hairs that press on each other look ahead besides the part of a
+/// Time (s) by which the springs between hairs that press on each other look ahead besides the substep, of a
 /// step: so damped, they stop hair that snaps, and do not rattle. With none they rattle; with a hundredth
 /// of a second, stiff ones are too much for the solver.
 const PRESS_TIME: f32 = 4e-3;
@@ -34,7 +34,7 @@ pub struct Settings {
     /// How often all pairs are gone through.
     pub rounds: u32,
     /// Whether models that solve for contact have hairs that press on each other in their solve: then
-    /// pressure reaches all of the hair within a part of a step, as it has to where hair winds around
+    /// pressure reaches all of the hair within a substep, as it has to where hair winds around
     /// itself under load. Costs iterations: for few hairs.
     pub firm: bool,
 }
@@ -148,7 +148,7 @@ impl Repulsion {
     /// the velocities that hair has now.
     ///
     /// Model: between the places that are nearest now, as long as the thickness without force. It is
-    /// there for one part of a step and has a direction but no friction, so that hair slides.
+    /// there for one substep and has a direction but no friction, so that hair slides.
     pub(super) fn press(
         &mut self,
         pairs: &Pairs,

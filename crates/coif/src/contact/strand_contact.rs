@@ -222,8 +222,8 @@ impl StrandContact {
     }
 
     /// Finds pairs if [`find`](HairContact::find) has not been asked for. Else its pairs do, which
-    /// look ahead by the present velocities: what hair does beyond within one part of a step is left to
-    /// the next part, for a search costs more than all else here.
+    /// look ahead by the present velocities: what hair does beyond within one substep is left to
+    /// the next substep, for a search costs more than all else here.
     fn find_once(&mut self, position: &[Vec3]) {
         if self.pairs.points() != self.segments.points() {
             self.pairs.find(&self.segments, position, position, self.reach);

@@ -32,7 +32,7 @@ pub struct StepReport {
     pub began_inside: u64,
     /// How deep the deepest of them was (m).
     pub began_inside_depth: f32,
-    /// Parts that the last step was cut into, by a model that chooses them.
+    /// Substeps that the last step was cut into, by a model that chooses them.
     pub substeps: u32,
     /// How the last step's systems were solved, by a model that iterates.
     pub solve: SolveReport,
@@ -44,7 +44,7 @@ pub struct StepReport {
 pub trait Model: Send {
     /// The word that chooses it.
     fn name(&self) -> &'static str;
-    /// Whether it cuts a step into parts and wants to know where the body's surface is in between. The
+    /// Whether it cuts a step into substeps and wants to know where the body's surface is in between. The
     /// [`FieldObstacle`] it sees has a motion then, which costs memory for a second field.
     fn splits_steps(&self) -> bool {
         false

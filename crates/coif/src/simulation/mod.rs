@@ -37,7 +37,7 @@ use crate::model::cantilever::StripLanes;
 use crate::model::{Environment, Model, ModelSettings, StepReport};
 use crate::{Error, Result};
 
-/// Most parts of a step that is longer than a model takes well: with fewer than eight steps a second hair
+/// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
 /// is rough rather than late.
 const MOST_PARTS: f32 = 8.0;
 

@@ -1,7 +1,7 @@
 //! The body's own surface as something that hair touches: its mesh at every step, and the distance
 //! field around it.
 //!
-//! For a model that cuts a step into parts it keeps the field at the start of the step as well: the
+//! For a model that cuts a step into substeps it keeps the field at the start of the step as well: the
 //! one that was built for the end of the step before. Velocities are how far each vertex goes in the
 //! step, over its length, in both fields, so that what starts at one surface arrives at the other.
 

@@ -1,6 +1,6 @@
 //! Where the time of a step goes, as the contact between hairs sees it.
 //!
-//! The model asks contact at fixed places of a part of a step, so that these places divide the part:
+//! The model asks contact at fixed places of a substep, so that these places divide the part:
 //! find pairs, (forces and factors), springs, (solve), repel, (move and touch the body), collide, (forces
 //! and factors), springs, (solve), repel.
 

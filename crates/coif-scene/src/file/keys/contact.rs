@@ -192,7 +192,7 @@ pub(super) const REPULSION: &[Key<Scene>] = &[
         share,
         "",
         0.0..=1.0,
-        "Most that a part of a step pushes apart, as a share of the depth: more makes hair bounce."
+        "Most that a substep pushes apart, as a share of the depth: more makes hair bounce."
     ),
     repulsion!(friction, "", 0.0..=10.0, "Coulomb friction between hairs."),
     key(

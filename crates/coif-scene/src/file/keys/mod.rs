@@ -105,6 +105,10 @@ pub(crate) struct Alternative {
     pub(crate) shared: &'static [&'static str],
 }
 
+/// Keys that had another name in the last version: table, old name, new name. They go with the next version.
+pub(crate) const RENAMED: &[(&str, &str, &str)] =
+    &[("model", "longest_part", "longest_substep"), ("model", "shortest_part", "shortest_substep")];
+
 /// All pairs of keys that replace each other.
 pub(crate) const ALTERNATIVES: &[Alternative] = &[
     Alternative { table: "groom", one: "file", other: "style", shared: &["points"] },

@@ -359,7 +359,7 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     key(
         "velocity_update",
         "",
-        "How the velocity at the end of a part of a step is found: backward-euler is robust, \
+        "How the velocity at the end of a substep is found: backward-euler is robust, \
          trapezoidal is as published and rings.",
         Kind::Choice {
             what: "velocity update",
@@ -378,26 +378,26 @@ pub(super) const MODEL: &[Key<Scene>] = &[
     )
     .of_models(&[mass_spring::NAME]),
     key(
-        "longest_part",
+        "longest_substep",
         "s",
-        "A step is cut into parts no longer than this; fast hair gets shorter ones.",
+        "A step is cut into substeps no longer than this; fast hair gets shorter ones.",
         Kind::Number {
             min: 1e-6,
             max: 1.0,
-            get: |s| masses(s).map(|m| m.longest_part),
-            set: |s, v| masses_mut(s, |m| m.longest_part = v),
+            get: |s| masses(s).map(|m| m.longest_substep),
+            set: |s, v| masses_mut(s, |m| m.longest_substep = v),
         },
     )
     .of_models(&[mass_spring::NAME]),
     key(
-        "shortest_part",
+        "shortest_substep",
         "s",
         "And no shorter than this, however fast the hair moves.",
         Kind::Number {
             min: 1e-6,
             max: 1.0,
-            get: |s| masses(s).map(|m| m.shortest_part),
-            set: |s, v| masses_mut(s, |m| m.shortest_part = v),
+            get: |s| masses(s).map(|m| m.shortest_substep),
+            set: |s, v| masses_mut(s, |m| m.shortest_substep = v),
         },
     )
     .of_models(&[mass_spring::NAME]),

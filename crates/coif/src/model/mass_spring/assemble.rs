@@ -23,7 +23,7 @@ const NO_LENGTH: f32 = 1e-12;
 /// `k (stretch + lag rate(v'))`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
-    /// Part of the step over which the acceleration acts (s).
+    /// Part of the substep over which the acceleration acts (s).
     pub(super) share: f32,
     /// Time by which springs look ahead, with the fibre's damping (s).
     pub(super) lag: f32,

@@ -88,14 +88,14 @@ pub(super) struct Block {
     pub(super) v: Box<[f32]>,
     /// Where the roots are (m).
     pub(super) origin: [Vec3; LANES],
-    /// Where the roots will be at the end of the present part of the step (m).
+    /// Where the roots will be at the end of the present substep (m).
     pub(super) origin_next: [Vec3; LANES],
     /// World from rest at the start and at the end of the step.
     pub(super) root: [[RigidTransform; LANES]; 2],
 
-    /// Velocities in the middle of a part of a step (m/s).
+    /// Velocities in the middle of a substep (m/s).
     pub(super) half: Box<[f32]>,
-    /// Positions at the end of a part of a step (m).
+    /// Positions at the end of a substep (m).
     pub(super) next: Box<[f32]>,
     /// Forces that do not depend on the solution (scaled).
     pub(super) load: Box<[f32]>,
@@ -107,7 +107,7 @@ pub(super) struct Block {
     pub(super) room: super::collide::Room,
     /// Particles left inside the body.
     pub(super) unresolved: u32,
-    /// Parts per second that the fastest particle of each strand asks for.
+    /// Substeps per second that the fastest particle of each strand asks for.
     pub(super) asks: [f32; LANES],
     /// Lanes that were broken at the end of the last step.
     pub(super) broken: u16,

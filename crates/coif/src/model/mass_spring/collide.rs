@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::block::{Block, Touched};
-use super::part::Part;
+use super::substep::Substep;
 use crate::math::lanes::{lane, set_lane};
 use crate::model::Environment;
 use crate::model::chains::{Chain, Ground, Pose, Solid, Touch};
@@ -44,17 +44,17 @@ pub(super) fn collide_with_body(
     block: &mut Block,
     env: &Environment<'_>,
     solids: &[Solid],
-    part: &Part,
+    substep: &Substep,
 ) {
     block.touched.clear();
     block.unresolved = 0;
     if solids.is_empty() && env.field.is_none() {
         return;
     }
-    let ground = env.field.map(|field| Ground::at(field, env.dt, part.share));
+    let ground = env.field.map(|field| Ground::at(field, env.dt, substep.share));
     let mut room = std::mem::replace(&mut block.room, Room::new(0));
     for l in 0..block.lanes {
-        collide_lane(block, l, &mut room, solids, ground.as_ref(), part);
+        collide_lane(block, l, &mut room, solids, ground.as_ref(), substep);
     }
     block.room = room;
 }
@@ -65,9 +65,9 @@ fn collide_lane(
     room: &mut Room,
     solids: &[Solid],
     ground: Option<&Ground<'_>>,
-    part: &Part,
+    substep: &Substep,
 ) {
-    let end = if part.released { block.count[l] } else { block.held_tip[l] };
+    let end = if substep.released { block.count[l] } else { block.held_tip[l] };
     room.rows.clear();
     room.before.clear();
     room.after.clear();
@@ -97,7 +97,7 @@ fn collide_lane(
         root_before: Pose::new(&block.root[0][l]),
         root: Pose::new(&block.root[1][l]),
     };
-    block.unresolved += chain.collide(solids, ground, part.h);
+    block.unresolved += chain.collide(solids, ground, substep.h);
     for k in (embedded..points).filter(|&k| !room.touch[k].is_none()) {
         let row = room.rows[k] as usize;
         let Touch { normal, velocity: surface, bounce } = room.touch[k];
@@ -105,7 +105,7 @@ fn collide_lane(
         set_lane(&mut block.next, row, l, room.after[k] - block.origin_next[l]);
         // The way along the surface, without and with friction.
         let along = |p: Vec3| {
-            let way = p - room.before[k] - surface * part.h;
+            let way = p - room.before[k] - surface * substep.h;
             way - normal * way.dot(normal)
         };
         let (free, slowed) = (along(wanted), along(room.after[k]));
@@ -116,7 +116,7 @@ fn collide_lane(
             Vec3::ZERO
         } else {
             let before = velocity - normal * speed_out;
-            let lost = (free - slowed).length() * 2.0 / part.h;
+            let lost = (free - slowed).length() * 2.0 / substep.h;
             before * (1.0 - lost / before.length().max(1e-9)).max(0.0)
         };
         let out = if bounce > 0.0 { bounce } else { 0.0 };

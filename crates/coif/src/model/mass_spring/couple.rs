@@ -15,7 +15,7 @@ use super::assemble::Times;
 use super::block::Block;
 use super::double::Double;
 use super::net::{Net, PointState};
-use super::part::{Scratch, in_halves};
+use super::substep::{Scratch, in_halves};
 use crate::contact::HairContact;
 use crate::math::banded::{self, ROW};
 use crate::math::lanes::{lane, set_lane};
@@ -210,7 +210,7 @@ impl Coupling {
     }
 
     /// Solves the systems whose factors and right-hand sides are in `scratch`, with the springs between
-    /// hairs added; right-hand sides become solutions. `which`: 0 for the first solve of a part, at the
+    /// hairs added; right-hand sides become solutions. `which`: 0 for the first solve of a substep, at the
     /// positions of its start, 1 for the second, in its middle.
     ///
     /// Model: `x = A^-1 (b - G c^1/2 y)`. The springs start as the last solution stretched them, and the
@@ -394,7 +394,7 @@ fn in_runs(
     );
 }
 
-/// Where a point is, at the start of a part of a step (`which` 0) or in its middle.
+/// Where a point is, at the start of a substep (`which` 0) or in its middle.
 #[inline]
 fn state_of(block: &Block, p: &Place, which: usize) -> PointState {
     let (row, l) = (usize::from(p.row), usize::from(p.lane));
@@ -407,7 +407,7 @@ fn state_of(block: &Block, p: &Place, which: usize) -> PointState {
     }
 }
 
-/// Where a particle goes in the part of a step (m).
+/// Where a particle goes in the substep (m).
 #[inline]
 fn next_position(block: &Block, row: usize, l: usize) -> Vec3 {
     lane(&block.next, row, l) + block.origin_next[l]

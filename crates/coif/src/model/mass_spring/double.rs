@@ -1,8 +1,8 @@
 //! Velocity solves in double precision, strand by strand, for hair that is too stiff for single.
 //!
-//! The matrix of a part of a step is inertia plus stiffness. Its softest motions, those of hair as a whole, see
+//! The matrix of a substep is inertia plus stiffness. Its softest motions, those of hair as a whole, see
 //! little but the inertia, so that inertia must not drown in the rounding of the stiffness: where the stiffness of a
-//! particle, times the part and what springs look ahead, is more than [`SINGLE`] times its mass, the matrix
+//! particle, times the substep and what springs look ahead, is more than [`SINGLE`] times its mass, the matrix
 //! of its strand is assembled, factored and solved here. State, right-hand sides and solutions stay in single
 //! precision in the lanes of the block, whose other strands do not notice.
 
@@ -28,7 +28,7 @@ const LINE: usize = 3 * BLOCKS + 3;
 type Line = [f64; LINE];
 
 impl Strand {
-    /// Whether a part of a step of `h` seconds with springs that look `lag` seconds ahead needs double precision.
+    /// Whether a substep of `h` seconds with springs that look `lag` seconds ahead needs double precision.
     pub(super) fn needs_double(&self, h: f64, lag: f64) -> bool {
         let mut stiffness = vec![0.0; self.position.len()];
         for row in 0..stiffness.len() {

@@ -74,10 +74,10 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
 }
 
 /// Moves particles that other hair has pushed too far from those they hang on, or too near to them, `next`
-/// only: springs would take some parts of a step to bring them back.
+/// only: springs would take some substeps to bring them back.
 ///
 /// Model: as [`limit_strain`]. What is moved can end inside the body by a small part of the stretch, which
-/// the next part of the step finds.
+/// the next substep finds.
 #[inline(always)]
 pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f32) {
     let rows = block.rows;

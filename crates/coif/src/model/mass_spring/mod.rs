@@ -1,17 +1,17 @@
 //! The mass-spring hair of `selle2008`: every hair with bending, twisting and its natural curl.
 //!
 //! A strand is a chain of particles with edge, bending, torsion and altitude springs (`strand.rs`,
-//! `altitude.rs`), whose constants come from the fibre (`homogenise.rs`). A step is cut into parts
-//! (`substeps.rs`), each of which goes through the nine stages of section 4 (`part.rs`): two implicit
+//! `altitude.rs`), whose constants come from the fibre (`homogenise.rs`). A step is cut into substeps
+//! (`substep_count.rs`), each of which goes through the nine stages of section 4 (`substep.rs`): two implicit
 //! velocity solves (`assemble.rs`, `math::banded`), strain limiting (`limit.rs`), contact with the body
 //! (`collide.rs`) and with other hair (`couple.rs`, `contact::HairContact`).
 //!
-//! The state lies in rows of sixteen strands (`block.rs`). `plain.rs` is one part of a step without
+//! The state lies in rows of sixteen strands (`block.rs`). `plain.rs` is one substep without
 //! lanes, `tetrahedra.rs` the bodies and shells of section 3.1.
 //!
 //! Deviations: edges are less stiff than the fibre's (`homogenise.rs`), and weight acts on the points of
 //! the hair only, not on extra particles, so that these do not turn the hair about itself. Backward
-//! Euler takes the springs in the middle of the part, as the trapezoidal rule does.
+//! Euler takes the springs in the middle of the substep, as the trapezoidal rule does.
 
 pub mod altitude;
 mod assemble;
@@ -26,11 +26,11 @@ mod limit;
 pub mod link;
 pub mod linking;
 mod net;
-mod part;
 pub mod plain;
 mod samples;
 mod strand;
-mod substeps;
+mod substep;
+mod substep_count;
 pub mod tetrahedra;
 
 use fearless_simd::Level;
@@ -42,9 +42,9 @@ pub use self::homogenise::UnitStiffness;
 
 use self::block::{Block, FarEndPose};
 use self::couple::{Coupling, Place};
-use self::part::{Part, Scratch, Work, in_halves};
 use self::samples::SampleRows;
 use self::strand::{Material, Strand};
+use self::substep::{Scratch, Substep, Work, in_halves};
 use super::chains::{Solid, pose_between};
 use super::{Environment, Model, StepReport};
 use crate::contact::{HairContact, Samples};
@@ -56,10 +56,10 @@ use crate::{Error, Result};
 /// The word that chooses this model.
 pub const NAME: &str = "mass-spring";
 
-/// How the velocity at the end of a part of a step is found (`selle2008` section 4, steps 7 and 8).
+/// How the velocity at the end of a substep is found (`selle2008` section 4, steps 7 and 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VelocityUpdate {
-    /// Damps what is faster than a part of a step: robust.
+    /// Damps what is faster than a substep: robust.
     #[default]
     BackwardEuler,
     /// As the paper prints it: stiff springs ring.
@@ -85,12 +85,12 @@ pub struct Settings {
     pub damping: f32,
     /// Whether the groom is the shape that hair has under gravity (rather than without).
     pub hold_shape: bool,
-    /// How the velocity at the end of a part of a step is found.
+    /// How the velocity at the end of a substep is found.
     pub velocity_update: VelocityUpdate,
-    /// Longest part of a step (s).
-    pub longest_part: f32,
-    /// Shortest part of a step (s), however fast the hair moves.
-    pub shortest_part: f32,
+    /// Longest substep (s).
+    pub longest_substep: f32,
+    /// Shortest substep (s), however fast the hair moves.
+    pub shortest_substep: f32,
     /// Which ends of a strand follow the body.
     pub ends: Ends,
     /// How tips that are held move besides.
@@ -110,8 +110,8 @@ impl Default for Settings {
             damping: 4.0,
             hold_shape: true,
             velocity_update: VelocityUpdate::BackwardEuler,
-            longest_part: 1.1e-3,
-            shortest_part: 2e-4,
+            longest_substep: 1.1e-3,
+            shortest_substep: 2e-4,
             ends: Ends::Root,
             far_end: FarEnd::default(),
             tolerance: 1e-3,
@@ -122,7 +122,7 @@ impl Default for Settings {
 
 impl Settings {
     fn validate(&self) -> Result<()> {
-        let part = self.longest_part;
+        let substep = self.longest_substep;
         let checks = [
             (
                 "straight_below (rad)",
@@ -137,8 +137,13 @@ impl Settings {
                 self.damping >= 0.0 && self.damping.is_finite(),
                 "0 or more",
             ),
-            ("longest_part (s)", part, part > 0.0, "more than 0"),
-            ("shortest_part (s)", self.shortest_part, self.shortest_part > 0.0, "more than 0"),
+            ("longest_substep (s)", substep, substep > 0.0, "more than 0"),
+            (
+                "shortest_substep (s)",
+                self.shortest_substep,
+                self.shortest_substep > 0.0,
+                "more than 0",
+            ),
             ("tolerance", self.tolerance, self.tolerance > 0.0, "more than 0"),
             (
                 "far_end approach (m/s)",
@@ -206,10 +211,10 @@ pub struct MassSpring {
     /// Where each point of the groom is.
     place: Vec<Place>,
     coupling: Option<Coupling>,
-    /// Colliders of all parts of the present step, part after part.
+    /// Colliders of all substeps of the present step, one after the other.
     solids: Vec<Solid>,
     samples: SampleRows,
-    /// Parts per second that strands ask for.
+    /// Substeps per second that strands ask for.
     rates: Vec<f32>,
     /// Time since the start (s), for the far end.
     clock: f64,
@@ -244,7 +249,7 @@ impl MassSpring {
             .map(|strands| {
                 let strands: Vec<_> = strands.iter().map(lay_out).collect();
                 let mut block = Block::new(&strands, scale.into());
-                let h = f64::from(settings.longest_part);
+                let h = f64::from(settings.longest_substep);
                 let lag = h + f64::from(groom.fibre.damping);
                 for (l, (_, strand, _)) in strands.iter().enumerate() {
                     block.double |= u16::from(strand.needs_double(h, lag)) << l;
@@ -330,16 +335,16 @@ impl MassSpring {
         });
     }
 
-    /// The constants of a part of a step of `dt` seconds, by the shares of it at which the part begins
+    /// The constants of a substep of `dt` seconds, by the shares of it at which the substep begins
     /// and ends.
-    fn parts(&self, dt: f32) -> impl Fn(f32, f32) -> Part + Sync + use<> {
+    fn substeps(&self, dt: f32) -> impl Fn(f32, f32) -> Substep + Sync + use<> {
         let settings = self.settings.clone();
         let (clock, fibre_damping) = (self.clock, self.fibre_damping);
         let released = self.is_released();
         move |start, end| {
             let time = clock + f64::from(dt * end);
             let is_held = settings.ends == Ends::Both;
-            Part {
+            Substep {
                 h: dt * (end - start),
                 share: end,
                 fibre_damping,
@@ -368,53 +373,53 @@ impl Model for MassSpring {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let mut parts = self.begin(env);
+        let mut substeps = self.begin(env);
         let (colliders, level) = (env.colliders.len(), self.level);
         let mut solids = std::mem::take(&mut self.solids);
         solids.clear();
-        let part = self.parts(env.dt);
+        let substep = self.substeps(env.dt);
         let mut solved = SolveReport::default();
         if let Some(mut coupling) = self.coupling.take() {
             // Hairs that touch go through every stage together, and what is left of the step is cut
-            // anew after each part: hair that snaps is faster than it was when the step began.
+            // anew after each substep: hair that snaps is faster than it was when the step began.
             let (mut over, mut taken) = (0.0, 0);
             while over < 1.0 {
-                let until = if parts > 1 { over + (1.0 - over) / parts as f32 } else { 1.0 };
+                let until = if substeps > 1 { over + (1.0 - over) / substeps as f32 } else { 1.0 };
                 solids.clear();
                 pose_solids(env, [over, until], &mut solids);
                 let (blocks, scratch) = (&mut self.blocks[..], &mut self.scratch[..]);
                 let coupling = Some(&mut coupling);
                 let mut work = Work { level, blocks, scratch, per: 1, coupling };
-                let found = work.run(env, &solids, &part(over, until));
+                let found = work.run(env, &solids, &substep(over, until));
                 solved.iterations = solved.iterations.max(found.iterations);
                 solved.residual = solved.residual.max(found.residual);
                 (over, taken) = (until, taken + 1);
                 if over < 1.0 {
-                    parts = self.parts_left(env, 1.0 - over);
+                    substeps = self.substeps_left(env, 1.0 - over);
                 }
             }
-            parts = taken;
+            substeps = taken;
             self.coupling = Some(coupling);
         } else {
-            // Otherwise each block goes through all parts while it is in the cache.
-            let share = |k: u32| k as f32 / parts as f32;
-            (0..parts).for_each(|k| pose_solids(env, [share(k), share(k + 1)], &mut solids));
+            // Otherwise each block goes through all substeps while it is in the cache.
+            let share = |k: u32| k as f32 / substeps as f32;
+            (0..substeps).for_each(|k| pose_solids(env, [share(k), share(k + 1)], &mut solids));
             let solids_of = |k: u32| &solids[k as usize * colliders..][..colliders];
             let (blocks, scratch) = (&mut self.blocks, &mut self.scratch);
             in_halves(blocks, scratch, BLOCKS_PER_TASK, &|block, scratch| {
-                for k in 0..parts {
-                    let part = part(share(k), share(k + 1));
+                for k in 0..substeps {
+                    let substep = substep(share(k), share(k + 1));
                     let blocks = std::slice::from_mut(block);
                     let scratch = std::slice::from_mut(scratch);
                     let mut work = Work { level, blocks, scratch, per: 1, coupling: None };
-                    work.run(env, solids_of(k), &part);
+                    work.run(env, solids_of(k), &substep);
                 }
             });
         }
         self.solids = solids;
         self.clock += f64::from(env.dt);
         self.quarantine(report);
-        report.substeps = parts;
+        report.substeps = substeps;
         report.solve = solved;
         report.contact = self.coupling.as_ref().map(|coupling| coupling.contact.report());
     }
@@ -518,7 +523,7 @@ impl Model for MassSpring {
 }
 
 impl MassSpring {
-    /// Brings together what a step needs to know, and says in how many parts it will be taken.
+    /// Brings together what a step needs to know, and says in how many substeps it will be taken.
     fn begin(&mut self, env: &Environment<'_>) -> u32 {
         let released = self.is_released();
         let time = self.clock + f64::from(env.dt);
@@ -543,19 +548,19 @@ impl MassSpring {
                 block.load_lane(l, env.gravity);
                 block.free_tip(l, released);
             }
-            block.asks = substeps::fastest(block, env.dt, env.dt);
+            block.asks = substep_count::fastest(block, env.dt, env.dt);
         });
-        substeps::parts(blocks, env.dt, &self.settings, &mut self.rates)
+        substep_count::substeps(blocks, env.dt, &self.settings, &mut self.rates)
     }
 
-    /// In how many parts the share of a step that is left will be taken, as fast as the hair is now.
-    fn parts_left(&mut self, env: &Environment<'_>, share: f32) -> u32 {
+    /// In how many substeps the share of a step that is left will be taken, as fast as the hair is now.
+    fn substeps_left(&mut self, env: &Environment<'_>, share: f32) -> u32 {
         let Self { blocks, scratch, .. } = self;
         let left = env.dt * share;
         in_halves(blocks, scratch, 1, &|block, _| {
-            block.asks = substeps::fastest(block, left, env.dt);
+            block.asks = substep_count::fastest(block, left, env.dt);
         });
-        substeps::parts(blocks, left, &self.settings, &mut self.rates)
+        substep_count::substeps(blocks, left, &self.settings, &mut self.rates)
     }
 
     /// Puts strands that broke back on their rest shape, and reports in the order of the blocks.

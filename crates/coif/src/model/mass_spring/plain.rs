@@ -56,7 +56,7 @@ impl PlainHair {
         Ok(Self { settings: settings.clone(), fibre_damping: groom.fibre.damping.into(), strands })
     }
 
-    /// One part of a step of `h` seconds in still air (`selle2008` section 4). Gives back the worse of
+    /// One substep of `h` seconds in still air (`selle2008` section 4). Gives back the worse of
     /// all solves.
     pub fn advance(&mut self, h: f64, gravity: DVec3) -> SolveReport {
         let mut worst = SolveReport::default();

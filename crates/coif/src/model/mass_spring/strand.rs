@@ -37,9 +37,9 @@ const MOST_HALF_ANGLE: f64 = 0.6;
 const WEIGHT_STRETCH: f64 = 500.0;
 
 /// Stiffest edges and other springs that double precision carries with ease, as multiples of the lightest mass at
-/// their ends over the part of a step and what springs look ahead: rounding takes one part in 100,000 of the
+/// their ends over the substep and what springs look ahead: rounding takes one part in 100,000 of the
 /// inertia. With the bound, hair of 100 points sags by less than a micrometre under its weight (by 0.2 mm with an
-/// internal friction of a second, the most there is), and its slowest motion is over within a part of a step:
+/// internal friction of a second, the most there is), and its slowest motion is over within a substep:
 /// nobody sees that it is softer than the fibre.
 const STIFFEST_EDGE: f64 = 1e11;
 const STIFFEST_BEND: f64 = 3e9;
@@ -124,7 +124,7 @@ impl Strand {
         }
         let heavy = strand.weight.iter().sum::<f64>() * f64::from(gravity.length().max(1.0));
         strand.attach(&points, material, heavy, held_points);
-        let h = f64::from(settings.longest_part);
+        let h = f64::from(settings.longest_substep);
         strand.bound_stiffness(h * (h + f64::from(material.fibre.damping)));
         if settings.hold_shape {
             strand.hold_up(line, held_points, gravity);
@@ -346,7 +346,7 @@ impl Strand {
         }
     }
 
-    /// Bounds all springs by what arithmetic carries: see [`STIFFEST_EDGE`]. `ahead` is a part of a step times what
+    /// Bounds all springs by what arithmetic carries: see [`STIFFEST_EDGE`]. `ahead` is a substep times what
     /// springs look ahead (s^2).
     fn bound_stiffness(&mut self, ahead: f64) {
         let count = self.position.len();

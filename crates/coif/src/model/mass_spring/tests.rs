@@ -210,7 +210,7 @@ fn lanes_agree_with_the_plain_version() {
         let settings = Settings {
             hold_shape: false,
             velocity_update: update,
-            shortest_part: 1e-3,
+            shortest_substep: 1e-3,
             ..Settings::default()
         };
         let mut model = MassSpring::new(&groom, &settings, gravity).unwrap();

@@ -1,4 +1,4 @@
-//! How many parts a step is cut into: from the rate of strain and the Courant number (`selle2008`
+//! How many substeps a step is cut into: from the rate of strain and the Courant number (`selle2008`
 //! section 6).
 
 use glam::Vec3;
@@ -8,19 +8,24 @@ use super::block::Block;
 use crate::math::LANES;
 use crate::math::lanes::lane;
 
-/// Largest angle (rad) by which a segment may turn in one part, or share of its length by which it may
+/// Largest angle (rad) by which a segment may turn in one substep, or share of its length by which it may
 /// stretch.
 const MOST_TURN: f32 = 0.3;
 
-/// Most segments that a particle may go past in one part, relative to its root.
+/// Most segments that a particle may go past in one substep, relative to its root.
 const MOST_SEGMENTS: f32 = 2.0;
 
-/// Strands of which one may ask for more parts than there are: in a full head some hair always snaps,
+/// Strands of which one may ask for more substeps than there are: in a full head some hair always snaps,
 /// and the strain limit holds it. More of them would show.
 const STRANDS_PER_HASTY: usize = 1000;
 
-/// The number of parts for a step of `dt` seconds; `rates` is room for what strands ask for.
-pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings, rates: &mut Vec<f32>) -> u32 {
+/// The number of substeps for a step of `dt` seconds; `rates` is room for what strands ask for.
+pub(super) fn substeps(
+    blocks: &[Block],
+    dt: f32,
+    settings: &Settings,
+    rates: &mut Vec<f32>,
+) -> u32 {
     rates.clear();
     rates.extend(blocks.iter().flat_map(|b| &b.asks[..b.lanes]));
     let rate = match rates.len() {
@@ -30,15 +35,15 @@ pub(super) fn parts(blocks: &[Block], dt: f32, settings: &Settings, rates: &mut 
             *rates.select_nth_unstable_by(hasty, |a, b| b.total_cmp(a)).1
         }
     };
-    // What rounding adds to a whole number is no part.
-    let whole = |parts: f32| (parts - 1e-3).ceil();
-    let wanted = whole((dt / settings.longest_part).max(dt * rate)).max(1.0);
-    let most = (dt / settings.shortest_part).floor().max(1.0);
-    // The longest part is kept even where the shortest is longer than that.
-    wanted.min(most.max(whole(dt / settings.longest_part))) as u32
+    // What rounding adds to a whole number is no substep.
+    let whole = |substeps: f32| (substeps - 1e-3).ceil();
+    let wanted = whole((dt / settings.longest_substep).max(dt * rate)).max(1.0);
+    let most = (dt / settings.shortest_substep).floor().max(1.0);
+    // The longest substep is kept even where the shortest is longer than that.
+    wanted.min(most.max(whole(dt / settings.longest_substep))) as u32
 }
 
-/// Parts per second that the fastest particle of each strand of a block asks for, when `left` seconds are
+/// Substeps per second that the fastest particle of each strand of a block asks for, when `left` seconds are
 /// left of a step of `dt` seconds.
 pub(super) fn fastest(block: &Block, left: f32, dt: f32) -> [f32; LANES] {
     let mut rates = [0.0; LANES];

@@ -1,4 +1,4 @@
-//! One part of a step: the nine stages of `selle2008` section 4, on one block or on all of them.
+//! One substep: the nine stages of `selle2008` section 4, on one block or on all of them.
 
 use std::ops::Range;
 
@@ -23,9 +23,9 @@ use crate::model::chains::Solid;
 /// Velocity (m/s) that counts as none: a hair's breadth in a million years.
 const TINY: f32 = 1e-18;
 
-/// The constants of one part of a step.
+/// The constants of one substep.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct Substep {
     /// Length (s).
     pub(super) h: f32,
     /// Share of the step that is over at its end.
@@ -48,7 +48,7 @@ pub(super) struct Scratch {
     pub(super) right: Vec<f32>,
     /// The same of strands that are too stiff for single precision.
     pub(super) double: Double,
-    /// Positions in the middle of a part.
+    /// Positions in the middle of a substep.
     middle: Vec<f32>,
     /// The points of the block among all, and the size of its right-hand side squared, where blocks are
     /// coupled.
@@ -81,37 +81,37 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// One part of a step, as in the box of `selle2008` section 4.
+    /// One substep, as in the box of `selle2008` section 4.
     pub(super) fn run(
         &mut self,
         env: &Environment<'_>,
         solids: &[Solid],
-        part: &Part,
+        substep: &Substep,
     ) -> SolveReport {
-        self.find_contacts(part);
-        let first = self.solve_half_velocity(part); // 1
-        self.limit_strain(part); // 2
-        if self.repel_half_velocity(part) {
-            self.limit_strain(part); // 3, and what it stretched
+        self.find_contacts(substep);
+        let first = self.solve_half_velocity(substep); // 1
+        self.limit_strain(substep); // 2
+        if self.repel_half_velocity(substep) {
+            self.limit_strain(substep); // 3, and what it stretched
         }
         self.each(|level, block, _| {
-            dispatch!(level, simd => advance_positions(simd, block, part)); // 4
-            collide_with_body(block, env, solids, part); // 5
+            dispatch!(level, simd => advance_positions(simd, block, substep)); // 4
+            collide_with_body(block, env, solids, substep); // 5
         });
-        self.collide_with_hair(part); // 6
+        self.collide_with_hair(substep); // 6
         if self.coupling.is_some() {
             self.each(|level, block, _| {
-                dispatch!(level, simd => limit_after_contact(simd, block, part.strain_limit));
-                limit_between_ends_after_contact(block, part.strain_limit);
+                dispatch!(level, simd => limit_after_contact(simd, block, substep.strain_limit));
+                limit_between_ends_after_contact(block, substep.strain_limit);
             });
-            self.collide_with_hair_again(part); // what that moved through other hair
+            self.collide_with_hair_again(substep); // what that moved through other hair
         }
-        let second = self.solve_velocity(part); // 7, 8
+        let second = self.solve_velocity(substep); // 7, 8
         self.each(|_, block, _| {
             block.x.copy_from_slice(&block.next);
             block.origin = block.origin_next;
         });
-        self.repel_velocity(part); // 9
+        self.repel_velocity(substep); // 9
         SolveReport {
             iterations: first.iterations.max(second.iterations),
             residual: first.residual.max(second.residual),
@@ -119,15 +119,18 @@ impl Work<'_> {
     }
 
     /// Step 1: `v(n+1/2) = v(n) + dt/2 a(x(n), v(n+1/2))`.
-    fn solve_half_velocity(&mut self, part: &Part) -> SolveReport {
-        let times =
-            Times { share: 0.5 * part.h, lag: part.h + part.fibre_damping, drag: part.drag };
+    fn solve_half_velocity(&mut self, substep: &Substep) -> SolveReport {
+        let times = Times {
+            share: 0.5 * substep.h,
+            lag: substep.h + substep.fibre_damping,
+            drag: substep.drag,
+        };
         self.solve(
             times,
-            part.h,
+            substep.h,
             0,
             |level, block, scratch| {
-                follow_body(block, part);
+                follow_body(block, substep);
                 block.half.copy_from_slice(&block.v);
                 let Scratch { band, right, double, .. } = scratch;
                 let mut system = System { band, right };
@@ -140,15 +143,15 @@ impl Work<'_> {
 
     /// Steps 7 and 8: `v(n+1/2) = v(n) + dt/2 a(x(n+1/2), v(n+1/2))`, `v(n+1) = 2 v(n+1/2) - v(n)`; or
     /// backward Euler, `v(n+1) = v(n) + dt a(x(n+1/2), v(n+1))`.
-    fn solve_velocity(&mut self, part: &Part) -> SolveReport {
-        let (share, factor) = match part.velocity_update {
-            VelocityUpdate::Trapezoidal => (0.5 * part.h, 2.0),
-            VelocityUpdate::BackwardEuler => (part.h, 1.0),
+    fn solve_velocity(&mut self, substep: &Substep) -> SolveReport {
+        let (share, factor) = match substep.velocity_update {
+            VelocityUpdate::Trapezoidal => (0.5 * substep.h, 2.0),
+            VelocityUpdate::BackwardEuler => (substep.h, 1.0),
         };
-        let times = Times { share, lag: part.h + part.fibre_damping, drag: part.drag };
+        let times = Times { share, lag: substep.h + substep.fibre_damping, drag: substep.drag };
         self.solve(
             times,
-            part.h,
+            substep.h,
             1,
             |level, block, scratch| {
                 let Scratch { band, right, middle, double, .. } = scratch;
@@ -203,45 +206,45 @@ impl Work<'_> {
     }
 
     /// Finds pairs of hairs that are near each other.
-    fn find_contacts(&mut self, part: &Part) {
+    fn find_contacts(&mut self, substep: &Substep) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.find(self.blocks, part.h);
+            coupling.find(self.blocks, substep.h);
         }
     }
 
     /// Step 2.
-    fn limit_strain(&mut self, part: &Part) {
+    fn limit_strain(&mut self, substep: &Substep) {
         self.each(|level, block, _| {
-            dispatch!(level, simd => limit_strain(simd, block, part.h, part.strain_limit));
-            limit_between_ends(block, part.h, part.strain_limit);
+            dispatch!(level, simd => limit_strain(simd, block, substep.h, substep.strain_limit));
+            limit_between_ends(block, substep.h, substep.strain_limit);
         });
     }
 
     /// Step 3; says whether there is contact.
-    fn repel_half_velocity(&mut self, part: &Part) -> bool {
+    fn repel_half_velocity(&mut self, substep: &Substep) -> bool {
         let Some(coupling) = self.coupling.as_deref_mut() else { return false };
-        coupling.repel(self.blocks, self.scratch, |b| &b.half, |b| &mut b.half, part.h);
+        coupling.repel(self.blocks, self.scratch, |b| &b.half, |b| &mut b.half, substep.h);
         true
     }
 
     /// Step 9.
-    fn repel_velocity(&mut self, part: &Part) {
+    fn repel_velocity(&mut self, substep: &Substep) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.repel(self.blocks, self.scratch, |b| &b.v, |b| &mut b.v, part.h);
+            coupling.repel(self.blocks, self.scratch, |b| &b.v, |b| &mut b.v, substep.h);
         }
     }
 
     /// Step 6.
-    fn collide_with_hair(&mut self, part: &Part) {
+    fn collide_with_hair(&mut self, substep: &Substep) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.collide(self.blocks, self.scratch, part.h);
+            coupling.collide(self.blocks, self.scratch, substep.h);
         }
     }
 
     /// Step 6 for what the strain limit moved since.
-    fn collide_with_hair_again(&mut self, part: &Part) {
+    fn collide_with_hair_again(&mut self, substep: &Substep) {
         if let Some(coupling) = self.coupling.as_deref_mut() {
-            coupling.collide_again(self.blocks, self.scratch, part.h);
+            coupling.collide_again(self.blocks, self.scratch, substep.h);
         }
     }
 
@@ -275,17 +278,17 @@ pub(super) fn in_halves(
     rayon::join(|| in_halves(a, scratch_a, per, work), || in_halves(b, scratch_b, per, work));
 }
 
-/// Gives held particles the velocity that takes them where the body has them at the end of the part.
-fn follow_body(block: &mut Block, part: &Part) {
-    let per_h = 1.0 / part.h;
-    let far_end = part.far_end.as_ref().filter(|_| !part.released);
+/// Gives held particles the velocity that takes them where the body has them at the end of the substep.
+fn follow_body(block: &mut Block, substep: &Substep) {
+    let per_h = 1.0 / substep.h;
+    let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
     let mut v = std::mem::take(&mut block.v);
     for l in 0..LANES {
         let origin = block.origin[l];
         let x = &block.x;
         // Where the root goes is known before any particle is asked for.
-        let goes = block.held_targets(l, part.share, None, |_, _| {});
-        block.held_targets(l, part.share, far_end, |row, target| {
+        let goes = block.held_targets(l, substep.share, None, |_, _| {});
+        block.held_targets(l, substep.share, far_end, |row, target| {
             let way = (target - lane(x, row, l)) + (goes - origin);
             set_lane(&mut v, row, l, way * per_h);
         });
@@ -296,13 +299,13 @@ fn follow_body(block: &mut Block, part: &Part) {
 
 /// Step 4: `x(n+1) = x(n) + dt v(n+1/2)`, relative to where the roots are then.
 #[inline(always)]
-fn advance_positions<S: Simd>(simd: S, block: &mut Block, part: &Part) {
+fn advance_positions<S: Simd>(simd: S, block: &mut Block, substep: &Substep) {
     let mut shift = [0.0; VECTOR];
     for l in 0..LANES {
         set_lane(&mut shift, 0, l, block.origin_next[l] - block.origin[l]);
     }
     let shift = Vec3x::of_row(simd, &shift);
-    let h = f32x16::splat(simd, part.h);
+    let h = f32x16::splat(simd, substep.h);
     let rows = block.rows;
     let x = &block.x.as_chunks::<VECTOR>().0[..rows];
     let half = &block.half.as_chunks::<VECTOR>().0[..rows];
@@ -312,10 +315,10 @@ fn advance_positions<S: Simd>(simd: S, block: &mut Block, part: &Part) {
         (Vec3x::of_row(simd, &x[j]) + moved).to_row(&mut next[j]);
     }
     // What is held goes exactly where it has to, and what is not there stays.
-    let far_end = part.far_end.as_ref().filter(|_| !part.released);
+    let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
     let mut next = std::mem::take(&mut block.next);
     for l in 0..LANES {
-        block.held_targets(l, part.share, far_end, |row, target| {
+        block.held_targets(l, substep.share, far_end, |row, target| {
             set_lane(&mut next, row, l, target)
         });
         for row in block.count[l] as usize..rows {
