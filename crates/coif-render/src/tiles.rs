@@ -12,7 +12,7 @@ pub(crate) const TILE: usize = 32;
 const BLOCK: usize = 8;
 const BLOCKS: usize = TILE / BLOCK;
 /// Most blocks that are asked about one stroke.
-const MOST_BLOCKS: usize = 36;
+const MAX_BLOCKS: usize = 36;
 /// Slices of depth in a tile: each is sorted only when it is reached.
 const SLICES: usize = 48;
 /// Strokes fetched at a time.
@@ -96,7 +96,7 @@ impl BodyBuffer {
         };
         let columns = blocks(lo.x, hi.x, self.grid.columns);
         let rows = blocks(lo.y, hi.y, self.grid.rows);
-        if columns.len().saturating_mul(rows.len()) > MOST_BLOCKS {
+        if columns.len().saturating_mul(rows.len()) > MAX_BLOCKS {
             return false;
         }
         for y in rows {

@@ -24,13 +24,13 @@ pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// More threads than any machine has cores would only eat its memory.
-const MOST_THREADS: usize = 512;
+const MAX_THREADS: usize = 512;
 
 /// A number of threads.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(threads) if threads <= MOST_THREADS => Ok(threads),
-        _ => Err(format!("expected 0 to {MOST_THREADS}, 0 is one per core")),
+        Ok(threads) if threads <= MAX_THREADS => Ok(threads),
+        _ => Err(format!("expected 0 to {MAX_THREADS}, 0 is one per core")),
     }
 }
 

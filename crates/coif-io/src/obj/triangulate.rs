@@ -12,7 +12,7 @@ use super::parse::Parsed;
 use crate::{Error, Place, Result};
 
 /// Ear clipping takes time that grows with the cube of the corners; longer polygons become fans.
-const MOST_CORNERS: usize = 512;
+const MAX_CORNERS: usize = 512;
 
 /// Triangles of all polygons, and the named parts in triangles.
 pub(super) fn triangulate(
@@ -34,7 +34,7 @@ pub(super) fn triangulate(
     first.push(triangles.len());
     if fanned > 0 {
         warnings.push(format!(
-            "{}: {fanned} polygons could not be cut cleanly (they cross themselves, have no area or have more than {MOST_CORNERS} corners)",
+            "{}: {fanned} polygons could not be cut cleanly (they cross themselves, have no area or have more than {MAX_CORNERS} corners)",
             file.display()
         ));
     }
@@ -68,7 +68,7 @@ fn cut(corners: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>) -> bo
     let normal: Vec3 = (1..count - 1).map(area).sum();
     let fan_is_right = (1..count - 1).all(|i| area(i).dot(normal) > 0.0);
     if !fan_is_right
-        && count <= MOST_CORNERS
+        && count <= MAX_CORNERS
         && let Some(normal) = normal.try_normalize()
     {
         let x = normal.any_orthonormal_vector();

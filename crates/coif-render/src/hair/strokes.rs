@@ -22,7 +22,7 @@ const FLATNESS: f32 = 0.25;
 /// Longest stroke (pixels): longer ones sort badly by depth and spoil the lists.
 const LONGEST: f32 = 28.0;
 /// Most strokes for one segment.
-const MOST_STROKES: f32 = 64.0;
+const MAX_STROKES: f32 = 64.0;
 
 /// A stroke follows from this point to the next.
 const FOLLOWED: u32 = 1;
@@ -240,7 +240,7 @@ impl StrokeChunk {
         }
         let length = (a - b).truncate().length();
         let by_bend = (bulge / FLATNESS).sqrt();
-        let strokes = by_bend.max(length / LONGEST).ceil().clamp(1.0, MOST_STROKES) as u32;
+        let strokes = by_bend.max(length / LONGEST).ceil().clamp(1.0, MAX_STROKES) as u32;
         Some(Piece { from, to, strokes })
     }
 

@@ -108,16 +108,16 @@ const GAP: f32 = 0.0008;
 const ROOM_PER_STRAND: f32 = 6e-8;
 
 /// Rounds of smoothing of a strand that was pushed out of the body unevenly.
-const MOST_SMOOTHINGS: usize = 8;
+const MAX_SMOOTHINGS: usize = 8;
 
 /// Length of hair (m) over which it rises to its place among others.
 const LIFT_OVER: f32 = 0.05;
 
 /// Most of that room (m).
-const MOST_ROOM: f32 = 0.012;
+const MAX_ROOM: f32 = 0.012;
 
 /// Rounds of pushing a point out of surface and colliders: one is the rule, creases take more.
-const MOST_PUSHES: usize = 24;
+const MAX_PUSHES: usize = 24;
 
 /// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error
 /// if what is asked for cannot grow anywhere.
@@ -162,7 +162,7 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
         grown = locks.gather(figure, &roots, grown, request.seed);
     }
     // Keep everything off the body, cut to the wanted number of points, taper the tips.
-    let room = (ROOM_PER_STRAND * grown.len() as f32).min(MOST_ROOM);
+    let room = (ROOM_PER_STRAND * grown.len() as f32).min(MAX_ROOM);
     let solids = solids_within(&figure.colliders(), GAP + room);
     let counts = match request.particles {
         Some(total) => counts::by_length(&grown, total),
@@ -179,7 +179,7 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
             let held = (share * (points - 1) as f32).floor() as u32 + 1;
             let lift = room * Random::new(request.seed, 0x11f7_0000 + s as u64).unit();
             lift_out(figure, &solids, &mut line, held as usize, lift);
-            for _round in 0..MOST_SMOOTHINGS {
+            for _round in 0..MAX_SMOOTHINGS {
                 if is_even(&line) {
                     break;
                 }
@@ -350,7 +350,7 @@ fn lift_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usiz
     for i in 1..line.len() {
         from_root += line[i].distance(line[i - 1]);
         let gap = GAP.min(from_root * 0.3) + lift * (1.0 - (-from_root / LIFT_OVER).exp());
-        for _round in 0..MOST_PUSHES {
+        for _round in 0..MAX_PUSHES {
             let mut moved = false;
             let depth = gap - figure.value(line[i]);
             if depth > 0.0 {

@@ -15,7 +15,7 @@ use super::segments::{Segments, closest_points_segment_segment};
 use crate::{Error, Result};
 
 /// Most springs that a segment can have.
-pub const MOST_SPRINGS: u32 = 8;
+pub const MAX_SPRINGS: u32 = 8;
 
 /// Segments that one task takes.
 const CHUNK: usize = 1024;
@@ -34,7 +34,7 @@ pub struct Settings {
     pub break_: f32,
     /// Length of a spring without force (m). `selle2008` takes `make`; less pulls hair together.
     pub rest: f32,
-    /// Most springs per segment, 1 to [`MOST_SPRINGS`].
+    /// Most springs per segment, 1 to [`MAX_SPRINGS`].
     pub springs: u32,
     /// Force per length (N/m).
     pub stiffness: f32,
@@ -52,7 +52,7 @@ impl Default for Settings {
 
 impl Settings {
     pub(super) fn validate(&self) -> Result<()> {
-        let most = f64::from(MOST_SPRINGS);
+        let most = f64::from(MAX_SPRINGS);
         let springs = f64::from(self.springs);
         let positive = |x: f32| x > 0.0 && x <= 1e6;
         let checks = [
@@ -255,7 +255,7 @@ impl Stiction {
         self.last.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, last)| {
             for (i, last) in last.iter_mut().enumerate() {
                 let segment = chunk * CHUNK + i;
-                let mut nearest = [u64::MAX; MOST_SPRINGS as usize];
+                let mut nearest = [u64::MAX; MAX_SPRINGS as usize];
                 let nearest = &mut nearest[..usize::from(free[segment])];
                 let as_b = ends.of_b(segment).iter().map(|&link| link as usize);
                 for link in ends.of_a(segment).chain(as_b) {

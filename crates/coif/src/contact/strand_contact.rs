@@ -9,7 +9,7 @@ use super::edge_collision::{self, EdgeCollision, Way};
 use super::pairs::{Pairs, Reach};
 use super::repulsion::{self, Repulsion};
 use super::segments::Segments;
-use super::stiction::{self, MOST_SPRINGS, Motion, Scratch, Stiction};
+use super::stiction::{self, MAX_SPRINGS, Motion, Scratch, Stiction};
 use super::{ContactSpring, HairContact};
 use crate::groom::Groom;
 use crate::{Error, Result};
@@ -22,7 +22,7 @@ const PULLS: u32 = 8;
 
 /// Largest margin, as a share of the distance at which hair touches: with more, most pairs would be there
 /// for nothing where hair is dense.
-const MOST_MARGIN: f32 = 0.33;
+const MAX_MARGIN: f32 = 0.33;
 
 /// Parameters of the contact.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,12 +67,12 @@ impl Settings {
         let wetness = if wetness.is_nan() { 0.0 } else { wetness.clamp(0.0, 1.0) };
         let dry = stiction::Settings::default();
         let grow = |factor: f32| 1.0 + (factor - 1.0) * wetness;
-        let springs = dry.springs as f32 * grow(MOST_SPRINGS as f32 / dry.springs as f32);
+        let springs = dry.springs as f32 * grow(MAX_SPRINGS as f32 / dry.springs as f32);
         let stiction = stiction::Settings {
             make: dry.make * grow(2.0),
             break_: dry.break_ * grow(2.5),
             rest: dry.rest * grow(0.3),
-            springs: (springs.round() as u32).min(MOST_SPRINGS),
+            springs: (springs.round() as u32).min(MAX_SPRINGS),
             stiffness: dry.stiffness * grow(4.0),
             damping: dry.damping * grow(6.0),
         };
@@ -152,7 +152,7 @@ impl StrandContact {
         let margin = if is_firm {
             settings.margin.max(2.0 * thickness)
         } else {
-            settings.margin.min(MOST_MARGIN * distance)
+            settings.margin.min(MAX_MARGIN * distance)
         };
         Ok(Self {
             segments: Segments::new(groom, settings.mass_scale),

@@ -28,7 +28,7 @@ const BEFORE: usize = 3 * BLOCKS;
 
 /// Smallest pivot, as a share of the diagonal: rounding of a matrix that is barely positive must not
 /// turn it negative.
-const LEAST_PIVOT: f32 = 1e-6;
+const MIN_PIVOT: f32 = 1e-6;
 
 /// Sixteen banded matrices of the same size, and their factors.
 #[derive(Debug, Clone)]
@@ -149,7 +149,7 @@ fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW
     let mut d20 = load(simd, row, DIAGONAL + 3);
     let mut d21 = load(simd, row, DIAGONAL + 4);
     let mut d22 = load(simd, row, DIAGONAL + 5);
-    let (least0, least1, least2) = (d00 * LEAST_PIVOT, d11 * LEAST_PIVOT, d22 * LEAST_PIVOT);
+    let (least0, least1, least2) = (d00 * MIN_PIVOT, d11 * MIN_PIVOT, d22 * MIN_PIVOT);
     for q in first..BEFORE {
         let pivot = load(simd, done[q / 3], DIAGONAL + 3 + q % 3);
         let (l0, l1, l2) = (w[0][q] * pivot, w[1][q] * pivot, w[2][q] * pivot);

@@ -39,7 +39,7 @@ use crate::{Error, Result};
 
 /// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
 /// is rough rather than late.
-const MOST_PARTS: f32 = 8.0;
+const MAX_SUBSTEPS: f32 = 8.0;
 
 /// What the world around the hair is like.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,11 +153,12 @@ impl Simulation {
 
     /// Advances by one step.
     pub fn step(&mut self) {
-        let parts = (self.world.dt() / self.model.longest_step()).ceil().clamp(1.0, MOST_PARTS);
-        for part in 1..=parts as u32 {
-            let share = f64::from(part) / f64::from(parts);
+        let substeps =
+            (self.world.dt() / self.model.longest_step()).ceil().clamp(1.0, MAX_SUBSTEPS);
+        for substep in 1..=substeps as u32 {
+            let share = f64::from(substep) / f64::from(substeps);
             let end = (self.steps as f64 + share) / f64::from(self.world.steps_per_second);
-            self.step_to(end, self.world.dt() / parts);
+            self.step_to(end, self.world.dt() / substeps);
         }
         self.steps += 1;
     }

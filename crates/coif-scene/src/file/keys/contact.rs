@@ -1,6 +1,6 @@
 //! The keys of the tables under `[contact]`. A table switches its contact on, even an empty one.
 
-use coif::contact::stiction::MOST_SPRINGS;
+use coif::contact::stiction::MAX_SPRINGS;
 use coif::contact::{edge_collision, repulsion, stiction, strand_contact, volume};
 
 use super::{ContactTable, key};
@@ -153,7 +153,7 @@ pub(super) const STICTION: &[Key<Scene>] = &[
         "Most hairs that one segment sticks to.",
         Kind::Integer {
             min: 1,
-            max: MOST_SPRINGS as u64,
+            max: MAX_SPRINGS as u64,
             get: |s| s.strands.stiction.as_ref().map(|c| c.springs.into()),
             set: |s, v| stiction_mut(s).springs = v as u32,
         },

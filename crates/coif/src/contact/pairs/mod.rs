@@ -43,7 +43,7 @@ pub(super) const BATCH: usize = 2 * ASKED;
 pub const APART: u32 = 4;
 
 /// Most pairs that one segment finds; of more, the nearest are kept.
-const MOST_FOUND: usize = 32;
+const MAX_FOUND: usize = 32;
 
 /// How near is near (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -599,7 +599,7 @@ mod tests {
         let mut pairs = Pairs::default();
         pairs.find(&segments, position, position, Reach { distance: 1e-3, margin: 0.0 });
         assert!(pairs.dropped() > 0);
-        assert!(pairs.len() <= segments.count() * MOST_FOUND);
+        assert!(pairs.len() <= segments.count() * MAX_FOUND);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use fearless_simd::Simd;
 
 use super::lanes::{Eight, Line, Probe, WIDTH};
 use super::tree::{Tree, within};
-use super::{APART, Found, MOST_FOUND, Reach};
+use super::{APART, Found, MAX_FOUND, Reach};
 use crate::contact::segments::Segments;
 
 /// Segments that go down the tree together.
@@ -17,7 +17,7 @@ const GROUP: usize = WIDTH * WIDTH;
 
 /// Most eights of segments that are looked at for a group. Only hair that is far denser than any head's
 /// has more in reach; the rest counts as dropped.
-const MOST_SEEN: usize = 1 << 12;
+const MAX_SEEN: usize = 1 << 12;
 
 /// Eights of segments, with the capsules around them side by side.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ impl Room {
 
 /// The nearest that a segment has found.
 struct Nearest {
-    found: [(f32, u32); MOST_FOUND],
+    found: [(f32, u32); MAX_FOUND],
     count: usize,
     /// Where the farthest is, once there is no room.
     farthest: usize,
@@ -105,10 +105,10 @@ struct Nearest {
 impl Nearest {
     #[inline]
     fn add(&mut self, distance2: f32, sorted: u32) {
-        if self.count < MOST_FOUND {
+        if self.count < MAX_FOUND {
             self.found[self.count] = (distance2, sorted);
             self.count += 1;
-            if self.count == MOST_FOUND {
+            if self.count == MAX_FOUND {
                 self.find_farthest();
             }
             return;
@@ -145,7 +145,7 @@ pub(super) fn look<S: Simd>(
     to.counts.clear();
     to.others.clear();
     let reach = reach.distance + reach.margin;
-    let mut nearest = Nearest { found: [(0.0, 0); MOST_FOUND], count: 0, farthest: 0, dropped: 0 };
+    let mut nearest = Nearest { found: [(0.0, 0); MAX_FOUND], count: 0, farthest: 0, dropped: 0 };
     let Found { counts, others, room, dropped } = to;
     let Room { for_group, for_eight, bits, near, distances } = room;
     for group in range.start / GROUP..range.end.div_ceil(GROUP) {
@@ -155,9 +155,9 @@ pub(super) fn look<S: Simd>(
         let probe = Probe::new(simd, &tree.large_capsule(group), reach);
         tree.eights_near(simd, &probe, eights.end - 1, |eight| {
             for_group.push(eight as u32, &tree.capsule(eight));
-            for_group.eight.len() < MOST_SEEN
+            for_group.eight.len() < MAX_SEEN
         });
-        if for_group.eight.len() >= MOST_SEEN {
+        if for_group.eight.len() >= MAX_SEEN {
             nearest.dropped += 1;
         }
         for eight in eights {

@@ -6,7 +6,7 @@ use crate::math::lanes;
 
 /// Most nodes of a grid. At one centimetre a cube of one metre; 68 MB. Hair that needs more gets a
 /// coarser cell.
-pub(super) const MOST_NODES: usize = 1 << 20;
+pub(super) const MAX_NODES: usize = 1 << 20;
 
 /// Farthest from the origin (m) that a particle takes part. Beyond it, single precision has no room
 /// for cells; models give up on such particles as well.
@@ -53,11 +53,11 @@ impl Grid {
         let first = (lo * inverse_cell).floor() - 1.0;
         let origin = first * cell;
         let size = ((hi - origin) * inverse_cell).floor() + 3.0;
-        if size.x.max(size.y).max(size.z) > MOST_NODES as f32 {
+        if size.x.max(size.y).max(size.z) > MAX_NODES as f32 {
             return None;
         }
         let nodes = [size.x as usize, size.y as usize, size.z as usize];
-        (nodes[0] * nodes[1] * nodes[2] <= MOST_NODES).then_some(Self {
+        (nodes[0] * nodes[1] * nodes[2] <= MAX_NODES).then_some(Self {
             origin,
             cell,
             inverse_cell,
@@ -240,6 +240,6 @@ mod tests {
         let bounds = (Vec3::splat(-3.0), Vec3::splat(3.0));
         let grid = Grid::fit(bounds, 0.01, &[], &[]);
         assert!(grid.cell > 0.05 && grid.cell < 0.08, "{}", grid.cell);
-        assert!(grid.len() <= MOST_NODES && grid.len() > MOST_NODES / 4);
+        assert!(grid.len() <= MAX_NODES && grid.len() > MAX_NODES / 4);
     }
 }

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 const SAME: f32 = 0.9;
 
 /// Strands that the fit looks at at most.
-const MOST_STRANDS: usize = 4000;
+const MAX_STRANDS: usize = 4000;
 
 /// Points that a strand is looked at with, per layer.
 const FINER: usize = 3;
@@ -37,18 +37,18 @@ const TWO_WAYS: f32 = 4.0;
 const OTHERS: f32 = 0.25;
 
 /// Least width of a tube, as a share of a cell: thinner ones are slivers.
-const LEAST_WIDTH: f32 = 0.15;
+const MIN_WIDTH: f32 = 0.15;
 
 /// Least width of a tube, and least side of a cell (m): a tube around one strand is that wide. Less makes a thread of
 /// prisms that are much longer than wide, which fold when they are shaken.
 const THINNEST: f32 = 4e-3;
 
 /// Least layer at the root that tubes are laid with (m): below it, hair has fewer layers.
-const LEAST_LAYER: f32 = 0.3e-3;
+const MIN_LAYER: f32 = 0.3e-3;
 
 /// How far the point to look at roots from lies behind them at least (m): less would show roots that are millimetres
 /// apart on all sides of it.
-const LEAST_REACH: f32 = 5e-2;
+const MIN_REACH: f32 = 5e-2;
 
 /// Spread of the roots around a corner, in cells squared, below which they are few or in a row and say nothing of the
 /// scalp beside them; roots all around have an eighth.
@@ -93,7 +93,7 @@ impl Sample {
     /// Model: the roots are seen from a point behind them; the angle from the middle of all directions and
     /// the direction around it are polar coordinates, so that nearly a whole sphere has a place.
     pub(super) fn new(strands: &Strands, layers: usize) -> Self {
-        let stride = strands.strand_count().div_ceil(MOST_STRANDS).max(1);
+        let stride = strands.strand_count().div_ceil(MAX_STRANDS).max(1);
         let chosen: Vec<usize> = (0..strands.strand_count()).step_by(stride).collect();
         let mut lengths: Vec<f32> = chosen.iter().map(|&s| length(strands.strand(s))).collect();
         lengths.sort_unstable_by(f32::total_cmp);
@@ -104,7 +104,7 @@ impl Sample {
             fine.iter().map(|line| line.iter().copied().step_by(FINER).collect()).collect();
         let count = lines.len() as f32;
         let mean = lines.iter().map(|l| l[0]).sum::<Vec3>() / count;
-        let reach = lines.iter().map(|l| l[0].distance(mean)).fold(LEAST_REACH, f32::max);
+        let reach = lines.iter().map(|l| l[0].distance(mean)).fold(MIN_REACH, f32::max);
         // Hair that grows one way grows on one side of the point to look from.
         let way = lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
         let centre = mean - way * (way.length() * 1.5 * reach);
@@ -115,7 +115,7 @@ impl Sample {
             .normalize_or(Vec3::Y);
         let radius = lines.iter().map(|l| l[0].distance(centre)).sum::<f32>() / count;
         let turn = Quat::from_rotation_arc(axis, Vec3::Y);
-        let view = View { centre, turn, radius: radius.max(LEAST_REACH) };
+        let view = View { centre, turn, radius: radius.max(MIN_REACH) };
         let at = lines.iter().map(|l| view.place_of(l[0])).collect();
         Self { at, view, lines, fine, layers }
     }
@@ -242,7 +242,7 @@ impl Sample {
             }
         }
         let [across, over, ends] = values.map(|mut v| range(&mut v, STRAY, THINNEST));
-        let layers = self.layers.min(((ends[1] - ends[0]) / LEAST_LAYER) as usize).max(1);
+        let layers = self.layers.min(((ends[1] - ends[0]) / MIN_LAYER) as usize).max(1);
         let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
         corners.map(|[i, j]| {
             let side = root + u * across[i] + v * over[j];
@@ -273,7 +273,7 @@ impl Sample {
         let mut turn = Quat::from_rotation_arc(up, tangent(0));
         let wide =
             0.5 * (ground[0].distance(ground[2]) + ground[1].distance(ground[3])) / 2f32.sqrt();
-        let thin = THINNEST.max(LEAST_WIDTH * size);
+        let thin = THINNEST.max(MIN_WIDTH * size);
         let mut widths = Vec::with_capacity(axis.len());
         let (mut passed, mut sections) = (0.0, Vec::with_capacity(axis.len()));
         for k in 0..=last {
@@ -511,7 +511,7 @@ fn length(line: &[Vec3]) -> f32 {
 
 /// How many layers hair of some length (m) has at most, so that the first is not too thin.
 fn layers_for(length: f32) -> usize {
-    ((length / LEAST_LAYER).powf(1.0 / DENSER) as usize).max(1)
+    ((length / MIN_LAYER).powf(1.0 / DENSER) as usize).max(1)
 }
 
 /// Points of a line at growing distances: `count` steps from its root to its tip.

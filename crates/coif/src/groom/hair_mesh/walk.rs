@@ -19,7 +19,7 @@ const SAME_PLACE: f32 = 1e-6;
 
 /// Most quads over one edge that are tried as a side; a hair mesh has one. More would take long to
 /// combine, with the fourth power.
-const MOST_OVER_EDGE: usize = 8;
+const MAX_OVER_EDGE: usize = 8;
 
 /// Polygons over shared vertices, as files have them.
 #[derive(Debug, Clone, Copy)]
@@ -217,7 +217,7 @@ impl<'a> Walk<'a> {
             ways.sort_unstable();
             ways.dedup();
             ways.retain(|up| up.iter().all(|&v| self.below[v as usize] == u32::MAX));
-            if ways.len() > MOST_OVER_EDGE {
+            if ways.len() > MAX_OVER_EDGE {
                 let (a, b) = (self.names.vertex(a), self.names.vertex(b));
                 let problem = format!("has {} quads over it: expected 1", ways.len());
                 return Err(wrong(format!("the edge between {a} and {b}"), problem));

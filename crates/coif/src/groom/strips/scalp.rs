@@ -72,13 +72,13 @@ const OVER: f32 = 0.8;
 const SHORTER: f32 = 0.12;
 
 /// How long a strip stays at least that is cut (share).
-const LEAST_CUT: f32 = 0.3;
+const MIN_CUT: f32 = 0.3;
 
 /// How uneven a cut is (share).
 const UNEVEN_CUT: f32 = 0.06;
 
 /// Most strips of a groom: beyond this it is a mistake in the density.
-const MOST_STRIPS: f64 = 200_000.0;
+const MAX_STRIPS: f64 = 200_000.0;
 
 impl Settings {
     /// Names the first value that grows no strips.
@@ -233,7 +233,7 @@ impl Column {
         let falls = (line[last].y - next.y).max(f32::MIN_POSITIVE);
         let part = ((line[last].y - height) / falls).clamp(0.0, 1.0);
         let left = (last as f32 + part) * step * share;
-        self.length = left.max(LEAST_CUT * self.length);
+        self.length = left.max(MIN_CUT * self.length);
     }
 
     /// The joints of the strip of a layer.
@@ -300,7 +300,7 @@ fn places(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings) -> Result<
         until.push(area);
     }
     let count = (area * f64::from(settings.density)).round().max(1.0);
-    if area <= 0.0 || count * f64::from(settings.layers) > MOST_STRIPS {
+    if area <= 0.0 || count * f64::from(settings.layers) > MAX_STRIPS {
         return Err(if area <= 0.0 {
             Error::NoTriangles
         } else {
@@ -432,7 +432,7 @@ mod tests {
                 assert!(tip(&long) > -0.09, "strip {s}: {}", tip(&long));
             } else {
                 ended += 1;
-                assert!(share > 0.999 * LEAST_CUT && tip(&long) < -0.07, "strip {s}: {share}");
+                assert!(share > 0.999 * MIN_CUT && tip(&long) < -0.07, "strip {s}: {share}");
                 assert!((-0.09..-0.06).contains(&tip(&cut)), "strip {s}: {}", tip(&cut));
             }
         }

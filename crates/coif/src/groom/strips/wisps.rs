@@ -40,10 +40,10 @@ const NARROWEST: f32 = 0.6e-3;
 const NEIGHBOURS: f32 = 3.0;
 
 /// Sine of the least angle between growth and tip that says how a strip lies.
-const LEAST_LEAN: f32 = 0.05;
+const MIN_LEAN: f32 = 0.05;
 
 /// Sine of the least angle between growth and the scalp's normal that says how a strip lies on it.
-const LEAST_FLAT: f32 = 0.1;
+const MIN_FLAT: f32 = 0.1;
 
 impl Settings {
     /// Names the first value that makes no strips.
@@ -184,9 +184,9 @@ fn lay(strips: &mut Strips, groom: &Groom, members: &[u32], settings: &Settings)
     let scalp = |&s: &u32| groom.roots.get(s as usize).map_or(Vec3::ZERO, RootBinding::normal);
     let scalp = members.iter().map(scalp).sum::<Vec3>().normalize_or_zero();
     let [flat, leaning] = [scalp.cross(growth), growth.cross(lean)];
-    let binormal = if flat.length() > LEAST_FLAT {
+    let binormal = if flat.length() > MIN_FLAT {
         flat.normalize()
-    } else if leaning.length() > LEAST_LEAN {
+    } else if leaning.length() > MIN_LEAN {
         leaning.normalize()
     } else {
         growth.any_orthonormal_vector()

@@ -24,7 +24,7 @@ const APART: f32 = 0.45;
 const CELL: f32 = 0.1;
 
 /// Most heads that share a block: with more, its strips meet more colliders than they have lanes to spare.
-const MOST_PARTS: usize = 3;
+const MAX_PARTS: usize = 3;
 
 /// Lanes (of sixteen) that may stay empty where another head would have to fill them.
 const SPARE: usize = 3;
@@ -88,7 +88,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
             let near = head[last] == head[c] && anchors[last].distance(anchors[c]) < APART;
             let roots: Vec<Vec3> = lanes.iter().map(|&c| anchors[c]).collect();
             let parts = parts(&roots).len();
-            lanes.len() < LANES && (near || lanes.len() + SPARE < LANES && parts < MOST_PARTS)
+            lanes.len() < LANES && (near || lanes.len() + SPARE < LANES && parts < MAX_PARTS)
         };
         match shared.last_mut().filter(|lanes| fits(lanes)) {
             Some(lanes) => lanes.push(c),

@@ -88,7 +88,7 @@ impl Settings {
 const MAX_UNEVEN: f32 = 1000.0;
 
 /// The most that the weight of a held groom may stretch a spring, as a share of its length.
-const MOST_HELD_STRETCH: f32 = 0.5;
+const MAX_HELD_STRETCH: f32 = 0.5;
 
 /// Hair that moves as an explicit chain of springs.
 pub struct ExplicitSpring {
@@ -196,7 +196,7 @@ impl Springs {
             mass[i] += half;
         }
         // Shorten the springs by what the weight of the held groom stretches them.
-        let most = |i: usize| MOST_HELD_STRETCH * stiffness[i] * length[i];
+        let most = |i: usize| MAX_HELD_STRETCH * stiffness[i] * length[i];
         let held = hold_groom(line, embedded, |i| mass[i], most, gravity);
         for i in 1..n {
             length[i] -= held.tension[i] / stiffness[i];

@@ -34,8 +34,8 @@ const EDGE: f64 = 400.0;
 const ALTITUDE: f64 = 0.5;
 
 /// Ratios of twisting to bending stiffness that can be reached; others get the nearest.
-const LEAST_RATIO: f64 = 0.1;
-const MOST_RATIO: f64 = 0.8;
+const MIN_RATIO: f64 = 0.1;
+const MAX_RATIO: f64 = 0.8;
 
 /// Turns of the extra particles about the hair in the two pieces that are tried: whole turns, so that they
 /// bend as easily to all sides.
@@ -50,7 +50,7 @@ struct Compliance {
 impl UnitStiffness {
     /// Finds the constants for a ratio `GJ / EI` of twisting to bending stiffness.
     pub fn new(twist_over_bend: f64) -> Self {
-        let target = twist_over_bend.clamp(LEAST_RATIO, MOST_RATIO);
+        let target = twist_over_bend.clamp(MIN_RATIO, MAX_RATIO);
         let constants = |log: [f64; 2]| {
             let [torsion, bend] = log.map(f64::exp);
             Self { edge: EDGE, bend, torsion, altitude: ALTITUDE * bend }

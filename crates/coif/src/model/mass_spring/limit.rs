@@ -7,7 +7,7 @@ use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 
 /// Most passes between two held ends: a strand with slack needs three or four.
-const MOST_PASSES: usize = 16;
+const MAX_PASSES: usize = 16;
 
 /// Share of its length by which a segment may be beyond its limit.
 const EXACT: f32 = 1e-6;
@@ -132,7 +132,7 @@ pub(super) fn limit_between_ends_after_contact(block: &mut Block, limit: f32) {
 fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
     let count = block.count[l] as usize;
     let at_point = |row: usize| block.is_point[row] >> l & 1 == 1;
-    for pass in 0..MOST_PASSES {
+    for pass in 0..MAX_PASSES {
         let from_tip = pass % 2 == 0;
         let mut moved = false;
         for k in 1..count {

@@ -31,7 +31,7 @@ const BEND_SHARE: f64 = 0.1;
 const LAST_JOINT: f64 = 1.0 / 1.5;
 
 /// Largest half of the angle between two segments (rad) for which the curve around them is guessed.
-const MOST_HALF_ANGLE: f64 = 0.6;
+const MAX_HALF_ANGLE: f64 = 0.6;
 
 /// Edges stretch no more than one part in this many under the weight of the strand.
 const WEIGHT_STRETCH: f64 = 500.0;
@@ -45,7 +45,7 @@ const STIFFEST_EDGE: f64 = 1e11;
 const STIFFEST_BEND: f64 = 3e9;
 
 /// Largest stretch of an edge that holds up the groom, as a share of its length.
-const MOST_HELD_STRETCH: f32 = 0.05;
+const MAX_HELD_STRETCH: f32 = 0.05;
 
 /// A strand as the model sees it, in double precision and relative to its root.
 #[derive(Debug, Clone, PartialEq)]
@@ -377,7 +377,7 @@ impl Strand {
         let most = |i: usize| {
             let (row, s) = spring(i);
             let Spring { stiffness, rest } = self.springs[row][s];
-            MOST_HELD_STRETCH * (stiffness * rest) as f32
+            MAX_HELD_STRETCH * (stiffness * rest) as f32
         };
         let weight = |i: usize| self.weight[rows[i]] as f32;
         let hold = hold_groom(line, held_points, weight, most, gravity);
@@ -408,7 +408,7 @@ impl Chord {
         };
         let angles = [angle(before, own), angle(own, after)].map(|a| 0.5 * a);
         let told = angles.iter().filter(|a| **a > 0.0).count().max(1) as f64;
-        let half = (angles.iter().sum::<f64>() / told).min(MOST_HALF_ANGLE);
+        let half = (angles.iter().sum::<f64>() / told).min(MAX_HALF_ANGLE);
         let longer = if half > 1e-6 { half / half.sin() } else { 1.0 };
         Self { longer, inside: half.cos() }
     }

@@ -10,10 +10,10 @@ use crate::math::lanes::lane;
 
 /// Largest angle (rad) by which a segment may turn in one substep, or share of its length by which it may
 /// stretch.
-const MOST_TURN: f32 = 0.3;
+const MAX_TURN: f32 = 0.3;
 
 /// Most segments that a particle may go past in one substep, relative to its root.
-const MOST_SEGMENTS: f32 = 2.0;
+const MAX_SEGMENTS: f32 = 2.0;
 
 /// Strands of which one may ask for more substeps than there are: in a full head some hair always snaps,
 /// and the strain limit holds it. More of them would show.
@@ -60,9 +60,9 @@ pub(super) fn fastest(block: &Block, left: f32, dt: f32) -> [f32; LANES] {
             last = v;
         }
         let shortest = block.shortest[l].max(1e-6);
-        let asks = (speed2.sqrt() / (MOST_SEGMENTS * shortest))
-            .max(turn2.sqrt() / (MOST_TURN * shortest))
-            .max(turn / MOST_TURN);
+        let asks = (speed2.sqrt() / (MAX_SEGMENTS * shortest))
+            .max(turn2.sqrt() / (MAX_TURN * shortest))
+            .max(turn / MAX_TURN);
         if asks.is_finite() {
             rates[l] = asks;
         }
