@@ -12,6 +12,7 @@ use super::ContactSpring;
 use super::impulses::{Ends, Impulses, Link, Lists, make_room};
 use super::pairs::Pairs;
 use super::segments::{Segments, closest_points_segment_segment};
+use crate::math::bytes::Reader;
 use crate::{Error, Result};
 
 /// Most springs that a segment can have.
@@ -342,13 +343,15 @@ impl Stiction {
 
     /// Takes back what was saved; `None`, and nothing has changed, if these are not such bytes.
     pub(super) fn restore<'a>(&mut self, segments: &Segments, bytes: &'a [u8]) -> Option<&'a [u8]> {
-        let (count, bytes) = bytes.split_first_chunk::<8>()?;
-        let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
-        let (springs, rest) = bytes.split_at_checked(count.checked_mul(SAVED)?)?;
+        let mut reader = Reader(bytes);
+        let count = usize::try_from(reader.u64()?).ok()?;
+        let springs = reader.take(count.checked_mul(SAVED)?)?;
+        let rest = reader.0;
         let links = springs.chunks_exact(SAVED).map(|spring| {
-            let word = |i: usize| u32::from_le_bytes(std::array::from_fn(|k| spring[4 * i + k]));
-            let at = [f32::from_bits(word(2)), f32::from_bits(word(3))];
-            Link { a: word(0), b: word(1), at }
+            let mut spring = Reader(spring);
+            let mut word = || spring.u32().unwrap_or_default();
+            let (a, b) = (word(), word());
+            Link { a, b, at: [word(), word()].map(f32::from_bits) }
         });
         // Springs must be in order, between segments that there are.
         let fine = |link: &Link| {

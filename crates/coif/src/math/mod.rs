@@ -1,6 +1,7 @@
 //! Frames, lanes, rigid fits, linear solvers and space-filling order: knows nothing about hair.
 
 pub mod banded;
+pub(crate) mod bytes;
 pub(crate) mod cache;
 mod conjugate_gradient;
 pub(crate) mod dense;

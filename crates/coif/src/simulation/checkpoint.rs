@@ -1,6 +1,7 @@
 //! Everything needed to go on after the last frame with the same bits.
 
 use super::{Simulation, hash_positions};
+use crate::math::bytes::Reader;
 use crate::model::StepReport;
 use crate::{Error, Result};
 
@@ -35,32 +36,28 @@ impl Simulation {
     /// nothing has changed.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let mut reader = Reader(bytes);
-        if reader.take(8)? != MAGIC {
+        if reader.take(8).ok_or_else(cut_off)? != MAGIC {
             return Err(Error::BadCheckpoint("it is no checkpoint of a simulation".into()));
         }
-        let name_length = usize::from(reader.take(1)?[0]);
-        let name = String::from_utf8_lossy(reader.take(name_length)?).into_owned();
+        let name_length = usize::from(reader.u8().ok_or_else(cut_off)?);
+        let name =
+            String::from_utf8_lossy(reader.take(name_length).ok_or_else(cut_off)?).into_owned();
         if name != self.model.name() {
             let this = self.model.name();
             return Err(Error::BadCheckpoint(format!("it is of model '{name}', this is '{this}'")));
         }
-        if reader.number()? != self.groom_hash() {
+        if reader.u64().ok_or_else(cut_off)? != self.groom_hash() {
             return Err(Error::BadCheckpoint("it is of another groom".into()));
         }
-        let steps = reader.number()?;
-        let unresolved = reader.number()?;
-        let count = reader.number()?;
-        let bytes = count
-            .checked_mul(4)
-            .and_then(|n| usize::try_from(n).ok())
-            .ok_or_else(|| Error::BadCheckpoint("it is cut off".into()))?;
-        let quarantined = reader
-            .take(bytes)?
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect();
-        let length = usize::try_from(reader.number()?).unwrap_or(usize::MAX);
-        let springs = reader.take(length)?;
+        let steps = reader.u64().ok_or_else(cut_off)?;
+        let unresolved = reader.u64().ok_or_else(cut_off)?;
+        let count = reader.u64().ok_or_else(cut_off)?;
+        let bytes = usize::try_from(count).ok().and_then(|n| n.checked_mul(4));
+        let quarantined = bytes.and_then(|n| reader.take(n)).ok_or_else(cut_off)?;
+        let quarantined =
+            quarantined.as_chunks().0.iter().map(|&b| u32::from_le_bytes(b)).collect();
+        let length = usize::try_from(reader.u64().ok_or_else(cut_off)?).unwrap_or(usize::MAX);
+        let springs = reader.take(length).ok_or_else(cut_off)?;
         // Keep the present springs, in case the model does not take its part.
         let mut kept = Vec::new();
         let taken = match &mut self.hair {
@@ -97,20 +94,7 @@ impl Simulation {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (head, tail) = self
-            .0
-            .split_at_checked(count)
-            .ok_or_else(|| Error::BadCheckpoint("it is cut off".into()))?;
-        self.0 = tail;
-        Ok(head)
-    }
-
-    fn number(&mut self) -> Result<u64> {
-        let bytes = self.take(8)?;
-        Ok(u64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
-    }
+/// The error of bytes that end too early.
+fn cut_off() -> Error {
+    Error::BadCheckpoint("it is cut off".into())
 }

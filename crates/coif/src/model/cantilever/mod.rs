@@ -31,6 +31,7 @@ use super::{Environment, FieldObstacle, Model, StepReport};
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{StripPose, Strips, wisps};
+use crate::math::bytes::{Reader, floats, put_floats};
 use crate::math::lanes::{VECTOR, lane};
 use crate::math::{LANES, RigidTransform};
 use crate::{Error, Result};
@@ -402,7 +403,7 @@ impl Model for Cantilever {
 
     fn save(&self, out: &mut Vec<u8>) {
         out.push(self.met_body.into());
-        let mut floats = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
+        let mut floats = |values: &[f32]| put_floats(out, values.iter().copied());
         floats(&[self.dt, self.last_step, self.solids.all.len() as f32]);
         self.solids.all.iter().for_each(|solid| floats(&solid.to_floats()));
         floats(&self.room);
@@ -423,7 +424,7 @@ impl Model for Cantilever {
         let joints = self.joints.len() * (4 * VECTOR + LANES);
         let blocks = self.blocks.len() * 2 * VECTOR;
         // How many colliders there were is the third number.
-        let count = bytes.get(9..13).map_or(0.0, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let count = bytes.get(9..).and_then(|b| Reader(b).f32()).unwrap_or(0.0);
         let solids = (count as usize).min(bytes.len());
         let expected = 1 + 4 * (3 + FLOATS * solids + self.room.len() + joints + blocks);
         if bytes.len() != expected {
@@ -433,8 +434,7 @@ impl Model for Cantilever {
             )));
         }
         self.met_body = bytes[0] != 0;
-        let mut values =
-            bytes[1..].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut values = floats(&bytes[1..]);
         let mut fill = |to: &mut [f32]| to.iter_mut().zip(&mut values).for_each(|(to, v)| *to = v);
         let mut head = [0.0; 3];
         fill(&mut head);

@@ -28,6 +28,7 @@ use super::{Environment, StepReport};
 use crate::contact::Samples;
 use crate::groom::Groom;
 use crate::math::RigidTransform;
+use crate::math::bytes::{floats, put_floats};
 use crate::{Error, Result};
 
 /// What a model has to say of its state, where all of it is in a field `chains`.
@@ -257,9 +258,7 @@ impl Chains {
     }
 
     pub(super) fn save(&self, out: &mut Vec<u8>) {
-        for value in self.position.iter().chain(&self.velocity).flat_map(|v| v.to_array()) {
-            out.extend_from_slice(&value.to_le_bytes());
-        }
+        put_floats(out, self.position.iter().chain(&self.velocity).flat_map(|v| v.to_array()));
     }
 
     pub(super) fn restore(
@@ -274,8 +273,7 @@ impl Chains {
                 bytes.len()
             )));
         }
-        let mut values =
-            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut values = floats(bytes);
         for to in self.position.iter_mut().chain(&mut self.velocity) {
             *to = Vec3::from_array(std::array::from_fn(|_| values.next().unwrap_or(0.0)));
         }

@@ -41,6 +41,7 @@ use super::chains::check_even;
 use super::{Environment, Model, StepReport};
 use crate::contact::Samples;
 use crate::groom::Groom;
+use crate::math::bytes::{Reader, put_floats};
 use crate::math::cache::LineAligned;
 use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform, lanes, morton_code};
@@ -530,25 +531,23 @@ impl Model for FollowTheLeader {
     }
 
     fn save(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.since_reset.to_le_bytes());
+        put_floats(out, [self.since_reset]);
         let state = [&self.position, &self.velocity, &self.tension, &self.contact];
-        for value in state.into_iter().flat_map(|part| part.iter()) {
-            out.extend_from_slice(&value.to_le_bytes());
-        }
+        put_floats(out, state.into_iter().flat_map(|rows| rows.iter().copied()));
         // Depths matter only as long as hair is brought out.
         if (f32::EPSILON..TIME_OUT).contains(&self.since_reset) {
             for block in &self.blocks {
                 out.push(u8::from(block.began_inside));
                 if block.began_inside {
-                    block.depth.iter().for_each(|d| out.extend_from_slice(&d.to_le_bytes()));
+                    put_floats(out, block.depth.iter().copied());
                 }
             }
         }
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        let parts = [&self.position, &self.velocity, &self.tension, &self.contact];
-        let state: usize = parts.into_iter().map(|part| part.len()).sum();
+        let state = [&self.position, &self.velocity, &self.tension, &self.contact];
+        let state: usize = state.into_iter().map(|rows| rows.len()).sum();
         let expected = 4 * (1 + state);
         let short = || {
             let found = bytes.len();
@@ -556,27 +555,22 @@ impl Model for FollowTheLeader {
                 "{found} bytes of particles where the groom needs {expected} or more"
             ))
         };
-        let numbers = |bytes: &[u8]| -> Vec<f32> {
-            let four = bytes.chunks_exact(4);
-            four.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
-        };
-        let (head, mut rest) = bytes.split_at_checked(expected).ok_or_else(short)?;
-        let head = numbers(head);
-        let (since_reset, values) = (head[0], &head[1..]);
+        let mut reader = Reader(bytes);
+        let since_reset = reader.f32().ok_or_else(short)?;
+        let values = reader.floats(state).ok_or_else(short)?;
         let mut depths = vec![Vec::new(); self.blocks.len()];
         if (f32::EPSILON..TIME_OUT).contains(&since_reset) {
             for (block, depth) in self.blocks.iter().zip(&mut depths) {
-                let (&has, after) = rest.split_first().ok_or_else(short)?;
-                let size = if has == 1 { 4 * block.depth.len() } else { 0 };
-                let (mine, after) = after.split_at_checked(size).ok_or_else(short)?;
-                (*depth, rest) = (numbers(mine), after);
+                let has = reader.u8().ok_or_else(short)? == 1;
+                let size = if has { block.depth.len() } else { 0 };
+                *depth = reader.floats(size).ok_or_else(short)?.collect();
             }
         }
-        if !rest.is_empty() || !(0.0..=TIME_OUT).contains(&since_reset) {
+        if !reader.0.is_empty() || !(0.0..=TIME_OUT).contains(&since_reset) {
             return Err(short());
         }
-        let parts = [&mut self.position, &mut self.velocity, &mut self.tension, &mut self.contact];
-        for (to, &value) in parts.into_iter().flat_map(|part| part.iter_mut()).zip(values) {
+        let state = [&mut self.position, &mut self.velocity, &mut self.tension, &mut self.contact];
+        for (to, value) in state.into_iter().flat_map(|rows| rows.iter_mut()).zip(values) {
             *to = value;
         }
         self.since_reset = since_reset;

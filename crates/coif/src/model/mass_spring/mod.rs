@@ -49,6 +49,7 @@ use super::chains::{Solid, pose_between};
 use super::{Environment, Model, StepReport};
 use crate::contact::{HairContact, Samples};
 use crate::groom::Groom;
+use crate::math::bytes::{Reader, floats, put_floats};
 use crate::math::lanes::{lane, set_lane};
 use crate::math::{LANES, RigidTransform, SolveReport, morton_code};
 use crate::{Error, Result};
@@ -469,21 +470,17 @@ impl Model for MassSpring {
         out.extend_from_slice(&self.clock.to_le_bytes());
         for block in &self.blocks {
             let origin = block.origin.iter().flat_map(|o| o.to_array());
-            for value in block.x.iter().chain(&block.v).copied().chain(origin) {
-                out.extend_from_slice(&value.to_le_bytes());
-            }
+            put_floats(out, block.x.iter().chain(&block.v).copied().chain(origin));
         }
         if let Some(coupling) = &self.coupling {
-            for value in coupling.memory().flat_map(|v| v.to_array()) {
-                out.extend_from_slice(&value.to_le_bytes());
-            }
+            put_floats(out, coupling.memory().flat_map(|v| v.to_array()));
             coupling.contact.save(out);
         }
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        let floats = |b: &Block| 2 * b.x.len() + 3 * LANES;
-        let particles = self.blocks.iter().map(floats).sum::<usize>();
+        let numbers = |b: &Block| 2 * b.x.len() + 3 * LANES;
+        let particles = self.blocks.iter().map(numbers).sum::<usize>();
         let memory = self.coupling.as_ref().map_or(0, |coupling| 3 * coupling.memory().count());
         let expected = 8 + 4 * (particles + memory);
         let wrong = || {
@@ -501,10 +498,9 @@ impl Model for MassSpring {
             None if contact.is_empty() => {}
             None => return Err(wrong()),
         }
-        let (clock, state) = state.split_at(8);
-        self.clock = f64::from_le_bytes(std::array::from_fn(|i| clock[i]));
-        let mut values =
-            state.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut state = Reader(state);
+        self.clock = state.f64().unwrap_or_default();
+        let mut values = floats(state.0);
         let mut next = || values.next().unwrap_or(0.0);
         for block in &mut self.blocks {
             block.x.iter_mut().for_each(|x| *x = next());
