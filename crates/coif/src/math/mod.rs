@@ -10,6 +10,7 @@ pub(crate) mod group;
 pub(crate) mod lanes;
 mod morton;
 pub(crate) mod on_sphere;
+pub(crate) mod sparse;
 pub(crate) mod symmetric;
 pub(crate) mod unit_ball;
 
