@@ -10,7 +10,6 @@ mod interrupt;
 mod nearest;
 mod picture_file;
 mod run;
-mod sequence_name;
 mod shaken_mesh;
 mod source;
 mod studio;

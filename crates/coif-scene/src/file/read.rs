@@ -359,7 +359,7 @@ fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), 
         return missing("body.file", "file", "'scalp' to grow a style on it", hint);
     }
     if file.fps.is_some() && !file.is_sequence() {
-        let hint = "write the number of the sample as %04d: file = \"head.%04d.obj\"";
+        let hint = "write the number of the sample as %04d or ####: file = \"head.%04d.obj\"";
         return missing("body.fps", "fps", "a sequence of files", hint);
     }
     let moves =
