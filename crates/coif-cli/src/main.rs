@@ -7,7 +7,6 @@ mod bench;
 mod command;
 mod failure;
 mod interrupt;
-mod nearest;
 mod picture_file;
 mod run;
 mod shaken_mesh;

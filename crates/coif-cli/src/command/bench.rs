@@ -1,12 +1,12 @@
 //! `coif bench`: speed.
 
 use clap::Args;
+use coif_scene::suggestion;
 use serde::Serialize;
 
 use super::threads;
 use crate::bench::{ALL, Detail, Row, Setting, table};
 use crate::failure::Failure;
-use crate::nearest::nearest;
 use crate::talk::{self, Talk};
 
 /// Measure speed, each figure beside its plain reference in the same run
@@ -98,8 +98,8 @@ pub(super) fn unknown<'a>(
     name: &str,
     all: impl Iterator<Item = (&'a str, &'a str)> + Clone,
 ) -> Failure {
-    let meant = nearest(name, all.clone().map(|(n, _)| n));
-    let meant = meant.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+    let names: Vec<&str> = all.clone().map(|(n, _)| n).collect();
+    let meant = suggestion(name, &names);
     let list: Vec<String> = all.map(|(n, about)| format!("{n} ({about})")).collect();
     Failure::new(format!("there is no {what} '{name}'"), format!("{meant}{}", list.join("; ")))
 }

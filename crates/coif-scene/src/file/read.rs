@@ -6,11 +6,11 @@ use super::choices::{BodyShape, CONTACTS, Motion, PLANNED_CONTACTS, Style};
 use super::collider::ColliderDraft;
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, COLLIDER, CONTACT_TABLES, SECTIONS};
-use super::nearest::suggestion;
 use super::scene::{BodySource, GroomSource, Scene};
 use super::schema::{Key, Needs, unknown_choice};
 use super::set;
 use super::tree::{Entry, Node, Sources, Value};
+use crate::suggestion;
 
 impl Scene {
     /// Reads a scene file. `source_name` is what errors call it; `sets` are the `key.path=value`
