@@ -6,10 +6,8 @@
 mod command;
 mod failure;
 mod interrupt;
-mod nearest;
 mod picture_file;
 mod run;
-mod sequence_name;
 mod source;
 mod talk;
 mod target;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use coif_io::SequenceName;
 use coif_render::{Film, Image};
 
 use crate::failure::Failure;
-use crate::sequence_name::SequenceName;
 use crate::target::{ending, probe_file};
 
 /// A picture or a film that appears under its name only when it is complete.
@@ -31,7 +31,7 @@ impl PictureFile {
     pub(crate) fn create(path: &Path, fps: f64) -> Result<Self, Failure> {
         if Film::is_film(path) {
             if let Some(sequence) = SequenceName::parse(path) {
-                probe_file(&sequence.frame(0))?;
+                probe_file(&sequence.file(0))?;
             } else {
                 probe_file(path)?;
             }

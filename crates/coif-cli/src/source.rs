@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use coif_io::Cache;
 use coif_scene::file::{BodySource, GroomSource};
-use coif_scene::{Scene, builtin};
+use coif_scene::{Scene, builtin, suggestion};
 
 use crate::failure::Failure;
-use crate::nearest::nearest;
 
 /// Most bytes of a scene file: a thousand times the longest built-in one. What is larger is something else.
 const MAX_SCENE_BYTES: u64 = 16 << 20;
@@ -86,9 +85,8 @@ fn no_scene(name: &str, error: &std::io::Error) -> Failure {
             "check who owns the file and its permissions",
         );
     }
-    let meant = nearest(name, builtin::names());
-    let meant = meant.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
     let all: Vec<&str> = builtin::names().collect();
+    let meant = suggestion(name, &all);
     Failure::new(
         format!("{name}: no such scene file, and no built-in scene has this name"),
         format!("{meant}built-in scenes: {}", all.join(", ")),

@@ -4,11 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use coif::groom::Groom;
-use coif_io::{AtomicFile, Cache};
+use coif_io::{AtomicFile, Cache, SequenceName};
 use glam::Vec3;
 
 use crate::failure::Failure;
-use crate::sequence_name::SequenceName;
 
 /// What `-o` asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +63,7 @@ impl Target {
     pub(crate) fn probe(&self, resume: bool, overwrite: bool) -> Result<(), Failure> {
         match self {
             Self::Cache(folder) => probe_folder(folder, resume, overwrite),
-            Self::Sequence(sequence) => probe_file(&sequence.frame(0)),
+            Self::Sequence(sequence) => probe_file(&sequence.file(0)),
             Self::Last(path) | Self::Strips(path) => probe_file(path),
         }
     }
@@ -155,7 +154,7 @@ impl Writer {
                 let checksum = cache.write_frame(frame, groom, positions)?;
                 Ok(Written { lost: Vec::new(), checksum: Some(checksum) })
             }
-            Self::Sequence(sequence) => write_posed(&sequence.frame(frame), groom, positions),
+            Self::Sequence(sequence) => write_posed(&sequence.file(frame), groom, positions),
             Self::Last(path) if is_last => write_posed(path, groom, positions),
             Self::Last(_) => Ok(Written::default()),
         }

@@ -121,6 +121,41 @@ fn convert_takes_a_frame_out_of_a_simulation() {
     assert!(folder.fails(&["convert", "run", "x.hair", "--frame", "3"]).contains("frame 3"));
 }
 
+#[test]
+fn convert_writes_the_frames_of_a_simulation_into_numbered_files() {
+    let folder = Folder::new();
+    folder.ok(&[&["simulate", "spin", "--frames", "3", "-o", "run"], SMALL].concat());
+    let said = folder.ok(&["convert", "run", "all.####.obj"]);
+    assert!(said.contains("3 files"), "{said}");
+    folder.ok(&["convert", "run", "b.%02d.hair"]);
+    folder.ok(&["convert", "run", "one.##.hair", "--frame", "1"]);
+    let names = folder.names();
+    assert_eq!(
+        names,
+        [
+            "all.0000.obj",
+            "all.0001.obj",
+            "all.0002.obj",
+            "b.00.hair",
+            "b.01.hair",
+            "b.02.hair",
+            "one.01.hair",
+            "run"
+        ]
+    );
+    let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    for (name, frame) in [("b.00.hair", 0), ("b.02.hair", 2), ("one.01.hair", 1)] {
+        assert_eq!(bytes(name), bytes(&format!("run/frame.{frame:05}.hair")), "{name}");
+    }
+    folder.ok(&["convert", "run", "last.obj"]);
+    assert_eq!(bytes("all.0002.obj"), bytes("last.obj"));
+    // One file cannot be many.
+    let error = folder.fails(&["convert", "b.00.hair", "c.####.obj"]);
+    assert!(error.contains("leave the place for the frame number out"), "{error}");
+    assert!(folder.fails(&["convert", "run", "x.#.hair", "--frame", "3"]).contains("frame 3"));
+    assert!(!folder.names().iter().any(|name| name.starts_with(['c', 'x'])));
+}
+
 /// Width and height of a PNG.
 fn png_size(bytes: &[u8]) -> (u32, u32) {
     let side = |at: usize| u32::from_be_bytes(std::array::from_fn(|i| bytes[at + i]));

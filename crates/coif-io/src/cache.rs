@@ -16,7 +16,7 @@ use coif::groom::Groom;
 use glam::Vec3;
 
 use crate::checksum::{Checksum, Summed};
-use crate::{Error, Place, ReadOptions, Result, atomic, hair};
+use crate::{Error, Place, ReadOptions, Result, SequenceName, atomic, hair};
 
 const SCENE: &str = "scene.toml";
 /// Most bytes of the scene: a thousand times the longest built-in one.
@@ -117,7 +117,7 @@ impl Cache {
 
     /// Where a frame is or will be.
     pub fn frame_path(&self, frame: u64) -> PathBuf {
-        self.folder.join(format!("frame.{frame:05}.hair"))
+        self.frames().file(frame)
     }
 
     /// Where the table with one row per frame is or will be.
@@ -194,11 +194,11 @@ impl Cache {
 
     /// Numbers of all frames, ascending.
     fn frame_numbers(&self) -> Result<Vec<u64>> {
-        let entries = fs::read_dir(&self.folder).map_err(|e| Error::io(&self.folder, "read", e))?;
-        let names = entries.flatten().map(|entry| entry.file_name());
-        let mut numbers: Vec<u64> = names.filter_map(|name| frame_number(name.to_str()?)).collect();
-        numbers.sort_unstable();
-        Ok(numbers)
+        self.frames().existing().map_err(|e| Error::io(&self.folder, "read", e))
+    }
+
+    fn frames(&self) -> SequenceName {
+        SequenceName::new(&self.folder, "frame.", 5, ".hair")
     }
 
     /// Removes the checkpoint, the table and then the frames, last one first, so that a run that is
@@ -223,12 +223,6 @@ pub(crate) fn is_cache(folder: &Path) -> bool {
     let mut start = [0; MARK.len()];
     let scene = fs::File::open(folder.join(SCENE));
     scene.is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == MARK.as_bytes()
-}
-
-fn frame_number(name: &str) -> Option<u64> {
-    let digits = name.strip_prefix("frame.")?.strip_suffix(".hair")?;
-    let number = digits.parse().ok()?;
-    (format!("{number:05}") == digits).then_some(number)
 }
 
 fn parse_checkpoint<'a>(path: &Path, bytes: &'a [u8]) -> Result<(u64, &'a [u8])> {

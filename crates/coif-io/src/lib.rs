@@ -33,6 +33,7 @@ mod checksum;
 mod error;
 mod morph;
 mod row_file;
+mod sequence_name;
 mod unit;
 mod writable;
 
@@ -41,6 +42,7 @@ pub use cache::Cache;
 pub use error::{Error, Place, hint_for_io};
 pub use obj::{MeshSequence, ObjMesh, read_hair_mesh, read_mesh_sequence, write_hair_mesh};
 pub use row_file::RowFile;
+pub use sequence_name::SequenceName;
 pub use unit::{ReadOptions, Up};
 
 use std::fmt;

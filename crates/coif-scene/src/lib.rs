@@ -24,6 +24,8 @@ mod random;
 mod roots;
 mod skeleton;
 pub mod style;
+mod suggestion;
 
 pub use build::{BuildError, Built, build};
 pub use file::{Scene, SceneError, builtin};
+pub use suggestion::suggestion;

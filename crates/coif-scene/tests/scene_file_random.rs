@@ -73,7 +73,7 @@ fn body() -> impl Strategy<Value = BodySource> {
         option::of(select(UpAxis::ALL)),
     )
         .prop_map(|(mut path, fps, scalp, scale, up)| {
-            path = path.replace('%', "");
+            path = path.replace(['%', '#'], "");
             if fps.is_some() {
                 path.push_str("%04d");
             }

@@ -1,16 +1,18 @@
 //! `coif convert`: from one format to another.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use coif_io::{Cache, FileKind, ReadOptions, Up};
+use coif::groom::Groom;
+use coif_io::{Cache, FileKind, ReadOptions, SequenceName, Up};
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::talk::{self, Talk};
 use crate::target::{ending, probe_file};
 use crate::units;
 
-/// Convert grooms and meshes between formats, or take a frame out of a simulation
+/// Convert grooms and meshes between formats, or take frames out of a simulation
 ///
 /// Grooms: .hair and .obj (polylines). Meshes and hair meshes: .obj. Everything is written in metres, y up.
 /// An existing file OUT is replaced when the new one is complete.
@@ -19,11 +21,13 @@ use crate::units;
   coif convert wWavy.hair wavy.obj
   coif convert scan.obj scan.hair --scale 0.01 --up z      centimetres, z up
   coif convert dense.hair light.hair --points 16           16 points on every strand
-  coif convert run frame30.hair --frame 30                 a frame of a simulation")]
+  coif convert run frame30.hair --frame 30                 a frame of a simulation
+  coif convert run 'all.####.obj'                          all of them, numbered")]
 pub(crate) struct Convert {
     /// A groom or mesh file, or the folder of a simulation
     input: PathBuf,
-    /// The file to write; its extension chooses the format
+    /// The file to write; its extension chooses the format. NAME.####.hair or NAME.####.obj: one per frame of a
+    /// simulation
     output: PathBuf,
     /// Metres per unit of IN, such as 0.01 for centimetres [default: what IN says, or a guess]
     #[arg(long, value_name = "METRES")]
@@ -34,7 +38,7 @@ pub(crate) struct Convert {
     /// Lay this many points on every strand, at equal distances
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=1000))]
     points: Option<u16>,
-    /// Which frame of a simulation, from 0 [default: the last]
+    /// Which frame of a simulation, from 0 [default: the last, or all into numbered files]
     #[arg(long, value_name = "N")]
     frame: Option<u64>,
 }
@@ -51,7 +55,7 @@ enum UpAxis {
 impl Convert {
     pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
         // Finish the file at hand on Ctrl-C rather than leave half of it.
-        crate::interrupt::listen();
+        interrupt::listen();
         let options = ReadOptions {
             scale_m: self.scale,
             up: self.up.map(|up| match up {
@@ -92,6 +96,9 @@ impl Convert {
                 "use .hair or .obj for grooms, .obj for meshes",
             ));
         }
+        if let Some(sequence) = SequenceName::parse(&self.output) {
+            return self.convert_frames(kind, &sequence, talk);
+        }
         probe_file(&self.output)?;
         if kind == FileKind::HairMesh {
             return self.convert_hair_mesh(&options, talk);
@@ -100,7 +107,7 @@ impl Convert {
             return self.convert_mesh(&options, talk);
         }
         // Read the hair, lay out its points, write it.
-        let mut groom = if kind == FileKind::Cache {
+        let groom = if kind == FileKind::Cache {
             let cache = Cache::open(&self.input)?;
             let last = cache.frame_count()?.saturating_sub(1);
             cache.read_frame(self.frame.unwrap_or(last))?
@@ -109,20 +116,70 @@ impl Convert {
             loaded.warnings.iter().for_each(|w| talk.warn(w));
             loaded.value
         };
-        if let Some(points) = self.points {
-            groom = groom
-                .resampled(points.into())
-                .map_err(|e| Failure::from(e).in_file(&self.input))?;
-        }
-        for lost in coif_io::write_groom(&self.output, &groom)? {
-            talk.warn(lost);
-        }
+        let (groom, lost) = self.write_groom(groom, &self.output)?;
+        lost.iter().for_each(|l| talk.warn(l));
         talk::print(&format!(
             "{}: {} strands, {} points\n",
             self.output.display(),
             units::count(groom.strands.strand_count() as u64),
             units::count(groom.strands.point_count() as u64)
         ))
+    }
+
+    /// Lays out the points of a groom and writes it; gives back what was written, and what the format cannot hold.
+    fn write_groom(&self, mut groom: Groom, to: &Path) -> Result<(Groom, Vec<String>), Failure> {
+        if let Some(points) = self.points {
+            groom = groom
+                .resampled(points.into())
+                .map_err(|e| Failure::from(e).in_file(&self.input))?;
+        }
+        let lost = coif_io::write_groom(to, &groom)?;
+        Ok((groom, lost))
+    }
+
+    /// One file per frame of a simulation, under the frame's number.
+    fn convert_frames(
+        &self,
+        kind: FileKind,
+        sequence: &SequenceName,
+        talk: &Talk,
+    ) -> Result<(), Failure> {
+        if kind != FileKind::Cache {
+            return Err(Failure::new(
+                format!(
+                    "{}: one file is not enough for the numbered files {}",
+                    self.input.display(),
+                    self.output.display()
+                ),
+                "leave the place for the frame number out, or give the folder of a simulation",
+            ));
+        }
+        let cache = Cache::open(&self.input)?;
+        let frames = match self.frame {
+            Some(frame) => frame..frame.saturating_add(1),
+            None => 0..cache.frame_count()?,
+        };
+        if frames.is_empty() {
+            // Reading explains what is missing.
+            cache.read_frame(0)?;
+        }
+        probe_file(&sequence.file(frames.start))?;
+        let mut written = 0;
+        for frame in frames {
+            if interrupt::asked() {
+                let message = format!("{written} whole files of {} stay", self.output.display());
+                return Err(Failure::Interrupted { message });
+            }
+            let (_, lost) = self.write_groom(cache.read_frame(frame)?, &sequence.file(frame))?;
+            // A format holds as much of every frame as of the first.
+            if written == 0 {
+                lost.iter().for_each(|l| talk.warn(l));
+            }
+            written += 1;
+        }
+        let count = units::count(written);
+        let files = if written == 1 { "file" } else { "files" };
+        talk::print(&format!("{}: {count} {files}\n", self.output.display()))
     }
 
     fn convert_hair_mesh(&self, options: &ReadOptions, talk: &Talk) -> Result<(), Failure> {

@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use coif_scene::builtin;
+use coif_scene::{builtin, suggestion};
 
 use crate::failure::Failure;
-use crate::nearest::nearest;
 use crate::talk;
 
 /// List the built-in scenes, or print one to start from
@@ -49,10 +48,9 @@ fn list() -> String {
 }
 
 fn unknown(name: &str) -> Failure {
-    let meant = nearest(name, builtin::names()).map(|n| format!("did you mean '{n}'? "));
     let all: Vec<&str> = builtin::names().collect();
     Failure::new(
         format!("there is no built-in scene '{name}'"),
-        format!("{}built-in scenes: {}", meant.unwrap_or_default(), all.join(", ")),
+        format!("{}built-in scenes: {}", suggestion(name, &all), all.join(", ")),
     )
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::parse::Parsed;
 use super::{ObjMesh, convert, mesh_of};
 use crate::unit::Conversion;
-use crate::{Error, Loaded, Place, ReadOptions, Result};
+use crate::{Error, Loaded, Place, ReadOptions, Result, SequenceName};
 
 /// A body whose vertices move and whose triangles stay.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,61 +98,18 @@ fn differs(file: &Path, first: &Path, expected: String, found: impl Into<String>
 /// The number of the first frame and the files of all.
 fn find_frames(pattern: &Path) -> Result<(u64, Vec<PathBuf>)> {
     const HINT: &str = "write %04d or #### where the frame number stands, as in walk.%04d.obj";
-    let name = pattern.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let Some((prefix, width, suffix)) = split_pattern(name) else {
+    let Some(sequence) = SequenceName::parse(pattern) else {
         let reason = "is not a pattern for a sequence of files";
         return Err(Error::refused(pattern, reason).with_hint(HINT));
     };
-    let folder = match pattern.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let number_of = |name: &str| -> Option<u64> {
-        let digits = name.strip_prefix(prefix)?.strip_suffix(suffix)?;
-        let number = digits.parse().ok()?;
-        (format!("{number:0width$}") == digits).then_some(number)
-    };
-    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, "read", e))?;
-    let names = entries.flatten().map(|entry| entry.file_name());
-    let mut numbers: Vec<u64> = names.filter_map(|name| number_of(name.to_str()?)).collect();
-    numbers.sort_unstable();
+    let numbers = sequence.existing().map_err(|e| Error::io(sequence.folder(), "read", e))?;
     let Some(&first) = numbers.first() else {
         return Err(Error::refused(pattern, "no file fits this pattern").with_hint(HINT));
     };
-    let path = |number: u64| folder.join(format!("{prefix}{number:0width$}{suffix}"));
     if let Some(gap) = numbers.windows(2).find(|pair| pair[1] != pair[0] + 1) {
         let reason = format!("frame {} is missing between others", gap[0] + 1);
-        return Err(Error::refused(&path(gap[0] + 1), reason)
+        return Err(Error::refused(&sequence.file(gap[0] + 1), reason)
             .with_hint("export the missing frames, or move the later ones away"));
     }
-    Ok((first, numbers.into_iter().map(path).collect()))
-}
-
-/// What stands before the number, its width, and what stands behind it.
-fn split_pattern(name: &str) -> Option<(&str, usize, &str)> {
-    /// Wider numbers than 64 bits can hold make no sense.
-    const WIDEST: usize = 20;
-    if let Some((prefix, rest)) = name.split_once('%') {
-        let (width, suffix) = rest.split_once('d')?;
-        let width = if width.is_empty() { 1 } else { width.parse().ok()? };
-        return (width <= WIDEST).then_some((prefix, width, suffix));
-    }
-    let start = name.find('#')?;
-    let width = name[start..].bytes().take_while(|&b| b == b'#').count();
-    (width <= WIDEST).then_some((&name[..start], width, &name[start + width..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split_pattern;
-
-    #[test]
-    fn patterns_are_taken_apart() {
-        assert_eq!(split_pattern("walk.%04d.obj"), Some(("walk.", 4, ".obj")));
-        assert_eq!(split_pattern("walk%d.obj"), Some(("walk", 1, ".obj")));
-        assert_eq!(split_pattern("walk_###.obj"), Some(("walk_", 3, ".obj")));
-        for wrong in ["walk.obj", "%", "%xd", "%99d", "%-4d"] {
-            assert_eq!(split_pattern(wrong), None, "{wrong}");
-        }
-    }
+    Ok((first, numbers.into_iter().map(|number| sequence.file(number)).collect()))
 }

@@ -6,11 +6,11 @@ use super::choices::{BodyShape, CONTACTS, Motion, PLANNED_CONTACTS, Style};
 use super::collider::ColliderDraft;
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, COLLIDER, CONTACT_TABLES, RENAMED, SECTIONS};
-use super::nearest::suggestion;
 use super::scene::{BodySource, GroomSource, Scene};
 use super::schema::{Key, Needs, unknown_choice};
 use super::set;
 use super::tree::{Entry, Node, Sources, Value};
+use crate::suggestion;
 
 impl Scene {
     /// Reads a scene file. `source_name` is what errors call it; `sets` are the `key.path=value`
@@ -386,7 +386,7 @@ fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), 
         return missing("body.file", "file", "'scalp' to grow a style on it", hint);
     }
     if file.fps.is_some() && !file.is_sequence() {
-        let hint = "write the number of the sample as %04d: file = \"head.%04d.obj\"";
+        let hint = "write the number of the sample as %04d or ####: file = \"head.%04d.obj\"";
         return missing("body.fps", "fps", "a sequence of files", hint);
     }
     let moves =

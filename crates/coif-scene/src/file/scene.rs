@@ -6,6 +6,7 @@ use coif::groom::strips::scalp;
 use coif::grow::hair_mesh::Styling;
 use coif::model::ModelSettings;
 use coif::simulation::{Surface, Wind, World};
+use coif_io::SequenceName;
 use glam::Vec3;
 
 use super::choices::{
@@ -287,7 +288,8 @@ impl Default for BuiltInBody {
 /// A mesh made elsewhere, or one mesh per frame.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BodyFile {
-    /// Path, relative to the folder of the scene file. With `%04d` (or `%d`) in it: a sequence.
+    /// Path, relative to the folder of the scene file. With `%04d` or `####` in the
+    /// file name: a sequence ([`SequenceName`]).
     pub path: String,
     /// Samples per second of a sequence (1/s), 1 to 1000. Default: one sample per frame.
     pub fps: Option<f32>,
@@ -302,21 +304,7 @@ pub struct BodyFile {
 impl BodyFile {
     /// Whether the path is a pattern that names one file per sample.
     pub fn is_sequence(&self) -> bool {
-        self.sample_path(0).is_some()
-    }
-
-    /// The file of a sample, or `None` if the path is not a pattern.
-    pub fn sample_path(&self, sample: u32) -> Option<String> {
-        for (at, _) in self.path.match_indices('%') {
-            let digits = self.path[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
-            let (width, rest) = self.path[at + 1..].split_at(digits);
-            // Nobody numbers files with more digits than an index has.
-            let width = if width.is_empty() { Some(0) } else { width.parse().ok() };
-            if let (Some(rest), Some(width @ 0..=10)) = (rest.strip_prefix('d'), width) {
-                return Some(format!("{}{sample:0width$}{rest}", &self.path[..at]));
-            }
-        }
-        None
+        SequenceName::parse(&self.path).is_some()
     }
 }
 
@@ -418,21 +406,6 @@ pub enum Background {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sample(path: &str, n: u32) -> Option<String> {
-        BodyFile { path: path.into(), ..BodyFile::default() }.sample_path(n)
-    }
-
-    #[test]
-    fn patterns_name_one_file_per_sample() {
-        assert_eq!(sample("a/head.%04d.obj", 7), Some("a/head.0007.obj".into()));
-        assert_eq!(sample("head%d.obj", 12345), Some("head12345.obj".into()));
-        assert_eq!(sample("100%/head%02d.obj", 3), Some("100%/head03.obj".into()));
-        assert_eq!(sample("head.obj", 0), None);
-        assert_eq!(sample("50%.obj", 0), None);
-        assert_eq!(sample("%99999999999d", 0), None);
-        assert_eq!(sample("%", 0), None);
-    }
 
     #[test]
     fn a_frame_is_a_whole_number_of_steps() {

@@ -5,10 +5,10 @@
 use glam::Vec3;
 
 use super::error::{Problem, SceneError, quoted};
-use super::nearest::suggestion;
 use super::numbers::{f32_text, f64_text};
 use super::scene::Scene;
 use super::tree::{Entry, Node, Sources, Value};
+use crate::suggestion;
 
 /// A table of a scene file and its keys. The top level has the path "".
 pub(crate) struct Section<T: 'static> {

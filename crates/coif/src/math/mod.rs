@@ -12,6 +12,7 @@ mod hash;
 pub(crate) mod lanes;
 mod morton;
 pub(crate) mod on_sphere;
+pub(crate) mod sparse;
 pub(crate) mod symmetric;
 pub(crate) mod unit_ball;
 

@@ -4,11 +4,11 @@ mod table;
 
 use clap::Args;
 use coif_lab::bench::{ALL, Setting};
+use coif_scene::suggestion;
 
 use self::table::table;
 use super::threads;
 use crate::failure::Failure;
-use crate::nearest::nearest;
 use crate::talk::{self, Talk};
 
 /// Measure speed, each figure beside its plain reference in the same run
@@ -72,8 +72,8 @@ pub(super) fn unknown<'a>(
     name: &str,
     all: impl Iterator<Item = (&'a str, &'a str)> + Clone,
 ) -> Failure {
-    let meant = nearest(name, all.clone().map(|(n, _)| n));
-    let meant = meant.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+    let names: Vec<&str> = all.clone().map(|(n, _)| n).collect();
+    let meant = suggestion(name, &names);
     let list: Vec<String> = all.map(|(n, about)| format!("{n} ({about})")).collect();
     Failure::new(format!("there is no {what} '{name}'"), format!("{meant}{}", list.join("; ")))
 }

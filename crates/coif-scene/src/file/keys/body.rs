@@ -39,8 +39,8 @@ pub(super) const BODY: &[Key<Scene>] = &[
     key(
         "file",
         "",
-        "An OBJ mesh, relative to the folder of the scene file; with %04d in its name, one per \
-         sample.",
+        "An OBJ mesh, relative to the folder of the scene file; with %04d or #### in its \
+         name, one per sample.",
         Kind::Text {
             get: |s| body_file(s).map(|b| b.path.as_str()),
             set: |s, v| {

@@ -9,7 +9,7 @@ use glam::{Mat3A, Vec3A};
 
 use super::condition::{bend_condition, shear_condition, stretch_condition, volume_condition};
 use super::elements::{Corner, Edge, Elements, Hinge, Quad};
-use super::matrix::BlockMatrix;
+use crate::math::sparse::{BlockMatrix, outer};
 
 /// The numbers of one step that all conditions share.
 #[derive(Debug, Clone, Copy)]
@@ -260,10 +260,4 @@ fn add_hinge(
     blocks[hinge.blocks[0] as usize] += sum[1];
     blocks[hinge.blocks[1] as usize] += sum[4];
     blocks[hinge.blocks[2] as usize] += sum[3];
-}
-
-/// `a b^T`.
-#[inline(always)]
-pub(crate) fn outer(a: Vec3A, b: Vec3A) -> Mat3A {
-    Mat3A::from_cols(a * b.x, a * b.y, a * b.z)
 }

@@ -6,8 +6,8 @@ use glam::Vec3A;
 
 use super::dynamics::{MeshDynamics, MeshEnvironment, MeshReport, Touch};
 use super::obstacles::Hit;
-use super::solve::Constraint;
 use crate::groom::hair_mesh::Exposure;
+use crate::math::sparse::modified_conjugate_gradient::Constraint;
 
 /// Rounds in which vertices that minimisation left inside are brought out and the change is spread
 /// again. After the last they are only brought out.
@@ -65,7 +65,7 @@ impl MeshDynamics {
     fn free_all(&mut self) {
         self.constraint.fill(Constraint::Free);
         for root in &self.starts[..self.starts.len() - 1] {
-            self.constraint[*root as usize] = Constraint::Held;
+            self.constraint[*root as usize] = Constraint::Pinned;
         }
     }
 
@@ -75,7 +75,7 @@ impl MeshDynamics {
         let field = env.field.as_ref();
         self.moved.fill(Vec3A::ZERO);
         for v in 0..self.x.len() {
-            let held = self.constraint[v] == Constraint::Held;
+            let held = self.constraint[v] == Constraint::Pinned;
             if held || self.exposure[v] == Exposure::Internal {
                 continue;
             }
@@ -88,7 +88,7 @@ impl MeshDynamics {
             if let Some(hit) = hit {
                 found += 1;
                 self.moved[v] = hit.point - self.x[v];
-                self.constraint[v] = Constraint::Held;
+                self.constraint[v] = Constraint::Pinned;
                 self.meet(v, &hit);
             } else if let Some(touch) = self.touch[v] {
                 // The surface has turned under the vertex, or the vertex has left it.
@@ -130,7 +130,7 @@ impl MeshDynamics {
             if let Some(hit) = self.obstacles.push_out(None, self.x[v], room, field) {
                 found += 1;
                 self.moved[v] = hit.point - self.x[v];
-                self.constraint[v] = Constraint::Held;
+                self.constraint[v] = Constraint::Pinned;
                 let into = (self.v[v] - hit.velocity).dot(hit.normal).min(0.0);
                 self.v[v] -= hit.normal * into;
             }

@@ -7,21 +7,20 @@ use std::time::Instant;
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::assemble::{Implicit, State, assemble};
-use super::coarse::Coarse;
 use super::elements::Elements;
 use super::hold::{hold_columns, hold_stiffness};
 use super::lost::{Barred, HOME_TIME, columns_alone, shortest_edges};
-use super::matrix::BlockMatrix;
 use super::measure::MeshMeasure;
 use super::minimise::Minimiser;
 use super::obstacles::Obstacles;
-use super::precondition::Columns;
 use super::settings::Settings;
-use super::solve::{Constraint, Scratch};
-use super::solve_columns::{ColumnScratch, Limits, solve_columns};
 use crate::body::MovingCollider;
 use crate::environment::Wind;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
+use crate::math::sparse::modified_conjugate_gradient::{Constraint, Scratch};
+use crate::math::sparse::{
+    BlockGaussSeidel, BlockMatrix, CoarseLevel, ColumnScratch, Limits, solve_columns,
+};
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::FieldObstacle;
 use crate::{Error, Result};
@@ -107,8 +106,8 @@ pub struct MeshDynamics {
     pub(super) settings: Settings,
     pub(super) elements: Elements,
     matrix: BlockMatrix,
-    preconditioner: Columns,
-    coarse: Option<Coarse>,
+    preconditioner: BlockGaussSeidel,
+    coarse: Option<CoarseLevel>,
     pub(super) minimiser: Minimiser,
     /// First vertex of every column, and the total.
     pub(super) starts: Vec<u32>,
@@ -167,8 +166,8 @@ pub struct MeshDynamics {
     /// The same for the present length of a step: scratch.
     allowed_energy: Vec<f64>,
     /// Per place beside the diagonal and per vertex: what the normal of a contact sees of the matrix.
-    seen: Vec<Vec3A>,
-    seen_diagonal: Vec<Vec3A>,
+    projected: Vec<Vec3A>,
+    projected_diagonal: Vec<Vec3A>,
     pub(super) obstacles: Obstacles,
     pub(super) self_contact: super::self_contact::SelfContact,
     pub(super) times: MeshTimes,
@@ -194,15 +193,15 @@ impl MeshDynamics {
         let mut constraint = vec![Constraint::Free; n];
         starts[..starts.len() - 1]
             .iter()
-            .for_each(|&root| constraint[root as usize] = Constraint::Held);
+            .for_each(|&root| constraint[root as usize] = Constraint::Pinned);
         let zero = vec![Vec3A::ZERO; n];
         let columns = mesh.column_count();
         let open = vec![false; elements.stitches.len()];
-        let seen = vec![Vec3A::ZERO; matrix.place_count()];
-        let preconditioner = Columns::new(&matrix, &starts);
+        let projected = vec![Vec3A::ZERO; matrix.place_count()];
+        let preconditioner = BlockGaussSeidel::new(&matrix, &starts);
         let mut error_energy = vec![0.0; preconditioner.component_count()];
         for column in 0..columns {
-            let mass = preconditioner.vertices(column).map(|v| f64::from(elements.mass[v]));
+            let mass = preconditioner.unknowns(column).map(|v| f64::from(elements.mass[v]));
             let tolerance = f64::from(settings.tolerance);
             error_energy[preconditioner.component(column)] +=
                 mass.sum::<f64>() * tolerance * tolerance;
@@ -212,7 +211,7 @@ impl MeshDynamics {
             error_energy,
             column_scratch: ColumnScratch::new(&preconditioner, n),
             preconditioner,
-            coarse: Coarse::new(&matrix, &starts),
+            coarse: CoarseLevel::new(&matrix, &starts),
             minimiser: Minimiser::new(mesh, &topology),
             clearance: clearance(&rest, &topology),
             shortest: shortest_edges(&rest, &topology),
@@ -249,8 +248,8 @@ impl MeshDynamics {
             zero,
             rest,
             scratch: Scratch::new(n),
-            seen,
-            seen_diagonal: vec![Vec3A::ZERO; n],
+            projected,
+            projected_diagonal: vec![Vec3A::ZERO; n],
             obstacles: Obstacles::default(),
             times: MeshTimes::default(),
         })
@@ -411,7 +410,8 @@ impl MeshDynamics {
                 let mut missing = self.right[v] - self.moved[v];
                 if let Some(Touch { normal, .. }) = self.touch[v] {
                     missing -= normal * normal.dot(missing);
-                    self.seen_diagonal[v] = self.matrix.seen_from(v, normal, &mut self.seen);
+                    self.projected_diagonal[v] =
+                        self.matrix.project_row(v, normal, &mut self.projected);
                 }
                 self.moved[v] = missing;
             }
@@ -465,8 +465,8 @@ impl MeshDynamics {
     /// wisps); the vertex leaves the surface if that would have to pull.
     fn rub(&mut self, v: usize, touch: Touch, env: &MeshEnvironment<'_>, h: f32) {
         // What the surface gave (kg m/s): what is missing in the vertex's own balance along the normal.
-        let seen = (&self.seen[..], self.seen_diagonal[v]);
-        let push = self.matrix.seen_times(v, seen.0, seen.1, &self.change)
+        let projected = (&self.projected[..], self.projected_diagonal[v]);
+        let push = self.matrix.projected_times(v, projected.0, projected.1, &self.change)
             - touch.normal.dot(self.right[v]);
         if push <= 0.0 {
             // One step may be rounding, and what is let go too early falls back with a jolt.

@@ -6,9 +6,9 @@
 use glam::Vec3A;
 
 use super::condition::volume_condition;
-use super::matrix::BlockMatrix;
 use super::settings::Settings;
 use crate::groom::hair_mesh::{HairMesh, Prism, Topology, tetrahedron_volume};
+use crate::math::sparse::BlockMatrix;
 
 /// An edge that resists stretch.
 #[derive(Debug, Clone, Copy)]

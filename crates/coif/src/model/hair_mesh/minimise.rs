@@ -6,9 +6,11 @@
 
 use glam::Vec3A;
 
-use super::solve::{Constraint, Limits, Scratch, System, solve_constrained};
 use crate::groom::hair_mesh::{HairMesh, Topology};
 use crate::math::SolveReport;
+use crate::math::sparse::modified_conjugate_gradient::{
+    Constraint, Limits, Scratch, System, solve_constrained,
+};
 
 /// The matrix `A^T A` of a mesh's edges, with the factors of its columns.
 #[derive(Debug, Clone, Default)]
@@ -116,10 +118,10 @@ mod tests {
         let mut constraint = vec![Constraint::Free; n];
         let mut moved = vec![Vec3A::ZERO; n];
         for &root in &mesh.columns.first_points()[..mesh.column_count()] {
-            constraint[root as usize] = Constraint::Held;
+            constraint[root as usize] = Constraint::Pinned;
         }
         for &(v, way) in held {
-            (constraint[v], moved[v]) = (Constraint::Held, way);
+            (constraint[v], moved[v]) = (Constraint::Pinned, way);
         }
         let zero = vec![Vec3A::ZERO; n];
         let mut scratch = Scratch::new(n);

@@ -6,34 +6,26 @@
 //! in the mesh and is carried along with its own length, out of the colliders
 //! ([`crate::grow::hair_mesh`]).
 //!
-//! A step is: roots follow, forces and matrix (`assemble.rs`), constrained solve (`solve.rs`), contact
+//! A step is: roots follow, forces and matrix (`assemble.rs`), constrained solve (`math/sparse`), contact
 //! with the body (`collide.rs`: position correction, deformation minimisation, velocities), seams, and
 //! a look at what broke.
 
 mod assemble;
-mod bands;
-mod coarse;
 mod collide;
 pub mod condition;
 mod dynamics;
 mod elements;
-mod groups;
 mod hold;
-mod lanes;
 mod lost;
-pub mod matrix;
 mod measure;
 mod minimise;
 mod obstacles;
 pub mod plain;
-pub mod precondition;
 mod roots;
 mod saved;
 mod seams;
 mod self_contact;
 mod settings;
-pub mod solve;
-mod solve_columns;
 #[cfg(test)]
 mod tests;
 

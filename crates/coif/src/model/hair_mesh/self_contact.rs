@@ -8,8 +8,8 @@
 use glam::Vec3A;
 
 use super::dynamics::{MeshDynamics, MeshReport};
-use super::solve::Constraint;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
+use crate::math::sparse::modified_conjugate_gradient::Constraint;
 
 /// Outer vertices sorted by place, and who is a neighbour of whom.
 #[derive(Default)]
@@ -146,7 +146,7 @@ impl MeshDynamics {
         for (v, is_moved) in contact.is_moved.iter().enumerate() {
             if *is_moved {
                 found += 1;
-                self.constraint[v] = Constraint::Held;
+                self.constraint[v] = Constraint::Pinned;
             }
         }
         self.self_contact = contact;

@@ -1,18 +1,18 @@
-//! A coarse picture of a step's matrix: neighbouring columns as one.
+//! Coarse level by unsmoothed aggregation: neighbouring columns as one.
 //!
-//! Sweeps carry news from a column to its neighbours, so that what concerns the whole head takes as many
-//! iterations as there are columns side by side. A mesh with few columns that each stand for about nine
-//! gives the solver its first guess; of those columns nine may stand for one again.
+//! A Gauss-Seidel sweep reduces errors between neighbouring columns; an error that is smooth over many columns takes
+//! as many iterations as there are columns side by side. The Galerkin matrix `P^T A P` of aggregates of about nine
+//! columns gives the solver its first guess; aggregates may be aggregated again (algebraic multigrid).
 
 use glam::Vec3A;
 
-use super::groups::columns_beside;
-use super::matrix::BlockMatrix;
-use super::precondition::Columns;
-use super::solve_columns::{ColumnScratch, Limits, solve_columns};
+use super::block_matrix::BlockMatrix;
+use super::colouring::columns_beside;
+use super::conjugate_gradient::{ColumnScratch, Limits, solve_columns};
+use super::gauss_seidel::BlockGaussSeidel;
 
-/// Fewer columns than this need no coarser picture.
-const FEW: usize = 200;
+/// Fewer columns than this need no coarser level.
+const MIN_COLUMNS: usize = 200;
 
 /// What the coarse solve may leave of the error, in squares, and the most iterations it takes: it is a
 /// first guess.
@@ -31,24 +31,24 @@ enum Goal {
 
 /// The matrix of groups of columns, and one coarser still.
 #[derive(Debug, Clone)]
-pub(super) struct Coarse {
+pub(crate) struct CoarseLevel {
     matrix: BlockMatrix,
-    columns: Columns,
-    /// Per vertex of the fine mesh: the vertex of its group, on the same level.
+    columns: BlockGaussSeidel,
+    /// Per unknown of the fine matrix: the unknown of its group, on the same level.
     of: Vec<u32>,
     /// Per lower block of the fine matrix, in its order.
     goals: Vec<Goal>,
     residual: Vec<Vec3A>,
     change: Vec<Vec3A>,
     scratch: ColumnScratch,
-    coarser: Option<Box<Coarse>>,
+    coarser: Option<Box<CoarseLevel>>,
 }
 
-impl Coarse {
-    /// For a matrix whose columns start at these vertices; `None` if it has few.
-    pub(super) fn new(matrix: &BlockMatrix, starts: &[u32]) -> Option<Self> {
+impl CoarseLevel {
+    /// For a matrix whose columns start at these unknowns; `None` if it has few.
+    pub(crate) fn new(matrix: &BlockMatrix, starts: &[u32]) -> Option<Self> {
         let count = starts.len() - 1;
-        if count < FEW {
+        if count < MIN_COLUMNS {
             return None;
         }
         let group = groups(matrix, starts);
@@ -72,8 +72,8 @@ impl Coarse {
             .flat_map(|v| matrix.lower(v).map(move |k| (v, matrix.columns()[k] as usize)));
         let lower: Vec<[u32; 2]> = lower.map(|(v, w)| [of[v], of[w]]).collect();
         let total = coarse_starts[groups] as usize;
-        let held = |v: u32| coarse_starts.binary_search(&v).is_ok();
-        let coarse = BlockMatrix::new(total, lower.iter().copied(), held);
+        let pinned = |v: u32| coarse_starts.binary_search(&v).is_ok();
+        let coarse = BlockMatrix::new(total, lower.iter().copied(), pinned);
         let goals = lower
             .iter()
             .map(|&[a, b]| match a.cmp(&b) {
@@ -82,7 +82,7 @@ impl Coarse {
                 std::cmp::Ordering::Less => Goal::Turned(coarse.place(a, b)),
             })
             .collect();
-        let columns = Columns::new(&coarse, &coarse_starts);
+        let columns = BlockGaussSeidel::new(&coarse, &coarse_starts);
         Some(Self {
             scratch: ColumnScratch::new(&columns, total),
             columns,
@@ -97,8 +97,8 @@ impl Coarse {
 
     /// Takes over the values of a matrix whose lower half is filled.
     ///
-    /// Model: all vertices of a group on a level move alike, `P^T A P` with ones in P.
-    pub(super) fn fill(&mut self, fine: &BlockMatrix) {
+    /// Model: all unknowns of a group on a level move alike, `P^T A P` with ones in P.
+    pub(crate) fn fill(&mut self, fine: &BlockMatrix) {
         self.matrix.clear();
         for (v, &to) in self.of.iter().enumerate() {
             self.matrix.diagonal[to as usize] += fine.diagonal[v];
@@ -119,7 +119,7 @@ impl Coarse {
         }
     }
 
-    /// A change of the fine vertices that takes most of what is even out of this residual.
+    /// A change of the fine unknowns that takes most of what is even out of this residual.
     pub(super) fn guess(&mut self, residual: &[Vec3A], change: &mut [Vec3A]) {
         self.residual.fill(Vec3A::ZERO);
         for (r, &to) in residual.iter().zip(&self.of) {
@@ -171,29 +171,21 @@ fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::elements::Elements;
-    use super::super::settings::Settings;
+    use super::super::grid::Grid;
     use super::*;
-    use crate::groom::hair_mesh::HairMesh;
-    use glam::{Mat3A, Vec3};
 
-    /// The coarse product is the fine one seen through the groups.
+    /// The coarse product is the fine one, restricted and prolongated.
     #[test]
     fn the_coarse_matrix_is_the_fine_one_of_groups() {
-        let mesh = HairMesh::block([15, 14], 5, Vec3::ONE, false);
-        let starts = mesh.columns.first_points();
-        let (_, mut fine) = Elements::new(&mesh, &mesh.topology(), &Settings::default());
-        for k in 0..fine.block_count() {
-            let at = |i: usize| 0.05 * ((k * 9 + i) as f32 * 1.7).sin();
-            fine.blocks_mut()[k] = Mat3A::from_cols_array(&std::array::from_fn(at));
-        }
-        fine.diagonal.fill(Mat3A::from_diagonal(Vec3::new(2.0, 2.5, 3.0)));
-        let mut coarse = Coarse::new(&fine, starts).unwrap();
+        let Grid { matrix: fine, starts } = Grid::new([16, 15], |_| 5);
+        let mut coarse = CoarseLevel::new(&fine, &starts).unwrap();
         coarse.fill(&fine);
         assert!(coarse.matrix.rows() * 4 < fine.rows());
-        let root = |v: u32| coarse.columns.is_root(v as usize);
+        let is_pinned = |v: u32| coarse.columns.is_pinned(v as usize);
         let y: Vec<Vec3A> = (0..coarse.matrix.rows() as u32)
-            .map(|v| if root(v) { Vec3A::ZERO } else { Vec3A::new((v as f32).sin(), 1.0, 0.5) })
+            .map(
+                |v| if is_pinned(v) { Vec3A::ZERO } else { Vec3A::new((v as f32).sin(), 1.0, 0.5) },
+            )
             .collect();
         let x: Vec<Vec3A> = coarse.of.iter().map(|&v| y[v as usize]).collect();
         let mut product = vec![Vec3A::ZERO; x.len()];
@@ -208,9 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn few_columns_have_no_coarse_picture() {
-        let mesh = HairMesh::block([3, 3], 5, Vec3::ONE, false);
-        let (_, fine) = Elements::new(&mesh, &mesh.topology(), &Settings::default());
-        assert!(Coarse::new(&fine, mesh.columns.first_points()).is_none());
+    fn few_columns_have_no_coarse_level() {
+        let Grid { matrix: fine, starts } = Grid::new([4, 4], |_| 5);
+        assert!(CoarseLevel::new(&fine, &starts).is_none());
     }
 }

@@ -1,17 +1,15 @@
-//! A symmetric sparse matrix of 3x3 blocks, one row of blocks per vertex.
+//! A symmetric sparse matrix of 3x3 blocks (block compressed sparse rows), one row of blocks per unknown.
 //!
-//! The pattern is fixed when the model is built; a step fills the diagonal and the lower half, and there is no
-//! upper one. Vertices are numbered column after column, so that the blocks along a column lie next to the
-//! diagonal. A block is three padded columns (48 bytes): a product takes four numbers at a time. Conditions are
+//! The pattern is fixed when the matrix is built; its user fills the diagonal and the lower half, and there is no
+//! upper one. Unknowns are numbered column after column, so that the blocks along a column lie next to the
+//! diagonal. A block is three padded columns (48 bytes): a product takes four numbers at a time. Elements are
 //! summed up here; the solver reads a copy that is packed tighter (`bands.rs`).
 
 use glam::{Mat3A, Vec3A};
 
-use super::assemble::outer;
-
 /// A symmetric matrix of 3x3 blocks.
 #[derive(Debug, Clone, Default)]
-pub struct BlockMatrix {
+pub(crate) struct BlockMatrix {
     /// Where the lower half of each row starts among the places beside the diagonal, and the total.
     lowers: Vec<u32>,
     /// The same of the upper half of each row: all upper halves come after all lower ones.
@@ -23,35 +21,35 @@ pub struct BlockMatrix {
     /// Per place of the upper half: the lower block that is its mirror image.
     mirrors: Vec<u32>,
     /// Blocks on the diagonal.
-    pub diagonal: Vec<Mat3A>,
+    pub(crate) diagonal: Vec<Mat3A>,
 }
 
 impl BlockMatrix {
-    /// An empty matrix for `vertices` rows with blocks for these pairs, in any order, except those of
-    /// vertices that are `held`: their rows stay empty.
-    pub fn new(
-        vertices: usize,
+    /// An empty matrix for `unknowns` rows with blocks for these pairs, in any order, except those of
+    /// unknowns that are `pinned`: their rows stay empty.
+    pub(crate) fn new(
+        unknowns: usize,
         pairs: impl IntoIterator<Item = [u32; 2]>,
-        held: impl Fn(u32) -> bool,
+        pinned: impl Fn(u32) -> bool,
     ) -> Self {
         let mut all: Vec<[u32; 2]> = pairs
             .into_iter()
-            .filter(|&[a, b]| a != b && !held(a) && !held(b))
+            .filter(|&[a, b]| a != b && !pinned(a) && !pinned(b))
             .flat_map(|[a, b]| [[a, b], [b, a]])
             .collect();
         // The lower half first, each half row by row.
         all.sort_unstable_by_key(|&[row, column]| (column > row, row, column));
         all.dedup();
-        let (mut lowers, mut uppers) = (vec![0; vertices + 1], vec![0; vertices + 1]);
+        let (mut lowers, mut uppers) = (vec![0; unknowns + 1], vec![0; unknowns + 1]);
         for &[row, column] in &all {
             let half = if column < row { &mut lowers } else { &mut uppers };
             half[row as usize + 1] += 1;
         }
-        for row in 0..vertices {
+        for row in 0..unknowns {
             lowers[row + 1] += lowers[row];
         }
-        uppers[0] = lowers[vertices];
-        for row in 0..vertices {
+        uppers[0] = lowers[unknowns];
+        for row in 0..unknowns {
             uppers[row + 1] += uppers[row];
         }
         let mut matrix = Self {
@@ -60,9 +58,9 @@ impl BlockMatrix {
             columns: all.iter().map(|p| p[1]).collect(),
             blocks: vec![Mat3A::ZERO; all.len() / 2 + 1],
             mirrors: Vec::new(),
-            diagonal: vec![Mat3A::ZERO; vertices],
+            diagonal: vec![Mat3A::ZERO; unknowns],
         };
-        for row in 0..vertices {
+        for row in 0..unknowns {
             for k in matrix.upper(row) {
                 let mirror = matrix.find(matrix.columns[k], row as u32).unwrap_or_default();
                 matrix.mirrors.push(mirror);
@@ -72,23 +70,23 @@ impl BlockMatrix {
     }
 
     /// How many rows of blocks.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.diagonal.len()
     }
 
     /// How many blocks below the diagonal.
-    pub fn block_count(&self) -> usize {
+    pub(crate) fn block_count(&self) -> usize {
         self.blocks.len().saturating_sub(1)
     }
 
     /// How many places beside the diagonal, below and above.
-    pub fn place_count(&self) -> usize {
+    pub(crate) fn place_count(&self) -> usize {
         self.columns.len()
     }
 
     /// Index of the lower block of a pair, in either order; that of a block that nothing reads for a pair
     /// without one.
-    pub fn place(&self, a: u32, b: u32) -> u32 {
+    pub(crate) fn place(&self, a: u32, b: u32) -> u32 {
         self.find(a.max(b), a.min(b)).unwrap_or(self.block_count() as u32)
     }
 
@@ -101,36 +99,36 @@ impl BlockMatrix {
 
     /// Places of a row left of the diagonal: its blocks.
     #[inline(always)]
-    pub fn lower(&self, row: usize) -> std::ops::Range<usize> {
+    pub(crate) fn lower(&self, row: usize) -> std::ops::Range<usize> {
         self.lowers[row] as usize..self.lowers[row + 1] as usize
     }
 
     /// Places of a row right of the diagonal; the blocks are those of other rows.
     #[inline(always)]
-    pub fn upper(&self, row: usize) -> std::ops::Range<usize> {
+    pub(crate) fn upper(&self, row: usize) -> std::ops::Range<usize> {
         self.uppers[row] as usize..self.uppers[row + 1] as usize
     }
 
     /// Columns of places.
     #[inline(always)]
-    pub fn columns(&self) -> &[u32] {
+    pub(crate) fn columns(&self) -> &[u32] {
         &self.columns
     }
 
     /// Blocks of the lower half.
     #[inline(always)]
-    pub fn blocks(&self) -> &[Mat3A] {
+    pub(crate) fn blocks(&self) -> &[Mat3A] {
         &self.blocks
     }
 
     /// Blocks of the lower half, to be filled.
     #[inline(always)]
-    pub fn blocks_mut(&mut self) -> &mut [Mat3A] {
+    pub(crate) fn blocks_mut(&mut self) -> &mut [Mat3A] {
         &mut self.blocks
     }
 
     /// Sets everything to zero.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.blocks.fill(Mat3A::ZERO);
         self.diagonal.fill(Mat3A::ZERO);
     }
@@ -141,31 +139,37 @@ impl BlockMatrix {
         self.mirrors[place - self.block_count()] as usize
     }
 
-    /// What a unit vector sees of a row: `A_vw^T n` for every block of row v, put at its place, and
+    /// Projects a row onto a unit vector: `A_vw^T n` for every block of row v, put at its place, and
     /// for its diagonal block, which is returned.
-    pub fn seen_from(&self, v: usize, n: Vec3A, seen: &mut [Vec3A]) -> Vec3A {
+    pub(crate) fn project_row(&self, v: usize, n: Vec3A, projected: &mut [Vec3A]) -> Vec3A {
         for k in self.lower(v) {
-            seen[k] = self.blocks[k].transpose() * n;
+            projected[k] = self.blocks[k].transpose() * n;
         }
         for k in self.upper(v) {
-            seen[k] = self.blocks[self.mirror(k)] * n;
+            projected[k] = self.blocks[self.mirror(k)] * n;
         }
         self.diagonal[v].transpose() * n
     }
 
-    /// The sum of what [`BlockMatrix::seen_from`] saw times a vector: `n . (A x)_v`.
-    pub fn seen_times(&self, v: usize, seen: &[Vec3A], diagonal: Vec3A, x: &[Vec3A]) -> f32 {
+    /// The row that [`BlockMatrix::project_row`] projected times a vector: `n . (A x)_v`.
+    pub(crate) fn projected_times(
+        &self,
+        v: usize,
+        projected: &[Vec3A],
+        diagonal: Vec3A,
+        x: &[Vec3A],
+    ) -> f32 {
         let mut sum = diagonal.dot(x[v]);
         for k in self.lower(v).chain(self.upper(v)) {
-            sum += seen[k].dot(x[self.columns[k] as usize]);
+            sum += projected[k].dot(x[self.columns[k] as usize]);
         }
         sum
     }
 
-    /// Takes the direction `n`, a unit vector, out of a vertex's rows and columns: `S A S` with
+    /// Takes the direction `n`, a unit vector, out of an unknown's rows and columns: `S A S` with
     /// `S = 1 - n n^T`, and something on the diagonal so that it stays positive definite. A solution then
     /// has nothing along n where the right-hand side has nothing.
-    pub fn constrain(&mut self, v: usize, n: Vec3A) {
+    pub(crate) fn constrain(&mut self, v: usize, n: Vec3A) {
         for k in self.lower(v) {
             let block = self.blocks[k];
             self.blocks[k] = block - outer(n, block.transpose() * n);
@@ -182,7 +186,7 @@ impl BlockMatrix {
     }
 
     /// The matrix times a vector.
-    pub fn multiply(&self, x: &[Vec3A], y: &mut [Vec3A]) {
+    pub(crate) fn multiply(&self, x: &[Vec3A], y: &mut [Vec3A]) {
         for row in 0..self.rows() {
             let mut sum = self.diagonal[row] * x[row];
             for k in self.lower(row) {
@@ -194,6 +198,12 @@ impl BlockMatrix {
             y[row] = sum;
         }
     }
+}
+
+/// `a b^T`.
+#[inline(always)]
+pub(crate) fn outer(a: Vec3A, b: Vec3A) -> Mat3A {
+    Mat3A::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 #[cfg(test)]
@@ -219,9 +229,9 @@ mod tests {
         let mut filtered = x.clone();
         normals.iter().for_each(|&(v, n)| filtered[v] = filtered[v] - n * n.dot(filtered[v]));
         matrix.multiply(&filtered, &mut whole);
-        let mut seen = vec![Vec3A::ZERO; matrix.place_count()];
-        let diagonal = matrix.seen_from(0, normals[0].1, &mut seen);
-        let along = matrix.seen_times(0, &seen, diagonal, &filtered);
+        let mut projected = vec![Vec3A::ZERO; matrix.place_count()];
+        let diagonal = matrix.project_row(0, normals[0].1, &mut projected);
+        let along = matrix.projected_times(0, &projected, diagonal, &filtered);
         assert!((along - normals[0].1.dot(whole[0])).abs() < 1e-5);
         normals.iter().for_each(|&(v, n)| whole[v] = whole[v] - n * n.dot(whole[v]));
         normals.iter().for_each(|&(v, n)| matrix.constrain(v, n));

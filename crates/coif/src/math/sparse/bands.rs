@@ -1,6 +1,6 @@
-//! What couples columns of a mesh to each other, packed for the sweeps of the solver.
+//! The blocks between columns, packed into bands for the sweeps of block Gauss-Seidel.
 //!
-//! A vertex is coupled to vertices of other columns on its own level and on the levels next to it. So two
+//! An unknown is coupled to unknowns of other columns on its own level and on the levels next to it. So two
 //! columns side by side share up to three bands of blocks, one per shift of the level, and a product is
 //! taken eight levels at a time. Blocks are kept once for both columns, as whole numbers of sixteen bits in units
 //! of their largest: a sweep reads two fifths of what it would in [`BlockMatrix`].
@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x8};
 
+use super::block_matrix::BlockMatrix;
 use super::lanes::{LANES, Slot, transpose};
-use super::matrix::BlockMatrix;
 
 /// Levels that are worked on together: as many as there are lanes, so that levels and columns change places.
 const GROUP: usize = LANES;
 
-/// Where the first vertex after the root of a column lies in each of its three rows of numbers; what is before
+/// Where the first unknown after the pinned one of a column lies in each of its three rows of numbers; what is before
 /// it stays zero.
 const AHEAD: usize = GROUP;
 
@@ -26,12 +26,12 @@ const LARGEST: f32 = i16::MAX as f32;
 /// lowest bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// Where the vertices of a column lie in a [`Rows`].
+/// Where the unknowns of a column lie in a [`Rows`].
 #[derive(Debug, Clone, Copy, Default)]
 struct Shape {
     /// First number.
     first: u32,
-    /// Vertices after the root, in groups.
+    /// Unknowns after the pinned one, in groups.
     groups: u32,
 }
 
@@ -49,14 +49,14 @@ struct Band {
 /// Eight blocks of a band.
 #[derive(Debug, Clone, Copy, Default)]
 struct Blocks {
-    /// What a number of each block stands for. Where a bundle is pinched, a block is thousands of times
-    /// larger than the others: rounded in its units, they would no longer belong to a positive matrix.
+    /// What a number of each block stands for. A block may be thousands of times larger than
+    /// the others: rounded in its units, they would no longer belong to a positive definite matrix.
     units: [f32; GROUP],
     /// For every element, column by column, eight numbers.
     elements: [[i16; GROUP]; 9],
 }
 
-/// One vector per vertex, column by column as rows of x, of y and of z: what products are taken of.
+/// One vector per unknown, column by column as rows of x, of y and of z: what products are taken of.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows(pub(super) Vec<f32>);
 
@@ -78,7 +78,7 @@ pub(super) struct Bands {
 }
 
 impl Bands {
-    /// For a matrix whose columns start at these vertices, gone through in the given order.
+    /// For a matrix whose columns start at these unknowns, gone through in the given order.
     pub(super) fn new(matrix: &BlockMatrix, starts: &[u32], order: &[u32]) -> Self {
         let count = order.len();
         let mut all = Self {
@@ -112,7 +112,7 @@ impl Bands {
                 }
                 let (level, other) = (row as u32 - starts[a as usize], column - starts[b as usize]);
                 let shift = other as i32 - level as i32;
-                // Neighbours share bundles, whose columns are cut at the same levels.
+                // Columns are coupled on their own level and the ones next to it.
                 debug_assert!(shift.abs() <= 1);
                 let (later, earlier) = (rank[a as usize], rank[b as usize]);
                 found.push(if later > earlier {
@@ -147,7 +147,7 @@ impl Bands {
         all
     }
 
-    /// Zero for every vertex.
+    /// Zero for every unknown.
     pub(super) fn rows(&self) -> Rows {
         let end = |s: &Shape| s.first as usize + 3 * (AHEAD + s.groups as usize * GROUP);
         let end = self.shapes.iter().map(end).max().unwrap_or(0);
@@ -155,12 +155,12 @@ impl Bands {
         Rows(vec![0.0; end + self.longest() + 2 * GROUP])
     }
 
-    /// Most vertices after the root that a column has, in whole groups.
+    /// Most unknowns after the pinned one that a column has, in whole groups.
     pub(super) fn longest(&self) -> usize {
         self.shapes.iter().map(|s| s.groups as usize * GROUP).max().unwrap_or(0)
     }
 
-    /// Where the first vertex of a column after its root lies in [`Rows`], and how far x, y and z of a vertex
+    /// Where the first unknown of a column after its pinned one lies in [`Rows`], and how far x, y and z of an unknown
     /// are from each other.
     #[inline(always)]
     pub(super) fn place(&self, column: usize) -> (usize, usize) {
@@ -413,25 +413,22 @@ fn lanes_from_columns<S: Simd>(simd: S, sum: &mut [Slot]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::elements::Elements;
-    use super::super::settings::Settings;
+    use super::super::grid::Grid;
     use super::*;
-    use crate::groom::hair_mesh::HairMesh;
 
     /// Every block is what it is in the matrix but for a part in 65,534 of its own largest element, however heavy
     /// the other blocks of its band are.
     #[test]
     fn light_blocks_are_as_sharp_as_heavy_ones() {
-        let mesh = HairMesh::block([3, 2], 11, glam::Vec3::ONE, true);
-        let (_, mut matrix) = Elements::new(&mesh, &mesh.topology(), &Settings::default());
+        let grid = Grid::new([4, 3], |_| 11);
+        let order: Vec<u32> = (0..grid.columns() as u32).rev().collect();
+        let Grid { mut matrix, starts } = grid;
         let size = |k: usize| 10.0f32.powi(-(k as i32 % 7));
         for k in 0..matrix.block_count() {
             let at = |i: usize| size(k) * ((k * 9 + i) as f32 * 1.7).sin();
             matrix.blocks_mut()[k] = glam::Mat3A::from_cols_array(&std::array::from_fn(at));
         }
-        let starts = mesh.columns.first_points();
-        let order: Vec<u32> = (0..mesh.column_count() as u32).rev().collect();
-        let mut bands = Bands::new(&matrix, starts, &order);
+        let mut bands = Bands::new(&matrix, &starts, &order);
         bands.fill(&matrix);
         let mut checked = 0;
         for band in &bands.bands {

@@ -1,10 +1,10 @@
-//! A step's matrix split along the columns of the mesh: what the solver sweeps over.
+//! Block symmetric Gauss-Seidel as preconditioner, with the columns of a matrix as blocks (line relaxation).
 //!
-//! Hair is stiffest along itself, and vertices are numbered along columns: what couples the vertices of
-//! one column is a band of two blocks beside the diagonal. [`Columns::factor`] factors these bands
-//! exactly, each column for itself, as `D = F F^T`. Sweeps over the columns there and back take in what
-//! couples a column to those before and after it, so that neighbours hear of each other. Columns that are not
-//! neighbours are solved eight at a time, one per lane.
+//! The blocks of one column are a band of two beside the diagonal. [`BlockGaussSeidel::factor`] factors these bands
+//! exactly, each column for itself, as `D = F F^T` (banded Cholesky). A forward and a backward sweep over the
+//! columns take in the blocks L between a column and those before and after it. The preconditioner stands on both
+//! sides of the matrix (`eisenstat1981`), so that an iteration of conjugate gradients reads the matrix once. Columns
+//! that are not coupled are solved eight at a time, one per lane.
 
 use std::ops::Range;
 
@@ -12,21 +12,22 @@ use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x8};
 use glam::{Mat3A, Vec3A};
 
 use super::bands::{Bands, Rows};
-use super::groups::{Group, columns_beside, components, groups, vertices};
+use super::block_matrix::BlockMatrix;
+use super::cholesky::Cholesky;
+use super::colouring::{Group, columns_beside, components, groups, unknowns};
 use super::lanes::{Factor, LANES, Slot, load, set_lane, store, zero};
-use super::matrix::BlockMatrix;
 
 /// The factors of the bands along all columns: `F = L G` with two blocks below the diagonal in L and lower
 /// triangles in G.
 #[derive(Debug, Clone)]
-pub struct Columns {
+pub(crate) struct BlockGaussSeidel {
     /// In the order in which sweeps take them.
     groups: Vec<Group>,
     /// By slot.
     factors: Vec<Factor>,
-    /// Places of the blocks one and two below the diagonal in the matrix, by vertex.
+    /// Places of the blocks one and two below the diagonal in the matrix, by unknown.
     places: Vec<[u32; 2]>,
-    /// First vertex of every column, which is held, and the total.
+    /// First unknown of every column, which is pinned, and the total.
     starts: Vec<u32>,
     /// What couples columns to each other.
     bands: Bands,
@@ -47,9 +48,9 @@ pub(super) struct Sweep {
     sum: Vec<Slot>,
 }
 
-impl Columns {
-    /// For columns that start at these vertices; the last of them is the total.
-    pub fn new(matrix: &BlockMatrix, starts: &[u32]) -> Self {
+impl BlockGaussSeidel {
+    /// For columns that start at these unknowns; the last of them is the total.
+    pub(crate) fn new(matrix: &BlockMatrix, starts: &[u32]) -> Self {
         let n = matrix.rows();
         let mut places = vec![[matrix.block_count() as u32; 2]; n];
         for column in starts.windows(2) {
@@ -90,7 +91,7 @@ impl Columns {
         }
     }
 
-    /// Zero for every vertex.
+    /// Zero for every unknown.
     pub(super) fn slots(&self) -> Vec<Slot> {
         vec![Slot::default(); self.factors.len()]
     }
@@ -101,12 +102,12 @@ impl Columns {
     }
 
     /// How many connected components there are: columns of different ones are not coupled.
-    pub(super) fn component_count(&self) -> usize {
+    pub(crate) fn component_count(&self) -> usize {
         self.component.iter().map(|&c| c as usize + 1).max().unwrap_or(0)
     }
 
     /// The component of a column.
-    pub(super) fn component(&self, column: usize) -> usize {
+    pub(crate) fn component(&self, column: usize) -> usize {
         self.component[column] as usize
     }
 
@@ -132,15 +133,15 @@ impl Columns {
     }
 
     /// Takes over a matrix: packs what is between columns, and factors each of them.
-    pub fn factor(&mut self, matrix: &BlockMatrix) {
+    pub(crate) fn factor(&mut self, matrix: &BlockMatrix) {
         self.bands.fill(matrix);
         let none = matrix.block_count() as u32;
         let block = |k: u32| if k == none { Mat3A::ZERO } else { matrix.blocks()[k as usize] };
         for group in &self.groups {
             for (lane, &column) in group.columns.iter().enumerate() {
-                // Roots of the pivots one and two before, and the block of F one below the diagonal before.
-                let (mut roots, mut last) = ([Root::default(); 2], Mat3A::ZERO);
-                for (i, v) in vertices(&self.starts, column as usize).enumerate() {
+                // Cholesky factors of the pivots one and two before, and the block of F one below the diagonal before.
+                let (mut roots, mut last) = ([Cholesky::default(); 2], Mat3A::ZERO);
+                for (i, v) in unknowns(&self.starts, column as usize).enumerate() {
                     let [one, two] = self.places[v];
                     let (one, two) = (block(one), block(two));
                     let mut pivot = matrix.diagonal[v];
@@ -158,9 +159,9 @@ impl Columns {
                         below[0] = roots[0].divide(near);
                         pivot -= near * near.transpose();
                     }
-                    let root = Root::new(pivot).unwrap_or_else(|| {
+                    let root = Cholesky::new(pivot).unwrap_or_else(|| {
                         // Where rounding has spoilt a pivot, that of the diagonal does.
-                        Root::new(matrix.diagonal[v]).unwrap_or_default()
+                        Cholesky::new(matrix.diagonal[v]).unwrap_or_default()
                     });
                     self.factors[group.slots.start + i].set(lane, root.inverse(), below);
                     roots = [root, roots[0]];
@@ -195,12 +196,12 @@ impl Columns {
         }
     }
 
-    /// Takes a residual into the variables of [`Columns::image`]: `scaled = F^T (D + L)^-1 r`, with L what
+    /// Takes a residual into the variables of [`BlockGaussSeidel::image`]: `scaled = F^T (D + L)^-1 r`, with L what
     /// couples a column to those before it.
     pub(super) fn scale(&self, r: &[Vec3A], scaled: &mut [Slot], sweep: &mut Sweep) {
         for group in &self.groups {
             for (k, &column) in group.columns.iter().enumerate() {
-                for (i, v) in vertices(&self.starts, column as usize).enumerate() {
+                for (i, v) in unknowns(&self.starts, column as usize).enumerate() {
                     set_lane(&mut scaled[group.slots.start + i], k, r[v]);
                 }
             }
@@ -310,7 +311,7 @@ impl Columns {
         ));
         for column in 0..self.columns() {
             let (at, stride) = self.bands.place(column);
-            for (i, v) in self.vertices(column).enumerate() {
+            for (i, v) in self.unknowns(column).enumerate() {
                 let [a, b, c] = [0, 1, 2].map(|k| sweep.plain.0[at + i + k * stride]);
                 x[v] += Vec3A::new(a, b, c);
             }
@@ -385,9 +386,9 @@ impl Columns {
         ));
     }
 
-    /// Bytes that an iteration reads and writes: bands and factors in both sweeps, the vectors of [`Columns::image`]
+    /// Bytes that an iteration reads and writes: bands and factors in both sweeps, the vectors of [`BlockGaussSeidel::image`]
     /// and those of the solver around it.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         /// Times that vectors are read or written: 6 in the sweep back (p, added, plain), 6 in the one there, 8
         /// in between.
         const VECTORS: usize = 20;
@@ -396,20 +397,20 @@ impl Columns {
     }
 
     /// How many columns.
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Whether a vertex is the first of its column.
+    /// Whether an unknown is the first of its column.
     #[cfg(test)]
-    pub(super) fn is_root(&self, v: usize) -> bool {
+    pub(super) fn is_pinned(&self, v: usize) -> bool {
         self.starts.binary_search(&(v as u32)).is_ok()
     }
 
-    /// Vertices of a column that are not held.
+    /// Unknowns of a column that are not pinned.
     #[inline(always)]
-    pub fn vertices(&self, column: usize) -> Range<usize> {
-        vertices(&self.starts, column)
+    pub(crate) fn unknowns(&self, column: usize) -> Range<usize> {
+        unknowns(&self.starts, column)
     }
 }
 
@@ -423,141 +424,16 @@ fn add_to<S: Simd>(sum: &mut [f64; LANES], values: f32x8<S>) {
     }
 }
 
-/// The lower triangle G of a symmetric block `G G^T`: what is below its diagonal, and one over that.
-#[derive(Debug, Clone, Copy, Default)]
-struct Root {
-    g10: f32,
-    g20: f32,
-    g21: f32,
-    over: [f32; 3],
-}
-
-impl Root {
-    /// The root of a block, if it is positive definite as far as rounding tells.
-    #[inline(always)]
-    fn new(m: Mat3A) -> Option<Self> {
-        /// Share of a diagonal element below which what is left of it is rounding.
-        const LEAST: f32 = 1e-6;
-        let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);
-        let over0 = 1.0 / a.x.sqrt();
-        let (g10, g20) = (a.y * over0, a.z * over0);
-        let d1 = b.y - g10 * g10;
-        let over1 = 1.0 / d1.sqrt();
-        let g21 = (b.z - g20 * g10) * over1;
-        let d2 = c.z - g20 * g20 - g21 * g21;
-        // A comparison with a value that is not a number fails.
-        let fine = a.x > 0.0 && d1 > LEAST * b.y && d2 > LEAST * c.z;
-        fine.then(|| Self { g10, g20, g21, over: [over0, over1, 1.0 / d2.sqrt()] })
-    }
-
-    /// `a G^-T`, by substitution. Blocks are a million times stiffer along the hair than across it: a product
-    /// with an inverse would mix the two, and the factors would belong to a matrix that is not positive.
-    #[inline(always)]
-    fn divide_turned(&self, a: Mat3A) -> Mat3A {
-        let x = a.x_axis * self.over[0];
-        let y = (a.y_axis - x * self.g10) * self.over[1];
-        let z = (a.z_axis - x * self.g20 - y * self.g21) * self.over[2];
-        Mat3A::from_cols(x, y, z)
-    }
-
-    /// `a G^-1`, by substitution.
-    #[inline(always)]
-    fn divide(&self, a: Mat3A) -> Mat3A {
-        let z = a.z_axis * self.over[2];
-        let y = (a.y_axis - z * self.g21) * self.over[1];
-        let x = (a.x_axis - y * self.g10 - z * self.g20) * self.over[0];
-        Mat3A::from_cols(x, y, z)
-    }
-
-    /// `G^-1`, a lower triangle.
-    #[inline(always)]
-    fn inverse(&self) -> Mat3A {
-        let [i00, i11, i22] = self.over;
-        let i10 = -self.g10 * i00 * i11;
-        let i21 = -self.g21 * i11 * i22;
-        let i20 = -(self.g20 * i00 + self.g21 * i10) * i22;
-        Mat3A::from_cols(
-            Vec3A::new(i00, i10, i20),
-            Vec3A::new(0.0, i11, i21),
-            Vec3A::new(0.0, 0.0, i22),
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::elements::Elements;
-    use super::super::settings::Settings;
+    use super::super::grid::Grid;
     use super::*;
-    use crate::groom::hair_mesh::HairMesh;
-
-    /// A positive definite matrix with the pattern of a mesh.
-    fn matrix(mesh: &HairMesh) -> BlockMatrix {
-        let (_, mut matrix) = Elements::new(mesh, &mesh.topology(), &Settings::default());
-        let count = matrix.block_count();
-        let block = |k: usize| {
-            let at = |i: usize| 0.05 * ((k * 9 + i) as f32 * 1.7).sin();
-            Mat3A::from_cols_array(&std::array::from_fn(at))
-        };
-        for k in 0..count {
-            matrix.blocks_mut()[k] = block(k);
-        }
-        for d in &mut matrix.diagonal {
-            *d = Mat3A::from_diagonal(glam::Vec3::new(2.0, 2.5, 3.0));
-        }
-        matrix
-    }
-
-    #[test]
-    fn a_root_is_that_of_its_block() {
-        for i in 0..50 {
-            let at = |k: f32| (i as f32 * k + k).sin();
-            let half = Mat3A::from_cols_array(&std::array::from_fn(|j| at(0.7 + j as f32)));
-            let block = half * half.transpose() + Mat3A::from_diagonal(glam::Vec3::splat(0.1));
-            let own = Root::new(block).unwrap();
-            let root = own.inverse();
-            let one = root * block * root.transpose();
-            assert!(one.abs_diff_eq(Mat3A::IDENTITY, 1e-3), "{one}");
-            assert_eq!((root.y_axis.x, root.z_axis.x, root.z_axis.y), (0.0, 0.0, 0.0));
-            assert!(own.divide(half).abs_diff_eq(half * root, 1e-3));
-            assert!(own.divide_turned(half).abs_diff_eq(half * root.transpose(), 1e-3));
-        }
-        for bad in [Mat3A::ZERO, -Mat3A::IDENTITY, Mat3A::IDENTITY * f32::NAN] {
-            assert!(Root::new(bad).is_none());
-        }
-    }
-
-    /// Something for every vertex but the roots.
-    fn vector(starts: &[u32], n: usize, seed: f32) -> Vec<Vec3A> {
-        let at = |i: usize| Vec3A::new((seed + i as f32).sin(), (seed * i as f32).cos(), seed);
-        let root = |i: usize| starts.contains(&(i as u32));
-        (0..n).map(|i| if root(i) { Vec3A::ZERO } else { at(i) }).collect()
-    }
-
-    /// Bundles of different length side by side, so that groups of columns are neither full nor even: 3, 8, 9 or 17
-    /// layers.
-    fn uneven() -> HairMesh {
-        let mut mesh = HairMesh::block([6, 5], 17, glam::Vec3::ONE, true);
-        let mut lengths = vec![0; mesh.column_count()];
-        for (i, bundle) in mesh.bundles.iter_mut().enumerate() {
-            bundle.layers = [3, 8, 9, 17][i / 3 % 4];
-            for &column in bundle.columns() {
-                let length = &mut lengths[column as usize];
-                *length = bundle.layers.max(*length);
-            }
-        }
-        let mut columns = crate::groom::Strands::new();
-        for (column, &length) in mesh.columns.iter().zip(&lengths) {
-            columns.push(&column[..=length as usize]);
-        }
-        HairMesh { columns, ..mesh }
-    }
 
     #[test]
     fn columns_for_themselves_are_solved_exactly() {
-        let mesh = HairMesh::block([1, 1], 7, glam::Vec3::ONE, false);
-        let starts = mesh.columns.first_points();
-        let mut whole = matrix(&mesh);
+        let grid = Grid::new([2, 2], |_| 7);
+        let rhs = grid.vector(0.4);
+        let Grid { matrix: mut whole, starts } = grid;
         // Leave only what is within columns.
         let column = |v: u32| starts.partition_point(|&s| s <= v);
         for row in 0..whole.rows() {
@@ -567,17 +443,16 @@ mod tests {
                 }
             }
         }
-        let mut columns = Columns::new(&whole, starts);
+        let mut columns = BlockGaussSeidel::new(&whole, &starts);
         columns.factor(&whole);
         let n = whole.rows();
-        let right = vector(starts, n, 0.4);
         let (mut scaled, mut sweep) = (columns.slots(), columns.sweep());
         let (mut x, mut back) = (vec![Vec3A::ZERO; n], vec![Vec3A::ZERO; n]);
-        columns.scale(&right, &mut scaled, &mut sweep);
+        columns.scale(&rhs, &mut scaled, &mut sweep);
         columns.add_plain(&scaled, &mut x, &mut sweep);
         whole.multiply(&x, &mut back);
         for v in 0..n {
-            assert!((back[v] - right[v]).length() < 1e-5, "{v}: {} {}", back[v], right[v]);
+            assert!((back[v] - rhs[v]).length() < 1e-5, "{v}: {} {}", back[v], rhs[v]);
         }
     }
 
@@ -585,11 +460,12 @@ mod tests {
     /// variables of the matrix gives it.
     #[test]
     fn an_image_is_the_scaled_product_with_the_matrix() {
-        for mesh in [HairMesh::block([2, 2], 4, glam::Vec3::ONE, true), uneven()] {
-            let starts = mesh.columns.first_points();
-            let whole = matrix(&mesh);
-            let mut columns = Columns::new(&whole, starts);
-            columns.factor(&whole);
+        // Columns of different length side by side, so that groups of them are neither full nor even.
+        let uneven = Grid::new([7, 6], |column| [3, 8, 9, 17][column as usize / 3 % 4]);
+        for grid in [Grid::new([3, 3], |_| 4), uneven] {
+            let whole = &grid.matrix;
+            let mut columns = BlockGaussSeidel::new(whole, &grid.starts);
+            columns.factor(whole);
             let n = whole.rows();
             let zero = vec![Vec3A::ZERO; n];
             let mut sweep = columns.sweep();
@@ -599,7 +475,7 @@ mod tests {
             };
             let mut direction = |seed: f32| {
                 let mut p = columns.slots();
-                columns.scale(&vector(starts, n, seed), &mut p, &mut columns.sweep());
+                columns.scale(&grid.vector(seed), &mut p, &mut columns.sweep());
                 let mut image = columns.slots();
                 let mut curvature = columns.by_lane();
                 columns.image(&p, &mut image, &mut sweep, &mut curvature);

@@ -1,6 +1,6 @@
 //! Vectors and factors of eight columns side by side, one column per lane.
 //!
-//! A slot holds what eight columns have at the same number of vertices from their roots. Every function is
+//! A slot holds what eight columns have at the same number of unknowns from their first. Every function is
 //! `inline(always)`, so that it takes on the instruction set of the sweep around it; nothing is fused, so that
 //! the bits are the same for all of them.
 
@@ -12,7 +12,7 @@ use crate::math::lanes::Vec3x8;
 /// Columns side by side.
 pub(super) const LANES: usize = 8;
 
-/// Vectors of eight vertices: all x, all y, all z.
+/// Vectors of eight unknowns: all x, all y, all z.
 pub(super) type Slot = [[f32; LANES]; 3];
 
 /// Reads eight vectors.
@@ -73,7 +73,7 @@ pub(super) fn transpose<S: Simd>(simd: S, mut rows: [f32x8<S>; LANES]) -> [f32x8
     rows
 }
 
-/// What belongs to one row of the factors of eight columns ([`super::precondition::Columns`]).
+/// What belongs to one row of the factors of eight columns ([`super::gauss_seidel::BlockGaussSeidel`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Factor {
     /// Inverse of the block of G, a lower triangle, column by column.

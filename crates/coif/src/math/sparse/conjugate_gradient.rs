@@ -1,31 +1,31 @@
-//! Conjugate gradients for the system of a step, in variables that are scaled by a sweep over the columns.
+//! Preconditioned conjugate gradients, in variables that are scaled by a Gauss-Seidel sweep over the columns.
 //!
-//! Constraints of contacts are in the matrix already ([`super::matrix::BlockMatrix::constrain`]). The scaling
-//! is the symmetric Gauss-Seidel preconditioner of [`Columns`] on both sides, so that plain conjugate
+//! Constraints are in the matrix already ([`super::block_matrix::BlockMatrix::constrain`]). The scaling
+//! is the symmetric Gauss-Seidel preconditioner of [`BlockGaussSeidel`] on both sides, so that plain conjugate
 //! gradients on scaled vectors are preconditioned ones on the others, and an iteration reads the matrix
 //! once.
 //!
-//! Bundles that share no columns are systems of their own that happen to be solved in the same pass: each
-//! connected component has its own step lengths and its own bound. With one bound on the energy of all, the light
+//! Connected components are systems of their own that happen to be solved in the same pass: each
+//! has its own step lengths and its own bound. With one bound on the energy of all, the light
 //! ones among heavy ones would be solved badly or not at all, and drift.
 
 use glam::Vec3A;
 
-use super::coarse::Coarse;
+use super::aggregation::CoarseLevel;
+use super::block_matrix::BlockMatrix;
+use super::gauss_seidel::{BlockGaussSeidel, ByLane, Sweep};
 use super::lanes::Slot;
-use super::matrix::BlockMatrix;
-use super::precondition::{ByLane, Columns, Sweep};
 use crate::math::SolveReport;
 
 /// Memory of a solve.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ColumnScratch {
+pub(crate) struct ColumnScratch {
     residual: Vec<Slot>,
     direction: Vec<Slot>,
     image: Vec<Slot>,
     solution: Vec<Slot>,
     sweep: Sweep,
-    /// By vertex.
+    /// By unknown.
     guess: Vec<Vec3A>,
     rest: Vec<Vec3A>,
     /// By component.
@@ -42,19 +42,19 @@ pub(super) struct ColumnScratch {
 
 /// When to stop.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits<'a> {
+pub(crate) struct Limits<'a> {
     /// A component is done when `r . P r` is below its number here, for the residual r and the preconditioner
     /// P; 0 where there is none.
-    pub(super) absolute: &'a [f64],
-    /// A component is done when `r . P r` is below this share of what it was at the start.
-    pub(super) relative: f64,
-    /// Most iterations.
-    pub(super) iterations: u32,
+    pub(crate) absolute: &'a [f64],
+    /// A component is done when `r . P r` is below this fraction of what it was at the start.
+    pub(crate) relative: f64,
+    /// Largest number of iterations.
+    pub(crate) iterations: u32,
 }
 
 impl ColumnScratch {
     /// For a matrix in columns.
-    pub(super) fn new(columns: &Columns, vertices: usize) -> Self {
+    pub(crate) fn new(columns: &BlockGaussSeidel, unknowns: usize) -> Self {
         let zero = columns.slots();
         Self {
             residual: zero.clone(),
@@ -62,8 +62,8 @@ impl ColumnScratch {
             image: zero.clone(),
             solution: zero,
             sweep: columns.sweep(),
-            guess: vec![Vec3A::ZERO; vertices],
-            rest: vec![Vec3A::ZERO; vertices],
+            guess: vec![Vec3A::ZERO; unknowns],
+            rest: vec![Vec3A::ZERO; unknowns],
             energy: vec![0.0; columns.component_count()],
             next: vec![0.0; columns.component_count()],
             target: vec![0.0; columns.component_count()],
@@ -76,17 +76,17 @@ impl ColumnScratch {
     }
 }
 
-/// Adds to `x` what makes `A x = right`, where `residual` is what is missing now, until the error is within
-/// the limits. Roots of columns are left alone. The matrix comes with its columns and, if it is large,
-/// with a coarse picture; `allowed` says what of a change a vertex may take.
+/// Adds to `x` what makes `A x = rhs`, where `residual` is what is missing now, until the error is within
+/// the limits. The first unknowns of columns are left alone. The matrix comes with its columns and, if it is large,
+/// with a coarse level; `allowed` says what of a change an unknown may take.
 ///
-/// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`Columns::image`]. S has no more
+/// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`BlockGaussSeidel::image`]. S has no more
 /// components than A, so that the parts of a scaled vector are the components' own. The error
-/// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::solve::solve_constrained`]. The first
-/// guess is that of the coarse picture, as long as it takes most of the energy away.
+/// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::modified_conjugate_gradient::solve_constrained`]. The first
+/// guess is that of the coarse level, as long as it takes most of the energy away.
 /// Source: `baraff1998` 5.3, `eisenstat1981`.
-pub(super) fn solve_columns(
-    (matrix, columns, coarse): (&BlockMatrix, &Columns, Option<&mut Coarse>),
+pub(crate) fn solve_columns(
+    (matrix, columns, coarse): (&BlockMatrix, &BlockGaussSeidel, Option<&mut CoarseLevel>),
     residual: &[Vec3A],
     x: &mut [Vec3A],
     allowed: impl Fn(usize, Vec3A) -> Vec3A,

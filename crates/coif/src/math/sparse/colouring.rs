@@ -1,16 +1,17 @@
-//! Which columns are coupled, which are solved together, and which have nothing to do with each other.
+//! Multicolour ordering: which columns are coupled, and groups of columns that are not, which are solved together.
+//! Also the connected components of the matrix: systems that have nothing to do with each other.
 
 use std::ops::Range;
 
+use super::block_matrix::BlockMatrix;
 use super::lanes::LANES;
-use super::matrix::BlockMatrix;
 
 /// Columns that are solved together.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     /// As many as there are.
     pub(super) columns: Vec<u32>,
-    /// One per vertex of the longest column, without its root.
+    /// One per unknown of the longest column, without its first.
     pub(super) slots: Range<usize>,
     /// Per lane: the connected component of its column, or the number of components where there is none.
     pub(super) components: [u32; LANES],
@@ -24,14 +25,14 @@ impl Group {
     }
 }
 
-/// Vertices of a column that are not held.
+/// Unknowns of a column that are not pinned.
 #[inline(always)]
-pub(super) fn vertices(starts: &[u32], column: usize) -> Range<usize> {
+pub(super) fn unknowns(starts: &[u32], column: usize) -> Range<usize> {
     starts[column] as usize + 1..starts[column + 1] as usize
 }
 
 /// How many columns after the first of a group are looked at for more of them. Near ones are good, so that
-/// sweeps still go from one side of the head to the other.
+/// sweeps still go from one side of the grid to the other.
 const WINDOW: usize = 4 * LANES;
 
 /// Puts columns into groups of which no two are neighbours, in about the order that they have.
@@ -53,7 +54,7 @@ pub(super) fn groups(beside: &[Vec<u32>], starts: &[u32], component: &[u32]) -> 
             }
         }
         columns.iter().for_each(|&c| taken[c as usize] = true);
-        let length = |&c: &u32| vertices(starts, c as usize).len();
+        let length = |&c: &u32| unknowns(starts, c as usize).len();
         let start = groups.last().map_or(0, |g| g.slots.end);
         let slots = start..start + columns.iter().map(length).max().unwrap_or(0);
         let mut components = [none; LANES];
@@ -113,23 +114,18 @@ pub(super) fn columns_beside(matrix: &BlockMatrix, starts: &[u32]) -> Vec<Vec<u3
 
 #[cfg(test)]
 mod tests {
-    use super::super::elements::Elements;
-    use super::super::settings::Settings;
+    use super::super::grid::Grid;
     use super::*;
-    use crate::groom::hair_mesh::HairMesh;
-    use glam::Vec3;
 
     /// No two columns that are solved together are coupled, and every column is solved once.
     #[test]
     fn columns_of_a_group_are_no_neighbours() {
-        let mesh = HairMesh::block([9, 7], 4, Vec3::ONE, true);
-        let starts = mesh.columns.first_points();
-        let (_, matrix) = Elements::new(&mesh, &mesh.topology(), &Settings::default());
-        let beside = columns_beside(&matrix, starts);
+        let grid = Grid::new([10, 8], |_| 4);
+        let beside = columns_beside(&grid.matrix, &grid.starts);
         let component = components(&beside);
-        assert!(component.iter().all(|&c| c == 0), "one block hangs together");
-        let mut seen = vec![0; mesh.column_count()];
-        for group in groups(&beside, starts, &component) {
+        assert!(component.iter().all(|&c| c == 0), "the grid is connected");
+        let mut seen = vec![0; grid.columns()];
+        for group in groups(&beside, &grid.starts, &component) {
             for &a in &group.columns {
                 seen[a as usize] += 1;
                 assert!(group.columns.iter().all(|b| !beside[a as usize].contains(b)));

@@ -1,40 +1,36 @@
 //! The Modified Conjugate Gradient method (`baraff1998` 5.2): conjugate gradients on the
-//! vectors that the constraints of vertices allow.
+//! vectors that the constraints of unknowns allow.
 //!
-//! A vertex is free, held (no direction is left), or on a surface (one direction is taken). The unknown
-//! starts from what the constraints prescribe, and a filter keeps every change of it within what they
-//! allow. So constraints hold exactly and the matrix is not touched, which is why one constant matrix
+//! An unknown is free or pinned. The solution starts from what the constraints prescribe, and a filter keeps every
+//! change of it within what they allow. So constraints hold exactly and the matrix is not touched, which is why one constant matrix
 //! serves for any set of contacts.
 
 use glam::Vec3A;
 
 use crate::math::SolveReport;
 
-/// What may change at a vertex.
+/// What may change at an unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Constraint {
+pub(crate) enum Constraint {
     /// Everything.
     Free,
-    /// Everything but along this unit vector.
-    Along(Vec3A),
     /// Nothing.
-    Held,
+    Pinned,
 }
 
 impl Constraint {
     /// What of a change is allowed.
     #[inline(always)]
-    pub fn filter(&self, change: Vec3A) -> Vec3A {
+    pub(crate) fn filter(&self, change: Vec3A) -> Vec3A {
         match self {
             Self::Free => change,
-            Self::Along(normal) => change - *normal * normal.dot(change),
-            Self::Held => Vec3A::ZERO,
+            Self::Pinned => Vec3A::ZERO,
         }
     }
 }
 
 /// A symmetric positive definite system with its preconditioner.
-pub trait System {
+pub(crate) trait System {
     /// The matrix times `x`.
     fn multiply(&self, x: &[Vec3A], y: &mut [Vec3A]);
     /// An approximate inverse of the matrix times `r`: symmetric and positive definite.
@@ -44,7 +40,7 @@ pub trait System {
 
 /// Memory of a solve.
 #[derive(Debug, Clone, Default)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     residual: Vec<Vec3A>,
     direction: Vec<Vec3A>,
     image: Vec<Vec3A>,
@@ -53,9 +49,9 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// For this many vertices.
-    pub fn new(vertices: usize) -> Self {
-        let zero = vec![Vec3A::ZERO; vertices];
+    /// For this many unknowns.
+    pub(crate) fn new(unknowns: usize) -> Self {
+        let zero = vec![Vec3A::ZERO; unknowns];
         Self {
             residual: zero.clone(),
             direction: zero.clone(),
@@ -68,16 +64,16 @@ impl Scratch {
 
 /// When to stop.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Stops when `r . P r` is below this, for the residual r and the preconditioner P.
-    pub absolute: f32,
-    /// Stops when `r . P r` is below this share of what it was at the start.
-    pub relative: f32,
-    /// Most iterations.
-    pub iterations: u32,
+    pub(crate) absolute: f32,
+    /// Stops when `r . P r` is below this fraction of what it was at the start.
+    pub(crate) relative: f32,
+    /// Largest number of iterations.
+    pub(crate) iterations: u32,
 }
 
-/// Improves `x`, which fulfils the constraints already, until `A x = right` in all directions that they
+/// Improves `x`, which fulfils the constraints already, until `A x = rhs` in all directions that they
 /// leave.
 ///
 /// Model: preconditioned conjugate gradients with the filter S in the place of the identity: the system
@@ -85,10 +81,10 @@ pub struct Limits {
 /// Source: `baraff1998` 5.3, procedure modified-pcg.
 /// Deviations: the error is measured in the preconditioner's norm against an absolute bound, because
 /// that is mass times the square of a velocity; the paper compares with the right-hand side.
-pub fn solve_constrained(
+pub(crate) fn solve_constrained(
     system: &impl System,
     constraint: &[Constraint],
-    right: &[Vec3A],
+    rhs: &[Vec3A],
     x: &mut [Vec3A],
     limits: &Limits,
     scratch: &mut Scratch,
@@ -97,7 +93,7 @@ pub fn solve_constrained(
     let Scratch { residual, direction, image, scaled, spare } = scratch;
     system.multiply(x, image);
     for i in 0..n {
-        residual[i] = constraint[i].filter(right[i] - image[i]);
+        residual[i] = constraint[i].filter(rhs[i] - image[i]);
     }
     system.precondition(residual, scaled, spare);
     for i in 0..n {

@@ -1,0 +1,82 @@
+//! "Did you mean": the words that a misspelt word most likely meant.
+
+/// "did you mean 'motion'? " if something is near, else nothing.
+///
+/// Capital letters, spaces and underscores make no difference.
+pub fn suggestion(word: &str, candidates: &[&str]) -> String {
+    let near: Vec<String> = nearest(word, candidates).iter().map(|n| format!("'{n}'")).collect();
+    if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
+}
+
+/// The candidates nearest to `word`; none if nothing is near enough to be what was meant.
+///
+/// The distance is that of optimal string alignment: letters inserted, deleted, replaced, or swapped with their
+/// neighbour. One slip of the finger is always allowed, longer words allow one slip in three letters. Among
+/// equals those with the longest common beginning win, because typing errors come late. If nothing is that near:
+/// all candidates that begin with the word.
+fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Vec<&'a str> {
+    /// Letters of the longest word that is compared: no candidate is near to a longer one.
+    const MAX_LETTERS: usize = 64;
+    let word = word.to_lowercase().replace([' ', '_'], "-");
+    let count = word.chars().count();
+    // Skip the quadratic comparison.
+    if count > MAX_LETTERS {
+        return Vec::new();
+    }
+    let mut best = (usize::MAX, 0);
+    let mut near = Vec::new();
+    let mut begun = Vec::new();
+    for candidate in candidates {
+        let letters = candidate.replace('_', "-");
+        let length = letters.chars().count();
+        if count > 1 && letters.starts_with(&word) {
+            begun.push(*candidate);
+        }
+        let distance = strsim::osa_distance(&word, &letters);
+        let allowed = (count.max(length) / 3).max(1);
+        // Refuse a replacement of the whole word: two short words always look alike.
+        if distance > allowed || distance >= length {
+            continue;
+        }
+        let common = word.chars().zip(letters.chars()).take_while(|(a, b)| a == b).count();
+        if distance < best.0 || (distance == best.0 && common > best.1) {
+            best = (distance, common);
+            near.clear();
+        }
+        if best == (distance, common) {
+            near.push(*candidate);
+        }
+    }
+    if near.is_empty() { begun } else { near }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_near_words_are_suggested() {
+        let words = ["motion", "speed", "radius", "radii", "fps"];
+        assert_eq!(nearest("Moton", &words), ["motion"]);
+        assert_eq!(nearest("radiu", &words), ["radius"]);
+        assert_eq!(nearest("fsp", &words), ["fps"]);
+        for far in ["banana", "xyz", "", "m", &"motion".repeat(1000)] {
+            assert!(nearest(far, &words).is_empty(), "{far}");
+        }
+        assert_eq!(
+            suggestion("scalq", &["scale", "up", "scalp"]),
+            "did you mean 'scale' or 'scalp'? "
+        );
+        assert_eq!(suggestion("banana", &words), "");
+    }
+
+    #[test]
+    fn a_beginning_stands_for_what_it_begins() {
+        let names = ["demo", "spin", "long-wavy", "fall-and-stop"];
+        assert_eq!(nearest("dmeo", &names), ["demo"]);
+        assert_eq!(nearest("Long_wavi", &names), ["long-wavy"]);
+        assert_eq!(nearest("fall", &names), ["fall-and-stop"]);
+        assert_eq!(nearest("Fall and", &names), ["fall-and-stop"]);
+        assert!(nearest("zebra", &names).is_empty());
+    }
+}
