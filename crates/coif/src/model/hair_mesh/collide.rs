@@ -14,7 +14,7 @@ use crate::math::sparse::modified_conjugate_gradient::Constraint;
 const ROUNDS: usize = 2;
 
 /// Most that contact may stretch an edge along the hair, as a share of its length: hair may be caught.
-const MOST_STRETCH: f32 = 0.3;
+const MAX_STRETCH: f32 = 0.3;
 
 /// What minimisation may leave undone (m): a tenth of a millimetre on the mean.
 const TOLERANCE: f32 = 1e-4;
@@ -43,7 +43,7 @@ impl MeshDynamics {
         }
         for round in 0..ROUNDS {
             if round + 1 == ROUNDS && report.corrected > 0 {
-                self.limit_stretch(MOST_STRETCH, h);
+                self.limit_stretch(MAX_STRETCH, h);
             }
             if !self.settings.clear_inside {
                 continue;

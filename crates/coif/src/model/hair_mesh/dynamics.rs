@@ -89,10 +89,10 @@ const FARTHEST: f32 = 10.0;
 
 /// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
-const MOST_PRESSURE: f32 = 50.0;
+const MAX_PRESSURE: f32 = 50.0;
 
 /// Most that an edge along the hair may be longer than at rest, as a share, before contact.
-const MOST_STRETCH: f32 = 0.1;
+const MAX_STRETCH: f32 = 0.1;
 
 /// Length of a step (s) that may leave the whole error that is allowed.
 const LONG_STEP: f32 = 1.0 / 60.0;
@@ -288,7 +288,7 @@ impl MeshDynamics {
             self.times.solve += clock.elapsed().as_secs_f64();
 
             let clock = Instant::now();
-            self.limit_stretch(MOST_STRETCH, h);
+            self.limit_stretch(MAX_STRETCH, h);
             self.times.rest += clock.elapsed().as_secs_f64();
             self.collide(env, h, &mut report);
         }
@@ -478,7 +478,7 @@ impl MeshDynamics {
         let sliding = self.v[v] - surface;
         let sliding = sliding - touch.normal * touch.normal.dot(sliding);
         let speed = sliding.length();
-        let most = touch.friction * (push / self.elements.mass[v]).min(MOST_PRESSURE * h);
+        let most = touch.friction * (push / self.elements.mass[v]).min(MAX_PRESSURE * h);
         // Friction `most * s / max(s, creep)` for the speed s that is left.
         let creep = self.settings.creep_speed;
         let kept = if speed - most >= creep { 1.0 - most / speed } else { creep / (creep + most) };

@@ -112,10 +112,10 @@ pub(crate) struct Elements {
 
 /// Smallest volume of a corner that is told apart, as a share of the mean of its prism: flatter corners
 /// would be stiffer than their share of the hair.
-const LEAST_CORNER: f32 = 0.3;
+const MIN_CORNER: f32 = 0.3;
 
 /// Smallest distance of a wing from its axis that is told apart, as a share of that at rest.
-const LEAST_WING: f32 = 0.25;
+const MIN_WING: f32 = 0.25;
 
 /// How much farther from its axis than that a wing has to be at rest to count.
 const CLEAR_WING: f32 = 1.5;
@@ -176,7 +176,7 @@ impl Elements {
             self.corners.push(Corner {
                 vertices,
                 blocks: [0; 6],
-                inverse_reference: 1.0 / rest.abs().max(LEAST_CORNER * reference),
+                inverse_reference: 1.0 / rest.abs().max(MIN_CORNER * reference),
                 rest,
                 stiffness: settings.bulk_modulus * volume / count,
             });
@@ -300,10 +300,10 @@ impl Elements {
                 for pair in &neighbours[..count] {
                     let x = [here, rest[pair[1] as usize], before, after];
                     // Hair that runs along an edge does not bend about it.
-                    if wing_height(x) < CLEAR_WING * LEAST_WING * length {
+                    if wing_height(x) < CLEAR_WING * MIN_WING * length {
                         continue;
                     }
-                    let least = LEAST_WING * length;
+                    let least = MIN_WING * length;
                     let own = [vertex as u32, vertex as u32 + 1, pair[1]];
                     let hardest = self.hardest(&own, 1.0 / (least * least));
                     self.wings.push(Wing {

@@ -7,7 +7,7 @@ use crate::groom::hair_mesh::HairMesh;
 use crate::model::chains::hold_groom;
 
 /// Most that the weight of a held groom may stretch an edge, as a share of its length.
-const MOST_HELD_STRETCH: f32 = 0.1;
+const MAX_HELD_STRETCH: f32 = 0.1;
 
 /// Finds what holds the rest shape under gravity: tension where hair hangs, which shortens the edges by
 /// what it stretches them, and an acceleration that goes with the root for what is left.
@@ -24,7 +24,7 @@ pub(super) fn hold_columns(mesh: &HairMesh, elements: &mut Elements, gravity: Ve
             .collect();
         let most = |i: usize| {
             edge_before[i].map_or(0.0, |e| {
-                MOST_HELD_STRETCH * elements.edges[e].stiffness * elements.edges[e].inverse_rest
+                MAX_HELD_STRETCH * elements.edges[e].stiffness * elements.edges[e].inverse_rest
             })
         };
         let held = hold_groom(line, 1, |i| elements.mass[first + i], most, gravity);

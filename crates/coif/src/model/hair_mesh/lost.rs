@@ -20,13 +20,13 @@ pub(super) const HOME_TIME: f32 = 0.05;
 
 /// Farthest ahead (m) that a lost vertex of a bundle on its own is led at a time: as a whole it may well hang
 /// elsewhere, and to throw it home would turn it over. Bundles that share columns hold each other.
-const MOST_LED: f32 = 0.03;
+const MAX_LED: f32 = 0.03;
 
 /// Time (s) after which that pull has doubled: what does not come home is pulled harder.
 const PATIENCE: f32 = 0.27;
 
 /// How often it doubles at most: by then it wins against any prism.
-const MOST_DOUBLINGS: f32 = 12.0;
+const MAX_DOUBLINGS: f32 = 12.0;
 
 /// Most time (s) that counts while hair is in motion on a head that is: it may still find its way by itself.
 const IN_MOTION: f32 = 0.67;
@@ -42,7 +42,7 @@ const LOST_FOR_LONG: f32 = 4.5;
 /// How fast (m/s) the body yields to a lost vertex before that, and how far (m): hair slips off an ear that is
 /// a little thinner, and seldom has to go through it.
 const YIELDS: f32 = 1e-3;
-const MOST_YIELDED: f32 = 1.6e-3;
+const MAX_YIELDED: f32 = 1.6e-3;
 
 /// Time (s) that stands for ever.
 const FOR_EVER: f32 = 1e6;
@@ -89,19 +89,19 @@ impl MeshDynamics {
     /// The way on which a lost vertex is led at a time (m).
     pub(super) fn way_home(&self, column: usize, v: usize) -> Vec3A {
         let way = self.home(column, v) - self.x[v];
-        if self.alone[column] { way.clamp_length_max(MOST_LED) } else { way }
+        if self.alone[column] { way.clamp_length_max(MAX_LED) } else { way }
     }
 
     /// How hard a vertex is led home (1/s^2).
     pub(super) fn pull_home(&self, v: usize) -> f32 {
-        let doublings = (self.lost[v] / PATIENCE).min(MOST_DOUBLINGS);
+        let doublings = (self.lost[v] / PATIENCE).min(MAX_DOUBLINGS);
         doublings.exp2() / (HOME_TIME * HOME_TIME)
     }
 
     /// How deep in the body a vertex may be (m): as deep as at rest, and a little deeper the longer it is lost.
     pub(super) fn allowed(&self, v: usize) -> f32 {
         let more = YIELDS * (self.lost[v] - LOST_CLOSE_BY);
-        self.depth[v] + more.clamp(0.0, MOST_YIELDED)
+        self.depth[v] + more.clamp(0.0, MAX_YIELDED)
     }
 
     /// Whether the body lets a vertex pass.

@@ -30,7 +30,7 @@ const ROUNDS: usize = 12;
 const PLANE_ROUNDS: usize = 3;
 
 /// Most planes that a link is held against: no more solids of a body meet in one place.
-const MOST_PLANES: usize = 8;
+const MAX_PLANES: usize = 8;
 
 /// Depth (m) that nobody sees: what planes leave of it stays, rather than being turned far away.
 const GRAZING: f32 = 3e-4;
@@ -309,7 +309,7 @@ impl Obstacle for Around<'_> {
             if round == PLANE_ROUNDS {
                 tangent_at = parent;
             }
-            let mut planes = [HalfSpace { normal: Vec3::Y, offset: 0.0 }; MOST_PLANES];
+            let mut planes = [HalfSpace { normal: Vec3::Y, offset: 0.0 }; MAX_PLANES];
             let count = self.planes(tangent_at.into(), 2.0 * link.length, allowed, &mut planes);
             let planes = planes[..count].iter().copied();
             let Some(next) = nearest_allowed(planes, parent, link.length, wanted) else { continue };
