@@ -8,14 +8,13 @@ const ROOMS: [&str; 8] =
 
 /// Files that look down all the same, with the room that they look into, until what they need has moved up: hair meshes
 /// place their own strands, and are fitted by trying how they would hold them; roots are bound to triangles of a body.
-const DEBTS: [(&str, &str); 7] = [
+const DEBTS: [(&str, &str); 6] = [
     ("groom/hair_mesh/fit.rs", "grow"),
     ("model/hair_mesh/mod.rs", "grow"),
     ("model/hair_mesh/obstacles.rs", "grow"),
     ("groom/roots.rs", "body"),
     ("groom/hair_mesh", "body"),
     ("groom/strips", "body"),
-    ("groom/mod.rs", "body"),
 ];
 
 fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
