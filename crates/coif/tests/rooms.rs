@@ -17,25 +17,28 @@ const DEBTS: [(&str, &str); 6] = [
     ("groom/strips", "body"),
 ];
 
+/// Notes which files below a folder use rooms beneath their own.
 fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
+        let path = entry.path();
         if path.is_dir() {
             look(&path, root, found);
             continue;
         }
-        let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
-        let room = name.split(['/', '.']).next().unwrap();
+        let inside = path.strip_prefix(root).expect("a file below the root");
+        let name = inside.to_string_lossy().replace('\\', "/");
+        let room = name.split(['/', '.']).next().unwrap_or_default();
         let Some(place) = ROOMS.iter().position(|r| *r == room) else { continue };
-        let text = std::fs::read_to_string(&path).unwrap();
         // What a test looks at is its own business, and so are links of comments.
-        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         if name.ends_with("tests.rs") {
             continue;
         }
+        let text = std::fs::read_to_string(&path).expect("a source");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
             for used in line.split("crate::").skip(1) {
-                let used = used.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+                let end = used.find(|c: char| !c.is_alphanumeric() && c != '_');
+                let used = &used[..end.unwrap_or(used.len())];
                 if ROOMS.iter().position(|r| *r == used).is_some_and(|there| there > place) {
                     found.push((name.clone(), used.to_owned()));
                 }
