@@ -5,7 +5,8 @@ use std::f32::consts::PI;
 
 use glam::{Quat, Vec3};
 
-use super::articulated::{BEND, LIMIT, MIN_MARGIN, MIN_TURN, STIFFENING};
+use super::articulated::BEND;
+use super::joint::{LIMIT, MIN_MARGIN, MIN_TURN, STIFFENING};
 use super::style::{RestShape, dead_load};
 use super::{FollowTheLeader, Settings};
 use crate::body::{MovingCollider, Shape};

@@ -19,6 +19,7 @@ mod collider;
 mod contact;
 #[cfg(test)]
 mod energy_tests;
+mod joint;
 mod near;
 mod on_sphere;
 mod one_way;

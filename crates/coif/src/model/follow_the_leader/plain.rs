@@ -3,8 +3,9 @@
 
 use glam::{Mat3, Vec3};
 
-use super::articulated::{BEND, LIMIT, MAX_BENT2, MIN_MARGIN, MIN_TURN, STIFFENING};
+use super::articulated::BEND;
 use super::collider::StepCollider;
+use super::joint::{LIMIT, MAX_BENT2, MIN_MARGIN, MIN_TURN, STIFFENING};
 use super::on_sphere::resolve_on_sphere;
 use super::resting::{CREEP, HOVER, STIFFNESS};
 use super::style::RestShape;
