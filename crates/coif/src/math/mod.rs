@@ -14,6 +14,7 @@ mod morton;
 pub(crate) mod on_sphere;
 pub(crate) mod sparse;
 pub(crate) mod symmetric;
+pub(crate) mod tangent;
 pub(crate) mod unit_ball;
 
 pub use conjugate_gradient::{SolveReport, conjugate_gradient};

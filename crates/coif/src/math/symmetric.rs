@@ -3,6 +3,7 @@
 use fearless_simd::{Select, Simd, SimdBase, f32x16, mask32x16};
 
 use super::lanes::Vec3x;
+use super::tangent::Columns;
 
 /// A symmetric 3x3 matrix per lane.
 #[derive(Clone, Copy)]
@@ -44,33 +45,17 @@ impl<S: Simd> Symmetric<S> {
         self
     }
 
-    /// The inverse of a positive definite matrix, by its cofactors.
+    /// `A - B C^T` where it is symmetric.
     #[inline(always)]
-    pub(crate) fn inverse(&self) -> Self {
-        let Self { xx, yy, zz, xy, xz, yz } = *self;
-        let (cxx, cxy, cxz) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
-        let scale = f32x16::splat(xx.simd, 1.0) / (xx * cxx + xy * cxy + xz * cxz);
+    pub(crate) fn minus_product(&self, b: &Columns<S>, c: &Columns<S>) -> Self {
+        let (u, v, p, q) = (b.x, b.y, c.x, c.y);
         Self {
-            xx: cxx * scale,
-            yy: (xx * zz - xz * xz) * scale,
-            zz: (xx * yy - xy * xy) * scale,
-            xy: cxy * scale,
-            xz: cxz * scale,
-            yz: (xy * xz - xx * yz) * scale,
-        }
-    }
-
-    /// `k A B + c v v^T` for matrices that commute.
-    #[inline(always)]
-    pub(crate) fn product(a: &Self, b: &Self, k: f32x16<S>, v: Vec3x<S>, c: f32x16<S>) -> Self {
-        let w = v * c;
-        Self {
-            xx: (a.xx * b.xx + a.xy * b.xy + a.xz * b.xz) * k + w.x * v.x,
-            yy: (a.xy * b.xy + a.yy * b.yy + a.yz * b.yz) * k + w.y * v.y,
-            zz: (a.xz * b.xz + a.yz * b.yz + a.zz * b.zz) * k + w.z * v.z,
-            xy: (a.xx * b.xy + a.xy * b.yy + a.xz * b.yz) * k + w.x * v.y,
-            xz: (a.xx * b.xz + a.xy * b.yz + a.xz * b.zz) * k + w.x * v.z,
-            yz: (a.xy * b.xz + a.yy * b.yz + a.yz * b.zz) * k + w.y * v.z,
+            xx: self.xx - u.x * p.x - v.x * q.x,
+            yy: self.yy - u.y * p.y - v.y * q.y,
+            zz: self.zz - u.z * p.z - v.z * q.z,
+            xy: self.xy - u.x * p.y - v.x * q.y,
+            xz: self.xz - u.x * p.z - v.x * q.z,
+            yz: self.yz - u.y * p.z - v.y * q.z,
         }
     }
 

@@ -5,29 +5,33 @@
 //! motion takes it, `b_i = a_i - a_(i-1)` and `e_i` the direction of its segment, the step minimises
 //!
 //! ```text
-//! sum of  m_i/2 |a_i - y_i|^2  +  k_i/2 |b_i - t_i|^2      where  e_i . b_i = 0  (inextensible)
+//! sum of  m_i/2 |a_i - y_i|^2  +  k_i/2 |b_i - t_i|^2  +  U(b_i, b_(i-1))      where  e_i . b_i = c_i
 //! ```
 //!
 //! `m_i` and `y_i` are inertia with gravity, dead load, the style's spring to the groomed place and its damper;
-//! `k_i` and `t_i` the style's spring to the groomed direction and its damper, the joints that hold a segment to the
-//! directions that its neighbours are about to take ([`BEND`]), and the geometric stiffness `tension / length` of the
-//! last step. A chain couples neighbours only, so eliminating points from the tip leaves one 3x3 matrix a point, the
-//! articulated inertia (Schur complement)
+//! `k_i` and `t_i` the style's spring to the groomed direction and its damper, and the geometric stiffness
+//! `tension / length` of the last step; `U` the joint between two segments (`joint.rs`). The constraint keeps the
+//! length; `c_i` is its centripetal part, the square of the turn that the velocities make in the step.
+//!
+//! So a segment has two unknowns, its turn `b_i = c_i e_i + l_i P_i t_i` in a basis `P_i` of the plane across it, and
+//! all that hangs on point i is a quadratic in its displacement and the turn of its segment ([`Beyond`]).
+//! Eliminating the turns from the tip (Schur complement of the block tridiagonal system) costs one 2x2 inverse a point:
 //!
 //! ```text
-//! N = m I + W + k I,  g = N^-1 e,    W' = k N^-1 M + (M g)(M g)^T / (e . g)    with  M = m I + W
+//! X = l M P + C,  H = l P^T (X + C) + D + l^2 k + U_ii,  J = -U_i(i-1)      M = W + m
+//! W' = M - X H^-1 X^T,   C' = X H^-1 J,   D' = U_(i-1)(i-1) - J^T H^-1 J
 //! ```
 //!
-//! and the pass from root to tip gives the conditional minimum of each point once its leader has been placed.
-//! Follow-The-Leader's projection (3.1) then takes off what the linear constraint leaves of the length. The square of
-//! the turn in a step, the centripetal part, is estimated before and put into the constraint, `e_i . b_i = c_i`.
-//! Collision acts in the projection, on the length sphere. It moves a point and all that hangs on it; only the point
-//! itself takes that on as velocity. Hair that lies on the body is held in the first pass (`resting.rs`).
+//! and the pass from root to tip gives the turn of each segment once its leader has been placed. Follow-The-Leader's
+//! projection (3.1) then takes off what the linear constraint leaves of the length. Joints that the limit cannot
+//! hold are straightened (eq. 11), and collision acts in the projection, on the length sphere: both move a point and
+//! all that hangs on it, but are no velocity (collision to the point itself). Hair that lies on the body is held in the first
+//! pass (`resting.rs`); where hair has come upon the body, the step is solved again with that contact.
 //!
-//! **Stability.** All terms are convex (tensions below zero count as zero), so a step never adds energy to a
-//! chain on a head that stands still but by the projection's remainder, for any step, any segments, any
-//! masses and any curvature: the minimised sum at the new state is at most its value at `b = 0`
-//! (`energy_tests.rs` measures it, contact included). The one-way
+//! **Stability.** All terms are convex quadratics that are nowhere below the potentials they stand for (tensions below
+//! zero count as zero), so a step never adds energy to a chain on a head that stands still but by the projection's
+//! remainder, for any step, any segments, any masses and any curvature: the minimised sum at the new state is at most
+//! its value at `b = 0` (`energy_tests.rs` measures it, contact included). The one-way
 //! pass has no such bound: its reaction (eq. 9) is one step late, `d_i(t) = c - r d_i(t-1)` where hair bends by
 //! an angle `w`, with `r = m_i / m_(i-1) sin^2 w`, and its tensions pull along directions of the last step,
 //! with `tension dt^2 / (m_i l_(i+1)) < 4` needed. Both fail where a segment is much longer than the one before.
@@ -36,38 +40,84 @@
 //! the masses that a one-way projection hides. Here no mass is hidden: the reactions are in the matrices. The
 //! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16, mask32x16};
 use glam::Vec3;
 
 use super::Pass;
 use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::contact::{NOTHING, SLOPE, Segment, leave_body};
-use super::joint::Joint;
+use super::joint::{BEND, Joint, LaneLimit};
 use super::near::{Bits, Near, near_box};
 use super::one_way::{CHUNK, FARTHEST, bounds_of};
 use super::resting::{self, HELD, MEMORY, Points};
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, half_row};
 use crate::math::symmetric::Symmetric;
+use crate::math::tangent::{Columns, Matrix2, Symmetric2, Vec2x};
 
-/// Numbers that the first pass leaves a point for the second: inverse of N, right-hand side, link stiffness,
-/// `1 / (e . g)` and the chord. The rest is cheaper to compute again than to fetch.
-pub(super) const SCRATCH: usize = 12 * LANES;
-
-/// Stiffness of the joints between neighbouring segments, by that of a segment's direction. With the default style it
-/// is 9 N for hair of 1 kg/m: 30 cm of hair at three times gravity press that much, so that such a push does not fold
-/// hair between two points. Less crumples; more is stiff where points are few.
-///
-/// A joint holds segment i to where its neighbours go by their velocities, and to where it goes by its own: with
-/// `c` the cosine of the phase between neighbours this is implicit with the mass `m + 2 w (1 + c)`, so stable for any
-/// weight `w` of the joint, and without damping; the added inertia goes with the square of the step.
-pub const BEND: f32 = 4.0;
+/// Numbers that the first pass leaves a point for the second ([`Left`]).
+pub(super) const SCRATCH: usize = 20 * LANES;
 
 /// Least squared length (m^2) of a way that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
 
-/// Advances a block by one step. `scratch` has room for [`SCRATCH`] numbers a point.
+/// Numbers of the state of a row.
+const STATE: usize = 2 * VECTOR + LANES + MEMORY;
+
+/// Room for one row of a block besides its state: what the first pass leaves the second, contacts, and the state at the
+/// start of the step and after a first solve.
+pub(super) const ROOM: usize = SCRATCH + HELD + 2 * STATE;
+
+/// The state of all rows of a block.
+struct State<'a> {
+    position: &'a mut [[f32; VECTOR]],
+    velocity: &'a mut [[f32; VECTOR]],
+    tension: &'a mut [[f32; LANES]],
+    contact: &'a mut [[f32; MEMORY]],
+}
+
+impl<'a> State<'a> {
+    fn in_room(room: &'a mut [f32], points: usize) -> Self {
+        let (position, room) = room.split_at_mut(points * VECTOR);
+        let (velocity, room) = room.split_at_mut(points * VECTOR);
+        let (tension, contact) = room.split_at_mut(points * LANES);
+        Self {
+            position: position.as_chunks_mut().0,
+            velocity: velocity.as_chunks_mut().0,
+            tension: tension.as_chunks_mut().0,
+            contact: contact.as_chunks_mut().0,
+        }
+    }
+
+    /// Copies all but contacts.
+    #[inline(always)]
+    fn copy_motion(&mut self, from: &Self) {
+        self.position.copy_from_slice(from.position);
+        self.velocity.copy_from_slice(from.velocity);
+        self.tension.copy_from_slice(from.tension);
+    }
+
+    /// Puts back what a first solve has found in lanes without the bit.
+    fn keep_first(&mut self, first: &Self, solved_again: u32) {
+        fn keep(to: &mut [f32], from: &[f32], solved_again: u32) {
+            for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks().0) {
+                let from: &[f32; LANES] = from;
+                for lane in 0..LANES {
+                    if solved_again & 1 << lane == 0 {
+                        to[lane] = from[lane];
+                    }
+                }
+            }
+        }
+        keep(self.position.as_flattened_mut(), first.position.as_flattened(), solved_again);
+        keep(self.velocity.as_flattened_mut(), first.velocity.as_flattened(), solved_again);
+        keep(self.tension.as_flattened_mut(), first.tension.as_flattened(), solved_again);
+        keep(self.contact.as_flattened_mut(), first.contact.as_flattened(), solved_again);
+    }
+}
+
+/// Advances a block by one step. `room` has [`ROOM`] for every point.
 #[inline(always)]
 pub(super) fn step_block<S: Simd>(
     simd: S,
@@ -75,21 +125,44 @@ pub(super) fn step_block<S: Simd>(
     rows: Rows<'_>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
-    scratch: &mut [f32],
+    room: &mut [f32],
     next: Upcoming<'_>,
 ) -> Outcome {
     let points = block.points;
-    let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..points];
-    let velocity = &mut rows.velocity.as_chunks_mut::<VECTOR>().0[..points];
-    let tension = &mut rows.tension.as_chunks_mut::<LANES>().0[..points];
-    let contact = &mut rows.contact.as_chunks_mut::<MEMORY>().0[..points];
-    let (scratch, held) = scratch.split_at_mut(points * SCRATCH);
-    let scratch = &mut scratch.as_chunks_mut::<SCRATCH>().0[..points];
-    let held = &mut held.as_chunks_mut::<HELD>().0[..points];
-    tip_to_root(simd, block, position, velocity, tension, contact, pass, obstacles, scratch, held);
-    root_to_tip(
-        simd, block, position, velocity, tension, contact, pass, obstacles, scratch, held, next,
-    )
+    let mut state = State {
+        position: &mut rows.position.as_chunks_mut().0[..points],
+        velocity: &mut rows.velocity.as_chunks_mut().0[..points],
+        tension: &mut rows.tension.as_chunks_mut().0[..points],
+        contact: &mut rows.contact.as_chunks_mut().0[..points],
+    };
+    let (scratch, room) = room[..points * ROOM].split_at_mut(points * SCRATCH);
+    let (held, room) = room.split_at_mut(points * HELD);
+    let (start, first) = room.split_at_mut(points * STATE);
+    let scratch = scratch.as_chunks_mut::<SCRATCH>().0;
+    let held = held.as_chunks_mut::<HELD>().0;
+    let mut start = State::in_room(start, points);
+    start.copy_motion(&state);
+    for (to, from) in start.contact.iter_mut().zip(&*state.contact) {
+        resting::copy(simd, to, from);
+    }
+    tip_to_root(simd, block, &mut state, pass, obstacles, scratch, held);
+    let outcome = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
+    if outcome.impact == 0 {
+        return outcome;
+    }
+    // Where hair has come upon the body, solve the step again, now that it is known where: the whole strand takes the
+    // impact. The other lanes keep what they have.
+    let mut first = State::in_room(first, points);
+    first.copy_motion(&state);
+    first.contact.copy_from_slice(state.contact);
+    state.copy_motion(&start);
+    for (found, start) in state.contact.iter_mut().zip(&*start.contact) {
+        resting::start_again(found, start, outcome.impact);
+    }
+    tip_to_root(simd, block, &mut state, pass, obstacles, scratch, held);
+    let again = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
+    state.keep_first(&first, outcome.impact);
+    Outcome { broken: outcome.broken | again.broken, ..again }
 }
 
 /// An affine map per lane.
@@ -161,15 +234,32 @@ impl Fixed<'_> {
     fn turn<S: Simd>(&self, simd: S) -> f32x16<S> {
         self.number(simd, 9)
     }
+
+    /// The style's own bending limit.
+    #[inline(always)]
+    fn limit<S: Simd>(&self, simd: S) -> LaneLimit<S> {
+        LaneLimit {
+            start: self.number(simd, 10),
+            stiffness: self.number(simd, 11),
+            least: self.number(simd, 12),
+        }
+    }
 }
 
-/// What the first pass leaves a point for the second.
+/// What the first pass leaves a point for the second: its segment turns by `turn - by_leader^T a + by_turn t`, where
+/// its leader is displaced by `a` and its leader's segment turned by `t`.
 struct Left<S: Simd> {
-    inverse: Symmetric<S>,
-    rhs: Vec3x<S>,
-    stiffness: f32x16<S>,
-    inverse_eg: f32x16<S>,
+    turn: Vec2x<S>,
+    by_leader: Columns<S>,
+    by_turn: Matrix2<S>,
+    /// What the turn takes off along the segment, to second order (m).
     chord: f32x16<S>,
+    /// The pull in the segment, if nothing moves; what a displacement of the point takes off, and a turn.
+    pull: f32x16<S>,
+    by_place: Vec3x<S>,
+    by_cross: Vec2x<S>,
+    /// Cosine of the largest turn against the segment before.
+    limit: f32x16<S>,
 }
 
 impl<S: Simd> Left<S> {
@@ -177,29 +267,80 @@ impl<S: Simd> Left<S> {
     fn store(&self, row: &mut [f32; SCRATCH]) {
         let row = row.as_chunks_mut::<LANES>().0;
         // One by one: as a loop over an array the numbers would go through memory twice.
-        self.inverse.xx.store_slice(&mut row[0]);
-        self.inverse.yy.store_slice(&mut row[1]);
-        self.inverse.zz.store_slice(&mut row[2]);
-        self.inverse.xy.store_slice(&mut row[3]);
-        self.inverse.xz.store_slice(&mut row[4]);
-        self.inverse.yz.store_slice(&mut row[5]);
-        self.rhs.x.store_slice(&mut row[6]);
-        self.rhs.y.store_slice(&mut row[7]);
-        self.rhs.z.store_slice(&mut row[8]);
-        self.stiffness.store_slice(&mut row[9]);
-        self.inverse_eg.store_slice(&mut row[10]);
-        self.chord.store_slice(&mut row[11]);
+        self.turn.x.store_slice(&mut row[0]);
+        self.turn.y.store_slice(&mut row[1]);
+        self.by_leader.x.x.store_slice(&mut row[2]);
+        self.by_leader.x.y.store_slice(&mut row[3]);
+        self.by_leader.x.z.store_slice(&mut row[4]);
+        self.by_leader.y.x.store_slice(&mut row[5]);
+        self.by_leader.y.y.store_slice(&mut row[6]);
+        self.by_leader.y.z.store_slice(&mut row[7]);
+        self.by_turn.x.x.store_slice(&mut row[8]);
+        self.by_turn.x.y.store_slice(&mut row[9]);
+        self.by_turn.y.x.store_slice(&mut row[10]);
+        self.by_turn.y.y.store_slice(&mut row[11]);
+        self.chord.store_slice(&mut row[12]);
+        self.pull.store_slice(&mut row[13]);
+        self.by_place.x.store_slice(&mut row[14]);
+        self.by_place.y.store_slice(&mut row[15]);
+        self.by_place.z.store_slice(&mut row[16]);
+        self.by_cross.x.store_slice(&mut row[17]);
+        self.by_cross.y.store_slice(&mut row[18]);
+        self.limit.store_slice(&mut row[19]);
     }
 
     #[inline(always)]
     fn load(simd: S, row: &[f32; SCRATCH]) -> Self {
         let n = |k: usize| f32x16::from_slice(simd, &row.as_chunks::<LANES>().0[k]);
         Self {
-            inverse: Symmetric { xx: n(0), yy: n(1), zz: n(2), xy: n(3), xz: n(4), yz: n(5) },
-            rhs: Vec3x { x: n(6), y: n(7), z: n(8) },
-            stiffness: n(9),
-            inverse_eg: n(10),
-            chord: n(11),
+            turn: Vec2x { x: n(0), y: n(1) },
+            by_leader: Columns {
+                x: Vec3x { x: n(2), y: n(3), z: n(4) },
+                y: Vec3x { x: n(5), y: n(6), z: n(7) },
+            },
+            by_turn: Matrix2 { x: Vec2x { x: n(8), y: n(9) }, y: Vec2x { x: n(10), y: n(11) } },
+            chord: n(12),
+            pull: n(13),
+            by_place: Vec3x { x: n(14), y: n(15), z: n(16) },
+            by_cross: Vec2x { x: n(17), y: n(18) },
+            limit: n(19),
+        }
+    }
+}
+
+/// All that hangs on a point, once it has been eliminated: a quadratic in the displacement `a` of the point and the turn
+/// `t` of its segment, `a.W a / 2 + a.C t + t.D t / 2 - w.a - d.t`.
+struct Beyond<S: Simd> {
+    inertia: Symmetric<S>,
+    cross: Columns<S>,
+    stiffness: Symmetric2<S>,
+    push: Vec3x<S>,
+    turn: Vec2x<S>,
+}
+
+impl<S: Simd> Beyond<S> {
+    /// Nothing hangs on a tip.
+    #[inline(always)]
+    fn nothing(simd: S) -> Self {
+        let none = Vec3x::splat(simd, Vec3::ZERO);
+        Self {
+            inertia: Symmetric::zero(simd),
+            cross: Columns { x: none, y: none },
+            stiffness: Symmetric2::zero(simd),
+            push: none,
+            turn: Vec2x::zero(simd),
+        }
+    }
+
+    /// Itself where the mask is set, nothing elsewhere.
+    #[inline(always)]
+    fn only(self, simd: S, mask: mask32x16<S>) -> Self {
+        Self {
+            inertia: self.inertia.only(mask),
+            cross: self.cross.only(mask),
+            stiffness: self.stiffness.only(mask),
+            push: self.push.or(mask, Vec3x::splat(simd, Vec3::ZERO)),
+            turn: self.turn.or(mask, Vec2x::zero(simd)),
         }
     }
 }
@@ -233,16 +374,15 @@ impl<S: Simd> Before<S> {
 /// A segment before the step, carried by the scalp's motion.
 #[derive(Clone, Copy)]
 pub(super) struct Carried<S: Simd> {
-    /// From its inner end to its outer one (m).
-    pub(super) vector: Vec3x<S>,
+    /// Its direction, and two unit vectors at right angles to it.
+    pub(super) along: Vec3x<S>,
+    pub(super) tangents: Columns<S>,
     /// How far its direction is from the groomed one.
     pub(super) off: Vec3x<S>,
-    /// The same, by the velocities at the end of the step.
-    pub(super) soon: Vec3x<S>,
-    /// What its turn in the step takes off along it, to second order (m): the centripetal part of the constraint.
-    pub(super) chord: f32x16<S>,
-    /// Its groomed direction.
-    pub(super) groomed: Vec3x<S>,
+    /// How far its direction will turn in the step by the velocities.
+    pub(super) turns: Vec3x<S>,
+    /// What that turn takes off along it, to second order, by its length: the centripetal part of the constraint.
+    pub(super) shrinks: f32x16<S>,
 }
 
 impl<S: Simd> Carried<S> {
@@ -256,33 +396,28 @@ impl<S: Simd> Carried<S> {
     ) -> Self {
         let inverse_length = fixed.inverse_length(simd);
         let carried = outer.shift - inner.shift;
-        let vector = (outer.x - inner.x) + carried;
-        let groomed = root.direction(fixed.step(simd)) * inverse_length;
-        let off = groomed - vector * inverse_length;
-        let turns = (outer.drift - inner.drift) - carried;
-        let soon = off - turns * inverse_length;
-        let chord = turns.dot(turns) * inverse_length * -0.5;
-        let chord = chord.max(fixed.length(simd) * -0.5);
-        Self { vector, off, soon, chord, groomed }
+        let along = ((outer.x - inner.x) + carried) * inverse_length;
+        let off = root.direction(fixed.step(simd)) * inverse_length - along;
+        let turns = ((outer.drift - inner.drift) - carried) * inverse_length;
+        let shrinks = (turns.dot(turns) * -0.5).max(f32x16::splat(simd, -0.5));
+        Self { along, tangents: Columns::tangents(along), off, turns, shrinks }
     }
 }
 
 /// Eliminates the points from the tip.
-#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn tip_to_root<S: Simd>(
     simd: S,
     block: &Block,
-    position: &[[f32; VECTOR]],
-    velocity: &[[f32; VECTOR]],
-    tension: &[[f32; LANES]],
-    contact: &mut [[f32; MEMORY]],
+    state: &mut State<'_>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &mut [[f32; SCRATCH]],
     held: &mut [[f32; HELD]],
 ) {
     let splat = |v: f32| f32x16::splat(simd, v);
+    let State { position, velocity, tension, contact } = state;
+    let (position, velocity) = (&**position, &**velocity);
     let points = position.len();
     let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
     let root = Affine::load(simd, &block.root);
@@ -295,49 +430,22 @@ fn tip_to_root<S: Simd>(
 
     let joint = link * (spring * BEND);
 
-    let none = Vec3x::splat(simd, Vec3::ZERO);
-    let mut carried = Symmetric::zero(simd);
-    let mut push = none;
+    let mut beyond = Beyond::nothing(simd);
     // No closures over vectors here: the compiler may leave them out of line, without vector instructions.
     let rows = (position, velocity);
     let mut outer = Before::load(simd, &motion, rows, points - 1, pass.dt);
     let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
     let mut segment = Carried::new(simd, &root, &Fixed(&fixed[points - 1]), &inner, &outer);
-    // Beyond the tip nothing bends.
-    let (mut soon_beyond, mut joint_beyond) = (none, Joint::none(simd));
     for i in (1..points).rev() {
         let row = Fixed(&fixed[i]);
-        let (mass, inverse_length) = (row.mass(simd), row.inverse_length(simd));
-        let e = segment.vector * inverse_length;
-        // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
-        let (mut ahead, mut second, mut joint_ahead) = (segment, inner, Joint::none(simd));
-        if i > 1 {
-            second = Before::load(simd, &motion, rows, i - 2, pass.dt);
-            let row_before = Fixed(&fixed[i - 1]);
-            ahead = Carried::new(simd, &root, &row_before, &second, &inner);
-            let spring = row.length(simd).min(row_before.length(simd)) * joint;
-            joint_ahead = Joint::new(simd, spring, &segment, &ahead);
-        }
+        let (mass, length) = (row.mass(simd), row.length(simd));
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
         let Before { x, shift, drift } = outer;
         let mut rhs = (drift + fall - shift) * mass
             + root.direction(row.goal(simd))
             + (root.added - x - shift) * (mass * spring)
-            + push;
-        // Weigh the style's pull to the groomed direction, and to the directions of its neighbours.
-        let pulled = f32x16::from_slice(simd, &tension[i]).max(splat(0.0));
-        let (to_ahead, to_beyond) =
-            (joint_ahead.scaled(inverse_length), joint_beyond.scaled(inverse_length));
-        let added = to_ahead.inertia + to_beyond.inertia;
-        let stiffness = (pulled + link_both + added) * inverse_length;
-        let turn = segment.off * link_spring
-            + (segment.off - segment.soon) * (to_ahead.kept + to_beyond.kept)
-            + (segment.soon - ahead.soon) * to_ahead.spring
-            + (segment.soon - soon_beyond) * to_beyond.spring
-            - to_ahead.limit
-            + to_beyond.limit;
-        let across = turn - e * e.dot(turn);
-        let mut inertia = carried.plus_diagonal(mass * (1.0 + spring + damper));
+            + beyond.push;
+        let mut inertia = beyond.inertia.plus_diagonal(mass * (1.0 + spring + damper));
         // Hold what lies on the body.
         if resting::any(simd, &contact[i]) {
             let points = Points { x, shift, drift, mass, inertia: last + 1.0 };
@@ -346,24 +454,76 @@ fn tip_to_root<S: Simd>(
             inertia = inertia.plus(&pressed.inertia);
             rhs += pressed.rhs;
         }
-        // Eliminate the point.
-        let inverse = inertia.plus_diagonal(stiffness).inverse();
-        let g = inverse.mul(e);
-        let inverse_eg = splat(1.0) / e.dot(g);
-        let mg = inertia.mul(g);
-        let sum = rhs + across;
-        let chord = segment.chord;
-        push = inverse.mul(sum) * stiffness - across + mg * ((g.dot(sum) - chord) * inverse_eg);
-        carried = Symmetric::product(&inverse, &inertia, stiffness, mg, inverse_eg);
-        (soon_beyond, joint_beyond) = (segment.soon, joint_ahead);
+        // Put the turn of the segment in the place of its outer end, with the style's pull to the groomed direction.
+        let lever = segment.tangents.scaled(length);
+        let pulled = f32x16::from_slice(simd, &tension[i]).max(splat(0.0));
+        let held_straight = (pulled + link_both) * length;
+        let by_leader = Columns {
+            x: inertia.mul(lever.x) + beyond.cross.x,
+            y: inertia.mul(lever.y) + beyond.cross.y,
+        };
+        let mut stiffness = Symmetric2 {
+            xx: lever.x.dot(by_leader.x + beyond.cross.x) + held_straight,
+            xy: lever.x.dot(by_leader.y) + lever.y.dot(beyond.cross.x),
+            yy: lever.y.dot(by_leader.y + beyond.cross.y) + held_straight,
+        }
+        .plus(&beyond.stiffness);
+        let mut turn = lever.dot(rhs + segment.off * link_spring) + beyond.turn;
+        // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
+        let (mut ahead, mut second) = (segment, inner);
+        let mut by_turn = Matrix2::zero(simd);
+        let mut limit = splat(-1.0);
+        let (mut stiffness_ahead, mut turn_ahead) = (Symmetric2::zero(simd), Vec2x::zero(simd));
+        if i > 1 {
+            second = Before::load(simd, &motion, rows, i - 2, pass.dt);
+            let row_before = Fixed(&fixed[i - 1]);
+            ahead = Carried::new(simd, &root, &row_before, &second, &inner);
+            let k = length.min(row_before.length(simd)) * joint;
+            let moves2 = (drift - shift).dot(drift - shift);
+            let speeds = [moves2.simd_lt(pass.style.calm), moves2.simd_gt(pass.style.fast)];
+            let joint = Joint::new(simd, k, &row.limit(simd), speeds, &segment, &ahead);
+            limit = joint.limited.select(row.turn(simd), limit);
+            stiffness = stiffness.plus(&joint.outer);
+            turn += joint.turn_outer;
+            by_turn = joint.cross;
+            (stiffness_ahead, turn_ahead) = (joint.inner, joint.turn_inner);
+        }
+        // Eliminate the turn (Schur complement).
+        let inverse = stiffness.inverse();
+        let e = segment.along;
+        let chord = segment.shrinks * length;
+        let turned = inverse.mul(turn);
+        let coupled = Matrix2 { x: inverse.mul(by_turn.x), y: inverse.mul(by_turn.y) };
+        let s = inverse;
+        let weighed = Columns {
+            x: by_leader.x * s.xx + by_leader.y * s.xy,
+            y: by_leader.x * s.xy + by_leader.y * s.yy,
+        };
+        Left {
+            turn: turned,
+            by_leader: weighed,
+            by_turn: coupled,
+            chord,
+            pull: e.dot(rhs),
+            by_place: inertia.mul(e),
+            by_cross: beyond.cross.dot(e),
+            limit,
+        }
+        .store(&mut scratch[i]);
+        let centripetal = e * chord;
+        let cross = weighed.after(&by_turn);
+        let inertia = inertia.minus_product(&weighed, &by_leader);
+        beyond = Beyond {
+            cross,
+            stiffness: stiffness_ahead.minus(&Symmetric2::product(&by_turn, &coupled)),
+            push: rhs - by_leader.mul(turned) - inertia.mul(centripetal),
+            turn: turn_ahead + by_turn.transposed_mul(turned) - cross.dot(centripetal),
+            inertia,
+        };
         if block.ragged {
             // Nothing hangs on a tip.
-            let exists = splat(i as f32).simd_le(last);
-            carried = carried.only(exists);
-            push = push.or(exists, none);
-            joint_beyond = joint_beyond.scaled(exists.select(splat(1.0), splat(0.0)));
+            beyond = beyond.only(simd, splat(i as f32).simd_le(last));
         }
-        Left { inverse, rhs: rhs + turn, stiffness, inverse_eg, chord }.store(&mut scratch[i]);
         (outer, inner, segment) = (inner, second, ahead);
     }
 }
@@ -374,10 +534,7 @@ fn tip_to_root<S: Simd>(
 fn root_to_tip<S: Simd>(
     simd: S,
     block: &Block,
-    position: &mut [[f32; VECTOR]],
-    velocity: &mut [[f32; VECTOR]],
-    tension: &mut [[f32; LANES]],
-    contact: &mut [[f32; MEMORY]],
+    state: &mut State<'_>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &[[f32; SCRATCH]],
@@ -385,6 +542,7 @@ fn root_to_tip<S: Simd>(
     next: Upcoming<'_>,
 ) -> Outcome {
     let splat = |v: f32| f32x16::splat(simd, v);
+    let State { position, velocity, tension, contact } = state;
     let points = position.len();
     let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
     let lengths = &block.length.as_chunks::<LANES>().0[..points];
@@ -407,6 +565,7 @@ fn root_to_tip<S: Simd>(
     let mut clear = splat(0.0);
     let none = Vec3x::splat(simd, Vec3::ZERO);
     let (mut pushed, mut pushed_before) = (none, false);
+    let (mut turn_leader, mut turn_pushed_leader) = (Vec2x::zero(simd), Vec2x::zero(simd));
     let mut near = Near::none(obstacles.colliders);
     for i in 1..points {
         next.fetch(simd, i - 1);
@@ -429,21 +588,24 @@ fn root_to_tip<S: Simd>(
         let segment = (x - x_leader) + (shift - shift_leader);
         let e = segment * e_scale;
         let left = Left::load(simd, &scratch[i]);
-        // Find the best place behind the leader, at right angles to the segment.
-        let free = left.inverse.mul(left.rhs + displaced * left.stiffness) - displaced;
-        let pull = (free.dot(e) - left.chord) * left.inverse_eg;
-        let g = left.inverse.mul(e);
-        let turn = free - g * pull;
-        let mut way = segment + turn;
+        let tangents = Columns::tangents(e);
+        // Find the best turn behind the leader.
+        let behind = displaced + e * left.chord;
+        let mut turn = left.turn - left.by_leader.dot(behind) + left.by_turn.mul(turn_leader);
+        let across = tangents.mul(turn) * length;
+        let mut way = segment + e * left.chord + across;
         // Follow how far pushes of the body have taken the point: that is no velocity.
+        let mut turn_pushed = Vec2x::zero(simd);
         if pushed_before {
-            let dragged = left.inverse.mul(pushed * left.stiffness);
-            pushed = dragged - g * ((dragged - pushed).dot(e) * left.inverse_eg);
+            turn_pushed = left.by_turn.mul(turn_pushed_leader) - left.by_leader.dot(pushed);
+            pushed += tangents.mul(turn_pushed) * length;
         }
+        let place = behind + across;
         if resting::any(simd, &contact[i]) {
-            resting::update(simd, &mut contact[i], &held[i], displaced + turn, pass.dt);
+            resting::update(simd, &mut contact[i], &held[i], place, pass.dt);
         }
-        pull.store_slice(&mut tension[i]);
+        let slack = left.by_place.dot(place) + left.by_cross.x * turn.x + left.by_cross.y * turn.y;
+        (left.pull - slack).store_slice(&mut tension[i]);
         // Project onto the length sphere (3.1), on from the segment before if there is no direction.
         let distance2 = way.dot(way);
         let lost = distance2.simd_lt(NO_DIRECTION2);
@@ -451,9 +613,16 @@ fn root_to_tip<S: Simd>(
             way = ahead.or(lost, way);
         }
         let mut along = way * (splat(1.0) / way.length());
+        let along_free = along;
         // Keep the angle with the segment before (eq. 11).
         if pass.bend.is_on() && i > 1 {
-            along = unbent(simd, ahead, along, Fixed(&fixed[i]).turn(simd));
+            if ahead.dot(along).simd_lt(left.limit).any_true() {
+                let straighter = unbent(simd, ahead, along, left.limit) - along;
+                along += straighter;
+                pushed += straighter * length;
+                turn_pushed += tangents.dot(straighter);
+                pushed_before = true;
+            }
         }
         let mut p = leader + along * length;
         let mut next_displaced = displaced + (along * length - segment);
@@ -467,6 +636,7 @@ fn root_to_tip<S: Simd>(
             along = ((place - leader) * e_scale).or(held, along);
             p = place.or(held, p);
             pushed = none.or(held, pushed);
+            turn_pushed = Vec2x::zero(simd).or(held, turn_pushed);
         }
         let mut moves = (next_displaced - pushed + shift) * carried_on + blow;
 
@@ -494,6 +664,7 @@ fn root_to_tip<S: Simd>(
                 };
                 if here.leave_body(simd, block, i, inside, &near, obstacles, pass, &mut outcome) {
                     let push = here.p - p;
+                    turn_pushed += tangents.dot(here.along - along);
                     next_displaced += push;
                     moves += push * carried_on - here.brake;
                     (along, p) = (here.along, here.p);
@@ -505,6 +676,9 @@ fn root_to_tip<S: Simd>(
         }
         moves.to_row(&mut velocity[i]);
         p.to_row(&mut position[i]);
+        // What has come in between turns the segment, too.
+        turn += tangents.dot(along - along_free);
+        (turn_leader, turn_pushed_leader) = (turn, turn_pushed);
         (leader, displaced, ahead) = (p, next_displaced, along);
         (x_leader, shift_leader) = (x, shift);
     }
@@ -522,9 +696,6 @@ fn root_to_tip<S: Simd>(
 fn unbent<S: Simd>(simd: S, ahead: Vec3x<S>, along: Vec3x<S>, limit: f32x16<S>) -> Vec3x<S> {
     let cosine = ahead.dot(along);
     let bent = cosine.simd_lt(limit);
-    if !bent.any_true() {
-        return along;
-    }
     let one = f32x16::splat(simd, 1.0);
     // Straight back has no plane: take any.
     let side = Vec3x { x: ahead.y, y: ahead.z, z: ahead.x }.cross(ahead);
@@ -624,7 +795,8 @@ impl<S: Simd> Candidate<'_, S> {
                         if what != NOTHING {
                             let lane = half * HALF + lane;
                             let force = masses[lane] * contact.depth[lane % HALF];
-                            resting::remember(self.contact, lane, what, force);
+                            let new = resting::remember(self.contact, lane, what, force);
+                            outcome.impact |= u32::from(new) << lane;
                         }
                     }
                 }

@@ -9,10 +9,10 @@
 use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
 use glam::{Mat3, Vec3};
 
+use super::Settings;
 use super::collider::Obstacles;
 use super::resting::{self, MEMORY};
 use super::style::RestShape;
-use super::{BendLimit, Settings};
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
@@ -142,8 +142,8 @@ pub(super) struct Block {
     /// Positions in the rest shape (m).
     pub(super) rest: LineAligned,
     /// What the pass from tip to root reads of each point, in rows of [`FIXED`] numbers: goal, step and mass
-    /// ([`RestShape`]), length and inverse length of its segment, and the cosine of the largest turn against the
-    /// segment before.
+    /// ([`RestShape`]), length and inverse length of its segment, the cosine of the largest turn against the
+    /// segment before, and the style's bending limit ([`RestShape::limit`]).
     pub(super) fixed: LineAligned,
     /// See [`RestShape::link`].
     pub(super) link: [f32; LANES],
@@ -174,10 +174,12 @@ pub(super) struct Outcome {
     pub(super) broken: u32,
     /// Particles left inside the body.
     pub(super) unresolved: u32,
+    /// One bit per lane in which a particle has come upon the body that was not there before.
+    pub(super) impact: u32,
 }
 
 /// Numbers in a row of [`Block::fixed`].
-pub(super) const FIXED: usize = 10 * LANES;
+pub(super) const FIXED: usize = 13 * LANES;
 
 /// Segments whose lengths differ by less than this share count as equal for the masses beside them.
 const EQUAL: f32 = 1e-3;
@@ -233,8 +235,7 @@ impl Block {
             }
             block.set_lengths(l, line, settings.correction);
             if settings.backward {
-                let limit = BendLimit::new(settings.bend_limit);
-                block.set_shape(l, &RestShape::new(line, settings, dt, gravity), &limit);
+                block.set_shape(l, &RestShape::new(line, settings, dt, gravity));
             }
         }
         block
@@ -288,7 +289,7 @@ impl Block {
     }
 
     /// Puts a strand's rest shape into a lane. Beyond the tip the last point goes on.
-    fn set_shape(&mut self, l: usize, shape: &RestShape, limit: &BendLimit) {
+    fn set_shape(&mut self, l: usize, shape: &RestShape) {
         let last = shape.mass.len() - 1;
         self.link[l] = shape.link;
         for (i, row) in self.fixed.as_chunks_mut::<FIXED>().0.iter_mut().enumerate() {
@@ -297,9 +298,10 @@ impl Block {
             set_lane(row, 0, l, shape.goal[i]);
             set_lane(row, 1, l, shape.step[i]);
             let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
-            let turn = limit.cos.min(shape.turn[i]);
-            let numbers = [shape.mass[i], length, inverse, turn];
-            for (k, value) in numbers.into_iter().enumerate() {
+            let limit = &shape.limit[i];
+            let limit = [shape.turn[i], limit.start, limit.stiffness, limit.least()];
+            let numbers = [shape.mass[i], length, inverse].into_iter().chain(limit);
+            for (k, value) in numbers.enumerate() {
                 row[2 * VECTOR + k * LANES + l] = value;
             }
         }

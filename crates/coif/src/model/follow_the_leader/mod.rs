@@ -28,7 +28,7 @@ pub mod plain;
 mod resting;
 mod style;
 
-pub use self::articulated::BEND;
+pub use self::joint::BEND;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
@@ -114,7 +114,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             correction: 0.9,
-            bend_limit: 0.0,
+            bend_limit: 0.8661,
             style_time: 0.2,
             style_length: 0.3,
             damping_ratio: 0.5,
@@ -129,7 +129,13 @@ impl Default for Settings {
 impl Settings {
     /// A strand without style, air or stiffness: a chain.
     pub fn limp() -> Self {
-        Self { style_time: f32::INFINITY, damping: 0.0, hold_shape: false, ..Self::default() }
+        Self {
+            bend_limit: 0.0,
+            style_time: f32::INFINITY,
+            damping: 0.0,
+            hold_shape: false,
+            ..Self::default()
+        }
     }
 
     /// A chain as the paper moves it: one pass, and the velocity correction of eq. 9.
@@ -311,7 +317,7 @@ impl FollowTheLeader {
             blocks,
         };
         let longest = model.blocks.iter().map(|b| b.points).max().unwrap_or(0);
-        let room = longest * (articulated::SCRATCH + resting::HELD).max(2 * VECTOR);
+        let room = longest * if settings.backward { articulated::ROOM } else { 2 * VECTOR };
         let tasks = model.blocks.len().div_ceil(BLOCKS_PER_TASK);
         model.scratch.resize_with(tasks, || LineAligned::zeros(room));
         let mut first = 0;

@@ -226,7 +226,7 @@ fn finish<S: Simd>(
         p.store(rows.position, i, half);
         sane &= p.dot(p).simd_lt(FARTHEST * FARTHEST);
     }
-    Outcome { broken: !(sane.to_bitmask() as u32) & 0xff, unresolved: 0 }
+    Outcome { broken: !(sane.to_bitmask() as u32) & 0xff, ..Outcome::default() }
 }
 
 /// Per lane, the vector of its own row.

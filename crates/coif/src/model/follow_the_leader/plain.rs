@@ -1,14 +1,13 @@
 //! The same passes, one strand after the other over arrays of structures: what one would write
 //! first. Tests hold the lanes against it, and `coif bench` measures the speed-up over it.
 
-use glam::{Mat3, Vec3};
+use glam::{Mat2, Mat3, Vec2, Vec3};
 
-use super::articulated::BEND;
 use super::collider::StepCollider;
-use super::joint::{LIMIT, MAX_BENT2, MIN_MARGIN, MIN_TURN, STIFFENING};
+use super::joint::{BEND, Limit, MIN_CLOSING};
 use super::on_sphere::resolve_on_sphere;
 use super::resting::{CREEP, HOVER, STIFFNESS};
-use super::style::RestShape;
+use super::style::{RestShape, Stiffness};
 use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
 use crate::math::RigidTransform;
@@ -103,6 +102,8 @@ pub struct PlainFollowTheLeader {
     settings: Settings,
     strands: Vec<Strand>,
     left: Vec<Left>,
+    /// Particles of a strand at the start of the step.
+    start: Vec<Particle>,
 }
 
 impl PlainFollowTheLeader {
@@ -131,7 +132,12 @@ impl PlainFollowTheLeader {
                 root: RigidTransform::IDENTITY,
             }
         });
-        Self { settings: settings.clone(), strands: strands.collect(), left: Vec::new() }
+        Self {
+            settings: settings.clone(),
+            strands: strands.collect(),
+            left: Vec::new(),
+            start: Vec::new(),
+        }
     }
 
     /// Advances all strands by `env.dt`.
@@ -142,7 +148,21 @@ impl PlainFollowTheLeader {
         for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
             let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
             let around = Surroundings { colliders: &colliders, field: env.field.as_ref() };
-            step_strand(strand, root, wind, &pass, &around, &mut self.left);
+            self.start.clear();
+            self.start.extend_from_slice(&strand.particles);
+            let impact = step_strand(strand, root, wind, &pass, &around, &mut self.left);
+            if impact && pass.backward {
+                // Solve the step again, now that it is known where hair comes upon the body.
+                for (particle, start) in strand.particles.iter_mut().zip(&self.start) {
+                    let found = std::mem::replace(particle, *start).contacts;
+                    for new in found.into_iter().filter(|c| c.force > 0.0) {
+                        if !start.contacts.iter().any(|c| c.force > 0.0 && c.what == new.what) {
+                            remember(&mut particle.contacts, new.what, new.force);
+                        }
+                    }
+                }
+                step_strand(strand, root, wind, &pass, &around, &mut self.left);
+            }
             strand.root = *root;
         }
     }
@@ -172,56 +192,64 @@ impl PlainFollowTheLeader {
     }
 }
 
-/// The joint between two segments (`articulated.rs`), by the stiffness of its spring for segments of a metre.
-#[derive(Clone, Copy, Default)]
-struct Joint {
-    spring: f32,
-    limit: Vec3,
-    inertia: f32,
-    kept: f32,
-}
-
-impl Joint {
-    /// Between a segment and the one ahead of it.
-    fn new(spring: f32, segment: &Left, ahead: &Left) -> Self {
-        let g = segment.groomed - ahead.groomed;
-        let u = g / g.length().max(MIN_TURN);
-        let margin = (1.0 - g.length()).max(MIN_MARGIN);
-        let (now, soon) = (segment.off - ahead.off, segment.soon - ahead.soon);
-        let over = (-soon.dot(u) / margin).max(0.0);
-        let over_before = (-now.dot(u) / margin).max(0.0).min(over);
-        let bent = STIFFENING * soon.length_squared().min(MAX_BENT2);
-        let bent_before = (STIFFENING * now.length_squared()).min(bent);
-        let slope = 2.0 * LIMIT / margin;
-        Self {
-            spring: spring * (1.0 + bent),
-            limit: u * (spring * LIMIT * over * over),
-            inertia: 2.0 * spring * (slope * over + 1.0 + 3.0 * bent),
-            kept: 2.0 * spring * (slope * over_before + 1.0 + 3.0 * bent_before),
-        }
-    }
-}
-
 /// What the pass from tip to root finds out of a particle and its segment, and leaves for the pass from root to tip
 /// (`articulated.rs`).
 #[derive(Clone, Copy, Default)]
 struct Left {
     shift: Vec3,
-    segment: Vec3,
+    along: Vec3,
+    tangents: Columns,
     off: Vec3,
-    soon: Vec3,
-    chord: f32,
-    groomed: Vec3,
-    joint: Joint,
-    inverse: Mat3,
-    g: Vec3,
-    rhs: Vec3,
-    stiffness: f32,
+    turns: Vec3,
+    shrinks: f32,
+    turn: Vec2,
+    by_leader: Columns,
+    by_turn: Mat2,
+    pull: f32,
+    by_place: Vec3,
+    by_cross: Vec2,
+    limited: bool,
     held: [Held; 2],
 }
 
-/// Looks at the segments before the step: how far their directions are from the groomed ones and will be by their
-/// velocities, and what the joints at their starts weigh.
+/// A basis of a plane, or a linear map from the plane to space.
+#[derive(Clone, Copy, Default)]
+struct Columns([Vec3; 2]);
+
+impl Columns {
+    fn tangents(e: Vec3) -> Self {
+        let (x, y) = e.any_orthonormal_pair();
+        Self([x, y])
+    }
+
+    fn map(self, f: impl Fn(Vec3) -> Vec3) -> Self {
+        Self(self.0.map(f))
+    }
+
+    fn mul(&self, v: Vec2) -> Vec3 {
+        self.0[0] * v.x + self.0[1] * v.y
+    }
+
+    fn dot(&self, v: Vec3) -> Vec2 {
+        Vec2::new(self.0[0].dot(v), self.0[1].dot(v))
+    }
+
+    /// `A^T B`.
+    fn transposed_mul(&self, b: &Self) -> Mat2 {
+        Mat2::from_cols(self.dot(b.0[0]), self.dot(b.0[1]))
+    }
+
+    fn after(&self, m: Mat2) -> Self {
+        Self([self.mul(m.x_axis), self.mul(m.y_axis)])
+    }
+
+    fn plus(&self, b: &Self) -> Self {
+        Self([self.0[0] + b.0[0], self.0[1] + b.0[1]])
+    }
+}
+
+/// Looks at the segments before the step: how far their directions are from the groomed ones, and how far they turn by
+/// their velocities.
 fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left>) {
     let motion = *root * strand.root.inverse();
     left.clear();
@@ -230,17 +258,83 @@ fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left
         let mut seen = Left { shift, ..Left::default() };
         if let (Some(before), Some(inner)) = (left.last(), strand.particles[..i].last()) {
             let carried = shift - before.shift;
-            let turns = (outer.velocity - inner.velocity) * pass.dt - carried;
-            seen.segment = (outer.position - inner.position) + carried;
-            seen.groomed = root.direction(strand.shape.step[i]) / outer.length;
-            seen.off = seen.groomed - seen.segment / outer.length;
-            seen.soon = seen.off - turns / outer.length;
-            seen.chord = (-0.5 * turns.length_squared() / outer.length).max(-0.5 * outer.length);
-            if i > 1 {
-                seen.joint = Joint::new(outer.length.min(inner.length), &seen, before);
-            }
+            seen.along = ((outer.position - inner.position) + carried) / outer.length;
+            seen.tangents = Columns::tangents(seen.along);
+            seen.off = root.direction(strand.shape.step[i]) / outer.length - seen.along;
+            let drift = (outer.velocity - inner.velocity) * pass.dt;
+            seen.turns = (drift - carried) / outer.length;
+            seen.shrinks = (-0.5 * seen.turns.length_squared()).max(-0.5);
         }
         left.push(seen);
+    }
+}
+
+/// A quadratic in the displacement of a particle and the turn of its segment (`articulated.rs`).
+struct Beyond {
+    inertia: Mat3,
+    cross: Columns,
+    stiffness: Mat2,
+    push: Vec3,
+    turn: Vec2,
+}
+
+impl Beyond {
+    const NOTHING: Self = Self {
+        inertia: Mat3::ZERO,
+        cross: Columns([Vec3::ZERO; 2]),
+        stiffness: Mat2::ZERO,
+        push: Vec3::ZERO,
+        turn: Vec2::ZERO,
+    };
+}
+
+/// The joint between two segments (`joint.rs`): stiffness against turns of the outer and the inner one, what couples
+/// them, and torques.
+struct Joint {
+    outer: Mat2,
+    inner: Mat2,
+    cross: Mat2,
+    turn_outer: Vec2,
+    turn_inner: Vec2,
+    limited: bool,
+}
+
+impl Joint {
+    /// Between a segment and the one ahead of it.
+    fn new(
+        k: f32,
+        limit: &Limit,
+        moves2: f32,
+        style: &Stiffness,
+        [segment, ahead]: [&Left; 2],
+    ) -> Self {
+        let product = |a: Vec2, b: Vec2| Mat2::from_cols(a * b.x, a * b.y);
+        let diagonal = |d: f32| Mat2::from_diagonal(Vec2::splat(d));
+        let cosine = segment.along.dot(ahead.along);
+        let away = |s: &Left| s.along.dot(s.off) < -1.0;
+        let lets_go = moves2 < style.calm && (away(segment) || away(ahead));
+        let limited = moves2 > style.fast || (cosine > limit.least() && !lets_go);
+        let closes = -segment.along.dot(ahead.turns) - ahead.along.dot(segment.turns);
+        let over = (limit.start - cosine).max(0.0);
+        let over_soon = (limit.start - cosine + closes).max(0.0);
+        let stiffest = if limited { limit.stiffness * k } else { 0.0 };
+        let part = if over > 0.0 { 1.0 } else { over_soon / closes.max(MIN_CLOSING) };
+        let stiff = stiffest * part.min(1.0);
+        let force = stiffest * over;
+        let h = k + force;
+        let bent = (segment.off - ahead.off) * k
+            - (segment.along * segment.shrinks - ahead.along * ahead.shrinks) * h;
+        let v = segment.tangents.dot(ahead.along);
+        let v_ahead = ahead.tangents.dot(segment.along);
+        Self {
+            outer: diagonal(h) + product(v, v) * stiff,
+            inner: diagonal(h) + product(v_ahead, v_ahead) * stiff,
+            cross: segment.tangents.transposed_mul(&ahead.tangents) * h
+                - product(v, v_ahead) * stiff,
+            turn_outer: segment.tangents.dot(bent) + v * force,
+            turn_inner: v_ahead * force - ahead.tangents.dot(bent),
+            limited,
+        }
     }
 }
 
@@ -252,56 +346,86 @@ fn tip_to_root(
     around: &Surroundings<'_>,
     left: &mut Vec<Left>,
 ) {
-    let outer = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
+    let product = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
     let diagonal = |d: f32| Mat3::from_diagonal(Vec3::splat(d));
     let (spring, damper) = (pass.style.spring, pass.style.damper);
     look(strand, root, pass, left);
-    let (mut carried, mut push) = (Mat3::ZERO, Vec3::ZERO);
-    let mut beyond = Left::default();
+    let mut beyond = Beyond::NOTHING;
     let whole = left.len() as f32;
     for i in (1..left.len()).rev() {
         let (before, seen) = (left[i - 1], left[i]);
+        let length_before = strand.particles[i - 1].length;
         let (particle, mass) = (&mut strand.particles[i], strand.shape.mass[i]);
-        let Left { shift, segment, off, soon, chord, .. } = seen;
-        let e = segment / particle.length;
+        let Left { shift, along: e, .. } = seen;
+        let length = particle.length;
         let mut rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shift)
             * mass
             + root.direction(strand.shape.goal[i])
             + (root.translation - particle.position - shift) * (mass * spring)
-            + push;
-        let link = strand.shape.link;
-        let bend = link * spring * BEND / particle.length;
-        let added = bend * (seen.joint.inertia + beyond.joint.inertia);
-        let stiffness =
-            (particle.tension.max(0.0) + link * (spring + damper) + added) / particle.length;
-        let joints = (off - soon) * (seen.joint.kept + beyond.joint.kept)
-            + (soon - before.soon) * seen.joint.spring
-            + (soon - beyond.soon) * beyond.joint.spring
-            - seen.joint.limit
-            + beyond.joint.limit;
-        let turn = off * (link * spring) + joints * bend;
-        let across = turn - e * e.dot(turn);
-        let mut inertia = carried + diagonal(mass * (1.0 + spring + damper));
+            + beyond.push;
+        let mut inertia = beyond.inertia + diagonal(mass * (1.0 + spring + damper));
         let mut held = [Held::default(); 2];
         let mut contacts = particle.contacts;
         for (contact, held) in contacts.iter_mut().zip(&mut held) {
             if let Some(pressed) = press(contact, particle, shift, [mass, whole], pass, around) {
                 let Held { normal: n, target, offset, stiffness, along, .. } = pressed;
-                inertia += diagonal(along) + outer(n, n) * (stiffness - along);
+                inertia += diagonal(along) + product(n, n) * (stiffness - along);
                 let grip = target * along + contact.friction;
                 rhs += grip + n * (stiffness * offset + contact.force - n.dot(grip));
                 *held = pressed;
             }
         }
         particle.contacts = contacts;
-        let inverse = (inertia + diagonal(stiffness)).inverse();
-        let g = inverse * e;
-        let mg = inertia * g;
-        let sum = rhs + across;
-        push = inverse * sum * stiffness - across + mg * ((g.dot(sum) - chord) / e.dot(g));
-        carried = inverse * inertia * stiffness + outer(mg, mg) * (1.0 / e.dot(g));
-        beyond = seen;
-        left[i] = Left { inverse, g, rhs: rhs + turn, stiffness, held, ..seen };
+        // Put the turn of the segment in the place of its outer end.
+        let link = strand.shape.link;
+        let straight = (particle.tension.max(0.0) + link * (spring + damper)) * length;
+        let lever = seen.tangents.map(|t| t * length);
+        let by_leader = lever.map(|t| inertia * t).plus(&beyond.cross);
+        let mut stiffness = lever.transposed_mul(&by_leader)
+            + beyond.cross.transposed_mul(&lever)
+            + beyond.stiffness
+            + Mat2::from_diagonal(Vec2::splat(straight));
+        let mut turn = lever.dot(rhs + seen.off * (link * spring)) + beyond.turn;
+        let mut ahead = Beyond::NOTHING;
+        let (mut by_turn, mut limited) = (Mat2::ZERO, false);
+        if i > 1 {
+            let k = length.min(length_before) * link * spring * BEND;
+            let moves2 = (particle.velocity * pass.dt - shift).length_squared();
+            let limit = &strand.shape.limit[i];
+            let joint = Joint::new(k, limit, moves2, &pass.style, [&seen, &before]);
+            limited = joint.limited;
+            stiffness += joint.outer;
+            turn += joint.turn_outer;
+            by_turn = joint.cross;
+            (ahead.stiffness, ahead.turn) = (joint.inner, joint.turn_inner);
+        }
+        // Eliminate the turn.
+        let inverse = stiffness.inverse();
+        let (turned, coupled) = (inverse * turn, inverse * by_turn);
+        let weighed = by_leader.after(inverse);
+        left[i] = Left {
+            turn: turned,
+            by_leader: weighed,
+            by_turn: coupled,
+            pull: e.dot(rhs),
+            by_place: inertia * e,
+            by_cross: beyond.cross.dot(e),
+            limited,
+            held,
+            ..seen
+        };
+        let centripetal = e * (seen.shrinks * length);
+        let cross = weighed.after(by_turn);
+        let [u, v] = weighed.0;
+        let [p, q] = by_leader.0;
+        let inertia = inertia - product(u, p) - product(v, q);
+        beyond = Beyond {
+            inertia,
+            cross,
+            stiffness: ahead.stiffness - by_turn.transpose() * coupled,
+            push: rhs - by_leader.mul(turned) - inertia * centripetal,
+            turn: ahead.turn + by_turn.transpose() * turned - cross.dot(centripetal),
+        };
     }
 }
 
@@ -351,17 +475,18 @@ fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) {
     contact.friction = if sticks { friction.clamp_length_max(most) } else { Vec3::ZERO };
 }
 
-/// Remembers a contact in the place of the weaker of two.
-fn remember(contacts: &mut [Contact; 2], what: usize, force: f32) {
+/// Remembers a contact in the place of the weaker of two: says whether it is new.
+fn remember(contacts: &mut [Contact; 2], what: usize, force: f32) -> bool {
     if let Some(known) = contacts.iter_mut().find(|c| c.force > 0.0 && c.what == what) {
         known.force = known.force.max(force);
-        return;
+        return false;
     }
     let weaker = usize::from(contacts[1].force < contacts[0].force);
     contacts[weaker] = Contact { what, force, friction: Vec3::ZERO };
+    true
 }
 
-/// The passes of `articulated.rs` or of `one_way.rs`, one particle at a time.
+/// The passes of `articulated.rs` or of `one_way.rs`, one particle at a time. Says whether any has come upon the body.
 fn step_strand(
     strand: &mut Strand,
     root: &RigidTransform,
@@ -369,8 +494,9 @@ fn step_strand(
     pass: &Pass,
     around: &Surroundings<'_>,
     left: &mut Vec<Left>,
-) {
+) -> bool {
     let dt = pass.dt;
+    let mut impact = false;
     let fall = pass.gravity * (dt * dt);
     let carried_on = pass.carried_on / dt;
     let blow = wind * (1.0 - pass.carried_on);
@@ -384,25 +510,29 @@ fn step_strand(
     let motion = *root * strand.root.inverse();
     let mut displaced = parent - motion.point(x_root);
     let mut pushed = Vec3::ZERO;
+    let (mut turn_leader, mut turn_pushed_leader) = (Vec2::ZERO, Vec2::ZERO);
     strand.particles[0].velocity = (parent - x_root) * (1.0 / dt);
     strand.particles[0].position = parent;
     for i in 1..count {
         let particle = strand.particles[i];
         let (x, v) = (particle.position, particle.velocity);
         let mut way;
+        let (mut turn, mut turn_pushed) = (Vec2::ZERO, Vec2::ZERO);
         if let Some(left) = left.get(i) {
-            // Find the best place behind the leader, at right angles to the segment.
-            let e = left.segment / particle.length;
-            let free = left.inverse * (left.rhs + displaced * left.stiffness) - displaced;
-            let pull = (free.dot(e) - left.chord) / e.dot(left.g);
-            let turn = free - left.g * pull;
-            strand.particles[i].tension = pull;
+            // Find the best turn behind the leader.
+            let e = left.along;
+            let behind = displaced + e * (left.shrinks * particle.length);
+            turn = left.turn - left.by_leader.dot(behind) + left.by_turn * turn_leader;
+            let across = left.tangents.mul(turn) * particle.length;
+            let place = behind + across;
+            strand.particles[i].tension =
+                left.pull - left.by_place.dot(place) - left.by_cross.dot(turn);
             for (contact, held) in strand.particles[i].contacts.iter_mut().zip(&left.held) {
-                update(contact, held, displaced + turn, dt);
+                update(contact, held, place, dt);
             }
-            way = left.segment + turn;
-            let dragged = left.inverse * (pushed * left.stiffness);
-            pushed = dragged - left.g * ((dragged - pushed).dot(e) / e.dot(left.g));
+            way = e * (particle.length * (1.0 + left.shrinks)) + across;
+            turn_pushed = left.by_turn * turn_pushed_leader - left.by_leader.dot(pushed);
+            pushed += left.tangents.mul(turn_pushed) * particle.length;
         } else {
             // Predict (eq. 1), with the pull of the next segment (eq. 9).
             let x_next = strand.particles[(i + 1).min(count - 1)].position;
@@ -413,14 +543,20 @@ fn step_strand(
             way = parent - grandparent;
         }
         let distance = way.length();
+        let along_free = way / distance;
         // Keep the angle with the segment before (eq. 11).
-        if pass.bend.is_on() && i > 1 {
+        if pass.bend.is_on() && i > 1 && left.get(i).is_none_or(|left| left.limited) {
             let before = strand.particles[i - 1].length;
             let mut limit = pass.bend;
             if pass.backward {
-                limit = BendLimit::of_cosine(limit.cos.min(strand.shape.turn[i]));
+                limit = BendLimit::of_cosine(strand.shape.turn[i]);
             }
             way = unbend(&limit, parent - grandparent, before, way, distance);
+            if let Some(left) = left.get(i) {
+                let straighter = way / distance - along_free;
+                pushed += straighter * particle.length;
+                turn_pushed += left.tangents.dot(straighter);
+            }
         }
         let mut p = parent + way * (particle.length / distance);
         let mut brake = Vec3::ZERO;
@@ -436,25 +572,31 @@ fn step_strand(
             if let Some(touch) = touch.filter(|t| pass.backward && t.depth > 0.0) {
                 let force = strand.shape.mass[i] * touch.depth;
                 let contacts = &mut strand.particles[i].contacts;
-                touch.what.into_iter().flatten().for_each(|what| remember(contacts, what, force));
+                for what in touch.what.into_iter().flatten() {
+                    impact |= remember(contacts, what, force);
+                }
             }
             brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x - pushed, 1.0 / dt));
-            if pass.backward {
+            if let Some(left) = left.get(i) {
                 pushed += p - free;
+                turn_pushed += left.tangents.dot(p - free) / particle.length;
             }
         } else {
             p = root.point(particle.rest);
-            (dragged, pushed) = (Vec3::ZERO, Vec3::ZERO);
+            (dragged, pushed, turn_pushed) = (Vec3::ZERO, Vec3::ZERO, Vec2::ZERO);
         }
         strand.particles[i].position = p;
         strand.particles[i].velocity = (p - x - dragged) * carried_on + blow - brake;
         if let Some(left) = left.get(i) {
-            displaced += p - parent - left.segment;
+            displaced += p - parent - left.along * particle.length;
+            turn += left.tangents.dot((p - parent) / particle.length - along_free);
         } else {
             strand.particles[i - 1].tension = (distance - particle.length) * particle.reaction;
         }
+        (turn_leader, turn_pushed_leader) = (turn, turn_pushed);
         (grandparent, parent) = (parent, p);
     }
+    impact
 }
 
 fn unbend(limit: &BendLimit, before: Vec3, length_before: f32, way: Vec3, distance: f32) -> Vec3 {

@@ -307,18 +307,56 @@ pub(super) fn update<S: Simd>(
     }
 }
 
-/// Remembers that a lane of a row has touched a collider with a force.
-pub(super) fn remember(memory: &mut [f32; MEMORY], lane: usize, id: f32, force: f32) {
+/// Remembers that a lane of a row has touched a collider with a force: says whether that is new.
+pub(super) fn remember(memory: &mut [f32; MEMORY], lane: usize, id: f32, force: f32) -> bool {
     let contacts = memory.as_chunks_mut::<LANES>().0.as_chunks_mut::<REMEMBERED>().0;
     for contact in contacts.iter_mut() {
         if contact[1][lane] > 0.0 && contact[0][lane] == id {
             contact[1][lane] = contact[1][lane].max(force);
-            return;
+            return false;
         }
     }
     let weakest = contacts.iter_mut().min_by(|a, b| a[1][lane].total_cmp(&b[1][lane]));
     for (row, value) in weakest.into_iter().flatten().zip([id, force, 0.0, 0.0, 0.0]) {
         row[lane] = value;
+    }
+    true
+}
+
+/// Copies what a row remembers; where it remembers nothing, only that.
+#[inline(always)]
+pub(super) fn copy<S: Simd>(simd: S, to: &mut [f32; MEMORY], from: &[f32; MEMORY]) {
+    if any(simd, from) {
+        to.copy_from_slice(from);
+        return;
+    }
+    let none = f32x16::splat(simd, 0.0);
+    for contact in to.as_chunks_mut::<LANES>().0.as_chunks_mut::<REMEMBERED>().0 {
+        none.store_slice(&mut contact[1]);
+    }
+}
+
+/// Makes a row remember, in the lanes with the bit, what it did at the start of the step, and what is new since.
+pub(super) fn start_again(found: &mut [f32; MEMORY], start: &[f32; MEMORY], lanes: u32) {
+    let number = |memory: &[f32; MEMORY], k: usize, j: usize, lane: usize| {
+        memory[(REMEMBERED * k + j) * LANES + lane]
+    };
+    for lane in Bits(lanes.into()) {
+        let new = [0, 1].map(|k| [number(found, k, 0, lane), number(found, k, 1, lane)]);
+        for k in 0..CONTACTS {
+            for j in 0..REMEMBERED {
+                let active = number(start, k, 1, lane) > 0.0;
+                let value = if active { number(start, k, j, lane) } else { 0.0 };
+                found[(REMEMBERED * k + j) * LANES + lane] = value;
+            }
+        }
+        for [id, force] in new.into_iter().filter(|new| new[1] > 0.0) {
+            let known =
+                |k: usize| number(found, k, 1, lane) > 0.0 && number(found, k, 0, lane) == id;
+            if !(0..CONTACTS).any(known) {
+                remember(found, lane, id, force);
+            }
+        }
     }
 }
 

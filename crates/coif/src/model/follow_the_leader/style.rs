@@ -23,6 +23,7 @@
 use glam::Vec3;
 
 use super::Settings;
+use super::joint::Limit;
 
 /// How a strand wants to lie, in the units of its lane: masses by the mass of a mean segment.
 pub(super) struct RestShape {
@@ -32,8 +33,10 @@ pub(super) struct RestShape {
     pub(super) goal: Vec<Vec3>,
     /// Per point: the way from its predecessor in the rest shape (m).
     pub(super) step: Vec<Vec3>,
-    /// Per point: cosine of the turn of its segment against the one before in the rest shape, and a little more.
+    /// Per point: cosine of the largest turn of its segment against the one before.
     pub(super) turn: Vec<f32>,
+    /// Per point: the limit of the joint before its segment.
+    pub(super) limit: Vec<Limit>,
     /// `a^2` over the mean length of a segment (m): see [`Stiffness`].
     pub(super) link: f32,
 }
@@ -45,13 +48,27 @@ pub(super) struct Stiffness {
     pub(super) spring: f32,
     /// Damping rate of the long waves times `dt`.
     pub(super) damper: f32,
+    /// Squared displacement (m^2) in a step at the speed of the style, its length by its time: hair that is faster is
+    /// thrown about, and the bending limit holds all of it (`joint.rs`).
+    pub(super) fast: f32,
+    /// The same at [`CALM`] of that speed.
+    pub(super) calm: f32,
 }
+
+/// Speed of hair that the style brings back slowly, by that of the style: 24 cm/s by default. Turns too many slide along
+/// curls at less than that once they are stuck, and hair that swings back is faster. With half of it one strand in a
+/// thousand slides for longer than five seconds after it was thrown at ten times the speed; with three times as
+/// much curls on their way back are let go that need not be.
+const CALM: f32 = 0.16;
 
 impl Stiffness {
     pub(super) fn new(settings: &Settings, dt: f32) -> Self {
         let frequency =
             if settings.style_time.is_finite() { dt / settings.style_time } else { 0.0 };
-        Self { spring: frequency * frequency, damper: 2.0 * settings.damping_ratio * frequency }
+        let spring = frequency * frequency;
+        let fast = spring * settings.style_length * settings.style_length;
+        let damper = 2.0 * settings.damping_ratio * frequency;
+        Self { spring, damper, fast, calm: CALM * CALM * fast }
     }
 }
 
@@ -83,12 +100,20 @@ impl RestShape {
         let spring = Stiffness::new(settings, dt).spring;
         let goal = (0..=last).map(|i| line[i] * (mass[i] * spring) + load[i] * (dt * dt)).collect();
         let step: Vec<Vec3> = (0..=last).map(|i| line[i] - line[i.saturating_sub(1)]).collect();
-        let turn = |i: usize| {
-            let angle = if i > 1 { step[i].angle_between(step[i - 1]) } else { 0.0 };
-            (angle + FREE_TURN).min(std::f32::consts::PI).cos()
-        };
-        let turn = (0..=last).map(turn).collect();
-        Self { mass, goal, step, turn, link: settings.style_length * settings.style_length / mean }
+        let angle = |i: usize| if i > 1 { step[i].angle_between(step[i - 1]) } else { 0.0 };
+        // The bending limit of eq. 11, or a little more than the groom turns by.
+        let largest = 2.0 * settings.bend_limit.clamp(0.0, 1.0).acos();
+        let allowed = |angle: f32| if angle < largest { largest } else { angle + FREE_TURN };
+        let turn = (0..=last).map(|i| allowed(angle(i)).min(std::f32::consts::PI).cos()).collect();
+        let limit = (0..=last).map(|i| Limit::new(angle(i).cos())).collect();
+        Self {
+            mass,
+            goal,
+            step,
+            turn,
+            limit,
+            link: settings.style_length * settings.style_length / mean,
+        }
     }
 }
 
