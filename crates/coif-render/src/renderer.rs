@@ -283,7 +283,7 @@ impl Renderer {
             eye: view.eye,
             ambient: all_light * 0.055,
         };
-        self.surface.draw(frame.surfaces, &view, grid, &skin_shader, &mut self.body);
+        self.surface.draw(frame.surfaces, &view, grid, &skin_shader, asked, &mut self.body);
         self.stats.surface_ms = clock.lap();
         go_on()?;
 

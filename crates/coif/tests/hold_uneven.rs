@@ -1,5 +1,5 @@
-//! One ritual over the models that keep a groom by what hair is made of: random uneven grooms are held, and hair
-//! meshes and strips come to rest after a jerk. The yardsticks refuse what they cannot hold.
+//! One ritual over the models that keep a groom by what hair is made of: random uneven grooms are held, and come to
+//! rest after a jerk. The yardsticks refuse what they cannot hold.
 
 #[allow(dead_code)] // Only the ball is needed here.
 mod scene;
@@ -69,8 +69,9 @@ impl Motion for Jerk {
     }
 }
 
-/// Tolerances: 1 % of the length and 1 cm/s, which nobody sees. Mass-spring hair is not jerked here: what holds it up
-/// has no stiffness, and five seconds after the jerk hair of seed 1 was still at 8 cm/s on its way back.
+/// Tolerances: 1 % of the length and 1 cm/s, which nobody sees, five seconds after the jerk. Mass-spring hair of seed 1
+/// gets ten: a strand folds at its first joint by more than 90 degrees, where springs have hardly any lever, and takes
+/// seven seconds to unfold.
 #[test]
 fn uneven_grooms_are_held_and_come_to_rest() {
     for name in [mass_spring::NAME, hair_mesh::NAME, cantilever::NAME] {
@@ -96,11 +97,9 @@ fn uneven_grooms_are_held_and_come_to_rest() {
             let (drift, speed, broken) = after(5.0);
             println!("{name}, seed {seed}: held within {drift} of the length, {speed} m/s");
             assert!(drift < 0.01 && speed < 0.01 && broken == 0, "{name} {seed}: {drift} {speed}");
-            if is_mass_spring {
-                continue;
-            }
             let (_, thrown, _) = after(5.3);
-            let (drift, speed, broken) = after(10.5);
+            let folds = is_mass_spring && seed == 1;
+            let (drift, speed, broken) = after(if folds { 15.5 } else { 10.5 });
             println!("    jerked to {thrown} m/s, then within {drift}, {speed} m/s");
             assert!(thrown > 0.05, "{name} {seed}: the jerk is felt: {thrown} m/s");
             assert!(speed < 0.01 && broken == 0, "{name} {seed}: {speed} {broken}");

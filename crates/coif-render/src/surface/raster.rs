@@ -60,6 +60,7 @@ impl SurfacePass {
         view: &View,
         grid: TileGrid,
         shader: &SkinShader<'_>,
+        stopped: impl Fn() -> bool + Sync,
         body: &mut BodyBuffer,
     ) {
         self.project(surfaces, view);
@@ -76,7 +77,7 @@ impl SurfacePass {
             .enumerate();
         tiles.for_each_init(SampleBuffer::default, |samples, (tile, ((light, depth), behind))| {
             let list = self.first_of_tile[tile] as usize..self.first_of_tile[tile + 1] as usize;
-            if !list.is_empty() {
+            if !list.is_empty() && !stopped() {
                 self.draw_tile(&self.of_tile[list], grid.origin(tile), samples);
                 self.resolve(samples, surfaces, grid.origin(tile), shader, light, depth);
                 BodyBuffer::measure_blocks(light, depth, behind);

@@ -7,6 +7,7 @@
 use glam::DVec3;
 
 use super::altitude::altitude_lengths;
+use super::lever::LeverSquared;
 use super::link::Link;
 use super::strand::{ROTATION, raise};
 use crate::math::dense::solve_positive_definite;
@@ -22,6 +23,8 @@ pub struct UnitStiffness {
     pub torsion: f64,
     /// Altitude springs.
     pub altitude: f64,
+    /// The levers that these have.
+    pub lever_squared: LeverSquared,
 }
 
 /// Stiffness of edges, as a multiple of `EI / l^3`: a hundred times that of the other springs. The
@@ -51,9 +54,11 @@ impl UnitStiffness {
     /// Finds the constants for a ratio `GJ / EI` of twisting to bending stiffness.
     pub fn new(twist_over_bend: f64) -> Self {
         let target = twist_over_bend.clamp(MIN_RATIO, MAX_RATIO);
+        let joint = piece(1);
+        let lever_squared = LeverSquared::of_even_hair([joint[0], joint[1], joint[2], joint[3]]);
         let constants = |log: [f64; 2]| {
             let [torsion, bend] = log.map(f64::exp);
-            Self { edge: EDGE, bend, torsion, altitude: ALTITUDE * bend }
+            Self { edge: EDGE, bend, torsion, altitude: ALTITUDE * bend, lever_squared }
         };
         let error = |log: [f64; 2]| {
             let found = constants(log).measure();
@@ -97,14 +102,7 @@ impl UnitStiffness {
     ///
     /// Model: the first triangle is held, a pure moment turns the last one.
     fn turn_piece(&self, joints: usize) -> [f64; 3] {
-        let mut x = Vec::new();
-        for i in 0..=joints {
-            let (a, b) = (DVec3::Z * i as f64, DVec3::Z * (i + 1) as f64);
-            let angle = ROTATION * i as f64;
-            let side = DVec3::new(angle.cos(), angle.sin(), 0.0);
-            x.extend([a, raise(a, b, side)]);
-        }
-        x.push(DVec3::Z * (joints + 1) as f64);
+        let x = piece(joints);
         let (n, held) = (x.len(), 3);
         // Assemble the stiffness of what is not held.
         let unknowns = 3 * (n - held);
@@ -163,6 +161,19 @@ impl UnitStiffness {
         }
         links
     }
+}
+
+/// Straight hair with segments of length 1.
+fn piece(joints: usize) -> Vec<DVec3> {
+    let mut x = Vec::new();
+    for i in 0..=joints {
+        let (a, b) = (DVec3::Z * i as f64, DVec3::Z * (i + 1) as f64);
+        let angle = ROTATION * i as f64;
+        let side = DVec3::new(angle.cos(), angle.sin(), 0.0);
+        x.extend([a, raise(a, b, side)]);
+    }
+    x.push(DVec3::Z * (joints + 1) as f64);
+    x
 }
 
 /// Forces on three points around their centre that turn them with a unit moment about an axis.

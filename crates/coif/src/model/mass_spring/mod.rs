@@ -22,6 +22,7 @@ mod double;
 pub mod elastica;
 mod ends;
 mod homogenise;
+mod lever;
 mod limit;
 pub mod link;
 pub mod linking;
@@ -39,6 +40,7 @@ use rayon::prelude::*;
 
 pub use self::ends::{Ends, FarEnd};
 pub use self::homogenise::UnitStiffness;
+pub use self::lever::LeverSquared;
 
 use self::block::{Block, FarEndPose};
 use self::couple::{Coupling, Place};

@@ -10,6 +10,7 @@ use glam::{DQuat, DVec3, Vec3};
 
 use super::altitude::{CANDIDATES, altitude_lengths, least_altitude};
 use super::homogenise::UnitStiffness;
+use super::lever::{altitude_lever_squared, spring_lever_squared};
 use super::{Ends, Settings};
 use crate::groom::Fibre;
 use crate::model::chains::hold_groom;
@@ -27,8 +28,10 @@ const TORSION_SHARE: f64 = 0.05;
 /// Least share of the bending stiffness of curly hair that is left to the bending spring.
 const BEND_SHARE: f64 = 0.1;
 
-/// How stiff the last joint is, as a multiple of others: it stands for a segment and a half.
-const LAST_JOINT: f64 = 1.0 / 1.5;
+/// Least square of the lever that a spring counts with, as a share of that in even hair with segments as long as
+/// the shorter one at its joint: where a joint is bent, a spring may have no lever at all. In straight hair levers
+/// are longer than that at any ratio of the segments.
+const MIN_LEVER_SQUARED: f64 = 0.1;
 
 /// Largest half of the angle between two segments (rad) for which the curve around them is guessed.
 const MAX_HALF_ANGLE: f64 = 0.6;
@@ -201,7 +204,12 @@ impl Strand {
 
     /// Attaches all springs, without force in the rest shape.
     ///
-    /// Model: springs of straight hair have `c EI / l^3` with the constants of [`UnitStiffness`]. The
+    /// Model: springs of straight hair with even segments have `c EI / l^3` with the constants of
+    /// [`UnitStiffness`]. What counts is what a spring does to the angle of the joint that it spans, its
+    /// stiffness times the square of its lever (see `lever.rs`), so that where segments differ springs have
+    /// `c EI / l` times the square of the lever in even hair over that of their own, with `l` the mean of the
+    /// two segments at the joint. Where one of the segments has no extra particle, the lever is taken for that of
+    /// even hair with the shortest of the segments. Edges are as much stiffer than all these as in even hair. The
     /// bending stiffness of a joint stands for half of each segment beside it; the first joint that can
     /// move stands for all of the hair between the place where it is held and the middle of the next
     /// segment, and the last one for all of the last segment.
@@ -219,7 +227,11 @@ impl Strand {
             (before.unwrap_or(0) as usize).min(points.len() - 2)
         };
         let length = |i: usize| points[i].distance(points[i + 1]);
-        let clamp = if self.bends_from_root { clamp_from_root(points) } else { 2.0 };
+        let lengths: Vec<f64> = (0..points.len() - 1).map(length).collect();
+        let has_extra = |i: usize| self.row_of(i + 1) > self.row_of(i) + 1;
+        let extra: Vec<bool> = (0..lengths.len()).map(has_extra).collect();
+        let from_root = self.bends_from_root;
+        let shares = Shares { lengths: &lengths, extra: &extra, held_points, from_root };
         let mut springs = vec![[Spring::default(); 3]; count];
         let mut altitude = vec![(0.0, [0.0; CANDIDATES]); count];
         for row in 0..count {
@@ -231,36 +243,40 @@ impl Strand {
                 let (first, last) = (segment(row), segment(end - 1));
                 let inner = &self.point[row + 1..end];
                 let is_edge = s == 1 || (s == 2 && inner[0].is_none());
-                let l = (first..=last).map(length).sum::<f64>() / (last - first + 1) as f64;
                 let radius = radius_between(material, first, last + 1);
                 let bending = bending_stiffness(material.fibre, radius);
-                let clamped = inner.contains(&Some(held_points as u32 - 1));
-                let ends = inner.contains(&Some(points.len() as u32 - 2));
-                let joint = if clamped {
-                    clamp
-                } else if ends {
-                    LAST_JOINT
+                let stiffness = if is_edge {
+                    let most = stretch_stiffness(material.fibre, radius) / lengths[first];
+                    let least = WEIGHT_STRETCH * heavy / lengths[first];
+                    let wanted = material.unit.edge * bending * shares.edge(first);
+                    wanted.max(least).min(most)
                 } else {
-                    1.0
-                };
-                let scale = joint * bending / (l * l * l);
-                springs[row][s - 1] = Spring {
-                    stiffness: if is_edge {
-                        let most = stretch_stiffness(material.fibre, radius) / l;
-                        let least = WEIGHT_STRETCH * heavy / l;
-                        let wanted = material.unit.edge * bending / (l * l * l);
-                        wanted.max(least).min(most)
-                    } else if s == 2 {
-                        scale * material.unit.bend
+                    let turn = bending * shares.joint(first, last);
+                    // `even` is the square of the lever in even hair with segments of length 1.
+                    let spanning = |constant: f64, even: f64, lever: f64| {
+                        turn * constant * even / lever.max(even * shares.least_lever(first, last))
+                    };
+                    let known = first + 1 == last && extra[first] && extra[last];
+                    let (unit, even) = (material.unit, material.unit.lever_squared);
+                    let lever =
+                        |of: &dyn Fn(DVec3) -> f64| if known { of(points[last]) } else { 0.0 };
+                    if s == 3 {
+                        let four = std::array::from_fn(|i| self.position[row + i]);
+                        let outer = if inner[0].is_none() { 3 } else { 2 };
+                        let across = lever(&|joint| altitude_lever_squared(four, joint, outer));
+                        let across = spanning(unit.altitude, even.altitude, across);
+                        altitude[row] = (across, altitude_lengths(four));
+                    }
+                    let (from, to) = (self.position[row], self.position[end]);
+                    let between = lever(&|joint| spring_lever_squared(from, to, joint));
+                    if s == 2 {
+                        spanning(unit.bend, even.bend, between)
                     } else {
-                        scale * material.unit.torsion
-                    },
-                    rest: self.position[row].distance(self.position[end]),
+                        spanning(unit.torsion, even.torsion, between)
+                    }
                 };
-                if s == 3 {
-                    let four = std::array::from_fn(|i| self.position[row + i]);
-                    altitude[row] = (scale * material.unit.altitude, altitude_lengths(four));
-                }
+                let rest = self.position[row].distance(self.position[end]);
+                springs[row][s - 1] = Spring { stiffness, rest };
             }
         }
         self.springs = springs;
@@ -291,6 +307,7 @@ impl Strand {
         for row in (0..count).filter(|&row| is_curl(row, 4)) {
             let four: [DVec3; 4] = std::array::from_fn(|i| x[row + i]);
             let l = four[1].distance(four[2]);
+            let shortest = l.min(four[0].distance(four[1])).min(four[2].distance(four[3]));
             let chord = Chord::between([four[1] - four[0], four[2] - four[1], four[3] - four[2]]);
             let bending = bending_stiffness(material.fibre, radius(row + 1)) / (l * chord.longer);
             let ratio =
@@ -314,7 +331,7 @@ impl Strand {
             if let Some(altitude) = least_altitude(four) {
                 let turn =
                     altitude.weights[3] * altitude.direction.dot(along.cross(four[3] - four[2]));
-                across = left.max(0.0) / (turn * turn).max(0.01 * l * l);
+                across = left.max(0.0) / (turn * turn).max(0.01 * shortest * shortest);
                 across_bend = bends.map(|(axis, at)| {
                     let moved = |i: usize| altitude.weights[i] * axis.cross(four[i] - at);
                     altitude
@@ -446,12 +463,79 @@ fn straight_segments(points: &[DVec3], below: f64) -> Vec<bool> {
     (0..n - 1).map(|i| alone || joint(i) || joint(i + 1)).collect()
 }
 
-/// How stiff the first joint is, as a multiple of others, so that the first segment and a half bend there
-/// as if they bent all along, for a load at the tip: `l (L - l)^2` over the integral of `(L - s)^2`.
-fn clamp_from_root(points: &[DVec3]) -> f64 {
-    let segments = (points.len() - 1).max(2) as f64;
-    let whole = (segments.powi(3) - (segments - 1.5).powi(3)) / 3.0;
-    (segments - 1.0).powi(2) / whole
+/// What lengths of hair joints and edges stand for.
+struct Shares<'a> {
+    /// Of the segments (m).
+    lengths: &'a [f64],
+    /// Which of them have an extra particle.
+    extra: &'a [bool],
+    /// Points that the body carries.
+    held_points: usize,
+    /// Whether hair bends from its root on, not only from the last held point.
+    from_root: bool,
+}
+
+impl Shares<'_> {
+    /// `1 / l` (1/m) for springs over the segments from `first` to `last`: of the joints between them the first
+    /// that moves and the last of all stand for more than half of each segment.
+    ///
+    /// Model: the first joint that moves bends as if the hair from the root to the middle of the next segment
+    /// bent all along, for a load at the tip: `(L - l)^2` over the integral of `(L - s)^2`; or stands for
+    /// half of the next segment alone where the hair is held up to the joint. The last one stands for all of
+    /// the last segment.
+    fn joint(&self, first: usize, last: usize) -> f64 {
+        let all = &self.lengths[first..=last];
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let beside = |joint: usize| (self.lengths[joint - 1], self.lengths[joint]);
+        let (clamped, end) = (self.held_points - 1, self.lengths.len() - 1);
+        let multiple = if (first + 1..=last).contains(&clamped) {
+            let (before, after) = beside(clamped);
+            if self.from_root {
+                let whole: f64 = self.lengths.iter().sum();
+                let until = before + 0.5 * after;
+                let integral = (whole.powi(3) - (whole - until).powi(3)) / 3.0;
+                0.5 * (before + after) * (whole - before).powi(2) / integral
+            } else {
+                (before + after) / after
+            }
+        } else if (first + 1..=last).contains(&end) {
+            let (before, after) = beside(end);
+            (before + after) / (before + 2.0 * after)
+        } else {
+            1.0
+        };
+        multiple / mean
+    }
+
+    /// `1 / l^3` (1/m^3) of an edge: the largest that springs have which pull at it, those about a joint beside
+    /// it, and those about the two joints of a segment without extra particle.
+    fn edge(&self, segment: usize) -> f64 {
+        let count = self.lengths.len();
+        let joints = (segment.max(1)..=segment + 1).filter(|&joint| joint < count);
+        let about_one = joints.map(|joint| (joint - 1, joint));
+        let middles = segment.max(2) - 1..(segment + 2).min(count - 1);
+        let about_two = middles.filter(|&i| !self.extra[i]).map(|i| (i - 1, i + 1));
+        let cube = |(first, last): (usize, usize)| {
+            let all = &self.lengths[first..=last];
+            let mean = all.iter().sum::<f64>() / all.len() as f64;
+            1.0 / (mean * self.shortest(first, last).powi(2))
+        };
+        let own = self.lengths[segment].powi(-3);
+        about_one.chain(about_two).map(cube).fold(own, f64::max)
+    }
+
+    /// Length (m) of the shortest segment from `first` to `last`.
+    fn shortest(&self, first: usize, last: usize) -> f64 {
+        self.lengths[first..=last].iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Square of the least lever (m^2) that a spring over these segments counts with, as a multiple of that in even
+    /// hair with segments of length 1: where it is not known, that in even hair with the shortest segment.
+    fn least_lever(&self, first: usize, last: usize) -> f64 {
+        let known = first + 1 == last && self.extra[first] && self.extra[last];
+        let share = if known { MIN_LEVER_SQUARED } else { 1.0 };
+        share * self.shortest(first, last).powi(2)
+    }
 }
 
 /// Radius (m) of a round fibre with the area that a cone between two points has on average.

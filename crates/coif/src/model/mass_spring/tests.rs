@@ -294,3 +294,76 @@ fn instruction_sets_agree_to_the_bit() {
     };
     assert_eq!(run(Level::new()), run(Level::baseline()));
 }
+
+/// Numbers from 0 to 1 that depend on a seed only.
+fn noise(seed: u64) -> impl FnMut() -> f32 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as f32 / (1u64 << 24) as f32
+    }
+}
+
+/// A circular arc of `length` that turns by `bend`, cut into segments that differ by up to `ratio`.
+fn uneven_arc(seed: u64, points: usize, length: f32, bend: f32, ratio: f32) -> Vec<Vec3> {
+    let mut random = noise(seed);
+    let weights: Vec<f32> = (1..points).map(|_| ratio.powf(random())).collect();
+    let total: f32 = weights.iter().sum();
+    let mut along = 0.0;
+    let mut line = vec![Vec3::ZERO];
+    for weight in weights {
+        along += weight / total;
+        let angle = bend * along;
+        let place = if bend < 1e-3 {
+            Vec3::X * (length * along)
+        } else {
+            Vec3::new(angle.sin(), 0.0, 1.0 - angle.cos()) * (length / bend)
+        };
+        line.push(place);
+    }
+    line
+}
+
+/// Where the tip of a hair goes under a force on it, per newton along that force (m/N): Castigliano's theorem, the
+/// integral of the squares of the bending moment over `EI` and of the twisting moment over `GJ`.
+fn tip_compliance(line: &[DVec3], side: DVec3, bending: f64, twisting: f64) -> f64 {
+    const PIECES: usize = 8;
+    let tip = line[line.len() - 1];
+    let segment = |ends: &[DVec3]| {
+        let (along, length) = (ends[1] - ends[0]).normalize_and_length();
+        let piece = |k: usize| {
+            let at = ends[0].lerp(ends[1], (k as f64 + 0.5) / PIECES as f64);
+            let moment = (tip - at).cross(side);
+            let twist = moment.dot(along);
+            let bend = moment.length_squared() - twist * twist;
+            bend / bending + twist * twist / twisting
+        };
+        length / PIECES as f64 * (0..PIECES).map(piece).sum::<f64>()
+    };
+    line.windows(2).map(segment).sum()
+}
+
+/// Hair bends as a rod however its points lie along it. Tolerance: with levers as in even hair a straight joint of
+/// segments that differ by any ratio bends within 12 % and twists within 18 % of what it should (worked out for
+/// single joints), and even hair of few points is off by 6 % itself.
+#[test]
+fn stiffness_does_not_depend_on_where_points_lie() {
+    for (points, bend) in [(5, 0.0), (5, 0.7), (12, 0.0), (12, 0.7), (17, 3.0), (60, 3.0)] {
+        for ratio in [1.0, 4.0, 20.0] {
+            for seed in 1..=4 {
+                let line = uneven_arc(seed, points, 0.2, bend, ratio);
+                let (strand, bending) = strand(&line);
+                let tip = strand.position.len() - 1;
+                let line: Vec<DVec3> = line.iter().map(|p| p.as_dvec3()).collect();
+                for side in [DVec3::Y, DVec3::Z] {
+                    let mut force = vec![DVec3::ZERO; tip + 1];
+                    force[tip] = side * 1e-9;
+                    let found = deflect(&strand, &force)[tip].dot(side) / 1e-9;
+                    let over = found / tip_compliance(&line, side, bending, 0.5 * bending);
+                    println!("{points} points, bent by {bend}, {ratio} times: {over:.3}");
+                    assert!((over - 1.0).abs() < 0.2, "{points} {bend} {ratio} {seed}: {over}");
+                }
+            }
+        }
+    }
+}

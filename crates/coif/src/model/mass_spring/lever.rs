@@ -1,0 +1,43 @@
+//! Levers: what a spring that spans a joint of the hair does to the joint's angle.
+//!
+//! When all that follows a joint turns about it by a small rotation `w` (rad), a spring gets longer by `w . g`. A
+//! spring of stiffness `k` gives the joint the stiffness `k g g^T` (N m): `|g|` is its lever (m).
+
+use glam::DVec3;
+
+use super::altitude::least_altitude;
+
+/// Squares of the levers of springs in straight hair with segments of length 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LeverSquared {
+    /// Springs between every other particle.
+    pub bend: f64,
+    /// Springs between particles three apart.
+    pub torsion: f64,
+    /// Altitude springs.
+    pub altitude: f64,
+}
+
+impl LeverSquared {
+    /// Of the joint at the second point, between two extra particles.
+    pub(super) fn of_even_hair([x0, p0, x1, p1]: [DVec3; 4]) -> Self {
+        Self {
+            bend: spring_lever_squared(p0, p1, x1),
+            torsion: spring_lever_squared(x0, p1, x1),
+            altitude: altitude_lever_squared([x0, p0, x1, p1], x1, 3),
+        }
+    }
+}
+
+/// The square of the lever (m^2) about a joint of a spring between two particles.
+pub(super) fn spring_lever_squared(a: DVec3, b: DVec3, joint: DVec3) -> f64 {
+    (b - joint).cross((b - a).normalize_or_zero()).length_squared()
+}
+
+/// The square of the lever (m^2) about a joint of the altitude spring of four particles, of which those from
+/// `outer` on are beyond the joint.
+pub(super) fn altitude_lever_squared(four: [DVec3; 4], joint: DVec3, outer: usize) -> f64 {
+    let Some(altitude) = least_altitude(four) else { return 0.0 };
+    let turned = |i: usize| altitude.weights[i] * (four[i] - joint).cross(altitude.direction);
+    (outer..4).map(turned).sum::<DVec3>().length_squared()
+}
