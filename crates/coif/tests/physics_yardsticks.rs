@@ -23,7 +23,7 @@ const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 fn limp_position_based(iterations: u32) -> ModelSettings {
     ModelSettings::PositionBased(position_based::Settings {
         iterations,
-        style_time: 1e6,
+        style_time: f32::INFINITY,
         damping: 0.0,
         hold_shape: false,
     })
@@ -35,7 +35,7 @@ fn limp_springs(stretch_modulus: f32, stretch_damping: f32) -> ModelSettings {
         stretch_modulus,
         stretch_damping,
         substeps: None,
-        style_time: 1e6,
+        style_time: f32::INFINITY,
         damping: 0.0,
         hold_shape: false,
     })

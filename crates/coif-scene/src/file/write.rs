@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use coif::model::ModelSettings;
+use coif::params::f64_text;
 
 use super::choices::{Collide, Style};
 use super::collider::ColliderDraft;
 use super::keys::{COLLIDER, CONTACT_TABLES, SECTIONS};
-use super::numbers::f64_text;
 use super::read::joined;
 use super::scene::{GroomSource, GroomStyle, Scene};
-use super::schema::{Key, KeyInfo, Kind, Needs, Section, Values, string_text};
+use super::schema::{Key, KeyInfo, Needs, Section, Values, string_text};
 
 /// Where comments start in a written scene file (characters).
 const COMMENT_COLUMN: usize = 34;
@@ -19,11 +19,12 @@ impl Scene {
     /// A complete scene file with a comment at every key. Read back, it gives the same scene.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
-        for section in SECTIONS {
+        for section in SECTIONS.iter() {
             if !section.path.is_empty() {
                 // The header alone would switch a contact on.
-                let is_off =
-                    CONTACT_TABLES.iter().any(|c| c.path == section.path && !(c.is_on)(self));
+                let is_off = CONTACT_TABLES
+                    .iter()
+                    .any(|c| c.path == section.path && (c.table.get)(self).is_none());
                 let mark = if is_off { "# " } else { "" };
                 // Writing to a string cannot fail.
                 let _ = writeln!(out, "\n# {}\n{mark}[{}]", section.meaning, section.path);
@@ -113,7 +114,7 @@ fn type_text(values: Values) -> &'static str {
 /// Every key of a scene file, in the order of the reference.
 pub fn keys() -> Vec<KeyInfo> {
     let mut all = Vec::new();
-    for section in SECTIONS {
+    for section in SECTIONS.iter() {
         if section.path == "model" {
             all.extend(section.keys.iter().map(model_info));
             continue;
@@ -121,7 +122,9 @@ pub fn keys() -> Vec<KeyInfo> {
         // Keys of what is off by default have the defaults that it has when it is on.
         let defaults = Scene::default();
         let mut all_on = Scene::default();
-        CONTACT_TABLES.iter().for_each(|contact| (contact.switch_on)(&mut all_on));
+        for contact in CONTACT_TABLES {
+            (contact.table.get_mut)(&mut all_on);
+        }
         all_on.body.collide = Collide::DistanceField;
         all_on.groom =
             GroomSource::Style(GroomStyle { style: Style::Strips, ..GroomStyle::default() });
@@ -169,9 +172,7 @@ fn model_info(key: &Key<Scene>) -> KeyInfo {
         .collect::<Vec<_>>();
     let first = defaults.first().map(|(_, text)| text.clone());
     // The name of a model is no default of its own.
-    defaults.retain(|(_, text)| {
-        !matches!(key.kind, Kind::Choice { .. }) && Some(text) != first.as_ref()
-    });
+    defaults.retain(|(_, text)| key.name != "name" && Some(text) != first.as_ref());
     KeyInfo { other_defaults: defaults, ..info("model", key, first) }
 }
 

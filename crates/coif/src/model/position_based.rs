@@ -21,8 +21,9 @@ use super::chains::{
     Chain, Chains, Ground, Shape, Solid, Touch, check_even, hold_groom, keep_in_chains,
 };
 use super::{Environment, Model, StepReport};
+use crate::Result;
 use crate::groom::Groom;
-use crate::{Error, Result};
+use crate::params::parameters;
 
 /// Most that the held groom may shorten a constraint, as a share of its length: hair that is suddenly
 /// weightless shrinks by no more than this. What its tension does not carry within it holds the groom
@@ -40,38 +41,17 @@ const HOLD_ROUNDS: usize = 32;
 /// The word that chooses this model.
 pub const NAME: &str = "position-based";
 
-/// Parameters of position based dynamics.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Sweeps over the distance constraints in each step, 1 or more. Stretch falls with more.
-    pub iterations: u32,
-    /// Time (s) in which a particle returns to its place in the groom: small is stiff.
-    pub style_time: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air.
-    pub damping: f32,
-    /// Whether the groom is the shape that hair has under gravity (rather than without).
-    pub hold_shape: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { iterations: 25, style_time: 0.25, damping: 5.0, hold_shape: true }
-    }
-}
-
-impl Settings {
-    fn validate(&self) -> Result<()> {
-        let checks = [
-            ("iterations", self.iterations as f32, self.iterations >= 1, "1 or more"),
-            ("style_time (s)", self.style_time, self.style_time > 0.0, "more than 0"),
-            ("damping (1/s)", self.damping, self.damping >= 0.0, "0 or more"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !(fine && value.is_finite()) {
-                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
-            }
-        }
-        Ok(())
+parameters! {
+    /// Parameters of position based dynamics.
+    pub struct Settings of NAME {
+        /// Time in which a particle returns to its place in the groom: more is softer, 1000 is limp.
+        style_time: f32 = 0.25, "s", 1e-3..=1000.0, unlimited: true;
+        /// Rate at which hair takes on the velocity of the air.
+        damping: f32 = 5.0, "1/s", 0.0..=1000.0;
+        /// Whether the groom is the shape at rest under gravity; if not, it sags.
+        hold_shape: bool = true;
+        /// Sweeps over the lengths of all segments in each step; less is stretchier.
+        iterations: u32 = 25, "", 1..=1000;
     }
 }
 

@@ -22,64 +22,32 @@ use super::chains::{
 };
 use super::{Environment, Model, StepReport};
 use crate::groom::Groom;
+use crate::params::parameters;
 use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "explicit-spring";
 
-/// Parameters of the explicit spring chain.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Stress per stretch (Pa). A strand of length L that hangs under gravity g gets longer by the
-    /// share `density g L / (2 stretch_modulus)`. Real hair has 4e9 and would need hundreds of
-    /// substeps.
-    pub stretch_modulus: f32,
-    /// Internal friction as a time (s): stress from the rate of stretch is `stretch_damping *
-    /// stretch_modulus`. Costs substeps too.
-    pub stretch_damping: f32,
-    /// Parts of a step; `None` takes as many as stability asks for, with room to spare.
-    pub substeps: Option<u32>,
-    /// Time (s) in which a particle returns to its place in the groom: small is stiff.
-    pub style_time: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air.
-    pub damping: f32,
-    /// Whether the groom is the shape that hair has under gravity (rather than without).
-    pub hold_shape: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            // Waves of 20 m/s in human hair: 30 cm of it get longer by 0.4 % under their weight.
-            stretch_modulus: 5e5,
-            stretch_damping: 2e-4,
-            substeps: None,
-            style_time: 0.25,
-            damping: 5.0,
-            hold_shape: true,
-        }
-    }
-}
-
-impl Settings {
-    fn validate(&self) -> Result<()> {
-        let modulus = self.stretch_modulus;
-        let checks = [
-            ("stretch_modulus (Pa)", modulus, modulus > 0.0, "more than 0"),
-            ("stretch_damping (s)", self.stretch_damping, self.stretch_damping >= 0.0, "0 or more"),
-            ("style_time (s)", self.style_time, self.style_time > 0.0, "more than 0"),
-            ("damping (1/s)", self.damping, self.damping >= 0.0, "0 or more"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !(fine && value.is_finite()) {
-                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
-            }
-        }
-        if self.substeps == Some(0) {
-            let (name, expected) = ("substeps".into(), "1 or more");
-            return Err(Error::OutOfRange { name, value: 0.0, expected });
-        }
-        Ok(())
+parameters! {
+    /// Parameters of the explicit spring chain.
+    pub struct Settings of NAME {
+        /// Time in which a particle returns to its place in the groom: more is softer, 1000 is limp.
+        style_time: f32 = 0.25, "s", 1e-3..=1000.0, unlimited: true;
+        /// Rate at which hair takes on the velocity of the air.
+        damping: f32 = 5.0, "1/s", 0.0..=1000.0;
+        /// Whether the groom is the shape at rest under gravity; if not, it sags.
+        hold_shape: bool = true;
+        /// Stress per stretch. Real hair has 4e9, which takes hundreds of substeps; what takes too many is refused.
+        ///
+        /// A strand of length L that hangs under gravity g gets longer by the fraction
+        /// `density g L / (2 stretch_modulus)`.
+        // Waves of 20 m/s in human hair: 30 cm of it get longer by 0.4 % under their weight.
+        stretch_modulus: f32 = 5e5, "Pa", 1.0..=1e12;
+        /// Internal friction along the hair as a time: stress per rate of stretch is this times the modulus. Costs
+        /// substeps too.
+        stretch_damping: f32 = 2e-4, "s", 0.0..=1.0;
+        /// Substeps of a step; 0 takes as many as stability asks for, up to 1000; too few are refused.
+        substeps: Option<u32> = None, "", 0..=10_000;
     }
 }
 

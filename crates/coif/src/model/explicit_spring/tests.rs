@@ -15,7 +15,7 @@ fn limp(substeps: u32) -> Settings {
     Settings {
         stretch_damping: 0.0,
         substeps: Some(substeps),
-        style_time: 1e6,
+        style_time: f32::INFINITY,
         damping: 0.0,
         hold_shape: false,
         ..Settings::default()
