@@ -113,6 +113,15 @@ fn value(param: &'static Param) -> BoxedStrategy<params::Value> {
         params::Kind::Count => {
             (param.min as u64..=param.max as u64).prop_map(params::Value::Count).boxed()
         }
+        params::Kind::Ramp => {
+            let constant = (min..=max).prop_map(params::Ramp::from);
+            let points = vec((0.0..=1.0f32, min..=max).prop_map(|(s, v)| [s, v]), 1..6);
+            let ramp = points.prop_filter_map("places that increase", |mut points| {
+                points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+                params::Ramp::new(&points)
+            });
+            prop_oneof![constant, ramp].prop_map(params::Value::Ramp).boxed()
+        }
         params::Kind::Vector => vec3(min, max).prop_map(params::Value::Vector).boxed(),
         params::Kind::Choice { names, .. } => select(names).prop_map(params::Value::Choice).boxed(),
         _ => any::<bool>().prop_map(params::Value::Switch).boxed(),

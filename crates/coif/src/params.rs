@@ -6,6 +6,7 @@
 
 mod field;
 mod numbers;
+mod ramp;
 
 use std::fmt;
 
@@ -14,6 +15,7 @@ use glam::Vec3;
 pub use field::Field;
 pub(crate) use field::choice;
 pub use numbers::{f32_text, f64_text};
+pub use ramp::Ramp;
 
 use crate::{Error, Result};
 
@@ -48,6 +50,8 @@ pub enum Kind {
     Switch,
     /// Three numbers.
     Vector,
+    /// A number, or numbers at places from root to tip.
+    Ramp,
     /// One of some words.
     Choice {
         /// What is chosen.
@@ -71,6 +75,8 @@ pub enum Value {
     Vector(Vec3),
     /// Of [`Kind::Choice`].
     Choice(&'static str),
+    /// Of [`Kind::Ramp`].
+    Ramp(Ramp),
 }
 
 impl fmt::Display for Value {
@@ -82,6 +88,7 @@ impl fmt::Display for Value {
             Self::Vector(v) => {
                 write!(f, "[{}, {}, {}]", f32_text(v.x), f32_text(v.y), f32_text(v.z))
             }
+            Self::Ramp(ramp) => ramp.fmt(f),
             Self::Choice(word) => write!(f, "\"{word}\""),
         }
     }
@@ -111,12 +118,8 @@ impl Param {
     /// A value as it is outside of the field: finite.
     #[doc(hidden)]
     pub fn shown(&self, value: Value) -> Value {
-        match value {
-            Value::Number(v) if self.unlimited && v > self.max as f32 => {
-                Value::Number(self.max as f32)
-            }
-            value => value,
-        }
+        let max = self.max as f32;
+        self.unlimited_as(value, |v| if v > max { max } else { v })
     }
 
     /// A value as the field has it: infinite where the largest number stands for that. Refuses what is out of range
@@ -124,12 +127,19 @@ impl Param {
     #[doc(hidden)]
     pub fn taken(&self, of: &'static str, value: Value) -> Result<Value> {
         self.check(of, &value)?;
-        Ok(match value {
-            Value::Number(v) if self.unlimited && v >= self.max as f32 => {
-                Value::Number(f32::INFINITY)
+        let max = self.max as f32;
+        Ok(self.unlimited_as(value, |v| if v >= max { f32::INFINITY } else { v }))
+    }
+
+    /// Changes the number of a parameter whose largest one stands for infinity.
+    fn unlimited_as(&self, value: Value, change: impl Fn(f32) -> f32) -> Value {
+        match value {
+            Value::Number(v) if self.unlimited => Value::Number(change(v)),
+            Value::Ramp(ramp) if self.unlimited => {
+                Value::Ramp(ramp.constant().map_or(ramp, |v| change(v).into()))
             }
             value => value,
-        })
+        }
     }
 
     /// Whether it takes a value, for settings that are called `of`.
@@ -141,6 +151,7 @@ impl Param {
             (Kind::Count, Value::Count(v)) => (self.min..=self.max).contains(&(*v as f64)),
             (Kind::Switch, Value::Switch(_)) => true,
             (Kind::Vector, Value::Vector(v)) => v.to_array().into_iter().all(within),
+            (Kind::Ramp, Value::Ramp(ramp)) => ramp.values().all(within),
             (Kind::Choice { names, .. }, Value::Choice(word)) => names.contains(word),
             _ => false,
         };
@@ -150,7 +161,7 @@ impl Param {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         let (min, max) = (f64_text(self.min), f64_text(self.max));
         let expected = match self.kind {
-            Kind::Number | Kind::Count => format!("{min} to {max}{unit}"),
+            Kind::Number | Kind::Count | Kind::Ramp => format!("{min} to {max}{unit}"),
             Kind::Vector => format!("three numbers from {min} to {max}{unit}"),
             Kind::Switch => "true or false".into(),
             Kind::Choice { names, .. } => format!("one of {}", names.join(", ")),

@@ -2,7 +2,7 @@
 //!
 //! The list of all keys is in `keys.rs`.
 
-use coif::params::{self, Param, Parameters, f32_text, f64_text};
+use coif::params::{self, Param, Parameters, Ramp, f32_text, f64_text};
 use glam::Vec3;
 
 use super::error::{Problem, SceneError, quoted};
@@ -167,6 +167,8 @@ pub enum Values {
     Integer { min: u64, max: u64 },
     /// A number.
     Number { min: f64, max: f64 },
+    /// A number, or a ramp: points of a place, from 0 at the root to 1 at the tip, and a number.
+    Ramp { min: f64, max: f64 },
     /// Three numbers.
     Vector { min: f64, max: f64 },
     /// `true` or `false`.
@@ -192,6 +194,7 @@ impl<T> Key<T> {
             Kind::Param(&Param { kind, min, max, .. }, _) => match kind {
                 params::Kind::Number => Values::Number { min, max },
                 params::Kind::Count => Values::Integer { min: min as u64, max: max as u64 },
+                params::Kind::Ramp => Values::Ramp { min, max },
                 params::Kind::Vector => Values::Vector { min, max },
                 params::Kind::Choice { names, .. } => Values::Choice { names, planned: &[] },
                 _ => Values::Bool,
@@ -276,6 +279,7 @@ impl Reader<'_> {
             params::Kind::Count => {
                 params::Value::Count(self.integer(node, min as u64, max as u64)?)
             }
+            params::Kind::Ramp => params::Value::Ramp(self.ramp(node, min, max)?),
             params::Kind::Vector => params::Value::Vector(self.vector(node, min, max)?),
             params::Kind::Choice { what, names } => {
                 params::Value::Choice(names[self.choice(node, what, names, &[])?])
@@ -319,6 +323,31 @@ impl Reader<'_> {
         } else {
             Err(self.out_of_range(node, f64_text(value), f64_text(min), f64_text(max)))
         }
+    }
+
+    fn ramp(&self, node: &Node, min: f64, max: f64) -> Result<Ramp, SceneError> {
+        const EXPECTED: &str =
+            "a number, or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]]";
+        let Value::Array(points) = &node.value else {
+            return match node.value {
+                Value::Integer(_) | Value::Float(_) => Ok(self.number(node, min, max)?.into()),
+                _ => Err(self.wrong_type(node, EXPECTED)),
+            };
+        };
+        let mut ramp = Vec::with_capacity(points.len());
+        for point in points {
+            let pair = match &point.value {
+                Value::Array(pair) => pair.as_slice(),
+                _ => &[],
+            };
+            let [place, value] = pair else { return Err(self.wrong_type(point, EXPECTED)) };
+            ramp.push([self.number(place, 0.0, 1.0)?, self.number(value, min, max)?]);
+        }
+        Ramp::new(&ramp).ok_or_else(|| {
+            let problem = self.type_problem(EXPECTED, "places that do not increase");
+            let most = format!("write 1 to {} points, from root to tip", Ramp::MAX_POINTS);
+            self.sources.error(node.span, problem).with_hint(most)
+        })
     }
 
     fn vector(&self, node: &Node, min: f64, max: f64) -> Result<Vec3, SceneError> {

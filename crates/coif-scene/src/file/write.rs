@@ -90,7 +90,9 @@ fn range_text(values: Values) -> String {
     match values {
         Values::Integer { min: 0, max } if max == i64::MAX as u64 => "0 or more".into(),
         Values::Integer { min, max } => format!("{min} to {max}"),
-        Values::Number { min, max } => format!("{} to {}", f64_text(min), f64_text(max)),
+        Values::Number { min, max } | Values::Ramp { min, max } => {
+            format!("{} to {}", f64_text(min), f64_text(max))
+        }
         Values::Vector { min, max } => format!("each {} to {}", f64_text(min), f64_text(max)),
         Values::Bool => "true or false".into(),
         Values::Text => String::new(),
@@ -103,6 +105,7 @@ fn type_text(values: Values) -> &'static str {
     match values {
         Values::Integer { .. } => "integer",
         Values::Number { .. } => "number",
+        Values::Ramp { .. } => "number or ramp",
         Values::Vector { .. } => "3 numbers",
         Values::Bool => "boolean",
         Values::Text => "string",
@@ -181,7 +184,8 @@ pub fn reference() -> String {
     let mut out = String::from(
         "# The scene file\n\n\
          TOML. Every key has a default: an empty file is a scene. `--set key.path=value` changes \
-         any key from the command line. Lengths in metres, times in seconds; y points up.\n",
+         any key from the command line. Lengths in metres, times in seconds; y points up. A ramp goes from \
+         root to tip: `[[0, 0.05], [1, 0.4]]` is 0.05 at the root (0) and 0.4 at the tip (1), linear in between.\n",
     );
     let all = keys();
     let sections = SECTIONS.iter().map(|s| (s.path, s.meaning));

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Kind, Value};
+use super::{Kind, Ramp, Value};
 
 /// A type that a parameter can have.
 pub trait Field: Sized {
@@ -43,6 +43,22 @@ field!(usize, Count, |v| v as u64, |v| usize::try_from(v).ok());
 field!(Option<u32>, Count, |v: Option<u32>| v.unwrap_or(0).into(), |v: u64| u32::try_from(v)
     .ok()
     .map(|v| (v > 0).then_some(v)));
+
+impl Field for Ramp {
+    const KIND: Kind = Kind::Ramp;
+
+    fn value(&self) -> Value {
+        Value::Ramp(self.clone())
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Ramp(ramp) => Some(ramp.clone()),
+            Value::Number(number) => Some((*number).into()),
+            _ => None,
+        }
+    }
+}
 
 /// Makes an enum with a list `NAMES` of names and values a type that a parameter can have.
 macro_rules! choice {
