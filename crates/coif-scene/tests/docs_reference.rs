@@ -113,7 +113,9 @@ fn the_ends_of_all_ranges_are_taken() {
             continue;
         }
         let cells: Vec<&str> = line.split(" | ").map(|c| c.trim_matches(['|', ' '])).collect();
-        let [key, "number" | "integer", range, .., meaning] = cells[..] else { continue };
+        let [key, "number" | "number or ramp" | "integer", range, .., meaning] = cells[..] else {
+            continue;
+        };
         let Some((low, high)) = range.split_once(" to ") else { continue };
         let models = meaning.split_once("Only with model ").map(|(_, rest)| rest);
         let model = models.and_then(|m| m.split([',', '.']).next()).unwrap_or("follow-the-leader");

@@ -585,7 +585,7 @@ fn every_number_has_limits_that_belong_to_it() {
                 }
                 (vec![min.to_string(), max.to_string()], outside)
             }
-            Values::Number { min, max } => {
+            Values::Number { min, max } | Values::Ramp { min, max } => {
                 let step = 1e-3 * (max - min);
                 let outside = vec![min - step, max + step, f64::NAN, f64::INFINITY];
                 let text = |v: f64| format!("{v:?}").to_lowercase();
@@ -621,9 +621,12 @@ fn every_number_has_limits_that_belong_to_it() {
 fn the_reference_has_every_key_with_its_default() {
     let text = reference();
     for key in keys() {
-        let row = text
-            .lines()
-            .find(|l| l.starts_with(&format!("| `{}` |", key.name)) && l.contains(key.meaning));
+        let models = key.only_models.join(", ");
+        let row = text.lines().find(|l| {
+            l.starts_with(&format!("| `{}` |", key.name))
+                && l.contains(key.meaning)
+                && l.contains(&models)
+        });
         let row = row.unwrap_or_else(|| panic!("no row for {}", key.path()));
         assert_eq!(row.matches('|').count(), 7, "{row}");
         assert!(row.contains(key.default.as_deref().unwrap_or(key.absent)), "{row}");
@@ -675,13 +678,19 @@ fn a_written_scene_explains_itself() {
     let always = |k: &&KeyInfo| {
         k.table != "body.collider" && k.only_with.is_none() && k.only_with_word.is_none()
     };
-    for key in keys().iter().filter(always) {
+    let all = keys();
+    for key in all.iter().filter(always) {
         let explained = text.lines().any(|l| {
             l.trim_start_matches("# ").starts_with(&format!("{} = ", key.name))
                 && l.contains(key.meaning)
         });
         let replaced = key.default.is_none() && keys().iter().any(|k| k.not_with == Some(key.name));
-        let of_another = key.only_models.first().is_some_and(|m| *m != "follow-the-leader");
+        // Models may have keys of the same name that mean the same.
+        let alike =
+            |k: &KeyInfo| (k.table, k.name, k.meaning) == (key.table, key.name, key.meaning);
+        let models: Vec<&str> =
+            all.iter().filter(|k| alike(k)).flat_map(|k| k.only_models).copied().collect();
+        let of_another = !models.is_empty() && !models.contains(&"follow-the-leader");
         assert!(explained != of_another || replaced, "{} is missing in\n{text}", key.path());
     }
 }

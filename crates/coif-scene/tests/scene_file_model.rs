@@ -5,6 +5,7 @@ use std::path::Path;
 
 use coif::model::ModelSettings;
 use coif::model::follow_the_leader::Ends;
+use coif::params::Ramp;
 use coif_scene::file::{Problem, Scene, SceneError};
 use coif_scene::{Built, build};
 
@@ -23,12 +24,12 @@ fn built(text: &str) -> Built {
 fn the_keys_of_a_model_reach_it() {
     let scene = read("[model]\nname = 'position-based'\niterations = 7\ndamping = 1", &[]).unwrap();
     let ModelSettings::PositionBased(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!((model.iterations, model.damping), (7, 1.0));
+    assert_eq!((model.iterations, model.damping.constant()), (7, Some(1.0)));
     let text = "[model]\nsubsteps = 12\nstretch_modulus = 1e6\nname = 'explicit-spring'";
     let scene = read(text, &["model.stretch_damping=0"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
     assert_eq!(model.substeps, Some(12));
-    assert_eq!((model.stretch_modulus, model.stretch_damping), (1e6, 0.0));
+    assert_eq!((model.stretch_modulus.constant(), model.stretch_damping), (Some(1e6), 0.0));
     // 0 substeps are as many as it takes.
     let scene = read(text, &["model.substeps=0"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
@@ -63,7 +64,39 @@ fn the_keys_of_follow_the_leader_reach_it() {
     assert!(matches!(error.problem(), Problem::Conflict { .. }), "{}", error.report());
 }
 
-/// The largest style time is none at all in the model that can be without, and runs in every model.
+/// A ramp goes from root to tip; what is none is refused at its place.
+#[test]
+fn a_parameter_can_be_a_ramp() {
+    let text = "[model]\nname = 'position-based'\ndamping = [[0, 8], [0.5, 4], [1, 2]]";
+    let scene = read(text, &["model.style_time=[[0, 0.05], [1, 1000]]"]).unwrap();
+    let ModelSettings::PositionBased(model) = &scene.model else { panic!("{scene:?}") };
+    assert_eq!(model.damping, Ramp::new(&[[0.0, 8.0], [0.5, 4.0], [1.0, 2.0]]).unwrap());
+    assert_eq!((model.style_time.at(0.0), model.style_time.at(1.0)), (0.05, 1000.0));
+    assert_eq!(read(&scene.to_toml(), &[]), Ok(scene));
+    // Equal values are a number.
+    let scene = read(text, &["model.damping=[[0, 3], [1, 3]]"]).unwrap();
+    assert!(scene.to_toml().contains("\ndamping = 3 "), "{}", scene.to_toml());
+    let expected =
+        "expected a number, or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]]";
+    for (value, message) in [
+        ("[[0, 1], [0, 2]]", format!("{expected}, found places that do not increase")),
+        ("[]", format!("{expected}, found places that do not increase")),
+        ("[1, 2]", format!("{expected}, found an integer")),
+        ("[[0, 1, 2]]", format!("{expected}, found an array")),
+        ("much", format!("{expected}, found a string")),
+    ] {
+        let error = read(text, &[&format!("model.damping={value}")]).unwrap_err();
+        assert_eq!(error.to_string(), format!("'damping' in [model]: {message}"), "{value}");
+    }
+    for (value, range) in [("[[0, 1], [1, -2]]", "-2 1/s"), ("[[0, 1], [2, 1]]", "2 1/s")] {
+        let error = read(text, &[&format!("model.damping={value}")]).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("'damping' in [model] is {range}")));
+    }
+    let message = read("[model]\ndamping = [[0, 8], [1, 2]]", &[]).unwrap_err().to_string();
+    assert_eq!(message, "'damping' in [model]: expected a number (1/s), found an array");
+}
+
+/// The largest style time is none at all in the models that can be without, and runs in every model.
 #[test]
 fn the_largest_style_time_is_no_style() {
     // Mass-spring hair has no style of its own: its fibre holds it; and a hair mesh holds itself.
@@ -72,14 +105,14 @@ fn the_largest_style_time_is_no_style() {
         let text = format!("[model]\nname = '{name}'\nstyle_time = 1000\n");
         let scene = read(&text, &[]).unwrap();
         let style_time = match &scene.model {
-            ModelSettings::FollowTheLeader(m) => m.style_time,
-            ModelSettings::PositionBased(m) => m.style_time,
-            ModelSettings::ExplicitSpring(m) => m.style_time,
-            ModelSettings::Cantilever(m) => m.style_time,
+            ModelSettings::FollowTheLeader(m) => Some(m.style_time),
+            ModelSettings::PositionBased(m) => m.style_time.constant(),
+            ModelSettings::ExplicitSpring(m) => m.style_time.constant(),
+            ModelSettings::Cantilever(m) => Some(m.style_time),
             other => panic!("{other:?}"),
         };
-        let expected = if *name == "follow-the-leader" { f32::INFINITY } else { 1000.0 };
-        assert_eq!(style_time, expected, "{name}");
+        let expected = if *name == "cantilever" { 1000.0 } else { f32::INFINITY };
+        assert_eq!(style_time, Some(expected), "{name}");
         assert!(scene.to_toml().contains("\nstyle_time = 1000 "), "{}", scene.to_toml());
         assert_eq!(read(&scene.to_toml(), &[]).as_ref(), Ok(&scene));
         let mut simulation = built(&text).simulation().unwrap();
@@ -98,13 +131,13 @@ fn keys_of_another_model_are_refused_with_a_way_out() {
         (
             "[model]\nname = 'position-based'\ncorrection = 1",
             "'correction' in [model] cannot be used together with model 'position-based'",
-            "'correction' belongs to follow-the-leader; of its own position-based has style_time, iterations",
+            "'correction' belongs to follow-the-leader; position-based has style_time, damping, hold_shape, iterations",
         ),
         (
             "[model]\n\niterations = 3",
             "'iterations' in [model] cannot be used together with model 'follow-the-leader', which is \
              the default",
-            "'iterations' belongs to position-based; of its own follow-the-leader has style_time, style_length",
+            "'iterations' belongs to position-based; follow-the-leader has style_time, style_length",
         ),
         (
             "[model]\nname = 'follow-the-leader'\nsubsteps = 3",
@@ -130,7 +163,7 @@ fn another_model_on_the_command_line_drops_the_keys_of_the_first() {
     let text = "[model]\nname = 'position-based'\niterations = 3\nstyle_time = 0.5";
     let scene = read(text, &["model.name=explicit-spring"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!(model.style_time, 0.5, "what every model has stays");
+    assert_eq!(model.style_time.constant(), Some(0.5), "what every model has stays");
     // The same model again changes nothing; a contradiction within the command line stays one.
     let scene = read(text, &["model.name=position-based"]).unwrap();
     let ModelSettings::PositionBased(model) = &scene.model else { panic!("{scene:?}") };

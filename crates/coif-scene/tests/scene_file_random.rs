@@ -1,8 +1,9 @@
 //! Scene files that nobody would write: nothing panics, and what is written is read back.
 
-use coif::contact::volume;
-use coif::model::follow_the_leader::{self, Ends};
-use coif::model::{ModelSettings, cantilever, explicit_spring, position_based};
+use coif::contact::{edge_collision, repulsion, stiction, strand_contact, volume};
+use coif::groom::Fibre;
+use coif::model::ModelSettings;
+use coif::params::{self, Param, Parameters};
 use coif_scene::file::{
     Background, BodyFile, BodyShape, BodySource, BuiltInBody, Camera, Collide, ColliderShape,
     ColliderSpec, FieldScene, GroomFile, GroomSource, GroomStyle, HairColor, HairPreset, KeyInfo,
@@ -104,50 +105,49 @@ fn background() -> impl Strategy<Value = Background> {
     ]
 }
 
+/// Any value of a parameter.
+fn value(param: &'static Param) -> BoxedStrategy<params::Value> {
+    let (min, max) = (param.min as f32, param.max as f32);
+    match param.kind {
+        params::Kind::Number => (min..=max).prop_map(params::Value::Number).boxed(),
+        params::Kind::Count => {
+            (param.min as u64..=param.max as u64).prop_map(params::Value::Count).boxed()
+        }
+        params::Kind::Ramp => {
+            let constant = (min..=max).prop_map(params::Ramp::from);
+            let points = vec((0.0..=1.0f32, min..=max).prop_map(|(s, v)| [s, v]), 1..6);
+            let ramp = points.prop_filter_map("places that increase", |mut points| {
+                points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+                params::Ramp::new(&points)
+            });
+            prop_oneof![constant, ramp].prop_map(params::Value::Ramp).boxed()
+        }
+        params::Kind::Vector => vec3(min, max).prop_map(params::Value::Vector).boxed(),
+        params::Kind::Choice { names, .. } => select(names).prop_map(params::Value::Choice).boxed(),
+        _ => any::<bool>().prop_map(params::Value::Switch).boxed(),
+    }
+}
+
+/// Any settings of this kind: every parameter that they have.
+fn settings<S: Clone + std::fmt::Debug>(
+    mut default: S,
+    params_mut: fn(&mut S) -> &mut dyn Parameters,
+) -> impl Strategy<Value = S> {
+    let params = params_mut(&mut default).params();
+    let values: Vec<_> = params.iter().map(|param| value(param)).collect();
+    values.prop_map(move |values| {
+        let mut settings = default.clone();
+        for (param, value) in params.iter().zip(values) {
+            params_mut(&mut settings).set(param.name, value).expect("a value in range");
+        }
+        settings
+    })
+}
+
 fn model() -> impl Strategy<Value = ModelSettings> {
-    let shared = || (1e-3..=1000.0f32, 0.0..=1000.0f32, any::<bool>());
-    let style = (0.0..=10.0f32, 0.0..=10.0f32);
-    let own = (0.0..=1.0f32, 0.0..=1.0f32, select(Ends::NAMES), any::<bool>(), style);
-    let leader = (shared(), own).prop_map(|(shared, own)| {
-        let (correction, bend_limit, ends, backward, (style_length, damping_ratio)) = own;
-        let (style_time, damping, hold_shape) = shared;
-        // 1000 s is written for no style at all; take all above 900 for it.
-        let style_time = if style_time > 900.0 { f32::INFINITY } else { style_time };
-        let ends = ends.1;
-        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
-            correction,
-            bend_limit,
-            style_time,
-            style_length,
-            damping_ratio,
-            damping,
-            hold_shape,
-            ends,
-            backward,
-        })
-    });
-    let position_based = (shared(), 1..=1000u32).prop_map(|(shared, iterations)| {
-        let (style_time, damping, hold_shape) = shared;
-        let m = position_based::Settings { iterations, style_time, damping, hold_shape };
-        ModelSettings::PositionBased(m)
-    });
-    let own = (1.0..=1e12f32, 0.0..=1.0f32, option::of(1..=10_000u32));
-    let spring = (shared(), own).prop_map(|(shared, own)| {
-        let mut m = explicit_spring::Settings::default();
-        (m.style_time, m.damping, m.hold_shape) = shared;
-        (m.stretch_modulus, m.stretch_damping, m.substeps) = own;
-        ModelSettings::ExplicitSpring(m)
-    });
-    let own = (0.0..=1.0f32, 0.0..=1.0f32, 0.0..=0.1f32, 0.0..=1.0f32, 3..=200usize, 1..=64u32);
-    let beams = (shared(), own).prop_map(|(shared, own)| {
-        let mut m = cantilever::Settings::default();
-        (m.style_time, m.damping, m.hold_shape) = shared;
-        (m.trail, m.inertia, m.layer_distance, ..) = own;
-        (.., m.wisps.radius, m.wisps.segments, m.wisps.layers) = own;
-        m.bend_variation = m.trail;
-        ModelSettings::Cantilever(m)
-    });
-    prop_oneof![leader, position_based, spring, beams]
+    let default = |name| ModelSettings::by_name(name).expect("a model");
+    select(ModelSettings::NAMES)
+        .prop_flat_map(move |name| settings(default(name), ModelSettings::params_mut))
 }
 
 /// What hair touches; the surface has its own values only where hair touches it.
@@ -160,14 +160,21 @@ fn collide() -> impl Strategy<Value = (Collide, FieldScene)> {
     })
 }
 
-fn contact() -> impl Strategy<Value = Option<volume::Settings>> {
-    let volume = (0.0..=1.0f32, 0.0..=1.0f32, 1e-4..=10.0f32)
-        .prop_map(|(friction, repulsion, cell)| volume::Settings { friction, repulsion, cell });
-    option::of(volume)
+/// How single hairs touch. The mass is that of hair without water, or dripping.
+fn strands() -> impl Strategy<Value = strand_contact::Settings> {
+    let stiction = (option::of(settings(stiction::Settings::default(), |s| s)), any::<bool>());
+    let repulsion = option::of(settings(repulsion::Settings::default(), |s| s));
+    let collision = option::of(settings(edge_collision::Settings::default(), |s| s));
+    (stiction, repulsion, collision).prop_map(|((stiction, wet), repulsion, collision)| {
+        let mass_scale = if wet && stiction.is_some() { 2.0 } else { 1.0 };
+        let none = strand_contact::Settings::NONE;
+        strand_contact::Settings { stiction, repulsion, collision, mass_scale, ..none }
+    })
 }
 
 fn scene() -> impl Strategy<Value = Scene> {
-    let fibre = (1e-6..=1e-3f32, 1.0..=20_000.0f32, 1e3..=1e12f32, 0.0..=1.0f32, 0.0..=10.0f32);
+    let contact = (option::of(settings(volume::Settings::default(), |s| s)), strands());
+    let fibre = settings(Fibre::default(), |s| s);
     let moving = (body(), select(Motion::ALL), 0.01..=100.0f32, collide(), vec(collider(), 0..4));
     let around = (vec3(-200.0, 200.0), 0.0..=1.0f32, 0..=i64::MAX as u64, vec3(-1000.0, 1000.0));
     let time = (1..=1000u32, 1..=1_000_000u32, 30..=10_000u32);
@@ -188,15 +195,13 @@ fn scene() -> impl Strategy<Value = Scene> {
         background(),
         option::of(1.0..=1000.0f32),
     );
-    (text(), groom(), fibre, moving, (model(), contact()), around, time, render).prop_map(
-        |(title, groom, fibre, moving, (model, volume), around, time, render)| {
-            let mut s = Scene { title, groom, ..Scene::default() };
-            (s.fibre.radius, s.fibre.density, s.fibre.young_modulus, ..) = fibre;
-            (_, _, s.fibre.shear_modulus, s.fibre.damping, s.fibre.friction) = fibre;
+    (text(), groom(), fibre, moving, (model(), contact), around, time, render).prop_map(
+        |(title, groom, fibre, moving, (model, contact), around, time, render)| {
+            let mut s = Scene { title, groom, fibre, ..Scene::default() };
             let collide;
             (s.body.source, s.body.motion, s.body.speed, collide, s.body.colliders) = moving;
             (s.body.collide, s.body.field) = collide;
-            s.volume = volume;
+            (s.volume, s.strands) = contact;
             // A sequence of meshes has its own motion.
             if matches!(&s.body.source, BodySource::File(file) if file.is_sequence()) {
                 s.body.motion = Motion::Still;

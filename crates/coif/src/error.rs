@@ -59,6 +59,18 @@ pub enum Error {
         /// What it has to be.
         expected: &'static str,
     },
+    /// A parameter is out of its range.
+    #[error("{of} {name} is {value}: expected {expected}")]
+    Parameter {
+        /// What it is a parameter of: a model, a contact, the fibre.
+        of: &'static str,
+        /// Which parameter.
+        name: &'static str,
+        /// What it was, with its unit.
+        value: String,
+        /// What it has to be, with its unit.
+        expected: String,
+    },
     /// An attribute has another number of entries than the groom has points or strands.
     #[error("{what}: {found} values for {expected} expected")]
     WrongCount {

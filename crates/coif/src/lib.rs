@@ -20,6 +20,7 @@ pub mod groom;
 pub mod grow;
 pub mod math;
 pub mod model;
+pub mod params;
 pub mod simulation;
 
 mod error;

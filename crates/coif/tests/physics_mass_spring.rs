@@ -6,7 +6,7 @@ use coif::body::{Motion, MovingCollider, Shape};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::elastica::heavy_cantilever;
-use coif::model::mass_spring::{Ends, FarEnd, MassSpring, NAME, Settings};
+use coif::model::mass_spring::{FarEnd, MassSpring, NAME, Settings};
 use coif::model::{Environment, Model, ModelSettings, StepReport};
 use coif::simulation::Wind;
 use glam::{Quat, Vec3};
@@ -206,7 +206,7 @@ fn friction_holds_hair_on_a_slope() {
 }
 
 fn both_ends(far_end: FarEnd) -> Settings {
-    Settings { ends: Ends::Both, far_end, hold_shape: false, damping: 10.0, ..Settings::default() }
+    Settings { hold_tips: true, far_end, hold_shape: false, damping: 10.0, ..Settings::default() }
 }
 
 /// `selle2008` figure 10 (a): a straight hair whose ends approach each other buckles out to one side.

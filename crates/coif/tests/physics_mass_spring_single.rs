@@ -7,7 +7,7 @@ use coif::contact::{StrandContact, repulsion, stiction, strand_contact};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::linking::writhe;
-use coif::model::mass_spring::{Ends, FarEnd, MassSpring, Settings};
+use coif::model::mass_spring::{FarEnd, MassSpring, Settings};
 use coif::model::{Environment, Model, StepReport};
 use coif::simulation::Wind;
 use glam::Vec3;
@@ -30,7 +30,7 @@ impl Run {
         let mut strands = Strands::new();
         lines.iter().for_each(|line| strands.push(line));
         let groom = Groom::new(strands, fibre());
-        let settings = Settings { ends: Ends::Both, far_end, damping: 20.0, ..Settings::default() };
+        let settings = Settings { hold_tips: true, far_end, damping: 20.0, ..Settings::default() };
         let mut model = MassSpring::new(&groom, &settings, Vec3::ZERO).expect("a valid model");
         let contact = StrandContact::new(&groom, contact).expect("valid contact");
         model.set_contact(Some(Box::new(contact)));

@@ -93,7 +93,7 @@ fn models(split: u32) -> [ModelSettings; 2] {
             ..Default::default()
         }),
         ModelSettings::ExplicitSpring(explicit_spring::Settings {
-            stretch_modulus: 5e4,
+            stretch_modulus: 5e4.into(),
             substeps: Some(PARTS / split),
             ..Default::default()
         }),

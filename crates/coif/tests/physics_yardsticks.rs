@@ -12,6 +12,7 @@ use coif::model::{
     Environment, Model, ModelSettings, StepReport, explicit_spring, follow_the_leader,
     position_based,
 };
+use coif::params::Ramp;
 use coif::simulation::{Simulation, Surface, Wind, World};
 use glam::{Quat, Vec3};
 use scene::{RADIUS, Shake, ball, directions, groom, simulation};
@@ -23,8 +24,8 @@ const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 fn limp_position_based(iterations: u32) -> ModelSettings {
     ModelSettings::PositionBased(position_based::Settings {
         iterations,
-        style_time: 1e6,
-        damping: 0.0,
+        style_time: f32::INFINITY.into(),
+        damping: 0.0.into(),
         hold_shape: false,
     })
 }
@@ -32,19 +33,38 @@ fn limp_position_based(iterations: u32) -> ModelSettings {
 /// Neither style nor air nor inner friction.
 fn limp_springs(stretch_modulus: f32, stretch_damping: f32) -> ModelSettings {
     ModelSettings::ExplicitSpring(explicit_spring::Settings {
-        stretch_modulus,
+        stretch_modulus: stretch_modulus.into(),
         stretch_damping,
         substeps: None,
-        style_time: 1e6,
-        damping: 0.0,
+        style_time: f32::INFINITY.into(),
+        damping: 0.0.into(),
         hold_shape: false,
     })
 }
 
-fn defaults() -> [ModelSettings; 2] {
+/// From root to tip, linearly.
+fn ramp(root: f32, tip: f32) -> Ramp {
+    Ramp::new(&[[0.0, root], [1.0, tip]]).expect("two places")
+}
+
+/// Both models, with parameters that are the same everywhere and with such that change from root to tip.
+fn defaults() -> [ModelSettings; 4] {
+    let (style_time, damping) = (ramp(0.1, 0.5), ramp(8.0, 2.0));
+    let ramps = (style_time.clone(), damping.clone());
     [
         ModelSettings::PositionBased(Default::default()),
         ModelSettings::ExplicitSpring(Default::default()),
+        ModelSettings::PositionBased(position_based::Settings {
+            style_time,
+            damping,
+            ..Default::default()
+        }),
+        ModelSettings::ExplicitSpring(explicit_spring::Settings {
+            style_time: ramps.0,
+            damping: ramps.1,
+            stretch_modulus: ramp(5e5, 3e5),
+            ..Default::default()
+        }),
     ]
 }
 
@@ -196,6 +216,41 @@ fn more_iterations_leave_less_stretch() {
         last = stretch;
     }
     assert!(last < 1e-3, "{last}");
+}
+
+/// Particles that springs of next to no stiffness do not hold together each have the style time and the damping of
+/// their place: they sag by `g T^2`, and fall with `g / damping`.
+#[test]
+fn ramps_reach_every_particle_by_its_place() {
+    let line = straight(11, 0.2, Vec3::X);
+    let loose = |style_time: Ramp, damping: Ramp| {
+        ModelSettings::ExplicitSpring(explicit_spring::Settings {
+            stretch_modulus: 1.0.into(),
+            stretch_damping: 0.0,
+            style_time,
+            damping,
+            hold_shape: false,
+            ..Default::default()
+        })
+    };
+    let after = |model: ModelSettings, time: f32| {
+        let mut bench = Bench::new(&line, &model, 1.0 / 960.0);
+        (0..(time * 960.0) as u32).for_each(|_| bench.step(GRAVITY));
+        bench.state()
+    };
+    // The springs add less than this: E / (density l^2) is 2 / s^2, 2 % of the softest tie and, after 0.3 s, 3 % of g.
+    let tolerance = 0.04;
+    let (x, _) = after(loose(ramp(0.05, 0.1), 5.0.into()), 2.0);
+    let (_, v) = after(loose(f32::INFINITY.into(), ramp(40.0, 20.0)), 0.3);
+    for i in 1..11 {
+        let place = i as f32 / 10.0;
+        let sag = 9.81 * (0.05 + 0.05 * place).powi(2);
+        let error = (line[i].y - x[i].y) / sag - 1.0;
+        assert!(error.abs() < tolerance, "point {i} sags by {} of {sag} m", line[i].y - x[i].y);
+        let speed = 9.81 / (40.0 - 20.0 * place);
+        let error = -v[i].y / speed - 1.0;
+        assert!(error.abs() < tolerance, "point {i} falls at {} of {speed} m/s", -v[i].y);
+    }
 }
 
 #[test]
@@ -530,7 +585,7 @@ fn nonsense_is_refused_with_its_name() {
         ),
         (
             ModelSettings::ExplicitSpring(explicit_spring::Settings {
-                stretch_modulus: -1.0,
+                stretch_modulus: (-1.0).into(),
                 ..springs.clone()
             }),
             "stretch_modulus",
@@ -544,7 +599,7 @@ fn nonsense_is_refused_with_its_name() {
         ),
         (
             ModelSettings::ExplicitSpring(explicit_spring::Settings {
-                style_time: f32::NAN,
+                style_time: f32::NAN.into(),
                 ..springs
             }),
             "style_time",

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 /// The rooms, from top to bottom. What a room may use is itself, those above it, and `error`.
-const ROOMS: [&str; 8] =
-    ["math", "groom", "body", "environment", "contact", "model", "grow", "simulation"];
+const ROOMS: [&str; 9] =
+    ["math", "params", "groom", "body", "environment", "contact", "model", "grow", "simulation"];
 
 /// Files that look down all the same, with the room that they look into, until what they need has moved up: hair meshes
 /// place their own strands, and are fitted by trying how they would hold them; roots are bound to triangles of a body.

@@ -174,7 +174,7 @@ fn mean_hanging() -> f64 {
 
 fn leader() -> ModelSettings {
     ModelSettings::FollowTheLeader(follow_the_leader::Settings {
-        style_time: 1e6,
+        style_time: f32::INFINITY,
         damping: 0.0,
         hold_shape: false,
         ..Default::default()
@@ -184,21 +184,22 @@ fn leader() -> ModelSettings {
 fn position_based(iterations: u32) -> ModelSettings {
     ModelSettings::PositionBased(position_based::Settings {
         iterations,
-        style_time: 1e6,
-        damping: 0.0,
+        style_time: f32::INFINITY.into(),
+        damping: 0.0.into(),
         hold_shape: false,
     })
 }
 
 /// Springs of a stiffness in N/m, damped at a share of critical.
 fn spring(stiffness: f64, substeps: u32, damping: f64) -> ModelSettings {
+    let modulus = (stiffness * SEGMENT / (0.5 * TAU * RADIUS * RADIUS)) as f32;
     let fastest = 2.0 * (stiffness / MASS).sqrt();
     ModelSettings::ExplicitSpring(explicit_spring::Settings {
-        stretch_modulus: (stiffness * SEGMENT / (0.5 * TAU * RADIUS * RADIUS)) as f32,
+        stretch_modulus: modulus.into(),
         stretch_damping: (2.0 * damping / fastest) as f32,
         substeps: Some(substeps),
-        style_time: 1e6,
-        damping: 0.0,
+        style_time: f32::INFINITY.into(),
+        damping: 0.0.into(),
         hold_shape: false,
     })
 }

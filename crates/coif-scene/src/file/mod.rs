@@ -18,7 +18,6 @@ mod choices;
 mod collider;
 mod error;
 mod keys;
-mod numbers;
 mod read;
 mod scene;
 mod schema;

@@ -31,12 +31,14 @@ impl Scene {
         let mut scene = Scene { warnings, ..Scene::default() };
         for contact in CONTACT_TABLES {
             if root.find(contact.path).is_some() {
-                (contact.switch_on)(&mut scene);
+                (contact.table.get_mut)(&mut scene);
             }
         }
-        for section in SECTIONS {
+        for section in SECTIONS.iter() {
             for key in section.keys {
-                if let Some(entry) = root.find(&joined(section.path, key.name)) {
+                if let Some(entry) = root.find(&joined(section.path, key.name))
+                    && key.needs.has_model(scene.model.name())
+                {
                     key.read(&mut scene, entry, &place(section.path), &sources)?;
                 }
             }
@@ -217,7 +219,7 @@ fn check_contact(sources: &Sources, entry: &Entry) -> Result<(), SceneError> {
 
 /// Refuses keys that exclude each other and keys that need another one.
 fn check_neighbours(sources: &Sources, root: &Node) -> Result<(), SceneError> {
-    for section in SECTIONS {
+    for section in SECTIONS.iter() {
         for key in section.keys {
             let Some(entry) = root.find(&joined(section.path, key.name)) else { continue };
             let neighbour = |name| root.find(&joined(section.path, name));
@@ -237,7 +239,7 @@ fn check_neighbours(sources: &Sources, root: &Node) -> Result<(), SceneError> {
                         format!("add '{name}' to [{}], or remove '{}'", section.path, key.name);
                     return Err(sources.error(entry.key_span, problem).with_hint(hint));
                 }
-                Needs::Model(models) => check_model(sources, root, entry, models)?,
+                Needs::Model(_) => check_model(sources, root, entry)?,
                 Needs::Word(name, word) => {
                     check_word(sources, section.path, entry, neighbour(name), (name, word))?;
                 }
@@ -269,13 +271,15 @@ fn check_word(
     Err(sources.error(entry.key_span, problem).with_hint(hint))
 }
 
+/// The models that have a key of `[model]`.
+pub(crate) fn models_with(key: &str) -> Vec<&'static str> {
+    let keys = SECTIONS.iter().filter(|s| s.path == "model").flat_map(|s| s.keys);
+    let has = |model: &&&str| keys.clone().any(|k| k.name == key && k.needs.has_model(model));
+    ModelSettings::NAMES.iter().filter(has).copied().collect()
+}
+
 /// Refuses a key that the chosen model does not have.
-fn check_model(
-    sources: &Sources,
-    root: &Node,
-    entry: &Entry,
-    models: &[&str],
-) -> Result<(), SceneError> {
+fn check_model(sources: &Sources, root: &Node, entry: &Entry) -> Result<(), SceneError> {
     let default = Scene::default().model.name();
     let (chosen, said) = match root.find("model.name").map(|e| &e.node.value) {
         Some(Value::String(word)) => (word.as_str(), format!("model '{}'", quoted(word))),
@@ -283,20 +287,18 @@ fn check_model(
         Some(_) => return Ok(()),
         None => (default, format!("model '{default}', which is the default")),
     };
+    let models = models_with(&entry.key);
     // A name that nobody knows is refused when it is read.
     if models.contains(&chosen) || !ModelSettings::NAMES.contains(&chosen) {
         return Ok(());
     }
     let problem = Problem::Conflict { key: entry.key.clone(), table: place("model"), other: said };
-    let own = SECTIONS.iter().flat_map(|s| s.keys).filter_map(|key| match key.needs {
-        Needs::Model(models) if models.contains(&chosen) => Some(key.name),
-        _ => None,
-    });
+    let own = ModelSettings::by_name(chosen).unwrap_or_default().params().params();
     let hint = format!(
-        "'{}' belongs to {}; of its own {chosen} has {}",
+        "'{}' belongs to {}; {chosen} has {}",
         entry.key,
         models.join(", "),
-        own.collect::<Vec<_>>().join(", ")
+        own.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")
     );
     Err(sources.error(entry.key_span, problem).with_hint(hint))
 }

@@ -2,10 +2,10 @@
 //!
 //! The list of all keys is in `keys.rs`.
 
+use coif::params::{self, Param, Parameters, Ramp, f32_text, f64_text};
 use glam::Vec3;
 
 use super::error::{Problem, SceneError, quoted};
-use super::numbers::{f32_text, f64_text};
 use super::scene::Scene;
 use super::tree::{Entry, Node, Sources, Value};
 use crate::suggestion;
@@ -39,6 +39,16 @@ pub(crate) enum Needs {
     Model(&'static [&'static str]),
     /// The neighbour must say this word.
     Word(&'static str, &'static str),
+}
+
+impl Needs {
+    /// Whether it goes with a model.
+    pub(crate) fn has_model(self, model: &str) -> bool {
+        match self {
+            Self::Model(models) => models.contains(&model),
+            _ => true,
+        }
+    }
 }
 
 /// The values of a key, and how to get at the field. A getter returns `None` where the scene has
@@ -82,7 +92,25 @@ pub(crate) enum Kind<T> {
         names: &'static [&'static str],
         access: NameOrColorAccess<T>,
     },
+    /// A parameter of settings within `T`.
+    Param(&'static Param, Table<T>),
 }
+
+/// How to get at settings within `T`.
+pub(crate) struct Table<T = Scene> {
+    /// None where they are off.
+    pub(crate) get: fn(&T) -> Option<&dyn Parameters>,
+    /// Switches them on.
+    pub(crate) get_mut: fn(&mut T) -> Option<&mut dyn Parameters>,
+}
+
+impl<T> Clone for Table<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Table<T> {}
 
 /// How to get at a field that is a name or a colour.
 pub(crate) struct NameOrColorAccess<T> {
@@ -139,6 +167,8 @@ pub enum Values {
     Integer { min: u64, max: u64 },
     /// A number.
     Number { min: f64, max: f64 },
+    /// A number, or a ramp: points of a place, from 0 at the root to 1 at the tip, and a number.
+    Ramp { min: f64, max: f64 },
     /// Three numbers.
     Vector { min: f64, max: f64 },
     /// `true` or `false`.
@@ -161,6 +191,14 @@ impl<T> Key<T> {
             Kind::Text { .. } => Values::Text,
             Kind::Choice { names, planned, .. } => Values::Choice { names, planned },
             Kind::NameOrColor { names, .. } => Values::NameOrColor { names },
+            Kind::Param(&Param { kind, min, max, .. }, _) => match kind {
+                params::Kind::Number => Values::Number { min, max },
+                params::Kind::Count => Values::Integer { min: min as u64, max: max as u64 },
+                params::Kind::Ramp => Values::Ramp { min, max },
+                params::Kind::Vector => Values::Vector { min, max },
+                params::Kind::Choice { names, .. } => Values::Choice { names, planned: &[] },
+                _ => Values::Bool,
+            },
         }
     }
 
@@ -177,6 +215,10 @@ impl<T> Key<T> {
                 Ok(name) => string_text(name),
                 Err(color) => vector_text(color),
             }),
+            Kind::Param(param, table) => {
+                let settings = (table.get)(from).filter(|s| self.needs.has_model(s.of()))?;
+                settings.get(param.name).map(|value| value.to_string())
+            }
         }
     }
 
@@ -194,10 +236,7 @@ impl<T> Key<T> {
             Kind::Integer { min, max, set, .. } => set(into, reader.integer(node, *min, *max)?),
             Kind::Number { min, max, set, .. } => set(into, reader.number(node, *min, *max)?),
             Kind::Vector { min, max, set, .. } => set(into, reader.vector(node, *min, *max)?),
-            Kind::Bool { set, .. } => match node.value {
-                Value::Bool(value) => set(into, value),
-                _ => return Err(reader.wrong_type(node, "true or false")),
-            },
+            Kind::Bool { set, .. } => set(into, reader.bool(node)?),
             Kind::Text { set, .. } => set(into, reader.string(node, "a string")?.into()),
             Kind::Choice { what, names, planned, set, .. } => {
                 set(into, reader.choice(node, what, names, planned)?);
@@ -208,6 +247,16 @@ impl<T> Key<T> {
                     _ => Ok(reader.choice(node, what, names, &[])?),
                 };
                 (access.set)(into, value);
+            }
+            Kind::Param(param, table) => {
+                let value = reader.param(node, param)?;
+                // Of two models with a key of the same name, only the one that was chosen takes it.
+                let settings = (table.get_mut)(into).filter(|s| self.needs.has_model(s.of()));
+                if let Some(settings) = settings {
+                    settings
+                        .set(param.name, value)
+                        .map_err(|e| reader.wrong_type(node, &e.to_string()))?;
+                }
             }
         }
         Ok(())
@@ -223,6 +272,29 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn param(&self, node: &Node, param: &Param) -> Result<params::Value, SceneError> {
+        let Param { kind, min, max, .. } = *param;
+        Ok(match kind {
+            params::Kind::Number => params::Value::Number(self.number(node, min, max)?),
+            params::Kind::Count => {
+                params::Value::Count(self.integer(node, min as u64, max as u64)?)
+            }
+            params::Kind::Ramp => params::Value::Ramp(self.ramp(node, min, max)?),
+            params::Kind::Vector => params::Value::Vector(self.vector(node, min, max)?),
+            params::Kind::Choice { what, names } => {
+                params::Value::Choice(names[self.choice(node, what, names, &[])?])
+            }
+            _ => params::Value::Switch(self.bool(node)?),
+        })
+    }
+
+    fn bool(&self, node: &Node) -> Result<bool, SceneError> {
+        match node.value {
+            Value::Bool(value) => Ok(value),
+            _ => Err(self.wrong_type(node, "true or false")),
+        }
+    }
+
     fn integer(&self, node: &Node, min: u64, max: u64) -> Result<u64, SceneError> {
         let refuse =
             |value: String| Err(self.out_of_range(node, value, min.to_string(), max.to_string()));
@@ -251,6 +323,31 @@ impl Reader<'_> {
         } else {
             Err(self.out_of_range(node, f64_text(value), f64_text(min), f64_text(max)))
         }
+    }
+
+    fn ramp(&self, node: &Node, min: f64, max: f64) -> Result<Ramp, SceneError> {
+        const EXPECTED: &str =
+            "a number, or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]]";
+        let Value::Array(points) = &node.value else {
+            return match node.value {
+                Value::Integer(_) | Value::Float(_) => Ok(self.number(node, min, max)?.into()),
+                _ => Err(self.wrong_type(node, EXPECTED)),
+            };
+        };
+        let mut ramp = Vec::with_capacity(points.len());
+        for point in points {
+            let pair = match &point.value {
+                Value::Array(pair) => pair.as_slice(),
+                _ => &[],
+            };
+            let [place, value] = pair else { return Err(self.wrong_type(point, EXPECTED)) };
+            ramp.push([self.number(place, 0.0, 1.0)?, self.number(value, min, max)?]);
+        }
+        Ramp::new(&ramp).ok_or_else(|| {
+            let problem = self.type_problem(EXPECTED, "places that do not increase");
+            let most = format!("write 1 to {} points, from root to tip", Ramp::MAX_POINTS);
+            self.sources.error(node.span, problem).with_hint(most)
+        })
     }
 
     fn vector(&self, node: &Node, min: f64, max: f64) -> Result<Vec3, SceneError> {

@@ -8,7 +8,7 @@
 
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, Alternative, SECTIONS};
-use super::read::{joined, renamed};
+use super::read::{joined, models_with, renamed};
 use super::schema::{Kind, Needs};
 use super::tree::{Entry, Node, Sources, Span, Value};
 
@@ -198,14 +198,11 @@ fn drop_unneeded(root: &mut Node, parents: &[Step], last: &Step, node: &Node) {
     let is_model = (table.name.as_str(), last.name.as_str()) == ("model", "name");
     let belongs_to_another = |key: &str| {
         let mut keys = SECTIONS.iter().filter(|s| s.path == table.name).flat_map(|s| s.keys);
-        keys.any(|k| {
-            k.name == key
-                && match k.needs {
-                    Needs::Model(models) => is_model && !models.contains(&chosen.as_str()),
-                    Needs::Word(name, word) => name == last.name && word != chosen,
-                    _ => false,
-                }
-        })
+        match keys.find(|k| k.name == key).map(|k| k.needs) {
+            Some(Needs::Model(_)) => is_model && !models_with(key).contains(&chosen.as_str()),
+            Some(Needs::Word(name, word)) => name == last.name && word != chosen,
+            _ => false,
+        }
     };
     entries.retain(|e| e.key_span.is_set() || !belongs_to_another(&e.key));
 }

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use coif::model::ModelSettings;
+use coif::params::f64_text;
 
 use super::choices::{Collide, Style};
 use super::collider::ColliderDraft;
 use super::keys::{COLLIDER, CONTACT_TABLES, SECTIONS};
-use super::numbers::f64_text;
 use super::read::joined;
 use super::scene::{GroomSource, GroomStyle, Scene};
-use super::schema::{Key, KeyInfo, Kind, Needs, Section, Values, string_text};
+use super::schema::{Key, KeyInfo, Needs, Section, Values, string_text};
 
 /// Where comments start in a written scene file (characters).
 const COMMENT_COLUMN: usize = 34;
@@ -19,11 +19,12 @@ impl Scene {
     /// A complete scene file with a comment at every key. Read back, it gives the same scene.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
-        for section in SECTIONS {
+        for section in SECTIONS.iter() {
             if !section.path.is_empty() {
                 // The header alone would switch a contact on.
-                let is_off =
-                    CONTACT_TABLES.iter().any(|c| c.path == section.path && !(c.is_on)(self));
+                let is_off = CONTACT_TABLES
+                    .iter()
+                    .any(|c| c.path == section.path && (c.table.get)(self).is_none());
                 let mark = if is_off { "# " } else { "" };
                 // Writing to a string cannot fail.
                 let _ = writeln!(out, "\n# {}\n{mark}[{}]", section.meaning, section.path);
@@ -89,7 +90,9 @@ fn range_text(values: Values) -> String {
     match values {
         Values::Integer { min: 0, max } if max == i64::MAX as u64 => "0 or more".into(),
         Values::Integer { min, max } => format!("{min} to {max}"),
-        Values::Number { min, max } => format!("{} to {}", f64_text(min), f64_text(max)),
+        Values::Number { min, max } | Values::Ramp { min, max } => {
+            format!("{} to {}", f64_text(min), f64_text(max))
+        }
         Values::Vector { min, max } => format!("each {} to {}", f64_text(min), f64_text(max)),
         Values::Bool => "true or false".into(),
         Values::Text => String::new(),
@@ -102,6 +105,7 @@ fn type_text(values: Values) -> &'static str {
     match values {
         Values::Integer { .. } => "integer",
         Values::Number { .. } => "number",
+        Values::Ramp { .. } => "number or ramp",
         Values::Vector { .. } => "3 numbers",
         Values::Bool => "boolean",
         Values::Text => "string",
@@ -113,7 +117,7 @@ fn type_text(values: Values) -> &'static str {
 /// Every key of a scene file, in the order of the reference.
 pub fn keys() -> Vec<KeyInfo> {
     let mut all = Vec::new();
-    for section in SECTIONS {
+    for section in SECTIONS.iter() {
         if section.path == "model" {
             all.extend(section.keys.iter().map(model_info));
             continue;
@@ -121,7 +125,9 @@ pub fn keys() -> Vec<KeyInfo> {
         // Keys of what is off by default have the defaults that it has when it is on.
         let defaults = Scene::default();
         let mut all_on = Scene::default();
-        CONTACT_TABLES.iter().for_each(|contact| (contact.switch_on)(&mut all_on));
+        for contact in CONTACT_TABLES {
+            (contact.table.get_mut)(&mut all_on);
+        }
         all_on.body.collide = Collide::DistanceField;
         all_on.groom =
             GroomSource::Style(GroomStyle { style: Style::Strips, ..GroomStyle::default() });
@@ -169,9 +175,7 @@ fn model_info(key: &Key<Scene>) -> KeyInfo {
         .collect::<Vec<_>>();
     let first = defaults.first().map(|(_, text)| text.clone());
     // The name of a model is no default of its own.
-    defaults.retain(|(_, text)| {
-        !matches!(key.kind, Kind::Choice { .. }) && Some(text) != first.as_ref()
-    });
+    defaults.retain(|(_, text)| key.name != "name" && Some(text) != first.as_ref());
     KeyInfo { other_defaults: defaults, ..info("model", key, first) }
 }
 
@@ -180,7 +184,8 @@ pub fn reference() -> String {
     let mut out = String::from(
         "# The scene file\n\n\
          TOML. Every key has a default: an empty file is a scene. `--set key.path=value` changes \
-         any key from the command line. Lengths in metres, times in seconds; y points up.\n",
+         any key from the command line. Lengths in metres, times in seconds; y points up. A ramp goes from \
+         root to tip: `[[0, 0.05], [1, 0.4]]` is 0.05 at the root (0) and 0.4 at the tip (1), linear in between.\n",
     );
     let all = keys();
     let sections = SECTIONS.iter().map(|s| (s.path, s.meaning));

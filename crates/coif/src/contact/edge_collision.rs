@@ -15,7 +15,8 @@ use super::pair_tests::keep_passing;
 use super::pairs::{BATCH, Move, Pairs};
 use super::segments::Segments;
 use super::stiction::Stiction;
-use crate::{Error, Result};
+use crate::Result;
+use crate::params::parameters;
 
 /// Points that one task takes.
 const CHUNK: usize = 1024;
@@ -31,43 +32,16 @@ const HELPS: f64 = 0.75;
 const FEW: u64 = 64;
 const ROUNDS_OF_FEW: u32 = 8;
 
-/// Parameters of collision.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Coulomb friction between hairs.
-    pub friction: f32,
-    /// Distance (m) at which hair that would have met ends: a part of the hair's radius. With none,
-    /// rounding lets hair slip through in the next step.
-    pub gap: f32,
-    /// How often hair is searched for meetings, as long as that helps.
-    pub rounds: u32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { friction: 0.3, gap: 1e-5, rounds: 4 }
-    }
-}
-
-impl Settings {
-    pub(super) fn validate(&self) -> Result<()> {
-        let rounds = f64::from(self.rounds);
-        let checks = [
-            (
-                "collision friction",
-                self.friction.into(),
-                (0.0..=10.0).contains(&self.friction),
-                "0 to 10",
-            ),
-            ("collision gap (m)", self.gap.into(), (1e-6..=0.1).contains(&self.gap), "1e-6 to 0.1"),
-            ("collision rounds", rounds, (1.0..=100.0).contains(&rounds), "1 to 100"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !fine {
-                return Err(Error::OutOfRange { name: name.into(), value, expected });
-            }
-        }
-        Ok(())
+parameters! {
+    /// Parameters of collision.
+    pub struct Settings of "edge-collision" {
+        /// Coulomb friction between hairs.
+        friction: f32 = 0.3, "", 0.0..=10.0;
+        /// Distance at which hair that would have met ends: a part of the hair's radius, so that rounding does not let it
+        /// slip through in the next step.
+        gap: f32 = 1e-5, "m", 1e-6..=0.1;
+        /// How often hair is searched for meetings in a substep, as long as that helps.
+        rounds: u32 = 4, "", 1..=100;
     }
 }
 

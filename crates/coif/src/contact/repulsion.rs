@@ -12,77 +12,35 @@ use super::pair_tests::keep_near;
 use super::pairs::{BATCH, Move, Pairs};
 use super::segments::{Segments, closest_points_segment_segment};
 use super::stiction::Stiction;
-use crate::{Error, Result};
+use crate::Result;
+use crate::params::parameters;
 
 /// Time (s) by which the springs between hairs that press on each other look ahead besides the substep, of a
 /// step: so damped, they stop hair that snaps, and do not rattle. With none they rattle; with a hundredth
 /// of a second, stiff ones are too much for the solver.
 const PRESS_TIME: f32 = 4e-3;
 
-/// Parameters of repulsion. The defaults are for human hair.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Nearer than this, hairs push (m). Somewhat more than the hair's diameter, so that most contacts
-    /// are soft and few are left to [`edge_collision`](super::edge_collision).
-    pub thickness: f32,
-    /// Force per depth (N/m).
-    pub stiffness: f32,
-    /// Most that a step may push apart, as a share of the depth, 0..1. More makes hair bounce.
-    pub share: f32,
-    /// Coulomb friction between hairs: about 0.2 along the scales, 0.4 against them.
-    pub friction: f32,
-    /// How often all pairs are gone through.
-    pub rounds: u32,
-    /// Whether models that solve for contact have hairs that press on each other in their solve: then
-    /// pressure reaches all of the hair within a substep, as it has to where hair winds around
-    /// itself under load. Costs iterations: for few hairs.
-    pub firm: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            thickness: 0.2e-3,
-            stiffness: 0.02,
-            share: 0.1,
-            friction: 0.3,
-            rounds: 4,
-            firm: false,
-        }
-    }
-}
-
-impl Settings {
-    pub(super) fn validate(&self) -> Result<()> {
-        let rounds = f64::from(self.rounds);
-        let checks = [
-            (
-                "repulsion thickness (m)",
-                self.thickness.into(),
-                (1e-6..=1.0).contains(&self.thickness),
-                "1e-6 to 1",
-            ),
-            (
-                "repulsion stiffness (N/m)",
-                self.stiffness.into(),
-                (0.0..=1e6).contains(&self.stiffness),
-                "0 to 1e6",
-            ),
-            ("repulsion share", self.share.into(), (0.0..=1.0).contains(&self.share), "0 to 1"),
-            (
-                "repulsion friction",
-                self.friction.into(),
-                (0.0..=10.0).contains(&self.friction),
-                "0 to 10",
-            ),
-            ("repulsion rounds", rounds, (1.0..=100.0).contains(&rounds), "1 to 100"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !fine {
-                return Err(Error::OutOfRange { name: name.into(), value, expected });
-            }
-        }
-        Ok(())
+parameters! {
+    /// Parameters of repulsion. The defaults are for human hair.
+    pub struct Settings of "repulsion" {
+        /// Nearer than this, two hairs push.
+        ///
+        /// Somewhat more than the hair's diameter, so that most contacts are soft and few are left to
+        /// [`edge_collision`](super::edge_collision).
+        thickness: f32 = 0.2e-3, "m", 1e-6..=0.1;
+        /// Force per depth.
+        stiffness: f32 = 0.02, "N/m", 0.0..=1000.0;
+        /// Most that a substep pushes apart, as a fraction of the depth: more makes hair bounce.
+        share: f32 = 0.1, "", 0.0..=1.0;
+        /// Coulomb friction between hairs: about 0.2 along the scales, 0.4 against them.
+        friction: f32 = 0.3, "", 0.0..=10.0;
+        /// How often all pairs are gone through in a substep.
+        rounds: u32 = 4, "", 1..=100;
+        /// Whether model mass-spring solves for hairs that press on each other, so that hair holds out against hair that
+        /// winds around it: for a few hairs.
+        ///
+        /// Pressure reaches all of the hair within a substep then, which costs iterations.
+        firm: bool = false;
     }
 }
 

@@ -13,6 +13,7 @@ use super::impulses::{Ends, Impulses, Link, Lists, make_room};
 use super::pairs::Pairs;
 use super::segments::{Segments, closest_points_segment_segment};
 use crate::math::bytes::Reader;
+use crate::params::parameters;
 use crate::{Error, Result};
 
 /// Most springs that a segment can have.
@@ -24,72 +25,49 @@ const CHUNK: usize = 1024;
 /// Bytes of a saved spring.
 const SAVED: usize = 16;
 
-/// Parameters of stiction. The defaults are for dry human hair, where a spring gives way at 2
-/// micronewtons: the weight of three centimetres of hair.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Nearer than this, hair sticks (m). About the distance between simulated hairs, or none does;
-    /// [`strand_contact`](super::strand_contact) takes less where hair is dense.
-    pub make: f32,
-    /// Farther than this, a spring breaks (m); more than `make`, or springs come and go in a step.
-    pub break_: f32,
-    /// Length of a spring without force (m). `selle2008` takes `make`; less pulls hair together.
-    pub rest: f32,
-    /// Most springs per segment, 1 to [`MAX_SPRINGS`].
-    pub springs: u32,
-    /// Force per length (N/m).
-    pub stiffness: f32,
-    /// Force per speed (N s/m). The default is a quarter of what stops half a centimetre of hair
-    /// without a swing.
-    pub damping: f32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let make = 0.5e-3;
-        Self { make, break_: 1e-3, rest: make, springs: 4, stiffness: 4e-3, damping: 5e-6 }
+parameters! {
+    /// Parameters of stiction. The defaults are for dry human hair, where a spring gives way at 2 micronewtons: the
+    /// weight of three centimetres of hair.
+    pub struct Settings of "stiction", also check_distances {
+        /// Nearer than this, two hairs stick; less than `break`.
+        ///
+        /// About the distance between simulated hairs, or none does; [`strand_contact`](super::strand_contact) takes less
+        /// where hair is dense.
+        make: f32 = 0.5e-3, "m", 1e-6..=0.1;
+        /// Farther than this, they let go; more than `make`.
+        ///
+        /// Otherwise springs would come and go in a step.
+        break_ as "break": f32 = 1e-3, "m", 1e-6..=0.1;
+        /// Distance at which hairs that stick neither pull nor push; at most `break`; less than `make` pulls them
+        /// together.
+        ///
+        /// `selle2008` takes `make`.
+        rest: f32 = 0.5e-3, "m", 0.0..=0.1;
+        /// Most hairs that one segment sticks to.
+        springs: u32 = 4, "", 1..=MAX_SPRINGS;
+        /// Force per length of the spring; leave the table out for none.
+        stiffness: f32 = 4e-3, "N/m", 1e-9..=1000.0;
+        /// Force per speed of the spring.
+        ///
+        /// The default is a quarter of what stops half a centimetre of hair without a swing.
+        damping: f32 = 5e-6, "N s/m", 0.0..=1.0;
     }
 }
 
 impl Settings {
-    pub(super) fn validate(&self) -> Result<()> {
-        let most = f64::from(MAX_SPRINGS);
-        let springs = f64::from(self.springs);
-        let positive = |x: f32| x > 0.0 && x <= 1e6;
+    /// Whether the distances are in order.
+    fn check_distances(&self) -> Result<()> {
+        let Self { make, break_, rest, .. } = *self;
         let checks = [
-            ("stiction make (m)", self.make.into(), (1e-6..=1.0).contains(&self.make), "1e-6 to 1"),
-            (
-                "stiction break (m)",
-                self.break_.into(),
-                self.break_ > self.make && self.break_ <= 10.0,
-                "more than make, at most 10",
-            ),
-            (
-                "stiction rest (m)",
-                self.rest.into(),
-                (0.0..=self.break_).contains(&self.rest),
-                "0 to break",
-            ),
-            ("stiction springs", springs, (1.0..=most).contains(&springs), "1 to 8"),
-            (
-                "stiction stiffness (N/m)",
-                self.stiffness.into(),
-                positive(self.stiffness),
-                "above 0, at most 1e6",
-            ),
-            (
-                "stiction damping (N s/m)",
-                self.damping.into(),
-                (0.0..=1e6).contains(&self.damping),
-                "0 to 1e6",
-            ),
+            ("stiction break (m)", break_, break_ > make, "more than make"),
+            ("stiction rest (m)", rest, rest <= break_, "at most break"),
         ];
-        for (name, value, fine, expected) in checks {
-            if !fine {
-                return Err(Error::OutOfRange { name: name.into(), value, expected });
+        match checks.into_iter().find(|(_, _, fine, _)| !fine) {
+            Some((name, value, _, expected)) => {
+                Err(Error::OutOfRange { name: name.into(), value: value.into(), expected })
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -1,35 +1,24 @@
-use crate::{Error, Result};
+use crate::params::parameters;
 
-/// The material of one fibre, in SI units. The default is human hair.
-///
-/// Figures: density, moduli and radius as in Robbins, *Chemical and Physical Behavior of Human
-/// Hair* (the source that `selle2008` and `cani2006` use as well).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fibre {
-    /// Radius (m). Human hair: 25 to 50 micrometres.
-    pub radius: f32,
-    /// Mass per volume (kg/m^3).
-    pub density: f32,
-    /// Young's modulus (Pa): resists stretching and bending.
-    pub young_modulus: f32,
-    /// Shear modulus (Pa): resists twisting.
-    pub shear_modulus: f32,
-    /// Internal friction as a time (s): stress from strain rate is `damping * young_modulus`.
-    pub damping: f32,
-    /// Coulomb friction against skin (no unit).
-    pub friction: f32,
-}
-
-impl Default for Fibre {
-    fn default() -> Self {
-        Self {
-            radius: 40e-6,
-            density: 1320.0,
-            young_modulus: 4.0e9,
-            shear_modulus: 1.0e9,
-            damping: 1e-3,
-            friction: 0.3,
-        }
+parameters! {
+    /// The material of one fibre, in SI units. The default is human hair.
+    ///
+    /// Figures: density, moduli and radius as in Robbins, *Chemical and Physical Behavior of Human Hair* (the source that
+    /// `selle2008` and `cani2006` use as well).
+    #[derive(Copy)]
+    pub struct Fibre of "fibre" {
+        /// Radius; human hair has 25 to 50 micrometres.
+        radius: f32 = 40e-6, "m", 1e-6..=1e-3;
+        /// Mass per volume.
+        density: f32 = 1320.0, "kg/m^3", 1.0..=20_000.0;
+        /// Young's modulus: resists stretching and bending.
+        young_modulus: f32 = 4.0e9, "Pa", 1e3..=1e12;
+        /// Shear modulus: resists twisting.
+        shear_modulus: f32 = 1.0e9, "Pa", 1e3..=1e12;
+        /// Internal friction as a time: stress per rate of strain is this times the modulus.
+        damping: f32 = 1e-3, "s", 0.0..=1.0;
+        /// Coulomb friction against skin.
+        friction: f32 = 0.3, "", 0.0..=10.0;
     }
 }
 
@@ -38,33 +27,6 @@ impl Fibre {
     pub fn mass_per_length(&self, radius: f32) -> f32 {
         self.density * std::f32::consts::PI * radius * radius
     }
-
-    /// Names the first value that no material can have.
-    pub fn validate(&self) -> Result<()> {
-        let positive = [
-            ("fibre radius (m)", self.radius),
-            ("fibre density (kg/m^3)", self.density),
-            ("fibre young_modulus (Pa)", self.young_modulus),
-            ("fibre shear_modulus (Pa)", self.shear_modulus),
-        ];
-        for (name, value) in positive {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(out_of_range(name, value, "a positive number"));
-            }
-        }
-        for (name, value) in
-            [("fibre damping (s)", self.damping), ("fibre friction", self.friction)]
-        {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(out_of_range(name, value, "zero or more"));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn out_of_range(name: &str, value: f32, expected: &'static str) -> Error {
-    Error::OutOfRange { name: name.into(), value: value.into(), expected }
 }
 
 #[cfg(test)]

@@ -1,13 +1,19 @@
 use glam::Vec3;
 
-use super::Groom;
+use super::{Fibre, Groom};
 use crate::{Error, Result};
 
 impl Groom {
     /// Names the first thing that a simulation could not start from: no strands, a strand without
     /// a segment, coinciding neighbours, a value that is not finite, an attribute of another size.
     pub fn validate(&self) -> Result<()> {
-        self.fibre.validate()?;
+        // A radius may come from a file in another unit, which is the reader's to warn of: any that is positive will do.
+        let radius = self.fibre.radius;
+        if !(radius.is_finite() && radius > 0.0) {
+            let (name, expected) = ("fibre radius (m)".into(), "a positive number");
+            return Err(Error::OutOfRange { name, value: radius.into(), expected });
+        }
+        Fibre { radius: Fibre::default().radius, ..self.fibre }.validate()?;
         if self.strands.is_empty() {
             return Err(Error::EmptyGroom);
         }

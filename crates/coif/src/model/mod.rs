@@ -19,6 +19,7 @@ use crate::groom::Groom;
 use crate::groom::strips::{StripPose, Strips};
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::cantilever::StripLanes;
+use crate::params::Parameters;
 use crate::{Error, Result};
 
 /// What a step could not do as asked.
@@ -142,13 +143,30 @@ impl ModelSettings {
 
     /// The word that chooses this model.
     pub fn name(&self) -> &'static str {
+        self.params().of()
+    }
+
+    /// Its parameters, to be read by name.
+    pub fn params(&self) -> &dyn Parameters {
         match self {
-            Self::FollowTheLeader(_) => follow_the_leader::NAME,
-            Self::PositionBased(_) => position_based::NAME,
-            Self::ExplicitSpring(_) => explicit_spring::NAME,
-            Self::MassSpring(_) => mass_spring::NAME,
-            Self::Cantilever(_) => cantilever::NAME,
-            Self::HairMesh(_) => hair_mesh::NAME,
+            Self::FollowTheLeader(settings) => settings,
+            Self::PositionBased(settings) => settings,
+            Self::ExplicitSpring(settings) => settings,
+            Self::MassSpring(settings) => settings,
+            Self::Cantilever(settings) => settings,
+            Self::HairMesh(settings) => settings,
+        }
+    }
+
+    /// Its parameters, to be changed by name.
+    pub fn params_mut(&mut self) -> &mut dyn Parameters {
+        match self {
+            Self::FollowTheLeader(settings) => settings,
+            Self::PositionBased(settings) => settings,
+            Self::ExplicitSpring(settings) => settings,
+            Self::MassSpring(settings) => settings,
+            Self::Cantilever(settings) => settings,
+            Self::HairMesh(settings) => settings,
         }
     }
 

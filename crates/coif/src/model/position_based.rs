@@ -18,11 +18,12 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::chains::{
-    Chain, Chains, Ground, Shape, Solid, Touch, check_even, hold_groom, keep_in_chains,
+    Chain, Chains, Ground, Profile, Pull, Solid, Touch, check_even, hold_groom, keep_in_chains,
 };
 use super::{Environment, Model, StepReport};
+use crate::Result;
 use crate::groom::Groom;
-use crate::{Error, Result};
+use crate::params::{Ramp, parameters};
 
 /// Most that the held groom may shorten a constraint, as a share of its length: hair that is suddenly
 /// weightless shrinks by no more than this. What its tension does not carry within it holds the groom
@@ -40,38 +41,17 @@ const HOLD_ROUNDS: usize = 32;
 /// The word that chooses this model.
 pub const NAME: &str = "position-based";
 
-/// Parameters of position based dynamics.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Sweeps over the distance constraints in each step, 1 or more. Stretch falls with more.
-    pub iterations: u32,
-    /// Time (s) in which a particle returns to its place in the groom: small is stiff.
-    pub style_time: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air.
-    pub damping: f32,
-    /// Whether the groom is the shape that hair has under gravity (rather than without).
-    pub hold_shape: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { iterations: 25, style_time: 0.25, damping: 5.0, hold_shape: true }
-    }
-}
-
-impl Settings {
-    fn validate(&self) -> Result<()> {
-        let checks = [
-            ("iterations", self.iterations as f32, self.iterations >= 1, "1 or more"),
-            ("style_time (s)", self.style_time, self.style_time > 0.0, "more than 0"),
-            ("damping (1/s)", self.damping, self.damping >= 0.0, "0 or more"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !(fine && value.is_finite()) {
-                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
-            }
-        }
-        Ok(())
+parameters! {
+    /// Parameters of position based dynamics.
+    pub struct Settings of NAME {
+        /// Time in which a particle returns to its place in the groom: more is softer, 1000 is limp.
+        style_time: Ramp = 0.25.into(), "s", 1e-3..=1000.0, unlimited: true;
+        /// Rate at which hair takes on the velocity of the air.
+        damping: Ramp = 5.0.into(), "1/s", 0.0..=1000.0;
+        /// Whether the groom is the shape at rest under gravity; if not, it sags.
+        hold_shape: bool = true;
+        /// Sweeps over the lengths of all segments in each step; less is stretchier.
+        iterations: u32 = 25, "", 1..=1000;
     }
 }
 
@@ -79,6 +59,7 @@ impl Settings {
 pub struct PositionBased {
     settings: Settings,
     chains: Chains,
+    profile: Profile,
     /// Acceleration (m/s^2) that holds each particle against gravity, in the rest frame.
     hold: Vec<Vec3>,
     /// Lengths of the constraints (m): the segments', shortened by what the weight of the held groom
@@ -95,12 +76,17 @@ impl PositionBased {
         groom.validate()?;
         check_even(groom, MAX_UNEVEN, NAME)?;
         let chains = Chains::new(groom);
+        let profile = Profile::new(groom, &settings.style_time, &settings.damping);
         let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
         let strands: Vec<_> = chains.ranges().collect();
         let held: Vec<Held> = strands
             .into_par_iter()
             .map(|(points, embedded)| {
-                Held::of_strand(&groom.strands.positions()[points], embedded, settings, dt, gravity)
+                let line = &groom.strands.positions()[points.clone()];
+                let pull = profile.pull(dt, gravity, Vec3::ZERO);
+                let kept = |Pull { shape, carried_on, .. }: Pull| shape.kept(dt) * carried_on * dt;
+                let mobility: Vec<f64> = points.map(|i| kept(pull(i)).into()).collect();
+                Held::of_strand(line, embedded, settings.iterations, &mobility, gravity)
             })
             .collect();
         let (mut hold, mut length) = (Vec::new(), Vec::new());
@@ -108,7 +94,7 @@ impl PositionBased {
             hold.extend(strand.acceleration);
             length.extend(strand.length);
         }
-        Ok(Self { settings: settings.clone(), chains, hold, length, solids: Vec::new() })
+        Ok(Self { settings: settings.clone(), chains, profile, hold, length, solids: Vec::new() })
     }
 }
 
@@ -125,12 +111,13 @@ impl Held {
     /// constraints, which carry the tensions T if they move particles by `s T` on the whole. Tensions and
     /// `a_i` come from [`hold_groom`], with all masses 1. A constraint that stayed violated by C would move
     /// either end by N C / 2 (the first free one by N C): the first guess of how much to shorten it. Then the
-    /// step is tried, and what a constraint lacks is added.
+    /// step is tried, and what a constraint lacks is added. Where particles differ in how far an acceleration moves
+    /// them in a step (`mobility`, s in the formula, s^2), they count as masses relative to the first free one.
     fn of_strand(
         line: &[Vec3],
         embedded: usize,
-        settings: &Settings,
-        dt: f32,
+        iterations: u32,
+        mobility: &[f64],
         gravity: Vec3,
     ) -> Self {
         let lengths = line.windows(2).map(|w| w[0].as_dvec3().distance(w[1].as_dvec3()));
@@ -139,15 +126,15 @@ impl Held {
         if gravity == Vec3::ZERO {
             return Self { acceleration: vec![Vec3::ZERO; line.len()], length: rounded(&length) };
         }
-        let shape = Shape::new(settings.style_time, dt);
-        let per_acceleration = f64::from(shape.kept(dt) * carried_on(settings, dt) * dt);
+        let per_acceleration = mobility.get(embedded).copied().unwrap_or(1.0);
+        let mass = |i: usize| (mobility[i] / per_acceleration) as f32;
         let violation = |i: usize| {
             let shared = if i == embedded { 1.0 } else { 2.0 };
-            shared * per_acceleration / f64::from(settings.iterations)
+            shared * per_acceleration / f64::from(iterations)
         };
         let max_shortened = |i: usize| f64::from(MAX_SHORTENED) * length[i];
         let most = |i: usize| (0.5 * max_shortened(i) / violation(i).max(1e-300)) as f32;
-        let held = hold_groom(line, embedded, |_| 1.0, most, gravity);
+        let held = hold_groom(line, embedded, mass, most, gravity);
         let mut shortened = vec![0.0; line.len()];
         for i in embedded..line.len() {
             shortened[i] = f64::from(held.tension[i]) * violation(i);
@@ -158,9 +145,9 @@ impl Held {
             tried.extend(line.iter().map(|p| p.as_dvec3()));
             moved.fill(0.0);
             for i in embedded..line.len() {
-                tried[i] += (gravity + held.acceleration[i]).as_dvec3() * per_acceleration;
+                tried[i] += (gravity + held.acceleration[i]).as_dvec3() * mobility[i];
             }
-            for i in (0..settings.iterations).flat_map(|_| embedded..line.len()) {
+            for i in (0..iterations).flat_map(|_| embedded..line.len()) {
                 let way = tried[i] - tried[i - 1];
                 let outer_share = if i == embedded { 1.0 } else { 0.5 };
                 let correction = way.length() - (length[i] - shortened[i]);
@@ -179,24 +166,18 @@ impl Held {
     }
 }
 
-/// Share of its velocity that a particle keeps in still air.
-fn carried_on(settings: &Settings, dt: f32) -> f32 {
-    1.0 / (1.0 + settings.damping * dt)
-}
-
 impl Model for PositionBased {
     fn name(&self) -> &'static str {
         NAME
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let Self { settings, chains, hold, length, solids } = self;
+        let Self { settings, chains, profile, hold, length, solids } = self;
         solids.clear();
         solids.extend(env.colliders.iter().map(|c| Solid::new(c, env.dt)));
-        let shape = Shape::new(settings.style_time, env.dt);
         let ground = env.field.map(|field| Ground::at(field, env.dt, 1.0));
         chains.step(env, report, &|mut chain: Chain<'_>| {
-            predict(&mut chain, env, settings, &shape, hold);
+            predict(&mut chain, env, profile, hold);
             let mut unresolved = 0;
             for _ in 0..settings.iterations {
                 sweep(&mut chain, length);
@@ -212,24 +193,18 @@ impl Model for PositionBased {
 
 /// Moves embedded particles with the scalp and free ones by their velocity, gravity, the air and the
 /// tie to the groom (`muller2012` eq. 1). Leaves displacements (m) of the free ones in `velocity`.
-fn predict(
-    chain: &mut Chain<'_>,
-    env: &Environment<'_>,
-    settings: &Settings,
-    shape: &Shape,
-    hold: &[Vec3],
-) {
+fn predict(chain: &mut Chain<'_>, env: &Environment<'_>, profile: &Profile, hold: &[Vec3]) {
     let dt = env.dt;
     let wind = env.wind.velocity_at(chain.position[0], env.time);
-    let push = env.gravity + wind * settings.damping;
-    let carried_on = carried_on(settings, dt);
+    let first = chain.points.start;
+    let pull = profile.pull(dt, env.gravity, wind);
     let (from, to) = (chain.root_before, chain.root);
     chain.touch.fill(Touch::NONE);
     chain.follow_root(&to, 1.0 / dt);
     for i in chain.embedded..chain.position.len() {
         let x = chain.position[i];
-        let accelerated =
-            chain.velocity[i] + (push + to.direction(hold[chain.points.start + i])) * dt;
+        let Pull { shape, push, carried_on } = pull(first + i);
+        let accelerated = chain.velocity[i] + (push + to.direction(hold[first + i])) * dt;
         let rest = chain.rest[i];
         let ends = [from.point(rest), to.point(rest)];
         chain.before[i] = x;

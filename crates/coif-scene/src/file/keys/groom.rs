@@ -1,4 +1,4 @@
-//! The keys of `[groom]` and `[groom.fibre]`.
+//! The keys of `[groom]` and `[groom.hair_mesh]`.
 
 use super::{MAX_SEED, key};
 use crate::file::choices::{Resolution, Style, UpAxis};
@@ -265,32 +265,6 @@ pub(super) const GROOM: &[Key<Scene>] = &[
     )
     .with("file")
     .absent("as the file says, else y"),
-];
-
-/// A key of `[groom.fibre]`.
-macro_rules! fibre {
-    ($field:ident, $unit:literal, $min:literal..=$max:literal, $meaning:literal) => {
-        key(
-            stringify!($field),
-            $unit,
-            $meaning,
-            Kind::Number {
-                min: $min,
-                max: $max,
-                get: |s| Some(s.fibre.$field),
-                set: |s, v| s.fibre.$field = v,
-            },
-        )
-    };
-}
-
-pub(super) const FIBRE: &[Key<Scene>] = &[
-    fibre!(radius, "m", 1e-6..=1e-3, "Radius; human hair has 25 to 50 micrometres."),
-    fibre!(density, "kg/m^3", 1.0..=20_000.0, "Mass per volume."),
-    fibre!(young_modulus, "Pa", 1e3..=1e12, "Young's modulus: resists stretching and bending."),
-    fibre!(shear_modulus, "Pa", 1e3..=1e12, "Shear modulus: resists twisting."),
-    fibre!(damping, "s", 0.0..=1.0, "Internal friction, as a time: stress from strain rate."),
-    fibre!(friction, "", 0.0..=10.0, "Coulomb friction against skin."),
 ];
 
 /// A key of `[groom.hair_mesh]` that says what single hairs do.

@@ -1,7 +1,8 @@
 //! Every key of a scene file: the one list that the reader, the writer, the suggestions and the
 //! reference share.
 //!
-//! To add a key, add the field in `scene.rs` and one entry in the list of its table. Within a table, the key that
+//! Parameters of models, contacts and the fibre are keys by themselves (`coif::params`). To add another key, add the
+//! field in `scene.rs` and one entry in the list of its table. Within a table, the key that
 //! chooses a variant (`file`, `name`) comes before the keys that fill it, because fields are filled
 //! in this order.
 
@@ -12,80 +13,83 @@ mod groom;
 mod model;
 mod render;
 
+use std::sync::LazyLock;
+
 use body::BODY;
+use coif::params::Param;
 use collider::COLLIDER_KEYS;
-use contact::{EDGE_COLLISION, REPULSION, STICTION, VOLUME};
-use groom::{FIBRE, GROOM, HAIR_MESH};
-use model::MODEL;
+use groom::{GROOM, HAIR_MESH};
 use render::RENDER;
 
 use super::collider::ColliderDraft;
 use super::scene::Scene;
-use super::schema::{Key, Kind, Needs, SceneSection, Section};
+use super::schema::{Key, Kind, Needs, SceneSection, Section, Table};
 
 /// A table that switches a contact on.
 pub(crate) struct ContactTable {
     pub(crate) path: &'static str,
-    pub(crate) is_on: fn(&Scene) -> bool,
-    pub(crate) switch_on: fn(&mut Scene),
+    pub(crate) table: Table,
 }
 
 /// The tables that switch contacts on.
 pub(crate) const CONTACT_TABLES: &[ContactTable] = contact::TABLES;
 
 /// The tables of a scene file in the order of the reference.
-pub(crate) const SECTIONS: &[SceneSection] = &[
-    Section { path: "", meaning: "At the top, before any table.", keys: TOP },
-    Section {
-        path: "groom",
-        meaning: "Where the hair comes from: a built-in style, or a file.",
-        keys: GROOM,
-    },
-    Section {
-        path: "groom.fibre",
-        meaning: "What one fibre is made of. Human hair unless said otherwise.",
-        keys: FIBRE,
-    },
-    Section {
-        path: "groom.hair_mesh",
-        meaning: "A volume that hair grows in: for the styles hair-mesh-*, for a groom file that is a \
+pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
+    vec![
+        Section { path: "", meaning: "At the top, before any table.", keys: TOP },
+        Section {
+            path: "groom",
+            meaning: "Where the hair comes from: a built-in style, or a file.",
+            keys: GROOM,
+        },
+        Section {
+            path: "groom.fibre",
+            meaning: "What one fibre is made of. Human hair unless said otherwise.",
+            keys: of_params(Table { get: |s| Some(&s.fibre), get_mut: |s| Some(&mut s.fibre) })
+                .leak(),
+        },
+        Section {
+            path: "groom.hair_mesh",
+            meaning: "A volume that hair grows in: for the styles hair-mesh-*, for a groom file that is a \
                   hair mesh (OBJ), and for the model hair-mesh, which fits one to any other groom.",
-        keys: HAIR_MESH,
-    },
-    Section {
-        path: "body",
-        meaning: "What carries and touches the hair: a built-in body, or a mesh from a file.",
-        keys: BODY,
-    },
-    Section { path: "model", meaning: "How the hair moves.", keys: MODEL },
-    Section {
-        path: "contact.volume",
-        meaning: "How hair touches hair, as friction and repulsion on a grid. The table switches it \
+            keys: HAIR_MESH,
+        },
+        Section {
+            path: "body",
+            meaning: "What carries and touches the hair: a built-in body, or a mesh from a file.",
+            keys: BODY,
+        },
+        Section { path: "model", meaning: "How the hair moves.", keys: model::keys().leak() },
+        Section {
+            path: "contact.volume",
+            meaning: "How hair touches hair, as friction and repulsion on a grid. The table switches it \
                   on, even an empty one, and so does `contact = [\"volume\"]` at the top; \
                   `contact = []` switches it off.",
-        keys: VOLUME,
-    },
-    Section {
-        path: "contact.stiction",
-        meaning: "Single hairs that come near stick to each other until they are pulled apart: a \
+            keys: contact::keys("contact.volume").leak(),
+        },
+        Section {
+            path: "contact.stiction",
+            meaning: "Single hairs that come near stick to each other until they are pulled apart: a \
                   spring between each two. For hair that is simulated hair by hair.",
-        keys: STICTION,
-    },
-    Section {
-        path: "contact.repulsion",
-        meaning: "Single hairs that come near push each other away softly, and rub.",
-        keys: REPULSION,
-    },
-    Section {
-        path: "contact.edge-collision",
-        meaning: "Stops single hairs that would pass through each other; what cannot be parted in a substep is counted.",
-        keys: EDGE_COLLISION,
-    },
-    Section { path: "wind", meaning: "Moving air.", keys: WIND },
-    Section { path: "world", meaning: "Where the scene takes place.", keys: WORLD },
-    Section { path: "time", meaning: "Frames and steps.", keys: TIME },
-    Section { path: "render", meaning: "Pictures and films.", keys: RENDER },
-];
+            keys: contact::keys("contact.stiction").leak(),
+        },
+        Section {
+            path: "contact.repulsion",
+            meaning: "Single hairs that come near push each other away softly, and rub.",
+            keys: contact::keys("contact.repulsion").leak(),
+        },
+        Section {
+            path: "contact.edge-collision",
+            meaning: "Stops single hairs that would pass through each other; what cannot be parted in a substep is counted.",
+            keys: contact::keys("contact.edge-collision").leak(),
+        },
+        Section { path: "wind", meaning: "Moving air.", keys: WIND },
+        Section { path: "world", meaning: "Where the scene takes place.", keys: WORLD },
+        Section { path: "time", meaning: "Frames and steps.", keys: TIME },
+        Section { path: "render", meaning: "Pictures and films.", keys: RENDER },
+    ]
+});
 
 /// The table that may be there many times.
 pub(crate) const COLLIDER: Section<ColliderDraft> = Section {
@@ -131,6 +135,17 @@ const fn key(
     Key { name, unit, needs: Needs::Nothing, absent: "", meaning, kind }
 }
 
+/// The key of a parameter.
+fn of_param(param: &'static Param, table: Table) -> Key<Scene> {
+    key(param.name, param.unit, param.meaning().leak(), Kind::Param(param, table))
+}
+
+/// The keys of all parameters of settings.
+fn of_params(table: Table) -> Vec<Key<Scene>> {
+    let params = (table.get_mut)(&mut Scene::default()).map(|settings| settings.params());
+    params.into_iter().flatten().map(|param| of_param(param, table)).collect()
+}
+
 impl<T> Key<T> {
     const fn with(mut self, other: &'static str) -> Self {
         self.needs = Needs::With(other);
@@ -139,11 +154,6 @@ impl<T> Key<T> {
 
     const fn without(mut self, other: &'static str) -> Self {
         self.needs = Needs::Without(other);
-        self
-    }
-
-    const fn of_models(mut self, names: &'static [&'static str]) -> Self {
-        self.needs = Needs::Model(names);
         self
     }
 

@@ -29,8 +29,9 @@ use self::rest::Rest;
 use self::row::{Bounds, Source};
 use self::scatter::{Scatter, Sum};
 use super::Samples;
+use crate::Result;
 use crate::math::lanes::VECTOR;
-use crate::{Error, Result};
+use crate::params::parameters;
 
 /// The word that chooses this contact.
 pub const NAME: &str = "volume";
@@ -45,42 +46,26 @@ const PRESSURE_LENGTH: f32 = 0.02;
 /// Rows that one task reads bounds of or pushes: 1024 particles.
 const CHUNK: usize = 64;
 
-/// Parameters of the contact.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Share of the difference to the velocity around that hair loses in 1/60 s, 0..1
-    /// (`muller2012` eq. 13).
-    pub friction: f32,
-    /// How far (m) the push of 1/60 s throws hair in the next 1/60 s where it is fully compressed
-    /// here and not at all two centimetres on (`muller2012` eq. 14): an acceleration of 3600 / s^2
-    /// times this. Hair of twice the groomed density presses with about a third of it.
-    pub repulsion: f32,
-    /// Size of a cell (m): hair nearer than this touches. Smaller than a few times the distance
-    /// between simulated strands, the grid is full of holes.
-    pub cell: f32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { friction: 0.1, repulsion: 0.02, cell: 0.01 }
+parameters! {
+    /// Parameters of the contact.
+    pub struct Settings of NAME {
+        /// Fraction of its velocity relative to the hair around that hair loses in 1/60 s.
+        ///
+        /// `muller2012` eq. 13.
+        friction: f32 = 0.1, "", 0.0..=1.0;
+        /// How far hair that is pressed together is thrown apart in 1/60 s.
+        ///
+        /// How far the push of 1/60 s throws hair in the next 1/60 s where it is fully compressed here and not at all two
+        /// centimetres on (`muller2012` eq. 14): an acceleration of 3600 / s^2 times this. Hair of twice the groomed
+        /// density presses with about a third of it.
+        repulsion: f32 = 0.02, "m", 0.0..=1.0;
+        /// Edge of a cell of the grid: hair nearer than this touches. Less than a few times the distance between strands
+        /// leaves holes.
+        cell: f32 = 0.01, "m", 1e-4..=10.0;
     }
 }
 
 impl Settings {
-    fn validate(&self) -> Result<()> {
-        let checks = [
-            ("friction", self.friction, (0.0..=1.0).contains(&self.friction), "0 to 1"),
-            ("repulsion (m)", self.repulsion, (0.0..=1.0).contains(&self.repulsion), "0 to 1"),
-            ("cell (m)", self.cell, (1e-4..=10.0).contains(&self.cell), "0.0001 to 10"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !fine {
-                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
-            }
-        }
-        Ok(())
-    }
-
     /// What a step of this length does.
     fn push(&self, dt: f32, cell: f32) -> Push {
         let steps = STEPS_PER_SECOND * dt;

@@ -5,24 +5,20 @@ use glam::{IVec3, Vec3};
 
 use super::order::lay_in_order;
 use super::{SHORTEST, Strips, at_equal_arc_length};
+use crate::Result;
 use crate::groom::{Groom, RootBinding, Strands};
-use crate::{Error, Result};
+use crate::params::parameters;
 
-/// How strands are gathered.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// How far apart the roots of one wisp are at most (m), from the one it was begun with. 0: every
-    /// strand is a strip of its own, with its own points.
-    pub radius: f32,
-    /// Segments of a strip.
-    pub segments: usize,
-    /// Layers: wisps that grow higher on the head are in higher ones, and stay farther from the body.
-    pub layers: u32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { radius: 0.006, segments: 13, layers: 4 }
+parameters! {
+    /// How strands are gathered.
+    pub struct Settings of "wisps" {
+        /// How far apart the roots of strands in one strip are, for a groom that has no strips; 0 makes a strip of every
+        /// strand, with its own points.
+        radius as "wisp_radius": f32 = 0.006, "m", 0.0..=1.0;
+        /// Segments of these strips.
+        segments: usize = 13, "", 3..=200;
+        /// Layers of these strips: wisps that grow higher are in higher ones, and stay farther from the body.
+        layers: u32 = 4, "", 1..=64;
     }
 }
 
@@ -44,28 +40,6 @@ const MIN_LEAN: f32 = 0.05;
 
 /// Sine of the least angle between growth and the scalp's normal that says how a strip lies on it.
 const MIN_FLAT: f32 = 0.1;
-
-impl Settings {
-    /// Names the first value that makes no strips.
-    pub fn validate(&self) -> Result<()> {
-        let checks = [
-            (
-                "wisp_radius (m)",
-                f64::from(self.radius),
-                self.radius.is_finite() && self.radius >= 0.0,
-                "0 or more",
-            ),
-            ("segments", self.segments as f64, (1..=200).contains(&self.segments), "1 to 200"),
-            ("layers", self.layers.into(), (1..=64).contains(&self.layers), "1 to 64"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !fine {
-                return Err(Error::OutOfRange { name: name.into(), value, expected });
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Lays strips through the strands of a valid groom.
 ///

@@ -4,13 +4,14 @@
 //! Particles lie in the groom's order in flat arrays of vectors, strand after strand, root to tip. A
 //! model gives a function that advances one chain; [`Chains::step`] calls it for all of them in
 //! parallel, puts chains back that broke, and reports in strand order. Following the roots, holding
-//! the groomed shape (`shape.rs`, `hold.rs`), contact with the body (`contact.rs`, `field.rs`) and
+//! the groomed shape (`shape.rs`, `hold.rs`, `profile.rs`), contact with the body (`contact.rs`, `field.rs`) and
 //! what contact between hair sees (`rows.rs`), reset, teleport and checkpoints are here. How particles
 //! are held together is the model's own business.
 
 mod contact;
 mod field;
 mod hold;
+mod profile;
 mod rows;
 mod shape;
 
@@ -21,6 +22,7 @@ use glam::Vec3;
 pub(super) use self::contact::{Solid, Touch, pose_between};
 pub(super) use self::field::Ground;
 pub(super) use self::hold::hold_groom;
+pub(super) use self::profile::{Profile, Pull};
 pub(super) use self::shape::{Pose, Shape};
 
 use self::rows::Rows;

@@ -17,69 +17,37 @@ use rayon::prelude::*;
 
 use self::stability::{AUTO_MARGIN, MAX_AUTO, Stiffest};
 use super::chains::{
-    Chain, Chains, Ground, Pose, Shape, Solid, Touch, check_even, hold_groom, keep_in_chains,
-    pose_between,
+    Chain, Chains, Ground, Pose, Profile, Pull, Solid, Touch, check_even, hold_groom,
+    keep_in_chains, pose_between,
 };
 use super::{Environment, Model, StepReport};
 use crate::groom::Groom;
+use crate::params::{Ramp, parameters};
 use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "explicit-spring";
 
-/// Parameters of the explicit spring chain.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Stress per stretch (Pa). A strand of length L that hangs under gravity g gets longer by the
-    /// share `density g L / (2 stretch_modulus)`. Real hair has 4e9 and would need hundreds of
-    /// substeps.
-    pub stretch_modulus: f32,
-    /// Internal friction as a time (s): stress from the rate of stretch is `stretch_damping *
-    /// stretch_modulus`. Costs substeps too.
-    pub stretch_damping: f32,
-    /// Parts of a step; `None` takes as many as stability asks for, with room to spare.
-    pub substeps: Option<u32>,
-    /// Time (s) in which a particle returns to its place in the groom: small is stiff.
-    pub style_time: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air.
-    pub damping: f32,
-    /// Whether the groom is the shape that hair has under gravity (rather than without).
-    pub hold_shape: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            // Waves of 20 m/s in human hair: 30 cm of it get longer by 0.4 % under their weight.
-            stretch_modulus: 5e5,
-            stretch_damping: 2e-4,
-            substeps: None,
-            style_time: 0.25,
-            damping: 5.0,
-            hold_shape: true,
-        }
-    }
-}
-
-impl Settings {
-    fn validate(&self) -> Result<()> {
-        let modulus = self.stretch_modulus;
-        let checks = [
-            ("stretch_modulus (Pa)", modulus, modulus > 0.0, "more than 0"),
-            ("stretch_damping (s)", self.stretch_damping, self.stretch_damping >= 0.0, "0 or more"),
-            ("style_time (s)", self.style_time, self.style_time > 0.0, "more than 0"),
-            ("damping (1/s)", self.damping, self.damping >= 0.0, "0 or more"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !(fine && value.is_finite()) {
-                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
-            }
-        }
-        if self.substeps == Some(0) {
-            let (name, expected) = ("substeps".into(), "1 or more");
-            return Err(Error::OutOfRange { name, value: 0.0, expected });
-        }
-        Ok(())
+parameters! {
+    /// Parameters of the explicit spring chain.
+    pub struct Settings of NAME {
+        /// Time in which a particle returns to its place in the groom: more is softer, 1000 is limp.
+        style_time: Ramp = 0.25.into(), "s", 1e-3..=1000.0, unlimited: true;
+        /// Rate at which hair takes on the velocity of the air.
+        damping: Ramp = 5.0.into(), "1/s", 0.0..=1000.0;
+        /// Whether the groom is the shape at rest under gravity; if not, it sags.
+        hold_shape: bool = true;
+        /// Stress per stretch. Real hair has 4e9, which takes hundreds of substeps; what takes too many is refused.
+        ///
+        /// A strand of length L that hangs under gravity g gets longer by the fraction
+        /// `density g L / (2 stretch_modulus)`.
+        // Waves of 20 m/s in human hair: 30 cm of it get longer by 0.4 % under their weight.
+        stretch_modulus: Ramp = 5e5.into(), "Pa", 1.0..=1e12;
+        /// Internal friction along the hair as a time: stress per rate of stretch is this times the modulus. Costs
+        /// substeps too.
+        stretch_damping: f32 = 2e-4, "s", 0.0..=1.0;
+        /// Substeps of a step; 0 takes as many as stability asks for, up to 1000; too few are refused.
+        substeps: Option<u32> = None, "", 0..=10_000;
     }
 }
 
@@ -95,6 +63,7 @@ pub struct ExplicitSpring {
     settings: Settings,
     substeps: u32,
     chains: Chains,
+    profile: Profile,
     springs: Springs,
     /// The colliders of the present step, substep after substep: scratch.
     solids: Vec<Solid>,
@@ -154,7 +123,7 @@ impl ExplicitSpring {
         let parts: Vec<Springs> = strands
             .into_par_iter()
             .map(|(points, embedded)| {
-                Springs::of_strand(groom, points, embedded, settings.stretch_modulus, gravity)
+                Springs::of_strand(groom, points, embedded, &settings.stretch_modulus, gravity)
             })
             .collect();
         let mut springs =
@@ -166,7 +135,9 @@ impl ExplicitSpring {
             springs.hold.extend(part.hold);
         }
         let substeps = settings.substeps.unwrap_or(1);
-        Self { settings: settings.clone(), substeps, chains, springs, solids: Vec::new() }
+        let profile = Profile::new(groom, &settings.style_time, &settings.damping);
+        let settings = settings.clone();
+        Self { settings, substeps, chains, profile, springs, solids: Vec::new() }
     }
 }
 
@@ -175,12 +146,13 @@ impl Springs {
         groom: &Groom,
         points: std::ops::Range<usize>,
         embedded: usize,
-        modulus: f32,
+        modulus: &Ramp,
         gravity: Vec3,
     ) -> Self {
         let line = &groom.strands.positions()[points.clone()];
         let radius = &groom.radius[points];
         let n = line.len();
+        let modulus = modulus.along(line);
         let mut mass = vec![0.0; n];
         let (mut stiffness, mut length) = (vec![0.0; n], vec![0.0; n]);
         for i in 1..n {
@@ -190,7 +162,7 @@ impl Springs {
             let round = if mean_square > 0.0 { mean_square.sqrt() } else { groom.fibre.radius };
             let area = std::f32::consts::PI * round * round;
             length[i] = line[i].distance(line[i - 1]);
-            stiffness[i] = modulus * area / length[i];
+            stiffness[i] = 0.5 * (modulus[i - 1] + modulus[i]) * area / length[i];
             let half = 0.5 * groom.fibre.mass_per_length(round) * length[i];
             mass[i - 1] += half;
             mass[i] += half;
@@ -216,14 +188,11 @@ impl Model for ExplicitSpring {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let Self { settings, substeps, chains, springs, solids } = self;
+        let Self { settings, substeps, chains, profile, springs, solids } = self;
         let part = Part {
             h: env.dt / *substeps as f32,
             inverse_dt: 1.0 / env.dt,
             stretch_damping: settings.stretch_damping,
-            damping: settings.damping,
-            gravity: env.gravity,
-            shape: Shape::new(settings.style_time, env.dt / *substeps as f32),
         };
         let share = |k: u32| k as f32 / *substeps as f32;
         solids.clear();
@@ -234,10 +203,11 @@ impl Model for ExplicitSpring {
         chains.step(env, report, &|mut chain: Chain<'_>| {
             let wind = env.wind.velocity_at(chain.position[0], env.time);
             let (from, to) = (chain.root_before, chain.root);
+            let pull = profile.pull(part.h, env.gravity, wind);
             let mut unresolved = 0;
             for k in 0..*substeps {
                 let poses = [from.between(&to, share(k)), from.between(&to, share(k + 1))];
-                advance_springs(&mut chain, springs, &part, wind, &poses);
+                advance_springs(&mut chain, springs, &part, &pull, &poses);
                 let count = env.colliders.len();
                 let now = &solids[k as usize * count..][..count];
                 let ground = env.field.map(|field| Ground::at(field, env.dt, share(k + 1)));
@@ -258,9 +228,6 @@ struct Part {
     /// One over the length of the whole step (1/s).
     inverse_dt: f32,
     stretch_damping: f32,
-    damping: f32,
-    gravity: Vec3,
-    shape: Shape,
 }
 
 /// One substep of symplectic Euler: forces from the old state, new velocities, then new positions
@@ -269,12 +236,10 @@ fn advance_springs(
     chain: &mut Chain<'_>,
     springs: &Springs,
     part: &Part,
-    wind: Vec3,
+    pulled: &impl Fn(usize) -> Pull,
     [from, to]: &[Pose; 2],
 ) {
-    let Part { h, damping, .. } = *part;
-    let push = part.gravity + wind * damping;
-    let carried_on = 1.0 / (1.0 + damping * h);
+    let h = part.h;
     let first = chain.points.start;
     let (embedded, n) = (chain.embedded, chain.position.len());
     chain.touch.fill(Touch::NONE);
@@ -293,13 +258,14 @@ fn advance_springs(
     };
     let mut inner = pull(chain, embedded);
     for i in embedded..n {
+        let Pull { shape, push, carried_on } = pulled(first + i);
         let outer = if i + 1 < n { pull(chain, i + 1) } else { Vec3::ZERO };
         let hold = to.direction(springs.hold[first + i]);
         let acceleration = (outer - inner) * springs.inverse_mass[first + i] + push + hold;
         let (x, rest) = (chain.position[i], chain.rest[i]);
         let free = (chain.velocity[i] + acceleration * h) * carried_on;
         // Nobody reads the old state of this particle any more once its outer spring is known.
-        let velocity = part.shape.pulled(x, free, [from.point(rest), to.point(rest)]);
+        let velocity = shape.pulled(x, free, [from.point(rest), to.point(rest)]);
         chain.velocity[i] = velocity;
         chain.position[i] = x + velocity * h;
         inner = outer;

@@ -15,8 +15,8 @@ fn limp(substeps: u32) -> Settings {
     Settings {
         stretch_damping: 0.0,
         substeps: Some(substeps),
-        style_time: 1e6,
-        damping: 0.0,
+        style_time: f32::INFINITY.into(),
+        damping: 0.0.into(),
         hold_shape: false,
         ..Settings::default()
     }
@@ -88,7 +88,7 @@ fn too_few_substeps_are_refused_with_the_number_needed() {
     let auto = Settings { substeps: None, ..limp(1) };
     let model = ExplicitSpring::new(&groom, &auto, dt, Vec3::ZERO);
     assert!(matches!(model.map(|m| m.substeps()), Ok(11)));
-    let rigid = Settings { stretch_modulus: 1e12, ..auto };
+    let rigid = Settings { stretch_modulus: 1e12.into(), ..auto };
     let refused = ExplicitSpring::new(&groom, &rigid, dt, Vec3::ZERO).err();
     assert!(matches!(refused, Some(Error::Unstable { needed: 11469.., .. })), "{refused:?}");
 }

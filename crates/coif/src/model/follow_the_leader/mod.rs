@@ -46,42 +46,51 @@ use crate::math::bytes::{Reader, put_floats};
 use crate::math::cache::LineAligned;
 use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform, lanes, morton_code};
+use crate::params::{choice, parameters};
 use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "follow-the-leader";
 
-/// Parameters of Follow-The-Leader.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Scale `s` of the velocity correction (`muller2012` eq. 9), 0..1: the mass per length at the
-    /// tip that the motion shows, if it is 1 at the root. 1 is a strand of even mass. (The paper's
-    /// scale is per segment; this is its power by the number of segments.)
-    pub correction: f32,
-    /// Smallest distance between every second point, as a share of the straight distance
-    /// (`muller2012` eq. 11, `s_b`): 0 bends freely, 1 not at all. The smallest angle between two
-    /// segments is `pi - 2 acos(s_b)`. With a pass from tip to root no segment is held straighter than in the
-    /// groom, and the style's own joints keep hair from folding: the limit moves the outer segment only, so that
-    /// hair that lies against it need not come to rest.
-    pub bend_limit: f32,
-    /// Time (s) in which hair swings back to its groom, one over the angular frequency in weightlessness: small
-    /// is stiff, infinite is limp. The groom is at rest under gravity for any.
-    pub style_time: f32,
-    /// Length (m) up to which the style also holds directions: hair that is shorter, and waves in longer hair,
-    /// swing back faster than the style time, the shorter the faster.
-    pub style_length: f32,
-    /// Damping of the swing back, in units of critical damping.
-    pub damping_ratio: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air. A single fibre in still air is
-    /// faster still; hair in locks carries air along with it.
-    pub damping: f32,
-    /// Whether the groom is the shape that hair has under gravity (rather than without).
-    pub hold_shape: bool,
-    /// Which ends of a strand follow the body.
-    pub ends: Ends,
-    /// Whether a pass from tip to root goes first (`muller2012` 3.4), which the style needs. Without it the
-    /// velocity correction of eq. 9 stands in for it, one step late.
-    pub backward: bool,
+parameters! {
+    /// Parameters of Follow-The-Leader.
+    pub struct Settings of NAME {
+        /// Time in which hair swings back to its groom, one over the angular frequency in weightlessness: more is
+        /// softer, 1000 is limp.
+        ///
+        /// The groom is at rest under gravity for any.
+        style_time: f32 = 0.2, "s", 1e-3..=1000.0, unlimited: true;
+        /// Length up to which the style holds directions too: shorter hair, and waves in longer hair, swing back
+        /// faster than the style time, the shorter the faster.
+        style_length: f32 = 0.3, "m", 0.0..=10.0;
+        /// Damping of the swing back to the groom: 1 is critical, less swings over.
+        damping_ratio: f32 = 0.5, "", 0.0..=10.0;
+        /// Rate at which hair takes on the velocity of the air.
+        ///
+        /// A single fibre in still air is faster still; hair in locks carries air along with it.
+        damping: f32 = 4.0, "1/s", 0.0..=1000.0;
+        /// Whether the groom is the shape at rest under gravity; if not, it sags.
+        hold_shape: bool = true;
+        /// Mass per length that the motion shows at the tip, relative to the root: 1 is even, less is livelier.
+        ///
+        /// Scale `s` of the velocity correction (`muller2012` eq. 9). The paper's scale is per segment; this is its
+        /// power by the number of segments.
+        correction: f32 = 0.9, "", 0.0..=1.0;
+        /// Smallest distance between every second point, as a fraction of the straight distance: 0 bends freely, 1 not
+        /// at all.
+        ///
+        /// `muller2012` eq. 11, `s_b`: the largest turn between two segments is `2 acos(s_b)`, by default 60 degrees, beyond
+        /// which hair looks kinked. With a pass from tip to root no segment is held straighter than in the groom, and
+        /// the style's own joints hold hair before it gets there (`joint.rs`).
+        bend_limit: f32 = 0.8661, "", 0.0..=1.0;
+        /// Which ends of a strand follow the body; both-evenly weighs the two alike everywhere.
+        ends: Ends = Ends::Root;
+        /// Whether a pass from tip to root goes first; if not, the one-way pass of the paper, for chains of equal
+        /// segments without style (style_time = 1000, hold_shape = false).
+        ///
+        /// `muller2012` 3.4. Without it the velocity correction of eq. 9 stands in for it, one step late.
+        backward: bool = true;
+    }
 }
 
 /// Which ends of a strand follow the body. With other ends than the root the passes from both ends
@@ -110,21 +119,7 @@ impl Ends {
     ];
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            correction: 0.9,
-            bend_limit: 0.8661,
-            style_time: 0.2,
-            style_length: 0.3,
-            damping_ratio: 0.5,
-            damping: 4.0,
-            hold_shape: true,
-            ends: Ends::Root,
-            backward: true,
-        }
-    }
-}
+choice!(Ends, "choice of ends");
 
 impl Settings {
     /// A strand without style, air or stiffness: a chain.
@@ -141,33 +136,6 @@ impl Settings {
     /// A chain as the paper moves it: one pass, and the velocity correction of eq. 9.
     pub fn paper() -> Self {
         Self { backward: false, ..Self::limp() }
-    }
-
-    fn validate(&self) -> Result<()> {
-        let checks = [
-            ("correction", self.correction, (0.0..=1.0).contains(&self.correction), "0 to 1"),
-            ("bend_limit", self.bend_limit, (0.0..=1.0).contains(&self.bend_limit), "0 to 1"),
-            ("style_time (s)", self.style_time, self.style_time > 0.0, "more than 0"),
-            (
-                "style_length (m)",
-                self.style_length,
-                self.style_length.is_finite() && self.style_length >= 0.0,
-                "0 or more",
-            ),
-            (
-                "damping_ratio",
-                self.damping_ratio,
-                self.damping_ratio.is_finite() && self.damping_ratio >= 0.0,
-                "0 or more",
-            ),
-            ("damping (1/s)", self.damping, self.damping >= 0.0, "0 or more"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !fine {
-                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
-            }
-        }
-        Ok(())
     }
 
     /// The one-way pass has limits of its own.

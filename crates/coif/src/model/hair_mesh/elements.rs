@@ -169,7 +169,7 @@ impl Elements {
         let reference = mean.abs();
         for mut vertices in prism.corner_tetrahedra() {
             for v in vertices {
-                self.mass[v as usize] += settings.density * volume / (4.0 * count);
+                self.mass[v as usize] += settings.bulk_density * volume / (4.0 * count);
             }
             vertices.sort_unstable();
             let rest = tetrahedron_volume(vertices.map(at));
@@ -293,7 +293,7 @@ impl Elements {
                 let neighbours = &beside[from..];
                 let count = neighbours.iter().take_while(|p| p[0] as usize == vertex).count();
                 // Axes in all directions across see every bending half on the mean.
-                let volume = self.mass[vertex] / settings.density * 2.0 / count.max(1) as f32;
+                let volume = self.mass[vertex] / settings.bulk_density * 2.0 / count.max(1) as f32;
                 let length = 0.5 * (here.distance(after) + here.distance(before));
                 let way = if is_root { 0.5 * length } else { length };
                 let first = self.wings.len() as u32;
@@ -331,7 +331,7 @@ impl Elements {
                 // The face that a vertex of the seam stands for is about as wide as its hair.
                 let mass = self.mass[p].min(self.mass[q]);
                 let length = rest[p].distance(rest[p - 1]);
-                let area = (mass / settings.density * length).max(0.0).sqrt();
+                let area = (mass / settings.bulk_density * length).max(0.0).sqrt();
                 let stiffness = settings.seam_strength * area / settings.seam_gap;
                 let may_open = level >= seam.first_level as usize;
                 self.stitches.push(Stitch {

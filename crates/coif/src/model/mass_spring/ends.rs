@@ -1,49 +1,26 @@
-//! Which ends of a strand are held, and how they are moved: `selle2008` figure 10.
+//! How ends that are held are moved: `selle2008` figure 10.
 
 use glam::Vec3;
 
-/// Which ends of a strand follow the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ends {
-    /// The root.
-    #[default]
-    Root,
-    /// Root and tip: the last two points and the particle beside them are held as well.
-    Both,
-}
+use super::NAME;
+use crate::params::parameters;
 
-impl Ends {
-    /// All choices by name.
-    pub const NAMES: &'static [(&'static str, Self)] =
-        &[("root", Self::Root), ("both", Self::Both)];
-}
-
-/// How ends that are held move, besides being carried by the body.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FarEnd {
-    /// Number of the first strand that moves so; those before it are only held.
-    pub first: u32,
-    /// Velocity (m/s) of both ends, in the rest shape: hair that is pulled across other hair.
-    pub slide: Vec3,
-    /// Speed (m/s) of the tip towards the root, along the straight line between the ends; negative stretches.
-    pub approach: f32,
-    /// Rate (rad/s) at which it turns about that line.
-    pub twist: f32,
-    /// Time (s) after the start at which it stops.
-    pub until: f32,
-    /// Whether it is let go then.
-    pub release: bool,
-}
-
-impl Default for FarEnd {
-    fn default() -> Self {
-        Self {
-            first: 0,
-            slide: Vec3::ZERO,
-            approach: 0.0,
-            twist: 0.0,
-            until: f32::INFINITY,
-            release: false,
-        }
+parameters! {
+    /// How ends that are held move, besides being carried by the body.
+    #[derive(Copy)]
+    pub struct FarEnd of NAME {
+        /// Number of the first strand that the keys that follow move; those before it are only held.
+        first as "tip_first": u32 = 0, "", 0..=u32::MAX;
+        /// Velocity of both ends of these strands in the rest shape: hair that is pulled across other hair.
+        slide as "ends_slide": Vec3 = Vec3::ZERO, "m/s", -100.0..=100.0;
+        /// Speed at which a held tip moves towards its root, along the straight line between the ends; negative pulls
+        /// it away.
+        approach as "tip_approach": f32 = 0.0, "m/s", -100.0..=100.0;
+        /// Rate at which a held tip turns about the line to its root.
+        twist as "tip_twist": f32 = 0.0, "rad/s", -1000.0..=1000.0;
+        /// Time after which held ends stop; 1000 is never.
+        until as "tip_until": f32 = f32::INFINITY, "s", 0.0..=1000.0, unlimited: true;
+        /// Whether a held tip is let go then.
+        release as "tip_release": bool = false;
     }
 }

@@ -38,7 +38,7 @@ use fearless_simd::Level;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-pub use self::ends::{Ends, FarEnd};
+pub use self::ends::FarEnd;
 pub use self::homogenise::UnitStiffness;
 pub use self::lever::LeverSquared;
 
@@ -54,6 +54,7 @@ use crate::groom::Groom;
 use crate::math::bytes::{Reader, floats, put_floats};
 use crate::math::lanes::{lane, set_lane};
 use crate::math::{LANES, RigidTransform, SolveReport, morton_code};
+use crate::params::{choice, parameters};
 use crate::{Error, Result};
 
 /// The word that chooses this model.
@@ -75,105 +76,41 @@ impl VelocityUpdate {
         &[("backward-euler", Self::BackwardEuler), ("trapezoidal", Self::Trapezoidal)];
 }
 
-/// Parameters of the mass-spring model. Stiffness, mass and damping of the hair are those of the
-/// groom's fibre.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Angle (rad) between two segments below which hair counts as straight there, and gets extra
-    /// particles.
-    pub straight_below: f32,
-    /// Largest stretch of a segment, as a share of its length.
-    pub strain_limit: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air.
-    pub damping: f32,
-    /// Whether the groom is the shape that hair has under gravity (rather than without).
-    pub hold_shape: bool,
-    /// How the velocity at the end of a substep is found.
-    pub velocity_update: VelocityUpdate,
-    /// Longest substep (s).
-    pub longest_substep: f32,
-    /// Shortest substep (s), however fast the hair moves.
-    pub shortest_substep: f32,
-    /// Which ends of a strand follow the body.
-    pub ends: Ends,
-    /// How tips that are held move besides.
-    pub far_end: FarEnd,
-    /// What may be left of the right-hand side when hairs that touch are solved for, as a share of it. A
-    /// thousandth is far below what hair does to hair; each tenth of it takes half as long again.
-    pub tolerance: f32,
-    /// Most iterations of that.
-    pub most_iterations: u32,
-}
+choice!(VelocityUpdate, "velocity update");
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            straight_below: 0.35,
-            strain_limit: 0.01,
-            damping: 4.0,
-            hold_shape: true,
-            velocity_update: VelocityUpdate::BackwardEuler,
-            longest_substep: 1.1e-3,
-            shortest_substep: 2e-4,
-            ends: Ends::Root,
-            far_end: FarEnd::default(),
-            tolerance: 1e-3,
-            most_iterations: 50,
+parameters! {
+    /// Parameters of the mass-spring model. Stiffness, mass and damping of the hair are those of the groom's fibre.
+    pub struct Settings of NAME {
+        /// Rate at which hair takes on the velocity of the air.
+        damping: f32 = 4.0, "1/s", 0.0..=1000.0;
+        /// Whether the groom is the shape at rest under gravity; if not, it sags.
+        hold_shape: bool = true;
+        /// Largest stretch of a segment, as a fraction of its length.
+        strain_limit: f32 = 0.01, "", 0.0..=0.9;
+        /// How the velocity at the end of a substep is found: backward-euler is robust, trapezoidal is as published and
+        /// rings.
+        velocity_update: VelocityUpdate = VelocityUpdate::BackwardEuler;
+        /// Longest substep; fast hair gets shorter ones.
+        longest_substep: f32 = 1.1e-3, "s", 1e-6..=1.0;
+        /// Shortest substep, however fast the hair moves.
+        shortest_substep: f32 = 2e-4, "s", 1e-6..=1.0;
+        /// Angle between two segments below which hair counts as straight there, and gets extra particles that feel its
+        /// twist.
+        straight_below: f32 = 0.35, "rad", 0.0..=std::f64::consts::PI;
+        /// What the solver may leave of the right-hand side where hairs touch, as a fraction of it.
+        ///
+        /// A thousandth is far below what hair does to hair; each tenth of it takes half as long again.
+        tolerance: f32 = 1e-3, "", 1e-9..=0.5;
+        /// Most iterations of the solver where hairs touch.
+        most_iterations: u32 = 50, "", 1..=10_000;
+        /// Whether tips are held too, and moved by the keys that follow.
+        ///
+        /// The last two points and the particle beside them are held.
+        hold_tips: bool = false;
+        nested {
+            /// How tips that are held move besides.
+            far_end: FarEnd,
         }
-    }
-}
-
-impl Settings {
-    fn validate(&self) -> Result<()> {
-        let substep = self.longest_substep;
-        let checks = [
-            (
-                "straight_below (rad)",
-                self.straight_below,
-                (0.0..=3.2).contains(&self.straight_below),
-                "0 to pi",
-            ),
-            ("strain_limit", self.strain_limit, (0.0..1.0).contains(&self.strain_limit), "0 to 1"),
-            (
-                "damping (1/s)",
-                self.damping,
-                self.damping >= 0.0 && self.damping.is_finite(),
-                "0 or more",
-            ),
-            ("longest_substep (s)", substep, substep > 0.0, "more than 0"),
-            (
-                "shortest_substep (s)",
-                self.shortest_substep,
-                self.shortest_substep > 0.0,
-                "more than 0",
-            ),
-            ("tolerance", self.tolerance, self.tolerance > 0.0, "more than 0"),
-            (
-                "far_end approach (m/s)",
-                self.far_end.approach,
-                self.far_end.approach.is_finite(),
-                "a number",
-            ),
-            (
-                "far_end twist (rad/s)",
-                self.far_end.twist,
-                self.far_end.twist.is_finite(),
-                "a number",
-            ),
-            (
-                "far_end slide (m/s)",
-                self.far_end.slide.length(),
-                self.far_end.slide.is_finite(),
-                "numbers",
-            ),
-            ("far_end until (s)", self.far_end.until, self.far_end.until >= 0.0, "0 or more"),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !fine {
-                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -346,7 +283,7 @@ impl MassSpring {
         let released = self.is_released();
         move |start, end| {
             let time = clock + f64::from(dt * end);
-            let is_held = settings.ends == Ends::Both;
+            let is_held = settings.hold_tips;
             Substep {
                 h: dt * (end - start),
                 share: end,

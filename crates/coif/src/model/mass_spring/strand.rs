@@ -8,10 +8,10 @@
 
 use glam::{DQuat, DVec3, Vec3};
 
+use super::Settings;
 use super::altitude::{CANDIDATES, altitude_lengths, least_altitude};
 use super::homogenise::UnitStiffness;
 use super::lever::{altitude_lever_squared, spring_lever_squared};
-use super::{Ends, Settings};
 use crate::groom::Fibre;
 use crate::model::chains::hold_groom;
 
@@ -115,7 +115,7 @@ impl Strand {
         let n = line.len();
         let points: Vec<DVec3> = line.iter().map(|p| (*p - line[0]).as_dvec3()).collect();
         let held_points = held_points(n, embedded);
-        let held_tips = if settings.ends == Ends::Both { 2 } else { 0 };
+        let held_tips = if settings.hold_tips { 2 } else { 0 };
         let extra = extra_particles(&points, embedded, settings);
         let mut strand = Self::particles(&points, |i| extra[i]);
         strand.bends_from_root = embedded < 2;
@@ -443,7 +443,7 @@ fn extra_particles(points: &[DVec3], embedded: usize, settings: &Settings) -> Ve
     let n = points.len();
     let mut extra = straight_segments(points, settings.straight_below.into());
     extra[held_points(n, embedded) - 2] = true;
-    if settings.ends == Ends::Both {
+    if settings.hold_tips {
         extra[n - 2] = true;
     }
     extra

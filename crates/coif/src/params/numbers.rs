@@ -1,14 +1,14 @@
 //! Numbers as people write them, and as TOML reads them back without loss.
 
 /// A number in the shortest form that TOML reads back as the same `f64`.
-pub(crate) fn f64_text(value: f64) -> String {
+pub fn f64_text(value: f64) -> String {
     special(value).unwrap_or_else(|| {
         if in_plain_range(value.abs()) { format!("{value}") } else { format!("{value:e}") }
     })
 }
 
 /// A number in the shortest form that TOML, which reads `f64`, gives back as the same `f32`.
-pub(crate) fn f32_text(value: f32) -> String {
+pub fn f32_text(value: f32) -> String {
     if let Some(text) = special(f64::from(value)) {
         return text;
     }
