@@ -3,15 +3,14 @@
 //! Resting: grooms of random curvature whose segments differ by up to a hundred times stay where they are.
 //! Swinging: a hanging strand with a style swings at `w^2 = u.(G + S)u / u.u`, with `G` the stiffness of its weight and
 //! `S` that of its style, both of a chain of many points, and its decay is half of the damping that the settings ask
-//! for, plus what backward Euler adds (`ln(1 + w^2 dt^2) / (2 dt)`). The joints between segments add inertia against
-//! turning, `4 BEND a^2 / T^2 dt^2` per length, which counts at 60 steps a second.
+//! for, plus what backward Euler adds (`ln(1 + w^2 dt^2) / (2 dt)`).
 //! The same motion: a strand that is shaken, for any number of points and any step.
 
 use std::f64::consts::PI;
 
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
-use coif::model::follow_the_leader::{BEND, FollowTheLeader, Settings};
+use coif::model::follow_the_leader::{FollowTheLeader, Settings};
 use coif::model::{Environment, Model, StepReport};
 use coif::simulation::Wind;
 use glam::{Quat, Vec3};
@@ -130,7 +129,7 @@ fn still<'a>(time: f64, dt: f32, roots: &'a [RigidTransform], wind: &'a Wind) ->
 /// and the shape at `points` points.
 ///
 /// Model: a chain of many links; inverse iteration with the tridiagonal stiffness.
-fn slowest(settings: &Settings, points: usize, dt: f64) -> (f64, f64, Vec<f64>) {
+fn slowest(settings: &Settings, points: usize) -> (f64, f64, Vec<f64>) {
     let per = 12;
     let n = per * (points - 1);
     let l = LENGTH / n as f64;
@@ -163,10 +162,7 @@ fn slowest(settings: &Settings, points: usize, dt: f64) -> (f64, f64, Vec<f64>) 
     }
     let bend: f64 = (1..=n).map(|i| b / (l * l) * (u[i] - u[i - 1]).powi(2)).sum();
     let inertia: f64 = (1..=n).map(|i| mass(i) * u[i] * u[i]).sum();
-    let joints = 4.0 * f64::from(BEND) * dt * dt * bend;
-    let slower = inertia / (inertia + joints);
-    let style = (k + bend / inertia) * slower;
-    (omega2 * slower, style, u.into_iter().step_by(per).collect())
+    (omega2, k + bend / inertia, u.into_iter().step_by(per).collect())
 }
 
 /// Frequency and decay of the slowest swing, from limp to the default stiffness, lightly damped.
@@ -185,7 +181,7 @@ fn swing(
         ..Settings::default()
     };
     let dt = 1.0 / f64::from(steps_per_second);
-    let (omega2, style, shape) = slowest(&settings, points, dt);
+    let (omega2, style, shape) = slowest(&settings, points);
     // Half of the damping that is asked for: of the air, and in proportion to the style.
     let of_style = if style > 0.0 { 2.0 * f64::from(ratio * style_time) * style } else { 0.0 };
     let turn = omega2.sqrt() / f64::from(steps_per_second);
