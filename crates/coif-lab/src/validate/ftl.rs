@@ -180,7 +180,6 @@ fn swing(
         correction: 1.0,
         ..Settings::default()
     };
-    let dt = 1.0 / f64::from(steps_per_second);
     let (omega2, style, shape) = slowest(&settings, points);
     // Half of the damping that is asked for: of the air, and in proportion to the style.
     let of_style = if style > 0.0 { 2.0 * f64::from(ratio * style_time) * style } else { 0.0 };
