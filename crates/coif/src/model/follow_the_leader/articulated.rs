@@ -615,14 +615,12 @@ fn root_to_tip<S: Simd>(
         let mut along = way * (splat(1.0) / way.length());
         let along_free = along;
         // Keep the angle with the segment before (eq. 11).
-        if pass.bend.is_on() && i > 1 {
-            if ahead.dot(along).simd_lt(left.limit).any_true() {
-                let straighter = unbent(simd, ahead, along, left.limit) - along;
-                along += straighter;
-                pushed += straighter * length;
-                turn_pushed += tangents.dot(straighter);
-                pushed_before = true;
-            }
+        if pass.bend.is_on() && i > 1 && ahead.dot(along).simd_lt(left.limit).any_true() {
+            let straighter = unbent(simd, ahead, along, left.limit) - along;
+            along += straighter;
+            pushed += straighter * length;
+            turn_pushed += tangents.dot(straighter);
+            pushed_before = true;
         }
         let mut p = leader + along * length;
         let mut next_displaced = displaced + (along * length - segment);
