@@ -40,7 +40,7 @@ parameters! {
         /// Distance at which hair that would have met ends: a part of the hair's radius, so that rounding does not let it
         /// slip through in the next step.
         gap: f32 = 1e-5, "m", 1e-6..=0.1;
-        /// How often hair is searched for meetings in a substep, as long as that helps.
+        /// How often hair is tested for collisions in a substep, as long as that helps.
         rounds: u32 = 4, "", 1..=100;
     }
 }

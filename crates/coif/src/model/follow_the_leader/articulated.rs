@@ -51,6 +51,7 @@ use super::joint::{BEND, Joint, LaneLimit};
 use super::near::{Bits, Near, near_box};
 use super::one_way::{CHUNK, FARTHEST, bounds_of};
 use super::resting::{self, HELD, MEMORY, Points};
+use super::state::{STATE, State};
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, half_row};
 use crate::math::symmetric::Symmetric;
@@ -62,60 +63,9 @@ pub(super) const SCRATCH: usize = 20 * LANES;
 /// Least squared length (m^2) of a way that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
 
-/// Numbers of the state of a row.
-const STATE: usize = 2 * VECTOR + LANES + MEMORY;
-
 /// Room for one row of a block besides its state: what the first pass leaves the second, contacts, and the state at the
 /// start of the step and after a first solve.
 pub(super) const ROOM: usize = SCRATCH + HELD + 2 * STATE;
-
-/// The state of all rows of a block.
-struct State<'a> {
-    position: &'a mut [[f32; VECTOR]],
-    velocity: &'a mut [[f32; VECTOR]],
-    tension: &'a mut [[f32; LANES]],
-    contact: &'a mut [[f32; MEMORY]],
-}
-
-impl<'a> State<'a> {
-    fn in_room(room: &'a mut [f32], points: usize) -> Self {
-        let (position, room) = room.split_at_mut(points * VECTOR);
-        let (velocity, room) = room.split_at_mut(points * VECTOR);
-        let (tension, contact) = room.split_at_mut(points * LANES);
-        Self {
-            position: position.as_chunks_mut().0,
-            velocity: velocity.as_chunks_mut().0,
-            tension: tension.as_chunks_mut().0,
-            contact: contact.as_chunks_mut().0,
-        }
-    }
-
-    /// Copies all but contacts.
-    #[inline(always)]
-    fn copy_motion(&mut self, from: &Self) {
-        self.position.copy_from_slice(from.position);
-        self.velocity.copy_from_slice(from.velocity);
-        self.tension.copy_from_slice(from.tension);
-    }
-
-    /// Puts back what a first solve has found in lanes without the bit.
-    fn keep_first(&mut self, first: &Self, solved_again: u32) {
-        fn keep(to: &mut [f32], from: &[f32], solved_again: u32) {
-            for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks().0) {
-                let from: &[f32; LANES] = from;
-                for lane in 0..LANES {
-                    if solved_again & 1 << lane == 0 {
-                        to[lane] = from[lane];
-                    }
-                }
-            }
-        }
-        keep(self.position.as_flattened_mut(), first.position.as_flattened(), solved_again);
-        keep(self.velocity.as_flattened_mut(), first.velocity.as_flattened(), solved_again);
-        keep(self.tension.as_flattened_mut(), first.tension.as_flattened(), solved_again);
-        keep(self.contact.as_flattened_mut(), first.contact.as_flattened(), solved_again);
-    }
-}
 
 /// Advances a block by one step. `room` has [`ROOM`] for every point.
 #[inline(always)]

@@ -26,6 +26,7 @@ mod one_way;
 mod other_ends;
 pub mod plain;
 mod resting;
+mod state;
 mod style;
 
 pub use self::joint::BEND;
