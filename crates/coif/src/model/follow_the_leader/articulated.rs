@@ -9,9 +9,10 @@
 //! ```
 //!
 //! `m_i` and `y_i` are inertia with gravity, dead load, the style's spring to the groomed place and its damper;
-//! `k_i` and `t_i` the style's spring to the groomed direction and its damper, and the geometric stiffness
-//! `tension / length` of the last step; `U` the joint between two segments (`joint.rs`). The constraint keeps the
-//! length; `c_i` is its centripetal part, the square of the turn that the velocities make in the step.
+//! `k_i` and `t_i` the style's spring to the groomed direction, as the segment's frame has it (`frames.rs`), and its
+//! damper, and the geometric stiffness `tension / length` of the last step; `U` the bending limit between two segments
+//! (`joint.rs`). The constraint keeps the length; `c_i` is its centripetal part, the square of the turn that the
+//! velocities make in the step.
 //!
 //! So a segment has two unknowns, its turn `b_i = c_i e_i + l_i P_i t_i` in a basis `P_i` of the plane across it, and
 //! all that hangs on point i is a quadratic in its displacement and the turn of its segment ([`Beyond`]).
@@ -26,7 +27,8 @@
 //! projection (3.1) then takes off what the linear constraint leaves of the length. Joints that the limit cannot
 //! hold are straightened (eq. 11), and collision acts in the projection, on the length sphere: both move a point and
 //! all that hangs on it, but are no velocity (collision to the point itself). Hair that lies on the body is held in the first
-//! pass (`resting.rs`); where hair has come upon the body, the step is solved again with that contact.
+//! pass (`resting.rs`); where hair has come upon the body, the step is solved again with that contact, until little is
+//! left for the push on the length sphere.
 //!
 //! **Stability.** All terms are convex quadratics that are nowhere below the potentials they stand for (tensions below
 //! zero count as zero), so a step never adds energy to a chain on a head that stands still but by the projection's
@@ -40,14 +42,15 @@
 //! the masses that a one-way projection hides. Here no mass is hidden: the reactions are in the matrices. The
 //! scale `s` is the mass per length at the tip ([`Settings::correction`](super::Settings::correction)).
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16, mask32x16};
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8, f32x16, mask32x16};
 use glam::Vec3;
 
 use super::Pass;
 use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::contact::{NOTHING, SLOPE, Segment, leave_body};
-use super::joint::{BEND, Joint, LaneLimit};
+use super::frames::{self, FOLLOW, FRAME};
+use super::joint::{JOINT, Joint, LaneLimit};
 use super::near::{Bits, Near, near_box};
 use super::one_way::{CHUNK, FARTHEST, bounds_of};
 use super::resting::{self, HELD, MEMORY, Points};
@@ -62,6 +65,14 @@ pub(super) const SCRATCH: usize = 20 * LANES;
 
 /// Least squared length (m^2) of a way that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
+
+/// Most solves of a step in which hair comes upon the body: each leaves a fifth of what contact has to take
+/// (`resting.rs`).
+pub(super) const MAX_SOLVES: usize = 5;
+
+/// Depth below the surface, by the length of a segment, that the push out of the body may take on its own: a turn of one
+/// degree. Where more is left, the step is solved again.
+pub(super) const MAX_LEFT: f32 = 0.02;
 
 /// Room for one row of a block besides its state: what the first pass leaves the second, contacts, and the state at the
 /// start of the step and after a first solve.
@@ -90,29 +101,42 @@ pub(super) fn step_block<S: Simd>(
     let (start, first) = room.split_at_mut(points * STATE);
     let scratch = scratch.as_chunks_mut::<SCRATCH>().0;
     let held = held.as_chunks_mut::<HELD>().0;
+    let frame = &mut rows.frame.as_chunks_mut::<FRAME>().0[..points];
     let mut start = State::in_room(start, points);
     start.copy_motion(&state);
     for (to, from) in start.contact.iter_mut().zip(&*state.contact) {
         resting::copy(simd, to, from);
     }
-    tip_to_root(simd, block, &mut state, pass, obstacles, scratch, held);
-    let outcome = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
-    if outcome.impact == 0 {
-        return outcome;
-    }
+    tip_to_root(simd, block, &mut state, frame, pass, obstacles, scratch, held);
+    let mut outcome = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
     // Where hair has come upon the body, solve the step again, now that it is known where: the whole strand takes the
     // impact. The other lanes keep what they have.
     let mut first = State::in_room(first, points);
-    first.copy_motion(&state);
-    first.contact.copy_from_slice(state.contact);
-    state.copy_motion(&start);
-    for (found, start) in state.contact.iter_mut().zip(&*start.contact) {
-        resting::start_again(found, start, outcome.impact);
+    for round in 1..MAX_SOLVES {
+        if outcome.impact == 0 {
+            break;
+        }
+        first.copy_motion(&state);
+        first.contact.copy_from_slice(state.contact);
+        state.copy_motion(&start);
+        if round == 1 {
+            for (found, start) in state.contact.iter_mut().zip(&*start.contact) {
+                resting::start_again(found, start, outcome.impact);
+            }
+        }
+        tip_to_root(simd, block, &mut state, frame, pass, obstacles, scratch, held);
+        let again = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
+        state.keep_first(&first, outcome.impact);
+        outcome = Outcome {
+            broken: outcome.broken | again.broken,
+            impact: outcome.impact & again.impact,
+            ..again
+        };
     }
-    tip_to_root(simd, block, &mut state, pass, obstacles, scratch, held);
-    let again = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
-    state.keep_first(&first, outcome.impact);
-    Outcome { broken: outcome.broken | again.broken, ..again }
+    if pass.style.spring > 0.0 {
+        frames::follow(simd, block, state.position, state.velocity, frame, pass);
+    }
+    outcome
 }
 
 /// An affine map per lane.
@@ -160,11 +184,6 @@ impl Fixed<'_> {
     }
 
     #[inline(always)]
-    fn step<S: Simd>(&self, simd: S) -> Vec3x<S> {
-        self.vector(simd, 3)
-    }
-
-    #[inline(always)]
     fn mass<S: Simd>(&self, simd: S) -> f32x16<S> {
         self.number(simd, 6)
     }
@@ -188,11 +207,7 @@ impl Fixed<'_> {
     /// The style's own bending limit.
     #[inline(always)]
     fn limit<S: Simd>(&self, simd: S) -> LaneLimit<S> {
-        LaneLimit {
-            start: self.number(simd, 10),
-            stiffness: self.number(simd, 11),
-            least: self.number(simd, 12),
-        }
+        LaneLimit { start: self.number(simd, 10), stiffness: self.number(simd, 11) }
     }
 }
 
@@ -341,13 +356,14 @@ impl<S: Simd> Carried<S> {
         simd: S,
         root: &Affine<S>,
         fixed: &Fixed<'_>,
+        frame: &[f32; FRAME],
         inner: &Before<S>,
         outer: &Before<S>,
     ) -> Self {
         let inverse_length = fixed.inverse_length(simd);
         let carried = outer.shift - inner.shift;
         let along = ((outer.x - inner.x) + carried) * inverse_length;
-        let off = root.direction(fixed.step(simd)) * inverse_length - along;
+        let off = root.direction(frames::direction(simd, frame)) - along;
         let turns = ((outer.drift - inner.drift) - carried) * inverse_length;
         let shrinks = (turns.dot(turns) * -0.5).max(f32x16::splat(simd, -0.5));
         Self { along, tangents: Columns::tangents(along), off, turns, shrinks }
@@ -360,6 +376,7 @@ fn tip_to_root<S: Simd>(
     simd: S,
     block: &Block,
     state: &mut State<'_>,
+    frame: &[[f32; FRAME]],
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &mut [[f32; SCRATCH]],
@@ -375,17 +392,18 @@ fn tip_to_root<S: Simd>(
     let last = f32x16::from_slice(simd, &block.last);
     let link = f32x16::from_slice(simd, &block.link);
     let (spring, damper) = (pass.style.spring, pass.style.damper);
-    let (link_spring, link_both) = (link * spring, link * (spring + damper));
+    let (link_spring, link_both) = (link * (spring * FOLLOW), link * (spring * FOLLOW + damper));
     let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
 
-    let joint = link * (spring * BEND);
+    let joint = link * (spring * JOINT);
 
     let mut beyond = Beyond::nothing(simd);
     // No closures over vectors here: the compiler may leave them out of line, without vector instructions.
     let rows = (position, velocity);
     let mut outer = Before::load(simd, &motion, rows, points - 1, pass.dt);
     let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
-    let mut segment = Carried::new(simd, &root, &Fixed(&fixed[points - 1]), &inner, &outer);
+    let mut segment =
+        Carried::new(simd, &root, &Fixed(&fixed[points - 1]), &frame[points - 1], &inner, &outer);
     for i in (1..points).rev() {
         let row = Fixed(&fixed[i]);
         let (mass, length) = (row.mass(simd), row.length(simd));
@@ -427,16 +445,15 @@ fn tip_to_root<S: Simd>(
         if i > 1 {
             second = Before::load(simd, &motion, rows, i - 2, pass.dt);
             let row_before = Fixed(&fixed[i - 1]);
-            ahead = Carried::new(simd, &root, &row_before, &second, &inner);
+            ahead = Carried::new(simd, &root, &row_before, &frame[i - 1], &second, &inner);
             let k = length.min(row_before.length(simd)) * joint;
-            let moves2 = (drift - shift).dot(drift - shift);
-            let speeds = [moves2.simd_lt(pass.style.calm), moves2.simd_gt(pass.style.fast)];
-            let joint = Joint::new(simd, k, &row.limit(simd), speeds, &segment, &ahead);
-            limit = joint.limited.select(row.turn(simd), limit);
-            stiffness = stiffness.plus(&joint.outer);
-            turn += joint.turn_outer;
-            by_turn = joint.cross;
-            (stiffness_ahead, turn_ahead) = (joint.inner, joint.turn_inner);
+            limit = row.turn(simd);
+            if let Some(joint) = Joint::new(simd, k, &row.limit(simd), &segment, &ahead) {
+                stiffness = stiffness.plus(&joint.outer);
+                turn += joint.turn_outer;
+                by_turn = joint.cross;
+                (stiffness_ahead, turn_ahead) = (joint.inner, joint.turn_inner);
+            }
         }
         // Eliminate the turn (Schur complement).
         let inverse = stiffness.inverse();
@@ -608,6 +625,7 @@ fn root_to_tip<S: Simd>(
                     p,
                     brake: none,
                     length,
+                    limit: left.limit,
                     clear,
                 };
                 if here.leave_body(simd, block, i, inside, &near, obstacles, pass, &mut outcome) {
@@ -666,6 +684,8 @@ struct Candidate<'a, S: Simd> {
     /// What contact takes off the velocities (m/s).
     brake: Vec3x<S>,
     length: f32x16<S>,
+    /// Cosine of the largest turn against the segment before.
+    limit: f32x16<S>,
     /// Least distances from the surface of a distance field (m).
     clear: f32x16<S>,
 }
@@ -712,6 +732,7 @@ impl<S: Simd> Candidate<'_, S> {
         let (mut along, mut p) = (self.along.halves(), self.p.halves());
         let mut brake = self.brake.halves();
         let length = <[_; 2]>::from(simd.split_f32x16(self.length));
+        let limit = <[_; 2]>::from(simd.split_f32x16(self.limit));
         let mut clear = <[_; 2]>::from(simd.split_f32x16(self.clear));
         let mut allowed = [f32x8::splat(simd, 0.0); 2];
         if block.began_inside && pass.still_inside > 0.0 {
@@ -731,6 +752,7 @@ impl<S: Simd> Candidate<'_, S> {
                 length: length[half],
                 clear: clear[half],
                 allowed: allowed[half],
+                limit: limit[half],
             };
             let contact = leave_body(simd, near, obstacles, active, &mut segment, before, pass);
             clear[half] = segment.clear;
@@ -744,7 +766,9 @@ impl<S: Simd> Candidate<'_, S> {
                             let lane = half * HALF + lane;
                             let force = masses[lane] * contact.depth[lane % HALF];
                             let new = resting::remember(self.contact, lane, what, force);
-                            outcome.impact |= u32::from(new) << lane;
+                            let deep =
+                                contact.depth[lane % HALF] > MAX_LEFT * length[half][lane % HALF];
+                            outcome.impact |= u32::from(new || deep) << lane;
                         }
                     }
                 }

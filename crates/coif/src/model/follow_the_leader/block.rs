@@ -11,6 +11,7 @@ use glam::{Mat3, Vec3};
 
 use super::Settings;
 use super::collider::Obstacles;
+use super::frames::{self, FRAME};
 use super::resting::{self, MEMORY};
 use super::style::RestShape;
 use crate::groom::Groom;
@@ -30,6 +31,8 @@ pub(super) struct Rows<'a> {
     pub(super) tension: &'a mut [f32],
     /// What the points touch (`resting.rs`); empty without a pass from tip to root.
     pub(super) contact: &'a mut [f32],
+    /// Frames of the segments (`frames.rs`); empty without a pass from tip to root.
+    pub(super) frame: &'a mut [f32],
 }
 
 impl<'a> Rows<'a> {
@@ -40,9 +43,11 @@ impl<'a> Rows<'a> {
         let (t0, t1) = self.tension.split_at_mut(rows * LANES);
         let touching = self.contact.len().min(rows * MEMORY);
         let (c0, c1) = self.contact.split_at_mut(touching);
+        let framed = self.frame.len().min(rows * FRAME);
+        let (f0, f1) = self.frame.split_at_mut(framed);
         (
-            Self { position: p0, velocity: v0, tension: t0, contact: c0 },
-            Self { position: p1, velocity: v1, tension: t1, contact: c1 },
+            Self { position: p0, velocity: v0, tension: t0, contact: c0, frame: f0 },
+            Self { position: p1, velocity: v1, tension: t1, contact: c1, frame: f1 },
         )
     }
 
@@ -52,6 +57,7 @@ impl<'a> Rows<'a> {
             velocity: self.velocity,
             tension: self.tension,
             contact: self.contact,
+            frame: self.frame,
         }
     }
 
@@ -66,6 +72,7 @@ impl<'a> Rows<'a> {
                 resting::forget(row, l);
             }
         }
+        frames::reset_lane(self.frame, block, l);
     }
 
     /// Moves a lane rigidly; velocities turn with it.
@@ -179,7 +186,7 @@ pub(super) struct Outcome {
 }
 
 /// Numbers in a row of [`Block::fixed`].
-pub(super) const FIXED: usize = 13 * LANES;
+pub(super) const FIXED: usize = 12 * LANES;
 
 /// Segments whose lengths differ by less than this share count as equal for the masses beside them.
 const EQUAL: f32 = 1e-3;
@@ -299,7 +306,7 @@ impl Block {
             set_lane(row, 1, l, shape.step[i]);
             let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
             let limit = &shape.limit[i];
-            let limit = [shape.turn[i], limit.start, limit.stiffness, limit.least()];
+            let limit = [shape.turn[i], limit.start, limit.stiffness];
             let numbers = [shape.mass[i], length, inverse].into_iter().chain(limit);
             for (k, value) in numbers.enumerate() {
                 row[2 * VECTOR + k * LANES + l] = value;

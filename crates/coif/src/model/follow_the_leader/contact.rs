@@ -35,6 +35,13 @@ const GRAZING: f32 = 3e-4;
 /// not near enough, the field need not be asked; with less, hair gets inside unseen.
 pub(super) const SLOPE: f32 = 1.75;
 
+/// Least squared sine between a surface's normal and the segment before at which the bending limit's cone and the
+/// surface have a curve in common worth looking for.
+pub(super) const NO_CONE: f32 = 1e-4;
+
+/// Share of a segment's length by which it is turned farther out of a surface than asked for: more than rounding.
+pub(super) const CLEAR_OF_ROUNDING: f32 = 1e-6;
+
 /// The result of a collision in lanes.
 pub(super) struct LaneContact<S: Simd> {
     /// Whether anything was touched; if not, the rest says nothing.
@@ -65,6 +72,8 @@ pub(super) struct Segment<S: Simd> {
     pub(super) clear: f32x8<S>,
     /// How deep the outer ends may be inside (m): where hair began there, and is brought out little by little.
     pub(super) allowed: f32x8<S>,
+    /// Cosine of the largest turn against the segments before.
+    pub(super) limit: f32x8<S>,
 }
 
 impl<S: Simd> Segment<S> {
@@ -183,8 +192,54 @@ pub(super) fn leave_body<S: Simd>(
         }
         unresolved += stuck;
     }
+    if touched && unbend_on_plane(simd, near, obstacles, active, segment, touch.normal) {
+        p = segment.end();
+    }
     let brake = if touched { touch.brake(simd, p - before, 1.0 / pass.dt) } else { touch.normal };
     LaneContact { touched, brake, touched_what: touch.what, depth: touch.depth, unresolved }
+}
+
+/// Turns segments that contact has bent beyond the bending limit along the surface until they are within it: says
+/// whether any has been.
+///
+/// Model: unit vectors `u` with `u . n = h` (on the tangent plane) and `u . a = c` (on the cone of the limit around the
+/// segment before) are `x n + y a + z n x a`, with `x` and `y` of a 2x2 system and `z` of the length, on the side where
+/// the segment is. Where there are none, or they are inside of another collider, contact goes before the limit.
+#[inline(always)]
+fn unbend_on_plane<S: Simd>(
+    simd: S,
+    near: &Near<'_>,
+    obstacles: &Obstacles<'_>,
+    active: mask32x8<S>,
+    segment: &mut Segment<S>,
+    n: Vec3x8<S>,
+) -> bool {
+    let (a, c) = (segment.ahead, segment.limit);
+    let bent = segment.along.dot(a).simd_lt(c) & n.dot(n).simd_gt(0.5) & active;
+    if !bent.any_true() {
+        return false;
+    }
+    let one = f32x8::splat(simd, 1.0);
+    let h = segment.along.dot(n) + CLEAR_OF_ROUNDING;
+    let s = n.dot(a);
+    let sine2 = (one - s * s).max(f32x8::splat(simd, NO_CONE));
+    let (x, y) = ((h - c * s) / sine2, (c - h * s) / sine2);
+    let left = one - (x * h + y * c);
+    let across = n.cross(a);
+    let side = across.dot(segment.along).simd_lt(0.0).select(one * -1.0, one);
+    let z = (left.max(f32x8::splat(simd, 0.0)) / sine2).sqrt() * side;
+    let u = n * x + a * y + across * z;
+    let p = segment.parent + u * segment.length;
+    let mut found = bent & left.simd_gt(0.0) & sine2.simd_gt(NO_CONE);
+    for collider in near.iter() {
+        found &= !level_of(simd, collider, p).1.simd_lt(1.0);
+    }
+    if let Some(field) = obstacles.field {
+        let (distance, _) = field.field.slopes(simd, p, found.to_bitmask() as u32);
+        found &= distance.simd_ge(field.skin);
+    }
+    segment.along = u.or(found, segment.along);
+    found.any_true()
 }
 
 /// Settles what the turns left open, lane by lane: says how many stay inside.

@@ -19,6 +19,7 @@ mod collider;
 mod contact;
 #[cfg(test)]
 mod energy_tests;
+mod frames;
 mod joint;
 mod near;
 mod on_sphere;
@@ -28,8 +29,6 @@ pub mod plain;
 mod resting;
 mod state;
 mod style;
-
-pub use self::joint::BEND;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
@@ -225,6 +224,7 @@ pub struct FollowTheLeader {
     velocity: LineAligned,
     tension: LineAligned,
     contact: LineAligned,
+    frame: LineAligned,
     /// Per row: which lanes hold a particle, and which of those may move.
     present: Vec<u16>,
     free: Vec<u16>,
@@ -274,6 +274,7 @@ impl FollowTheLeader {
             velocity: LineAligned::zeros(rows * VECTOR),
             tension: LineAligned::zeros(rows * LANES),
             contact: LineAligned::zeros(if settings.backward { rows * resting::MEMORY } else { 0 }),
+            frame: LineAligned::zeros(if settings.backward { rows * frames::FRAME } else { 0 }),
             present: vec![0; rows],
             free: vec![0; rows],
             mass: LineAligned::zeros(rows * LANES),
@@ -313,6 +314,19 @@ impl FollowTheLeader {
         Ok(model)
     }
 
+    /// Frames of the segments of a strand, root first (`frames.rs`).
+    #[cfg(test)]
+    fn frames_of(&self, strand: usize) -> Vec<glam::Quat> {
+        let (row, lane) = self.place[strand];
+        let points = self.first_point[strand + 1] - self.first_point[strand];
+        let rows = &self.frame.as_chunks::<{ frames::FRAME }>().0[row as usize..];
+        let number = |row: &[f32; frames::FRAME], k: usize| row[k * LANES + usize::from(lane)];
+        let of = |row| {
+            glam::Quat::from_xyzw(number(row, 1), number(row, 2), number(row, 3), number(row, 0))
+        };
+        rows[..points as usize].iter().map(of).collect()
+    }
+
     fn unpack(&self, out: &mut [Vec3], from: &[f32]) {
         // Strands in pieces of a fixed number, each of which owns its run of points.
         let piece = 512;
@@ -348,6 +362,7 @@ impl FollowTheLeader {
             velocity: &mut self.velocity,
             tension: &mut self.tension,
             contact: &mut self.contact,
+            frame: &mut self.frame,
         };
         in_halves(&mut self.blocks, rows, &mut self.scratch, &work);
     }
@@ -508,7 +523,7 @@ impl Model for FollowTheLeader {
 
     fn save(&self, out: &mut Vec<u8>) {
         put_floats(out, [self.since_reset]);
-        let state = [&self.position, &self.velocity, &self.tension, &self.contact];
+        let state = [&self.position, &self.velocity, &self.tension, &self.contact, &self.frame];
         put_floats(out, state.into_iter().flat_map(|rows| rows.iter().copied()));
         // Depths matter only as long as hair is brought out.
         if (f32::EPSILON..TIME_OUT).contains(&self.since_reset) {
@@ -522,7 +537,7 @@ impl Model for FollowTheLeader {
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        let state = [&self.position, &self.velocity, &self.tension, &self.contact];
+        let state = [&self.position, &self.velocity, &self.tension, &self.contact, &self.frame];
         let state: usize = state.into_iter().map(|rows| rows.len()).sum();
         let expected = 4 * (1 + state);
         let short = || {
@@ -545,7 +560,13 @@ impl Model for FollowTheLeader {
         if !reader.0.is_empty() || !(0.0..=TIME_OUT).contains(&since_reset) {
             return Err(short());
         }
-        let state = [&mut self.position, &mut self.velocity, &mut self.tension, &mut self.contact];
+        let state = [
+            &mut self.position,
+            &mut self.velocity,
+            &mut self.tension,
+            &mut self.contact,
+            &mut self.frame,
+        ];
         for (to, value) in state.into_iter().flat_map(|rows| rows.iter_mut()).zip(values) {
             *to = value;
         }

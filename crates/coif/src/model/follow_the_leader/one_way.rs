@@ -306,6 +306,7 @@ impl<S: Simd> Half<S> {
             length: half_row(simd, row.length, half),
             clear: self.clear,
             allowed: f32x8::splat(simd, 0.0),
+            limit: f32x8::splat(simd, -1.0),
         };
         let contact = leave_body(simd, near, obstacles, active, &mut segment, x, pass);
         (self.along, self.clear) = (segment.along, segment.clear);

@@ -1,13 +1,16 @@
 //! The same passes, one strand after the other over arrays of structures: what one would write
 //! first. Tests hold the lanes against it, and `coif bench` measures the speed-up over it.
 
-use glam::{Mat2, Mat3, Vec2, Vec3};
+use glam::{Mat2, Mat3, Quat, Vec2, Vec3};
 
+use super::articulated::{MAX_LEFT, MAX_SOLVES};
 use super::collider::StepCollider;
-use super::joint::{BEND, Limit, MIN_CLOSING};
+use super::contact::{CLEAR_OF_ROUNDING, NO_CONE};
+use super::frames::{COUPLE, FOLLOW, HOME};
+use super::joint::{JOINT, Limit, MIN_CLOSING};
 use super::on_sphere::resolve_on_sphere;
-use super::resting::{CREEP, HOVER, STIFFNESS};
-use super::style::{RestShape, Stiffness};
+use super::resting::{CREEP, HOVER, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS};
+use super::style::RestShape;
 use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
 use crate::math::RigidTransform;
@@ -28,6 +31,9 @@ struct Particle {
     length: f32,
     /// See [`super::block::Block::reaction`].
     reaction: f32,
+    /// Frame of the segment that ends here, and the groomed direction that it turns (`frames.rs`).
+    frame: Quat,
+    groomed: Vec3,
     /// What it lies on (`resting.rs`).
     contacts: [Contact; 2],
 }
@@ -51,6 +57,8 @@ struct Held {
     stiffness: f32,
     along: f32,
     coefficient: f32,
+    /// How far it slipped along the surface in the last step.
+    slip: f32,
 }
 
 /// What touched a particle: enough for friction.
@@ -123,6 +131,8 @@ impl PlainFollowTheLeader {
                 rest: line[i],
                 length: length(i),
                 reaction: if i > 1 { scale * mass(i) / (mass(i - 1) * length(i)) } else { 0.0 },
+                frame: Quat::IDENTITY,
+                groomed: if i > 0 { (line[i] - line[i - 1]) / length(i) } else { Vec3::ZERO },
                 contacts: Default::default(),
             });
             Strand {
@@ -150,18 +160,28 @@ impl PlainFollowTheLeader {
             let around = Surroundings { colliders: &colliders, field: env.field.as_ref() };
             self.start.clear();
             self.start.extend_from_slice(&strand.particles);
-            let impact = step_strand(strand, root, wind, &pass, &around, &mut self.left);
-            if impact && pass.backward {
+            let mut impact = step_strand(strand, root, wind, &pass, &around, &mut self.left);
+            for round in 1..if pass.backward { MAX_SOLVES } else { 0 } {
+                if !impact {
+                    break;
+                }
                 // Solve the step again, now that it is known where hair comes upon the body.
                 for (particle, start) in strand.particles.iter_mut().zip(&self.start) {
                     let found = std::mem::replace(particle, *start).contacts;
+                    if round > 1 {
+                        particle.contacts = found;
+                        continue;
+                    }
                     for new in found.into_iter().filter(|c| c.force > 0.0) {
                         if !start.contacts.iter().any(|c| c.force > 0.0 && c.what == new.what) {
                             remember(&mut particle.contacts, new.what, new.force);
                         }
                     }
                 }
-                step_strand(strand, root, wind, &pass, &around, &mut self.left);
+                impact = step_strand(strand, root, wind, &pass, &around, &mut self.left);
+            }
+            if pass.backward && pass.style.spring > 0.0 {
+                follow(strand, root, &pass);
             }
             strand.root = *root;
         }
@@ -208,7 +228,6 @@ struct Left {
     pull: f32,
     by_place: Vec3,
     by_cross: Vec2,
-    limited: bool,
     held: [Held; 2],
 }
 
@@ -260,7 +279,7 @@ fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left
             let carried = shift - before.shift;
             seen.along = ((outer.position - inner.position) + carried) / outer.length;
             seen.tangents = Columns::tangents(seen.along);
-            seen.off = root.direction(strand.shape.step[i]) / outer.length - seen.along;
+            seen.off = root.direction(outer.groomed) - seen.along;
             let drift = (outer.velocity - inner.velocity) * pass.dt;
             seen.turns = (drift - carried) / outer.length;
             seen.shrinks = (-0.5 * seen.turns.length_squared()).max(-0.5);
@@ -296,45 +315,61 @@ struct Joint {
     cross: Mat2,
     turn_outer: Vec2,
     turn_inner: Vec2,
-    limited: bool,
 }
 
 impl Joint {
     /// Between a segment and the one ahead of it.
-    fn new(
-        k: f32,
-        limit: &Limit,
-        moves2: f32,
-        style: &Stiffness,
-        [segment, ahead]: [&Left; 2],
-    ) -> Self {
+    fn new(k: f32, limit: &Limit, [segment, ahead]: [&Left; 2]) -> Self {
         let product = |a: Vec2, b: Vec2| Mat2::from_cols(a * b.x, a * b.y);
         let diagonal = |d: f32| Mat2::from_diagonal(Vec2::splat(d));
-        let cosine = segment.along.dot(ahead.along);
-        let away = |s: &Left| s.along.dot(s.off) < -1.0;
-        let lets_go = moves2 < style.calm && (away(segment) || away(ahead));
-        let limited = moves2 > style.fast || (cosine > limit.least() && !lets_go);
+        let beyond = limit.start - segment.along.dot(ahead.along);
         let closes = -segment.along.dot(ahead.turns) - ahead.along.dot(segment.turns);
-        let over = (limit.start - cosine).max(0.0);
-        let over_soon = (limit.start - cosine + closes).max(0.0);
-        let stiffest = if limited { limit.stiffness * k } else { 0.0 };
-        let part = if over > 0.0 { 1.0 } else { over_soon / closes.max(MIN_CLOSING) };
-        let stiff = stiffest * part.min(1.0);
-        let force = stiffest * over;
-        let h = k + force;
-        let bent = (segment.off - ahead.off) * k
-            - (segment.along * segment.shrinks - ahead.along * ahead.shrinks) * h;
+        let over = beyond.max(0.0);
+        let part =
+            if over > 0.0 { 1.0 } else { (beyond + closes).max(0.0) / closes.max(MIN_CLOSING) };
+        let stiffest = limit.stiffness * k;
+        let (stiff, force) = (stiffest * part.min(1.0), stiffest * over);
+        let bent = (ahead.along * ahead.shrinks - segment.along * segment.shrinks) * force;
         let v = segment.tangents.dot(ahead.along);
         let v_ahead = ahead.tangents.dot(segment.along);
         Self {
-            outer: diagonal(h) + product(v, v) * stiff,
-            inner: diagonal(h) + product(v_ahead, v_ahead) * stiff,
-            cross: segment.tangents.transposed_mul(&ahead.tangents) * h
+            outer: diagonal(force) + product(v, v) * stiff,
+            inner: diagonal(force) + product(v_ahead, v_ahead) * stiff,
+            cross: segment.tangents.transposed_mul(&ahead.tangents) * force
                 - product(v, v_ahead) * stiff,
             turn_outer: segment.tangents.dot(bent) + v * force,
             turn_inner: v_ahead * force - ahead.tangents.dot(bent),
-            limited,
         }
+    }
+}
+
+/// Lets the frames follow the strand after a step (`frames.rs`).
+fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
+    let turned = *root * strand.root.inverse();
+    let last = strand.particles.len() - 1;
+    for i in 1..=last {
+        let [inner, outer] = [strand.particles[i - 1], strand.particles[i]];
+        let along = (outer.position - inner.position) / outer.length;
+        let carried = turned.direction(along) - along;
+        let ahead = along + (outer.velocity - inner.velocity) * (pass.dt / outer.length) - carried;
+        let e = root.inverse().direction(ahead / ahead.length().max(1e-3));
+        let g = strand.shape.step[i] / outer.length;
+        let q = outer.frame;
+        let pure = |v: Vec3| Quat::from_xyzw(v.x, v.y, v.z, 0.0);
+        let couple = |other: &Particle| {
+            let length = outer.length.min(other.length) / outer.length;
+            other.frame * (2.0 * COUPLE / FOLLOW * length)
+        };
+        let mut sum = q - pure(e) * q * pure(g) + Quat::IDENTITY * (2.0 * HOME / FOLLOW);
+        if i > 1 {
+            sum = sum + couple(&inner);
+        }
+        if i < last {
+            sum = sum + couple(&strand.particles[i + 1]);
+        }
+        let frame = sum * (1.0 / sum.length());
+        strand.particles[i].frame = frame;
+        strand.particles[i].groomed = frame * g;
     }
 }
 
@@ -378,22 +413,19 @@ fn tip_to_root(
         particle.contacts = contacts;
         // Put the turn of the segment in the place of its outer end.
         let link = strand.shape.link;
-        let straight = (particle.tension.max(0.0) + link * (spring + damper)) * length;
+        let straight = (particle.tension.max(0.0) + link * (spring * FOLLOW + damper)) * length;
         let lever = seen.tangents.map(|t| t * length);
         let by_leader = lever.map(|t| inertia * t).plus(&beyond.cross);
         let mut stiffness = lever.transposed_mul(&by_leader)
             + beyond.cross.transposed_mul(&lever)
             + beyond.stiffness
             + Mat2::from_diagonal(Vec2::splat(straight));
-        let mut turn = lever.dot(rhs + seen.off * (link * spring)) + beyond.turn;
+        let mut turn = lever.dot(rhs + seen.off * (link * spring * FOLLOW)) + beyond.turn;
         let mut ahead = Beyond::NOTHING;
-        let (mut by_turn, mut limited) = (Mat2::ZERO, false);
+        let mut by_turn = Mat2::ZERO;
         if i > 1 {
-            let k = length.min(length_before) * link * spring * BEND;
-            let moves2 = (particle.velocity * pass.dt - shift).length_squared();
-            let limit = &strand.shape.limit[i];
-            let joint = Joint::new(k, limit, moves2, &pass.style, [&seen, &before]);
-            limited = joint.limited;
+            let k = length.min(length_before) * link * spring * JOINT;
+            let joint = Joint::new(k, &strand.shape.limit[i], [&seen, &before]);
             stiffness += joint.outer;
             turn += joint.turn_outer;
             by_turn = joint.cross;
@@ -410,7 +442,6 @@ fn tip_to_root(
             pull: e.dot(rhs),
             by_place: inertia * e,
             by_cross: beyond.cross.dot(e),
-            limited,
             held,
             ..seen
         };
@@ -451,11 +482,12 @@ fn press(
     let stiffness = whole * STIFFNESS;
     let slip = (slip - normal * out).length().max(CREEP * pass.dt);
     let sticks = contact.friction != Vec3::ZERO;
-    let slowed = (coefficient * contact.force / slip).min(stiffness);
+    let more = 1.0 + SLOW_FRICTION / (1.0 + (slip / (SLOW * pass.dt)).powi(2));
+    let slowed = (coefficient * more * contact.force / slip).min(stiffness);
     let along = if sticks { stiffness } else { slowed };
     let target = moves - shift;
     let offset = normal.dot(target) - gap + HOVER;
-    Some(Held { normal, target, offset, stiffness, along, coefficient })
+    Some(Held { normal, target, offset, stiffness, along, coefficient, slip })
 }
 
 /// Updates the force of a contact after a displacement.
@@ -468,11 +500,14 @@ fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) {
     let slid = contact.friction == Vec3::ZERO;
     let friction = contact.friction.reject_from_normalized(n) - slip * held.along;
     contact.force = (contact.force + held.stiffness * (held.offset - n.dot(a))).max(0.0);
-    let most = held.coefficient * contact.force;
-    let slow = slip.length() < CREEP * dt;
-    let within = friction.length() <= most && (slow || held.along >= held.stiffness);
-    let sticks = within || (slow && !slid);
-    contact.friction = if sticks { friction.clamp_length_max(most) } else { Vec3::ZERO };
+    let stop = if slid { held.stiffness / STIFFNESS } else { 0.0 };
+    let slow = 1.0 + SLOW_FRICTION / (1.0 + (slip.length() / (SLOW * dt)).powi(2));
+    let most = held.coefficient * contact.force * if slid { slow } else { STATIC };
+    let creeps = slip.length() < CREEP * dt || held.along >= held.stiffness;
+    let steady = slip.length() <= held.slip * STEADY;
+    let sticks = (friction - slip * stop).length() <= most
+        || (creeps && steady && friction.length() <= most);
+    contact.friction = if sticks { friction } else { Vec3::ZERO };
 }
 
 /// Remembers a contact in the place of the weaker of two: says whether it is new.
@@ -545,12 +580,12 @@ fn step_strand(
         let distance = way.length();
         let along_free = way / distance;
         // Keep the angle with the segment before (eq. 11).
-        if pass.bend.is_on() && i > 1 && left.get(i).is_none_or(|left| left.limited) {
+        let mut limit = pass.bend;
+        if pass.backward {
+            limit = BendLimit::of_cosine(strand.shape.turn[i]);
+        }
+        if pass.bend.is_on() && i > 1 {
             let before = strand.particles[i - 1].length;
-            let mut limit = pass.bend;
-            if pass.backward {
-                limit = BendLimit::of_cosine(strand.shape.turn[i]);
-            }
             way = unbend(&limit, parent - grandparent, before, way, distance);
             if let Some(left) = left.get(i) {
                 let straighter = way / distance - along_free;
@@ -569,11 +604,23 @@ fn step_strand(
                 let number = around.colliders.len();
                 p = leave_field(field, number, parent, particle.length, ahead, p, &mut touch);
             }
+            if let Some(touch) = touch.filter(|_| pass.backward && i > 1) {
+                let before = (parent - grandparent) / strand.particles[i - 1].length;
+                p = unbend_on_plane(
+                    around,
+                    touch.normal,
+                    [parent, before],
+                    particle.length,
+                    limit.cos,
+                    p,
+                );
+            }
             if let Some(touch) = touch.filter(|t| pass.backward && t.depth > 0.0) {
                 let force = strand.shape.mass[i] * touch.depth;
                 let contacts = &mut strand.particles[i].contacts;
                 for what in touch.what.into_iter().flatten() {
-                    impact |= remember(contacts, what, force);
+                    let new = remember(contacts, what, force);
+                    impact |= new || touch.depth > MAX_LEFT * particle.length;
                 }
             }
             brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x - pushed, 1.0 / dt));
@@ -611,6 +658,32 @@ fn unbend(limit: &BendLimit, before: Vec3, length_before: f32, way: Vec3, distan
         tangent = Vec3::new(u.y, u.z, u.x).cross(u);
     }
     u * (distance * limit.cos) + tangent * (distance * limit.sin / tangent.length().max(1e-9))
+}
+
+/// Turns a segment that contact has bent beyond the limit along the surface until it is within it, if it can.
+fn unbend_on_plane(
+    around: &Surroundings<'_>,
+    n: Vec3,
+    [parent, a]: [Vec3; 2],
+    length: f32,
+    c: f32,
+    p: Vec3,
+) -> Vec3 {
+    let along = (p - parent) / length;
+    let (h, s) = (along.dot(n) + CLEAR_OF_ROUNDING, n.dot(a));
+    let sine2 = 1.0 - s * s;
+    let (x, y) = ((h - c * s) / sine2, (c - h * s) / sine2);
+    let left = 1.0 - (x * h + y * c);
+    if along.dot(a) >= c || sine2 <= NO_CONE || left <= 0.0 {
+        return p;
+    }
+    let across = n.cross(a);
+    let side = if across.dot(along) < 0.0 { -1.0 } else { 1.0 };
+    let u = n * x + a * y + across * (side * (left / sine2).sqrt());
+    let found = parent + u * length;
+    let clear = |field: &FieldObstacle<'_>| field.field.distance_at(found) >= field.skin;
+    let inside = around.colliders.iter().any(|c| c.inside(found).is_some());
+    if inside || !around.field.is_none_or(clear) { p } else { found }
 }
 
 fn collide(

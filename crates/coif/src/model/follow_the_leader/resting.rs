@@ -14,10 +14,12 @@
 //!
 //! The first two terms hold the point on the plane; where the force would pull, the contact is over. At rest the force
 //! converges, so the gap is exact however soft `c` is. The third is Coulomb friction, `w` the motion of the surface.
+//!
 //! What sticks has `d = c` and a friction force that is remembered in the same way (added to the sum, and updated by
-//! `- c slip`, then cut to `mu p`): it does not creep. What moves in spite of that, faster than [`CREEP`], slides: it has
-//! `d = mu p / slip` with the slip of the last step (lagged diffusivity). All terms are convex, and none does work on a
-//! body that stands still.
+//! `- c slip`): it does not creep. Where that force exceeds [`STATIC`] `mu p`, the point slides: it has `d = mu p / slip`
+//! with the slip of the last step (lagged diffusivity), with somewhat more friction below [`SLOW`] (Stribeck's law). It
+//! sticks again where the force that would stop it with its whole strand is within Coulomb's law, or where it creeps
+//! without getting faster. All terms are convex, and none does work on a body that stands still.
 //!
 //! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated.rs`.
 
@@ -41,8 +43,8 @@ const REMEMBERED: usize = 5;
 pub(super) const MEMORY: usize = REMEMBERED * CONTACTS * LANES;
 
 /// Numbers that the first pass leaves the second of each contact of a row: normal, displacement of the surface,
-/// distance to be kept from it, stiffness along the normal and along the surface, coefficient of friction.
-const PRESSED: usize = 10;
+/// distance to be kept from it, stiffness along the normal and along the surface, coefficient of friction, slip before.
+const PRESSED: usize = 11;
 pub(super) const HELD: usize = PRESSED * CONTACTS * LANES;
 
 /// Stands for the distance field where others are numbers of colliders.
@@ -56,8 +58,21 @@ pub(super) const STIFFNESS: f32 = 4.0;
 /// Distance (m) from the surface at which contacts hold: outside of it by more than rounding, by less than a fibre.
 pub(super) const HOVER: f32 = 2e-5;
 
-/// Speed (m/s) below which hair that slides and is slowed down sticks.
+/// Slip speed (m/s) up to which friction is regularised: proportional to the slip.
 pub(super) const CREEP: f32 = 1e-3;
+
+/// Growth of a slip from one step to the next that is none: rounding of positions, beside slips of some micrometres.
+pub(super) const STEADY: f32 = 1.02;
+
+/// Speed (m/s) below which friction rises towards that of rest (Stribeck's law).
+pub(super) const SLOW: f32 = 0.01;
+
+/// How much more friction there is at no speed than when sliding fast, as a fraction.
+pub(super) const SLOW_FRICTION: f32 = 0.25;
+
+/// Friction of a point that rests, by that of one that slides fast. It is more than at the lowest speed (contacts age),
+/// so that what has come to rest stays, instead of creeping at the limit between the two.
+pub(super) const STATIC: f32 = 1.5;
 
 /// A row of points, before the step.
 #[derive(Clone, Copy)]
@@ -166,7 +181,10 @@ fn press_in_lanes<S: Simd>(
             let stiffness = active.select(inertia[half] * STIFFNESS, zero);
             let slides = friction.dot(friction).simd_le(0.0);
             let slip = (slip - n * out).length().max(f32x8::splat(simd, CREEP * pass.dt));
-            let along = slides.select((surface.friction * force / slip).min(stiffness), stiffness);
+            let by = slip * (1.0 / (SLOW * pass.dt));
+            let more = f32x8::splat(simd, SLOW_FRICTION) / (by * by + 1.0) + 1.0;
+            let along =
+                slides.select((surface.friction * more * force / slip).min(stiffness), stiffness);
             let target = surface.moves - shift[half];
             let offset = n.dot(target) - gap + HOVER;
             let grip = target * along + friction;
@@ -187,7 +205,8 @@ fn press_in_lanes<S: Simd>(
                 *sum += active.select(add, zero);
             }
             let t = target;
-            let left = [n.x, n.y, n.z, t.x, t.y, t.z, offset, stiffness, along, surface.friction];
+            let left =
+                [n.x, n.y, n.z, t.x, t.y, t.z, offset, stiffness, along, surface.friction, slip];
             for (j, value) in left.into_iter().enumerate() {
                 value.store_slice(&mut held[2 * (PRESSED * k + j) + half]);
             }
@@ -284,7 +303,6 @@ pub(super) fn update<S: Simd>(
         let (offset, stiffness, along, friction) = (number(6), number(7), number(8), number(9));
         let force = active.select((before + stiffness * (offset - n.dot(a))).max(zero), zero);
         force.store_slice(&mut memory[1]);
-        // Stick where Coulomb's law allows it, and what slides has nearly stopped.
         let slip = a - target;
         let slip = slip - n * n.dot(slip);
         let grip = {
@@ -292,14 +310,19 @@ pub(super) fn update<S: Simd>(
             Vec3x { x: number(2), y: number(3), z: number(4) }
         };
         let slid = grip.dot(grip).simd_le(0.0);
+        // Stick where the force that holds the point, or would stop it with all of its strand, is within Coulomb's law.
         let grip = grip - n * n.dot(grip) - slip * along;
-        // Where the force would exceed the limit, cut it (return mapping); what moves on slides.
+        let stop = slid.select(stiffness * (1.0 / STIFFNESS), zero);
+        let trial = grip - slip * stop;
         let most = friction * force;
-        let size = grip.length().max(f32x16::splat(simd, f32::MIN_POSITIVE));
-        let within = size.simd_le(most);
-        let slow = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt);
-        let sticks = (within & (slow | along.simd_ge(stiffness))) | (slow & !slid);
-        let grip = grip * (most / size).min(f32x16::splat(simd, 1.0));
+        let by = slip.dot(slip) * (1.0 / (SLOW * dt * SLOW * dt));
+        let slow = f32x16::splat(simd, SLOW_FRICTION) / (by + 1.0) + 1.0;
+        let most = most * slid.select(slow, f32x16::splat(simd, STATIC));
+        let creeps = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt) | along.simd_ge(stiffness);
+        let before = number(10) * STEADY;
+        let steady = slip.dot(slip).simd_le(before * before);
+        let sticks = trial.dot(trial).simd_le(most * most)
+            | (creeps & steady & grip.dot(grip).simd_le(most * most));
         let grip = grip.or(sticks & active, Vec3x::splat(simd, Vec3::ZERO));
         grip.x.store_slice(&mut memory[2]);
         grip.y.store_slice(&mut memory[3]);

@@ -48,26 +48,14 @@ pub(super) struct Stiffness {
     pub(super) spring: f32,
     /// Damping rate of the long waves times `dt`.
     pub(super) damper: f32,
-    /// Squared displacement (m^2) in a step at the speed of the style, its length by its time: hair that is faster is
-    /// thrown about, and the bending limit holds all of it (`joint.rs`).
-    pub(super) fast: f32,
-    /// The same at [`CALM`] of that speed.
-    pub(super) calm: f32,
 }
-
-/// Speed of hair that the style brings back slowly, by that of the style: 24 cm/s by default. Turns too many were seen to
-/// slide along curls at up to that. Chosen by trial: with a half of it and less curls that were thrown at ten times the
-/// speed slid for longer than five seconds, with three times as much more curls on their way back were kinked.
-const CALM: f32 = 0.16;
 
 impl Stiffness {
     pub(super) fn new(settings: &Settings, dt: f32) -> Self {
         let frequency =
             if settings.style_time.is_finite() { dt / settings.style_time } else { 0.0 };
         let spring = frequency * frequency;
-        let fast = spring * settings.style_length * settings.style_length;
-        let damper = 2.0 * settings.damping_ratio * frequency;
-        Self { spring, damper, fast, calm: CALM * CALM * fast }
+        Self { spring, damper: 2.0 * settings.damping_ratio * frequency }
     }
 }
 
@@ -102,7 +90,10 @@ impl RestShape {
         let angle = |i: usize| if i > 1 { step[i].angle_between(step[i - 1]) } else { 0.0 };
         // The bending limit of eq. 11, or a little more than the groom turns by.
         let largest = 2.0 * settings.bend_limit.clamp(0.0, 1.0).acos();
-        let allowed = |angle: f32| if angle < largest { largest } else { angle + FREE_TURN };
+        let allowed = |angle: f32| {
+            let free = angle + FREE_TURN;
+            largest.max(if angle < KINK_ANGLE { free.min(KINK_ANGLE) } else { free })
+        };
         let turn = (0..=last).map(|i| allowed(angle(i)).min(std::f32::consts::PI).cos()).collect();
         let limit = (0..=last).map(|i| Limit::new(angle(i).cos())).collect();
         Self {
@@ -115,6 +106,10 @@ impl RestShape {
         }
     }
 }
+
+/// Turn (radians) beyond which hair looks kinked, 60 degrees less rounding: where the groom turns by less, so does the
+/// strand.
+const KINK_ANGLE: f32 = std::f32::consts::FRAC_PI_3 - 1e-4;
 
 /// Angle (radians) by which the bending limit lets a segment turn farther than it does in the groom: so little that
 /// a limit below the groom's own turns still leaves the groom at rest.
