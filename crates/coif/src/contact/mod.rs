@@ -11,22 +11,17 @@
 //! of a constraint (`muller2012` eq. 9) and is not zero for hair at rest. Contact measures with
 //! `motion` and adds to `velocity`, so hair that does not move feels no friction.
 
-pub mod crossing;
-pub mod edge_collision;
+mod detection;
 mod hair_contact;
-mod impulses;
-mod pair_tests;
-pub mod pairs;
-pub mod repulsion;
-pub mod segments;
-mod spring;
-pub mod stiction;
+mod response;
 pub mod strand_contact;
 pub mod volume;
 
+pub use detection::{crossing, pairs, segments};
 pub use hair_contact::HairContact;
-pub use spring::ContactSpring;
-pub(crate) use spring::difference;
+pub use response::spring::ContactSpring;
+pub(crate) use response::spring::difference;
+pub use response::{edge_collision, repulsion, stiction};
 pub use strand_contact::StrandContact;
 
 use crate::math::LANES;

@@ -5,11 +5,11 @@
 
 use glam::Vec3;
 
-use super::edge_collision::{self, EdgeCollision, Way};
-use super::pairs::{Pairs, Reach};
-use super::repulsion::{self, Repulsion};
-use super::segments::Segments;
-use super::stiction::{self, MAX_SPRINGS, Motion, Scratch, Stiction};
+use super::detection::pairs::{Pairs, Reach};
+use super::detection::segments::Segments;
+use super::response::edge_collision::{self, EdgeCollision, Way};
+use super::response::repulsion::{self, Repulsion};
+use super::response::stiction::{self, MAX_SPRINGS, Motion, Scratch, Stiction};
 use super::{ContactSpring, HairContact};
 use crate::groom::Groom;
 use crate::{Error, Result};

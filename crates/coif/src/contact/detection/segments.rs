@@ -53,7 +53,7 @@ impl Segments {
 
     /// Puts as number i what has been point number `order[i]`; strands must stay together. An order
     /// that is not one changes nothing.
-    pub(super) fn arrange(&mut self, order: &[u32]) {
+    pub(in crate::contact) fn arrange(&mut self, order: &[u32]) {
         let mut seen = vec![false; self.points()];
         let mut is_new =
             |p: &u32| seen.get_mut(*p as usize).is_some_and(|s| !std::mem::replace(s, true));
@@ -80,20 +80,20 @@ impl Segments {
 
     /// Whether a segment starts at this point.
     #[inline]
-    pub(super) fn starts(&self, point: usize) -> bool {
+    pub(in crate::contact) fn starts(&self, point: usize) -> bool {
         point + 1 < self.strand.len() && self.strand[point] == self.strand[point + 1]
     }
 
     /// Whether two segments are far enough from each other along the hair to touch.
     #[inline]
-    pub(super) fn may_touch(&self, a: u32, b: u32, apart: u32) -> bool {
+    pub(in crate::contact) fn may_touch(&self, a: u32, b: u32, apart: u32) -> bool {
         a.abs_diff(b) >= apart || self.strand[a as usize] != self.strand[b as usize]
     }
 }
 
 /// Whether a point is where contact can be computed.
 #[inline]
-pub(super) fn usable(p: Vec3) -> bool {
+pub(in crate::contact) fn usable(p: Vec3) -> bool {
     p.abs().max_element() < FARTHEST && !p.is_nan()
 }
 
@@ -129,7 +129,7 @@ pub fn closest_points_segment_segment(a: [Vec3; 2], b: [Vec3; 2]) -> Closest {
 
 /// The same for segments that start at `p`, `q` and go along `u`, `v`.
 #[inline]
-pub(super) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3) -> Closest {
+pub(in crate::contact) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3) -> Closest {
     let w = p - q;
     let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
     let (uw, vw) = (u.dot(w), v.dot(w));
