@@ -36,7 +36,7 @@ pub struct Environment<'a> {
 pub struct FieldObstacle<'a> {
     /// Distance to the surface at the end of the step, and its velocity.
     pub field: &'a DistanceField,
-    /// How it came there, for a model that [splits steps](crate::model::Model::splits_steps).
+    /// How it came there, for a model that [splits steps](crate::model::Capabilities::splits_steps).
     pub motion: Option<FieldMotion<'a>>,
     /// Coulomb friction.
     pub friction: f32,

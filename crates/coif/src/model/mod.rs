@@ -3,6 +3,7 @@
 //! A model owns its state and advances it. It sees an [`Environment`] and gives back strands.
 
 pub mod cantilever;
+mod capabilities;
 mod chains;
 pub mod explicit_spring;
 pub mod follow_the_leader;
@@ -12,9 +13,10 @@ pub mod position_based;
 
 use glam::Vec3;
 
+pub use self::capabilities::{Capabilities, Primitive};
 pub use crate::environment::{Environment, FieldMotion, FieldObstacle};
 
-use crate::contact::{HairContact, Samples, strand_contact};
+use crate::contact::{Lender, Report};
 use crate::groom::Groom;
 use crate::groom::strips::{StripPose, Strips};
 use crate::math::{RigidTransform, SolveReport};
@@ -37,24 +39,16 @@ pub struct StepReport {
     pub substeps: u32,
     /// How the last step's systems were solved, by a model that iterates.
     pub solve: SolveReport,
-    /// What contact between single hairs did in the last step, where hair touches hair.
-    pub contact: Option<strand_contact::Report>,
+    /// What the contacts of hair with hair did in the last step.
+    pub contact: Report,
 }
 
 /// A way for hair to move.
 pub trait Model: Send {
     /// The word that chooses it.
     fn name(&self) -> &'static str;
-    /// Whether it cuts a step into substeps and wants to know where the body's surface is in between. The
-    /// [`FieldObstacle`] it sees has a motion then, which costs memory for a second field.
-    fn splits_steps(&self) -> bool {
-        false
-    }
-    /// The longest step (s) that it takes well. A simulation with longer ones takes several, with the body
-    /// where it is at the end of each.
-    fn longest_step(&self) -> f32 {
-        f32::INFINITY
-    }
+    /// What it can do besides.
+    fn capabilities(&self) -> Capabilities;
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
     /// Puts every strand at rest on its rest shape, carried by the body.
@@ -71,32 +65,12 @@ pub trait Model: Send {
     }
     /// Writes the particles' velocities in the groom's order.
     fn velocities(&self, out: &mut [Vec3]);
-    /// The particles, for methods of contact. `None` if the model has none.
-    fn samples(&mut self) -> Option<Samples<'_>> {
+    /// What it lends to contact: there if its [capabilities](Capabilities::contact) say so.
+    fn lender(&mut self) -> Option<&mut dyn Lender> {
         None
     }
-    /// Takes back what contact changed in [`Model::samples`], where that was a copy.
-    fn take_samples(&mut self) {}
-    /// Adds to the particles' velocities (m/s), in the groom's order: what contact between single hairs
-    /// does after a step. False, and nothing has changed, if the model has no such particles.
-    fn add_velocities(&mut self, _change: &[Vec3]) -> bool {
-        false
-    }
-    /// Takes contact between single hairs into its own step, if the model solves for all strands
-    /// together; gives it back otherwise, and it acts after the step.
-    fn couple(&mut self, contact: Box<dyn HairContact>) -> Option<Box<dyn HairContact>> {
-        Some(contact)
-    }
-    /// The strips that it moves, in their rest shape, if it moves strips.
-    fn strips(&self) -> Option<&Strips> {
-        None
-    }
-    /// Writes where the joints of its strips are now. False if it has none.
-    fn strip_pose(&self, _out: &mut StripPose) -> bool {
-        false
-    }
-    /// Where its strips are now, as it holds them: for `grow::strips`. `None` if it has none.
-    fn strip_lanes(&self) -> Option<StripLanes<'_>> {
+    /// The strips that it moves: there if its [capabilities](Capabilities::moves) say so.
+    fn strips(&self) -> Option<&dyn MovesStrips> {
         None
     }
     /// Appends everything that a step changes, for a checkpoint.
@@ -104,6 +78,16 @@ pub trait Model: Send {
     /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has
     /// changed.
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()>;
+}
+
+/// A model that moves strips.
+pub trait MovesStrips {
+    /// The strips in their rest shape.
+    fn strips(&self) -> &Strips;
+    /// Writes where their joints are now.
+    fn pose(&self, out: &mut StripPose);
+    /// Where they are now, as the model holds them: for `grow::strips`.
+    fn lanes(&self) -> StripLanes<'_>;
 }
 
 /// A model's name and parameters.
@@ -167,6 +151,17 @@ impl ModelSettings {
             Self::MassSpring(settings) => settings,
             Self::Cantilever(settings) => settings,
             Self::HairMesh(settings) => settings,
+        }
+    }
+
+    /// What the model can do, known before it is built.
+    pub fn capabilities(&self) -> Capabilities {
+        match self {
+            Self::FollowTheLeader(_) | Self::PositionBased(_) => Capabilities::STRANDS,
+            Self::ExplicitSpring(_) => explicit_spring::CAPABILITIES,
+            Self::MassSpring(_) => mass_spring::CAPABILITIES,
+            Self::Cantilever(_) => cantilever::CAPABILITIES,
+            Self::HairMesh(_) => hair_mesh::CAPABILITIES,
         }
     }
 

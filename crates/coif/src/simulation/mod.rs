@@ -5,7 +5,6 @@
 //! model's state and its scratch memory; groom and body stay as they were given.
 
 mod checkpoint;
-mod hair;
 mod health;
 mod roots;
 mod surface;
@@ -23,18 +22,16 @@ pub use self::timers::{Stage, Timers};
 pub use crate::environment::Wind;
 pub use crate::math::hash_positions;
 
-use self::hair::HairTouch;
 use self::health::{HealthMonitor, Seen};
 use self::roots::Roots;
 use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
-use crate::contact::strand_contact;
-use crate::contact::volume::{self, Volume, VolumeReport};
+use crate::contact::{ContactSettings, Contacts};
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, Strands};
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
-use crate::model::{Environment, Model, ModelSettings, StepReport};
+use crate::model::{Environment, Model, ModelSettings, MovesStrips, StepReport};
 use crate::{Error, Result};
 
 /// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
@@ -52,10 +49,8 @@ pub struct World {
     pub steps_per_second: u32,
     /// Whether and how hair touches the body's own surface, besides its colliders.
     pub surface: Option<Surface>,
-    /// Whether and how hair touches hair as a volume.
-    pub volume: Option<volume::Settings>,
-    /// Whether and how single hairs touch each other.
-    pub hair: Option<strand_contact::Settings>,
+    /// How hair touches hair, in the order in which contacts act. None: it does not.
+    pub contacts: Vec<ContactSettings>,
 }
 
 impl Default for World {
@@ -65,8 +60,7 @@ impl Default for World {
             wind: Wind::default(),
             steps_per_second: 240,
             surface: None,
-            volume: None,
-            hair: None,
+            contacts: Vec::new(),
         }
     }
 }
@@ -82,9 +76,7 @@ pub struct Simulation {
     colliders: Vec<MovingCollider>,
     poses: [Vec<RigidTransform>; 2],
     surface: Option<SurfaceField>,
-    volume: Option<Volume>,
-    volume_report: VolumeReport,
-    hair: Option<HairTouch>,
+    contacts: Contacts,
     report: StepReport,
     /// Where every strand is, once somebody has looked.
     grown: Vec<Vec3>,
@@ -106,7 +98,7 @@ impl Simulation {
         world.validate()?;
         let roots = Roots::new(&groom, &body)?;
         // Water weighs: wet hair is denser to the model.
-        let wet = world.hair.as_ref().map_or(1.0, |hair| hair.mass_scale());
+        let wet = world.mass_scale();
         let mut model = if wet == 1.0 {
             model.build(&groom, world.dt(), world.gravity)?
         } else {
@@ -114,20 +106,13 @@ impl Simulation {
             heavy.fibre.density *= wet;
             model.build(&heavy, world.dt(), world.gravity)?
         };
-        let in_parts = model.splits_steps();
-        let touched = |surface| SurfaceField::new(&body, surface, in_parts);
+        let (name, can) = (model.name(), model.capabilities());
+        let touched = |surface| SurfaceField::new(&body, surface, can.splits_steps);
         let surface = world.surface.as_ref().map(touched).transpose()?;
-        let volume = world.volume.as_ref().map(Volume::new).transpose()?;
-        if volume.is_some() && model.samples().is_none() {
-            return Err(Error::NoContact { model: model.name(), contact: volume::NAME });
-        }
-        let touch = |settings| HairTouch::new(&groom, settings, &mut *model);
-        let hair = world.hair.as_ref().map(touch).transpose()?;
+        let contacts = Contacts::new(&world.contacts, &groom, name, can.contact, model.lender())?;
         let mut simulation = Self {
-            hair,
+            contacts,
             surface,
-            volume,
-            volume_report: VolumeReport::default(),
             groom,
             body,
             world,
@@ -153,8 +138,8 @@ impl Simulation {
 
     /// Advances by one step.
     pub fn step(&mut self) {
-        let substeps =
-            (self.world.dt() / self.model.longest_step()).ceil().clamp(1.0, MAX_SUBSTEPS);
+        let longest = self.model.capabilities().longest_step;
+        let substeps = (self.world.dt() / longest).ceil().clamp(1.0, MAX_SUBSTEPS);
         for substep in 1..=substeps as u32 {
             let share = f64::from(substep) / f64::from(substeps);
             let end = (self.steps as f64 + share) / f64::from(self.world.steps_per_second);
@@ -195,19 +180,10 @@ impl Simulation {
             self.model.step(&env, &mut self.report);
         });
         // Let hair touch hair.
-        if let Some(volume) = &mut self.volume {
+        if let Some(lender) = self.model.lender().filter(|_| !self.contacts.is_empty()) {
             self.timers.measure(Stage::Contact, || {
-                if let Some(mut samples) = self.model.samples() {
-                    self.volume_report = volume.apply(&mut samples, dt);
-                }
-                self.model.take_samples();
+                self.contacts.apply(lender, dt, &mut self.report.contact);
             });
-        }
-        if let Some(hair) = &mut self.hair {
-            self.timers.measure(Stage::Contact, || hair.apply(&mut *self.model, dt));
-            if let Some(contact) = hair.contact() {
-                self.report.contact = Some(contact.report());
-            }
         }
     }
 
@@ -231,12 +207,8 @@ impl Simulation {
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
         }
-        if let Some(hair) = &mut self.hair {
-            hair.reset();
-        }
-        // The groom's own density is what it has at rest.
-        if let (Some(volume), Some(samples)) = (&mut self.volume, self.model.samples()) {
-            volume.rest(samples.position, samples.mass, samples.present);
+        if let Some(lender) = self.model.lender() {
+            self.contacts.reset(lender);
         }
     }
 
@@ -314,33 +286,23 @@ impl Simulation {
 
     /// The strips that the model moves, in their rest shape, if it moves strips.
     pub fn strips(&self) -> Option<&Strips> {
-        self.model.strips()
+        self.model.strips().map(MovesStrips::strips)
     }
 
     /// Writes where the joints of those strips are now. False if there are none.
     pub fn strip_pose(&self, out: &mut StripPose) -> bool {
-        self.model.strip_pose(out)
+        self.model.strips().inspect(|strips| strips.pose(out)).is_some()
     }
 
     /// Where those strips are now, as the model holds them: what a
     /// [`StripMesh`](crate::grow::strips::StripMesh) follows fastest.
     pub fn strip_lanes(&self) -> Option<StripLanes<'_>> {
-        self.model.strip_lanes()
+        self.model.strips().map(MovesStrips::lanes)
     }
 
-    /// What went wrong so far: quarantined strands and contacts that no length allows.
+    /// What went wrong so far, quarantined strands and contacts that no length allows, and what the last step did.
     pub fn report(&self) -> &StepReport {
         &self.report
-    }
-
-    /// What the last step's volume contact did.
-    pub fn volume_report(&self) -> &VolumeReport {
-        &self.volume_report
-    }
-
-    /// What the last step's contact between single hairs did, if hair touches hair.
-    pub fn hair_report(&self) -> Option<strand_contact::Report> {
-        self.report.contact
     }
 
     /// What was unusual in the last field of the body's surface, if hair touches it.
@@ -361,7 +323,7 @@ impl Simulation {
         self.timers.measure(Stage::Health, || {
             let surface = self.surface.as_ref();
             let mut fibre = self.groom.fibre;
-            fibre.density *= self.world.hair.as_ref().map_or(1.0, |hair| hair.mass_scale());
+            fibre.density *= self.world.mass_scale();
             let seen = Seen {
                 groom: &self.groom,
                 body: &self.body,
@@ -386,6 +348,11 @@ impl World {
     /// Length of a step (s).
     pub fn dt(&self) -> f32 {
         1.0 / self.steps_per_second as f32
+    }
+
+    /// Mass of the hair over that of dry hair.
+    fn mass_scale(&self) -> f32 {
+        self.contacts.iter().map(ContactSettings::mass_scale).product()
     }
 
     /// The number of steps a second nearest to what is asked for that has a whole number of steps

@@ -2,6 +2,9 @@
 
 use glam::Vec3;
 
+use crate::contact::Place;
+use crate::contact::detection::segments::Segments;
+
 /// A spring between a place on one segment and a place on another.
 ///
 /// Model: the places are fixed shares along the segments. The force along the way between them is
@@ -20,7 +23,38 @@ pub struct ContactSpring {
     pub damping: f32,
 }
 
+/// A force between two places on chains: on the first along `direction`, on the second against it.
+///
+/// Model: to first order the force changes by `-stiffness * x - damping * v`, where x (m) and v (m/s) are the changes of
+/// distance and of its rate along `direction`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContactForce {
+    /// Where it acts.
+    pub at: [Place; 2],
+    /// From the second place to the first, of length one.
+    pub direction: Vec3,
+    /// The force (N) that drives the places apart; negative where it draws them together.
+    pub magnitude: f32,
+    /// Force per length (N/m).
+    pub stiffness: f32,
+    /// Force per speed (N s/m).
+    pub damping: f32,
+}
+
 impl ContactSpring {
+    /// The force with points here that move like this.
+    pub fn force(&self, segments: &Segments, position: &[Vec3], velocity: &[Vec3]) -> ContactForce {
+        let apart = self.difference(position);
+        let length = apart.length();
+        let direction = apart.normalize_or_zero();
+        let rate = self.difference(velocity).dot(direction);
+        let [a, b] = self.segments;
+        let at = [segments.place(a, self.at[0]), segments.place(b, self.at[1])];
+        let magnitude = -self.stiffness * (length - self.rest) - self.damping * rate;
+        let Self { stiffness, damping, .. } = *self;
+        ContactForce { at, direction, magnitude, stiffness, damping }
+    }
+
     /// The difference between the places, first minus second, of a value that the points have.
     #[inline]
     pub fn difference(&self, value: &[Vec3]) -> Vec3 {

@@ -27,7 +27,8 @@ pub use self::settings::Settings;
 use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
 use self::solid::{FLOATS, Near, Solid, Solids};
-use super::{Environment, FieldObstacle, Model, StepReport};
+use super::{Capabilities, Environment, FieldObstacle, Model, MovesStrips, Primitive, StepReport};
+use crate::contact::Access;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{StripPose, Strips, wisps};
@@ -38,6 +39,14 @@ use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "cantilever";
+
+/// What it can do.
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    moves: Primitive::Strip,
+    contact: Access::NONE,
+    splits_steps: false,
+    longest_step: LONGEST_STEP,
+};
 
 /// Longest step (s): a 120th of a second, and a little for rounding, so that 30, 60 and 120 frames a second
 /// have one shape. Of a longer one, what slides over the body takes another way; shorter ones cost as much
@@ -266,13 +275,27 @@ impl Pass {
     }
 }
 
+impl MovesStrips for Cantilever {
+    fn strips(&self) -> &Strips {
+        &self.strips
+    }
+
+    fn pose(&self, out: &mut StripPose) {
+        Self::pose(self, out);
+    }
+
+    fn lanes(&self) -> StripLanes<'_> {
+        Self::lanes(self)
+    }
+}
+
 impl Model for Cantilever {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn longest_step(&self) -> f32 {
-        LONGEST_STEP
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
@@ -388,17 +411,8 @@ impl Model for Cantilever {
         self.strands.mix(&now, |s| now[first[of_strip[s] as usize] as usize], out);
     }
 
-    fn strips(&self) -> Option<&Strips> {
-        Some(&self.strips)
-    }
-
-    fn strip_pose(&self, out: &mut StripPose) -> bool {
-        self.pose(out);
-        true
-    }
-
-    fn strip_lanes(&self) -> Option<StripLanes<'_>> {
-        Some(self.lanes())
+    fn strips(&self) -> Option<&dyn MovesStrips> {
+        Some(self)
     }
 
     fn save(&self, out: &mut Vec<u8>) {

@@ -39,8 +39,9 @@ pub use settings::Settings;
 
 use self::obstacles::Around;
 use self::roots::ColumnRoots;
-use super::{Environment, FieldObstacle, Model, StepReport};
+use super::{Capabilities, Environment, FieldObstacle, Model, Primitive, StepReport};
 use crate::Result;
+use crate::contact::Access;
 use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
 use crate::grow::hair_mesh::Binding;
@@ -49,6 +50,14 @@ use crate::math::RigidTransform;
 
 /// The word that chooses this model.
 pub const NAME: &str = "hair-mesh";
+
+/// What it can do.
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    moves: Primitive::HairMesh,
+    contact: Access::NONE,
+    splits_steps: false,
+    longest_step: f32::INFINITY,
+};
 
 /// Hair that moves as a hair mesh.
 pub struct HairMeshModel {
@@ -128,6 +137,10 @@ fn fitted(groom: &Groom) -> Result<Arc<HairMesh>> {
 impl Model for HairMeshModel {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {

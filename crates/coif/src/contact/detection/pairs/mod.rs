@@ -460,6 +460,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::contact::Chains;
     use crate::contact::detection::segments::closest_points_segment_segment;
     use crate::groom::{Fibre, Groom, Strands};
 
@@ -495,7 +496,7 @@ mod tests {
             *p + Vec3::X * 0.1 + Vec3::new(random(), random(), random()) * fast
         });
         let end = end.collect();
-        (Segments::new(&Groom::new(all, Fibre::default()), 1.0), start, end)
+        (Segments::new(&Chains::of_strands(&Groom::new(all, Fibre::default())), 1.0), start, end)
     }
 
     fn distance(position: &[Vec3], a: usize, b: usize) -> f32 {
@@ -593,7 +594,7 @@ mod tests {
             all.push(&[p, p + Vec3::X * 0.01, p + Vec3::X * 0.02]);
         }
         let groom = Groom::new(all, Fibre::default());
-        let segments = Segments::new(&groom, 1.0);
+        let segments = Segments::new(&Chains::of_strands(&groom), 1.0);
         let position = groom.strands.positions();
         let mut pairs = Pairs::default();
         pairs.find(&segments, position, position, Reach { distance: 1e-3, margin: 0.0 });
