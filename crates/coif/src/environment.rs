@@ -22,12 +22,21 @@ pub struct Environment<'a> {
     pub gravity: Vec3,
     /// Moving air.
     pub wind: &'a Wind,
-    /// Per strand: where the scalp under its root has gone by the end of the step, from the rest
-    /// shape.
+    /// Per primitive that the model moves (strand, strip, column of a hair mesh): where the scalp under its root
+    /// has gone by the end of the step, from the rest shape.
     pub world_from_rest: &'a [RigidTransform],
     /// Shapes that hair must stay out of.
     pub colliders: &'a [MovingCollider],
     /// The body's own surface, where hair has to stay out of that.
+    pub field: Option<FieldObstacle<'a>>,
+}
+
+/// What strands are placed in when somebody looks, by a model that moves something else.
+#[derive(Clone, Copy)]
+pub struct GrowEnvironment<'a> {
+    /// Per strand: where the scalp under its root is now, from the rest shape.
+    pub world_from_rest: &'a [RigidTransform],
+    /// The body's own surface as it is now, where hair has to stay out of that.
     pub field: Option<FieldObstacle<'a>>,
 }
 

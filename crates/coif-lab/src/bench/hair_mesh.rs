@@ -144,6 +144,7 @@ fn strands(setting: &Setting) -> Result<Row, Error> {
 fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
     let Built { groom, body, .. } = many_strands()?;
     let mesh = groom.hair_mesh.clone().unwrap_or_default();
+    let columns = mesh.column_count();
     let shaken = ShakenMesh { mesh, colliders: body.colliders().to_vec() };
     let (world, strands) = (World::default(), groom.strands.strand_count());
     let mut model = HairMeshModel::new(&groom, &Settings::default(), world.gravity)?;
@@ -155,7 +156,7 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
             dt: STEP,
             gravity: world.gravity,
             wind: &world.wind,
-            world_from_rest: &vec![step.pose; strands],
+            world_from_rest: &vec![step.pose; columns],
             colliders: &step.colliders,
             field: None,
         };

@@ -14,7 +14,7 @@ pub mod position_based;
 use glam::Vec3;
 
 pub use self::capabilities::{Capabilities, Primitive};
-pub use crate::environment::{Environment, FieldMotion, FieldObstacle};
+pub use crate::environment::{Environment, FieldMotion, FieldObstacle, GrowEnvironment};
 
 use crate::contact::{Lender, Report};
 use crate::groom::Groom;
@@ -51,16 +51,21 @@ pub trait Model: Send {
     fn capabilities(&self) -> Capabilities;
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
-    /// Puts every strand at rest on its rest shape, carried by the body.
+    /// Puts the hair at rest on its rest shape, carried by the body: a pose per primitive.
     fn reset(&mut self, world_from_rest: &[RigidTransform]);
     /// Carries the hair along with a jump of the body from one pose to another, without velocity
     /// from the jump itself.
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]);
-    /// Writes the particles' positions in the groom's order.
+    /// Where the primitives that it moves grow in the rest shape (m), if these are not the strands themselves. They are
+    /// bound to the closest triangles of the body, and poses of roots come in their order.
+    fn root_places(&self) -> Option<Vec<Vec3>> {
+        None
+    }
+    /// Writes the positions of all points of the strands, in the groom's order.
     fn positions(&self, out: &mut [Vec3]);
-    /// The same, outside of the body's own surface as it is now: for a model that moves something else,
-    /// and places strands only when somebody looks.
-    fn positions_beside(&self, _field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
+    /// The same with roots on the scalp and hair outside of the body's own surface as they are now: for a model that
+    /// moves something else, and places strands only when somebody looks.
+    fn grow(&self, _env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
         self.positions(out);
     }
     /// Writes the particles' velocities in the groom's order.

@@ -64,9 +64,10 @@ impl Simulation {
             return Err(Error::BadCheckpoint("its springs between hairs are not these".into()));
         }
         let present = self.time();
-        self.roots.follow(&self.body, steps as f64 / f64::from(self.world.steps_per_second));
-        if let Err(error) = self.model.restore(reader.0, self.roots.world_from_rest()) {
-            self.roots.follow(&self.body, present);
+        self.follow_body(steps as f64 / f64::from(self.world.steps_per_second));
+        let poses = super::poses(&self.roots, self.primitives.as_ref());
+        if let Err(error) = self.model.restore(reader.0, poses) {
+            self.follow_body(present);
             self.contacts.restore(&kept);
             return Err(error);
         }

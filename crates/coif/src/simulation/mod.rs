@@ -28,10 +28,10 @@ use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
 use crate::contact::{ContactSettings, Contacts};
 use crate::groom::strips::{StripPose, Strips};
-use crate::groom::{Groom, Strands};
+use crate::groom::{Groom, RootBinding, Strands};
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
-use crate::model::{Environment, Model, ModelSettings, MovesStrips, StepReport};
+use crate::model::{Environment, GrowEnvironment, Model, ModelSettings, MovesStrips, StepReport};
 use crate::{Error, Result};
 
 /// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
@@ -71,7 +71,10 @@ pub struct Simulation {
     body: Arc<Body>,
     world: World,
     model: Box<dyn Model>,
+    /// Where the strands grow.
     roots: Roots,
+    /// Where what the model moves grows, if that is not strands.
+    primitives: Option<Roots>,
     steps: u64,
     colliders: Vec<MovingCollider>,
     poses: [Vec<RigidTransform>; 2],
@@ -96,7 +99,10 @@ impl Simulation {
     ) -> Result<Self> {
         groom.validate()?;
         world.validate()?;
-        let roots = Roots::new(&groom, &body)?;
+        if groom.roots.len() != groom.strands.strand_count() {
+            return Err(Error::Unbound);
+        }
+        let roots = Roots::new(&groom.roots, &body)?;
         // Water weighs: wet hair is denser to the model.
         let wet = world.mass_scale();
         let mut model = if wet == 1.0 {
@@ -106,6 +112,11 @@ impl Simulation {
             heavy.fibre.density *= wet;
             model.build(&heavy, world.dt(), world.gravity)?
         };
+        // Strips and columns of hair meshes grow on the scalp themselves, wherever strands are.
+        let bind = |places: Vec<Vec3>| {
+            Roots::new(&RootBinding::nearest(body.rest(), places.into_iter())?, &body)
+        };
+        let primitives = model.root_places().map(bind).transpose()?;
         let (name, can) = (model.name(), model.capabilities());
         let touched = |surface| SurfaceField::new(&body, surface, can.splits_steps);
         let surface = world.surface.as_ref().map(touched).transpose()?;
@@ -118,6 +129,7 @@ impl Simulation {
             world,
             model,
             roots,
+            primitives,
             steps: 0,
             colliders: Vec::new(),
             poses: [Vec::new(), Vec::new()],
@@ -162,9 +174,13 @@ impl Simulation {
             }
         });
         // Let the roots follow the body.
-        self.timers.measure(Stage::Roots, || match &self.surface {
-            Some(surface) => self.roots.follow_vertices(surface.vertices()),
-            None => self.roots.follow(&self.body, end),
+        self.timers.measure(Stage::Roots, || {
+            for roots in std::iter::once(&mut self.roots).chain(&mut self.primitives) {
+                match &self.surface {
+                    Some(surface) => roots.follow_vertices(surface.vertices()),
+                    None => roots.follow(&self.body, end),
+                }
+            }
         });
         // Move the hair.
         self.timers.measure(Stage::Model, || {
@@ -173,7 +189,7 @@ impl Simulation {
                 dt,
                 gravity: self.world.gravity,
                 wind: &self.world.wind,
-                world_from_rest: self.roots.world_from_rest(),
+                world_from_rest: poses(&self.roots, self.primitives.as_ref()),
                 colliders: &self.colliders,
                 field: self.surface.as_ref().map(SurfaceField::obstacle),
             };
@@ -201,8 +217,8 @@ impl Simulation {
         let time = self.time();
         self.is_grown = false;
         self.health.forget();
-        self.roots.follow(&self.body, time);
-        self.model.reset(self.roots.world_from_rest());
+        self.follow_body(time);
+        self.model.reset(poses(&self.roots, self.primitives.as_ref()));
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
@@ -215,16 +231,23 @@ impl Simulation {
     /// Jumps to another time of the body's motion: the hair is carried along rigidly with its roots
     /// and does not feel the jump.
     pub fn teleport(&mut self, time: f64) {
-        let from = self.roots.world_from_rest().to_vec();
+        let from = poses(&self.roots, self.primitives.as_ref()).to_vec();
         self.steps = (time * f64::from(self.world.steps_per_second)).round().max(0.0) as u64;
         let time = self.time();
         self.is_grown = false;
         self.health.forget();
-        self.roots.follow(&self.body, time);
-        self.model.teleport(&from, self.roots.world_from_rest());
+        self.follow_body(time);
+        self.model.teleport(&from, poses(&self.roots, self.primitives.as_ref()));
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
+        }
+    }
+
+    /// Moves all roots to where the body is at `time` (s).
+    fn follow_body(&mut self, time: f64) {
+        for roots in std::iter::once(&mut self.roots).chain(&mut self.primitives) {
+            roots.follow(&self.body, time);
         }
     }
 
@@ -254,8 +277,8 @@ impl Simulation {
         if !self.is_grown {
             self.timers.measure(Stage::Grow, || {
                 self.grown.resize(self.groom.strands.point_count(), Vec3::ZERO);
-                let field = self.surface.as_ref().map(SurfaceField::obstacle);
-                self.model.positions_beside(field.as_ref(), &mut self.grown);
+                let env = grow_environment(&self.roots, self.surface.as_ref());
+                self.model.grow(&env, &mut self.grown);
             });
             self.is_grown = true;
         }
@@ -267,8 +290,7 @@ impl Simulation {
         if self.is_grown {
             out.copy_from_slice(&self.grown);
         } else {
-            let field = self.surface.as_ref().map(SurfaceField::obstacle);
-            self.model.positions_beside(field.as_ref(), out);
+            self.model.grow(&grow_environment(&self.roots, self.surface.as_ref()), out);
         }
     }
 
@@ -341,6 +363,22 @@ impl Simulation {
     /// A number that changes with any bit of the hair's positions.
     pub fn state_hash(&self) -> u64 {
         hash_positions(self.strands().positions())
+    }
+}
+
+/// One pose per primitive that the model moves.
+fn poses<'a>(strands: &'a Roots, primitives: Option<&'a Roots>) -> &'a [RigidTransform] {
+    primitives.unwrap_or(strands).world_from_rest()
+}
+
+/// What strands are placed in.
+fn grow_environment<'a>(
+    strands: &'a Roots,
+    surface: Option<&'a SurfaceField>,
+) -> GrowEnvironment<'a> {
+    GrowEnvironment {
+        world_from_rest: strands.world_from_rest(),
+        field: surface.map(SurfaceField::obstacle),
     }
 }
 

@@ -26,7 +26,7 @@ pub use walk::{Polygons, Walked};
 use glam::Vec3;
 
 use super::{RootBinding, Strands};
-use crate::body::{ClosestTriangle, TriangleMesh};
+use crate::body::TriangleMesh;
 use crate::{Error, Result};
 
 /// Hair as a volume, in its rest shape.
@@ -127,20 +127,14 @@ impl HairMesh {
     /// [`super::Groom::bind`] does for strands. Returns the largest distance (m) between a root and the
     /// surface.
     pub fn bind(&mut self, mesh: &TriangleMesh) -> Result<f32> {
-        let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
-        let mut farthest = 0.0f32;
-        let mut roots = Vec::with_capacity(self.column_count());
         for (c, column) in self.columns.iter().enumerate() {
-            let root = *column.first().ok_or_else(|| wrong(format!("column {c}"), "is empty"))?;
+            let root = column.first().ok_or_else(|| wrong(format!("column {c}"), "is empty"))?;
             if !root.is_finite() {
                 return Err(wrong(format!("column {c}, level 0"), "is not finite"));
             }
-            let bound = RootBinding::nearest(mesh, &search, root);
-            farthest = farthest.max(bound.offset.length());
-            roots.push(bound);
         }
-        self.roots = roots;
-        Ok(farthest)
+        self.roots = RootBinding::nearest(mesh, self.columns.iter().map(|column| column[0]))?;
+        Ok(RootBinding::farthest(&self.roots))
     }
 }
 

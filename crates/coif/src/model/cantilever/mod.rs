@@ -27,7 +27,9 @@ pub use self::settings::Settings;
 use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
 use self::solid::{FLOATS, Near, Solid, Solids};
-use super::{Capabilities, Environment, FieldObstacle, Model, MovesStrips, Primitive, StepReport};
+use super::{
+    Capabilities, Environment, GrowEnvironment, Model, MovesStrips, Primitive, StepReport,
+};
 use crate::contact::Access;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
@@ -100,7 +102,7 @@ pub struct Cantilever {
     now: usize,
     /// Per strip: its first row and lane.
     place: Vec<(u32, u8)>,
-    /// Where the roots of the groom's strands are.
+    /// Where the roots of the strips are.
     roots: Vec<RigidTransform>,
     /// Averaged length of a step (s), and that of the last one.
     dt: f32,
@@ -143,7 +145,7 @@ impl Cantilever {
             }
             first += block.joints;
         }
-        let count = groom.strands.strand_count();
+        let count = strips.count();
         let mut model = Self {
             settings: settings.clone(),
             level: Level::new(),
@@ -298,6 +300,10 @@ impl Model for Cantilever {
         CAPABILITIES
     }
 
+    fn root_places(&self) -> Option<Vec<Vec3>> {
+        Some(self.strips.edges.iter().map(|line| line[0]).collect())
+    }
+
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
         if !self.met_body {
             self.meet_body(env);
@@ -321,7 +327,7 @@ impl Model for Cantilever {
             });
             block.outcome = outcome;
             for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {
-                rows.reset_lane(block, l, &env.world_from_rest[block.carriers[l] as usize]);
+                rows.reset_lane(block, l, &env.world_from_rest[block.strips[l] as usize]);
                 block.stop_root(l);
             }
         });
@@ -343,7 +349,7 @@ impl Model for Cantilever {
         self.for_each_block(|block, rows, _| {
             block.set_roots(world_from_rest);
             for l in 0..LANES {
-                let root = &world_from_rest[block.carriers[l] as usize];
+                let root = &world_from_rest[block.strips[l] as usize];
                 block.stop_root(l);
                 rows.reset_lane(block, l, root);
             }
@@ -356,8 +362,8 @@ impl Model for Cantilever {
         self.for_each_block(|block, rows, _| {
             block.set_roots(to);
             for l in 0..LANES {
-                let carrier = block.carriers[l] as usize;
-                let motion = to[carrier] * from[carrier].inverse();
+                let strip = block.strips[l] as usize;
+                let motion = to[strip] * from[strip].inverse();
                 rows.carry_lane(l, &motion);
                 for velocity in [&mut block.velocity, &mut block.end_velocity] {
                     let turned = motion.direction(lane(velocity, 0, l));
@@ -368,10 +374,14 @@ impl Model for Cantilever {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.positions_beside(None, out);
+        // Roots of strands go with that of their strip, where nobody says where they are.
+        let strips = self.strips.strip_of_strand.iter();
+        let roots: Vec<RigidTransform> = strips.map(|&s| self.roots[s as usize]).collect();
+        self.grow(&GrowEnvironment { world_from_rest: &roots, field: None }, out);
     }
 
-    fn positions_beside(&self, field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
+    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
+        let field = env.field.as_ref();
         let mut pose = StripPose::default();
         self.pose(&mut pose);
         // Strands stay out of what is near their strip; a second time, if that led into something.
@@ -394,7 +404,7 @@ impl Model for Cantilever {
                 if turned == along { along } else { all(turned) }
             }
         };
-        self.strands.positions(&pose, &self.roots, aside, out);
+        self.strands.positions(&pose, env.world_from_rest, aside, out);
     }
 
     /// Strands move as the joints beside their points do.

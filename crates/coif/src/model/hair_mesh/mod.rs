@@ -19,9 +19,9 @@ mod hold;
 mod lost;
 mod measure;
 mod minimise;
+mod nearest_column;
 mod obstacles;
 pub mod plain;
-mod roots;
 mod saved;
 mod seams;
 mod self_contact;
@@ -37,9 +37,9 @@ pub use dynamics::{MeshDynamics, MeshEnvironment, MeshReport, MeshTimes};
 pub use measure::MeshMeasure;
 pub use settings::Settings;
 
+use self::nearest_column::NearestColumn;
 use self::obstacles::Around;
-use self::roots::ColumnRoots;
-use super::{Capabilities, Environment, FieldObstacle, Model, Primitive, StepReport};
+use super::{Capabilities, Environment, GrowEnvironment, Model, Primitive, StepReport};
 use crate::Result;
 use crate::contact::Access;
 use crate::groom::hair_mesh::FitSettings;
@@ -63,7 +63,9 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
 pub struct HairMeshModel {
     dynamics: MeshDynamics,
     binding: Binding,
-    roots: ColumnRoots,
+    /// Roots of the columns in the rest shape (m).
+    root_places: Vec<Vec3>,
+    nearest_column: NearestColumn,
     report: MeshReport,
     /// Scratch: columns that broke, vertices for the binding.
     broken: Vec<bool>,
@@ -83,7 +85,8 @@ impl HairMeshModel {
         let binding = Binding::new(&mesh, &groom.strands)?;
         let vertices = vec![Vec3::ZERO; mesh.vertex_count()];
         let mut model = Self {
-            roots: ColumnRoots::new(groom, &mesh),
+            root_places: mesh.columns.iter().map(|column| column[0]).collect(),
+            nearest_column: NearestColumn::new(groom, &mesh),
             broken: vec![false; mesh.column_count()],
             vertices: [vertices.clone(), vertices],
             report: MeshReport::default(),
@@ -143,6 +146,10 @@ impl Model for HairMeshModel {
         CAPABILITIES
     }
 
+    fn root_places(&self) -> Option<Vec<Vec3>> {
+        Some(self.root_places.clone())
+    }
+
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
         let seen = MeshEnvironment {
             time: env.time,
@@ -152,33 +159,33 @@ impl Model for HairMeshModel {
             colliders: env.colliders,
             field: env.field,
         };
-        let roots = self.roots.follow(env.world_from_rest);
-        self.report = self.dynamics.step(&seen, roots, &mut self.broken);
+        self.report = self.dynamics.step(&seen, env.world_from_rest, &mut self.broken);
         self.carry_hair();
         report.unresolved += u64::from(self.report.inside);
         report.solve = self.report.solve;
         report.substeps = self.dynamics.parts();
         if self.report.broken > 0 {
-            self.roots.name_strands(&self.broken, &mut report.quarantined);
+            self.nearest_column.name_strands(&self.broken, &mut report.quarantined);
         }
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.dynamics.reset(self.roots.follow(world_from_rest));
+        self.dynamics.reset(world_from_rest);
         self.carry_hair();
     }
 
     fn teleport(&mut self, _from: &[RigidTransform], to: &[RigidTransform]) {
-        self.dynamics.teleport(self.roots.follow(to));
+        self.dynamics.teleport(to);
         self.carry_hair();
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.positions_beside(None, out);
+        let around = Around { obstacles: &self.dynamics.obstacles, field: None };
+        self.binding.positions_outside(&around, out);
     }
 
-    fn positions_beside(&self, field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field };
+    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
+        let around = Around { obstacles: &self.dynamics.obstacles, field: env.field.as_ref() };
         self.binding.positions_outside(&around, out);
     }
 
@@ -192,7 +199,7 @@ impl Model for HairMeshModel {
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        self.dynamics.restore(bytes, self.roots.follow(world_from_rest))?;
+        self.dynamics.restore(bytes, world_from_rest)?;
         self.carry_hair();
         Ok(())
     }
