@@ -1,9 +1,12 @@
 //! What a model sees of the world in one step: gravity, wind, obstacles, and where roots have gone.
 
+mod obstacle;
 mod wind;
 
 use glam::Vec3;
 
+pub(crate) use self::obstacle::Nowhere;
+pub use self::obstacle::{Link, Met, Obstacle};
 pub use self::wind::Wind;
 
 use crate::body::MovingCollider;

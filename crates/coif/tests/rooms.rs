@@ -6,16 +6,9 @@ use std::path::Path;
 const ROOMS: [&str; 9] =
     ["math", "params", "groom", "body", "environment", "contact", "model", "grow", "simulation"];
 
-/// Files that look down all the same, with the room that they look into, until what they need has moved up: hair meshes
-/// place their own strands, and are fitted by trying how they would hold them; roots are bound to triangles of a body.
-const DEBTS: [(&str, &str); 6] = [
-    ("groom/hair_mesh/fit.rs", "grow"),
-    ("model/hair_mesh/mod.rs", "grow"),
-    ("model/hair_mesh/obstacles.rs", "grow"),
-    ("groom/roots.rs", "body"),
-    ("groom/hair_mesh", "body"),
-    ("groom/strips", "body"),
-];
+/// Files that look down all the same, with the room that they look into, until what they need has moved up: the model of
+/// hair meshes places its own strands.
+const DEBTS: [(&str, &str); 1] = [("model/hair_mesh/mod.rs", "grow")];
 
 /// Notes which files below a folder use rooms beneath their own.
 fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {

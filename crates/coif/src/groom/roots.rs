@@ -1,7 +1,7 @@
 use glam::{Quat, Vec3};
 
 use super::Groom;
-use crate::body::{ClosestTriangle, TriangleMesh};
+use crate::math::{ClosestTriangle, TriangleMesh};
 use crate::{Error, Result};
 
 /// Where a strand grows: a place on a scalp triangle, and how the triangle lay in the rest shape.

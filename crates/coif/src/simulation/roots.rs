@@ -7,10 +7,10 @@ use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch
 use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
 
-use crate::body::{Body, triangle_frame};
+use crate::body::Body;
 use crate::groom::RootBinding;
-use crate::math::RigidTransform;
 use crate::math::lanes::{HALF, Vec3x8};
+use crate::math::{RigidTransform, triangle_frame};
 use crate::{Error, Result};
 
 /// Groups of lanes that one task treats.

@@ -10,7 +10,11 @@ mod block;
 mod bundle;
 mod cut;
 mod fit;
+mod frames;
+mod locate;
 mod names;
+pub(crate) mod polygon;
+mod search;
 mod topology;
 mod tubes;
 mod untangle;
@@ -19,14 +23,16 @@ mod walk;
 
 pub use bundle::{Bundle, Prism, tetrahedron_volume};
 pub use fit::{FitReport, FitSettings};
+pub use frames::{Frame, Frames};
 pub use names::{CountedFromZero, Names};
+pub(crate) use search::{Found, Search};
 pub use topology::{Cap, Exposure, Side, SideKind, Topology};
 pub use walk::{Polygons, Walked};
 
 use glam::Vec3;
 
 use super::{RootBinding, Strands};
-use crate::body::TriangleMesh;
+use crate::math::TriangleMesh;
 use crate::{Error, Result};
 
 /// Hair as a volume, in its rest shape.
