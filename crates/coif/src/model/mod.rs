@@ -56,26 +56,16 @@ pub trait Model: Send {
     /// Carries the hair along with a jump of the body from one pose to another, without velocity
     /// from the jump itself.
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]);
-    /// Where the primitives that it moves grow in the rest shape (m), if these are not the strands themselves. They are
-    /// bound to the closest triangles of the body, and poses of roots come in their order.
-    fn root_places(&self) -> Option<Vec<Vec3>> {
-        None
-    }
     /// Writes the positions of all points of the strands, in the groom's order.
     fn positions(&self, out: &mut [Vec3]);
-    /// The same with roots on the scalp and hair outside of the body's own surface as they are now: for a model that
-    /// moves something else, and places strands only when somebody looks.
-    fn grow(&self, _env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
-        self.positions(out);
-    }
     /// Writes the particles' velocities in the groom's order.
     fn velocities(&self, out: &mut [Vec3]);
     /// What it lends to contact: there if its [capabilities](Capabilities::contact) say so.
     fn lender(&mut self) -> Option<&mut dyn Lender> {
         None
     }
-    /// The strips that it moves: there if its [capabilities](Capabilities::moves) say so.
-    fn strips(&self) -> Option<&dyn MovesStrips> {
+    /// How it carries strands: there if it [moves](Capabilities::moves) something else.
+    fn carrier(&self) -> Option<&dyn Carrier> {
         None
     }
     /// Appends everything that a step changes, for a checkpoint.
@@ -83,6 +73,20 @@ pub trait Model: Send {
     /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has
     /// changed.
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()>;
+}
+
+/// A model that moves something else than strands, which carries them.
+pub trait Carrier {
+    /// Where the primitives that it moves grow in the rest shape (m). They are bound to the closest triangles of the body,
+    /// and poses of roots come in their order.
+    fn root_places(&self) -> Vec<Vec3>;
+    /// Writes the positions of all points of the strands, in the groom's order, with roots on the scalp and hair outside of
+    /// the body's own surface as they are now.
+    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]);
+    /// The strips, if it moves strips.
+    fn strips(&self) -> Option<&dyn MovesStrips> {
+        None
+    }
 }
 
 /// A model that moves strips.

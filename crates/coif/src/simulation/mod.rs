@@ -116,7 +116,7 @@ impl Simulation {
         let bind = |places: Vec<Vec3>| {
             Roots::new(&RootBinding::nearest(body.rest(), places.into_iter())?, &body)
         };
-        let primitives = model.root_places().map(bind).transpose()?;
+        let primitives = model.carrier().map(|carrier| bind(carrier.root_places())).transpose()?;
         let (name, can) = (model.name(), model.capabilities());
         let touched = |surface| SurfaceField::new(&body, surface, can.splits_steps);
         let surface = world.surface.as_ref().map(touched).transpose()?;
@@ -278,7 +278,7 @@ impl Simulation {
             self.timers.measure(Stage::Grow, || {
                 self.grown.resize(self.groom.strands.point_count(), Vec3::ZERO);
                 let env = grow_environment(&self.roots, self.surface.as_ref());
-                self.model.grow(&env, &mut self.grown);
+                grow(&*self.model, &env, &mut self.grown);
             });
             self.is_grown = true;
         }
@@ -290,7 +290,7 @@ impl Simulation {
         if self.is_grown {
             out.copy_from_slice(&self.grown);
         } else {
-            self.model.grow(&grow_environment(&self.roots, self.surface.as_ref()), out);
+            grow(&*self.model, &grow_environment(&self.roots, self.surface.as_ref()), out);
         }
     }
 
@@ -306,20 +306,24 @@ impl Simulation {
         strands
     }
 
+    fn moved_strips(&self) -> Option<&dyn MovesStrips> {
+        self.model.carrier()?.strips()
+    }
+
     /// The strips that the model moves, in their rest shape, if it moves strips.
     pub fn strips(&self) -> Option<&Strips> {
-        self.model.strips().map(MovesStrips::strips)
+        self.moved_strips().map(MovesStrips::strips)
     }
 
     /// Writes where the joints of those strips are now. False if there are none.
     pub fn strip_pose(&self, out: &mut StripPose) -> bool {
-        self.model.strips().inspect(|strips| strips.pose(out)).is_some()
+        self.moved_strips().inspect(|strips| strips.pose(out)).is_some()
     }
 
     /// Where those strips are now, as the model holds them: what a
     /// [`StripMesh`](crate::grow::strips::StripMesh) follows fastest.
     pub fn strip_lanes(&self) -> Option<StripLanes<'_>> {
-        self.model.strips().map(MovesStrips::lanes)
+        self.moved_strips().map(MovesStrips::lanes)
     }
 
     /// What went wrong so far, quarantined strands and contacts that no length allows, and what the last step did.
@@ -369,6 +373,14 @@ impl Simulation {
 /// One pose per primitive that the model moves.
 fn poses<'a>(strands: &'a Roots, primitives: Option<&'a Roots>) -> &'a [RigidTransform] {
     primitives.unwrap_or(strands).world_from_rest()
+}
+
+/// Places all strands: where the model has them, or carried by what it moves.
+fn grow(model: &dyn Model, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
+    match model.carrier() {
+        Some(carrier) => carrier.grow(env, out),
+        None => model.positions(out),
+    }
 }
 
 /// What strands are placed in.

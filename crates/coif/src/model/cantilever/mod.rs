@@ -28,7 +28,7 @@ use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
 use self::solid::{FLOATS, Near, Solid, Solids};
 use super::{
-    Capabilities, Environment, GrowEnvironment, Model, MovesStrips, Primitive, StepReport,
+    Capabilities, Carrier, Environment, GrowEnvironment, Model, MovesStrips, Primitive, StepReport,
 };
 use crate::contact::Access;
 use crate::groom::Groom;
@@ -291,6 +291,43 @@ impl MovesStrips for Cantilever {
     }
 }
 
+impl Carrier for Cantilever {
+    fn root_places(&self) -> Vec<Vec3> {
+        self.strips.edges.iter().map(|line| line[0]).collect()
+    }
+
+    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
+        let field = env.field.as_ref();
+        let mut pose = StripPose::default();
+        self.pose(&mut pose);
+        // Strands stay out of what is near their strip; a second time, if that led into something.
+        let aside = |strand: usize| {
+            let joints = self.strips.edges.points_of(self.strips.strip_of_strand[strand] as usize);
+            let line = &pose.position[joints];
+            let (lo, hi) =
+                line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
+            let reach = 0.5 * (hi - lo).length() + self.strands.reach() + STRAND_REACH;
+            let middle = 0.5 * (lo + hi);
+            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
+            move |point: usize, parent: Vec3, along: Vec3, length: f32| {
+                let room = self.room[point];
+                let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
+                let all = |along| {
+                    let turned = near.all().fold(along, turn);
+                    field.map_or(turned, |f| solid::leave_field(f, parent, turned, length, room))
+                };
+                let turned = all(along);
+                if turned == along { along } else { all(turned) }
+            }
+        };
+        self.strands.positions(&pose, env.world_from_rest, aside, out);
+    }
+
+    fn strips(&self) -> Option<&dyn MovesStrips> {
+        Some(self)
+    }
+}
+
 impl Model for Cantilever {
     fn name(&self) -> &'static str {
         NAME
@@ -298,10 +335,6 @@ impl Model for Cantilever {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
-    }
-
-    fn root_places(&self) -> Option<Vec<Vec3>> {
-        Some(self.strips.edges.iter().map(|line| line[0]).collect())
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
@@ -380,33 +413,6 @@ impl Model for Cantilever {
         self.grow(&GrowEnvironment { world_from_rest: &roots, field: None }, out);
     }
 
-    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
-        let field = env.field.as_ref();
-        let mut pose = StripPose::default();
-        self.pose(&mut pose);
-        // Strands stay out of what is near their strip; a second time, if that led into something.
-        let aside = |strand: usize| {
-            let joints = self.strips.edges.points_of(self.strips.strip_of_strand[strand] as usize);
-            let line = &pose.position[joints];
-            let (lo, hi) =
-                line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
-            let reach = 0.5 * (hi - lo).length() + self.strands.reach() + STRAND_REACH;
-            let middle = 0.5 * (lo + hi);
-            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
-            move |point: usize, parent: Vec3, along: Vec3, length: f32| {
-                let room = self.room[point];
-                let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
-                let all = |along| {
-                    let turned = near.all().fold(along, turn);
-                    field.map_or(turned, |f| solid::leave_field(f, parent, turned, length, room))
-                };
-                let turned = all(along);
-                if turned == along { along } else { all(turned) }
-            }
-        };
-        self.strands.positions(&pose, env.world_from_rest, aside, out);
-    }
-
     /// Strands move as the joints beside their points do.
     fn velocities(&self, out: &mut [Vec3]) {
         let (mut now, mut before) = (Vec::new(), Vec::new());
@@ -421,7 +427,7 @@ impl Model for Cantilever {
         self.strands.mix(&now, |s| now[first[of_strip[s] as usize] as usize], out);
     }
 
-    fn strips(&self) -> Option<&dyn MovesStrips> {
+    fn carrier(&self) -> Option<&dyn Carrier> {
         Some(self)
     }
 

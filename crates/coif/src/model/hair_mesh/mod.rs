@@ -39,7 +39,7 @@ pub use settings::Settings;
 
 use self::nearest_column::NearestColumn;
 use self::obstacles::Around;
-use super::{Capabilities, Environment, GrowEnvironment, Model, Primitive, StepReport};
+use super::{Capabilities, Carrier, Environment, GrowEnvironment, Model, Primitive, StepReport};
 use crate::Result;
 use crate::contact::Access;
 use crate::groom::hair_mesh::FitSettings;
@@ -137,6 +137,17 @@ fn fitted(groom: &Groom) -> Result<Arc<HairMesh>> {
     Ok(Arc::new(mesh))
 }
 
+impl Carrier for HairMeshModel {
+    fn root_places(&self) -> Vec<Vec3> {
+        self.root_places.clone()
+    }
+
+    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
+        let around = Around { obstacles: &self.dynamics.obstacles, field: env.field.as_ref() };
+        self.binding.positions_outside(&around, out);
+    }
+}
+
 impl Model for HairMeshModel {
     fn name(&self) -> &'static str {
         NAME
@@ -144,10 +155,6 @@ impl Model for HairMeshModel {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
-    }
-
-    fn root_places(&self) -> Option<Vec<Vec3>> {
-        Some(self.root_places.clone())
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
@@ -184,9 +191,8 @@ impl Model for HairMeshModel {
         self.binding.positions_outside(&around, out);
     }
 
-    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field: env.field.as_ref() };
-        self.binding.positions_outside(&around, out);
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        Some(self)
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
