@@ -162,13 +162,20 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
         };
         model.step(&env, &mut StepReport::default());
     }
-    let plain = model.plain_binding();
+    let mut binding = Binding::new(model.mesh(), &groom.strands)?;
+    let vertices = vec![Vec3::ZERO; model.mesh().vertex_count()];
+    let (mut positions, mut velocities) = (vertices.clone(), vertices);
+    model.positions(&mut positions);
+    model.velocities(&mut velocities);
+    binding.update(&positions, &velocities);
+    let plain = PlainBinding::new(&binding);
     let n = groom.strands.point_count();
     let mut out = vec![Vec3::ZERO; n];
     let mut pieces = Pieces::default();
     for _ in 0..=setting.repetitions() {
-        let one_by_one = seconds(|| model.plain_positions(&plain, &mut out));
-        let laid = seconds(|| model.positions(&mut out));
+        let around = model.obstacle(None);
+        let one_by_one = seconds(|| plain.positions_outside(&binding, &around, &mut out));
+        let laid = seconds(|| binding.positions_outside(&around, &mut out));
         pieces.add(laid, Some(one_by_one));
     }
     let moved = Moved { strands, particles: n, bytes: LAID_BYTES };

@@ -56,16 +56,17 @@ pub trait Model: Send {
     /// Carries the hair along with a jump of the body from one pose to another, without velocity
     /// from the jump itself.
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]);
-    /// Writes the positions of all points of the strands, in the groom's order.
+    /// Writes where the points of the primitives that it moves are: of strands in the groom's order, joints of strips, or
+    /// vertices of a hair mesh, column after column.
     fn positions(&self, out: &mut [Vec3]);
-    /// Writes the particles' velocities in the groom's order.
+    /// Writes the velocities of those points.
     fn velocities(&self, out: &mut [Vec3]);
     /// What it lends to contact: there if its [capabilities](Capabilities::contact) say so.
     fn lender(&mut self) -> Option<&mut dyn Lender> {
         None
     }
-    /// How it carries strands: there if it [moves](Capabilities::moves) something else.
-    fn carrier(&self) -> Option<&dyn Carrier> {
+    /// What carries the strands: there if it [moves](Capabilities::moves) something else.
+    fn carrier(&self) -> Option<Carrier<'_>> {
         None
     }
     /// Appends everything that a step changes, for a checkpoint.
@@ -75,17 +76,23 @@ pub trait Model: Send {
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()>;
 }
 
-/// A model that moves something else than strands, which carries them.
-pub trait Carrier {
-    /// Where the primitives that it moves grow in the rest shape (m). They are bound to the closest triangles of the body,
-    /// and poses of roots come in their order.
-    fn root_places(&self) -> Vec<Vec3>;
-    /// Writes the positions of all points of the strands, in the groom's order, with roots on the scalp and hair outside of
-    /// the body's own surface as they are now.
-    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]);
-    /// The strips, if it moves strips.
-    fn strips(&self) -> Option<&dyn MovesStrips> {
-        None
+/// What carries the strands, of a model that moves something else.
+pub enum Carrier<'a> {
+    /// Strips.
+    Strips(&'a dyn MovesStrips),
+    /// A hair mesh.
+    HairMesh(&'a hair_mesh::HairMeshModel),
+}
+
+impl Carrier<'_> {
+    /// Where the primitives grow in the rest shape (m). They are bound to the closest triangles of the body, and poses of
+    /// roots come in their order.
+    pub fn root_places(&self) -> Vec<Vec3> {
+        let lines = match self {
+            Self::Strips(model) => &model.strips().edges,
+            Self::HairMesh(model) => &model.mesh().columns,
+        };
+        lines.iter().map(|line| line[0]).collect()
     }
 }
 
@@ -97,6 +104,11 @@ pub trait MovesStrips {
     fn pose(&self, out: &mut StripPose);
     /// Where they are now, as the model holds them: for `grow::strips`.
     fn lanes(&self) -> StripLanes<'_>;
+    /// Writes the positions of all points of the strands in them, in the groom's order, with roots on the scalp and hair
+    /// outside of the body's own surface as they are now.
+    fn strand_positions(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]);
+    /// Writes the velocities of those points.
+    fn strand_velocities(&self, out: &mut [Vec3]);
 }
 
 /// A model's name and parameters.

@@ -71,6 +71,7 @@ impl Simulation {
             self.contacts.restore(&kept);
             return Err(error);
         }
+        self.growth.follow(&*self.model);
         self.steps = steps;
         self.is_grown = false;
         self.health.forget();

@@ -29,9 +29,12 @@ use crate::body::{Body, MovingCollider, distance_field};
 use crate::contact::{ContactSettings, Contacts};
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, RootBinding, Strands};
+use crate::grow::Growth;
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
-use crate::model::{Environment, GrowEnvironment, Model, ModelSettings, MovesStrips, StepReport};
+use crate::model::{
+    Carrier, Environment, GrowEnvironment, Model, ModelSettings, MovesStrips, StepReport,
+};
 use crate::{Error, Result};
 
 /// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
@@ -80,6 +83,7 @@ pub struct Simulation {
     poses: [Vec<RigidTransform>; 2],
     surface: Option<SurfaceField>,
     contacts: Contacts,
+    growth: Growth,
     report: StepReport,
     /// Where every strand is, once somebody has looked.
     grown: Vec<Vec3>,
@@ -122,6 +126,7 @@ impl Simulation {
         let surface = world.surface.as_ref().map(touched).transpose()?;
         let contacts = Contacts::new(&world.contacts, &groom, name, can.contact, model.lender())?;
         let mut simulation = Self {
+            growth: Growth::new(&groom, &*model)?,
             contacts,
             surface,
             groom,
@@ -195,6 +200,7 @@ impl Simulation {
             };
             self.model.step(&env, &mut self.report);
         });
+        self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model));
         // Let hair touch hair.
         if let Some(lender) = self.model.lender().filter(|_| !self.contacts.is_empty()) {
             self.timers.measure(Stage::Contact, || {
@@ -219,6 +225,7 @@ impl Simulation {
         self.health.forget();
         self.follow_body(time);
         self.model.reset(poses(&self.roots, self.primitives.as_ref()));
+        self.growth.follow(&*self.model);
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
@@ -238,6 +245,7 @@ impl Simulation {
         self.health.forget();
         self.follow_body(time);
         self.model.teleport(&from, poses(&self.roots, self.primitives.as_ref()));
+        self.growth.follow(&*self.model);
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
@@ -278,7 +286,7 @@ impl Simulation {
             self.timers.measure(Stage::Grow, || {
                 self.grown.resize(self.groom.strands.point_count(), Vec3::ZERO);
                 let env = grow_environment(&self.roots, self.surface.as_ref());
-                grow(&*self.model, &env, &mut self.grown);
+                self.growth.positions(&*self.model, &env, &mut self.grown);
             });
             self.is_grown = true;
         }
@@ -290,13 +298,14 @@ impl Simulation {
         if self.is_grown {
             out.copy_from_slice(&self.grown);
         } else {
-            grow(&*self.model, &grow_environment(&self.roots, self.surface.as_ref()), out);
+            let env = grow_environment(&self.roots, self.surface.as_ref());
+            self.growth.positions(&*self.model, &env, out);
         }
     }
 
     /// How all points move now (m/s), in the groom's order.
     pub fn velocities(&self, out: &mut [Vec3]) {
-        self.model.velocities(out);
+        self.growth.velocities(&*self.model, out);
     }
 
     /// The strands as they are now.
@@ -307,7 +316,10 @@ impl Simulation {
     }
 
     fn moved_strips(&self) -> Option<&dyn MovesStrips> {
-        self.model.carrier()?.strips()
+        match self.model.carrier() {
+            Some(Carrier::Strips(strips)) => Some(strips),
+            _ => None,
+        }
     }
 
     /// The strips that the model moves, in their rest shape, if it moves strips.
@@ -373,14 +385,6 @@ impl Simulation {
 /// One pose per primitive that the model moves.
 fn poses<'a>(strands: &'a Roots, primitives: Option<&'a Roots>) -> &'a [RigidTransform] {
     primitives.unwrap_or(strands).world_from_rest()
-}
-
-/// Places all strands: where the model has them, or carried by what it moves.
-fn grow(model: &dyn Model, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
-    match model.carrier() {
-        Some(carrier) => carrier.grow(env, out),
-        None => model.positions(out),
-    }
 }
 
 /// What strands are placed in.

@@ -3,7 +3,7 @@
 //! Each strip is a chain of joints that hangs on the scalp and bends back to its groom; it has no
 //! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`).
 //! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom lie in them and
-//! are placed only when someone looks ([`positions`](Model::positions)).
+//! are placed only when someone looks ([`MovesStrips::strand_positions`]).
 
 mod block;
 mod kernel;
@@ -174,6 +174,9 @@ impl Cantilever {
 
     /// Where the joints are now.
     pub fn pose(&self, out: &mut StripPose) {
+        let joints = self.strips.edges.point_count();
+        out.position.resize(joints, Vec3::ZERO);
+        out.binormal.resize(joints, Vec3::ZERO);
         self.unpack(|row| &row.position[self.now], &mut out.position);
         self.unpack(|row| &row.binormal, &mut out.binormal);
         out.tangent.clear();
@@ -193,15 +196,34 @@ impl Cantilever {
     }
 
     /// Rows of lanes to joints in the order of the strips.
-    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR], out: &mut Vec<Vec3>) {
+    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR], out: &mut [Vec3]) {
         let first = self.strips.edges.first_points();
-        out.resize(self.strips.edges.point_count(), Vec3::ZERO);
         for (s, &(row, l)) in self.place.iter().enumerate() {
             let line = &mut out[first[s] as usize..first[s + 1] as usize];
             for (p, row) in line.iter_mut().zip(&self.joints[row as usize..]) {
                 *p = lane(part(row), 0, l.into());
             }
         }
+    }
+
+    /// How fast the joints moved in the last step (m/s).
+    fn joint_velocities(&self) -> Vec<Vec3> {
+        let joints = vec![Vec3::ZERO; self.strips.edges.point_count()];
+        let (mut now, mut before) = (joints.clone(), joints);
+        self.unpack(|row| &row.position[self.now], &mut now);
+        self.unpack(|row| &row.position[1 - self.now], &mut before);
+        let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
+        for (v, x) in now.iter_mut().zip(&before) {
+            *v = (*v - *x) * per_second;
+        }
+        now
+    }
+
+    /// Where the strands are, with roots that go with those of their strips.
+    fn strands_with_strips(&self, out: &mut [Vec3]) {
+        let strips = self.strips.strip_of_strand.iter();
+        let roots: Vec<RigidTransform> = strips.map(|&s| self.roots[s as usize]).collect();
+        self.strand_positions(&GrowEnvironment { world_from_rest: &roots, field: None }, out);
     }
 
     /// Calls `work` for every block with its rows and those of the block that it lies on.
@@ -229,7 +251,7 @@ impl Cantilever {
         };
         // The strands first: where they are at rest, they stay.
         let mut positions = vec![Vec3::ZERO; self.room.len()];
-        self.positions(&mut positions);
+        self.strands_with_strips(&mut positions);
         self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
             let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
             *room = room.min(room_at(distance(*p, &near)));
@@ -289,14 +311,8 @@ impl MovesStrips for Cantilever {
     fn lanes(&self) -> StripLanes<'_> {
         Self::lanes(self)
     }
-}
 
-impl Carrier for Cantilever {
-    fn root_places(&self) -> Vec<Vec3> {
-        self.strips.edges.iter().map(|line| line[0]).collect()
-    }
-
-    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
+    fn strand_positions(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
         let field = env.field.as_ref();
         let mut pose = StripPose::default();
         self.pose(&mut pose);
@@ -323,8 +339,12 @@ impl Carrier for Cantilever {
         self.strands.positions(&pose, env.world_from_rest, aside, out);
     }
 
-    fn strips(&self) -> Option<&dyn MovesStrips> {
-        Some(self)
+    /// Strands move as the joints beside their points do.
+    fn strand_velocities(&self, out: &mut [Vec3]) {
+        let now = self.joint_velocities();
+        let first = self.strips.edges.first_points();
+        let of_strip = &self.strips.strip_of_strand;
+        self.strands.mix(&now, |s| now[first[of_strip[s] as usize] as usize], out);
     }
 }
 
@@ -407,28 +427,15 @@ impl Model for Cantilever {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        // Roots of strands go with that of their strip, where nobody says where they are.
-        let strips = self.strips.strip_of_strand.iter();
-        let roots: Vec<RigidTransform> = strips.map(|&s| self.roots[s as usize]).collect();
-        self.grow(&GrowEnvironment { world_from_rest: &roots, field: None }, out);
+        self.unpack(|row| &row.position[self.now], out);
     }
 
-    /// Strands move as the joints beside their points do.
     fn velocities(&self, out: &mut [Vec3]) {
-        let (mut now, mut before) = (Vec::new(), Vec::new());
-        self.unpack(|row| &row.position[self.now], &mut now);
-        self.unpack(|row| &row.position[1 - self.now], &mut before);
-        let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
-        for (v, x) in now.iter_mut().zip(&before) {
-            *v = (*v - *x) * per_second;
-        }
-        let first = self.strips.edges.first_points();
-        let of_strip = &self.strips.strip_of_strand;
-        self.strands.mix(&now, |s| now[first[of_strip[s] as usize] as usize], out);
+        out.copy_from_slice(&self.joint_velocities());
     }
 
-    fn carrier(&self) -> Option<&dyn Carrier> {
-        Some(self)
+    fn carrier(&self) -> Option<Carrier<'_>> {
+        Some(Carrier::Strips(self))
     }
 
     fn save(&self, out: &mut Vec<u8>) {

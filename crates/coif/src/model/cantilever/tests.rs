@@ -132,7 +132,7 @@ fn instruction_sets_agree_to_the_bit() {
         model.level = level;
         swing(60, 1.0 / 40.0, 72, |env| model.step(env, &mut StepReport::default()));
         let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
-        model.positions(&mut positions);
+        model.strands_with_strips(&mut positions);
         hash_positions(&positions)
     };
     assert_eq!(run(Level::new()), run(Level::baseline()));
@@ -277,7 +277,7 @@ fn a_long_step_of_an_even_motion_is_no_kick() {
         let shape: Vec<Vec3> =
             pose.position.iter().map(|p| *p - Vec3::X * (speed * time)).collect();
         let mut velocities = vec![Vec3::ZERO; groom.strands.point_count()];
-        model.velocities(&mut velocities);
+        model.strand_velocities(&mut velocities);
         (shape, velocities)
     };
     // Long enough to forget the start; then one step four times as long, as in a hitch.
@@ -338,7 +338,7 @@ fn hair_that_begins_inside_something_comes_out() {
         model.step(&env, &mut StepReport::default());
     }
     let mut points = vec![Vec3::ZERO; groom.strands.point_count()];
-    model.positions(&mut points);
+    model.strands_with_strips(&mut points);
     let mut through = 0;
     for (s, line) in groom.strands.iter().enumerate().filter(|(_, line)| line[0].y > 0.0) {
         let first = groom.strands.points_of(s).start;

@@ -39,13 +39,12 @@ pub use settings::Settings;
 
 use self::nearest_column::NearestColumn;
 use self::obstacles::Around;
-use super::{Capabilities, Carrier, Environment, GrowEnvironment, Model, Primitive, StepReport};
+use super::{Capabilities, Carrier, Environment, FieldObstacle, Model, Primitive, StepReport};
 use crate::Result;
 use crate::contact::Access;
+use crate::environment::Obstacle;
 use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
-use crate::grow::hair_mesh::Binding;
-use crate::grow::hair_mesh::plain::PlainBinding;
 use crate::math::RigidTransform;
 
 /// The word that chooses this model.
@@ -62,14 +61,11 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
 /// Hair that moves as a hair mesh.
 pub struct HairMeshModel {
     dynamics: MeshDynamics,
-    binding: Binding,
-    /// Roots of the columns in the rest shape (m).
-    root_places: Vec<Vec3>,
+    mesh: Arc<HairMesh>,
     nearest_column: NearestColumn,
     report: MeshReport,
-    /// Scratch: columns that broke, vertices for the binding.
+    /// Scratch: columns that broke.
     broken: Vec<bool>,
-    vertices: [Vec<Vec3>; 2],
 }
 
 impl HairMeshModel {
@@ -82,19 +78,13 @@ impl HairMeshModel {
             None => fitted(groom)?,
         };
         let dynamics = MeshDynamics::new(&mesh, settings, gravity)?;
-        let binding = Binding::new(&mesh, &groom.strands)?;
-        let vertices = vec![Vec3::ZERO; mesh.vertex_count()];
-        let mut model = Self {
-            root_places: mesh.columns.iter().map(|column| column[0]).collect(),
+        Ok(Self {
             nearest_column: NearestColumn::new(groom, &mesh),
             broken: vec![false; mesh.column_count()],
-            vertices: [vertices.clone(), vertices],
             report: MeshReport::default(),
             dynamics,
-            binding,
-        };
-        model.carry_hair();
-        Ok(model)
+            mesh,
+        })
     }
 
     /// The mesh in motion.
@@ -107,27 +97,14 @@ impl HairMeshModel {
         &self.report
     }
 
-    /// Its strands as they can be laid point by point, without lanes.
-    pub fn plain_binding(&self) -> PlainBinding {
-        PlainBinding::new(&self.binding)
+    /// The mesh in its rest shape: that of the groom, or one that was fitted to it.
+    pub fn mesh(&self) -> &HairMesh {
+        &self.mesh
     }
 
-    /// Where the points are (m), laid that way: what [`Model::positions`] is measured and checked against.
-    pub fn plain_positions(&self, plain: &PlainBinding, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field: None };
-        plain.positions_outside(&self.binding, &around, out);
-    }
-
-    /// Carries the strands along with the mesh.
-    fn carry_hair(&mut self) {
-        let [positions, velocities] = &mut self.vertices;
-        for (to, from) in positions.iter_mut().zip(self.dynamics.positions()) {
-            *to = (*from).into();
-        }
-        for (to, from) in velocities.iter_mut().zip(self.dynamics.velocities()) {
-            *to = (*from).into();
-        }
-        self.binding.update(positions, velocities);
+    /// What strands in the mesh stay out of: the colliders at the end of the last step, and the body's own surface.
+    pub fn obstacle<'a>(&'a self, field: Option<&'a FieldObstacle<'a>>) -> impl Obstacle + 'a {
+        Around { obstacles: &self.dynamics.obstacles, field }
     }
 }
 
@@ -135,17 +112,6 @@ impl HairMeshModel {
 fn fitted(groom: &Groom) -> Result<Arc<HairMesh>> {
     let (mesh, _) = HairMesh::fit(groom, &FitSettings::default())?;
     Ok(Arc::new(mesh))
-}
-
-impl Carrier for HairMeshModel {
-    fn root_places(&self) -> Vec<Vec3> {
-        self.root_places.clone()
-    }
-
-    fn grow(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field: env.field.as_ref() };
-        self.binding.positions_outside(&around, out);
-    }
 }
 
 impl Model for HairMeshModel {
@@ -167,7 +133,6 @@ impl Model for HairMeshModel {
             field: env.field,
         };
         self.report = self.dynamics.step(&seen, env.world_from_rest, &mut self.broken);
-        self.carry_hair();
         report.unresolved += u64::from(self.report.inside);
         report.solve = self.report.solve;
         report.substeps = self.dynamics.parts();
@@ -178,26 +143,26 @@ impl Model for HairMeshModel {
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
         self.dynamics.reset(world_from_rest);
-        self.carry_hair();
     }
 
     fn teleport(&mut self, _from: &[RigidTransform], to: &[RigidTransform]) {
         self.dynamics.teleport(to);
-        self.carry_hair();
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field: None };
-        self.binding.positions_outside(&around, out);
+        for (to, from) in out.iter_mut().zip(self.dynamics.positions()) {
+            *to = (*from).into();
+        }
     }
 
-    fn carrier(&self) -> Option<&dyn Carrier> {
-        Some(self)
+    fn carrier(&self) -> Option<Carrier<'_>> {
+        Some(Carrier::HairMesh(self))
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field: None };
-        self.binding.velocities_outside(&around, out);
+        for (to, from) in out.iter_mut().zip(self.dynamics.velocities()) {
+            *to = (*from).into();
+        }
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -205,8 +170,6 @@ impl Model for HairMeshModel {
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        self.dynamics.restore(bytes, world_from_rest)?;
-        self.carry_hair();
-        Ok(())
+        self.dynamics.restore(bytes, world_from_rest)
     }
 }
