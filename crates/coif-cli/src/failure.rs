@@ -4,6 +4,8 @@ use crate::talk::mutter;
 use std::path::Path;
 use std::process::ExitCode;
 
+use coif::contact::ContactSettings;
+use coif::model::ModelSettings;
 use coif_scene::BuildError;
 
 /// Why a command did not finish.
@@ -109,7 +111,7 @@ impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
         let hint = error.hint().or_else(|| match &error {
             BuildError::File(error) => Some(hint_for_file(error)),
-            BuildError::Invalid { source, .. } => Some(hint_for(source).into()),
+            BuildError::Invalid { source, .. } => Some(hint_for(source)),
             _ => None,
         });
         Self::Error { message: error.to_string(), hint }
@@ -161,7 +163,21 @@ impl From<coif::Error> for Failure {
 }
 
 /// The way out of what the core complains about.
-fn hint_for(error: &coif::Error) -> &'static str {
+fn hint_for(error: &coif::Error) -> String {
+    if let coif::Error::NoContact { contact, .. } = error {
+        return hint_for_contact(contact);
+    }
+    fixed_hint(error).into()
+}
+
+/// The models that take a contact, from the table of models and contacts.
+fn hint_for_contact(contact: &str) -> String {
+    let taking = ContactSettings::by_name(contact).map(|contact| ModelSettings::taking(&contact));
+    let models: Vec<&str> = taking.iter().flatten().map(|(model, _)| *model).collect();
+    format!("take [contact] out of the scene, or set model.name to one of {}", models.join(", "))
+}
+
+fn fixed_hint(error: &coif::Error) -> &'static str {
     use coif::Error as E;
     match error {
         E::EmptyGroom => "give a groom with at least one strand",
@@ -186,10 +202,6 @@ fn hint_for(error: &coif::Error) -> &'static str {
         E::UnevenStrand { .. } => {
             "'coif convert IN OUT --points N' spaces the points evenly; or set model.name to \
              follow-the-leader (with model.backward = true) or mass-spring"
-        }
-        E::NoContact { .. } => {
-            "take [contact] out of the scene, or choose another model: strips and hair meshes keep \
-             their hair apart by themselves"
         }
         E::BadCheckpoint(_) => "simulate again with --overwrite, or choose another folder",
         E::Threads { .. } => "ask for fewer with --threads",

@@ -200,7 +200,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             strands.positions_mut().copy_from_slice(simulation.grow());
             simulating += clock.elapsed().as_secs_f64();
             simulated += 1;
-            if let Some(report) = simulation.hair_report() {
+            if let Some(report) = simulation.report().contact.strands {
                 contact.get_or_insert_default().add(&report);
             }
             let unusual = notices::of(&simulation);

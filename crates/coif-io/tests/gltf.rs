@@ -18,7 +18,6 @@ fn strips() -> Strips {
         binormal: vec![Vec3::X; 2],
         width: vec![0.02; 2],
         layer: vec![0, 1],
-        carrier: vec![0, 1],
         strip_of_strand: vec![0, 1],
         ..Strips::default()
     }

@@ -152,7 +152,11 @@ fn a_table_or_a_name_switches_the_volume_on() {
     ] {
         let scene = read(text, &[]).unwrap_or_else(|e| panic!("{}", e.report()));
         assert_eq!(scene.volume, on, "{text}");
-        assert_eq!(scene.world().volume, on, "{text}");
+        assert_eq!(
+            scene.world().contacts,
+            on.clone().into_iter().map(Into::into).collect::<Vec<_>>(),
+            "{text}"
+        );
         assert_eq!(read(text, &["contact=[]"]).unwrap().volume, None, "{text}");
     }
     for text in ["", "[contact]", "contact = []"] {
@@ -179,7 +183,7 @@ fn the_keys_of_the_volume_reach_it() {
     assert_eq!(volume, Some(volume::Settings { friction: 1.0, ..expected }));
     let mut simulation = built(text).simulation().unwrap();
     simulation.advance_to(0.05);
-    assert_eq!(simulation.volume_report().cell, 0.02);
+    assert_eq!(simulation.report().contact.volume.expect("a report").cell, 0.02);
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! What a model sees of the world in one step: gravity, wind, obstacles, and where roots have gone.
 
+mod obstacle;
 mod wind;
 
 use glam::Vec3;
 
+pub(crate) use self::obstacle::Nowhere;
+pub use self::obstacle::{Link, Met, Obstacle};
 pub use self::wind::Wind;
 
 use crate::body::MovingCollider;
@@ -22,12 +25,21 @@ pub struct Environment<'a> {
     pub gravity: Vec3,
     /// Moving air.
     pub wind: &'a Wind,
-    /// Per strand: where the scalp under its root has gone by the end of the step, from the rest
-    /// shape.
+    /// Per primitive that the model moves (strand, strip, column of a hair mesh): where the scalp under its root
+    /// has gone by the end of the step, from the rest shape.
     pub world_from_rest: &'a [RigidTransform],
     /// Shapes that hair must stay out of.
     pub colliders: &'a [MovingCollider],
     /// The body's own surface, where hair has to stay out of that.
+    pub field: Option<FieldObstacle<'a>>,
+}
+
+/// What strands are placed in when somebody looks, by a model that moves something else.
+#[derive(Clone, Copy)]
+pub struct GrowEnvironment<'a> {
+    /// Per strand: where the scalp under its root is now, from the rest shape.
+    pub world_from_rest: &'a [RigidTransform],
+    /// The body's own surface as it is now, where hair has to stay out of that.
     pub field: Option<FieldObstacle<'a>>,
 }
 
@@ -36,7 +48,7 @@ pub struct Environment<'a> {
 pub struct FieldObstacle<'a> {
     /// Distance to the surface at the end of the step, and its velocity.
     pub field: &'a DistanceField,
-    /// How it came there, for a model that [splits steps](crate::model::Model::splits_steps).
+    /// How it came there, for a model that [splits steps](crate::model::Capabilities::splits_steps).
     pub motion: Option<FieldMotion<'a>>,
     /// Coulomb friction.
     pub friction: f32,

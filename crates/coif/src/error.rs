@@ -147,6 +147,12 @@ pub enum Error {
         /// The contact's name.
         contact: &'static str,
     },
+    /// A contact is twice in the list.
+    #[error("contact '{contact}' is there twice: expected each contact once")]
+    ContactTwice {
+        /// The contact's name.
+        contact: &'static str,
+    },
     /// An explicit step is too long for the stiffest spring.
     #[error(
         "strand {strand}, point {point}: {substeps} substeps are too few for a spring as stiff and short \

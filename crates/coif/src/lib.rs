@@ -5,8 +5,8 @@
 //!
 //! ```text
 //!  groom ──┐
-//!          ├─► roots follow ─► model ─► health ─► strands
-//!  body ───┘    the body       moves
+//!          ├─► roots follow ─► model ◄─► contact ─► grow ─► health
+//!  body ───┘    the body       moves     touches    strands
 //!    └──────► colliders ───────┘
 //! ```
 //!

@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier};
 
 use coif::body::distance_field;
 use coif::body::{Body, Collider, Motion, Shape};
-use coif::contact::volume;
+use coif::contact::{ContactSettings, volume};
 use coif::groom::Groom;
 use coif::grow::strips::StripMesh;
 use coif::model::ModelSettings;
@@ -48,6 +48,13 @@ fn on_primitives(model: &ModelSettings) -> Simulation {
     simulation(hair(), SHAKE, model)
 }
 
+/// Contact as a volume, if the model takes it. Lists of pairs of single hairs grow with the number of pairs, whatever the
+/// model: `strand_contact_allocation.rs` has their steady state.
+fn contacts_for(model: &ModelSettings) -> Vec<ContactSettings> {
+    let volume = ContactSettings::from(volume::Settings::default());
+    volume.acts(model.capabilities().contact).map(|_| volume).into_iter().collect()
+}
+
 /// The same with contact between hair, with the ball's own surface, and in the wind.
 fn on_everything(model: &ModelSettings) -> Simulation {
     let body = Body::rigid(ball(), Arc::new(SHAKE)).expect("a valid body");
@@ -55,9 +62,7 @@ fn on_everything(model: &ModelSettings) -> Simulation {
     let field = distance_field::Settings { cell: 0.02, reach: 0.06, ..Default::default() };
     let world = World {
         surface: Some(Surface { field, ..Surface::default() }),
-        // Hair meshes and strips have no particles that it could push.
-        volume: (!["hair-mesh", "cantilever"].contains(&model.name()))
-            .then(volume::Settings::default),
+        contacts: contacts_for(model),
         wind: Wind { velocity: Vec3::X, gusts: 0.5, seed: 1 },
         ..World::default()
     };

@@ -1,6 +1,7 @@
 //! Follow-The-Leader held at its root, at both ends or at none; the bending limit; and the style,
 //! which moves alike for any number of points and any step.
 
+use coif::contact::Lender;
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::follow_the_leader::{Ends, FollowTheLeader, Settings};
@@ -138,7 +139,7 @@ fn the_pass_from_the_tip_tells_the_others_at_once() {
             .collect();
         let settings = Settings { backward, ..Settings::limp() };
         let mut strand = Strand::new(&line, &settings, 1.0 / 240.0);
-        let samples = strand.model.samples().unwrap();
+        let samples = strand.model.lend();
         // The tip of the first lane is in row 19 of rows of 48 numbers.
         samples.velocity[19 * 48 + 16] -= blow;
         for _ in 0..2 {

@@ -1,11 +1,14 @@
 //! Hair meshes against what must be true: rest, recovery, contact, seams, resolution.
 
-use coif::body::{MovingCollider, Shape};
-use coif::groom::Strands;
+use std::sync::Arc;
+
+use coif::body::{Body, MovingCollider, Shape};
 use coif::groom::hair_mesh::{Bundle, HairMesh, Seam};
+use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
+use coif::model::ModelSettings;
 use coif::model::hair_mesh::{MeshDynamics, MeshEnvironment, MeshReport, Settings};
-use coif::simulation::Wind;
+use coif::simulation::{Simulation, Wind, World};
 use glam::{Quat, Vec3, Vec3A};
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
@@ -439,4 +442,59 @@ fn broken_columns_are_put_back() {
     let report = step(&mut hair, n, RigidTransform::IDENTITY, DT, Vec3::ZERO, &[]);
     assert_eq!(report.broken, 0);
     assert!(hair.measure().farthest < 1e-3);
+}
+
+/// A scalp of soft skin, 24 cm wide, that a wave goes through.
+fn soft_scalp() -> Body {
+    let n = 12u32;
+    let at = |i: u32| i as f32 / n as f32 - 0.5;
+    let grid: Vec<Vec3> = (0..=n)
+        .flat_map(|z| (0..=n).map(move |x| Vec3::new(0.24 * at(x), 0.0, 0.24 * at(z))))
+        .collect();
+    let mut triangles = Vec::new();
+    for (z, x) in (0..n).flat_map(|z| (0..n).map(move |x| (z, x))) {
+        let a = z * (n + 1) + x;
+        triangles.push([a, a + n + 1, a + 1]);
+        triangles.push([a + 1, a + n + 1, a + n + 2]);
+    }
+    let wave = |frame: u32| {
+        let (phase, rise) = (0.5 * frame as f32, (frame as f32 / 10.0).min(1.0));
+        let lift = move |p: Vec3| Vec3::Y * 0.012 * rise * (40.0 * p.x + 25.0 * p.z + phase).sin();
+        grid.iter().map(|&p| p + lift(p)).collect::<Vec<_>>()
+    };
+    let mut frames: Vec<Vec<Vec3>> = (0..40).map(wave).collect();
+    frames[0].clone_from(&grid);
+    Body::sampled(triangles, frames, 60.0).expect("a valid body")
+}
+
+/// Columns grow on the scalp themselves: how many strands are shown changes nothing about the mesh, so the strands that
+/// both grooms have are in the same places to the bit.
+#[test]
+fn the_mesh_moves_alike_however_many_strands_are_shown() {
+    let body = Arc::new(soft_scalp());
+    let mesh = HairMesh::block([4, 3], 5, Vec3::new(0.16, 0.15, 0.12), true);
+    let shown = |count: usize| {
+        let mut strands = Strands::new();
+        for s in 0..count {
+            let turn = 2.399_963 * s as f32;
+            let out = Vec3::new(turn.cos(), 0.0, turn.sin()) * (0.002 + 0.0008 * s as f32);
+            strands.push(&(0..12).map(|i| out + Vec3::Y * (0.012 * i as f32)).collect::<Vec<_>>());
+        }
+        let mut groom = Groom::new(strands, Fibre::default());
+        groom.hair_mesh = Some(Arc::new(mesh.clone()));
+        groom.bind(body.rest()).expect("a body with triangles");
+        let model = ModelSettings::HairMesh(Settings::default());
+        let mut sim =
+            Simulation::new(Arc::new(groom), body.clone(), &model, World::default()).unwrap();
+        sim.advance_to(0.5);
+        assert!(sim.report().quarantined.is_empty());
+        sim.strands()
+    };
+    let (few, many) = (shown(4), shown(60));
+    let rest = |p: &Vec3, i: usize| p.distance(Vec3::new(p.x, 0.012 * i as f32, p.z));
+    let moved = few.strand(0).iter().enumerate().map(|(i, p)| rest(p, i)).fold(0.0, f32::max);
+    assert!(moved > 2e-3, "the skin moves the hair: {moved}");
+    for s in 0..few.strand_count() {
+        assert_eq!(few.strand(s), many.strand(s), "strand {s}");
+    }
 }

@@ -3,6 +3,7 @@
 mod scene;
 
 use coif::body::{Motion, MovingCollider, Shape};
+use coif::contact::Lender;
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::elastica::heavy_cantilever;
@@ -344,9 +345,9 @@ fn an_earthquake_breaks_nothing() {
 fn a_broken_strand_is_put_back_and_named() {
     let hair = groom(40, |_| 10);
     let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
-    let samples = run.model.samples().expect("it has particles");
+    let samples = run.model.lend();
     samples.velocity[8] = f32::NAN;
-    run.model.take_samples();
+    run.model.take_back();
     run.gravity = GRAVITY;
     let env = Environment {
         time: 0.0,

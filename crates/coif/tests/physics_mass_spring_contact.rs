@@ -1,6 +1,6 @@
 //! Springs between hairs: the solve that couples strands.
 
-use coif::contact::{ContactSpring, HairContact};
+use coif::contact::{ContactForce, ContactSpring, HairContact};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::{MassSpring, Settings};
@@ -20,6 +20,7 @@ impl HairContact for Ties {
     fn springs(&self) -> &[ContactSpring] {
         &self.0
     }
+    fn forces(&self, _: &[Vec3], _: &[Vec3], _: &mut Vec<ContactForce>) {}
     fn repel(&mut self, _: &[Vec3], _: &mut [Vec3], _: f32) {}
     fn collide(&mut self, _: &[Vec3], _: &mut [Vec3], _: &mut [Vec3], _: f32) {}
     fn collide_again(&mut self, _: &[Vec3], _: &mut [Vec3], _: &[bool], _: f32) {}

@@ -3,7 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use coif::contact::{StrandContact, repulsion, stiction, strand_contact};
+use coif::contact::{Chains, StrandContact, repulsion, stiction, strand_contact};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::linking::writhe;
@@ -32,7 +32,8 @@ impl Run {
         let groom = Groom::new(strands, fibre());
         let settings = Settings { hold_tips: true, far_end, damping: 20.0, ..Settings::default() };
         let mut model = MassSpring::new(&groom, &settings, Vec3::ZERO).expect("a valid model");
-        let contact = StrandContact::new(&groom, contact).expect("valid contact");
+        let contact =
+            StrandContact::new(&Chains::of_strands(&groom), contact).expect("valid contact");
         model.set_contact(Some(Box::new(contact)));
         let position = groom.strands.positions().to_vec();
         let lengths = position.windows(2).map(|p| p[0].distance(p[1])).collect();

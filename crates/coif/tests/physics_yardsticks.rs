@@ -372,15 +372,15 @@ fn shaken(model: &ModelSettings, threads: usize, volume: Option<volume::Settings
             .expect("a valid body")
             .with_colliders(vec![collider])
             .expect("valid colliders");
-        let world = World { volume, ..World::default() };
+        let contacts = volume.map(Into::into).into_iter().collect();
+        let world = World { contacts, ..World::default() };
         let hair = groom(150, |s| 5 + s % 20);
         let mut sim = Simulation::new(Arc::new(hair), Arc::new(body), model, world)
             .expect("a valid simulation");
         sim.advance_to(0.15);
         assert!(sim.report().quarantined.is_empty(), "{}", model.name());
         assert_eq!(sim.health().non_finite, 0);
-        if sim.world().volume.is_some() {
-            let report = sim.volume_report();
+        if let Some(report) = sim.report().contact.volume {
             assert!(report.nodes.iter().all(|n| *n > 10) && report.left_out == 0, "{report:?}");
         }
         sim.state_hash()
@@ -409,7 +409,8 @@ fn friction_between_hairs_brakes_those_that_pass_each_other() {
         let friction = volume::Settings { friction: 0.9, repulsion: 0.0, cell: 0.03 };
         let mut contact = volume::Volume::new(&friction).unwrap();
         // Every second strand goes left, every other right.
-        let mut samples = model.samples().unwrap();
+        let lender = model.lender().unwrap();
+        let mut samples = lender.lend();
         for p in 0..points {
             let aside = if p / 12 % 2 == 0 { 1.0 } else { -1.0 };
             samples.velocity[p / 16 * 48 + p % 16] = aside;
@@ -417,7 +418,7 @@ fn friction_between_hairs_brakes_those_that_pass_each_other() {
         let started = samples.velocity.to_vec();
         samples.motion = &started;
         contact.apply(&mut samples, 1.0 / 240.0);
-        model.take_samples();
+        lender.take_back();
         let mut velocities = vec![Vec3::ZERO; points];
         model.velocities(&mut velocities);
         let energy: f32 = velocities.iter().map(|v| v.length_squared()).sum();

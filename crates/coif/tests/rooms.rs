@@ -6,17 +6,6 @@ use std::path::Path;
 const ROOMS: [&str; 9] =
     ["math", "params", "groom", "body", "environment", "contact", "model", "grow", "simulation"];
 
-/// Files that look down all the same, with the room that they look into, until what they need has moved up: hair meshes
-/// place their own strands, and are fitted by trying how they would hold them; roots are bound to triangles of a body.
-const DEBTS: [(&str, &str); 6] = [
-    ("groom/hair_mesh/fit.rs", "grow"),
-    ("model/hair_mesh/mod.rs", "grow"),
-    ("model/hair_mesh/obstacles.rs", "grow"),
-    ("groom/roots.rs", "body"),
-    ("groom/hair_mesh", "body"),
-    ("groom/strips", "body"),
-];
-
 /// Notes which files below a folder use rooms beneath their own.
 fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
@@ -52,13 +41,5 @@ fn rooms_know_only_those_above_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     look(&root, &root, &mut found);
-    let is_known = |(file, room): &(String, String)| {
-        DEBTS.iter().any(|(debtor, to)| file.starts_with(debtor) && room == to)
-    };
-    let new: Vec<_> = found.iter().filter(|&f| !is_known(f)).collect();
-    assert!(new.is_empty(), "these look down: {new:#?}");
-    for debt in DEBTS {
-        let exists = found.iter().any(|(file, room)| file.starts_with(debt.0) && room == debt.1);
-        assert!(exists, "{debt:?} is paid: take it off the list");
-    }
+    assert!(found.is_empty(), "these look down: {found:#?}");
 }

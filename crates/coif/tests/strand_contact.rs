@@ -6,7 +6,7 @@ mod tangle;
 use coif::contact::crossing::first_crossing;
 use coif::contact::segments::Segments;
 use coif::contact::strand_contact::Settings;
-use coif::contact::{HairContact, StrandContact, edge_collision, repulsion, stiction};
+use coif::contact::{Chains, HairContact, StrandContact, edge_collision, repulsion, stiction};
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 use tangle::{Tangle, tangle};
@@ -40,7 +40,7 @@ fn hair_sticks_and_slips() {
         &line(Vec3::ZERO, Vec3::X, 0.06, 2),
         &line(Vec3::new(-0.01, gap, 0.0), Vec3::Z, 0.02, 2),
     );
-    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let mut contact = StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
     let mut position = groom.strands.positions().to_vec();
     let velocity = vec![Vec3::ZERO; position.len()];
     let step = 10e-6;
@@ -72,7 +72,7 @@ fn springs_have_hysteresis() {
     let settings = only_stiction();
     let stiction = settings.stiction.clone().unwrap();
     let groom = two(&line(Vec3::ZERO, Vec3::X, 0.02, 2), &line(Vec3::Y * 0.02, Vec3::Z, 0.02, 2));
-    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let mut contact = StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
     let mut springs_at = |height: f32| {
         let mut position = groom.strands.positions().to_vec();
         position[2].y = height;
@@ -97,10 +97,10 @@ fn hair_pulls_off_at_the_force_of_its_spring() {
         &line(Vec3::ZERO, Vec3::X, 0.02, 2),
         &line(Vec3::Y * stiction.make * 0.98, Vec3::Z, 0.03, 4),
     );
-    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let mut contact = StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
     let mut position = groom.strands.positions().to_vec();
     let mut velocity = vec![Vec3::ZERO; position.len()];
-    let inverse_mass = Segments::new(&groom, 1.0).inverse_mass().to_vec();
+    let inverse_mass = Segments::new(&Chains::of_strands(&groom), 1.0).inverse_mass().to_vec();
     let expected = stiction.stiffness * (stiction.break_ - stiction.rest);
     let dt = 1e-4;
     let mut pull = 0.0;
@@ -134,7 +134,7 @@ fn no_segment_has_more_springs_than_allowed() {
         let Tangle { groom, velocity } = tangle(400, 6, 0.01);
         let stiction = stiction::Settings { springs, ..Default::default() };
         let settings = Settings { stiction: Some(stiction.clone()), ..only_stiction() };
-        let mut contact = StrandContact::new(&groom, &settings).unwrap();
+        let mut contact = StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
         let mut position = groom.strands.positions().to_vec();
         for _ in 0..20 {
             contact.find(&position, &velocity, 1e-3);
@@ -171,7 +171,8 @@ fn flung_hairs_do_not_pass_through() {
             let passes = |collision: Option<edge_collision::Settings>| {
                 let settings =
                     Settings { stiction: None, repulsion: None, collision, ..Settings::default() };
-                let mut contact = StrandContact::new(&groom, &settings).unwrap();
+                let mut contact =
+                    StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
                 let way = |i: usize| if i < 21 { Vec3::NEG_Y } else { Vec3::Y } * speed;
                 let mut velocity: Vec<Vec3> = (0..42).map(way).collect();
                 let mut end: Vec<Vec3> =
@@ -206,7 +207,7 @@ fn flung_hairs_do_not_pass_through() {
 fn a_fast_tangle_is_mostly_resolved() {
     let Tangle { groom, velocity } = tangle(300, 10, 0.03);
     let settings = Settings { stiction: None, repulsion: None, ..Settings::default() };
-    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let mut contact = StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
     let start = groom.strands.positions();
     let dt = 1e-3;
     let mut velocity: Vec<Vec3> = velocity.iter().map(|v| *v * 3.0).collect();
@@ -227,7 +228,7 @@ fn momentum_is_conserved() {
     let b = line(Vec3::Y * -5e-5, Vec3::new(0.3, 0.0, 1.0).normalize(), 0.08, 11);
     let groom = two(&a, &b);
     let settings = Settings { stiction: None, ..Settings::default() };
-    let mut contact = StrandContact::new(&groom, &settings).unwrap();
+    let mut contact = StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
     let inverse_mass = contact.segments().inverse_mass().to_vec();
     let mut velocity: Vec<Vec3> = (0..22)
         .map(|i| if i < 11 { Vec3::new(0.2, -1.0, 0.1) } else { Vec3::new(-0.3, 0.7, 0.2) })
@@ -263,7 +264,7 @@ fn repulsion_is_soft() {
             &line(Vec3::Y * 0.25 * thickness, Vec3::X, 0.03, 4),
             &line(Vec3::Y * -0.25 * thickness, Vec3::Z, 0.03, 4),
         );
-        let mut contact = StrandContact::new(&groom, &settings).unwrap();
+        let mut contact = StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
         let mut velocity: Vec<Vec3> =
             (0..8).map(|i| Vec3::Y * if i < 4 { -approach } else { approach }).collect();
         let position = groom.strands.positions();
@@ -283,7 +284,8 @@ fn the_same_bits_for_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let Tangle { groom, mut velocity } = tangle(1500, 8, 0.03);
-            let mut contact = StrandContact::new(&groom, &Settings::default()).unwrap();
+            let mut contact =
+                StrandContact::new(&Chains::of_strands(&groom), &Settings::default()).unwrap();
             let mut position = groom.strands.positions().to_vec();
             for _ in 0..10 {
                 contact.apply(&position, &mut velocity, 1e-3);
@@ -303,7 +305,8 @@ fn the_same_bits_for_any_number_of_threads() {
 #[test]
 fn a_checkpoint_goes_on_with_the_same_bits() {
     let Tangle { groom, mut velocity } = tangle(300, 8, 0.02);
-    let mut contact = StrandContact::new(&groom, &Settings::default()).unwrap();
+    let mut contact =
+        StrandContact::new(&Chains::of_strands(&groom), &Settings::default()).unwrap();
     let mut position = groom.strands.positions().to_vec();
     let step = |contact: &mut StrandContact, position: &mut [Vec3], velocity: &mut [Vec3]| {
         contact.apply(position, velocity, 1e-3);
@@ -313,7 +316,7 @@ fn a_checkpoint_goes_on_with_the_same_bits() {
     let mut bytes = Vec::new();
     contact.save(&mut bytes);
     bytes.extend_from_slice(b"rest");
-    let mut other = StrandContact::new(&groom, &Settings::default()).unwrap();
+    let mut other = StrandContact::new(&Chains::of_strands(&groom), &Settings::default()).unwrap();
     assert!(other.restore(&bytes[..bytes.len() / 2]).is_none());
     assert_eq!(other.restore(&bytes), Some(&b"rest"[..]));
     assert_eq!(other.springs(), contact.springs());
@@ -328,7 +331,8 @@ fn a_checkpoint_goes_on_with_the_same_bits() {
 #[test]
 fn what_is_not_a_number_stays_where_it_is() {
     let Tangle { groom, mut velocity } = tangle(100, 8, 0.01);
-    let mut contact = StrandContact::new(&groom, &Settings::default()).unwrap();
+    let mut contact =
+        StrandContact::new(&Chains::of_strands(&groom), &Settings::default()).unwrap();
     let mut position = groom.strands.positions().to_vec();
     contact.apply(&position, &mut velocity, 1e-3);
     position[20] = Vec3::NAN;
@@ -348,7 +352,10 @@ fn what_is_not_a_number_stays_where_it_is() {
 fn impossible_settings_are_named() {
     let groom = tangle(2, 3, 0.01).groom;
     let fails = |settings: Settings, what: &str| {
-        let message = StrandContact::new(&groom, &settings).map(|_| ()).unwrap_err().to_string();
+        let message = StrandContact::new(&Chains::of_strands(&groom), &settings)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
         assert!(message.contains(what), "{message}");
     };
     let with = |change: fn(&mut stiction::Settings)| {
@@ -387,7 +394,8 @@ fn wet_hair_clumps() {
             strands.push(&line(place, Vec3::Y, 0.03, 7));
         }
         let groom = Groom::new(strands, Fibre::default());
-        let mut contact = StrandContact::new(&groom, &Settings::wet(wetness)).unwrap();
+        let mut contact =
+            StrandContact::new(&Chains::of_strands(&groom), &Settings::wet(wetness)).unwrap();
         let mut position = groom.strands.positions().to_vec();
         let mut velocity = vec![Vec3::ZERO; position.len()];
         for _ in 0..200 {
@@ -404,4 +412,40 @@ fn wet_hair_clumps() {
     let (dry, wet) = (width(0.0), width(1.0));
     println!("mean distance of tips from their middle: dry {dry}, wet {wet}");
     assert!(wet < 0.7 * dry, "{dry} {wet}");
+}
+
+/// Forces at (chain, arc length) are the springs': distributed over the points beside their places they pull as the springs
+/// do, and a small change of the distance changes them by the stiffness.
+#[test]
+fn springs_are_forces_at_places_on_chains() {
+    let Tangle { groom, .. } = tangle(60, 12, 0.01);
+    let position = groom.strands.positions();
+    let chains = Chains::of_strands(&groom);
+    let mut contact = StrandContact::new(&chains, &Settings::default()).unwrap();
+    // Any order of the strands: the chains keep their numbers.
+    let order: Vec<u32> =
+        (0..chains.count()).rev().flat_map(|c| chains.points_of(c)).map(|p| p as u32).collect();
+    contact.arrange(&order);
+    let position: Vec<Vec3> = order.iter().map(|&p| position[p as usize]).collect();
+    let velocity: Vec<Vec3> = position.iter().map(|p| Vec3::new(p.y, p.z, -p.x)).collect();
+    contact.find(&position, &velocity, 1.0 / 240.0);
+    let (springs, mut forces) = (contact.springs().to_vec(), Vec::new());
+    contact.forces(&position, &velocity, &mut forces);
+    assert!(springs.len() > 5 && forces.len() == springs.len(), "{} springs", springs.len());
+    for (spring, force) in springs.iter().zip(&forces) {
+        for (end, place) in force.at.iter().enumerate() {
+            // The place is on the segment of the spring, at its fraction.
+            let first = order[spring.segments[end] as usize] as usize;
+            assert!(chains.points_of(place.chain as usize).contains(&first));
+            let [from, to] = [chains.arc_length()[first], chains.arc_length()[first + 1]];
+            let at = (place.arc_length - from) / (to - from);
+            assert!((at - spring.at[end]).abs() < 1e-3, "{at} {}", spring.at[end]);
+        }
+        let apart = spring.difference(&position);
+        let rate = spring.difference(&velocity).dot(apart.normalize());
+        let pull = spring.stiffness * (apart.length() - spring.rest) + spring.damping * rate;
+        assert!((force.magnitude + pull).abs() <= 1e-5 * pull.abs() + 1e-12);
+        assert!(force.direction.dot(apart) > 0.999 * apart.length());
+        assert_eq!((force.stiffness, force.damping), (spring.stiffness, spring.damping));
+    }
 }

@@ -6,8 +6,8 @@ mod tangle;
 
 use std::alloc::System;
 
-use coif::contact::StrandContact;
 use coif::contact::strand_contact::Settings;
+use coif::contact::{Chains, StrandContact};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use tangle::{Tangle, tangle};
 
@@ -19,7 +19,8 @@ fn a_step_allocates_nothing() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     pool.install(|| {
         let Tangle { groom, velocity } = tangle(600, 8, 0.02);
-        let mut contact = StrandContact::new(&groom, &Settings::default()).expect("valid settings");
+        let mut contact = StrandContact::new(&Chains::of_strands(&groom), &Settings::default())
+            .expect("valid settings");
         // Hair goes to and fro on the same way, so that every state has been there before.
         let run = |contact: &mut StrandContact| {
             let mut made = 0;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use coif::body::Body;
 use coif::contact::strand_contact::Settings;
-use coif::contact::{repulsion, stiction};
+use coif::contact::{ContactSettings, repulsion, stiction};
 use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
 use scene::{Shake, ball, groom};
@@ -33,7 +33,8 @@ fn touch() -> Settings {
 fn shaken(model: &ModelSettings, hair: Option<Settings>) -> Simulation {
     let motion = Shake { angle: 0.8, height: 0.05 };
     let body = Body::rigid(ball(), Arc::new(motion)).expect("a valid body");
-    let world = World { hair, ..World::default() };
+    let contacts = hair.map(Into::into).into_iter().collect();
+    let world = World { contacts, ..World::default() };
     let groom = groom(150, |s| 5 + s % 8);
     Simulation::new(Arc::new(groom), Arc::new(body), model, world).expect("a valid simulation")
 }
@@ -45,15 +46,14 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 #[test]
 fn every_model_feels_it_and_gives_the_same_bits() {
     // Strands in a hair mesh or a strip are carried along: there is nothing to feel it.
-    let feels = |name: &&&str| !["hair-mesh", "cantilever"].contains(*name);
-    for name in ModelSettings::NAMES.iter().filter(feels) {
+    for (name, _) in ModelSettings::taking(&touch().into()) {
         let model = ModelSettings::by_name(name).expect("a model");
         let run = |threads, hair: Option<Settings>| {
             with_threads(threads, || {
                 let mut sim = shaken(&model, hair);
                 (0..40).for_each(|_| sim.step());
                 assert!(sim.report().quarantined.is_empty(), "{name}");
-                (sim.state_hash(), sim.hair_report())
+                (sim.state_hash(), sim.report().contact.strands)
             })
         };
         let one = run(1, Some(touch()));
@@ -81,7 +81,7 @@ fn a_checkpoint_holds_the_springs() {
     other.restore(&bytes).expect("a checkpoint");
     (0..20).for_each(|_| other.step());
     assert_eq!(sim.state_hash(), other.state_hash());
-    assert_eq!(sim.hair_report(), other.hair_report());
+    assert_eq!(sim.report().contact.strands, other.report().contact.strands);
     // Without contact it is another simulation; cut off it is nothing.
     assert!(shaken(&model, None).restore(&bytes).is_err());
     let before = other.checkpoint();
@@ -94,8 +94,43 @@ fn impossible_settings_are_refused() {
     let hair = Some(Settings { margin: -1.0, ..Settings::default() });
     let motion = Shake { angle: 0.0, height: 0.0 };
     let body = Arc::new(Body::rigid(ball(), Arc::new(motion)).expect("a valid body"));
-    let world = World { hair, ..World::default() };
+    let contacts = hair.map(Into::into).into_iter().collect();
+    let world = World { contacts, ..World::default() };
     let groom = Arc::new(groom(3, |_| 4));
     let error = Simulation::new(groom, body, &ModelSettings::default(), world).err();
     assert!(error.expect("an error").to_string().contains("margin"));
+}
+
+/// What models and contacts declare is what happens: a pair of the table runs and reports, any other is refused by name.
+#[test]
+fn the_table_of_models_and_contacts_is_what_a_simulation_takes() {
+    let body = Body::rigid(ball(), Arc::new(Shake { angle: 0.0, height: 0.0 }));
+    let body = Arc::new(body.expect("a valid body"));
+    let groom = Arc::new(groom(20, |_| 6));
+    for contact in ContactSettings::NAMES {
+        let contact = ContactSettings::by_name(contact).expect("a contact");
+        let taking = ModelSettings::taking(&contact);
+        for name in ModelSettings::NAMES {
+            let model = ModelSettings::by_name(name).expect("a model");
+            let built = model.build(&groom, 1.0 / 240.0, World::default().gravity);
+            assert_eq!(built.expect("a model").capabilities(), model.capabilities(), "{name}");
+            let world = World { contacts: vec![contact.clone()], ..World::default() };
+            let sim = Simulation::new(groom.clone(), body.clone(), &model, world);
+            if !taking.iter().any(|(taker, _)| taker == name) {
+                let error = sim.err().expect("a refusal").to_string();
+                assert!(error.contains(name) && error.contains(contact.name()), "{error}");
+                continue;
+            }
+            let mut sim = sim.expect("a simulation");
+            sim.step();
+            let report = sim.report().contact;
+            let is_volume = matches!(contact, ContactSettings::Volume(_));
+            let reported = (report.volume.is_some(), report.strands.is_some());
+            assert_eq!(reported, (is_volume, !is_volume), "{name}");
+        }
+        let twice = World { contacts: vec![contact.clone(), contact], ..World::default() };
+        let model = ModelSettings::by_name("mass-spring").expect("a model");
+        let error = Simulation::new(groom.clone(), body.clone(), &model, twice).err();
+        assert!(error.expect("a refusal").to_string().contains("twice"));
+    }
 }

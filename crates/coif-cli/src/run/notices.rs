@@ -37,7 +37,7 @@ pub(super) fn of(simulation: &Simulation) -> Vec<String> {
             report.began_inside_depth * 1e3
         ));
     }
-    if simulation.volume_report().coarsened {
+    if report.contact.volume.is_some_and(|volume| volume.coarsened) {
         notices.push(
             "the hair is too far spread for the cell of its contact, so the cells are larger; hint: \
              set contact.volume.cell to a larger value"

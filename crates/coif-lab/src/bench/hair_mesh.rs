@@ -144,6 +144,7 @@ fn strands(setting: &Setting) -> Result<Row, Error> {
 fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
     let Built { groom, body, .. } = many_strands()?;
     let mesh = groom.hair_mesh.clone().unwrap_or_default();
+    let columns = mesh.column_count();
     let shaken = ShakenMesh { mesh, colliders: body.colliders().to_vec() };
     let (world, strands) = (World::default(), groom.strands.strand_count());
     let mut model = HairMeshModel::new(&groom, &Settings::default(), world.gravity)?;
@@ -155,19 +156,26 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
             dt: STEP,
             gravity: world.gravity,
             wind: &world.wind,
-            world_from_rest: &vec![step.pose; strands],
+            world_from_rest: &vec![step.pose; columns],
             colliders: &step.colliders,
             field: None,
         };
         model.step(&env, &mut StepReport::default());
     }
-    let plain = model.plain_binding();
+    let mut binding = Binding::new(model.mesh(), &groom.strands)?;
+    let vertices = vec![Vec3::ZERO; model.mesh().vertex_count()];
+    let (mut positions, mut velocities) = (vertices.clone(), vertices);
+    model.positions(&mut positions);
+    model.velocities(&mut velocities);
+    binding.update(&positions, &velocities);
+    let plain = PlainBinding::new(&binding);
     let n = groom.strands.point_count();
     let mut out = vec![Vec3::ZERO; n];
     let mut pieces = Pieces::default();
     for _ in 0..=setting.repetitions() {
-        let one_by_one = seconds(|| model.plain_positions(&plain, &mut out));
-        let laid = seconds(|| model.positions(&mut out));
+        let around = model.obstacle(None);
+        let one_by_one = seconds(|| plain.positions_outside(&binding, &around, &mut out));
+        let laid = seconds(|| binding.positions_outside(&around, &mut out));
         pieces.add(laid, Some(one_by_one));
     }
     let moved = Moved { strands, particles: n, bytes: LAID_BYTES };

@@ -48,7 +48,7 @@ impl<'a> PlainScene<'a> {
         let mesh = built.body.rest().clone();
         let field = DistanceField::new(&mesh.triangles, &surface.field)?;
         let hair = PlainFollowTheLeader::new(groom, settings, world.dt(), world.gravity);
-        let mut contact = world.volume.as_ref().map(PlainVolume::new).transpose()?;
+        let mut contact = built.scene.volume.as_ref().map(PlainVolume::new).transpose()?;
         let mut particles = Vec::with_capacity(groom.strands.point_count());
         for (s, line) in groom.strands.iter().enumerate() {
             for (i, &position) in line.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! `volume`: friction and repulsion between the hair of the built-in head, on one grid. The reference
 //! is the plain version of the same contact on one thread.
 
-use coif::contact::Samples;
 use coif::contact::volume::plain::{Particle, PlainVolume};
 use coif::contact::volume::{Settings, Volume};
+use coif::contact::{Order, Samples};
 use coif::groom::Strands;
 use coif::math::LANES;
 use coif::simulation::{World, hash_positions};
@@ -164,6 +164,7 @@ impl InRows {
             mass: &[],
             present: &self.present,
             free: &self.free,
+            order: Order::ByPoint,
         }
     }
 

@@ -12,7 +12,7 @@
 
 use std::f64::consts::TAU;
 
-use coif::contact::StrandContact;
+use coif::contact::{Chains, StrandContact};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::linking::writhe;
 use coif::model::mass_spring::{self, MassSpring};
@@ -45,7 +45,8 @@ fn run() -> Result<Findings, Error> {
         return Err(Error::WrongModel { scene: name, model: mass_spring::NAME });
     };
     let mut model = MassSpring::new(&built.groom, settings, scene.gravity)?;
-    model.set_contact(Some(Box::new(StrandContact::new(&built.groom, &scene.strands)?)));
+    let chains = Chains::of_strands(&built.groom);
+    model.set_contact(Some(Box::new(StrandContact::new(&chains, &scene.strands)?)));
     let (steps, fps) = (scene.time.steps_per_second, scene.time.fps);
     let seconds = scene.time.frames / fps;
     let poses = vec![RigidTransform::IDENTITY; built.groom.strands.strand_count()];

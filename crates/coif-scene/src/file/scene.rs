@@ -1,6 +1,6 @@
 //! A scene as plain data. Units are SI, defaults are those of an empty file.
 
-use coif::contact::{strand_contact, volume};
+use coif::contact::{ContactSettings, strand_contact, volume};
 use coif::groom::Fibre;
 use coif::groom::strips::scalp;
 use coif::grow::hair_mesh::Styling;
@@ -75,6 +75,13 @@ impl Scene {
         stiction.is_some() || repulsion.is_some() || collision.is_some()
     }
 
+    /// How hair touches hair, in the order in which contacts act.
+    pub fn contacts(&self) -> Vec<ContactSettings> {
+        let volume = self.volume.clone().map(ContactSettings::from);
+        let strands = self.touches_single_hairs().then(|| self.strands.clone().into());
+        volume.into_iter().chain(strands).collect()
+    }
+
     /// The world of the simulation, with a whole number of steps in every frame. It does not have
     /// the body's surface, whose cell depends on the body: see [`Built::world`](crate::Built::world).
     pub fn world(&self) -> World {
@@ -82,8 +89,7 @@ impl Scene {
             gravity: self.gravity,
             wind: self.wind.clone(),
             steps_per_second: World::steps_for_fps(self.time.steps_per_second, self.time.fps),
-            volume: self.volume.clone(),
-            hair: self.touches_single_hairs().then(|| self.strands.clone()),
+            contacts: self.contacts(),
             ..World::default()
         }
     }

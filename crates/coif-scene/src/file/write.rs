@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use coif::model::ModelSettings;
+use coif::contact::{Acts, ContactSettings};
+use coif::model::{ModelSettings, Primitive};
 use coif::params::f64_text;
 
 use super::choices::{Collide, Style};
 use super::collider::ColliderDraft;
-use super::keys::{COLLIDER, CONTACT_TABLES, SECTIONS};
+use super::keys::{COLLIDER, CONTACT_TABLES, ContactTable, SECTIONS};
 use super::read::joined;
 use super::scene::{GroomSource, GroomStyle, Scene};
 use super::schema::{Key, KeyInfo, Needs, Section, Values, string_text};
@@ -206,6 +207,43 @@ pub fn reference() -> String {
         for key in all.iter().filter(|k| k.table == table) {
             let _ = writeln!(out, "{}", row(key));
         }
+    }
+    out.push_str(&contact_table());
+    out
+}
+
+/// Which contact works with which model, from what models declare.
+fn contact_table() -> String {
+    let contacts: Vec<ContactSettings> =
+        ContactSettings::NAMES.iter().filter_map(|n| ContactSettings::by_name(n).ok()).collect();
+    let mut out = String::from(
+        "\n## Models and contact\n\nWhen contact between hairs acts on what a model moves: after each step, on velocities, \
+         or within it, as forces that the model solves for. What is not there is refused.\n\n| model | moves |",
+    );
+    for contact in &contacts {
+        let of = |table: &&ContactTable| table.contact == contact.name();
+        let tables = CONTACT_TABLES.iter().filter(of);
+        let paths: Vec<String> = tables.map(|table| format!("`[{}]`", table.path)).collect();
+        let _ = write!(out, " {} |", paths.join(", "));
+    }
+    let _ = write!(out, "\n|---|---|{}\n", "---|".repeat(contacts.len()));
+    for model in ModelSettings::NAMES.iter().filter_map(|n| ModelSettings::by_name(n).ok()) {
+        let can = model.capabilities();
+        let moves = match can.moves {
+            Primitive::Strand => "strands",
+            Primitive::Strip => "strips",
+            Primitive::HairMesh => "a hair mesh",
+        };
+        let _ = write!(out, "| `{}` | {moves} |", model.name());
+        for contact in &contacts {
+            let acts = match contact.acts(can.contact) {
+                Some(Acts::AfterStep) => "after each step",
+                Some(Acts::WithinStep) => "within each step",
+                None => "",
+            };
+            let _ = write!(out, " {acts} |");
+        }
+        out.push('\n');
     }
     out
 }

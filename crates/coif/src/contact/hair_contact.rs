@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 
-use super::ContactSpring;
 use super::strand_contact::Report;
+use super::{ContactForce, ContactSpring};
 
 /// How hair touches hair within a step of a model that solves for all strands together.
 ///
@@ -15,7 +15,7 @@ use super::strand_contact::Report;
 pub trait HairContact: Send {
     /// Says in which order points come: as number i what has been number `order[i]` so far. Points of a
     /// strand stay together, from root to tip. Called once, before all else; until then the order is
-    /// the groom's.
+    /// that of the chains.
     fn arrange(&mut self, order: &[u32]);
 
     /// Finds the pairs of segments that are near each other, and makes and breaks the springs between
@@ -24,6 +24,10 @@ pub trait HairContact: Send {
 
     /// The springs that hold now. They enter both velocity solves (steps 1 and 7).
     fn springs(&self) -> &[ContactSpring];
+
+    /// Appends the forces of those springs, with their stiffness, at places on the chains: for a model whose unknowns
+    /// are not the points.
+    fn forces(&self, position: &[Vec3], velocity: &[Vec3], out: &mut Vec<ContactForce>);
 
     /// Changes the velocities (m/s) so that hairs do not come nearer (steps 3 and 9). The hair is at
     /// `position` and will go on for `dt` seconds.

@@ -1,7 +1,7 @@
 use glam::{Quat, Vec3};
 
 use super::Groom;
-use crate::body::{ClosestTriangle, TriangleMesh};
+use crate::math::{ClosestTriangle, TriangleMesh};
 use crate::{Error, Result};
 
 /// Where a strand grows: a place on a scalp triangle, and how the triangle lay in the rest shape.
@@ -24,15 +24,25 @@ impl RootBinding {
         self.rest_frame * Vec3::Y
     }
 
-    /// Binds a root (m) to the nearest point of a mesh, which `search` looks for.
-    pub(super) fn nearest(mesh: &TriangleMesh, search: &ClosestTriangle<'_>, root: Vec3) -> Self {
-        let hit = search.closest(root);
-        Self {
-            triangle: hit.triangle as u32,
-            barycentric: hit.barycentric,
-            rest_frame: mesh.triangle_frame(hit.triangle),
-            offset: root - hit.point,
-        }
+    /// Binds places (m) to the closest triangles of a body's mesh in its rest shape, as strands, strips and columns of
+    /// hair meshes grow there. All places are finite.
+    pub fn nearest(mesh: &TriangleMesh, places: impl Iterator<Item = Vec3>) -> Result<Vec<Self>> {
+        let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
+        let bind = |root: Vec3| {
+            let hit = search.closest(root);
+            Self {
+                triangle: hit.triangle as u32,
+                barycentric: hit.barycentric,
+                rest_frame: mesh.triangle_frame(hit.triangle),
+                offset: root - hit.point,
+            }
+        };
+        Ok(places.map(bind).collect())
+    }
+
+    /// The largest distance (m) between a root and the surface.
+    pub fn farthest(roots: &[Self]) -> f32 {
+        roots.iter().map(|root| root.offset.length()).fold(0.0, f32::max)
     }
 }
 
@@ -42,19 +52,13 @@ impl Groom {
     /// Returns the largest distance (m) between a root and the surface, so that the caller can
     /// tell a groom that belongs to another body or comes in another unit.
     pub fn bind(&mut self, mesh: &TriangleMesh) -> Result<f32> {
-        let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
-        let mut farthest = 0.0f32;
-        let mut roots = Vec::with_capacity(self.strands.strand_count());
         for (s, strand) in self.strands.iter().enumerate() {
-            let root = *strand.first().ok_or(Error::ShortStrand { strand: s, points: 0 })?;
+            let root = strand.first().ok_or(Error::ShortStrand { strand: s, points: 0 })?;
             if !root.is_finite() {
                 return Err(Error::NotFinite { strand: s, point: 0, what: "position" });
             }
-            let bound = RootBinding::nearest(mesh, &search, root);
-            farthest = farthest.max(bound.offset.length());
-            roots.push(bound);
         }
-        self.roots = roots;
-        Ok(farthest)
+        self.roots = RootBinding::nearest(mesh, self.strands.iter().map(|strand| strand[0]))?;
+        Ok(RootBinding::farthest(&self.roots))
     }
 }

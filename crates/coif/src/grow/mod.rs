@@ -4,6 +4,9 @@
 //! moves. It does not move anything by itself, and it is not part of a step: it runs when hair is shown
 //! or written.
 
+mod growth;
 pub mod hair_mesh;
 mod lines;
 pub mod strips;
+
+pub(crate) use growth::Growth;

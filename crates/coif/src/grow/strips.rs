@@ -5,15 +5,12 @@
 
 mod lanes;
 
-use std::collections::BTreeMap;
-
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use crate::groom::strips::{JointFrame, StripPose, Strips, at_equal_arc_length, unit};
 use crate::groom::validate::MIN_SEGMENT;
 use crate::groom::{Fibre, Groom, Strands};
-use crate::math::morton_code;
 use crate::{Error, Result};
 
 /// Joints that one task treats.
@@ -116,7 +113,7 @@ const DEPTH: f32 = 0.10;
 ///
 /// Model: a strand goes along its strip at a place across it, and wanders a little to the side and
 /// out of the plane; strips get as many as each other, wider ones are not denser. Where there are more strips
-/// than strands, some strips have none and go with the scalp at a root near them.
+/// than strands, some strips have none.
 pub fn fill(
     mut strips: Strips,
     strands: usize,
@@ -137,11 +134,9 @@ pub fn fill(
     let mut frames = Vec::new();
     let mut sides: [Vec<Vec3>; 3];
     strips.strip_of_strand.clear();
-    strips.carrier.clear();
     for s in 0..strips.count() {
         let from = strands * s / strips.count();
         let to = strands * (s + 1) / strips.count();
-        strips.carrier.push(from as u32);
         if from == to {
             continue;
         }
@@ -175,42 +170,12 @@ pub fn fill(
             strips.strip_of_strand.push(s as u32);
         }
     }
-    if strands < strips.count() {
-        carry_by_neighbours(&mut strips);
-    }
     let mut groom = Groom::new(lines, fibre);
     // A strand that is too short for its points has fewer.
     groom.drop_degenerate();
     strips.validate(groom.strands.strand_count())?;
     groom.strips = Some(Box::new(strips));
     Ok(groom)
-}
-
-/// How many roots before and after a strip, along a curve that fills space, are looked at.
-const BESIDE: usize = 12;
-
-/// Lets strips without strands be carried by the first strand of a strip near them.
-fn carry_by_neighbours(strips: &mut Strips) {
-    let anchor = |s: usize| strips.edges.strand(s)[0];
-    let all = || (0..strips.count()).map(anchor);
-    let lo = all().fold(Vec3::INFINITY, Vec3::min);
-    let hi = lo + Vec3::splat((all().fold(Vec3::NEG_INFINITY, Vec3::max) - lo).max_element());
-    let code = |s: usize| morton_code(anchor(s), lo, hi);
-    let mut first = BTreeMap::new();
-    for (strand, &s) in strips.strip_of_strand.iter().enumerate() {
-        first.entry(s as usize).or_insert(strand as u32);
-    }
-    let mut along: Vec<(u32, usize)> = first.keys().map(|&s| (code(s), s)).collect();
-    along.sort_unstable();
-    let carrier = |s: usize| {
-        let here = along.partition_point(|&(c, _)| c < code(s));
-        let near = &along[here.saturating_sub(BESIDE)..(here + BESIDE).min(along.len())];
-        let distance = |s2: usize| anchor(s).distance_squared(anchor(s2));
-        near.iter().map(|&(_, s2)| s2).min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
-    };
-    let found: Vec<u32> =
-        (0..strips.count()).map(|s| carrier(s).map_or(0, |near| first[&near])).collect();
-    strips.carrier = found;
 }
 
 /// Points of a line that belongs to the joints, at equal arc length of the joints.
@@ -337,8 +302,7 @@ mod tests {
         let groom = fill(strip(), 40, 12, Fibre::default(), 7).unwrap();
         assert_eq!(groom.validate(), Ok(()));
         assert_eq!(groom.strands.strand_count(), 40);
-        let strips = groom.strips.as_ref().unwrap();
-        assert_eq!(strips.carrier, [0]);
+        assert_eq!(groom.strips.as_ref().unwrap().strip_of_strand, [0; 40]);
         for p in groom.strands.positions() {
             // Between the edges (with a little wandering), and close to the plane.
             assert!((-0.003..0.023).contains(&p.x), "{p}");
@@ -349,8 +313,7 @@ mod tests {
         let few = fill(two.clone(), 1, 5, Fibre::default(), 7).unwrap();
         let strips = few.strips.unwrap();
         assert_eq!((few.strands.strand_count(), strips.count()), (1, 2));
-        assert_eq!(strips.carrier, [0, 0]);
-        assert_eq!(fill(two, 3, 5, Fibre::default(), 7).unwrap().strips.unwrap().carrier, [0, 1]);
+        assert_eq!(strips.strip_of_strand.len(), 1);
         assert!(fill(strip(), 4, 1, Fibre::default(), 7).is_err());
         assert!(fill(Strips::default(), 4, 5, Fibre::default(), 7).is_err());
     }

@@ -36,13 +36,18 @@ pub(crate) fn group(
         first[k] += first[k - 1];
     }
     values.clear();
-    if values.capacity() < count {
-        // With an eighth to spare: to double is too much for lists of millions.
-        values.reserve_exact(count + count / 8);
-    }
+    make_room(values, count);
     values.resize(count, 0);
     fill(from, &mut first[1..=keys], 0, values, threads);
     first.truncate(keys + 1);
+}
+
+/// Makes room for `length` elements in all, with an eighth to spare when it has to grow: to double is too
+/// much for lists of millions.
+pub(crate) fn make_room<T>(list: &mut Vec<T>, length: usize) {
+    if list.capacity() < length {
+        list.reserve_exact(length + length / 8 - list.len());
+    }
 }
 
 /// Lets threads share the keys.

@@ -1,25 +1,31 @@
-//! Frames, lanes, rigid fits, linear solvers and space-filling order: knows nothing about hair.
+//! Frames, lanes, triangles, rigid fits, linear solvers and space-filling order: knows nothing about hair.
 
 pub mod banded;
 pub(crate) mod bytes;
 pub(crate) mod cache;
+mod closest_triangle;
 mod conjugate_gradient;
 pub(crate) mod dense;
 mod fit;
 mod frames;
 pub(crate) mod group;
 mod hash;
+pub(crate) mod hermite;
 pub(crate) mod lanes;
 mod morton;
 pub(crate) mod on_sphere;
 pub(crate) mod sparse;
 pub(crate) mod symmetric;
 pub(crate) mod tangent;
+mod triangle_mesh;
 pub(crate) mod unit_ball;
 
+pub use closest_triangle::{ClosestTriangle, TriangleHit, closest_point_triangle};
 pub use conjugate_gradient::{SolveReport, conjugate_gradient};
 pub use fit::fit_rigid;
 pub use frames::RigidTransform;
 pub use hash::hash_positions;
 pub use lanes::LANES;
 pub(crate) use morton::morton_code;
+pub use triangle_mesh::TriangleMesh;
+pub(crate) use triangle_mesh::triangle_frame;

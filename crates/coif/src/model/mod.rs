@@ -3,6 +3,7 @@
 //! A model owns its state and advances it. It sees an [`Environment`] and gives back strands.
 
 pub mod cantilever;
+mod capabilities;
 mod chains;
 pub mod explicit_spring;
 pub mod follow_the_leader;
@@ -12,9 +13,10 @@ pub mod position_based;
 
 use glam::Vec3;
 
-pub use crate::environment::{Environment, FieldMotion, FieldObstacle};
+pub use self::capabilities::{Capabilities, Primitive};
+pub use crate::environment::{Environment, FieldMotion, FieldObstacle, GrowEnvironment};
 
-use crate::contact::{HairContact, Samples, strand_contact};
+use crate::contact::{Lender, Report};
 use crate::groom::Groom;
 use crate::groom::strips::{StripPose, Strips};
 use crate::math::{RigidTransform, SolveReport};
@@ -37,66 +39,34 @@ pub struct StepReport {
     pub substeps: u32,
     /// How the last step's systems were solved, by a model that iterates.
     pub solve: SolveReport,
-    /// What contact between single hairs did in the last step, where hair touches hair.
-    pub contact: Option<strand_contact::Report>,
+    /// What the contacts of hair with hair did in the last step.
+    pub contact: Report,
 }
 
 /// A way for hair to move.
 pub trait Model: Send {
     /// The word that chooses it.
     fn name(&self) -> &'static str;
-    /// Whether it cuts a step into substeps and wants to know where the body's surface is in between. The
-    /// [`FieldObstacle`] it sees has a motion then, which costs memory for a second field.
-    fn splits_steps(&self) -> bool {
-        false
-    }
-    /// The longest step (s) that it takes well. A simulation with longer ones takes several, with the body
-    /// where it is at the end of each.
-    fn longest_step(&self) -> f32 {
-        f32::INFINITY
-    }
+    /// What it can do besides.
+    fn capabilities(&self) -> Capabilities;
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
-    /// Puts every strand at rest on its rest shape, carried by the body.
+    /// Puts the hair at rest on its rest shape, carried by the body: a pose per primitive.
     fn reset(&mut self, world_from_rest: &[RigidTransform]);
     /// Carries the hair along with a jump of the body from one pose to another, without velocity
     /// from the jump itself.
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]);
-    /// Writes the particles' positions in the groom's order.
+    /// Writes where the points of the primitives that it moves are: of strands in the groom's order, joints of strips, or
+    /// vertices of a hair mesh, column after column.
     fn positions(&self, out: &mut [Vec3]);
-    /// The same, outside of the body's own surface as it is now: for a model that moves something else,
-    /// and places strands only when somebody looks.
-    fn positions_beside(&self, _field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
-        self.positions(out);
-    }
-    /// Writes the particles' velocities in the groom's order.
+    /// Writes the velocities of those points.
     fn velocities(&self, out: &mut [Vec3]);
-    /// The particles, for methods of contact. `None` if the model has none.
-    fn samples(&mut self) -> Option<Samples<'_>> {
+    /// What it lends to contact: there if its [capabilities](Capabilities::contact) say so.
+    fn lender(&mut self) -> Option<&mut dyn Lender> {
         None
     }
-    /// Takes back what contact changed in [`Model::samples`], where that was a copy.
-    fn take_samples(&mut self) {}
-    /// Adds to the particles' velocities (m/s), in the groom's order: what contact between single hairs
-    /// does after a step. False, and nothing has changed, if the model has no such particles.
-    fn add_velocities(&mut self, _change: &[Vec3]) -> bool {
-        false
-    }
-    /// Takes contact between single hairs into its own step, if the model solves for all strands
-    /// together; gives it back otherwise, and it acts after the step.
-    fn couple(&mut self, contact: Box<dyn HairContact>) -> Option<Box<dyn HairContact>> {
-        Some(contact)
-    }
-    /// The strips that it moves, in their rest shape, if it moves strips.
-    fn strips(&self) -> Option<&Strips> {
-        None
-    }
-    /// Writes where the joints of its strips are now. False if it has none.
-    fn strip_pose(&self, _out: &mut StripPose) -> bool {
-        false
-    }
-    /// Where its strips are now, as it holds them: for `grow::strips`. `None` if it has none.
-    fn strip_lanes(&self) -> Option<StripLanes<'_>> {
+    /// What carries the strands: there if it [moves](Capabilities::moves) something else.
+    fn carrier(&self) -> Option<Carrier<'_>> {
         None
     }
     /// Appends everything that a step changes, for a checkpoint.
@@ -104,6 +74,41 @@ pub trait Model: Send {
     /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has
     /// changed.
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()>;
+}
+
+/// What carries the strands, of a model that moves something else.
+pub enum Carrier<'a> {
+    /// Strips.
+    Strips(&'a dyn MovesStrips),
+    /// A hair mesh.
+    HairMesh(&'a hair_mesh::HairMeshModel),
+}
+
+impl Carrier<'_> {
+    /// Where the primitives grow in the rest shape (m). They are bound to the closest triangles of the body, and poses of
+    /// roots come in their order.
+    pub fn root_places(&self) -> Vec<Vec3> {
+        let lines = match self {
+            Self::Strips(model) => &model.strips().edges,
+            Self::HairMesh(model) => &model.mesh().columns,
+        };
+        lines.iter().map(|line| line[0]).collect()
+    }
+}
+
+/// A model that moves strips.
+pub trait MovesStrips {
+    /// The strips in their rest shape.
+    fn strips(&self) -> &Strips;
+    /// Writes where their joints are now.
+    fn pose(&self, out: &mut StripPose);
+    /// Where they are now, as the model holds them: for `grow::strips`.
+    fn lanes(&self) -> StripLanes<'_>;
+    /// Writes the positions of all points of the strands in them, in the groom's order, with roots on the scalp and hair
+    /// outside of the body's own surface as they are now.
+    fn strand_positions(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]);
+    /// Writes the velocities of those points.
+    fn strand_velocities(&self, out: &mut [Vec3]);
 }
 
 /// A model's name and parameters.
@@ -167,6 +172,17 @@ impl ModelSettings {
             Self::MassSpring(settings) => settings,
             Self::Cantilever(settings) => settings,
             Self::HairMesh(settings) => settings,
+        }
+    }
+
+    /// What the model can do, known before it is built.
+    pub fn capabilities(&self) -> Capabilities {
+        match self {
+            Self::FollowTheLeader(_) | Self::PositionBased(_) => Capabilities::STRANDS,
+            Self::ExplicitSpring(_) => explicit_spring::CAPABILITIES,
+            Self::MassSpring(_) => mass_spring::CAPABILITIES,
+            Self::Cantilever(_) => cantilever::CAPABILITIES,
+            Self::HairMesh(_) => hair_mesh::CAPABILITIES,
         }
     }
 

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::chains::{
     Chain, Chains, Ground, Profile, Pull, Solid, Touch, check_even, hold_groom, keep_in_chains,
 };
-use super::{Environment, Model, StepReport};
+use super::{Capabilities, Environment, Model, StepReport};
 use crate::Result;
 use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
@@ -169,6 +169,10 @@ impl Held {
 impl Model for PositionBased {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::STRANDS
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {

@@ -23,9 +23,7 @@ impl Simulation {
         }
         // The springs between hairs come before the model, which takes all that is left.
         let mut springs = Vec::new();
-        if let Some(hair) = &self.hair {
-            hair.save(&mut springs);
-        }
+        self.contacts.save(&mut springs);
         out.extend_from_slice(&(springs.len() as u64).to_le_bytes());
         out.extend_from_slice(&springs);
         self.model.save(&mut out);
@@ -60,23 +58,20 @@ impl Simulation {
         let springs = reader.take(length).ok_or_else(cut_off)?;
         // Keep the present springs, in case the model does not take its part.
         let mut kept = Vec::new();
-        let taken = match &mut self.hair {
-            None => springs.is_empty(),
-            Some(hair) => {
-                hair.save(&mut kept);
-                hair.restore(springs)
-            }
-        };
-        if !taken {
+        self.contacts.save(&mut kept);
+        if !self.contacts.restore(springs) {
+            self.contacts.restore(&kept);
             return Err(Error::BadCheckpoint("its springs between hairs are not these".into()));
         }
         let present = self.time();
-        self.roots.follow(&self.body, steps as f64 / f64::from(self.world.steps_per_second));
-        if let Err(error) = self.model.restore(reader.0, self.roots.world_from_rest()) {
-            self.roots.follow(&self.body, present);
-            self.hair.iter_mut().for_each(|hair| _ = hair.restore(&kept));
+        self.follow_body(steps as f64 / f64::from(self.world.steps_per_second));
+        let poses = super::poses(&self.roots, self.primitives.as_ref());
+        if let Err(error) = self.model.restore(reader.0, poses) {
+            self.follow_body(present);
+            self.contacts.restore(&kept);
             return Err(error);
         }
+        self.growth.follow(&*self.model);
         self.steps = steps;
         self.is_grown = false;
         self.health.forget();

@@ -5,7 +5,6 @@
 //! model's state and its scratch memory; groom and body stay as they were given.
 
 mod checkpoint;
-mod hair;
 mod health;
 mod roots;
 mod surface;
@@ -23,18 +22,19 @@ pub use self::timers::{Stage, Timers};
 pub use crate::environment::Wind;
 pub use crate::math::hash_positions;
 
-use self::hair::HairTouch;
 use self::health::{HealthMonitor, Seen};
 use self::roots::Roots;
 use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
-use crate::contact::strand_contact;
-use crate::contact::volume::{self, Volume, VolumeReport};
+use crate::contact::{ContactSettings, Contacts};
 use crate::groom::strips::{StripPose, Strips};
-use crate::groom::{Groom, Strands};
+use crate::groom::{Groom, RootBinding, Strands};
+use crate::grow::Growth;
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
-use crate::model::{Environment, Model, ModelSettings, StepReport};
+use crate::model::{
+    Carrier, Environment, GrowEnvironment, Model, ModelSettings, MovesStrips, StepReport,
+};
 use crate::{Error, Result};
 
 /// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
@@ -52,10 +52,8 @@ pub struct World {
     pub steps_per_second: u32,
     /// Whether and how hair touches the body's own surface, besides its colliders.
     pub surface: Option<Surface>,
-    /// Whether and how hair touches hair as a volume.
-    pub volume: Option<volume::Settings>,
-    /// Whether and how single hairs touch each other.
-    pub hair: Option<strand_contact::Settings>,
+    /// How hair touches hair, in the order in which contacts act. None: it does not.
+    pub contacts: Vec<ContactSettings>,
 }
 
 impl Default for World {
@@ -65,8 +63,7 @@ impl Default for World {
             wind: Wind::default(),
             steps_per_second: 240,
             surface: None,
-            volume: None,
-            hair: None,
+            contacts: Vec::new(),
         }
     }
 }
@@ -77,14 +74,16 @@ pub struct Simulation {
     body: Arc<Body>,
     world: World,
     model: Box<dyn Model>,
+    /// Where the strands grow.
     roots: Roots,
+    /// Where what the model moves grows, if that is not strands.
+    primitives: Option<Roots>,
     steps: u64,
     colliders: Vec<MovingCollider>,
     poses: [Vec<RigidTransform>; 2],
     surface: Option<SurfaceField>,
-    volume: Option<Volume>,
-    volume_report: VolumeReport,
-    hair: Option<HairTouch>,
+    contacts: Contacts,
+    growth: Growth,
     report: StepReport,
     /// Where every strand is, once somebody has looked.
     grown: Vec<Vec3>,
@@ -104,9 +103,12 @@ impl Simulation {
     ) -> Result<Self> {
         groom.validate()?;
         world.validate()?;
-        let roots = Roots::new(&groom, &body)?;
+        if groom.roots.len() != groom.strands.strand_count() {
+            return Err(Error::Unbound);
+        }
+        let roots = Roots::new(&groom.roots, &body)?;
         // Water weighs: wet hair is denser to the model.
-        let wet = world.hair.as_ref().map_or(1.0, |hair| hair.mass_scale());
+        let wet = world.mass_scale();
         let mut model = if wet == 1.0 {
             model.build(&groom, world.dt(), world.gravity)?
         } else {
@@ -114,25 +116,25 @@ impl Simulation {
             heavy.fibre.density *= wet;
             model.build(&heavy, world.dt(), world.gravity)?
         };
-        let in_parts = model.splits_steps();
-        let touched = |surface| SurfaceField::new(&body, surface, in_parts);
+        // Strips and columns of hair meshes grow on the scalp themselves, wherever strands are.
+        let bind = |places: Vec<Vec3>| {
+            Roots::new(&RootBinding::nearest(body.rest(), places.into_iter())?, &body)
+        };
+        let primitives = model.carrier().map(|carrier| bind(carrier.root_places())).transpose()?;
+        let (name, can) = (model.name(), model.capabilities());
+        let touched = |surface| SurfaceField::new(&body, surface, can.splits_steps);
         let surface = world.surface.as_ref().map(touched).transpose()?;
-        let volume = world.volume.as_ref().map(Volume::new).transpose()?;
-        if volume.is_some() && model.samples().is_none() {
-            return Err(Error::NoContact { model: model.name(), contact: volume::NAME });
-        }
-        let touch = |settings| HairTouch::new(&groom, settings, &mut *model);
-        let hair = world.hair.as_ref().map(touch).transpose()?;
+        let contacts = Contacts::new(&world.contacts, &groom, name, can.contact, model.lender())?;
         let mut simulation = Self {
-            hair,
+            growth: Growth::new(&groom, &*model)?,
+            contacts,
             surface,
-            volume,
-            volume_report: VolumeReport::default(),
             groom,
             body,
             world,
             model,
             roots,
+            primitives,
             steps: 0,
             colliders: Vec::new(),
             poses: [Vec::new(), Vec::new()],
@@ -153,8 +155,8 @@ impl Simulation {
 
     /// Advances by one step.
     pub fn step(&mut self) {
-        let substeps =
-            (self.world.dt() / self.model.longest_step()).ceil().clamp(1.0, MAX_SUBSTEPS);
+        let longest = self.model.capabilities().longest_step;
+        let substeps = (self.world.dt() / longest).ceil().clamp(1.0, MAX_SUBSTEPS);
         for substep in 1..=substeps as u32 {
             let share = f64::from(substep) / f64::from(substeps);
             let end = (self.steps as f64 + share) / f64::from(self.world.steps_per_second);
@@ -177,9 +179,13 @@ impl Simulation {
             }
         });
         // Let the roots follow the body.
-        self.timers.measure(Stage::Roots, || match &self.surface {
-            Some(surface) => self.roots.follow_vertices(surface.vertices()),
-            None => self.roots.follow(&self.body, end),
+        self.timers.measure(Stage::Roots, || {
+            for roots in std::iter::once(&mut self.roots).chain(&mut self.primitives) {
+                match &self.surface {
+                    Some(surface) => roots.follow_vertices(surface.vertices()),
+                    None => roots.follow(&self.body, end),
+                }
+            }
         });
         // Move the hair.
         self.timers.measure(Stage::Model, || {
@@ -188,26 +194,18 @@ impl Simulation {
                 dt,
                 gravity: self.world.gravity,
                 wind: &self.world.wind,
-                world_from_rest: self.roots.world_from_rest(),
+                world_from_rest: poses(&self.roots, self.primitives.as_ref()),
                 colliders: &self.colliders,
                 field: self.surface.as_ref().map(SurfaceField::obstacle),
             };
             self.model.step(&env, &mut self.report);
         });
+        self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model));
         // Let hair touch hair.
-        if let Some(volume) = &mut self.volume {
+        if let Some(lender) = self.model.lender().filter(|_| !self.contacts.is_empty()) {
             self.timers.measure(Stage::Contact, || {
-                if let Some(mut samples) = self.model.samples() {
-                    self.volume_report = volume.apply(&mut samples, dt);
-                }
-                self.model.take_samples();
+                self.contacts.apply(lender, dt, &mut self.report.contact);
             });
-        }
-        if let Some(hair) = &mut self.hair {
-            self.timers.measure(Stage::Contact, || hair.apply(&mut *self.model, dt));
-            if let Some(contact) = hair.contact() {
-                self.report.contact = Some(contact.report());
-            }
         }
     }
 
@@ -225,34 +223,39 @@ impl Simulation {
         let time = self.time();
         self.is_grown = false;
         self.health.forget();
-        self.roots.follow(&self.body, time);
-        self.model.reset(self.roots.world_from_rest());
+        self.follow_body(time);
+        self.model.reset(poses(&self.roots, self.primitives.as_ref()));
+        self.growth.follow(&*self.model);
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
         }
-        if let Some(hair) = &mut self.hair {
-            hair.reset();
-        }
-        // The groom's own density is what it has at rest.
-        if let (Some(volume), Some(samples)) = (&mut self.volume, self.model.samples()) {
-            volume.rest(samples.position, samples.mass, samples.present);
+        if let Some(lender) = self.model.lender() {
+            self.contacts.reset(lender);
         }
     }
 
     /// Jumps to another time of the body's motion: the hair is carried along rigidly with its roots
     /// and does not feel the jump.
     pub fn teleport(&mut self, time: f64) {
-        let from = self.roots.world_from_rest().to_vec();
+        let from = poses(&self.roots, self.primitives.as_ref()).to_vec();
         self.steps = (time * f64::from(self.world.steps_per_second)).round().max(0.0) as u64;
         let time = self.time();
         self.is_grown = false;
         self.health.forget();
-        self.roots.follow(&self.body, time);
-        self.model.teleport(&from, self.roots.world_from_rest());
+        self.follow_body(time);
+        self.model.teleport(&from, poses(&self.roots, self.primitives.as_ref()));
+        self.growth.follow(&*self.model);
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
+        }
+    }
+
+    /// Moves all roots to where the body is at `time` (s).
+    fn follow_body(&mut self, time: f64) {
+        for roots in std::iter::once(&mut self.roots).chain(&mut self.primitives) {
+            roots.follow(&self.body, time);
         }
     }
 
@@ -282,8 +285,8 @@ impl Simulation {
         if !self.is_grown {
             self.timers.measure(Stage::Grow, || {
                 self.grown.resize(self.groom.strands.point_count(), Vec3::ZERO);
-                let field = self.surface.as_ref().map(SurfaceField::obstacle);
-                self.model.positions_beside(field.as_ref(), &mut self.grown);
+                let env = grow_environment(&self.roots, self.surface.as_ref());
+                self.growth.positions(&*self.model, &env, &mut self.grown);
             });
             self.is_grown = true;
         }
@@ -295,14 +298,14 @@ impl Simulation {
         if self.is_grown {
             out.copy_from_slice(&self.grown);
         } else {
-            let field = self.surface.as_ref().map(SurfaceField::obstacle);
-            self.model.positions_beside(field.as_ref(), out);
+            let env = grow_environment(&self.roots, self.surface.as_ref());
+            self.growth.positions(&*self.model, &env, out);
         }
     }
 
     /// How all points move now (m/s), in the groom's order.
     pub fn velocities(&self, out: &mut [Vec3]) {
-        self.model.velocities(out);
+        self.growth.velocities(&*self.model, out);
     }
 
     /// The strands as they are now.
@@ -312,35 +315,32 @@ impl Simulation {
         strands
     }
 
+    fn moved_strips(&self) -> Option<&dyn MovesStrips> {
+        match self.model.carrier() {
+            Some(Carrier::Strips(strips)) => Some(strips),
+            _ => None,
+        }
+    }
+
     /// The strips that the model moves, in their rest shape, if it moves strips.
     pub fn strips(&self) -> Option<&Strips> {
-        self.model.strips()
+        self.moved_strips().map(MovesStrips::strips)
     }
 
     /// Writes where the joints of those strips are now. False if there are none.
     pub fn strip_pose(&self, out: &mut StripPose) -> bool {
-        self.model.strip_pose(out)
+        self.moved_strips().inspect(|strips| strips.pose(out)).is_some()
     }
 
     /// Where those strips are now, as the model holds them: what a
     /// [`StripMesh`](crate::grow::strips::StripMesh) follows fastest.
     pub fn strip_lanes(&self) -> Option<StripLanes<'_>> {
-        self.model.strip_lanes()
+        self.moved_strips().map(MovesStrips::lanes)
     }
 
-    /// What went wrong so far: quarantined strands and contacts that no length allows.
+    /// What went wrong so far, quarantined strands and contacts that no length allows, and what the last step did.
     pub fn report(&self) -> &StepReport {
         &self.report
-    }
-
-    /// What the last step's volume contact did.
-    pub fn volume_report(&self) -> &VolumeReport {
-        &self.volume_report
-    }
-
-    /// What the last step's contact between single hairs did, if hair touches hair.
-    pub fn hair_report(&self) -> Option<strand_contact::Report> {
-        self.report.contact
     }
 
     /// What was unusual in the last field of the body's surface, if hair touches it.
@@ -361,7 +361,7 @@ impl Simulation {
         self.timers.measure(Stage::Health, || {
             let surface = self.surface.as_ref();
             let mut fibre = self.groom.fibre;
-            fibre.density *= self.world.hair.as_ref().map_or(1.0, |hair| hair.mass_scale());
+            fibre.density *= self.world.mass_scale();
             let seen = Seen {
                 groom: &self.groom,
                 body: &self.body,
@@ -382,10 +382,31 @@ impl Simulation {
     }
 }
 
+/// One pose per primitive that the model moves.
+fn poses<'a>(strands: &'a Roots, primitives: Option<&'a Roots>) -> &'a [RigidTransform] {
+    primitives.unwrap_or(strands).world_from_rest()
+}
+
+/// What strands are placed in.
+fn grow_environment<'a>(
+    strands: &'a Roots,
+    surface: Option<&'a SurfaceField>,
+) -> GrowEnvironment<'a> {
+    GrowEnvironment {
+        world_from_rest: strands.world_from_rest(),
+        field: surface.map(SurfaceField::obstacle),
+    }
+}
+
 impl World {
     /// Length of a step (s).
     pub fn dt(&self) -> f32 {
         1.0 / self.steps_per_second as f32
+    }
+
+    /// Mass of the hair over that of dry hair.
+    fn mass_scale(&self) -> f32 {
+        self.contacts.iter().map(ContactSettings::mass_scale).product()
     }
 
     /// The number of steps a second nearest to what is asked for that has a whole number of steps

@@ -1,16 +1,16 @@
-//! Roots follow the body: each strand turns with the triangle that it grows on.
+//! Roots follow the body: each strand, strip or column of a hair mesh turns with the triangle that it grows on.
 //!
-//! Eight strands at a time, one per lane. A triangle without an area has no frame of its own to
+//! Eight roots at a time, one per lane. A triangle without an area has no frame of its own to
 //! compute in lanes; its strands are done one by one.
 
 use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x8};
 use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
 
-use crate::body::{Body, triangle_frame};
-use crate::groom::Groom;
-use crate::math::RigidTransform;
+use crate::body::Body;
+use crate::groom::RootBinding;
 use crate::math::lanes::{HALF, Vec3x8};
+use crate::math::{RigidTransform, triangle_frame};
 use crate::{Error, Result};
 
 /// Groups of lanes that one task treats.
@@ -19,7 +19,7 @@ const GROUPS: usize = 64;
 /// Sine of the angle between a triangle's first two edges below which it has no area.
 const FLAT: f32 = 1e-6;
 
-/// Carries the roots of all strands along with the body.
+/// Carries roots along with the body.
 pub(super) struct Roots {
     /// The vertices under the roots, each once.
     vertices: Vec<usize>,
@@ -53,15 +53,13 @@ impl Group {
 }
 
 impl Roots {
-    pub(super) fn new(groom: &Groom, body: &Body) -> Result<Self> {
-        if groom.roots.len() != groom.strands.strand_count() {
-            return Err(Error::Unbound);
-        }
+    /// Roots that are bound to the body's triangles.
+    pub(super) fn new(bindings: &[RootBinding], body: &Body) -> Result<Self> {
         let mesh = body.rest();
         let mut known = vec![u32::MAX; mesh.positions.len()];
         let mut vertices = Vec::new();
-        let mut groups = Vec::with_capacity(groom.roots.len().div_ceil(HALF));
-        for (s, root) in groom.roots.iter().enumerate() {
+        let mut groups = Vec::with_capacity(bindings.len().div_ceil(HALF));
+        for (s, root) in bindings.iter().enumerate() {
             let triangle =
                 *mesh.triangles.get(root.triangle as usize).ok_or(Error::OutOfRange {
                     name: "triangle of a root".into(),
@@ -95,7 +93,7 @@ impl Roots {
             groups,
             positions: Vec::new(),
             bones: Vec::new(),
-            world_from_rest: vec![RigidTransform::IDENTITY; groom.roots.len()],
+            world_from_rest: vec![RigidTransform::IDENTITY; bindings.len()],
             level: Level::new(),
         })
     }

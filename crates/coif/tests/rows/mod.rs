@@ -1,7 +1,7 @@
 //! Particles in rows of sixteen, as models hand them to contacts.
 
-use coif::contact::Samples;
 use coif::contact::volume::plain::Particle;
+use coif::contact::{Order, Samples};
 use glam::Vec3;
 
 /// A free particle of mass one.
@@ -73,6 +73,7 @@ impl Rows {
             mass: &self.mass,
             present: &self.present,
             free: &self.free,
+            order: Order::ByPoint,
         }
     }
 

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use coif::body::MovingCollider;
-use coif::contact::StrandContact;
+use coif::contact::{Chains, StrandContact};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::MassSpring;
 use coif::model::{Environment, Model, ModelSettings, StepReport};
@@ -130,8 +130,9 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
         drive.step();
     }
     let clock = Clock::new();
-    let contact = world.hair.clone().unwrap_or_default();
-    let contact = StrandContact::new(&built.groom, &contact)?;
+    let strands = built.scene.touches_single_hairs().then(|| built.scene.strands.clone());
+    let chains = Chains::of_strands(&built.groom);
+    let contact = StrandContact::new(&chains, &strands.unwrap_or_default())?;
     drive.model.set_contact(Some(Box::new(Watched { contact, clock: clock.clone() })));
     let (mut frames, mut iterations) = (Vec::new(), 0);
     for index in 0..=case.frames {
@@ -265,7 +266,7 @@ mod tests {
     #[test]
     fn the_head_moves_as_in_the_scene() {
         let built = head("long-straight-10k", 32).unwrap();
-        let world = World { hair: None, ..built.world() };
+        let world = World { contacts: Vec::new(), ..built.world() };
         let mut drive = Drive::new(&built, &world, 0.0).unwrap();
         let (groom, body) = (built.groom.clone(), built.body.clone());
         let mut simulation =

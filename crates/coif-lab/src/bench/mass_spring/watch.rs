@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use coif::contact::{ContactSpring, HairContact, StrandContact};
+use coif::contact::{ContactForce, ContactSpring, HairContact, StrandContact};
 use glam::Vec3;
 
 /// The pieces of a step, in the order of the paper's table 2.
@@ -95,6 +95,10 @@ impl HairContact for Watched {
     fn springs(&self) -> &[ContactSpring] {
         self.clock.book(Piece::Forces);
         self.contact.springs()
+    }
+
+    fn forces(&self, position: &[Vec3], velocity: &[Vec3], out: &mut Vec<ContactForce>) {
+        self.contact.forces(position, velocity, out);
     }
 
     fn repel(&mut self, position: &[Vec3], velocity: &mut [Vec3], dt: f32) {

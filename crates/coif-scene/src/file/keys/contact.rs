@@ -1,7 +1,7 @@
 //! The tables under `[contact]`. A table switches its contact on, even an empty one. Its keys are the parameters of the
 //! contact.
 
-use coif::contact::strand_contact;
+use coif::contact::{strand_contact, volume};
 use coif::params::Parameters;
 
 use super::{ContactTable, key, of_params};
@@ -10,9 +10,10 @@ use crate::file::schema::{Key, Kind, Table};
 
 /// How to get at settings that are an option: reading them does not switch them on, changing them does.
 macro_rules! contact {
-    ($path:literal, $($settings:ident).+) => {
+    ($path:literal, $contact:expr, $($settings:ident).+) => {
         ContactTable {
             path: $path,
+            contact: $contact,
             table: Table {
                 get: |s| s.$($settings).+.as_ref().map(|c| c as &dyn Parameters),
                 get_mut: |s| Some(s.$($settings).+.get_or_insert_default()),
@@ -22,10 +23,10 @@ macro_rules! contact {
 }
 
 pub(super) const TABLES: &[ContactTable] = &[
-    contact!("contact.volume", volume),
-    contact!("contact.stiction", strands.stiction),
-    contact!("contact.repulsion", strands.repulsion),
-    contact!("contact.edge-collision", strands.collision),
+    contact!("contact.volume", volume::NAME, volume),
+    contact!("contact.stiction", strand_contact::NAME, strands.stiction),
+    contact!("contact.repulsion", strand_contact::NAME, strands.repulsion),
+    contact!("contact.edge-collision", strand_contact::NAME, strands.collision),
 ];
 
 /// The keys of a table under `[contact]`.

@@ -27,6 +27,8 @@ use super::schema::{Key, Kind, Needs, SceneSection, Section, Table};
 
 /// A table that switches a contact on.
 pub(crate) struct ContactTable {
+    /// The name of the contact that it is about.
+    pub(crate) contact: &'static str,
     pub(crate) path: &'static str,
     pub(crate) table: Table,
 }

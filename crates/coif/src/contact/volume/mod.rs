@@ -28,7 +28,8 @@ use self::grid::Grid;
 use self::rest::Rest;
 use self::row::{Bounds, Source};
 use self::scatter::{Scatter, Sum};
-use super::Samples;
+use super::list::{Contact, Report};
+use super::{Samples, chains};
 use crate::Result;
 use crate::math::lanes::VECTOR;
 use crate::params::parameters;
@@ -126,7 +127,7 @@ impl Volume {
     /// Takes these particles as the shape in which hair does not push hair: the groom. Arrays as in
     /// [`Samples`]. Without it, the first [`Volume::apply`] takes what it sees.
     pub fn rest(&mut self, position: &[f32], mass: &[f32], present: &[u16]) {
-        let rows = super::rows(position, mass, present);
+        let rows = chains::rows(position, mass, present);
         let mut rest = Rest::new(rows);
         let mut turned = vec![0.0; rows * VECTOR];
         for pose in rest::POSES {
@@ -244,9 +245,21 @@ impl Volume {
     }
 }
 
+impl Contact for Volume {
+    /// The density at rest is the groom's own.
+    fn reset(&mut self, hair: &Samples<'_>) {
+        self.rest(hair.position, hair.mass, hair.present);
+    }
+
+    fn apply(&mut self, hair: &mut Samples<'_>, dt: f32, report: &mut Report) {
+        report.volume = Some(Self::apply(self, hair, dt));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contact::Order;
     use crate::math::lanes;
 
     /// The instruction set that the machine offers and the least that its kind has give the same
@@ -275,6 +288,7 @@ mod tests {
                 mass: &[],
                 present: &present,
                 free: &present,
+                order: Order::ByPoint,
             };
             volume.apply(samples, 1.0 / 60.0);
             velocity.iter().map(|v| v.to_bits()).collect::<Vec<u32>>()

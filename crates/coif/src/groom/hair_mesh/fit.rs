@@ -10,10 +10,8 @@ use glam::Vec3;
 use super::tubes::{Plan, Sample, Simpler};
 use super::validate::FLAT;
 use super::{Bundle, HairMesh, wrong};
-use crate::body::{ClosestTriangle, Collider, TriangleMesh};
+use crate::Result;
 use crate::groom::{Groom, Strands};
-use crate::grow::hair_mesh::Binding;
-use crate::{Error, Result};
 
 /// How fine a fitted mesh is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,57 +72,10 @@ const FARTHER: f32 = 1.2;
 const SIMPLER: [Simpler; 4] =
     [Simpler::Smooth(4), Simpler::Smooth(16), Simpler::Smooth(64), Simpler::Box];
 
-/// How far from the body vertices are kept (m).
-const CLEARANCE: f32 = 1e-3;
-
 impl HairMesh {
     /// Fits a mesh to a groom's strands. Roots are not bound yet.
     pub fn fit(groom: &Groom, settings: &FitSettings) -> Result<(Self, FitReport)> {
         Self::fit_outside(groom, settings, |p| p)
-    }
-
-    /// [`HairMesh::fit`] to hair on a body in its rest shape: vertices other than roots are outside of its surface
-    /// and of its colliders.
-    pub fn fit_on(
-        groom: &Groom,
-        settings: &FitSettings,
-        body: &TriangleMesh,
-        colliders: &[Collider],
-    ) -> Result<(Self, FitReport)> {
-        let search = ClosestTriangle::new(body).ok_or(Error::NoTriangles)?;
-        let normals = body.vertex_normals();
-        let out = |p: Vec3| {
-            let near = search.closest(p);
-            let away = p - near.point;
-            // Over a sharp edge, as of an ear, one of its triangles may be seen from behind; the mean normal is not.
-            let corners = body.triangles[near.triangle].iter().zip(near.barycentric);
-            let mean: Vec3 = corners.map(|(&v, share)| normals[v as usize] * share).sum();
-            let mut p = p;
-            if away.dot(mean) <= 0.0 || away.length() < CLEARANCE {
-                let [a, b, c] = body.corners(near.triangle);
-                p = near.point + (b - a).cross(c - a).normalize_or_zero() * CLEARANCE;
-            }
-            for collider in colliders {
-                let place = collider.world_from_shape;
-                let local = place.inverse().point(p);
-                if collider.shape.contains(local) {
-                    let surface = collider.shape.project_point(local);
-                    p = place.point(surface.point + surface.normal * CLEARANCE);
-                }
-            }
-            p
-        };
-        // What leads out of one may lead into another.
-        Self::fit_outside(groom, settings, |mut p| {
-            for _ in 0..3 {
-                let before = p;
-                p = out(p);
-                if p == before {
-                    break;
-                }
-            }
-            p
-        })
     }
 
     /// [`HairMesh::fit`] with vertices kept out of something: `keep` says where a vertex goes.
@@ -225,7 +176,7 @@ impl HairMesh {
     /// Model: a vertex goes by the mean of what is missing near it, where more missing counts more; bundles that fold
     /// go less far, or stay as they were.
     fn grown(&self, strands: &Strands, keep: impl Fn(Vec3) -> Vec3) -> Result<Option<Self>> {
-        let missing = Binding::outside(self, strands, 0.2 * FitReport::TOLERANCE)?;
+        let missing = self.outside(strands, 0.2 * FitReport::TOLERANCE)?;
         let mut ways = vec![(Vec3::ZERO, 0.0f32); self.vertex_count()];
         let mut before = 0.0;
         for (vertices, way) in &missing {
@@ -261,14 +212,14 @@ impl HairMesh {
             }
         }
         mesh.undo_bad(self.positions());
-        let left = Binding::outside(&mesh, strands, 0.2 * FitReport::TOLERANCE)?;
+        let left = mesh.outside(strands, 0.2 * FitReport::TOLERANCE)?;
         let after: f32 = left.iter().map(|(_, way)| way.length()).sum();
         Ok((after < 0.98 * before).then_some(mesh))
     }
 
     /// How well the mesh at rest holds strands.
     pub fn fit_report(&self, strands: &Strands) -> Result<FitReport> {
-        let distances = Binding::distances(self, strands, 0.2 * FitReport::TOLERANCE)?;
+        let distances = self.distances(strands, 0.2 * FitReport::TOLERANCE)?;
         let mut report = FitReport { points: strands.point_count(), ..Default::default() };
         let mut sum = 0.0f64;
         for offset in distances {
@@ -365,6 +316,7 @@ fn few_of(strands: &Strands, most: usize) -> Strands {
 mod tests {
     use super::*;
     use crate::groom::Fibre;
+    use crate::grow::hair_mesh::Binding;
 
     /// Strands on the upper half of a ball that fall over its sides; parted along x = 0 if asked for.
     fn ball_of_hair(parted: bool) -> Groom {

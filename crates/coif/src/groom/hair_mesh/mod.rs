@@ -10,7 +10,11 @@ mod block;
 mod bundle;
 mod cut;
 mod fit;
+mod frames;
+mod locate;
 mod names;
+pub(crate) mod polygon;
+mod search;
 mod topology;
 mod tubes;
 mod untangle;
@@ -19,14 +23,16 @@ mod walk;
 
 pub use bundle::{Bundle, Prism, tetrahedron_volume};
 pub use fit::{FitReport, FitSettings};
+pub use frames::{Frame, Frames};
 pub use names::{CountedFromZero, Names};
+pub(crate) use search::{Found, Search};
 pub use topology::{Cap, Exposure, Side, SideKind, Topology};
 pub use walk::{Polygons, Walked};
 
 use glam::Vec3;
 
 use super::{RootBinding, Strands};
-use crate::body::{ClosestTriangle, TriangleMesh};
+use crate::math::TriangleMesh;
 use crate::{Error, Result};
 
 /// Hair as a volume, in its rest shape.
@@ -127,20 +133,14 @@ impl HairMesh {
     /// [`super::Groom::bind`] does for strands. Returns the largest distance (m) between a root and the
     /// surface.
     pub fn bind(&mut self, mesh: &TriangleMesh) -> Result<f32> {
-        let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
-        let mut farthest = 0.0f32;
-        let mut roots = Vec::with_capacity(self.column_count());
         for (c, column) in self.columns.iter().enumerate() {
-            let root = *column.first().ok_or_else(|| wrong(format!("column {c}"), "is empty"))?;
+            let root = column.first().ok_or_else(|| wrong(format!("column {c}"), "is empty"))?;
             if !root.is_finite() {
                 return Err(wrong(format!("column {c}, level 0"), "is not finite"));
             }
-            let bound = RootBinding::nearest(mesh, &search, root);
-            farthest = farthest.max(bound.offset.length());
-            roots.push(bound);
         }
-        self.roots = roots;
-        Ok(farthest)
+        self.roots = RootBinding::nearest(mesh, self.columns.iter().map(|column| column[0]))?;
+        Ok(RootBinding::farthest(&self.roots))
     }
 }
 

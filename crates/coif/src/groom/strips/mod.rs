@@ -36,8 +36,6 @@ pub struct Strips {
     /// Per strip: the strip of a lower layer that it lies on, joint over joint, and never sinks through;
     /// [`Strips::NONE`] if there is no such strip. Empty if no strip lies on another.
     pub below: Vec<u32>,
-    /// Per strip: the strand of the groom whose root carries the anchor.
-    pub carrier: Vec<u32>,
     /// Per strand of the groom: the strip that it lies in.
     pub strip_of_strand: Vec<u32>,
 }
@@ -170,7 +168,6 @@ impl Strips {
             ("binormals per strip", self.binormal.len(), count),
             ("widths per strip", self.width.len(), count),
             ("layers per strip", self.layer.len(), count),
-            ("carriers per strip", self.carrier.len(), count),
             ("strips per strand", self.strip_of_strand.len(), strands),
             ("strips below per strip", below, count),
         ];
@@ -180,8 +177,7 @@ impl Strips {
             }
         }
         let named = self.strip_of_strand.iter().map(|&s| ("strip of a strand", s, count));
-        let carriers = self.carrier.iter().map(|&s| ("strand that carries a strip", s, strands));
-        for (name, index, limit) in named.chain(carriers) {
+        for (name, index, limit) in named {
             if index as usize >= limit {
                 let (name, value) = (name.into(), index.into());
                 return Err(Error::OutOfRange { name, value, expected: "one that there is" });
@@ -260,7 +256,6 @@ mod tests {
             binormal: vec![Vec3::Z],
             width: vec![0.01],
             layer: vec![0],
-            carrier: vec![0],
             strip_of_strand: vec![0, 0],
             ..Strips::default()
         }
@@ -280,8 +275,8 @@ mod tests {
         assert_eq!(one().validate(2), Ok(()));
         assert!(matches!(one().validate(3), Err(Error::WrongCount { found: 2, expected: 3, .. })));
         let mut wrong = one();
-        wrong.carrier[0] = 7;
-        assert!(wrong.validate(2).unwrap_err().to_string().contains("carries a strip"));
+        wrong.strip_of_strand[0] = 7;
+        assert!(wrong.validate(2).unwrap_err().to_string().contains("strip of a strand"));
         let mut wrong = one();
         wrong.edges.positions_mut()[2] = Vec3::Y * 0.1;
         assert_eq!(wrong.validate(2), Err(Error::ZeroSegment { strand: 0, point: 1 }));
@@ -297,7 +292,6 @@ mod tests {
         let none = Strips::NONE;
         strips.below = vec![none, none, 0, 1, 2];
         strips.layer = vec![0, 0, 1, 1, 2];
-        strips.carrier = vec![0; 5];
         strips.strip_of_strand = vec![0];
         assert_eq!(strips.validate(1), Ok(()));
         assert_eq!(strips.columns(), [vec![0, 2, 4], vec![1, 3]]);

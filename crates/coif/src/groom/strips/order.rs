@@ -74,7 +74,6 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
         }
     }
     Strips {
-        carrier: order.iter().map(|&s| named.carrier[s]).collect(),
         strip_of_strand: named.strip_of_strand.iter().map(|&s| new_name[s as usize]).collect(),
         ..picked
     }

@@ -6,8 +6,8 @@
 use glam::Vec3;
 
 use super::{JointFrame, Strips, unit};
-use crate::body::{ClosestTriangle, TriangleMesh};
 use crate::groom::Strands;
+use crate::math::{ClosestTriangle, TriangleMesh};
 use crate::{Error, Result};
 
 /// What grows.

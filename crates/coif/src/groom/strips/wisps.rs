@@ -188,7 +188,6 @@ fn lay(strips: &mut Strips, groom: &Groom, members: &[u32], settings: &Settings)
     strips.edges.push(&edge);
     strips.binormal.push(binormal);
     strips.width.push(width);
-    strips.carrier.push(members[0]);
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use fearless_simd::Simd;
 use glam::{Vec2, Vec3};
 
 use super::place::{Cell, Place, Root, columns_on, level};
-use super::search::Found;
+use crate::groom::hair_mesh::Found;
 use crate::groom::{HairMesh, Strands};
 use crate::math::LANES;
 use crate::math::cache::prefetch;

@@ -5,9 +5,9 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x
 use glam::{Vec3, Vec3A};
 
 use super::blocks::{Block, Blocks, Piece, Row};
-use super::frames::Frame;
 use super::lay::Moving;
 use super::place::NOTHING;
+use crate::groom::hair_mesh::Frame;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 

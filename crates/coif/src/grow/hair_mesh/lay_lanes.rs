@@ -10,7 +10,7 @@ use glam::Vec3;
 use super::blocks::{Block, Blocks};
 use super::curve::{Curve, CurveRows, MovingLanes, PointRow, Seen, roots};
 use super::lay::{GRAZING, Moving, NOTHING, SAME};
-use super::obstacle::{Link, Obstacle};
+use crate::environment::{Link, Obstacle};
 use crate::math::LANES;
 use crate::math::cache::prefetch_item;
 use crate::math::lanes::Vec3x;

@@ -15,20 +15,14 @@
 mod binding;
 mod blocks;
 mod curve;
-mod frames;
 mod lay;
 mod lay_lanes;
-mod obstacle;
 mod place;
 pub mod plain;
-mod polygon;
 mod scatter;
-mod search;
 mod style;
 
 pub use binding::Binding;
-pub use frames::{Frame, Frames};
-pub use obstacle::{Link, Met, Obstacle};
 pub use scatter::{RootPlace, scatter};
 pub use style::{Growth, Styling};
 

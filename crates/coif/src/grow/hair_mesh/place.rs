@@ -4,12 +4,10 @@
 
 use glam::{Vec2, Vec3, Vec3A};
 
-use super::frames::Frame;
 use super::lay::Moving;
-use super::polygon;
-use super::search::Found;
 use crate::groom::HairMesh;
-use crate::groom::hair_mesh::Bundle;
+use crate::groom::hair_mesh::{Bundle, Found, Frame, polygon};
+use crate::math::hermite::hermite;
 
 /// Lengths (m), and products of lengths, below this have no direction: far below any segment.
 pub(super) const NOTHING: f32 = 1e-20;
@@ -150,20 +148,6 @@ fn weighted(frame: &Frame, w: f32) -> Frame {
 pub(super) fn line_point(mesh: &HairMesh, frames: &[Frame], found: &Found) -> (Vec3, [Vec3; 3]) {
     let blend = blend(frames, &Place::inside(mesh, found));
     (blend.position.into(), axes(&blend).map(Vec3::from))
-}
-
-/// The cubic Hermite polynomials: value and slope at 0, value and slope at 1.
-#[inline]
-pub(super) fn hermite(s: f32) -> [f32; 4] {
-    let r = 1.0 - s;
-    [(1.0 + 2.0 * s) * r * r, s * r * r, s * s * (3.0 - 2.0 * s), -(s * s * r)]
-}
-
-/// Derivatives of [`hermite`].
-#[inline]
-pub(super) fn hermite_rates(s: f32) -> [f32; 4] {
-    let r = 1.0 - s;
-    [-6.0 * s * r, r * (1.0 - 3.0 * s), 6.0 * s * r, s * (3.0 * s - 2.0)]
 }
 
 /// What makes unit axes of the directions of a blend: along, across, and at right angles to both.

@@ -5,8 +5,8 @@ use glam::{Vec3, Vec3A};
 use super::Binding;
 use super::curve::Seen;
 use super::lay::{Chain, Moving};
-use super::obstacle::{Link, Nowhere, Obstacle};
 use super::place::{Place, Root};
+use crate::environment::{Link, Nowhere, Obstacle};
 
 /// The strands of a binding, in their order.
 pub struct PlainBinding {

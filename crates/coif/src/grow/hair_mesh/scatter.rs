@@ -3,9 +3,9 @@
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-use super::polygon;
 use super::style::hash;
 use crate::groom::HairMesh;
+use crate::groom::hair_mesh::polygon;
 
 /// Places of a polygon that its area and density are measured at.
 const PROBES: u32 = 64;

@@ -7,10 +7,9 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::frames::{Frame, Frames};
 use super::place::line_point;
 use super::scatter::RootPlace;
-use super::search::Found;
+use crate::groom::hair_mesh::{Found, Frame, Frames};
 use crate::groom::{HairMesh, Strands};
 
 /// Length of the shortest waves of frizz (m): shorter ones look like dirt.

@@ -3,6 +3,8 @@
 use glam::{Quat, Vec3, Vec3A, Vec3Swizzles};
 
 use super::*;
+use crate::environment::{Link, Met, Obstacle};
+use crate::groom::hair_mesh::{Frame, Frames};
 use crate::groom::{HairMesh, Strands};
 
 /// A block that is bent over and thins out to its tip, with triangles and quads.

@@ -110,8 +110,6 @@ impl<'a> Rows<'a> {
 pub(super) struct Block {
     /// Which strip each lane holds; lanes that are not in use repeat the last one.
     pub(super) strips: [u32; LANES],
-    /// The strands whose roots carry them.
-    pub(super) carriers: [u32; LANES],
     /// How many lanes are in use.
     pub(super) lanes: usize,
     /// Where runs of lanes end whose anchors are near each other: more than one in a crowd.
@@ -301,7 +299,6 @@ impl Block {
         let anchors: Vec<Vec3> = strips.iter().map(|&s| edges.strand(s)[0]).collect();
         let mut block = Self {
             strips: std::array::from_fn(|l| in_lane(l) as u32),
-            carriers: std::array::from_fn(|l| common.strips.carrier[in_lane(l)]),
             lanes: strips.len(),
             parts: stack::parts(&anchors).into(),
             over,
@@ -387,8 +384,8 @@ impl Block {
     #[inline(always)]
     pub(super) fn roots(&self, world_from_rest: &[RigidTransform]) -> [[f32; VECTOR]; 4] {
         let (mut turn, mut shift) = ([[0.0; LANES]; 4], [0.0; VECTOR]);
-        for (l, &carrier) in self.carriers.iter().enumerate() {
-            let root = &world_from_rest[carrier as usize];
+        for (l, &strip) in self.strips.iter().enumerate() {
+            let root = &world_from_rest[strip as usize];
             for (to, v) in turn.iter_mut().zip(root.rotation.to_array()) {
                 to[l] = v;
             }

@@ -3,7 +3,7 @@
 //! Each strip is a chain of joints that hangs on the scalp and bends back to its groom; it has no
 //! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`).
 //! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom lie in them and
-//! are placed only when someone looks ([`positions`](Model::positions)).
+//! are placed only when someone looks ([`MovesStrips::strand_positions`]).
 
 mod block;
 mod kernel;
@@ -27,7 +27,10 @@ pub use self::settings::Settings;
 use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
 use self::solid::{FLOATS, Near, Solid, Solids};
-use super::{Environment, FieldObstacle, Model, StepReport};
+use super::{
+    Capabilities, Carrier, Environment, GrowEnvironment, Model, MovesStrips, Primitive, StepReport,
+};
+use crate::contact::Access;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{StripPose, Strips, wisps};
@@ -38,6 +41,14 @@ use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "cantilever";
+
+/// What it can do.
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    moves: Primitive::Strip,
+    contact: Access::NONE,
+    splits_steps: false,
+    longest_step: LONGEST_STEP,
+};
 
 /// Longest step (s): a 120th of a second, and a little for rounding, so that 30, 60 and 120 frames a second
 /// have one shape. Of a longer one, what slides over the body takes another way; shorter ones cost as much
@@ -91,7 +102,7 @@ pub struct Cantilever {
     now: usize,
     /// Per strip: its first row and lane.
     place: Vec<(u32, u8)>,
-    /// Where the roots of the groom's strands are.
+    /// Where the roots of the strips are.
     roots: Vec<RigidTransform>,
     /// Averaged length of a step (s), and that of the last one.
     dt: f32,
@@ -134,7 +145,7 @@ impl Cantilever {
             }
             first += block.joints;
         }
-        let count = groom.strands.strand_count();
+        let count = strips.count();
         let mut model = Self {
             settings: settings.clone(),
             level: Level::new(),
@@ -163,6 +174,9 @@ impl Cantilever {
 
     /// Where the joints are now.
     pub fn pose(&self, out: &mut StripPose) {
+        let joints = self.strips.edges.point_count();
+        out.position.resize(joints, Vec3::ZERO);
+        out.binormal.resize(joints, Vec3::ZERO);
         self.unpack(|row| &row.position[self.now], &mut out.position);
         self.unpack(|row| &row.binormal, &mut out.binormal);
         out.tangent.clear();
@@ -182,15 +196,34 @@ impl Cantilever {
     }
 
     /// Rows of lanes to joints in the order of the strips.
-    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR], out: &mut Vec<Vec3>) {
+    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR], out: &mut [Vec3]) {
         let first = self.strips.edges.first_points();
-        out.resize(self.strips.edges.point_count(), Vec3::ZERO);
         for (s, &(row, l)) in self.place.iter().enumerate() {
             let line = &mut out[first[s] as usize..first[s + 1] as usize];
             for (p, row) in line.iter_mut().zip(&self.joints[row as usize..]) {
                 *p = lane(part(row), 0, l.into());
             }
         }
+    }
+
+    /// How fast the joints moved in the last step (m/s).
+    fn joint_velocities(&self) -> Vec<Vec3> {
+        let joints = vec![Vec3::ZERO; self.strips.edges.point_count()];
+        let (mut now, mut before) = (joints.clone(), joints);
+        self.unpack(|row| &row.position[self.now], &mut now);
+        self.unpack(|row| &row.position[1 - self.now], &mut before);
+        let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
+        for (v, x) in now.iter_mut().zip(&before) {
+            *v = (*v - *x) * per_second;
+        }
+        now
+    }
+
+    /// Where the strands are, with roots that go with those of their strips.
+    fn strands_with_strips(&self, out: &mut [Vec3]) {
+        let strips = self.strips.strip_of_strand.iter();
+        let roots: Vec<RigidTransform> = strips.map(|&s| self.roots[s as usize]).collect();
+        self.strand_positions(&GrowEnvironment { world_from_rest: &roots, field: None }, out);
     }
 
     /// Calls `work` for every block with its rows and those of the block that it lies on.
@@ -218,7 +251,7 @@ impl Cantilever {
         };
         // The strands first: where they are at rest, they stay.
         let mut positions = vec![Vec3::ZERO; self.room.len()];
-        self.positions(&mut positions);
+        self.strands_with_strips(&mut positions);
         self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
             let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
             *room = room.min(room_at(distance(*p, &near)));
@@ -266,13 +299,62 @@ impl Pass {
     }
 }
 
+impl MovesStrips for Cantilever {
+    fn strips(&self) -> &Strips {
+        &self.strips
+    }
+
+    fn pose(&self, out: &mut StripPose) {
+        Self::pose(self, out);
+    }
+
+    fn lanes(&self) -> StripLanes<'_> {
+        Self::lanes(self)
+    }
+
+    fn strand_positions(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
+        let field = env.field.as_ref();
+        let mut pose = StripPose::default();
+        self.pose(&mut pose);
+        // Strands stay out of what is near their strip; a second time, if that led into something.
+        let aside = |strand: usize| {
+            let joints = self.strips.edges.points_of(self.strips.strip_of_strand[strand] as usize);
+            let line = &pose.position[joints];
+            let (lo, hi) =
+                line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
+            let reach = 0.5 * (hi - lo).length() + self.strands.reach() + STRAND_REACH;
+            let middle = 0.5 * (lo + hi);
+            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
+            move |point: usize, parent: Vec3, along: Vec3, length: f32| {
+                let room = self.room[point];
+                let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
+                let all = |along| {
+                    let turned = near.all().fold(along, turn);
+                    field.map_or(turned, |f| solid::leave_field(f, parent, turned, length, room))
+                };
+                let turned = all(along);
+                if turned == along { along } else { all(turned) }
+            }
+        };
+        self.strands.positions(&pose, env.world_from_rest, aside, out);
+    }
+
+    /// Strands move as the joints beside their points do.
+    fn strand_velocities(&self, out: &mut [Vec3]) {
+        let now = self.joint_velocities();
+        let first = self.strips.edges.first_points();
+        let of_strip = &self.strips.strip_of_strand;
+        self.strands.mix(&now, |s| now[first[of_strip[s] as usize] as usize], out);
+    }
+}
+
 impl Model for Cantilever {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn longest_step(&self) -> f32 {
-        LONGEST_STEP
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
@@ -298,7 +380,7 @@ impl Model for Cantilever {
             });
             block.outcome = outcome;
             for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {
-                rows.reset_lane(block, l, &env.world_from_rest[block.carriers[l] as usize]);
+                rows.reset_lane(block, l, &env.world_from_rest[block.strips[l] as usize]);
                 block.stop_root(l);
             }
         });
@@ -320,7 +402,7 @@ impl Model for Cantilever {
         self.for_each_block(|block, rows, _| {
             block.set_roots(world_from_rest);
             for l in 0..LANES {
-                let root = &world_from_rest[block.carriers[l] as usize];
+                let root = &world_from_rest[block.strips[l] as usize];
                 block.stop_root(l);
                 rows.reset_lane(block, l, root);
             }
@@ -333,8 +415,8 @@ impl Model for Cantilever {
         self.for_each_block(|block, rows, _| {
             block.set_roots(to);
             for l in 0..LANES {
-                let carrier = block.carriers[l] as usize;
-                let motion = to[carrier] * from[carrier].inverse();
+                let strip = block.strips[l] as usize;
+                let motion = to[strip] * from[strip].inverse();
                 rows.carry_lane(l, &motion);
                 for velocity in [&mut block.velocity, &mut block.end_velocity] {
                     let turned = motion.direction(lane(velocity, 0, l));
@@ -345,60 +427,15 @@ impl Model for Cantilever {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.positions_beside(None, out);
+        self.unpack(|row| &row.position[self.now], out);
     }
 
-    fn positions_beside(&self, field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
-        let mut pose = StripPose::default();
-        self.pose(&mut pose);
-        // Strands stay out of what is near their strip; a second time, if that led into something.
-        let aside = |strand: usize| {
-            let joints = self.strips.edges.points_of(self.strips.strip_of_strand[strand] as usize);
-            let line = &pose.position[joints];
-            let (lo, hi) =
-                line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
-            let reach = 0.5 * (hi - lo).length() + self.strands.reach() + STRAND_REACH;
-            let middle = 0.5 * (lo + hi);
-            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
-            move |point: usize, parent: Vec3, along: Vec3, length: f32| {
-                let room = self.room[point];
-                let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
-                let all = |along| {
-                    let turned = near.all().fold(along, turn);
-                    field.map_or(turned, |f| solid::leave_field(f, parent, turned, length, room))
-                };
-                let turned = all(along);
-                if turned == along { along } else { all(turned) }
-            }
-        };
-        self.strands.positions(&pose, &self.roots, aside, out);
-    }
-
-    /// Strands move as the joints beside their points do.
     fn velocities(&self, out: &mut [Vec3]) {
-        let (mut now, mut before) = (Vec::new(), Vec::new());
-        self.unpack(|row| &row.position[self.now], &mut now);
-        self.unpack(|row| &row.position[1 - self.now], &mut before);
-        let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
-        for (v, x) in now.iter_mut().zip(&before) {
-            *v = (*v - *x) * per_second;
-        }
-        let first = self.strips.edges.first_points();
-        let of_strip = &self.strips.strip_of_strand;
-        self.strands.mix(&now, |s| now[first[of_strip[s] as usize] as usize], out);
+        out.copy_from_slice(&self.joint_velocities());
     }
 
-    fn strips(&self) -> Option<&Strips> {
-        Some(&self.strips)
-    }
-
-    fn strip_pose(&self, out: &mut StripPose) -> bool {
-        self.pose(out);
-        true
-    }
-
-    fn strip_lanes(&self) -> Option<StripLanes<'_>> {
-        Some(self.lanes())
+    fn carrier(&self) -> Option<Carrier<'_>> {
+        Some(Carrier::Strips(self))
     }
 
     fn save(&self, out: &mut Vec<u8>) {

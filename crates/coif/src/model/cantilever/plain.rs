@@ -34,7 +34,6 @@ struct Strip {
     beside: f32,
     half_widths: [f32; 2],
     joints: Vec<Joint>,
-    carrier: usize,
     root: JointFrame,
     lean: [f32; 2],
     weight: f32,
@@ -84,7 +83,6 @@ impl PlainCantilever {
                 beside: made.beside,
                 half_widths: made.half_widths,
                 joints: joints.collect(),
-                carrier: strips.carrier[s] as usize,
                 root: made.root,
                 lean: made.lean,
                 weight: made.weight,
@@ -120,7 +118,7 @@ impl PlainCantilever {
             let (lower, strip) = self.strips.split_at_mut(s);
             let strip = &mut strip[0];
             let wind = env.wind.velocity_at(strip.joints[0].position, env.time);
-            let root = &env.world_from_rest[strip.carrier];
+            let root = &env.world_from_rest[s];
             // Only what the strip can reach.
             let reach: f32 = strip.joints.iter().map(|j| j.length).sum::<f32>() + 0.05;
             let anchor = root.point(strip.joints[0].rest);

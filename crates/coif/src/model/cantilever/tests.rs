@@ -65,7 +65,7 @@ fn pose_at(time: f32) -> RigidTransform {
 }
 
 /// Calls `step` for each of some steps of a ball that swings, with three kinds of colliders.
-fn swing(steps: usize, dt: f32, strands: usize, mut step: impl FnMut(&Environment<'_>)) {
+fn swing(steps: usize, dt: f32, strips: usize, mut step: impl FnMut(&Environment<'_>)) {
     let wind = Wind { velocity: Vec3::new(0.4, 0.0, 0.2), gusts: 0.3, seed: 2 };
     for i in 0..steps {
         let (start, end) = (pose_at(i as f32 * dt), pose_at((i + 1) as f32 * dt));
@@ -86,7 +86,7 @@ fn swing(steps: usize, dt: f32, strands: usize, mut step: impl FnMut(&Environmen
             dt,
             gravity: Vec3::NEG_Y * 9.81,
             wind: &wind,
-            world_from_rest: &vec![end; strands],
+            world_from_rest: &vec![end; strips],
             colliders: &colliders,
             field: None,
         });
@@ -97,12 +97,12 @@ fn swing(steps: usize, dt: f32, strands: usize, mut step: impl FnMut(&Environmen
 fn lanes_do_what_the_plain_version_does() {
     let cases = [(hair(70), single()), (hair(70), Settings::default()), (layered(21), single())];
     for (groom, settings) in cases {
-        let strands = groom.strands.strand_count();
         let mut lanes = Cantilever::new(&groom, &settings).expect("valid");
+        let strips = lanes.strips().count();
         let mut plain = PlainCantilever::new(&groom, &settings).expect("valid");
         let (mut a, mut b) = (StripPose::default(), StripPose::default());
         let mut moved = 0.0f32;
-        swing(90, 1.0 / 60.0, strands, |env| {
+        swing(90, 1.0 / 60.0, strips, |env| {
             lanes.step(env, &mut StepReport::default());
             plain.step(env);
             lanes.pose(&mut a);
@@ -132,7 +132,7 @@ fn instruction_sets_agree_to_the_bit() {
         model.level = level;
         swing(60, 1.0 / 40.0, 72, |env| model.step(env, &mut StepReport::default()));
         let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
-        model.positions(&mut positions);
+        model.strands_with_strips(&mut positions);
         hash_positions(&positions)
     };
     assert_eq!(run(Level::new()), run(Level::baseline()));
@@ -277,7 +277,7 @@ fn a_long_step_of_an_even_motion_is_no_kick() {
         let shape: Vec<Vec3> =
             pose.position.iter().map(|p| *p - Vec3::X * (speed * time)).collect();
         let mut velocities = vec![Vec3::ZERO; groom.strands.point_count()];
-        model.velocities(&mut velocities);
+        model.strand_velocities(&mut velocities);
         (shape, velocities)
     };
     // Long enough to forget the start; then one step four times as long, as in a hitch.
@@ -338,7 +338,7 @@ fn hair_that_begins_inside_something_comes_out() {
         model.step(&env, &mut StepReport::default());
     }
     let mut points = vec![Vec3::ZERO; groom.strands.point_count()];
-    model.positions(&mut points);
+    model.strands_with_strips(&mut points);
     let mut through = 0;
     for (s, line) in groom.strands.iter().enumerate().filter(|(_, line)| line[0].y > 0.0) {
         let first = groom.strands.points_of(s).start;

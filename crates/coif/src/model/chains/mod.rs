@@ -27,7 +27,7 @@ pub(super) use self::shape::{Pose, Shape};
 
 use self::rows::Rows;
 use super::{Environment, StepReport};
-use crate::contact::Samples;
+use crate::contact::{Lender, Samples};
 use crate::groom::Groom;
 use crate::math::RigidTransform;
 use crate::math::bytes::{floats, put_floats};
@@ -56,17 +56,8 @@ macro_rules! keep_in_chains {
             out.copy_from_slice(&self.chains.velocity);
         }
 
-        fn samples(&mut self) -> Option<$crate::contact::Samples<'_>> {
-            Some(self.chains.samples())
-        }
-
-        fn take_samples(&mut self) {
-            self.chains.take_samples();
-        }
-
-        fn add_velocities(&mut self, change: &[glam::Vec3]) -> bool {
-            self.chains.add_velocities(change);
-            true
+        fn lender(&mut self) -> Option<&mut dyn $crate::contact::Lender> {
+            Some(&mut self.chains)
         }
 
         fn save(&self, out: &mut Vec<u8>) {
@@ -120,6 +111,16 @@ pub(super) struct Chains {
     strands: Vec<Strand>,
     /// What contact between hair sees.
     rows: Rows,
+}
+
+impl Lender for Chains {
+    fn lend(&mut self) -> Samples<'_> {
+        self.rows.fill(&self.position, &self.velocity)
+    }
+
+    fn take_back(&mut self) {
+        self.rows.take_velocities(&mut self.velocity);
+    }
 }
 
 /// A strand's place in the arrays, its root, and what its last step came to.
@@ -221,21 +222,6 @@ impl Chains {
                 report.quarantined.push(s as u32);
             }
         }
-    }
-
-    /// The particles, for methods of contact.
-    pub(super) fn samples(&mut self) -> Samples<'_> {
-        self.rows.fill(&self.position, &self.velocity)
-    }
-
-    /// Takes over the velocities that contact made of [`Chains::samples`].
-    pub(super) fn take_samples(&mut self) {
-        self.rows.take_velocities(&mut self.velocity);
-    }
-
-    /// Adds to the velocities, in the groom's order.
-    pub(super) fn add_velocities(&mut self, change: &[Vec3]) {
-        self.velocity.iter_mut().zip(change).for_each(|(v, change)| *v += *change);
     }
 
     pub(super) fn reset(&mut self, world_from_rest: &[RigidTransform]) {

@@ -6,7 +6,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::contact::Samples;
+use crate::contact::{Order, Samples};
 use crate::groom::Groom;
 use crate::math::LANES;
 use crate::math::lanes::{self, VECTOR};
@@ -67,6 +67,7 @@ impl Rows {
             mass: &self.mass,
             present: &self.present,
             free: &self.free,
+            order: Order::ByPoint,
         }
     }
 
@@ -84,6 +85,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contact::Lender;
     use crate::groom::{Fibre, Strands};
     use crate::model::chains::Chains;
 
@@ -104,7 +106,7 @@ mod tests {
     fn particles_weigh_as_much_as_the_hair_and_roots_are_held() {
         let groom = groom();
         let mut chains = Chains::new(&groom);
-        let samples = chains.samples();
+        let samples = chains.lend();
         let bits = |masks: &[u16]| masks.iter().map(|m| m.count_ones()).sum::<u32>();
         assert_eq!(samples.rows(), 76);
         assert_eq!((bits(samples.present), bits(samples.free)), (1213, 1213 - 1 - 3));
@@ -125,7 +127,7 @@ mod tests {
             *v = Vec3::new(i as f32, -(i as f32), 0.5);
         }
         let (position, velocity) = (chains.position.clone(), chains.velocity.clone());
-        let samples = chains.samples();
+        let samples = chains.lend();
         for p in [0, 15, 16, 1023, 1024, 1212] {
             let at = |from: &[f32]| lanes::lane(from, p / LANES, p % LANES);
             assert_eq!(at(samples.position), position[p]);
@@ -133,7 +135,7 @@ mod tests {
             assert_eq!(at(samples.velocity), velocity[p]);
         }
         samples.velocity.iter_mut().for_each(|v| *v += 1.0);
-        chains.take_samples();
+        chains.take_back();
         for (after, before) in chains.velocity.iter().zip(&velocity) {
             assert_eq!(*after, *before + Vec3::ONE);
         }

@@ -20,13 +20,17 @@ use super::chains::{
     Chain, Chains, Ground, Pose, Profile, Pull, Solid, Touch, check_even, hold_groom,
     keep_in_chains, pose_between,
 };
-use super::{Environment, Model, StepReport};
+use super::{Capabilities, Environment, Model, StepReport};
 use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
 use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "explicit-spring";
+
+/// What it can do.
+pub(super) const CAPABILITIES: Capabilities =
+    Capabilities { splits_steps: true, ..Capabilities::STRANDS };
 
 parameters! {
     /// Parameters of the explicit spring chain.
@@ -183,8 +187,8 @@ impl Model for ExplicitSpring {
         NAME
     }
 
-    fn splits_steps(&self) -> bool {
-        true
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {

@@ -39,8 +39,8 @@ use self::collider::{Obstacles, StepCollider};
 use self::near::Group;
 use self::style::Stiffness;
 use super::chains::check_even;
-use super::{Environment, Model, StepReport};
-use crate::contact::Samples;
+use super::{Capabilities, Environment, Model, StepReport};
+use crate::contact::{Lender, Order, Samples};
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, put_floats};
 use crate::math::cache::LineAligned;
@@ -425,6 +425,10 @@ impl Model for FollowTheLeader {
         NAME
     }
 
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::STRANDS
+    }
+
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
         let mut colliders = std::mem::take(&mut self.colliders);
         colliders.clear();
@@ -498,27 +502,8 @@ impl Model for FollowTheLeader {
         self.unpack(out, &self.velocity);
     }
 
-    fn samples(&mut self) -> Option<Samples<'_>> {
-        Some(Samples {
-            position: &self.position,
-            motion: &[],
-            velocity: &mut self.velocity,
-            mass: &self.mass,
-            present: &self.present,
-            free: &self.free,
-        })
-    }
-
-    fn add_velocities(&mut self, change: &[Vec3]) -> bool {
-        for (s, &(row, lane)) in self.place.iter().enumerate() {
-            let points = self.first_point[s] as usize..self.first_point[s + 1] as usize;
-            for (i, change) in change[points].iter().enumerate() {
-                let (row, lane) = (row as usize + i, lane.into());
-                let v = lanes::lane(&self.velocity, row, lane);
-                lanes::set_lane(&mut self.velocity, row, lane, v + *change);
-            }
-        }
-        true
+    fn lender(&mut self) -> Option<&mut dyn Lender> {
+        Some(self)
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -581,6 +566,34 @@ impl Model for FollowTheLeader {
             }
         }
         Ok(())
+    }
+}
+
+impl Lender for FollowTheLeader {
+    fn lend(&mut self) -> Samples<'_> {
+        Samples {
+            position: &self.position,
+            motion: &[],
+            velocity: &mut self.velocity,
+            mass: &self.mass,
+            present: &self.present,
+            free: &self.free,
+            order: Order::ByLane(&self.place),
+        }
+    }
+}
+
+impl FollowTheLeader {
+    /// Adds to the particles' velocities (m/s), in the groom's order.
+    pub fn add_velocities(&mut self, change: &[Vec3]) {
+        for (s, &(row, lane)) in self.place.iter().enumerate() {
+            let points = self.first_point[s] as usize..self.first_point[s + 1] as usize;
+            for (i, change) in change[points].iter().enumerate() {
+                let (row, lane) = (row as usize + i, lane.into());
+                let v = lanes::lane(&self.velocity, row, lane);
+                lanes::set_lane(&mut self.velocity, row, lane, v + *change);
+            }
+        }
     }
 }
 

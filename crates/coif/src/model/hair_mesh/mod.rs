@@ -19,9 +19,9 @@ mod hold;
 mod lost;
 mod measure;
 mod minimise;
+mod nearest_column;
 mod obstacles;
 pub mod plain;
-mod roots;
 mod saved;
 mod seams;
 mod self_contact;
@@ -37,28 +37,35 @@ pub use dynamics::{MeshDynamics, MeshEnvironment, MeshReport, MeshTimes};
 pub use measure::MeshMeasure;
 pub use settings::Settings;
 
+use self::nearest_column::NearestColumn;
 use self::obstacles::Around;
-use self::roots::ColumnRoots;
-use super::{Environment, FieldObstacle, Model, StepReport};
+use super::{Capabilities, Carrier, Environment, FieldObstacle, Model, Primitive, StepReport};
 use crate::Result;
+use crate::contact::Access;
+use crate::environment::Obstacle;
 use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
-use crate::grow::hair_mesh::Binding;
-use crate::grow::hair_mesh::plain::PlainBinding;
 use crate::math::RigidTransform;
 
 /// The word that chooses this model.
 pub const NAME: &str = "hair-mesh";
 
+/// What it can do.
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    moves: Primitive::HairMesh,
+    contact: Access::NONE,
+    splits_steps: false,
+    longest_step: f32::INFINITY,
+};
+
 /// Hair that moves as a hair mesh.
 pub struct HairMeshModel {
     dynamics: MeshDynamics,
-    binding: Binding,
-    roots: ColumnRoots,
+    mesh: Arc<HairMesh>,
+    nearest_column: NearestColumn,
     report: MeshReport,
-    /// Scratch: columns that broke, vertices for the binding.
+    /// Scratch: columns that broke.
     broken: Vec<bool>,
-    vertices: [Vec<Vec3>; 2],
 }
 
 impl HairMeshModel {
@@ -71,18 +78,13 @@ impl HairMeshModel {
             None => fitted(groom)?,
         };
         let dynamics = MeshDynamics::new(&mesh, settings, gravity)?;
-        let binding = Binding::new(&mesh, &groom.strands)?;
-        let vertices = vec![Vec3::ZERO; mesh.vertex_count()];
-        let mut model = Self {
-            roots: ColumnRoots::new(groom, &mesh),
+        Ok(Self {
+            nearest_column: NearestColumn::new(groom, &mesh),
             broken: vec![false; mesh.column_count()],
-            vertices: [vertices.clone(), vertices],
             report: MeshReport::default(),
             dynamics,
-            binding,
-        };
-        model.carry_hair();
-        Ok(model)
+            mesh,
+        })
     }
 
     /// The mesh in motion.
@@ -95,27 +97,14 @@ impl HairMeshModel {
         &self.report
     }
 
-    /// Its strands as they can be laid point by point, without lanes.
-    pub fn plain_binding(&self) -> PlainBinding {
-        PlainBinding::new(&self.binding)
+    /// The mesh in its rest shape: that of the groom, or one that was fitted to it.
+    pub fn mesh(&self) -> &HairMesh {
+        &self.mesh
     }
 
-    /// Where the points are (m), laid that way: what [`Model::positions`] is measured and checked against.
-    pub fn plain_positions(&self, plain: &PlainBinding, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field: None };
-        plain.positions_outside(&self.binding, &around, out);
-    }
-
-    /// Carries the strands along with the mesh.
-    fn carry_hair(&mut self) {
-        let [positions, velocities] = &mut self.vertices;
-        for (to, from) in positions.iter_mut().zip(self.dynamics.positions()) {
-            *to = (*from).into();
-        }
-        for (to, from) in velocities.iter_mut().zip(self.dynamics.velocities()) {
-            *to = (*from).into();
-        }
-        self.binding.update(positions, velocities);
+    /// What strands in the mesh stay out of: the colliders at the end of the last step, and the body's own surface.
+    pub fn obstacle<'a>(&'a self, field: Option<&'a FieldObstacle<'a>>) -> impl Obstacle + 'a {
+        Around { obstacles: &self.dynamics.obstacles, field }
     }
 }
 
@@ -130,6 +119,10 @@ impl Model for HairMeshModel {
         NAME
     }
 
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
         let seen = MeshEnvironment {
             time: env.time,
@@ -139,39 +132,37 @@ impl Model for HairMeshModel {
             colliders: env.colliders,
             field: env.field,
         };
-        let roots = self.roots.follow(env.world_from_rest);
-        self.report = self.dynamics.step(&seen, roots, &mut self.broken);
-        self.carry_hair();
+        self.report = self.dynamics.step(&seen, env.world_from_rest, &mut self.broken);
         report.unresolved += u64::from(self.report.inside);
         report.solve = self.report.solve;
         report.substeps = self.dynamics.parts();
         if self.report.broken > 0 {
-            self.roots.name_strands(&self.broken, &mut report.quarantined);
+            self.nearest_column.name_strands(&self.broken, &mut report.quarantined);
         }
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.dynamics.reset(self.roots.follow(world_from_rest));
-        self.carry_hair();
+        self.dynamics.reset(world_from_rest);
     }
 
     fn teleport(&mut self, _from: &[RigidTransform], to: &[RigidTransform]) {
-        self.dynamics.teleport(self.roots.follow(to));
-        self.carry_hair();
+        self.dynamics.teleport(to);
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.positions_beside(None, out);
+        for (to, from) in out.iter_mut().zip(self.dynamics.positions()) {
+            *to = (*from).into();
+        }
     }
 
-    fn positions_beside(&self, field: Option<&FieldObstacle<'_>>, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field };
-        self.binding.positions_outside(&around, out);
+    fn carrier(&self) -> Option<Carrier<'_>> {
+        Some(Carrier::HairMesh(self))
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        let around = Around { obstacles: &self.dynamics.obstacles, field: None };
-        self.binding.velocities_outside(&around, out);
+        for (to, from) in out.iter_mut().zip(self.dynamics.velocities()) {
+            *to = (*from).into();
+        }
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -179,8 +170,6 @@ impl Model for HairMeshModel {
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
-        self.dynamics.restore(bytes, self.roots.follow(world_from_rest))?;
-        self.carry_hair();
-        Ok(())
+        self.dynamics.restore(bytes, world_from_rest)
     }
 }

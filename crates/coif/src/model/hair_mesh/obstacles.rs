@@ -6,7 +6,7 @@ use fearless_simd::Level;
 use glam::{Mat3A, Vec3, Vec3A};
 
 use crate::body::{MovingCollider, Shape, project_point_ellipsoid};
-use crate::grow::hair_mesh::{Link, Met, Obstacle};
+use crate::environment::{Link, Met, Obstacle};
 use crate::math::LANES;
 use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
 use crate::model::FieldObstacle;

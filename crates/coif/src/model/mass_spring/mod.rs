@@ -48,8 +48,8 @@ use self::samples::SampleRows;
 use self::strand::{Material, Strand};
 use self::substep::{Scratch, Substep, Work, in_halves};
 use super::chains::{Solid, pose_between};
-use super::{Environment, Model, StepReport};
-use crate::contact::{HairContact, Samples};
+use super::{Capabilities, Environment, Model, StepReport};
+use crate::contact::{Access, HairContact, Lender, Samples};
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, floats, put_floats};
 use crate::math::lanes::{lane, set_lane};
@@ -59,6 +59,10 @@ use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "mass-spring";
+
+/// What it can do.
+pub(super) const CAPABILITIES: Capabilities =
+    Capabilities { contact: Access::ANY, splits_steps: true, ..Capabilities::STRANDS };
 
 /// How the velocity at the end of a substep is found (`selle2008` section 4, steps 7 and 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -303,13 +307,27 @@ impl MassSpring {
     }
 }
 
+impl Lender for MassSpring {
+    fn lend(&mut self) -> Samples<'_> {
+        self.samples.fill(&self.blocks, &self.place, 1.0 / self.scale)
+    }
+
+    fn take_back(&mut self) {
+        self.samples.take_velocities(&mut self.blocks, &self.place);
+    }
+
+    fn couple(&mut self, contact: Box<dyn HairContact>) {
+        self.set_contact(Some(contact));
+    }
+}
+
 impl Model for MassSpring {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn splits_steps(&self) -> bool {
-        true
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
@@ -361,7 +379,7 @@ impl Model for MassSpring {
         self.quarantine(report);
         report.substeps = substeps;
         report.solve = solved;
-        report.contact = self.coupling.as_ref().map(|coupling| coupling.contact.report());
+        report.contact.strands = self.coupling.as_ref().map(|coupling| coupling.contact.report());
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
@@ -392,17 +410,8 @@ impl Model for MassSpring {
         self.gather(out, |block, row, l| lane(&block.v, row, l));
     }
 
-    fn samples(&mut self) -> Option<Samples<'_>> {
-        Some(self.samples.fill(&self.blocks, &self.place, 1.0 / self.scale))
-    }
-
-    fn take_samples(&mut self) {
-        self.samples.take_velocities(&mut self.blocks, &self.place);
-    }
-
-    fn couple(&mut self, contact: Box<dyn HairContact>) -> Option<Box<dyn HairContact>> {
-        self.set_contact(Some(contact));
-        None
+    fn lender(&mut self) -> Option<&mut dyn Lender> {
+        Some(self)
     }
 
     fn save(&self, out: &mut Vec<u8>) {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::block::Block;
 use super::couple::Place;
-use crate::contact::Samples;
+use crate::contact::{Order, Samples};
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, lane, set_lane};
 
@@ -59,6 +59,7 @@ impl SampleRows {
             mass: &self.mass,
             present: &self.present,
             free: &self.free,
+            order: Order::ByPoint,
         }
     }
 

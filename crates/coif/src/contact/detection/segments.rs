@@ -1,11 +1,11 @@
 //! The segments of all strands, and the closest points of two of them.
 //!
-//! Segment `i` goes from point `i` of the groom to point `i + 1`; the tip of a strand starts none. So
+//! Segment `i` goes from point `i` of the chains to point `i + 1`; the tip of a strand starts none. So
 //! a segment needs no table of its own, and neighbours on a strand are neighbours in memory.
 
 use glam::{DVec3, Vec3};
 
-use crate::groom::Groom;
+use crate::contact::{Chains, Place};
 
 /// Farthest coordinate (m) of a point that takes part in contact. Beyond, single precision does not
 /// resolve the distance between two hairs.
@@ -18,48 +18,49 @@ const PARALLEL: f64 = 1e-13;
 /// Which points make a segment, and how easily they are moved.
 #[derive(Debug, Clone)]
 pub struct Segments {
-    /// Per point: its strand.
+    /// Per point: its chain.
     strand: Vec<u32>,
     /// Per point: one over its mass (1/kg), zero if it is embedded in the scalp.
     inverse_mass: Vec<f32>,
+    /// Per point: distance from the root along the chain at rest (m).
+    arc_length: Vec<f32>,
     count: usize,
 }
 
 impl Segments {
-    /// The segments of a valid groom. A point weighs half of the segments next to it, times
-    /// `mass_scale`: 1 for dry hair.
-    pub fn new(groom: &Groom, mass_scale: f32) -> Self {
-        let strands = &groom.strands;
-        let mut strand = Vec::with_capacity(strands.point_count());
-        let mut inverse_mass = Vec::with_capacity(strands.point_count());
-        for (s, line) in strands.iter().enumerate() {
-            let first = strands.points_of(s).start;
-            let half = |i: usize| -> f32 {
-                let radius = 0.5 * (groom.radius[first + i] + groom.radius[first + i + 1]);
-                0.5 * line[i].distance(line[i + 1]) * groom.fibre.mass_per_length(radius)
-            };
-            for i in 0..line.len() {
-                let before = if i > 0 { half(i - 1) } else { 0.0 };
-                let after = if i + 1 < line.len() { half(i) } else { 0.0 };
-                let held = i < groom.embedded[s].max(1) as usize;
-                let inverse = 1.0 / ((before + after) * mass_scale);
-                inverse_mass.push(if held || !inverse.is_finite() { 0.0 } else { inverse });
-                strand.push(s as u32);
-            }
+    /// The segments of these chains. A point weighs `mass_scale` times its mass: 1 for dry hair.
+    pub fn new(chains: &Chains, mass_scale: f32) -> Self {
+        let inverse = |(mass, pinned): (&f32, &bool)| {
+            let inverse = 1.0 / (mass * mass_scale);
+            if *pinned || !inverse.is_finite() { 0.0 } else { inverse }
+        };
+        let strand = (0..chains.count()).flat_map(|c| chains.points_of(c).map(move |_| c as u32));
+        Self {
+            strand: strand.collect(),
+            inverse_mass: chains.mass().iter().zip(chains.pinned()).map(inverse).collect(),
+            arc_length: chains.arc_length().to_vec(),
+            count: chains.points() - chains.count(),
         }
-        let count = strands.point_count() - strands.strand_count();
-        Self { strand, inverse_mass, count }
+    }
+
+    /// A place on a segment, 0 at its first point and 1 at the next.
+    pub fn place(&self, segment: u32, at: f32) -> Place {
+        let first = segment as usize;
+        let (from, to) = (self.arc_length[first], self.arc_length[first + 1]);
+        Place { chain: self.strand[first], arc_length: from + (to - from) * at }
     }
 
     /// Puts as number i what has been point number `order[i]`; strands must stay together. An order
     /// that is not one changes nothing.
-    pub(super) fn arrange(&mut self, order: &[u32]) {
+    pub(in crate::contact) fn arrange(&mut self, order: &[u32]) {
         let mut seen = vec![false; self.points()];
         let mut is_new =
             |p: &u32| seen.get_mut(*p as usize).is_some_and(|s| !std::mem::replace(s, true));
         if order.len() == self.points() && order.iter().all(&mut is_new) {
             self.strand = order.iter().map(|&p| self.strand[p as usize]).collect();
-            self.inverse_mass = order.iter().map(|&p| self.inverse_mass[p as usize]).collect();
+            for values in [&mut self.inverse_mass, &mut self.arc_length] {
+                *values = order.iter().map(|&p| values[p as usize]).collect();
+            }
         }
     }
 
@@ -80,20 +81,20 @@ impl Segments {
 
     /// Whether a segment starts at this point.
     #[inline]
-    pub(super) fn starts(&self, point: usize) -> bool {
+    pub(in crate::contact) fn starts(&self, point: usize) -> bool {
         point + 1 < self.strand.len() && self.strand[point] == self.strand[point + 1]
     }
 
     /// Whether two segments are far enough from each other along the hair to touch.
     #[inline]
-    pub(super) fn may_touch(&self, a: u32, b: u32, apart: u32) -> bool {
+    pub(in crate::contact) fn may_touch(&self, a: u32, b: u32, apart: u32) -> bool {
         a.abs_diff(b) >= apart || self.strand[a as usize] != self.strand[b as usize]
     }
 }
 
 /// Whether a point is where contact can be computed.
 #[inline]
-pub(super) fn usable(p: Vec3) -> bool {
+pub(in crate::contact) fn usable(p: Vec3) -> bool {
     p.abs().max_element() < FARTHEST && !p.is_nan()
 }
 
@@ -129,7 +130,7 @@ pub fn closest_points_segment_segment(a: [Vec3; 2], b: [Vec3; 2]) -> Closest {
 
 /// The same for segments that start at `p`, `q` and go along `u`, `v`.
 #[inline]
-pub(super) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3) -> Closest {
+pub(in crate::contact) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3) -> Closest {
     let w = p - q;
     let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
     let (uw, vw) = (u.dot(w), v.dot(w));
@@ -160,7 +161,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::groom::{Fibre, Strands};
+    use crate::groom::{Fibre, Groom, Strands};
 
     fn vec3() -> impl Strategy<Value = Vec3> {
         // A coarse lattice makes parallel, collinear and crossing segments common.
@@ -229,7 +230,7 @@ mod tests {
         strands.push(&[Vec3::Y, Vec3::Y * 1.02]);
         let mut groom = Groom::new(strands, Fibre::default());
         groom.embedded[0] = 2;
-        let segments = Segments::new(&groom, 2.0);
+        let segments = Segments::new(&Chains::of_strands(&groom), 2.0);
         assert_eq!(segments.count(), 4);
         let inverse = segments.inverse_mass();
         assert_eq!(&inverse[..2], &[0.0, 0.0]);

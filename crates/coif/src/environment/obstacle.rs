@@ -1,4 +1,4 @@
-//! What hair stays out of while it is laid into a mesh: the body, as far as the laying has to know it.
+//! What strands stay out of while they are placed: the body, as far as `grow` has to know it.
 
 use glam::Vec3A;
 
@@ -40,7 +40,7 @@ pub struct Met {
 }
 
 /// Nothing to stay out of.
-pub(super) struct Nowhere;
+pub(crate) struct Nowhere;
 
 impl Obstacle for Nowhere {
     fn depth(&self, _: Vec3A) -> f32 {

@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 
 /// Weights of the corners at (u, v); the fourth is 0 in a triangle. Inside: a quad has u and v in 0..1,
 /// a triangle u, v >= 0 and u + v <= 1.
-pub(super) fn weights(corners: usize, Vec2 { x: u, y: v }: Vec2) -> [f32; 4] {
+pub(crate) fn weights(corners: usize, Vec2 { x: u, y: v }: Vec2) -> [f32; 4] {
     if corners == 3 {
         [1.0 - u - v, u, v, 0.0]
     } else {
@@ -17,7 +17,7 @@ pub(super) fn weights(corners: usize, Vec2 { x: u, y: v }: Vec2) -> [f32; 4] {
 }
 
 /// Derivatives of the weights by u and by v.
-pub(super) fn weight_rates(corners: usize, Vec2 { x: u, y: v }: Vec2) -> [[f32; 4]; 2] {
+pub(crate) fn weight_rates(corners: usize, Vec2 { x: u, y: v }: Vec2) -> [[f32; 4]; 2] {
     if corners == 3 {
         [[-1.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 1.0, 0.0]]
     } else {
@@ -26,12 +26,12 @@ pub(super) fn weight_rates(corners: usize, Vec2 { x: u, y: v }: Vec2) -> [[f32; 
 }
 
 /// The middle of the polygon.
-pub(super) fn middle(corners: usize) -> Vec2 {
+pub(crate) fn middle(corners: usize) -> Vec2 {
     Vec2::splat(if corners == 3 { 1.0 / 3.0 } else { 0.5 })
 }
 
 /// The nearest coordinates inside.
-pub(super) fn clamped(corners: usize, c: Vec2) -> Vec2 {
+pub(crate) fn clamped(corners: usize, c: Vec2) -> Vec2 {
     let c = c.max(Vec2::ZERO);
     if corners == 4 {
         return c.min(Vec2::ONE);
@@ -49,7 +49,7 @@ pub(super) fn clamped(corners: usize, c: Vec2) -> Vec2 {
 ///
 /// Model: Gauss-Newton on the squared distance; exact after one round in a plane parallelogram or
 /// triangle.
-pub(super) fn locate(corners: &[Vec3], p: Vec3) -> Vec2 {
+pub(crate) fn locate(corners: &[Vec3], p: Vec3) -> Vec2 {
     const ROUNDS: usize = 12;
     let n = corners.len();
     let blend = |w: &[f32; 4]| corners.iter().zip(w).map(|(&c, &w)| c * w).sum::<Vec3>();

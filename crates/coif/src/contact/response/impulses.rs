@@ -15,10 +15,10 @@ use fearless_simd::Level;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::segments::Segments;
 use super::spring::difference;
+use crate::contact::detection::segments::Segments;
 use crate::math::cache::prefetch_item;
-use crate::math::group::{Keyed, group};
+use crate::math::group::{Keyed, group, make_room};
 
 /// Pairs or points that one task takes.
 const CHUNK: usize = 1024;
@@ -28,39 +28,39 @@ const AHEAD: usize = 24;
 
 /// A place on one segment and a place on another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Link {
-    pub(super) a: u32,
-    pub(super) b: u32,
+pub(in crate::contact) struct Link {
+    pub(in crate::contact) a: u32,
+    pub(in crate::contact) b: u32,
     /// Shares of the way along `a` and `b`, 0..1.
-    pub(super) at: [f32; 2],
+    pub(in crate::contact) at: [f32; 2],
 }
 
 impl Link {
     /// The four points and their weights in the vector from the place on `b` to that on `a`.
     #[inline]
-    pub(super) fn points(&self) -> [(usize, f32); 4] {
+    pub(in crate::contact) fn points(&self) -> [(usize, f32); 4] {
         let (a, b, [s, t]) = (self.a as usize, self.b as usize, self.at);
         [(a, 1.0 - s), (a + 1, s), (b, t - 1.0), (b + 1, -t)]
     }
 
     /// The vector from the place on `b` to that on `a`, of what the points carry.
     #[inline]
-    pub(super) fn difference(&self, values: &[Vec3]) -> Vec3 {
+    pub(in crate::contact) fn difference(&self, values: &[Vec3]) -> Vec3 {
         difference([self.a, self.b], self.at, values)
     }
 }
 
 /// What a pair knows of the points it pushes.
-pub(super) struct Seen {
+pub(in crate::contact) struct Seen {
     /// Velocity of the place on `a` relative to that on `b` (m/s).
-    pub(super) velocity: Vec3,
+    pub(in crate::contact) velocity: Vec3,
     /// Relative velocity per impulse (1/kg), with masses shared among pairs.
-    pub(super) inverse_mass: f32,
+    pub(in crate::contact) inverse_mass: f32,
 }
 
 /// Which links each segment has.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+pub(in crate::contact) struct Ends {
     /// Per segment: where its links start, as `a`.
     first_a: Vec<u32>,
     /// Per segment: where its links start in `order_b`, as `b`.
@@ -71,7 +71,7 @@ pub(super) struct Ends {
 
 impl Ends {
     /// Takes links in the order of `a`, then `b`.
-    pub(super) fn prepare(&mut self, points: usize, links: &[Link]) {
+    pub(in crate::contact) fn prepare(&mut self, points: usize, links: &[Link]) {
         self.first_a.clear();
         self.first_a.resize(points + 1, 0);
         // The links of a segment start where those of smaller numbers end.
@@ -90,13 +90,13 @@ impl Ends {
 
     /// The links of a segment as `a`.
     #[inline]
-    pub(super) fn of_a(&self, segment: usize) -> Range<usize> {
+    pub(in crate::contact) fn of_a(&self, segment: usize) -> Range<usize> {
         self.first_a[segment] as usize..self.first_a[segment + 1] as usize
     }
 
     /// The links of a segment as `b`.
     #[inline]
-    pub(super) fn of_b(&self, segment: usize) -> &[u32] {
+    pub(in crate::contact) fn of_b(&self, segment: usize) -> &[u32] {
         &self.order_b[self.first_b[segment] as usize..self.first_b[segment + 1] as usize]
     }
 
@@ -123,7 +123,7 @@ impl Ends {
         before + self.count(point)
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::contact) fn bytes(&self) -> usize {
         4 * (self.first_a.capacity() + self.first_b.capacity() + self.order_b.capacity())
     }
 }
@@ -146,7 +146,7 @@ struct Push {
 
 /// Who touches whom, and the impulses of a round.
 #[derive(Debug)]
-pub(super) struct Impulses {
+pub(in crate::contact) struct Impulses {
     level: Level,
     ends: Ends,
     pushes: Vec<Push>,
@@ -167,12 +167,12 @@ impl Default for Impulses {
 
 impl Impulses {
     /// Bytes of memory in use.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::contact) fn bytes(&self) -> usize {
         self.ends.bytes() + 16 * self.pushes.capacity() + 4 * self.lightness.capacity()
     }
 
     /// Takes links in the order of `a`, then `b`.
-    pub(super) fn prepare(&mut self, segments: &Segments, links: &[Link]) {
+    pub(in crate::contact) fn prepare(&mut self, segments: &Segments, links: &[Link]) {
         self.ends.prepare(segments.points(), links);
         let (ends, inverse_mass) = (&self.ends, segments.inverse_mass());
         self.lightness.resize(segments.points(), 0.0);
@@ -193,7 +193,7 @@ impl Impulses {
 
     /// Finds all impulses (N s) on the places `a` at these velocities. `impulse` gets the link, its
     /// state, and what it sees.
-    pub(super) fn round<T: Send>(
+    pub(in crate::contact) fn round<T: Send>(
         &mut self,
         links: &[Link],
         state: &mut [T],
@@ -229,7 +229,7 @@ impl Impulses {
     /// Calls `take` with each of the points `range` and the change of its velocity (m/s) by the impulses
     /// of the last round.
     #[inline]
-    pub(super) fn each_change(
+    pub(in crate::contact) fn each_change(
         &self,
         range: Range<usize>,
         links: &[Link],
@@ -268,7 +268,12 @@ impl Impulses {
     }
 
     /// Adds the impulses of the last round to the velocities (m/s).
-    pub(super) fn add_to(&self, segments: &Segments, links: &[Link], velocity: &mut [Vec3]) {
+    pub(in crate::contact) fn add_to(
+        &self,
+        segments: &Segments,
+        links: &[Link],
+        velocity: &mut [Vec3],
+    ) {
         let inverse_mass = segments.inverse_mass();
         velocity.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, velocity)| {
             let first = chunk * CHUNK;
@@ -281,7 +286,7 @@ impl Impulses {
 /// A push of `normal` along `n` and the friction that comes with it: no more than `friction` times
 /// the push, and no more than stops the sliding.
 #[inline]
-pub(super) fn with_friction(n: Vec3, normal: f32, friction: f32, seen: &Seen) -> Vec3 {
+pub(in crate::contact) fn with_friction(n: Vec3, normal: f32, friction: f32, seen: &Seen) -> Vec3 {
     let slide = seen.velocity - n * seen.velocity.dot(n);
     let speed = slide.length();
     let stop = speed / seen.inverse_mass;
@@ -290,7 +295,7 @@ pub(super) fn with_friction(n: Vec3, normal: f32, friction: f32, seen: &Seen) ->
 }
 
 /// A unit vector across two segments, where the way between them is too short to have a direction.
-pub(super) fn across(a: Vec3, b: Vec3) -> Vec3 {
+pub(in crate::contact) fn across(a: Vec3, b: Vec3) -> Vec3 {
     let n = a.cross(b);
     let least = 1e-6 * a.length() * b.length();
     if n.length() > least {
@@ -300,17 +305,9 @@ pub(super) fn across(a: Vec3, b: Vec3) -> Vec3 {
     }
 }
 
-/// Makes room for `length` elements in all, with an eighth to spare when it has to grow: to double is too
-/// much for lists of millions.
-pub(super) fn make_room<T>(list: &mut Vec<T>, length: usize) {
-    if list.capacity() < length {
-        list.reserve_exact(length + length / 8 - list.len());
-    }
-}
-
 /// Lists that tasks fill on their own and that are read one after the other.
 #[derive(Debug)]
-pub(super) struct Lists<T> {
+pub(in crate::contact) struct Lists<T> {
     lists: Vec<Vec<T>>,
 }
 
@@ -322,7 +319,11 @@ impl<T> Default for Lists<T> {
 
 impl<T: Copy + Send + Sync> Lists<T> {
     /// Lets `fill` add what the points `range` have to its list.
-    pub(super) fn fill(&mut self, points: usize, fill: impl Fn(Range<usize>, &mut Vec<T>) + Sync) {
+    pub(in crate::contact) fn fill(
+        &mut self,
+        points: usize,
+        fill: impl Fn(Range<usize>, &mut Vec<T>) + Sync,
+    ) {
         self.lists.resize_with(points.div_ceil(CHUNK), Vec::new);
         self.lists.par_iter_mut().enumerate().for_each(|(chunk, list)| {
             list.clear();
@@ -331,17 +332,17 @@ impl<T: Copy + Send + Sync> Lists<T> {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::contact) fn len(&self) -> usize {
         self.lists.iter().map(Vec::len).sum()
     }
 
     /// All in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(in crate::contact) fn iter(&self) -> impl Iterator<Item = &T> {
         self.lists.iter().flatten()
     }
 
     /// Bytes of memory in use.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::contact) fn bytes(&self) -> usize {
         self.lists.iter().map(|list| list.capacity() * size_of::<T>()).sum()
     }
 }

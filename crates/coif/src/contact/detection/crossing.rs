@@ -15,7 +15,7 @@ pub const TOLERANCE: f64 = 4e-7;
 
 /// The volume between the segments over that of the box around them, below which they count as in one
 /// plane all the time. Single precision of the points leaves a few times 1e-7.
-pub(super) const FLAT: f64 = 3e-6;
+pub(in crate::contact) const FLAT: f64 = 3e-6;
 
 /// Value of the cubic over its largest coefficient, below which a turning point may be a root: what
 /// single precision of the points moves it by, where segments barely touch. With less, such meetings are
@@ -23,7 +23,7 @@ pub(super) const FLAT: f64 = 3e-6;
 const TOUCHES: f64 = 1e-4;
 
 /// The same, below which rounding may have moved a pair of roots next to a turning point.
-pub(super) const NEARLY: f64 = 1e-2;
+pub(in crate::contact) const NEARLY: f64 = 1e-2;
 
 /// How far from a turning point (shares of the step) such roots are looked for.
 const AROUND: f64 = 0.1;

@@ -9,13 +9,13 @@ use fearless_simd::dispatch;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::crossing::{TOLERANCE, first_crossing};
 use super::impulses::{Impulses, Link, Lists, across, with_friction};
-use super::pair_tests::keep_passing;
-use super::pairs::{BATCH, Move, Pairs};
-use super::segments::Segments;
 use super::stiction::Stiction;
 use crate::Result;
+use crate::contact::detection::crossing::{TOLERANCE, first_crossing};
+use crate::contact::detection::culling::keep_passing;
+use crate::contact::detection::pairs::{BATCH, Move, Pairs};
+use crate::contact::detection::segments::Segments;
 use crate::params::parameters;
 
 /// Points that one task takes.
@@ -146,7 +146,7 @@ impl EdgeCollision {
     }
 
     /// [`Self::collide`] once more, for points that were moved since; what that left is looked at as well.
-    pub(super) fn collide_again(
+    pub(in crate::contact) fn collide_again(
         &mut self,
         segments: &Segments,
         pairs: &Pairs,

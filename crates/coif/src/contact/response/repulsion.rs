@@ -6,13 +6,14 @@
 use fearless_simd::dispatch;
 use glam::Vec3;
 
-use super::ContactSpring;
-use super::impulses::{Impulses, Link, Lists, across, make_room, with_friction};
-use super::pair_tests::keep_near;
-use super::pairs::{BATCH, Move, Pairs};
-use super::segments::{Segments, closest_points_segment_segment};
+use super::impulses::{Impulses, Link, Lists, across, with_friction};
+use super::spring::ContactSpring;
 use super::stiction::Stiction;
 use crate::Result;
+use crate::contact::detection::culling::keep_near;
+use crate::contact::detection::pairs::{BATCH, Move, Pairs};
+use crate::contact::detection::segments::{Segments, closest_points_segment_segment};
+use crate::math::group::make_room;
 use crate::params::parameters;
 
 /// Time (s) by which the springs between hairs that press on each other look ahead besides the substep, of a
@@ -88,7 +89,7 @@ impl Repulsion {
     }
 
     /// Whether hairs that press on each other shall be solved for.
-    pub(super) fn is_firm(&self) -> bool {
+    pub(in crate::contact) fn is_firm(&self) -> bool {
         self.settings.firm
     }
 
@@ -107,7 +108,7 @@ impl Repulsion {
     ///
     /// Model: between the places that are nearest now, as long as the thickness without force. It is
     /// there for one substep and has a direction but no friction, so that hair slides.
-    pub(super) fn press(
+    pub(in crate::contact) fn press(
         &mut self,
         pairs: &Pairs,
         held: Option<&Stiction>,

@@ -8,11 +8,12 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::ContactSpring;
-use super::impulses::{Ends, Impulses, Link, Lists, make_room};
-use super::pairs::Pairs;
-use super::segments::{Segments, closest_points_segment_segment};
+use super::impulses::{Ends, Impulses, Link, Lists};
+use super::spring::ContactSpring;
+use crate::contact::detection::pairs::Pairs;
+use crate::contact::detection::segments::{Segments, closest_points_segment_segment};
 use crate::math::bytes::Reader;
+use crate::math::group::make_room;
 use crate::params::parameters;
 use crate::{Error, Result};
 
@@ -31,7 +32,7 @@ parameters! {
     pub struct Settings of "stiction", also check_distances {
         /// Nearer than this, two hairs stick; less than `break`.
         ///
-        /// About the distance between simulated hairs, or none does; [`strand_contact`](super::strand_contact) takes less
+        /// About the distance between simulated hairs, or none does; [`strand_contact`](crate::contact::strand_contact) takes less
         /// where hair is dense.
         make: f32 = 0.5e-3, "m", 1e-6..=0.1;
         /// Farther than this, they let go; more than `make`.
@@ -277,7 +278,7 @@ impl Stiction {
     /// v after all impulses; the direction stays. Rounds of all springs together converge to the
     /// implicit solution without strands.
     /// Source: `selle2008` 4.1.
-    pub(super) fn pull(
+    pub(in crate::contact) fn pull(
         &self,
         segments: &Segments,
         motion: &Motion<'_>,
@@ -309,7 +310,7 @@ impl Stiction {
     }
 
     /// Appends the springs.
-    pub(super) fn save(&self, out: &mut Vec<u8>) {
+    pub(in crate::contact) fn save(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.springs.len() as u64).to_le_bytes());
         for spring in &self.springs {
             let link = link_of(spring);
@@ -320,7 +321,11 @@ impl Stiction {
     }
 
     /// Takes back what was saved; `None`, and nothing has changed, if these are not such bytes.
-    pub(super) fn restore<'a>(&mut self, segments: &Segments, bytes: &'a [u8]) -> Option<&'a [u8]> {
+    pub(in crate::contact) fn restore<'a>(
+        &mut self,
+        segments: &Segments,
+        bytes: &'a [u8],
+    ) -> Option<&'a [u8]> {
         let mut reader = Reader(bytes);
         let count = usize::try_from(reader.u64()?).ok()?;
         let springs = reader.take(count.checked_mul(SAVED)?)?;
@@ -351,14 +356,14 @@ impl Stiction {
 }
 
 /// Where hair is and how long a step is.
-pub(super) struct Motion<'a> {
-    pub(super) position: &'a [Vec3],
-    pub(super) dt: f32,
+pub(in crate::contact) struct Motion<'a> {
+    pub(in crate::contact) position: &'a [Vec3],
+    pub(in crate::contact) dt: f32,
 }
 
 /// Memory of [`Stiction::pull`].
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(in crate::contact) struct Scratch {
     links: Vec<Link>,
     pulls: Vec<Pull>,
     impulses: Impulses,

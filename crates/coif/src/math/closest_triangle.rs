@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::TriangleMesh;
+use super::triangle_mesh::TriangleMesh;
 
 /// The closest place on a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]

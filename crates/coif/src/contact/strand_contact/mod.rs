@@ -3,15 +3,18 @@
 //! A model that solves for all strands calls it within its step, as [`HairContact`]; for any other,
 //! [`StrandContact::apply`] changes the velocities once per step.
 
+mod after_step;
+
 use glam::Vec3;
 
-use super::edge_collision::{self, EdgeCollision, Way};
-use super::pairs::{Pairs, Reach};
-use super::repulsion::{self, Repulsion};
-use super::segments::Segments;
-use super::stiction::{self, MAX_SPRINGS, Motion, Scratch, Stiction};
-use super::{ContactSpring, HairContact};
-use crate::groom::Groom;
+pub(super) use self::after_step::AfterStep;
+
+use crate::contact::detection::pairs::{Pairs, Reach};
+use crate::contact::detection::segments::Segments;
+use crate::contact::response::edge_collision::{self, EdgeCollision, Way};
+use crate::contact::response::repulsion::{self, Repulsion};
+use crate::contact::response::stiction::{self, MAX_SPRINGS, Motion, Scratch, Stiction};
+use crate::contact::{Chains, ContactForce, ContactSpring, HairContact};
 use crate::{Error, Result};
 
 /// The word that chooses this contact.
@@ -79,11 +82,6 @@ impl Settings {
         Self { stiction: Some(stiction), mass_scale: grow(2.0), ..Self::default() }
     }
 
-    /// Mass of the hair over that of dry hair, for the model.
-    pub fn mass_scale(&self) -> f32 {
-        self.mass_scale
-    }
-
     /// Names the first value that makes no sense.
     pub fn validate(&self) -> Result<()> {
         self.stiction.as_ref().map_or(Ok(()), stiction::Settings::validate)?;
@@ -125,7 +123,7 @@ pub struct Report {
     pub dropped_pairs: u64,
 }
 
-/// Contact between the single hairs of a groom.
+/// Contact between single hairs.
 pub struct StrandContact {
     segments: Segments,
     reach: Reach,
@@ -141,8 +139,8 @@ pub struct StrandContact {
 }
 
 impl StrandContact {
-    /// Contact between the hairs of a valid groom.
-    pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
+    /// Contact between these chains.
+    pub fn new(chains: &Chains, settings: &Settings) -> Result<Self> {
         settings.validate()?;
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
@@ -155,7 +153,7 @@ impl StrandContact {
             settings.margin.min(MAX_MARGIN * distance)
         };
         Ok(Self {
-            segments: Segments::new(groom, settings.mass_scale),
+            segments: Segments::new(chains, settings.mass_scale),
             reach: Reach { distance, margin },
             pairs: Pairs::default(),
             stiction: settings.stiction.as_ref().map(Stiction::new).transpose()?,
@@ -279,6 +277,11 @@ impl HairContact for StrandContact {
         } else {
             &self.with_pressed
         }
+    }
+
+    fn forces(&self, position: &[Vec3], velocity: &[Vec3], out: &mut Vec<ContactForce>) {
+        let springs = self.springs().iter();
+        out.extend(springs.map(|spring| spring.force(&self.segments, position, velocity)));
     }
 
     fn repel(&mut self, position: &[Vec3], velocity: &mut [Vec3], dt: f32) {

@@ -3,10 +3,10 @@
 use glam::{Mat3A, Vec2, Vec3, Vec3A};
 
 use super::frames::Frame;
-use super::place::{hermite, hermite_rates};
 use super::polygon;
-use crate::body::ClosestTriangle;
 use crate::groom::HairMesh;
+use crate::math::ClosestTriangle;
+use crate::math::hermite::{hermite, hermite_rates};
 
 /// The vertices around a place, with their weights.
 pub(crate) type Around = [(u32, f32); 8];
@@ -28,23 +28,23 @@ const BESIDE: f32 = 1.5;
 
 /// A place in a bundle.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
-    pub(super) bundle: u32,
+pub(crate) struct Found {
+    pub(crate) bundle: u32,
     /// Coordinates in the polygon.
-    pub(super) at: Vec2,
+    pub(crate) at: Vec2,
     /// Layers passed, 0 at the root.
-    pub(super) along: f32,
+    pub(crate) along: f32,
 }
 
 /// Looks for places in the rest shape.
-pub(super) struct Search<'a> {
-    pub(super) mesh: &'a HairMesh,
+pub(crate) struct Search<'a> {
+    pub(crate) mesh: &'a HairMesh,
     /// The frames of the mesh at rest.
-    pub(super) frames: &'a [Frame],
+    pub(crate) frames: &'a [Frame],
     /// The root polygons as triangles.
-    pub(super) roots: ClosestTriangle<'a>,
+    pub(crate) roots: ClosestTriangle<'a>,
     /// The bundle of each of these triangles.
-    pub(super) bundle_of: &'a [u32],
+    pub(crate) bundle_of: &'a [u32],
 }
 
 /// A point of the field of places, and how it changes with the three coordinates (m).
@@ -65,7 +65,7 @@ impl Search<'_> {
     ///
     /// The bundle is that where the strand has its root, or one beside it if the strand leaves the first one and
     /// lies better in the other: hairs that grow at a parting.
-    pub(super) fn strand(&self, line: &[Vec3], out: &mut Vec<Found>) {
+    pub(crate) fn strand(&self, line: &[Vec3], out: &mut Vec<Found>) {
         out.clear();
         let Some(&root) = line.first() else { return };
         let own = self.bundle_of[self.roots.closest(root).triangle];
@@ -161,7 +161,7 @@ impl Search<'_> {
 
     /// The place nearest to a point in its bundle and in those of `near`, and how far it is (m); looks no farther
     /// once that is below `enough`.
-    pub(super) fn nearest_of(
+    pub(crate) fn nearest_of(
         &self,
         found: &Found,
         p: Vec3,
@@ -186,7 +186,7 @@ impl Search<'_> {
     }
 
     /// The vertices that a place lies between, with their weights, and its position.
-    pub(super) fn vertices(&self, found: &Found) -> (Around, Vec3) {
+    pub(crate) fn vertices(&self, found: &Found) -> (Around, Vec3) {
         let b = &self.mesh.bundles[found.bundle as usize];
         let level = (found.along.floor() as u32).min(b.layers - 1);
         let s = found.along - level as f32;

@@ -10,7 +10,7 @@ use fearless_simd::Simd;
 use super::lanes::{Eight, Line, Probe, WIDTH};
 use super::tree::{Tree, within};
 use super::{APART, Found, MAX_FOUND, Reach};
-use crate::contact::segments::Segments;
+use crate::contact::detection::segments::Segments;
 
 /// Segments that go down the tree together.
 const GROUP: usize = WIDTH * WIDTH;

@@ -21,7 +21,7 @@ const MIN_VOLUME: f32 = 2.0 * FLAT as f32;
 /// Keeps the pairs that may pass through each other while the points go from `start` to `end`: brings
 /// them to the beginning of `kept`, as far as that has room, and says how many there are.
 #[inline(always)]
-pub(super) fn keep_passing<S: Simd>(
+pub(in crate::contact) fn keep_passing<S: Simd>(
     simd: S,
     pairs: &[(u32, u32)],
     start: &[Vec3],
@@ -38,7 +38,7 @@ pub(super) fn keep_passing<S: Simd>(
 
 /// Keeps the pairs that may be as near as `reach` (m), in the same way.
 #[inline(always)]
-pub(super) fn keep_near<S: Simd>(
+pub(in crate::contact) fn keep_near<S: Simd>(
     simd: S,
     pairs: &[(u32, u32)],
     position: &[Vec3],
@@ -57,7 +57,7 @@ pub(super) fn keep_near<S: Simd>(
 
 /// Writes how far (m) the segments of the pairs are apart, or a little less.
 #[inline(always)]
-pub(super) fn least_distances<S: Simd>(
+pub(in crate::contact) fn least_distances<S: Simd>(
     simd: S,
     pairs: &[(u32, u32)],
     position: &[Vec3],
@@ -174,8 +174,8 @@ mod tests {
     use fearless_simd::{Level, dispatch};
 
     use super::*;
-    use crate::contact::crossing::first_crossing;
-    use crate::contact::segments::closest_points_segment_segment;
+    use crate::contact::detection::crossing::first_crossing;
+    use crate::contact::detection::segments::closest_points_segment_segment;
 
     /// Pairs of all kinds, as points of strands of one segment each.
     fn pairs(count: usize) -> (Vec<(u32, u32)>, Vec<Vec3>, Vec<Vec3>) {

@@ -25,18 +25,17 @@ use rayon::prelude::*;
 use self::near::Room;
 use self::order::Item;
 use self::tree::Tree;
-use super::impulses::make_room;
-use super::pair_tests::least_distances;
+use super::culling::least_distances;
 use super::segments::{Segments, usable};
 use crate::math::cache::prefetch_item;
-use crate::math::group::{Keyed, group};
+use crate::math::group::{Keyed, group, make_room};
 
 /// Points or segments that one task takes.
 const CHUNK: usize = 2048;
 
 /// Pairs that are asked for at once, and most that are worked on then.
 const ASKED: usize = 256;
-pub(super) const BATCH: usize = 2 * ASKED;
+pub(in crate::contact) const BATCH: usize = 2 * ASKED;
 
 /// Segments of one strand touch if they are at least this far apart along it: nearer ones are held by
 /// the strand itself.
@@ -56,7 +55,7 @@ pub struct Reach {
 
 /// How a segment has moved: its ends as far from the mean (m) as `beside`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Move {
+pub(in crate::contact) struct Move {
     mean: Vec3,
     beside: f32,
 }
@@ -64,7 +63,7 @@ pub(super) struct Move {
 impl Move {
     /// By how much (m) two segments can have come nearer, at most.
     #[inline]
-    pub(super) fn approach(&self, other: &Self) -> f32 {
+    pub(in crate::contact) fn approach(&self, other: &Self) -> f32 {
         self.mean.distance(other.mean) + self.beside + other.beside
     }
 }
@@ -153,14 +152,14 @@ impl Pairs {
 
     /// How far apart (m) the segments of these pairs were when they were asked for, or a little less.
     #[inline]
-    pub(super) fn apart(&self, segment: usize) -> &[f32] {
+    pub(in crate::contact) fn apart(&self, segment: usize) -> &[f32] {
         &self.apart[self.first[segment] as usize..self.first[segment + 1] as usize]
     }
 
     /// Calls `work` with those pairs of the segments `range` that are `near`, which gets both segments and
     /// how far apart they were. In order, see [`Pairs::each_batch`].
     #[inline]
-    pub(super) fn each_near(
+    pub(in crate::contact) fn each_near(
         &self,
         range: std::ops::Range<usize>,
         vectors: &[&[Vec3]],
@@ -175,7 +174,7 @@ impl Pairs {
     /// The same, a few hundred pairs at a time. All are asked for before any is worked on, and the ends of
     /// their second segments in `vectors` are fetched: so memory that is far away comes for many at once.
     #[inline]
-    pub(super) fn each_batch(
+    pub(in crate::contact) fn each_batch(
         &self,
         range: std::ops::Range<usize>,
         vectors: &[&[Vec3]],
@@ -211,12 +210,12 @@ impl Pairs {
     }
 
     /// Whether the points were there when pairs were asked for.
-    pub(super) fn are_for(&self, position: &[Vec3]) -> bool {
+    pub(in crate::contact) fn are_for(&self, position: &[Vec3]) -> bool {
         self.start == position
     }
 
     /// How the segments have moved since, with points that are at `now`.
-    pub(super) fn moves(&self, now: &[Vec3], moves: &mut Vec<Move>) {
+    pub(in crate::contact) fn moves(&self, now: &[Vec3], moves: &mut Vec<Move>) {
         let segments = self.start.len().min(now.len()).saturating_sub(1);
         moves.resize(segments, Move::default());
         let start = &self.start;
@@ -232,7 +231,7 @@ impl Pairs {
     }
 
     /// The kind of processor.
-    pub(super) fn level(&self) -> Level {
+    pub(in crate::contact) fn level(&self) -> Level {
         self.level
     }
 
@@ -461,7 +460,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::contact::segments::closest_points_segment_segment;
+    use crate::contact::Chains;
+    use crate::contact::detection::segments::closest_points_segment_segment;
     use crate::groom::{Fibre, Groom, Strands};
 
     /// Strands that wander, and where their points go.
@@ -496,7 +496,7 @@ mod tests {
             *p + Vec3::X * 0.1 + Vec3::new(random(), random(), random()) * fast
         });
         let end = end.collect();
-        (Segments::new(&Groom::new(all, Fibre::default()), 1.0), start, end)
+        (Segments::new(&Chains::of_strands(&Groom::new(all, Fibre::default())), 1.0), start, end)
     }
 
     fn distance(position: &[Vec3], a: usize, b: usize) -> f32 {
@@ -594,7 +594,7 @@ mod tests {
             all.push(&[p, p + Vec3::X * 0.01, p + Vec3::X * 0.02]);
         }
         let groom = Groom::new(all, Fibre::default());
-        let segments = Segments::new(&groom, 1.0);
+        let segments = Segments::new(&Chains::of_strands(&groom), 1.0);
         let position = groom.strands.positions();
         let mut pairs = Pairs::default();
         pairs.find(&segments, position, position, Reach { distance: 1e-3, margin: 0.0 });

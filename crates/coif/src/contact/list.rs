@@ -1,0 +1,104 @@
+//! The list of contacts of a scene, and how they act on what a model lends.
+
+use super::{Access, Acts, Chains, ContactSettings, Lender, Samples, strand_contact, volume};
+use crate::groom::Groom;
+use crate::{Error, Result};
+
+/// What the contacts of the last step did.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Friction and repulsion on a grid.
+    pub volume: Option<volume::VolumeReport>,
+    /// Contact between single hairs.
+    pub strands: Option<strand_contact::Report>,
+}
+
+/// A way for hair to touch hair after the step of a model.
+pub trait Contact: Send {
+    /// Forgets what it knows of the past. The hair is in its rest shape, as `hair` has it.
+    fn reset(&mut self, hair: &Samples<'_>);
+
+    /// Changes the velocities over a step of `dt` (s).
+    fn apply(&mut self, hair: &mut Samples<'_>, dt: f32, report: &mut Report);
+
+    /// Appends what must be known to go on with the same bits.
+    fn save(&self, _out: &mut Vec<u8>) {}
+
+    /// Takes back what [`Contact::save`] wrote; gives back the bytes that follow it, or `None`, and nothing has changed,
+    /// if these are not its bytes.
+    fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        Some(bytes)
+    }
+}
+
+/// The contacts of a simulation that act after a step, in the order in which they act. Those that act within a step are
+/// with the model.
+#[derive(Default)]
+pub struct Contacts {
+    after: Vec<Box<dyn Contact>>,
+}
+
+impl Contacts {
+    /// Builds a list of contacts for a model that was built for this groom, and hands those to the model that act within its
+    /// step.
+    pub fn new(
+        settings: &[ContactSettings],
+        groom: &Groom,
+        model: &'static str,
+        access: Access,
+        lender: Option<&mut dyn Lender>,
+    ) -> Result<Self> {
+        let mut contacts = Self::default();
+        let mut lender = lender;
+        for (i, wanted) in settings.iter().enumerate() {
+            let contact = wanted.name();
+            if settings[..i].iter().any(|other| other.name() == contact) {
+                return Err(Error::ContactTwice { contact });
+            }
+            let refused = || Error::NoContact { model, contact };
+            let acts = wanted.acts(access).ok_or_else(refused)?;
+            let lender = lender.as_deref_mut().ok_or_else(refused)?;
+            let chains: Chains = lender.chains(groom);
+            match acts {
+                Acts::AfterStep => contacts.after.push(wanted.after_step(chains)?),
+                Acts::WithinStep => {
+                    lender.couple(wanted.within_step(&chains)?.ok_or_else(refused)?);
+                }
+            }
+        }
+        Ok(contacts)
+    }
+
+    /// Whether none acts after a step.
+    pub fn is_empty(&self) -> bool {
+        self.after.is_empty()
+    }
+
+    /// Lets each contact act, one after the other, over a step of `dt` (s) that the model has taken.
+    pub fn apply(&mut self, lender: &mut dyn Lender, dt: f32, report: &mut Report) {
+        for contact in &mut self.after {
+            contact.apply(&mut lender.lend(), dt, report);
+            lender.take_back();
+        }
+    }
+
+    /// Forgets the past; the hair is in its rest shape.
+    pub fn reset(&mut self, lender: &mut dyn Lender) {
+        for contact in &mut self.after {
+            contact.reset(&lender.lend());
+        }
+    }
+
+    /// Appends what must be known to go on with the same bits.
+    pub fn save(&self, out: &mut Vec<u8>) {
+        self.after.iter().for_each(|contact| contact.save(out));
+    }
+
+    /// Takes back what [`Contacts::save`] wrote. False if these are not such bytes.
+    pub fn restore(&mut self, bytes: &[u8]) -> bool {
+        let mut after = self.after.iter_mut();
+        let left = after.try_fold(bytes, |bytes, contact| contact.restore(bytes));
+        left.is_some_and(<[u8]>::is_empty)
+    }
+}

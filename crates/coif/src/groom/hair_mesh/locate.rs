@@ -1,0 +1,85 @@
+//! Where points of strands lie in a hair mesh at rest, or how far beside it.
+
+use std::collections::BTreeMap;
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::HairMesh;
+use super::frames::{Frame, Frames};
+use super::search::{Around, Found, Search};
+use crate::groom::Strands;
+use crate::math::ClosestTriangle;
+use crate::{Error, Result};
+
+/// Per bundle those whose roots meet its own or those of a neighbour, in order.
+fn neighbourhoods(mesh: &HairMesh) -> Vec<Vec<u32>> {
+    let root = |c: u32| mesh.columns.strand(c as usize)[0].to_array().map(f32::to_bits);
+    let mut at_root: BTreeMap<[u32; 3], Vec<u32>> = BTreeMap::new();
+    for (b, bundle) in mesh.bundles.iter().enumerate() {
+        bundle.columns().iter().for_each(|&c| at_root.entry(root(c)).or_default().push(b as u32));
+    }
+    let beside = |b: u32| {
+        let columns = mesh.bundles[b as usize].columns().iter();
+        columns.flat_map(|&c| at_root.get(&root(c)).into_iter().flatten().copied())
+    };
+    (0..mesh.bundles.len() as u32)
+        .map(|b| {
+            let mut near: Vec<u32> = beside(b).flat_map(beside).filter(|&n| n != b).collect();
+            near.sort_unstable();
+            near.dedup();
+            near
+        })
+        .collect()
+}
+
+impl HairMesh {
+    /// How far each point of some strands lies outside of the valid mesh at rest (m), 0 for those inside:
+    /// of the bundle where its strand has its root, and of those up to two farther. Below `enough` (m) it
+    /// may be less than that.
+    pub(super) fn distances(&self, strands: &Strands, enough: f32) -> Result<Vec<f32>> {
+        self.nearest(strands, enough, |_, _, distance| distance)
+    }
+
+    /// For every point that is farther than `enough` (m) from the mesh at rest: the vertices around the place
+    /// nearest to it, with their weights, and the way from there to the point.
+    pub(super) fn outside(&self, strands: &Strands, enough: f32) -> Result<Vec<(Around, Vec3)>> {
+        let all = self.nearest(strands, enough, |search, (found, p), distance| {
+            (distance > enough).then(|| {
+                let (vertices, place) = search.vertices(&found);
+                (vertices, p - place)
+            })
+        })?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// What `see` makes of the place nearest to every point and of its distance (m).
+    fn nearest<T: Send>(
+        &self,
+        strands: &Strands,
+        enough: f32,
+        see: impl Fn(&Search<'_>, (Found, Vec3), f32) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let mut now = vec![Frame::default(); self.vertex_count()];
+        Frames::new(self).update(self.positions(), &mut now);
+        let (triangles, bundle_of) = self.root_triangles();
+        let roots = ClosestTriangle::new(&triangles).ok_or(Error::NoTriangles)?;
+        let search = Search { mesh: self, frames: &now, roots, bundle_of: &bundle_of };
+        let near = neighbourhoods(self);
+        let lines: Vec<&[Vec3]> = strands.iter().collect();
+        let found: Vec<Vec<T>> = lines
+            .par_iter()
+            .map(|line| {
+                let mut found = Vec::new();
+                search.strand(line, &mut found);
+                let seen = |(f, &p): (&Found, &Vec3)| {
+                    let near = &near[f.bundle as usize];
+                    let (place, distance) = search.nearest_of(f, p, near, enough);
+                    see(&search, (place, p), distance)
+                };
+                found.iter().zip(*line).map(seen).collect()
+            })
+            .collect();
+        Ok(found.into_iter().flatten().collect())
+    }
+}

@@ -1,0 +1,50 @@
+//! What a model can do, as data.
+
+use super::ModelSettings;
+use crate::contact::{Access, Acts, ContactSettings};
+
+/// What a model moves; strands are grown from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Primitive {
+    /// The strands themselves, a particle per point.
+    Strand,
+    /// Strips that carry strands.
+    Strip,
+    /// A hair mesh that strands are bound to.
+    HairMesh,
+}
+
+/// What a model can do besides moving hair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Capabilities {
+    /// What it moves.
+    pub moves: Primitive,
+    /// How contact reaches its hair.
+    pub contact: Access,
+    /// Whether it cuts a step into substeps and asks where the body's surface is in between. The
+    /// [`FieldObstacle`](super::FieldObstacle) it sees has a motion then, which costs memory for a second field.
+    pub splits_steps: bool,
+    /// The longest step (s) that it takes well. A simulation with longer ones takes several, with the body
+    /// where it is at the end of each.
+    pub longest_step: f32,
+}
+
+impl Capabilities {
+    /// A model with a particle per point of each strand that takes a step of any length at once.
+    pub const STRANDS: Self = Self {
+        moves: Primitive::Strand,
+        contact: Access::AFTER_STEP,
+        splits_steps: false,
+        longest_step: f32::INFINITY,
+    };
+}
+
+impl ModelSettings {
+    /// The names of the models that take a contact, and when it acts on their hair: a row of the table of models and
+    /// contacts.
+    pub fn taking(contact: &ContactSettings) -> Vec<(&'static str, Acts)> {
+        let models = Self::NAMES.iter().filter_map(|name| Self::by_name(name).ok());
+        let acts = |model: Self| Some((model.name(), contact.acts(model.capabilities().contact)?));
+        models.filter_map(acts).collect()
+    }
+}
