@@ -203,7 +203,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             if let Some(report) = simulation.hair_report() {
                 contact.get_or_insert_default().add(&report);
             }
-            let unusual = notices::of(&simulation);
+            let unusual = notices::of(&simulation, &built);
             note(&mut warnings, unusual, |text| progress.warn(talk, text));
             if let Some(writer) = &writer {
                 let written = writer.write(frame, is_last, &built.groom, strands.positions())?;

@@ -120,14 +120,15 @@ const MAX_ROOM: f32 = 0.012;
 const MAX_PUSHES: usize = 24;
 
 /// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error
-/// if what is asked for cannot grow anywhere.
+/// if what is asked for cannot grow anywhere. What grows coarser than asked for is said in `warnings`.
 pub fn groom(
     figure: &dyn Figure,
     mesh: &TriangleMesh,
     request: &StyleRequest,
+    warnings: &mut Vec<String>,
 ) -> coif::Result<Option<Groom>> {
     if request.style == Style::Strips {
-        return strips::groom(figure, mesh, request);
+        return strips::groom(figure, mesh, request, warnings);
     }
     Ok(strands(figure, mesh, request))
 }
