@@ -338,3 +338,22 @@ fn control_c_says_which_pictures_stay() {
     assert!(stderr.contains(&format!("{pictures} whole pictures")), "{pictures}: {stderr}");
     assert_eq!(folder.names().len(), pictures + 1, "nothing else is left: {:?}", folder.names());
 }
+
+/// Growing hair looks at no flag: the program leaves it behind. The film's unfinished file says that it has begun.
+#[cfg(unix)]
+#[test]
+fn control_c_stops_while_hair_grows() {
+    let folder = Folder::new();
+    let arguments = ["simulate", "full-head-100k", "--frames", "2", "--render", "film.gif"];
+    let child = folder.command(&arguments).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    while folder.names().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted: while growing hair; nothing was written"), "{stderr}");
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
