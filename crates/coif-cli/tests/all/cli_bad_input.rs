@@ -1,8 +1,6 @@
 //! Bad input: a message with file and place, a hint, exit code 2, no panic, nothing left behind.
 
-mod program;
-
-use program::{Folder, hair_bytes, two_strands};
+use crate::program::{Folder, hair_bytes, two_strands};
 
 /// Every command that reads a groom, on a file with this content.
 fn refuse_groom(name: &str, bytes: &[u8]) -> Vec<String> {
@@ -142,7 +140,7 @@ fn outputs_that_cannot_be_written_are_found_before_the_work() {
     ] {
         folder.fails(&[&long[..], output].concat());
     }
-    assert_eq!(program::names_in(&folder.path("full")), ["precious.txt"]);
+    assert_eq!(crate::program::names_in(&folder.path("full")), ["precious.txt"]);
     for arguments in [
         &["convert", "a.hair", "a.abc"][..],
         &["convert", "a.hair", "a"],

@@ -1,8 +1,6 @@
 //! `coif simulate` and `coif demo`, black box: outputs, JSON keys, same bits, resume.
 
-mod program;
-
-use program::{Folder, SMALL, names_in};
+use crate::program::{Folder, SMALL, names_in};
 use serde_json::Value;
 
 fn simulate<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -223,7 +221,7 @@ fn the_demo_makes_a_film_and_says_where_it_is() {
 fn a_scene_file_finds_its_files_from_its_own_folder() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("scenes")).unwrap();
-    folder.write("scenes/hair.hair", program::two_strands());
+    folder.write("scenes/hair.hair", crate::program::two_strands());
     folder.write(
         "scenes/a.toml",
         "[groom]\nfile = \"hair.hair\"\n[body]\nresolution = 0.02\n[time]\nframes = 2\n",

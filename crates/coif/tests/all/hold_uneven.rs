@@ -1,11 +1,9 @@
 //! One ritual over the models that keep a groom by what hair is made of: random uneven grooms are held, and come to
 //! rest after a jerk. The yardsticks refuse what they cannot hold.
 
-#[allow(dead_code)] // Only the ball is needed here.
-mod scene;
-
 use std::sync::Arc;
 
+use crate::scene::{RADIUS, ball, directions};
 use coif::Error;
 use coif::body::{Body, Motion};
 use coif::groom::{Fibre, Groom, Strands};
@@ -15,7 +13,6 @@ use coif::model::{
 };
 use coif::simulation::{Simulation, World};
 use glam::{Quat, Vec3};
-use scene::{RADIUS, ball, directions};
 
 /// Numbers from 0 to 1 that depend on a seed only.
 fn noise(seed: u64) -> impl FnMut() -> f32 {
