@@ -426,7 +426,9 @@ mod tests {
             };
             let solids = solids(&figure.colliders());
             for (strands, points) in [(1, 2), (300, 30), (40, 200)] {
-                let groom = groom(figure, mesh, &request(style, strands, points)).unwrap().unwrap();
+                let (request, mut warnings) = (request(style, strands, points), Vec::new());
+                let groom = groom(figure, mesh, &request, &mut warnings).unwrap().unwrap();
+                assert!(warnings.is_empty(), "{warnings:?}");
                 groom.validate().unwrap();
                 assert_eq!(groom.strands.strand_count(), strands);
                 assert_eq!(groom.strands.point_count(), strands * points);

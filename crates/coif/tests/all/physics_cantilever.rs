@@ -305,7 +305,7 @@ fn strips_stay_out_of_a_distance_field() {
     for frame in 1..=60 {
         let time = f64::from(frame) / 60.0;
         sim.advance_to(time);
-        let root = shake_pose(time);
+        let root = Shake { angle: 0.8, height: 0.05 }.world_from_rest(0, time);
         let pose = pose_of(&sim);
         let depth = |p: &Vec3| RADIUS - root.inverse().point(*p).length();
         deepest[0] = pose.position.iter().map(depth).fold(deepest[0], f32::max);

@@ -1,12 +1,12 @@
 //! The mass-spring model against analytic truth and against its own promises.
 
-use crate::scene::{RADIUS, Shake, groom, simulation};
+use crate::scene::{RADIUS, Shake, groom};
 use coif::body::{Motion, MovingCollider, Shape};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::elastica::heavy_cantilever;
-use coif::model::mass_spring::{FarEnd, MassSpring, NAME, Settings};
-use coif::model::{Environment, Model, ModelSettings, StepReport};
+use coif::model::mass_spring::{FarEnd, MassSpring, Settings};
+use coif::model::{Environment, Model, StepReport};
 use coif::simulation::Wind;
 use glam::{Quat, Vec3};
 
