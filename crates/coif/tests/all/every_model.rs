@@ -6,8 +6,8 @@ use std::sync::Arc;
 use coif::body::{Body, Motion};
 use coif::math::RigidTransform;
 use coif::model::{
-    Environment, ModelSettings, StepReport, cantilever, explicit_spring, hair_mesh, mass_spring,
-    position_based,
+    Environment, ModelSettings, StepReport, cantilever, explicit_spring, follow_the_leader,
+    hair_mesh, mass_spring, position_based,
 };
 use coif::params::Ramp;
 use coif::simulation::{Simulation, Wind, World};
@@ -42,6 +42,11 @@ fn models() -> Vec<ModelSettings> {
 /// Whether a model moves every strand by itself, and not with others in a strip or a mesh.
 fn moves_strands(model: &ModelSettings) -> bool {
     ![cantilever::NAME, hair_mesh::NAME].contains(&model.name())
+}
+
+/// Whether a model leaves a root where it was last when its pose is no number: its hair does not break then.
+fn keeps_the_last_pose(model: &ModelSettings) -> bool {
+    [mass_spring::NAME, hair_mesh::NAME].contains(&model.name())
 }
 
 /// Hair in more than one block of lanes of each kernel, with strands of different point counts. Models that are solved
@@ -116,7 +121,8 @@ fn the_steps_do_not_depend_on_how_often_one_looks() {
 }
 
 /// A strand that goes non-finite, by its root or by its contact, is put back, counted and named; no NaN is left, and
-/// hair that does not go with it does not notice.
+/// hair that does not go with it does not notice. Follow-The-Leader and strips stand where their root is, nowhere, until
+/// it is back; the others are finite all the time.
 #[test]
 fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
     for settings in models() {
@@ -128,9 +134,13 @@ fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
         let mut broken = healthy.clone();
         broken[7].translation.x = f32::NAN;
         let mut positions = vec![Vec3::ZERO; hair.strands.point_count()];
+        let stands_nowhere = [follow_the_leader::NAME, cantilever::NAME].contains(&settings.name());
         let mut step = |roots: &[RigidTransform], poison: bool| {
             if poison && let Some(samples) = model.samples() {
-                samples.velocity[8] = f32::NAN;
+                // The first free particle: rows of sixteen lanes, three axes each.
+                let row = samples.free.iter().position(|lanes| *lanes != 0).expect("free hair");
+                let lane = samples.free[row].trailing_zeros() as usize;
+                samples.velocity[48 * row + lane] = f32::NAN;
                 model.take_samples();
             }
             let env = Environment {
@@ -145,14 +155,22 @@ fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
             let mut report = StepReport::default();
             model.step(&env, &mut report);
             model.positions(&mut positions);
-            assert!(positions.iter().all(|p| p.is_finite()), "{name}");
+            let is_nowhere = stands_nowhere && roots[7].translation.is_nan();
+            assert!(is_nowhere || positions.iter().all(|p| p.is_finite()), "{name}");
             report.quarantined.to_vec()
         };
         let named = step(&broken, false);
-        assert!(named.contains(&7), "{name}: {named:?}");
-        assert!(named.len() < 20, "{name}: most of the hair is well: {named:?}");
-        assert!(!moves_strands(&settings) || named == [7], "{name}: {named:?}");
-        assert!(step(&healthy, false).is_empty() && step(&healthy, false).is_empty(), "{name}");
+        if keeps_the_last_pose(&settings) {
+            assert!(named.is_empty(), "{name}: {named:?}");
+        } else {
+            assert!(named.contains(&7), "{name}: {named:?}");
+            assert!(named.len() < 20, "{name}: most of the hair is well: {named:?}");
+            assert!(!moves_strands(&settings) || named == [7], "{name}: {named:?}");
+        }
+        // The way back from nowhere has no velocity either.
+        let again = step(&healthy, false);
+        assert!(again.iter().all(|s| named.contains(s)), "{name}: {again:?}");
+        assert!(step(&healthy, false).is_empty(), "{name}");
         let has_samples = moves_strands(&settings);
         let named = step(&healthy, true);
         assert!(!has_samples || named.len() == 1, "{name}: {named:?}");
@@ -183,11 +201,25 @@ fn hair_comes_back_with_its_body() {
             .expect("a valid simulation");
         sim.advance_to(0.5);
         let named = &sim.report().quarantined;
-        assert!((0..40).all(|s| named.contains(&s)), "{}: {named:?}", model.name());
+        let all_named = (0..40).all(|s| named.contains(&s));
+        let is_right = if keeps_the_last_pose(&model) { named.is_empty() } else { all_named };
+        assert!(is_right, "{}: {named:?}", model.name());
         let health = sim.health();
         assert_eq!(health.non_finite, 0, "{}", model.name());
         let stretch = health.stretch_max;
         assert!(!moves_strands(&model) || stretch < 0.01, "{}: {stretch}", model.name());
+    }
+}
+
+/// Stands still, and four metres higher from the first second on.
+struct Moved;
+
+impl Motion for Moved {
+    fn bones(&self) -> usize {
+        1
+    }
+    fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
+        RigidTransform::from_translation(Vec3::Y * if time < 1.0 { 0.0 } else { 4.0 })
     }
 }
 
@@ -199,15 +231,19 @@ fn a_teleport_carries_hair_along_without_a_kick() {
         let farthest = |a: &[Vec3], b: &[Vec3], by: Vec3| {
             a.iter().zip(b).map(|(a, b)| (*b - *a - by).length()).fold(0.0, f32::max)
         };
-        let mut sim = simulation(groom(30, |_| 15), Shake { angle: 0.0, height: 2.0 }, &model);
+        let body = Body::rigid(ball(), Arc::new(Moved)).expect("a valid body");
+        let hair = Arc::new(groom(30, |_| 15));
+        let mut sim = Simulation::new(hair, Arc::new(body), &model, World::default())
+            .expect("a valid simulation");
         let rest = sim.strands();
-        sim.teleport(std::f64::consts::PI / 9.0);
+        sim.teleport(1.5);
         let carried = sim.strands();
         let off = farthest(rest.positions(), carried.positions(), Vec3::Y * 4.0);
         assert!(off < 1e-3, "{name}: {off} m beside its place");
         sim.step();
         let moved = farthest(carried.positions(), sim.strands().positions(), Vec3::ZERO);
-        assert!(moved < 0.01, "{name}: {moved} m in one step after a jump of 4 m");
+        // A step of 1/240 s of free fall is 0.2 mm.
+        assert!(moved < 1e-3, "{name}: {moved} m in one step after a jump of 4 m");
     }
 }
 
@@ -237,6 +273,9 @@ fn a_jump_in_motion_keeps_the_shape_and_a_reset_is_the_groom() {
             let pairs = now.strand(s).iter().zip(rest.strand(s));
             off = pairs.map(|(now, rest)| now.distance(root.point(*rest))).fold(off, f32::max);
         }
-        assert!(off < 1e-5, "{name}: {off} m beside the groom");
+        // Columns of a hair mesh follow the three nearest strands, those at the top among them, and hair in a mesh
+        // that was fitted to it lies within two hundredths of its length, 20 cm.
+        let tolerance = if name == hair_mesh::NAME { 4e-3 } else { 1e-5 };
+        assert!(off < tolerance, "{name}: {off} m beside the groom");
     }
 }
