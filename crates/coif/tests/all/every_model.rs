@@ -207,7 +207,12 @@ fn hair_comes_back_with_its_body() {
         let health = sim.health();
         assert_eq!(health.non_finite, 0, "{}", model.name());
         let stretch = health.stretch_max;
-        assert!(!moves_strands(&model) || stretch < 0.01, "{}: {stretch}", model.name());
+        let limit = match model.name() {
+            cantilever::NAME => 1e-3,
+            hair_mesh::NAME => f32::INFINITY,
+            _ => 0.01,
+        };
+        assert!(stretch < limit, "{}: {stretch}", model.name());
     }
 }
 
