@@ -105,7 +105,13 @@ impl ContactFigures {
 /// Builds a scene and passes on what is to be known about it.
 pub(crate) fn build_scene(source: &Source, talk: &Talk) -> Result<Built, Failure> {
     let working = talk.working("growing hair and body");
-    let built = build(&source.scene, &source.folder)?;
+    let (scene, folder) = (source.scene.clone(), source.folder.clone());
+    let Some(built) = interrupt::unless_asked(move || build(&scene, &folder))? else {
+        return Err(Failure::Interrupted {
+            message: "while growing hair; nothing was written".into(),
+        });
+    };
+    let built = built?;
     drop(working);
     for warning in &built.warnings {
         talk.warn(warning);
@@ -203,7 +209,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             if let Some(report) = simulation.report().contact.strands {
                 contact.get_or_insert_default().add(&report);
             }
-            let unusual = notices::of(&simulation);
+            let unusual = notices::of(&simulation, &built);
             note(&mut warnings, unusual, |text| progress.warn(talk, text));
             if let Some(writer) = &writer {
                 let written = writer.write(frame, is_last, &built.groom, strands.positions())?;

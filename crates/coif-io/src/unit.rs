@@ -115,7 +115,7 @@ impl Conversion {
         }
         let scale_m = match options.scale_m.or(declared.scale_m) {
             Some(scale) => scale,
-            None => guess_scale(file, largest_extent(positions), warnings),
+            None => guess_scale(file, extent_of_most(file, positions, warnings), warnings),
         };
         let up = options.up.or(declared.up).unwrap_or_default();
         if options.up.is_none()
@@ -153,6 +153,37 @@ fn largest_extent(positions: &[Vec3]) -> f32 {
     let Some(&first) = positions.first() else { return 0.0 };
     let (lo, hi) = positions.iter().fold((first, first), |(lo, hi), &p| (lo.min(p), hi.max(p)));
     (hi - lo).max_element()
+}
+
+/// A point is a stray if it is this many times farther from the middle than half of all points are.
+const STRAY: f32 = 100.0;
+
+/// Largest extent of what decides about the unit: all points, or where no unit makes that plausible, those that are
+/// no strays. One vertex that went astray must not turn a head into a speck.
+fn extent_of_most(file: &Path, positions: &[Vec3], warnings: &mut Vec<String>) -> f32 {
+    let all = largest_extent(positions);
+    if all * 0.001 <= *PLAUSIBLE_M.end() {
+        return all;
+    }
+    let median = |mut values: Vec<f32>| {
+        let middle = values.len() / 2;
+        *values.select_nth_unstable_by(middle, f32::total_cmp).1
+    };
+    let along = |axis: usize| median(positions.iter().map(|p| p[axis]).collect());
+    let centre = Vec3::new(along(0), along(1), along(2));
+    let reach = STRAY * median(positions.iter().map(|p| p.distance(centre)).collect());
+    let most: Vec<Vec3> =
+        positions.iter().copied().filter(|p| p.distance(centre) <= reach).collect();
+    if most.len() < positions.len() {
+        warnings.push(format!(
+            "{}: {} of {} points lie far away from the rest, {all:.0} units across, and do not count for the \
+             unit; hint: remove them",
+            file.display(),
+            positions.len() - most.len(),
+            positions.len()
+        ));
+    }
+    largest_extent(&most)
 }
 
 fn guess_scale(file: &Path, extent: f32, warnings: &mut Vec<String>) -> f32 {
@@ -206,6 +237,26 @@ mod tests {
             let (conversion, warnings) = decide(extent, ReadOptions::default(), "");
             assert_eq!((conversion.scale_m, warnings.len()), (scale, warned), "{extent}");
         }
+    }
+
+    #[test]
+    fn a_point_that_went_astray_does_not_choose_the_unit() {
+        let guess = |positions: &[Vec3]| {
+            let mut warnings = Vec::new();
+            let (options, declared) = (ReadOptions::default(), Declared::parse(""));
+            let file = Path::new("a.obj");
+            let decided =
+                Conversion::decide(file, &options, &declared, positions, None, &mut warnings);
+            (decided.unwrap().scale_m, warnings)
+        };
+        let body = |size: f32| [Vec3::ZERO, Vec3::X * size, Vec3::Y * size, Vec3::Z * -1e6];
+        let (scale, warnings) = guess(&body(0.1));
+        assert!(scale == 1.0 && warnings[0].contains("1 of 4 points"), "{scale} {warnings:?}");
+        assert_eq!(guess(&body(20.0)).0, 0.01);
+        // A body that is large as a whole has no strays.
+        let large = [Vec3::ZERO, Vec3::X * 2e6, Vec3::Y * 1e6, Vec3::Z * -1e6];
+        let (scale, warnings) = guess(&large);
+        assert!(scale == 0.001 && warnings.len() == 1, "{scale} {warnings:?}");
     }
 
     #[test]

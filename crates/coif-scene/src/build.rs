@@ -22,6 +22,7 @@ use crate::file::{
 use crate::girl::Girl;
 use crate::hair_mesh::{self, Filling};
 use crate::hound::Hound;
+use crate::lattice;
 use crate::mesh_figure::FittedMesh;
 use crate::monster::Monster;
 use crate::motion::{BodyMotion, GROUND, HEAD, Pivots, until};
@@ -61,7 +62,9 @@ pub enum BuildError {
         source: coif::Error,
     },
     /// The scalp has no area.
-    #[error("{0}: the scalp has no area, so no hair can grow on it")]
+    #[error(
+        "{0}: the scalp has no area within {FARTHEST_SCALP} m of the origin, so no hair can grow on it"
+    )]
     EmptyScalp(String),
 }
 
@@ -95,7 +98,11 @@ impl BuildError {
                  size), or set body.scale to the length of the file's unit in metres"
                     .into(),
             ),
-            Self::EmptyScalp(_) => Some("put faces with an area into the scalp's group".into()),
+            Self::EmptyScalp(_) => Some(
+                "put faces with an area into the scalp's group; remove vertices that lie far away from \
+                 the rest of the body"
+                    .into(),
+            ),
         }
     }
 }
@@ -124,6 +131,9 @@ const DEFAULT_POINTS: usize = 30;
 
 /// Bodies larger than this (m) are worth a word: a vertex went astray, or the unit is another one.
 const LARGE_BODY: f32 = 100.0;
+
+/// Scalp faces with a corner beyond this (m) are left out: hair on them would be farther away than a groom may be.
+const FARTHEST_SCALP: f32 = coif::groom::FARTHEST;
 
 /// Roots farther from the body than this (m) are worth a word.
 const FAR_ROOT: f32 = 0.01;
@@ -160,16 +170,23 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
     let groom = match &scene.groom {
         GroomSource::Style(source) => {
             let request = style_request(source, scene);
+            let file = match &scene.body.source {
+                BodySource::File(file) => Some(folder.join(&file.path).display().to_string()),
+                _ => None,
+            };
+            let mut coarsened = Vec::new();
             let grown = match (&figure, scalp) {
-                (Some(figure), _) => style::groom(&**figure, body.rest(), &request),
-                (None, Some(scalp)) => grow_on_mesh(body.rest(), &scalp, &request),
+                (Some(figure), _) => style::groom(&**figure, body.rest(), &request, &mut coarsened),
+                (None, Some(scalp)) => grow_on_mesh(body.rest(), &scalp, &request, &mut coarsened),
                 (None, None) => Ok(None),
             };
+            let of = file.as_ref().map_or_else(String::new, |file| format!("{file}: "));
+            warnings.extend(coarsened.into_iter().map(|text| format!("{of}{text}")));
             let what = "groom".to_owned();
             let grown = grown.map_err(|source| BuildError::Invalid { what, source })?;
-            let grown = grown.ok_or_else(|| BuildError::EmptyScalp("body".into()))?;
-            if let BodySource::File(file) = &scene.body.source {
-                let file = folder.join(&file.path).display().to_string();
+            let body = || file.clone().unwrap_or_else(|| "body".into());
+            let grown = grown.ok_or_else(|| BuildError::EmptyScalp(body()))?;
+            if let Some(file) = file {
                 grown.validate().map_err(|source| BuildError::StyleDoesNotFit { file, source })?;
             }
             grown
@@ -362,10 +379,12 @@ fn body_from_file(
         && (hi - lo).max_element() > LARGE_BODY
     {
         warnings.push(format!(
-            "{}: is {:.0} m large, expected a body of a few metres; hint: remove vertices that lie far \
-             away from the rest, or set body.scale to the length of the file's unit in metres",
+            "{}: is {:.0} m large, expected a body of a few metres; grids over it keep within {} cells, \
+             so theirs are larger; hint: remove vertices that lie far away from the rest, or set \
+             body.scale to the length of the file's unit in metres",
             path.display(),
-            (hi - lo).max_element()
+            (hi - lo).max_element(),
+            lattice::MAX_CUBES
         ));
     }
     if scene.body.colliders.is_empty() && scene.body.collide == Collide::Primitives {
@@ -378,25 +397,51 @@ fn body_from_file(
     let body = body.with_colliders(scene_colliders(scene)).map_err(invalid)?;
     let scalp = match (&scene.groom, &file.scalp) {
         (GroomSource::Style(_), Some(group)) => {
-            Some(first.select(group).ok_or_else(|| BuildError::NoScalp {
+            let faces = first.select(group).ok_or_else(|| BuildError::NoScalp {
                 file: path.display().to_string(),
                 group: group.clone(),
                 groups: first.groups.iter().map(|g| g.name.clone()).collect(),
-            })?)
+            })?;
+            Some(within_reach(body.rest(), faces, &path, warnings))
         }
         _ => None,
     };
     Ok((body, scalp))
 }
 
+/// The triangles of a scalp that hair can grow on, with a warning if some are too far away.
+fn within_reach(
+    mesh: &TriangleMesh,
+    mut scalp: Vec<u32>,
+    path: &Path,
+    warnings: &mut Vec<String>,
+) -> Vec<u32> {
+    let all = scalp.len();
+    scalp.retain(|&t| {
+        let corners = mesh.corners(t as usize);
+        corners.iter().all(|p| p.abs().max_element() <= FARTHEST_SCALP)
+    });
+    if scalp.len() < all {
+        warnings.push(format!(
+            "{}: {} of the scalp's {all} triangles reach beyond {FARTHEST_SCALP} m from the origin, and no \
+             hair grows on those; hint: remove vertices that lie far away from the rest of the body, or \
+             set body.scale to the length of the file's unit in metres",
+            path.display(),
+            all - scalp.len()
+        ));
+    }
+    scalp
+}
+
 fn grow_on_mesh(
     mesh: &TriangleMesh,
     scalp: &[u32],
     request: &StyleRequest,
+    warnings: &mut Vec<String>,
 ) -> coif::Result<Option<Groom>> {
     let Some(fitted) = FittedMesh::new(mesh, scalp) else { return Ok(None) };
     let Some(figure) = fitted.figure() else { return Ok(None) };
-    let mut groom = style::groom(&figure, fitted.mesh(), request)?;
+    let mut groom = style::groom(&figure, fitted.mesh(), request, warnings)?;
     if let Some(groom) = &mut groom {
         fitted.carry_back(groom, mesh);
     }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use coif::body::{ClosestTriangle, Collider, TriangleMesh};
-use coif::groom::Groom;
+use coif::groom::{FARTHEST, Groom};
 use glam::Vec3;
 
 use crate::figure::Figure;
@@ -54,7 +54,14 @@ impl FittedMesh {
             bust_middle.z - middle.z,
         );
         let positions = mesh.positions.iter().map(|&p| p * scale + offset).collect();
-        let mesh = TriangleMesh { positions, triangles: mesh.triangles.clone() };
+        // Collapse what is too far away to be told from hair in single precision: a sliver of a thousand kilometres
+        // would push points on top of each other.
+        let is_far = |v: u32| mesh.positions[v as usize].abs().max_element() > FARTHEST;
+        let near = mesh.triangles[*scalp.first()? as usize][0];
+        let triangles = mesh.triangles.iter();
+        let triangles =
+            triangles.map(|t| if t.iter().any(|&v| is_far(v)) { [near; 3] } else { *t }).collect();
+        let mesh = TriangleMesh { positions, triangles };
         let normals = mesh.vertex_normals();
         Some(Self { mesh, normals, scalp: is_scalp, scale, offset })
     }

@@ -156,7 +156,7 @@ pub enum Error {
     /// An explicit step is too long for the stiffest spring.
     #[error(
         "strand {strand}, point {point}: {substeps} substeps are too few for a spring as stiff and short \
-         as this one: expected {needed} or more"
+         as this one: expected {needed} or more{}", uneven(*ratio, *limit)
     )]
     Unstable {
         /// The strand with the fastest vibration.
@@ -167,6 +167,10 @@ pub enum Error {
         substeps: u32,
         /// How many it must have at least.
         needed: u32,
+        /// Longest over shortest segment of the strand.
+        ratio: f32,
+        /// Largest such ratio for which the substeps would suffice; below 1 if even segments are too short as well.
+        limit: f32,
     },
     /// The one-way pass of Follow-The-Leader has no style.
     #[error(
@@ -200,4 +204,16 @@ pub enum Error {
         /// What the system says.
         reason: String,
     },
+}
+
+/// The way out of too short a spring by even segments, if there is one.
+fn uneven(ratio: f32, limit: f32) -> String {
+    if limit < 1.0 {
+        return String::new();
+    }
+    // Round down: what the message allows is allowed.
+    let limit = (limit * 10.0).floor() / 10.0;
+    format!(
+        ", or a longest segment of at most {limit} times the shortest: in this strand it is {ratio:.1} times"
+    )
 }

@@ -3,6 +3,7 @@
 //!
 //! The counter is that of the whole process, so there is one test and nothing beside it.
 
+#[path = "all/scene/mod.rs"]
 mod scene;
 
 use std::alloc::System;

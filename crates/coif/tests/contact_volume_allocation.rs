@@ -1,6 +1,7 @@
 //! A step allocates nothing once the largest grid has been seen. One test, alone in its program:
 //! whatever else ran would count.
 
+#[path = "all/rows/mod.rs"]
 mod rows;
 
 use std::alloc::System;

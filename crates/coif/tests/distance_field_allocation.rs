@@ -1,6 +1,7 @@
 //! A rebuild allocates nothing once the largest grid has been seen. One test, alone in its program:
 //! whatever else ran would count.
 
+#[path = "all/shapes/mod.rs"]
 mod shapes;
 
 use std::alloc::System;

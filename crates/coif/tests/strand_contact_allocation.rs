@@ -2,6 +2,7 @@
 //!
 //! The counter is that of the whole process, so there is one test and nothing beside it.
 
+#[path = "all/tangle/mod.rs"]
 mod tangle;
 
 use std::alloc::System;

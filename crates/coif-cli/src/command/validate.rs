@@ -21,7 +21,7 @@ use crate::units;
   coif validate cantilever --model mass-spring
   coif validate --json | jq '.[] | select(.pass | not)'
 
-Checks: hold, length, chain, rope, cantilever, coil, twist, hair-mesh, level-set, strips")]
+Checks: hold, length, chain, ftl, rope, cantilever, coil, twist, hair-mesh, level-set, strips")]
 pub(crate) struct Validate {
     /// Only this check
     name: Option<String>,

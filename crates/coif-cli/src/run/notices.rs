@@ -1,17 +1,17 @@
 //! What a simulation had to do otherwise than asked, in words: each at most once per run.
 
-use coif::simulation::Simulation;
+use coif::contact::ContactSettings;
+use coif::simulation::{Simulation, World};
+use coif_scene::Built;
+use coif_scene::file::BodySource;
 
 /// The notices of the last step. They say no numbers that change, so that those of two steps are the same text.
-pub(super) fn of(simulation: &Simulation) -> Vec<String> {
+pub(super) fn of(simulation: &Simulation, built: &Built) -> Vec<String> {
     let mut notices = Vec::new();
+    let world = simulation.world();
     if let Some(report) = simulation.surface_report() {
         if report.cell_grown {
-            notices.push(
-                "the body is too large for the cell of its distance field, so the cells are larger; \
-                 hint: set body.field_cell to a larger value"
-                    .into(),
-            );
+            notices.push(coarse_field(world, built));
         }
         if report.dropped_triangles > 0 {
             notices.push(
@@ -38,11 +38,37 @@ pub(super) fn of(simulation: &Simulation) -> Vec<String> {
         ));
     }
     if report.contact.volume.is_some_and(|volume| volume.coarsened) {
-        notices.push(
-            "the hair is too far spread for the cell of its contact, so the cells are larger; hint: \
+        let cell = world.contacts.iter().find_map(|contact| match contact {
+            ContactSettings::Volume(volume) => Some(volume.cell),
+            _ => None,
+        });
+        let cell = cell.unwrap_or_default();
+        notices.push(format!(
+            "the hair is too far spread for contact in cells of {cell} m, so the cells are larger; hint: \
              set contact.volume.cell to a larger value"
-                .into(),
-        );
+        ));
     }
     notices
+}
+
+/// What the budget of cells left of the distance field that was asked for.
+fn coarse_field(world: &World, built: &Built) -> String {
+    let of = match &built.scene.body.source {
+        BodySource::File(file) => format!("{}: ", file.path),
+        _ => String::new(),
+    };
+    let field = world.surface.as_ref().map(|surface| &surface.field);
+    let sizes = field.zip(built.body.rest().bounds()).map(|(field, (lo, hi))| {
+        let cell = field.cell_over(lo, hi);
+        format!(
+            " of {} m within {} cells, so they are larger, {cell:.3} m in the rest pose",
+            field.cell, field.most_cells
+        )
+    });
+    format!(
+        "{of}the body is too large for the cells of its distance field{}, and hair does not touch what is \
+         smaller; hint: remove vertices that lie far away from the rest of the body, or set \
+         body.field_cell to a larger value",
+        sizes.unwrap_or_default()
+    )
 }

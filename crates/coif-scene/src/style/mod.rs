@@ -120,14 +120,15 @@ const MAX_ROOM: f32 = 0.012;
 const MAX_PUSHES: usize = 24;
 
 /// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error
-/// if what is asked for cannot grow anywhere.
+/// if what is asked for cannot grow anywhere. What grows coarser than asked for is said in `warnings`.
 pub fn groom(
     figure: &dyn Figure,
     mesh: &TriangleMesh,
     request: &StyleRequest,
+    warnings: &mut Vec<String>,
 ) -> coif::Result<Option<Groom>> {
     if request.style == Style::Strips {
-        return strips::groom(figure, mesh, request);
+        return strips::groom(figure, mesh, request, warnings);
     }
     Ok(strands(figure, mesh, request))
 }
@@ -425,7 +426,9 @@ mod tests {
             };
             let solids = solids(&figure.colliders());
             for (strands, points) in [(1, 2), (300, 30), (40, 200)] {
-                let groom = groom(figure, mesh, &request(style, strands, points)).unwrap().unwrap();
+                let (request, mut warnings) = (request(style, strands, points), Vec::new());
+                let groom = groom(figure, mesh, &request, &mut warnings).unwrap().unwrap();
+                assert!(warnings.is_empty(), "{warnings:?}");
                 groom.validate().unwrap();
                 assert_eq!(groom.strands.strand_count(), strands);
                 assert_eq!(groom.strands.point_count(), strands * points);

@@ -25,10 +25,13 @@ const EAR_BULGE: f32 = 0.002;
 
 /// Grows strips on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error names
 /// what cannot grow.
+///
+/// A scalp with room for more strips than a groom may have gets as many as it has strands, in `warnings`.
 pub(super) fn groom(
     figure: &dyn Figure,
     mesh: &TriangleMesh,
     request: &StyleRequest,
+    warnings: &mut Vec<String>,
 ) -> coif::Result<Option<Groom>> {
     let middle = |t: usize| mesh.corners(t).iter().sum::<Vec3>() / 3.0;
     let scalp = (0..mesh.triangles.len()).filter(|&t| figure.hair_density_on(t, middle(t)) > SCALP);
@@ -47,7 +50,7 @@ pub(super) fn groom(
         (nearest.0, nearest.1.unwrap_or_else(|| figure.normal(p)))
     };
     let strips = &request.strips;
-    let settings = scalp::Settings {
+    let mut settings = scalp::Settings {
         density: strips.density,
         width: strips.width,
         length: request.length.unwrap_or(LENGTH),
@@ -60,6 +63,18 @@ pub(super) fn groom(
         layer_distance: strips.layer_distance,
         seed: request.seed,
     };
+    let wanted = settings.count_over(mesh, &polygons);
+    if wanted > scalp::MAX_STRIPS as f64 {
+        let layers = strips.layers.max(1) as usize;
+        let strips = (request.strands.min(scalp::MAX_STRIPS) / layers).max(1) * layers;
+        settings.density *= (strips as f64 / wanted) as f32;
+        warnings.push(format!(
+            "the scalp has room for {wanted:.0} strips, expected {} or fewer, so {strips} grow; hint: lower \
+             groom.strip_density or groom.strip_layers, or remove vertices that lie far away from the rest \
+             of the body",
+            scalp::MAX_STRIPS
+        ));
+    }
     let strips = match scalp::around_body(mesh, &polygons, &settings, &distance) {
         Err(coif::Error::NoTriangles) => return Ok(None),
         strips => strips?,

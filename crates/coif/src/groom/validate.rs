@@ -125,7 +125,7 @@ fn pick<T: Copy>(values: &[T], kept: &[usize]) -> Vec<T> {
 }
 
 /// Farthest coordinate of a groom (m): beyond this, single precision does not tell millimetres.
-const FARTHEST: f32 = 1e4;
+pub const FARTHEST: f32 = 1e4;
 
 /// Shortest segment that still has a direction in single precision (m): a tenth of a micrometre,
 /// far below the radius of any fibre.

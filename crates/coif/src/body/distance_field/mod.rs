@@ -72,6 +72,12 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Edge of a cell (m) over a box from `lo` to `hi` (m): the wanted one, or the smallest that keeps within the
+    /// most cells.
+    pub fn cell_over(&self, lo: Vec3, hi: Vec3) -> f32 {
+        Grid::fit(lo, hi, self).cell
+    }
+
     fn validate(&self) -> Result<()> {
         let check = |name: &str, value: f32, fine: bool, expected: &'static str| {
             if fine {

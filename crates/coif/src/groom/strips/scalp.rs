@@ -78,7 +78,7 @@ const MIN_CUT: f32 = 0.3;
 const UNEVEN_CUT: f32 = 0.06;
 
 /// Most strips of a groom: beyond this it is a mistake in the density.
-const MAX_STRIPS: f64 = 200_000.0;
+pub const MAX_STRIPS: usize = 200_000;
 
 impl Settings {
     /// Names the first value that grows no strips.
@@ -114,6 +114,23 @@ impl Settings {
         }
         Ok(())
     }
+
+    /// How many strips grow over these triangles of a mesh, in all layers together.
+    pub fn count_over(&self, mesh: &TriangleMesh, polygons: &[u32]) -> f64 {
+        let there = polygons.iter().filter(|&&t| (t as usize) < mesh.triangles.len());
+        self.places_on(there.map(|&t| area(mesh, t)).sum()) * f64::from(self.layers)
+    }
+
+    /// How many strips grow in each layer on an area (m^2).
+    fn places_on(&self, area: f64) -> f64 {
+        (area * f64::from(self.density)).round().max(1.0)
+    }
+}
+
+/// Area of a triangle (m^2).
+fn area(mesh: &TriangleMesh, triangle: u32) -> f64 {
+    let [a, b, c] = mesh.corners(triangle as usize);
+    f64::from((b - a).cross(c - a).length()) * 0.5
 }
 
 /// Distance from a body (m), negative inside, and the unit vector away from it.
@@ -293,14 +310,14 @@ fn combed(tangent: Vec3, normal: Vec3) -> Vec3 {
 /// Evenly spread places on the polygons, with the normals there.
 fn places(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings) -> Result<Vec<(Vec3, Vec3)>> {
     let mut until = Vec::with_capacity(polygons.len());
-    let mut area = 0.0f64;
+    let mut total = 0.0f64;
     for &t in polygons {
-        let [a, b, c] = mesh.corners(t as usize);
-        area += f64::from((b - a).cross(c - a).length()) * 0.5;
-        until.push(area);
+        total += area(mesh, t);
+        until.push(total);
     }
-    let count = (area * f64::from(settings.density)).round().max(1.0);
-    if area <= 0.0 || count * f64::from(settings.layers) > MAX_STRIPS {
+    let area = total;
+    let count = settings.places_on(area);
+    if area <= 0.0 || count * f64::from(settings.layers) > MAX_STRIPS as f64 {
         return Err(if area <= 0.0 {
             Error::NoTriangles
         } else {

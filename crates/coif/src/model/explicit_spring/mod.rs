@@ -15,7 +15,7 @@ mod stability;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::stability::{AUTO_MARGIN, MAX_AUTO, Stiffest};
+use self::stability::{AUTO_MARGIN, MAX_AUTO, Stiffest, largest_ratio};
 use super::chains::{
     Chain, Chains, Ground, Pose, Profile, Pull, Solid, Touch, check_even, hold_groom,
     keep_in_chains, pose_between,
@@ -93,8 +93,7 @@ impl ExplicitSpring {
         groom.validate()?;
         check_even(groom, MAX_UNEVEN, NAME)?;
         let mut model = Self::unchecked(groom, settings, gravity);
-        let ranges = model.chains.ranges();
-        let stiffest = Stiffest::of(ranges, &model.springs.inverse_mass, &model.springs.stiffness);
+        let stiffest = model.stiffest();
         let needed = stiffest.substeps(dt, settings.stretch_damping, 1.0);
         let enough = match settings.substeps {
             Some(substeps) => substeps >= needed,
@@ -102,12 +101,13 @@ impl ExplicitSpring {
         };
         if !enough {
             let (strand, point) = groom.strands.locate(stiffest.point);
-            return Err(Error::Unstable {
-                substeps: settings.substeps.unwrap_or(MAX_AUTO),
-                needed,
-                strand,
-                point,
-            });
+            let substeps = settings.substeps.unwrap_or(MAX_AUTO);
+            let suffice = |one: &Groom| {
+                let stiffest = Self::unchecked(one, settings, Vec3::ZERO).stiffest();
+                stiffest.substeps(dt, settings.stretch_damping, 1.0) <= substeps
+            };
+            let (ratio, limit) = largest_ratio(groom, strand, suffice);
+            return Err(Error::Unstable { strand, point, substeps, needed, ratio, limit });
         }
         let roomy = || stiffest.substeps(dt, settings.stretch_damping, AUTO_MARGIN);
         model.substeps = settings.substeps.unwrap_or_else(roomy);
@@ -117,6 +117,12 @@ impl ExplicitSpring {
     /// How many parts a step has.
     pub fn substeps(&self) -> u32 {
         self.substeps
+    }
+
+    /// The particle that asks for the most substeps.
+    fn stiffest(&self) -> Stiffest {
+        let springs = &self.springs;
+        Stiffest::of(self.chains.ranges(), &springs.inverse_mass, &springs.stiffness)
     }
 
     /// The model without the check of its step.

@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use glam::Vec3;
+
+use crate::groom::{Groom, Strands};
+
 /// The part of the limit that a step may use that was not asked for: hair bends and is hit, and the
 /// limit is that of a straight chain.
 pub(super) const AUTO_MARGIN: f32 = 0.8;
@@ -57,3 +61,53 @@ impl Stiffest {
         if parts.is_finite() { (parts as u32).max(1) } else { u32::MAX }
     }
 }
+
+/// Longest over shortest segment of a strand, and the largest such ratio for which it passes a test, below 1 if
+/// even segments do not pass either.
+///
+/// Model: the family of strands with segments `l_i^q`, scaled to the same length, of which the groom has q = 1 and
+/// even segments have q = 0. Their ratio is `ratio^q`; bisection finds the largest q that passes.
+pub(super) fn largest_ratio(
+    groom: &Groom,
+    strand: usize,
+    passes: impl Fn(&Groom) -> bool,
+) -> (f32, f32) {
+    let line = groom.strands.strand(strand);
+    let lengths: Vec<f32> = line.windows(2).map(|w| w[0].distance(w[1])).collect();
+    let (shortest, longest) =
+        lengths.iter().fold((f32::INFINITY, 0.0f32), |(lo, hi), &l| (lo.min(l), hi.max(l)));
+    let ratio = longest / shortest;
+    let total = lengths.iter().sum::<f32>();
+    let with = |q: f32| {
+        let weights = || lengths.iter().map(|l| (l / longest).powf(q));
+        let scale = total / weights().sum::<f32>();
+        let mut along = 0.0;
+        let mut straight = vec![Vec3::ZERO];
+        for weight in weights() {
+            along += weight * scale;
+            straight.push(Vec3::X * along);
+        }
+        let mut strands = Strands::new();
+        strands.push(&straight);
+        let mut one = Groom::new(strands, groom.fibre);
+        one.radius.copy_from_slice(&groom.radius[groom.strands.points_of(strand)]);
+        one.embedded[0] = groom.embedded[strand];
+        one
+    };
+    if !passes(&with(0.0)) {
+        return (ratio, 0.0);
+    }
+    let (mut lo, mut hi) = (0.0f32, 1.0f32);
+    for _ in 0..BISECTIONS {
+        let middle = 0.5 * (lo + hi);
+        if passes(&with(middle)) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    (ratio, ratio.powf(lo))
+}
+
+/// Halvings of the exponent: ratios of up to 1000 to better than a thousandth.
+const BISECTIONS: usize = 16;

@@ -371,6 +371,7 @@ impl<S: Simd> Carried<S> {
 }
 
 /// Eliminates the points from the tip.
+#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn tip_to_root<S: Simd>(
     simd: S,

@@ -362,10 +362,10 @@ fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
         };
         let mut sum = q - pure(e) * q * pure(g) + Quat::IDENTITY * (2.0 * HOME / FOLLOW);
         if i > 1 {
-            sum = sum + couple(&inner);
+            sum += couple(&inner);
         }
         if i < last {
-            sum = sum + couple(&strand.particles[i + 1]);
+            sum += couple(&strand.particles[i + 1]);
         }
         let frame = sum * (1.0 / sum.length());
         strand.particles[i].frame = frame;

@@ -1,17 +1,14 @@
 //! The mass-spring model against analytic truth and against its own promises.
 
-mod scene;
-
+use crate::scene::{RADIUS, Shake, groom};
 use coif::body::{Motion, MovingCollider, Shape};
-use coif::contact::Lender;
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::mass_spring::elastica::heavy_cantilever;
-use coif::model::mass_spring::{FarEnd, MassSpring, NAME, Settings};
-use coif::model::{Environment, Model, ModelSettings, StepReport};
+use coif::model::mass_spring::{FarEnd, MassSpring, Settings};
+use coif::model::{Environment, Model, StepReport};
 use coif::simulation::Wind;
 use glam::{Quat, Vec3};
-use scene::{RADIUS, Shake, groom, simulation};
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
@@ -274,33 +271,6 @@ fn a_stretched_curl_springs_back() {
     assert!((chord(&x) - chord(&line)).abs() < 2e-3 && worst < 3e-3, "{worst}");
 }
 
-/// Same bits for any number of threads, and after a restart.
-#[test]
-fn bits_do_not_depend_on_threads_or_restarts() {
-    let model = ModelSettings::by_name(NAME).expect("the model");
-    let start =
-        || simulation(groom(150, |s| 5 + s % 12), Shake { angle: 0.8, height: 0.05 }, &model);
-    let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        pool.install(|| {
-            let mut sim = start();
-            sim.advance_to(0.1);
-            let saved = sim.checkpoint();
-            sim.advance_to(0.2);
-            (saved, sim.state_hash())
-        })
-    };
-    let (saved, hash) = run(1);
-    for threads in [2, 3] {
-        assert_eq!(run(threads).1, hash, "{threads} threads");
-    }
-    let mut resumed = start();
-    resumed.restore(&saved).expect("its own checkpoint");
-    resumed.advance_to(0.2);
-    assert_eq!(resumed.state_hash(), hash);
-    assert!(start().restore(&saved[..saved.len() - 1]).is_err());
-}
-
 #[test]
 fn nonsense_is_refused_with_its_name() {
     let groom = lines(&[horizontal(5, 0.1)]);
@@ -338,29 +308,6 @@ fn an_earthquake_breaks_nothing() {
     }
     // As many parts as the shortest part lets it have.
     assert_eq!(run.report.substeps, 20);
-}
-
-/// A strand that is no number any more is put back on its rest shape and named.
-#[test]
-fn a_broken_strand_is_put_back_and_named() {
-    let hair = groom(40, |_| 10);
-    let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
-    let samples = run.model.lend();
-    samples.velocity[8] = f32::NAN;
-    run.model.take_back();
-    run.gravity = GRAVITY;
-    let env = Environment {
-        time: 0.0,
-        dt: 1.0 / 240.0,
-        gravity: GRAVITY,
-        wind: &Wind::default(),
-        world_from_rest: &run.poses,
-        colliders: &[],
-        field: None,
-    };
-    run.model.step(&env, &mut run.report);
-    assert_eq!(run.report.quarantined, [0]);
-    assert!(run.positions().iter().all(|p| p.is_finite()));
 }
 
 /// In the wind hair leans to leeward until its weight and stiffness stop it.

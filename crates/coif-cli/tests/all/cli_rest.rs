@@ -1,8 +1,6 @@
 //! The shipped default holds grooms and comes to rest, and the quick checks of `validate` pass.
 
-mod program;
-
-use program::Folder;
+use crate::program::Folder;
 
 /// A head that is moved for a second, and five seconds after it has stopped.
 struct Thrown {

@@ -1,9 +1,7 @@
 //! The health of a simulation, black box: `series` of the JSON, `health.csv`, resume, and every warning.
 
-mod program;
-
+use crate::program::{Folder, SMALL, hair_bytes};
 use coif::model::ModelSettings;
-use program::{Folder, SMALL, hair_bytes};
 use serde_json::Value;
 
 /// Keys that outside checks rely on.

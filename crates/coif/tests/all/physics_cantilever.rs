@@ -1,9 +1,8 @@
 //! Strips that move as cantilever beams: what must be true of them whatever the settings.
 
-mod scene;
-
 use std::sync::Arc;
 
+use crate::scene::{RADIUS, Shake, ball, groom, simulation};
 use coif::body::{Body, Collider, Motion, Shape, TriangleMesh};
 use coif::groom::strips::{JointFrame, StripPose, Strips, scalp, wisps};
 use coif::groom::{Fibre, Groom};
@@ -13,7 +12,6 @@ use coif::model::ModelSettings;
 use coif::model::cantilever::Settings;
 use coif::simulation::{Simulation, World};
 use glam::{Quat, Vec3};
-use scene::{RADIUS, Shake, ball, groom, simulation};
 
 fn cantilever(settings: Settings) -> ModelSettings {
     ModelSettings::Cantilever(settings)
@@ -290,62 +288,6 @@ fn deflection_follows_the_beam_equation_for_any_number_of_joints() {
     assert!(deflection(14, 2.0).0 > 0.2);
 }
 
-#[test]
-fn a_jump_of_the_body_is_not_felt_and_a_reset_is_the_groom() {
-    let shake = Shake { angle: 0.8, height: 0.05 };
-    let mut sim = simulation(groom(60, |_| 12), shake, &cantilever(Settings::default()));
-    sim.advance_to(0.4);
-    let spread = |sim: &Simulation| {
-        let strands = sim.strands();
-        (0..60).map(|s| strands.strand(s)[11].distance(strands.strand(s)[0])).collect::<Vec<_>>()
-    };
-    let before = spread(&sim);
-    sim.teleport(3.0);
-    let after = spread(&sim);
-    let changed = before.iter().zip(&after).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!(changed < 1e-4, "{changed}");
-    sim.reset();
-    let rest = sim.groom().strands.clone();
-    let root = shake_pose(3.0);
-    let now = sim.strands();
-    let mut off = 0.0f32;
-    // At the very top the ball has a triangle without area, which cannot turn hair.
-    for s in (0..60).filter(|&s| rest.strand(s)[0].y < 0.97 * RADIUS) {
-        let pairs = now.strand(s).iter().zip(rest.strand(s));
-        off = pairs.map(|(now, rest)| now.distance(root.point(*rest))).fold(off, f32::max);
-    }
-    assert!(off < 1e-5, "{off}");
-}
-
-fn shake_pose(time: f64) -> RigidTransform {
-    Shake { angle: 0.8, height: 0.05 }.world_from_rest(0, time)
-}
-
-/// A body that goes to infinity and back does not take its hair with it for good.
-#[test]
-fn strips_that_break_are_put_back_and_named() {
-    struct Jump;
-    impl Motion for Jump {
-        fn bones(&self) -> usize {
-            1
-        }
-        fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
-            let far = if (0.1..0.12).contains(&time) { f32::NAN } else { 0.0 };
-            RigidTransform::from_translation(Vec3::X * far)
-        }
-    }
-    let body = Body::rigid(ball(), Arc::new(Jump)).expect("a body");
-    let world = World::default();
-    let model = cantilever(Settings::default());
-    let mut sim =
-        Simulation::new(Arc::new(groom(40, |_| 9)), Arc::new(body), &model, world).expect("valid");
-    sim.advance_to(0.5);
-    assert!(sim.report().quarantined.len() >= 40, "{}", sim.report().quarantined.len());
-    let health = sim.health();
-    assert_eq!(health.non_finite, 0);
-    assert!(health.stretch_max < 1e-3);
-}
-
 /// Strips, and the strands in them, stay out of a body that is a distance field.
 #[test]
 fn strips_stay_out_of_a_distance_field() {
@@ -363,7 +305,7 @@ fn strips_stay_out_of_a_distance_field() {
     for frame in 1..=60 {
         let time = f64::from(frame) / 60.0;
         sim.advance_to(time);
-        let root = shake_pose(time);
+        let root = Shake { angle: 0.8, height: 0.05 }.world_from_rest(0, time);
         let pose = pose_of(&sim);
         let depth = |p: &Vec3| RADIUS - root.inverse().point(*p).length();
         deepest[0] = pose.position.iter().map(depth).fold(deepest[0], f32::max);

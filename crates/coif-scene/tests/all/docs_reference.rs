@@ -6,11 +6,11 @@ use std::path::Path;
 use coif_scene::{Scene, build};
 
 const THIS_FILE: &str = include_str!("docs_reference.rs");
-const README: &str = include_str!("../../../README.md");
+const README: &str = include_str!("../../../../README.md");
 
 #[test]
 fn the_reference_of_the_scene_file_is_up_to_date() {
-    let written = include_str!("../../../docs/scene-file.md");
+    let written = include_str!("../../../../docs/scene-file.md");
     let now = coif_scene::file::reference();
     let first = written.lines().zip(now.lines()).position(|(a, b)| a != b);
     assert!(
@@ -56,7 +56,7 @@ fn the_example_of_the_readme_is_the_one_that_runs() {
     let there: Vec<&str> = README.lines().map(str::trim).collect();
     assert!(
         there.windows(here.len()).any(|lines| lines == here),
-        "the example of README.md differs from the one in tests/docs_reference.rs"
+        "the example of README.md differs from the one in tests/all/docs_reference.rs"
     );
 }
 

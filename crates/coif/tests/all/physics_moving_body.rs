@@ -3,9 +3,6 @@
 //!
 //! The truth is the same hair in steps as short as the parts, each with a field of its own.
 
-#[allow(dead_code, reason = "the scene has more than this test needs")]
-mod scene;
-
 use std::sync::Arc;
 
 use coif::body::distance_field::{self, DistanceField};
@@ -53,7 +50,7 @@ impl Motion for Sweep {
 
 /// A bar of 30 cm along x, 7 cm thick, and a plate above it; and the bone of each vertex.
 fn mesh() -> (TriangleMesh, Vec<u16>) {
-    let mut mesh = scene::ball();
+    let mut mesh = crate::scene::ball();
     mesh.positions.iter_mut().for_each(|p| *p *= Vec3::new(1.5, 0.35, 0.35));
     let bar = mesh.positions.len();
     let corner = |x: f32, z: f32| Vec3::new(x, 0.1, z);

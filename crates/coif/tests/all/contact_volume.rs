@@ -1,12 +1,10 @@
 //! Friction and repulsion on the grid: what they conserve, which way they push, and what they must
 //! not do to a groom at rest.
 
-mod rows;
-
+use crate::rows::{Rows, cloud, particle};
 use coif::contact::volume::plain::{Particle, PlainVolume};
 use coif::contact::volume::{Settings, Volume};
 use glam::{DVec3, Quat, Vec3, Vec3Swizzles};
-use rows::{Rows, cloud, particle};
 
 const DT: f32 = 1.0 / 60.0;
 

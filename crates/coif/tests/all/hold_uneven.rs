@@ -1,21 +1,19 @@
 //! One ritual over the models that keep a groom by what hair is made of: random uneven grooms are held, and come to
 //! rest after a jerk. The yardsticks refuse what they cannot hold.
 
-#[allow(dead_code)] // Only the ball is needed here.
-mod scene;
-
 use std::sync::Arc;
 
+use crate::scene::{RADIUS, ball, directions};
 use coif::Error;
 use coif::body::{Body, Motion};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
+use coif::model::explicit_spring::ExplicitSpring;
 use coif::model::{
     ModelSettings, cantilever, explicit_spring, hair_mesh, mass_spring, position_based,
 };
 use coif::simulation::{Simulation, World};
 use glam::{Quat, Vec3};
-use scene::{RADIUS, ball, directions};
 
 /// Numbers from 0 to 1 that depend on a seed only.
 fn noise(seed: u64) -> impl FnMut() -> f32 {
@@ -129,4 +127,36 @@ fn the_yardsticks_refuse_beyond_the_ratio_that_they_name() {
         let is_uneven = |ratio| matches!(build(ratio), Err(Error::UnevenStrand { .. }));
         assert!(is_uneven(1.01 * limit) && !is_uneven(0.99 * limit), "{name}: {limit}");
     }
+}
+
+/// Where evenly spaced points would do, the message names how uneven they are and how uneven they may be.
+#[test]
+fn springs_too_short_for_the_substeps_are_refused_with_the_ratio() {
+    let groom = |ratio: f32| {
+        // Segments that grow from the first to the last by a constant factor, 20 cm in all.
+        let lengths: Vec<f32> = (0..19).map(|i| ratio.powf(i as f32 / 18.0)).collect();
+        let scale = 0.2 / lengths.iter().sum::<f32>();
+        let mut line = vec![Vec3::ZERO];
+        for l in lengths {
+            line.push(line[line.len() - 1] + Vec3::X * (l * scale));
+        }
+        let mut strands = Strands::new();
+        strands.push(&line);
+        Groom::new(strands, Fibre::default())
+    };
+    let build = |ratio: f32, substeps: u32| {
+        let settings = explicit_spring::Settings { substeps: Some(substeps), ..Default::default() };
+        ExplicitSpring::new(&groom(ratio), &settings, 1.0 / 240.0, Vec3::ZERO).err()
+    };
+    let Some(error) = build(500.0, 40) else { panic!("40 substeps are too few") };
+    let Error::Unstable { ratio, limit, .. } = error else { panic!("{error}") };
+    assert!((ratio / 500.0 - 1.0).abs() < 0.01 && limit > 2.0 && limit < 400.0, "{ratio} {limit}");
+    let text = error.to_string();
+    let named = format!("at most {} times the shortest", (limit * 10.0).floor() / 10.0);
+    assert!(text.contains(&named) && text.contains("it is 500.0 times"), "{text}");
+    // The ratio that it names is the limit.
+    assert!(build(0.99 * limit, 40).is_none() && build(1.01 * limit, 40).is_some(), "{limit}");
+    // Where even segments are too short as well, unevenness is not the reason.
+    let Some(error) = build(2.0, 1) else { panic!("one substep is too few") };
+    assert!(!error.to_string().contains("longest segment"), "{error}");
 }

@@ -1,15 +1,13 @@
 //! Contact between single hairs against what must be true of it: hair sticks and slips, pulls off at
 //! the force of its springs, does not pass through hair, and conserves momentum.
 
-mod tangle;
-
+use crate::tangle::{Tangle, tangle};
 use coif::contact::crossing::first_crossing;
 use coif::contact::segments::Segments;
 use coif::contact::strand_contact::Settings;
 use coif::contact::{Chains, HairContact, StrandContact, edge_collision, repulsion, stiction};
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
-use tangle::{Tangle, tangle};
 
 /// A straight hair of `count` points through `middle`, `length` long.
 fn line(middle: Vec3, direction: Vec3, length: f32, count: usize) -> Vec<Vec3> {

@@ -1,9 +1,7 @@
-//! The two yardsticks, `position-based` and `explicit-spring`, against what must be true: a
-//! pendulum's period, angular momentum, static stretch, rest under gravity, and the duties that every
-//! model has (contact, quarantine, teleport, same bits).
+//! The two yardsticks, `position-based` and `explicit-spring`, against what must be true: a pendulum's period, angular
+//! momentum, static stretch, rest under gravity, and hair that touches the body and other hair.
 
-mod scene;
-
+use crate::scene::{RADIUS, Shake, ball, directions, groom, simulation};
 use coif::body::{Body, Collider, Motion, Shape};
 use coif::contact::volume;
 use coif::groom::{Fibre, Groom, Strands};
@@ -15,7 +13,6 @@ use coif::model::{
 use coif::params::Ramp;
 use coif::simulation::{Simulation, Surface, Wind, World};
 use glam::{Quat, Vec3};
-use scene::{RADIUS, Shake, ball, directions, groom, simulation};
 use std::sync::Arc;
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
@@ -429,75 +426,6 @@ fn friction_between_hairs_brakes_those_that_pass_each_other() {
     }
 }
 
-fn run(model: &ModelSettings, threads: usize) -> u64 {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-    pool.install(|| {
-        let hair = groom(150, |s| 5 + s % 20);
-        let mut sim = simulation(hair, Shake { angle: 0.8, height: 0.05 }, model);
-        sim.advance_to(0.15);
-        sim.state_hash()
-    })
-}
-
-#[test]
-fn same_bits_for_any_number_of_threads() {
-    for model in defaults() {
-        let one = run(&model, 1);
-        for threads in [1, 2, 3] {
-            assert_eq!(run(&model, threads), one, "{} on {threads} threads", model.name());
-        }
-    }
-}
-
-#[test]
-fn a_restored_checkpoint_goes_on_with_the_same_bits() {
-    for model in defaults() {
-        let start = || simulation(groom(50, |_| 15), Shake { angle: 0.8, height: 0.05 }, &model);
-        let mut whole = start();
-        whole.advance_to(0.2);
-        let saved = whole.checkpoint();
-        whole.advance_to(0.4);
-        let mut resumed = start();
-        resumed.restore(&saved).unwrap();
-        resumed.advance_to(0.4);
-        assert_eq!(resumed.state_hash(), whole.state_hash(), "{}", model.name());
-        assert!(start().restore(&saved[..saved.len() - 1]).is_err());
-        // The state of one model is nothing for another.
-        let motion = Shake { angle: 0.0, height: 0.0 };
-        let mut other = simulation(groom(50, |_| 15), motion, &ModelSettings::default());
-        assert!(other.restore(&saved).is_err());
-    }
-}
-
-#[test]
-fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
-    for settings in defaults() {
-        let hair = groom(20, |_| 10);
-        let dt = 1.0 / 240.0;
-        let mut model = settings.build(&hair, dt, GRAVITY).unwrap();
-        let mut roots = vec![RigidTransform::IDENTITY; 20];
-        roots[7].translation.x = f32::NAN;
-        let healthy = vec![RigidTransform::IDENTITY; 20];
-        let mut report = StepReport::default();
-        let mut positions = vec![Vec3::ZERO; hair.strands.point_count()];
-        for world_from_rest in [&roots, &healthy, &healthy] {
-            let env = Environment {
-                time: 0.0,
-                dt,
-                gravity: GRAVITY,
-                wind: &Wind::default(),
-                world_from_rest,
-                colliders: &[],
-                field: None,
-            };
-            model.step(&env, &mut report);
-            model.positions(&mut positions);
-            assert!(positions.iter().all(|p| p.is_finite()), "{}", settings.name());
-        }
-        assert_eq!(report.quarantined, vec![7], "{}", settings.name());
-    }
-}
-
 /// Steps that are too long for the springs blow up within moments: every strand is caught and named.
 #[test]
 fn a_step_longer_than_the_model_was_built_for_is_caught() {
@@ -530,7 +458,7 @@ fn a_step_longer_than_the_model_was_built_for_is_caught() {
 fn violence_stays_finite_and_outside() {
     for model in defaults().into_iter().chain([limp_position_based(1), limp_springs(5e5, 0.0)]) {
         let hair = groom(40, |s| 2 + s % 20);
-        let sphere = Shape::Sphere { radius: scene::RADIUS };
+        let sphere = Shape::Sphere { radius: crate::scene::RADIUS };
         let collider = Collider::new(sphere, Vec3::ZERO, Quat::IDENTITY, 0);
         let body = Body::rigid(ball(), Arc::new(Shake { angle: 5.0, height: 1.0 }))
             .unwrap()
@@ -545,29 +473,6 @@ fn violence_stays_finite_and_outside() {
             assert_eq!(health.non_finite, 0, "{}", model.name());
             assert!(health.penetration_max < 1e-4, "{}: {health:?}", model.name());
         }
-    }
-}
-
-#[test]
-fn a_teleport_carries_hair_along_without_a_kick() {
-    for model in defaults() {
-        let hair = groom(30, |_| 15);
-        let mut sim = simulation(hair, Shake { angle: 0.0, height: 2.0 }, &model);
-        let rest = sim.strands();
-        sim.teleport(std::f64::consts::PI / 9.0);
-        let carried = sim.strands();
-        for (a, b) in rest.positions().iter().zip(carried.positions()) {
-            assert!((*b - *a - Vec3::Y * 4.0).length() < 1e-3, "{a} {b}");
-        }
-        sim.step();
-        let after = sim.strands();
-        let moved = carried.positions().iter().zip(after.positions());
-        let worst = moved.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
-        assert!(worst < 0.01, "{}: {worst} m in one step", model.name());
-        sim.reset();
-        let again = sim.strands();
-        let moved = carried.positions().iter().zip(again.positions());
-        assert!(moved.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) < 0.05);
     }
 }
 

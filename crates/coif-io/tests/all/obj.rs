@@ -1,15 +1,13 @@
 //! `.obj`: polylines and polygons as programs write them, with every error at its line and column.
 
-mod grooms;
-
 use std::path::Path;
 
+use crate::grooms::{full_groom, plain_groom};
 use coif::body::TriangleMesh;
 use coif::groom::{Fibre, Groom};
 use coif_io::obj::{self, Group, GroupKind};
 use coif_io::{Error, Loaded, ObjMesh, Place, ReadOptions, Up};
 use glam::Vec3;
-use grooms::{full_groom, plain_groom};
 use proptest::prelude::*;
 
 fn groom(text: impl AsRef<[u8]>) -> Result<Loaded<Groom>, Error> {

@@ -1,8 +1,6 @@
 //! `coif inspect`, `convert`, `render` and `scenes`, black box.
 
-mod program;
-
-use program::{Folder, SMALL, two_strands};
+use crate::program::{Folder, SMALL, two_strands};
 
 #[test]
 fn inspect_tells_what_is_in_a_groom() {

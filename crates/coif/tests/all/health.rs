@@ -1,10 +1,8 @@
 //! Health is measured for every model, alike for any number of threads, and goes on after a restart.
 
-mod scene;
-
+use crate::scene::{Shake, groom, simulation};
 use coif::model::ModelSettings;
 use coif::simulation::{Health, Simulation};
-use scene::{Shake, groom, simulation};
 
 /// Frames per second of the looks, a whole number of steps apart.
 const FPS: f64 = 60.0;

@@ -2,14 +2,12 @@
 //! they should be.
 #![allow(clippy::unwrap_used)]
 
-mod shapes;
-
+use crate::shapes::{Mesh, ball, cuboid, revolved, torus};
 use coif::body::closest_point_triangle;
 use coif::body::distance_field::plain::PlainDistanceField;
 use coif::body::distance_field::{DistanceField, Settings};
 use glam::{DVec3, Mat3, Quat, Vec3};
 use proptest::prelude::*;
-use shapes::{Mesh, ball, cuboid, revolved, torus};
 
 fn settings(cell: f32) -> Settings {
     Settings { cell, margin: 6.0 * cell, ..Settings::default() }
@@ -118,7 +116,7 @@ fn a_torus_has_a_hole_and_an_inside() {
 fn gradients_point_away_from_the_surface() {
     let field = field(&ball(128, 64, |p| p * 0.2), &settings(0.01));
     for i in 0..4000 {
-        let p = shapes::scattered(i) * 0.24;
+        let p = crate::shapes::scattered(i) * 0.24;
         let r = p.length();
         if !(0.1..0.24).contains(&r) {
             continue;
@@ -359,7 +357,7 @@ fn beyond_the_grid_is_a_lower_bound() {
     let field = field(&ball(64, 32, |p| p * 0.2), &settings(0.01));
     let (lo, hi) = field.bounds().unwrap();
     for i in 0..2000 {
-        let p = shapes::scattered(i) * 3.0;
+        let p = crate::shapes::scattered(i) * 3.0;
         if p.cmpge(lo).all() && p.cmplt(hi).all() {
             continue;
         }

@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod grooms;
-
 use std::path::Path;
 
+use crate::grooms::{full_groom, plain_groom};
 use coif::groom::{Fibre, Groom, Strands};
 use coif_io::{Error, Loaded, Place, ReadOptions, Up, hair};
 use glam::Vec3;
-use grooms::{full_groom, plain_groom};
 use proptest::prelude::*;
 
 fn bytes_of(groom: &Groom) -> Vec<u8> {

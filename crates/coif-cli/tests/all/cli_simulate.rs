@@ -1,8 +1,6 @@
 //! `coif simulate` and `coif demo`, black box: outputs, JSON keys, same bits, resume.
 
-mod program;
-
-use program::{Folder, SMALL, names_in};
+use crate::program::{Folder, SMALL, names_in};
 use serde_json::Value;
 
 fn simulate<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -223,7 +221,7 @@ fn the_demo_makes_a_film_and_says_where_it_is() {
 fn a_scene_file_finds_its_files_from_its_own_folder() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("scenes")).unwrap();
-    folder.write("scenes/hair.hair", program::two_strands());
+    folder.write("scenes/hair.hair", crate::program::two_strands());
     folder.write(
         "scenes/a.toml",
         "[groom]\nfile = \"hair.hair\"\n[body]\nresolution = 0.02\n[time]\nframes = 2\n",
@@ -337,4 +335,23 @@ fn control_c_says_which_pictures_stay() {
     let pictures = folder.names().iter().filter(|n| n.ends_with(".png")).count();
     assert!(stderr.contains(&format!("{pictures} whole pictures")), "{pictures}: {stderr}");
     assert_eq!(folder.names().len(), pictures + 1, "nothing else is left: {:?}", folder.names());
+}
+
+/// Growing hair looks at no flag: the program leaves it behind. The film's unfinished file says that it has begun.
+#[cfg(unix)]
+#[test]
+fn control_c_stops_while_hair_grows() {
+    let folder = Folder::new();
+    let arguments = ["simulate", "full-head-100k", "--frames", "2", "--render", "film.gif"];
+    let child = folder.command(&arguments).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    while folder.names().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted: while growing hair; nothing was written"), "{stderr}");
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
 }

@@ -1,9 +1,8 @@
 //! Follow-The-Leader against what must be true: length, rest under gravity, the plain version.
 
-mod scene;
-
 use std::sync::Arc;
 
+use crate::scene::{RADIUS, Shake, ball, groom, simulation};
 use coif::body::{Body, Collider, MovingCollider, Shape, Still};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
@@ -11,7 +10,6 @@ use coif::model::follow_the_leader::{FollowTheLeader, Settings, plain::PlainFoll
 use coif::model::{Environment, Model, ModelSettings, StepReport};
 use coif::simulation::{Simulation, Wind, World};
 use glam::{Quat, Vec3};
-use scene::{RADIUS, Shake, ball, groom, simulation};
 
 #[test]
 fn length_and_surface_are_kept_while_the_ball_shakes() {
@@ -110,59 +108,6 @@ fn lanes_agree_with_the_plain_version() {
     let worst = a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
     println!("largest difference between lanes and plain: {worst} m (2e-5)");
     assert!(worst < 2e-5, "{worst}");
-}
-
-/// A strand that goes non-finite is put back, counted and named; its neighbours do not notice.
-#[test]
-fn a_broken_strand_is_quarantined_alone() {
-    let hair = groom(20, |_| 10);
-    let (dt, gravity) = (1.0 / 240.0, Vec3::NEG_Y * 9.81);
-    let mut model = FollowTheLeader::new(&hair, &Settings::default(), dt, gravity).unwrap();
-    let mut roots = vec![RigidTransform::IDENTITY; 20];
-    roots[7].translation.x = f32::NAN;
-    let wind = Wind::default();
-    let mut env = Environment {
-        time: 0.0,
-        dt,
-        gravity,
-        wind: &wind,
-        world_from_rest: &roots,
-        colliders: &[],
-        field: None,
-    };
-    let mut report = StepReport::default();
-    model.step(&env, &mut report);
-    assert_eq!(report.quarantined, vec![7]);
-    let healthy = vec![RigidTransform::IDENTITY; 20];
-    env.world_from_rest = &healthy;
-    model.step(&env, &mut report);
-    model.step(&env, &mut report);
-    let mut positions = vec![Vec3::ZERO; hair.strands.point_count()];
-    model.positions(&mut positions);
-    assert!(positions.iter().all(|p| p.is_finite()));
-}
-
-#[test]
-fn a_teleport_carries_hair_along_without_a_kick() {
-    let hair = groom(30, |_| 15);
-    let mut sim = simulation(hair, Shake { angle: 0.0, height: 2.0 }, &ModelSettings::default());
-    let rest = sim.strands();
-    sim.teleport(std::f64::consts::PI / 9.0);
-    let carried = sim.strands();
-    for (a, b) in rest.positions().iter().zip(carried.positions()) {
-        assert!((*b - *a - Vec3::Y * 4.0).length() < 1e-3, "{a} {b}");
-    }
-    sim.step();
-    let after = sim.strands();
-    let worst = carried
-        .positions()
-        .iter()
-        .zip(after.positions())
-        .map(|(a, b)| a.distance(*b))
-        .fold(0.0, f32::max);
-    assert!(worst < 0.01, "{worst} m in one step after a teleport of 4 m");
-    sim.reset();
-    assert!(sim.strands().positions().iter().all(|p| p.is_finite()));
 }
 
 /// A strand pointing straight into the floor has no tangent to keep: it must still find a way.

@@ -1,17 +1,14 @@
 //! Contact between single hairs after the step of any model: it acts, gives the same bits for any number
 //! of threads, and goes on from a checkpoint.
 
-#[allow(dead_code, reason = "the scene has more than this test needs")]
-mod scene;
-
 use std::sync::Arc;
 
+use crate::scene::{Shake, ball, groom};
 use coif::body::Body;
 use coif::contact::strand_contact::Settings;
 use coif::contact::{ContactSettings, repulsion, stiction};
 use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
-use scene::{Shake, ball, groom};
 
 /// Few hairs stand for many: they touch from afar.
 fn touch() -> Settings {

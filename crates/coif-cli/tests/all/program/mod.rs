@@ -1,7 +1,5 @@
 //! Runs the program in a fresh folder and looks at what it says and leaves behind.
 
-#![allow(dead_code)] // Each test binary uses a part of it.
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

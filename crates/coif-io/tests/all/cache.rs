@@ -1,12 +1,10 @@
 //! The cache: whole frames only, no foreign folder touched, a damaged checkpoint is noticed.
 
-mod grooms;
-
 use std::fs;
 
+use crate::grooms::{full_groom, plain_groom};
 use coif_io::Cache;
 use glam::Vec3;
-use grooms::{full_groom, plain_groom};
 
 const SCENE: &str = "[time]\nframes = 3\n";
 

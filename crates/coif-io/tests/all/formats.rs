@@ -1,9 +1,7 @@
 //! The extension chooses the format; what is not supported says what is.
 
-mod grooms;
-
+use crate::grooms::{full_groom, plain_groom};
 use coif_io::{Cache, Error, FileKind, ReadOptions};
-use grooms::{full_groom, plain_groom};
 
 #[test]
 fn extensions_are_taken_in_any_case() {

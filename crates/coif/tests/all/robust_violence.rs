@@ -1,17 +1,15 @@
 //! Violence: motions that no neck survives, and worlds that no hair has seen. Nothing may become
 //! non-finite, stretch or panic.
 
-mod scene;
-
 use std::sync::Arc;
 
+use crate::scene::{RADIUS, Shake, ball, groom, simulation};
 use coif::body::{Body, Collider, Motion, Shape};
 use coif::math::RigidTransform;
 use coif::model::ModelSettings;
 use coif::model::follow_the_leader::Settings;
 use coif::simulation::{Simulation, Wind, World};
 use glam::{Quat, Vec3};
-use scene::{RADIUS, Shake, ball, groom, simulation};
 
 /// Jumps about by half a metre and half a turn every step, at random.
 struct Earthquake;

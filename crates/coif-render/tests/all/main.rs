@@ -1,0 +1,4 @@
+//! All tests of pictures and films in one program.
+
+mod films;
+mod pictures;

@@ -1,0 +1,284 @@
+//! What every model has to do, each duty in one test over the list of models: same bits for any number of threads and
+//! after a restart, quarantine of what is no number any more, and jumps of the body that hair does not feel.
+
+use std::sync::Arc;
+
+use coif::body::{Body, Motion};
+use coif::math::RigidTransform;
+use coif::model::{
+    Environment, ModelSettings, StepReport, cantilever, explicit_spring, follow_the_leader,
+    hair_mesh, mass_spring, position_based,
+};
+use coif::params::Ramp;
+use coif::simulation::{Simulation, Wind, World};
+use glam::Vec3;
+
+use crate::scene::{RADIUS, Shake, ball, groom, simulation};
+
+const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
+
+const SHAKE: Shake = Shake { angle: 0.8, height: 0.05 };
+
+/// Every model as it is shipped, and those with ramps once more with parameters that change from root to tip.
+fn models() -> Vec<ModelSettings> {
+    let shipped = ModelSettings::NAMES.iter().map(|n| ModelSettings::by_name(n).expect("a model"));
+    let ramp = |root: f32, tip: f32| Ramp::new(&[[0.0, root], [1.0, tip]]).expect("two places");
+    let ramps = [
+        ModelSettings::PositionBased(position_based::Settings {
+            style_time: ramp(0.1, 0.5),
+            damping: ramp(8.0, 2.0),
+            ..Default::default()
+        }),
+        ModelSettings::ExplicitSpring(explicit_spring::Settings {
+            style_time: ramp(0.1, 0.5),
+            damping: ramp(8.0, 2.0),
+            stretch_modulus: ramp(5e5, 3e5),
+            ..Default::default()
+        }),
+    ];
+    shipped.chain(ramps).collect()
+}
+
+/// Whether a model moves every strand by itself, and not with others in a strip or a mesh.
+fn moves_strands(model: &ModelSettings) -> bool {
+    ![cantilever::NAME, hair_mesh::NAME].contains(&model.name())
+}
+
+/// Whether a model leaves a root where it was last when its pose is no number: its hair does not break then.
+fn keeps_the_last_pose(model: &ModelSettings) -> bool {
+    [mass_spring::NAME, hair_mesh::NAME].contains(&model.name())
+}
+
+/// Hair in more than one block of lanes of each kernel, with strands of different point counts. Models that are solved
+/// as a whole, or in double precision, get less of it.
+fn shaken(model: &ModelSettings) -> Simulation {
+    let is_costly = [mass_spring::NAME, hair_mesh::NAME].contains(&model.name());
+    let hair = if is_costly { groom(120, |s| 5 + s % 12) } else { groom(333, |s| 5 + s % 30) };
+    simulation(hair, SHAKE, model)
+}
+
+#[test]
+fn same_bits_for_any_number_of_threads_and_twice_in_a_row() {
+    for model in models() {
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("a pool").install(|| {
+                let mut sim = shaken(&model);
+                sim.advance_to(0.2);
+                sim.state_hash()
+            })
+        };
+        let one = run(1);
+        for threads in [1, 2, 3] {
+            assert_eq!(run(threads), one, "{}, {threads} threads", model.name());
+        }
+    }
+}
+
+#[test]
+fn a_restored_checkpoint_goes_on_with_the_same_bits() {
+    for model in models() {
+        let name = model.name();
+        let start = || simulation(groom(50, |s| 12 + s % 5), SHAKE, &model);
+        let mut whole = start();
+        whole.advance_to(0.15);
+        let (saved, hash_at_save) = (whole.checkpoint(), whole.state_hash());
+        whole.advance_to(0.3);
+        let mut resumed = start();
+        resumed.restore(&saved).expect("its own checkpoint");
+        assert_eq!(resumed.state_hash(), hash_at_save, "{name}: as it was");
+        assert_eq!(resumed.time(), 0.15);
+        resumed.advance_to(0.3);
+        assert_eq!(resumed.state_hash(), whole.state_hash(), "{name}");
+        // What is cut off, of another groom or of another model is refused.
+        for cut in [0, 7, 20, saved.len() - 1] {
+            assert!(start().restore(&saved[..cut]).is_err(), "{name}: cut at {cut}");
+        }
+        let mut other = simulation(groom(51, |s| 12 + s % 5), SHAKE, &model);
+        assert!(other.restore(&saved).is_err(), "{name}: another groom");
+        for another in ModelSettings::NAMES.iter().filter(|n| **n != name) {
+            let another = ModelSettings::by_name(another).expect("a model");
+            let mut other = simulation(groom(50, |s| 12 + s % 5), SHAKE, &another);
+            assert!(other.restore(&saved).is_err(), "{name} for {}", another.name());
+        }
+    }
+}
+
+#[test]
+fn the_steps_do_not_depend_on_how_often_one_looks() {
+    for model in models() {
+        let start = || simulation(groom(40, |_| 12), SHAKE, &model);
+        let (mut often, mut rarely) = (start(), start());
+        for frame in 1..=24 {
+            often.advance_to(f64::from(frame) / 120.0);
+            often.health();
+        }
+        for frame in 1..=5 {
+            rarely.advance_to(f64::from(frame) / 25.0);
+        }
+        assert_eq!(often.state_hash(), rarely.state_hash(), "{}", model.name());
+    }
+}
+
+/// A strand that goes non-finite, by its root or by its contact, is put back, counted and named; no NaN is left, and
+/// hair that does not go with it does not notice, for every model whose primitives are strands. Follow-The-Leader
+/// stands where its root is, nowhere, until it is back; the others are finite all the time.
+#[test]
+fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
+    for settings in models().into_iter().filter(moves_strands) {
+        let name = settings.name();
+        let hair = groom(40, |_| 10);
+        let dt = 1.0 / 240.0;
+        let mut model = settings.build(&hair, dt, GRAVITY).expect("a valid groom");
+        let healthy = vec![RigidTransform::IDENTITY; 40];
+        let mut broken = healthy.clone();
+        broken[7].translation.x = f32::NAN;
+        let mut positions = vec![Vec3::ZERO; hair.strands.point_count()];
+        let stands_nowhere = name == follow_the_leader::NAME;
+        let mut step = |roots: &[RigidTransform], poison: bool| {
+            if poison && let Some(lender) = model.lender() {
+                // The first free particle: rows of sixteen lanes, three axes each.
+                let samples = lender.lend();
+                let row = samples.free.iter().position(|lanes| *lanes != 0).expect("free hair");
+                let lane = samples.free[row].trailing_zeros() as usize;
+                samples.velocity[48 * row + lane] = f32::NAN;
+                lender.take_back();
+            }
+            let env = Environment {
+                time: 0.0,
+                dt,
+                gravity: GRAVITY,
+                wind: &Wind::default(),
+                world_from_rest: roots,
+                colliders: &[],
+                field: None,
+            };
+            let mut report = StepReport::default();
+            model.step(&env, &mut report);
+            model.positions(&mut positions);
+            let is_nowhere = stands_nowhere && roots[7].translation.is_nan();
+            assert!(is_nowhere || positions.iter().all(|p| p.is_finite()), "{name}");
+            report.quarantined.to_vec()
+        };
+        let named = step(&broken, false);
+        if keeps_the_last_pose(&settings) {
+            assert!(named.is_empty(), "{name}: {named:?}");
+        } else {
+            assert_eq!(named, [7], "{name}");
+        }
+        // The way back from nowhere has no velocity either.
+        let again = step(&healthy, false);
+        assert!(again.iter().all(|s| named.contains(s)), "{name}: {again:?}");
+        assert!(step(&healthy, false).is_empty(), "{name}");
+        let named = step(&healthy, true);
+        assert!(named.len() == 1, "{name}: {named:?}");
+        assert!(step(&healthy, false).is_empty(), "{name}");
+    }
+}
+
+/// Where the body is in the rest pose but for a moment, in which it is nowhere.
+struct Gone;
+
+impl Motion for Gone {
+    fn bones(&self) -> usize {
+        1
+    }
+    fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
+        let far = if (0.1..0.12).contains(&time) { f32::NAN } else { 0.0 };
+        RigidTransform::from_translation(Vec3::X * far)
+    }
+}
+
+/// A body that goes to infinity and back does not take its hair with it for good.
+#[test]
+fn hair_comes_back_with_its_body() {
+    for model in models() {
+        let body = Body::rigid(ball(), Arc::new(Gone)).expect("a valid body");
+        let hair = Arc::new(groom(40, |_| 9));
+        let mut sim = Simulation::new(hair, Arc::new(body), &model, World::default())
+            .expect("a valid simulation");
+        sim.advance_to(0.5);
+        let named = &sim.report().quarantined;
+        let all_named = (0..40).all(|s| named.contains(&s));
+        let is_right = if keeps_the_last_pose(&model) { named.is_empty() } else { all_named };
+        assert!(is_right, "{}: {named:?}", model.name());
+        let health = sim.health();
+        assert_eq!(health.non_finite, 0, "{}", model.name());
+        let stretch = health.stretch_max;
+        let limit = match model.name() {
+            cantilever::NAME => 1e-3,
+            hair_mesh::NAME => f32::INFINITY,
+            _ => 0.01,
+        };
+        assert!(stretch < limit, "{}: {stretch}", model.name());
+    }
+}
+
+/// Stands still, and four metres higher from the first second on.
+struct Moved;
+
+impl Motion for Moved {
+    fn bones(&self) -> usize {
+        1
+    }
+    fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
+        RigidTransform::from_translation(Vec3::Y * if time < 1.0 { 0.0 } else { 4.0 })
+    }
+}
+
+/// Hair is carried along with a jump, keeps its shape, and feels nothing of it in the next step.
+#[test]
+fn a_teleport_carries_hair_along_without_a_kick() {
+    for model in models() {
+        let name = model.name();
+        let farthest = |a: &[Vec3], b: &[Vec3], by: Vec3| {
+            a.iter().zip(b).map(|(a, b)| (*b - *a - by).length()).fold(0.0, f32::max)
+        };
+        let body = Body::rigid(ball(), Arc::new(Moved)).expect("a valid body");
+        let hair = Arc::new(groom(30, |_| 15));
+        let mut sim = Simulation::new(hair, Arc::new(body), &model, World::default())
+            .expect("a valid simulation");
+        let rest = sim.strands();
+        sim.teleport(1.5);
+        let carried = sim.strands();
+        let off = farthest(rest.positions(), carried.positions(), Vec3::Y * 4.0);
+        assert!(off < 1e-3, "{name}: {off} m beside its place");
+        sim.step();
+        let moved = farthest(carried.positions(), sim.strands().positions(), Vec3::ZERO);
+        // A step of 1/240 s of free fall is 0.2 mm.
+        assert!(moved < 1e-3, "{name}: {moved} m in one step after a jump of 4 m");
+    }
+}
+
+/// A jump that turns the body keeps the shape that hair has in motion, and a reset is the groom, carried by the body.
+#[test]
+fn a_jump_in_motion_keeps_the_shape_and_a_reset_is_the_groom() {
+    for model in models() {
+        let name = model.name();
+        let mut sim = simulation(groom(60, |_| 12), SHAKE, &model);
+        sim.advance_to(0.4);
+        let spread = |sim: &Simulation| {
+            let strands = sim.strands();
+            let ends = |s: usize| strands.strand(s)[11].distance(strands.strand(s)[0]);
+            (0..60).map(ends).collect::<Vec<_>>()
+        };
+        let before = spread(&sim);
+        sim.teleport(3.0);
+        let after = spread(&sim);
+        let changed = before.iter().zip(&after).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(changed < 1e-4, "{name}: {changed} m");
+        sim.reset();
+        let (rest, now) = (sim.groom().strands.clone(), sim.strands());
+        let root = SHAKE.world_from_rest(0, 3.0);
+        let mut off = 0.0f32;
+        // At the very top the ball has a triangle without area, which cannot turn hair.
+        for s in (0..60).filter(|&s| rest.strand(s)[0].y < 0.97 * RADIUS) {
+            let pairs = now.strand(s).iter().zip(rest.strand(s));
+            off = pairs.map(|(now, rest)| now.distance(root.point(*rest))).fold(off, f32::max);
+        }
+        // Columns of a hair mesh follow the three nearest strands, those at the top among them, and hair in a mesh
+        // that was fitted to it lies within two hundredths of its length, 20 cm.
+        let tolerance = if name == hair_mesh::NAME { 4e-3 } else { 1e-5 };
+        assert!(off < tolerance, "{name}: {off} m beside the groom");
+    }
+}

@@ -1,0 +1,27 @@
+//! All tests of the library in one program, a module per subject. Tests that count allocations have an allocator of
+//! their own and stay apart.
+
+mod contact_volume;
+mod distance_field;
+mod every_model;
+mod health;
+mod hold_uneven;
+mod physics_cantilever;
+mod physics_follow_the_leader;
+mod physics_follow_the_leader_ends;
+mod physics_hair_mesh;
+mod physics_mass_spring;
+mod physics_mass_spring_contact;
+mod physics_mass_spring_single;
+mod physics_mass_spring_stiff;
+mod physics_mass_spring_tetrahedra;
+mod physics_moving_body;
+mod physics_yardsticks;
+mod robust_violence;
+mod rooms;
+mod rows;
+mod scene;
+mod shapes;
+mod strand_contact;
+mod strand_contact_simulation;
+mod tangle;
