@@ -18,6 +18,11 @@ impl RigidTransform {
         Self { rotation: Quat::IDENTITY, translation }
     }
 
+    /// Whether it is a place at all.
+    pub fn is_finite(&self) -> bool {
+        self.rotation.is_finite() && self.translation.is_finite()
+    }
+
     /// Rotates by `rotation` about the fixed point `pivot` (m).
     pub fn about(pivot: Vec3, rotation: Quat) -> Self {
         Self { rotation, translation: pivot - rotation * pivot }

@@ -316,7 +316,7 @@ impl Part<'_> {
             strand.unresolved = advance(chain);
             // Put a broken chain back on its rest shape, where its root was last seen.
             let (position, velocity) = (&mut self.position[here.clone()], &mut self.velocity[here]);
-            if root.rotation.is_finite() && root.translation.is_finite() {
+            if root.is_finite() {
                 strand.root = *root;
             }
             strand.broken = !is_sane(position, velocity, strand.reach);

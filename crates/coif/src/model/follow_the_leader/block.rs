@@ -7,7 +7,7 @@
 //! where a lane ends). What does not change lies in the block.
 
 use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
-use glam::{Mat3, Vec3};
+use glam::{Mat3, Quat, Vec3};
 
 use super::Settings;
 use super::collider::Obstacles;
@@ -170,6 +170,8 @@ pub(super) struct Block {
     pub(super) motion: [[f32; VECTOR]; 4],
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
+    /// One bit per lane whose root has no finite pose.
+    pub(super) nowhere: u32,
     /// What the last step said.
     pub(super) outcome: Outcome,
 }
@@ -225,6 +227,7 @@ impl Block {
             root_before: [[0.0; VECTOR]; 4],
             motion: [[0.0; VECTOR]; 4],
             wind: [0.0; VECTOR],
+            nowhere: 0,
             outcome: Outcome::default(),
         };
         for l in 0..LANES {
@@ -330,8 +333,15 @@ impl Block {
     pub(super) fn load_roots<S: Simd>(&mut self, simd: S, env: &Environment<'_>, position: &[f32]) {
         self.root_before = self.root;
         let mut turn = [[0.0; LANES]; 4];
+        self.nowhere = 0;
         for (l, &strand) in self.strands.iter().enumerate() {
-            let RigidTransform { rotation: q, translation } = env.world_from_rest[strand as usize];
+            let mut pose = env.world_from_rest[strand as usize];
+            if !pose.is_finite() {
+                // A root that is nowhere stays where it was.
+                self.nowhere |= 1 << l;
+                pose = self.root_of(l);
+            }
+            let RigidTransform { rotation: q, translation } = pose;
             (turn[0][l], turn[1][l], turn[2][l], turn[3][l]) = (q.x, q.y, q.z, q.w);
             set_lane(&mut self.root[3], 0, l, translation);
         }
@@ -376,6 +386,12 @@ impl Block {
         for (to, v) in self.motion.iter_mut().zip([x, y, z, added]) {
             v.to_row(to);
         }
+    }
+
+    /// Where the scalp under a lane's strand is.
+    pub(super) fn root_of(&self, l: usize) -> RigidTransform {
+        let [x, y, z, translation] = [0, 1, 2, 3].map(|k| lane(&self.root[k], 0, l));
+        RigidTransform { rotation: Quat::from_mat3(&Mat3::from_cols(x, y, z)), translation }
     }
 
     /// Says where the scalp under a lane's strand is.

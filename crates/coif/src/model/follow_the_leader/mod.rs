@@ -454,10 +454,10 @@ impl Model for FollowTheLeader {
             dispatch!(level, simd => block.load_roots(simd, env, rows.position));
             let mine = rows.reborrow();
             block.outcome = advance(level, block, mine, &pass, &obstacles, scratch, next);
+            block.outcome.broken |= block.nowhere;
             for lane in 0..if block.outcome.broken == 0 { 0 } else { LANES } {
                 if block.outcome.broken & (1 << lane) != 0 {
-                    let root = env.world_from_rest[block.strands[lane] as usize];
-                    rows.reset_lane(block, lane, &root);
+                    rows.reset_lane(block, lane, &block.root_of(lane));
                 }
             }
         });

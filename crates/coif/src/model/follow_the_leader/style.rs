@@ -7,7 +7,8 @@
 //! E = rho / (2 T^2) * integral of |x - g|^2 + a^2 |x' - g'|^2 ds   -   integral of f . x ds
 //! ```
 //!
-//! the distance between strand and groom in places and directions. It is a potential in the scalp's
+//! the distance between strand and groom in places and directions (the latter through frames, which make large turns of
+//! curls come back as a whole: `frames.rs`). It is a potential in the scalp's
 //! frame, so that on a head that stands still no loop of motion gains energy from it; a goal carried by
 //! the hair itself would be a follower force, and a motor against contact. Waves longer than `2 pi a`
 //! swing back in the style time; shorter ones, and hair shorter than `a`, as a taut string does: the

@@ -321,7 +321,7 @@ impl MeshDynamics {
     fn follow_roots(&mut self, roots: &[RigidTransform], h: f32, share: f32) {
         for column in 0..self.roots.len() {
             let (from, mut to) = (self.roots[column], self.roots[column]);
-            let finite = |t: &&RigidTransform| t.rotation.is_finite() && t.translation.is_finite();
+            let finite = |t: &&RigidTransform| t.is_finite();
             if let Some(root) = roots.get(column).filter(finite) {
                 to = *root;
             }

@@ -479,7 +479,7 @@ impl MassSpring {
             block.slide(far_end, time);
             for l in 0..LANES {
                 let root = env.world_from_rest[block.strands[l] as usize];
-                if root.rotation.is_finite() && root.translation.is_finite() {
+                if root.is_finite() {
                     block.root[1][l] = root;
                 }
                 let still = env.wind.is_still();
