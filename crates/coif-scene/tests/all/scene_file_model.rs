@@ -220,12 +220,16 @@ fn springs_that_are_too_stiff_for_their_substeps_say_how_many_they_need() {
 fn strips_that_cannot_grow_name_what_is_wrong() {
     let grow = |keys: &str| {
         let text = format!("[groom]\nstyle = 'strips'\n{keys}\n[model]\nname = 'cantilever'");
-        let scene = Scene::from_toml(&text, "test.toml", &[]).unwrap();
-        build(&scene, Path::new(".")).err().expect("no strips").to_string()
+        build(&Scene::from_toml(&text, "test.toml", &[]).unwrap(), Path::new("."))
     };
-    assert!(grow("strip_tangent = [0, 0, 0]").contains("tangent"));
-    let many = grow("strip_density = 100000\nstrip_layers = 64");
-    assert!(many.contains("number of strips") && many.contains("lower the density"), "{many}");
+    let error = grow("strip_tangent = [0, 0, 0]").err().expect("no strips").to_string();
+    assert!(error.contains("tangent"), "{error}");
+    // Too many are fewer, with a word.
+    let many =
+        grow("strands = 640\nstrip_density = 100000\nstrip_layers = 64").expect("fewer strips");
+    let told =
+        |w: &String| w.contains("200000 or fewer") && w.contains("lower groom.strip_density");
+    assert!(many.warnings.iter().any(told), "{:?}", many.warnings);
 }
 
 /// Keys with the names of the last version still work, in a file and on the command line, and say how they are called now.
