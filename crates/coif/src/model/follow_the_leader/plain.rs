@@ -9,7 +9,7 @@ use super::contact::{CLEAR_OF_ROUNDING, NO_CONE};
 use super::frames::{COUPLE, FOLLOW, HOME};
 use super::joint::{JOINT, Limit, MIN_CLOSING};
 use super::on_sphere::resolve_on_sphere;
-use super::resting::{CREEP, HOVER, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS};
+use super::resting::{CREEP, HOVER, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL};
 use super::style::RestShape;
 use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
@@ -506,8 +506,9 @@ fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) {
     let creeps = slip.length() < CREEP * dt || held.along >= held.stiffness;
     let steady = slip.length() <= held.slip * STEADY;
     let sticks = (friction - slip * stop).length() <= most
-        || (creeps && steady && friction.length() <= most);
-    contact.friction = if sticks { friction } else { Vec3::ZERO };
+        || (creeps && steady && friction.length() <= most)
+        || (!slid && slip.length() < STILL * dt);
+    contact.friction = if sticks { friction.clamp_length_max(most) } else { Vec3::ZERO };
 }
 
 /// Remembers a contact in the place of the weaker of two: says whether it is new.

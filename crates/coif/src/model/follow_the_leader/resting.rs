@@ -61,6 +61,9 @@ pub(super) const HOVER: f32 = 2e-5;
 /// Slip speed (m/s) up to which friction is regularised: proportional to the slip.
 pub(super) const CREEP: f32 = 1e-3;
 
+/// Slip speed (m/s) below which what sticks goes on sticking: contact forces of one step scatter about those of the next.
+pub(super) const STILL: f32 = 1e-4;
+
 /// Growth of a slip from one step to the next that is none: rounding of positions, beside slips of some micrometres.
 pub(super) const STEADY: f32 = 1.02;
 
@@ -321,8 +324,14 @@ pub(super) fn update<S: Simd>(
         let creeps = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt) | along.simd_ge(stiffness);
         let before = number(10) * STEADY;
         let steady = slip.dot(slip).simd_le(before * before);
+        let size2 = grip.dot(grip);
+        // What the force of a moment has moved by next to nothing stays, with the force that there may be.
+        let still = slip.dot(slip).simd_lt(STILL * STILL * dt * dt) & !slid;
         let sticks = trial.dot(trial).simd_le(most * most)
-            | (creeps & steady & grip.dot(grip).simd_le(most * most));
+            | (creeps & steady & size2.simd_le(most * most))
+            | still;
+        let size = grip.length().max(f32x16::splat(simd, f32::MIN_POSITIVE));
+        let grip = grip * (most / size).min(f32x16::splat(simd, 1.0));
         let grip = grip.or(sticks & active, Vec3x::splat(simd, Vec3::ZERO));
         grip.x.store_slice(&mut memory[2]);
         grip.y.store_slice(&mut memory[3]);
