@@ -122,11 +122,6 @@ pub(crate) struct Matrix2<S: Simd> {
 
 impl<S: Simd> Matrix2<S> {
     #[inline(always)]
-    pub(crate) fn zero(simd: S) -> Self {
-        Self { x: Vec2x::zero(simd), y: Vec2x::zero(simd) }
-    }
-
-    #[inline(always)]
     pub(crate) fn mul(&self, v: Vec2x<S>) -> Vec2x<S> {
         self.x * v.x + self.y * v.y
     }

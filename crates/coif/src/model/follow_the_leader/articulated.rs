@@ -49,7 +49,7 @@ use super::Pass;
 use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::contact::{NOTHING, SLOPE, Segment, leave_body};
-use super::frames::{self, FOLLOW, FRAME};
+use super::frames::{FOLLOW, FRAME, Sweep};
 use super::joint::{JOINT, Joint, LaneLimit};
 use super::near::{Bits, Near, near_box};
 use super::one_way::{CHUNK, FARTHEST, bounds_of};
@@ -73,6 +73,9 @@ pub(super) const MAX_SOLVES: usize = 5;
 /// Depth below the surface, by the length of a segment, that the push out of the body may take on its own: a turn of one
 /// degree. Where more is left, the step is solved again.
 pub(super) const MAX_LEFT: f32 = 0.02;
+
+/// Difference of cosines beyond the bending limit that is more than rounding.
+pub(super) const BENT: f32 = 1e-3;
 
 /// Room for one row of a block besides its state: what the first pass leaves the second, contacts, and the state at the
 /// start of the step and after a first solve.
@@ -107,8 +110,9 @@ pub(super) fn step_block<S: Simd>(
     for (to, from) in start.contact.iter_mut().zip(&*state.contact) {
         resting::copy(simd, to, from);
     }
-    tip_to_root(simd, block, &mut state, frame, pass, obstacles, scratch, held);
+    tip_to_root(simd, block, &mut state, frame, None, pass, obstacles, scratch, held, next);
     let mut outcome = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
+    let next = Upcoming::default();
     // Where hair has come upon the body, solve the step again, now that it is known where: the whole strand takes the
     // impact. The other lanes keep what they have.
     let mut first = State::in_room(first, points);
@@ -124,7 +128,8 @@ pub(super) fn step_block<S: Simd>(
                 resting::start_again(found, start, outcome.impact);
             }
         }
-        tip_to_root(simd, block, &mut state, frame, pass, obstacles, scratch, held);
+        let found = Some(&*first.position);
+        tip_to_root(simd, block, &mut state, frame, found, pass, obstacles, scratch, held, next);
         let again = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
         state.keep_first(&first, outcome.impact);
         outcome = Outcome {
@@ -132,9 +137,6 @@ pub(super) fn step_block<S: Simd>(
             impact: outcome.impact & again.impact,
             ..again
         };
-    }
-    if pass.style.spring > 0.0 {
-        frames::follow(simd, block, state.position, state.velocity, frame, pass);
     }
     outcome
 }
@@ -158,6 +160,13 @@ impl<S: Simd> Affine<S> {
         x * v.x + y * v.y + z * v.z
     }
 
+    /// Times the transpose: back, if it is a rotation.
+    #[inline(always)]
+    fn direction_back(&self, v: Vec3x<S>) -> Vec3x<S> {
+        let [x, y, z] = self.columns;
+        Vec3x { x: x.dot(v), y: y.dot(v), z: z.dot(v) }
+    }
+
     #[inline(always)]
     fn point(&self, p: Vec3x<S>) -> Vec3x<S> {
         self.direction(p) + self.added
@@ -167,10 +176,15 @@ impl<S: Simd> Affine<S> {
 /// One row of [`Block::fixed`].
 struct Fixed<'a>(&'a [f32; FIXED]);
 
-impl Fixed<'_> {
+impl<'a> Fixed<'a> {
+    #[inline(always)]
+    fn row(&self, k: usize) -> &'a [f32; LANES] {
+        &self.0.as_chunks::<LANES>().0[k]
+    }
+
     #[inline(always)]
     fn number<S: Simd>(&self, simd: S, k: usize) -> f32x16<S> {
-        f32x16::from_slice(simd, &self.0.as_chunks::<LANES>().0[k])
+        f32x16::from_slice(simd, self.row(k))
     }
 
     #[inline(always)]
@@ -211,20 +225,16 @@ impl Fixed<'_> {
     }
 }
 
-/// What the first pass leaves a point for the second: its segment turns by `turn - by_leader^T a + by_turn t`, where
-/// its leader is displaced by `a` and its leader's segment turned by `t`.
+/// What the first pass leaves a point for the second: its segment turns by `turn - by_leader^T a`, where its leader is
+/// displaced by `a`, and by what a [joint](Joined) adds.
 struct Left<S: Simd> {
     turn: Vec2x<S>,
     by_leader: Columns<S>,
-    by_turn: Matrix2<S>,
     /// What the turn takes off along the segment, to second order (m).
     chord: f32x16<S>,
-    /// The pull in the segment, if nothing moves; what a displacement of the point takes off, and a turn.
+    /// The pull in the segment, if nothing moves; what a displacement of the point takes off.
     pull: f32x16<S>,
     by_place: Vec3x<S>,
-    by_cross: Vec2x<S>,
-    /// Cosine of the largest turn against the segment before.
-    limit: f32x16<S>,
 }
 
 impl<S: Simd> Left<S> {
@@ -240,18 +250,11 @@ impl<S: Simd> Left<S> {
         self.by_leader.y.x.store_slice(&mut row[5]);
         self.by_leader.y.y.store_slice(&mut row[6]);
         self.by_leader.y.z.store_slice(&mut row[7]);
-        self.by_turn.x.x.store_slice(&mut row[8]);
-        self.by_turn.x.y.store_slice(&mut row[9]);
-        self.by_turn.y.x.store_slice(&mut row[10]);
-        self.by_turn.y.y.store_slice(&mut row[11]);
-        self.chord.store_slice(&mut row[12]);
-        self.pull.store_slice(&mut row[13]);
-        self.by_place.x.store_slice(&mut row[14]);
-        self.by_place.y.store_slice(&mut row[15]);
-        self.by_place.z.store_slice(&mut row[16]);
-        self.by_cross.x.store_slice(&mut row[17]);
-        self.by_cross.y.store_slice(&mut row[18]);
-        self.limit.store_slice(&mut row[19]);
+        self.chord.store_slice(&mut row[8]);
+        self.pull.store_slice(&mut row[9]);
+        self.by_place.x.store_slice(&mut row[10]);
+        self.by_place.y.store_slice(&mut row[11]);
+        self.by_place.z.store_slice(&mut row[12]);
     }
 
     #[inline(always)]
@@ -263,13 +266,58 @@ impl<S: Simd> Left<S> {
                 x: Vec3x { x: n(2), y: n(3), z: n(4) },
                 y: Vec3x { x: n(5), y: n(6), z: n(7) },
             },
-            by_turn: Matrix2 { x: Vec2x { x: n(8), y: n(9) }, y: Vec2x { x: n(10), y: n(11) } },
-            chord: n(12),
-            pull: n(13),
-            by_place: Vec3x { x: n(14), y: n(15), z: n(16) },
-            by_cross: Vec2x { x: n(17), y: n(18) },
-            limit: n(19),
+            chord: n(8),
+            pull: n(9),
+            by_place: Vec3x { x: n(10), y: n(11), z: n(12) },
         }
+    }
+}
+
+/// What joints add to what the first pass leaves: in rows where the bending limit is far from all lanes, nothing.
+struct Joined;
+
+impl Joined {
+    /// Whether the joint before the segment acts, and the one beyond it.
+    #[inline(always)]
+    fn store_flags(row: &mut [f32; SCRATCH], before: bool, beyond: bool) {
+        row[19 * LANES] = f32::from(before);
+        row[19 * LANES + 1] = f32::from(beyond);
+    }
+
+    /// By how much the segment turns with that of its leader.
+    #[inline(always)]
+    fn store_turn<S: Simd>(row: &mut [f32; SCRATCH], by_turn: &Matrix2<S>) {
+        let row = row.as_chunks_mut::<LANES>().0;
+        by_turn.x.x.store_slice(&mut row[13]);
+        by_turn.x.y.store_slice(&mut row[14]);
+        by_turn.y.x.store_slice(&mut row[15]);
+        by_turn.y.y.store_slice(&mut row[16]);
+    }
+
+    /// What a turn of the segment takes off its pull.
+    #[inline(always)]
+    fn store_cross<S: Simd>(row: &mut [f32; SCRATCH], by_cross: Vec2x<S>) {
+        let row = row.as_chunks_mut::<LANES>().0;
+        by_cross.x.store_slice(&mut row[17]);
+        by_cross.y.store_slice(&mut row[18]);
+    }
+
+    #[inline(always)]
+    fn load_turn<S: Simd>(simd: S, row: &[f32; SCRATCH]) -> Option<Matrix2<S>> {
+        let n = |k: usize| f32x16::from_slice(simd, &row.as_chunks::<LANES>().0[k]);
+        (row[19 * LANES] > 0.0).then(
+            #[inline(always)]
+            || Matrix2 { x: Vec2x { x: n(13), y: n(14) }, y: Vec2x { x: n(15), y: n(16) } },
+        )
+    }
+
+    #[inline(always)]
+    fn load_cross<S: Simd>(simd: S, row: &[f32; SCRATCH]) -> Option<Vec2x<S>> {
+        let n = |k: usize| f32x16::from_slice(simd, &row.as_chunks::<LANES>().0[k]);
+        (row[19 * LANES + 1] > 0.0).then(
+            #[inline(always)]
+            || Vec2x { x: n(17), y: n(18) },
+        )
     }
 }
 
@@ -277,9 +325,11 @@ impl<S: Simd> Left<S> {
 /// `t` of its segment, `a.W a / 2 + a.C t + t.D t / 2 - w.a - d.t`.
 struct Beyond<S: Simd> {
     inertia: Symmetric<S>,
+    push: Vec3x<S>,
+    /// Whether a joint acts on the segment; if not, the rest says nothing.
+    joined: bool,
     cross: Columns<S>,
     stiffness: Symmetric2<S>,
-    push: Vec3x<S>,
     turn: Vec2x<S>,
 }
 
@@ -290,22 +340,23 @@ impl<S: Simd> Beyond<S> {
         let none = Vec3x::splat(simd, Vec3::ZERO);
         Self {
             inertia: Symmetric::zero(simd),
+            push: none,
+            joined: false,
             cross: Columns { x: none, y: none },
             stiffness: Symmetric2::zero(simd),
-            push: none,
             turn: Vec2x::zero(simd),
         }
     }
 
-    /// Itself where the mask is set, nothing elsewhere.
+    /// Leaves nothing where the mask is not set.
     #[inline(always)]
-    fn only(self, simd: S, mask: mask32x16<S>) -> Self {
-        Self {
-            inertia: self.inertia.only(mask),
-            cross: self.cross.only(mask),
-            stiffness: self.stiffness.only(mask),
-            push: self.push.or(mask, Vec3x::splat(simd, Vec3::ZERO)),
-            turn: self.turn.or(mask, Vec2x::zero(simd)),
+    fn keep_only(&mut self, simd: S, mask: mask32x16<S>) {
+        self.inertia = self.inertia.only(mask);
+        self.push = self.push.or(mask, Vec3x::splat(simd, Vec3::ZERO));
+        if self.joined {
+            self.cross = self.cross.only(mask);
+            self.stiffness = self.stiffness.only(mask);
+            self.turn = self.turn.or(mask, Vec2x::zero(simd));
         }
     }
 }
@@ -342,8 +393,6 @@ pub(super) struct Carried<S: Simd> {
     /// Its direction, and two unit vectors at right angles to it.
     pub(super) along: Vec3x<S>,
     pub(super) tangents: Columns<S>,
-    /// How far its direction is from the groomed one.
-    pub(super) off: Vec3x<S>,
     /// How far its direction will turn in the step by the velocities.
     pub(super) turns: Vec3x<S>,
     /// What that turn takes off along it, to second order, by its length: the centripetal part of the constraint.
@@ -352,36 +401,30 @@ pub(super) struct Carried<S: Simd> {
 
 impl<S: Simd> Carried<S> {
     #[inline(always)]
-    fn new(
-        simd: S,
-        root: &Affine<S>,
-        fixed: &Fixed<'_>,
-        frame: &[f32; FRAME],
-        inner: &Before<S>,
-        outer: &Before<S>,
-    ) -> Self {
+    fn new(simd: S, fixed: &Fixed<'_>, inner: &Before<S>, outer: &Before<S>) -> Self {
         let inverse_length = fixed.inverse_length(simd);
         let carried = outer.shift - inner.shift;
         let along = ((outer.x - inner.x) + carried) * inverse_length;
-        let off = root.direction(frames::direction(simd, frame)) - along;
         let turns = ((outer.drift - inner.drift) - carried) * inverse_length;
         let shrinks = (turns.dot(turns) * -0.5).max(f32x16::splat(simd, -0.5));
-        Self { along, tangents: Columns::tangents(along), off, turns, shrinks }
+        Self { along, tangents: Columns::tangents(along), turns, shrinks }
     }
 }
 
-/// Eliminates the points from the tip.
+/// Eliminates the points from the tip. `found` is where a first solve has brought them.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn tip_to_root<S: Simd>(
     simd: S,
     block: &Block,
     state: &mut State<'_>,
-    frame: &[[f32; FRAME]],
+    frame: &mut [[f32; FRAME]],
+    found: Option<&[[f32; VECTOR]]>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &mut [[f32; SCRATCH]],
     held: &mut [[f32; HELD]],
+    next: Upcoming<'_>,
 ) {
     let splat = |v: f32| f32x16::splat(simd, v);
     let State { position, velocity, tension, contact } = state;
@@ -396,16 +439,17 @@ fn tip_to_root<S: Simd>(
     let (link_spring, link_both) = (link * (spring * FOLLOW), link * (spring * FOLLOW + damper));
     let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
 
-    let joint = link * (spring * JOINT);
+    let joint_scale = link * (spring * JOINT);
 
     let mut beyond = Beyond::nothing(simd);
     // No closures over vectors here: the compiler may leave them out of line, without vector instructions.
     let rows = (position, velocity);
     let mut outer = Before::load(simd, &motion, rows, points - 1, pass.dt);
     let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
-    let mut segment =
-        Carried::new(simd, &root, &Fixed(&fixed[points - 1]), &frame[points - 1], &inner, &outer);
+    let mut segment = Carried::new(simd, &Fixed(&fixed[points - 1]), &inner, &outer);
+    let mut sweep = Sweep::new(simd, frame, fixed, found.is_none() && spring > 0.0);
     for i in (1..points).rev() {
+        next.fetch_state(simd, points - 1 - i);
         let row = Fixed(&fixed[i]);
         let (mass, length) = (row.mass(simd), row.length(simd));
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
@@ -424,73 +468,82 @@ fn tip_to_root<S: Simd>(
             rhs += pressed.rhs;
         }
         // Put the turn of the segment in the place of its outer end, with the style's pull to the groomed direction.
+        let e = segment.along;
         let lever = segment.tangents.scaled(length);
         let pulled = f32x16::from_slice(simd, &tension[i]).max(splat(0.0));
         let held_straight = (pulled + link_both) * length;
-        let by_leader = Columns {
-            x: inertia.mul(lever.x) + beyond.cross.x,
-            y: inertia.mul(lever.y) + beyond.cross.y,
-        };
+        let mut by_leader = Columns { x: inertia.mul(lever.x), y: inertia.mul(lever.y) };
         let mut stiffness = Symmetric2 {
-            xx: lever.x.dot(by_leader.x + beyond.cross.x) + held_straight,
-            xy: lever.x.dot(by_leader.y) + lever.y.dot(beyond.cross.x),
-            yy: lever.y.dot(by_leader.y + beyond.cross.y) + held_straight,
+            xx: lever.x.dot(by_leader.x) + held_straight,
+            xy: lever.x.dot(by_leader.y),
+            yy: lever.y.dot(by_leader.y) + held_straight,
+        };
+        let soon = root.direction_back(e + segment.turns);
+        let further = splat(i as f32).simd_lt(last);
+        let groomed = sweep.direction(simd, frame, fixed, i, soon, further);
+        let off = root.direction(groomed) - e;
+        let mut turn = lever.dot(rhs + off * link_spring);
+        let (joined, cross) = (beyond.joined, beyond.cross);
+        if joined {
+            // A joint holds the segment beyond.
+            let held = &beyond.stiffness;
+            stiffness = Symmetric2 {
+                xx: stiffness.xx + lever.x.dot(cross.x) * 2.0 + held.xx,
+                xy: stiffness.xy + lever.x.dot(cross.y) + lever.y.dot(cross.x) + held.xy,
+                yy: stiffness.yy + lever.y.dot(cross.y) * 2.0 + held.yy,
+            };
+            by_leader = Columns { x: by_leader.x + cross.x, y: by_leader.y + cross.y };
+            turn += beyond.turn;
         }
-        .plus(&beyond.stiffness);
-        let mut turn = lever.dot(rhs + segment.off * link_spring) + beyond.turn;
         // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
-        let (mut ahead, mut second) = (segment, inner);
-        let mut by_turn = Matrix2::zero(simd);
-        let mut limit = splat(-1.0);
-        let (mut stiffness_ahead, mut turn_ahead) = (Symmetric2::zero(simd), Vec2x::zero(simd));
+        let (mut ahead, mut second, mut joint) = (segment, inner, None);
         if i > 1 {
             second = Before::load(simd, &motion, rows, i - 2, pass.dt);
             let row_before = Fixed(&fixed[i - 1]);
-            ahead = Carried::new(simd, &root, &row_before, &frame[i - 1], &second, &inner);
-            let k = length.min(row_before.length(simd)) * joint;
-            limit = row.turn(simd);
-            if let Some(joint) = Joint::new(simd, k, &row.limit(simd), &segment, &ahead) {
-                stiffness = stiffness.plus(&joint.outer);
-                turn += joint.turn_outer;
-                by_turn = joint.cross;
-                (stiffness_ahead, turn_ahead) = (joint.inner, joint.turn_inner);
+            ahead = Carried::new(simd, &row_before, &second, &inner);
+            let k = length.min(row_before.length(simd)) * joint_scale;
+            let mut closes = splat(0.0) - e.dot(ahead.turns) - ahead.along.dot(segment.turns);
+            if let Some(found) = found {
+                let [a, b, c] = [i, i - 1, i - 2].map(|i| Vec3x::of_row(simd, &found[i]));
+                let scale = row.inverse_length(simd) * row_before.inverse_length(simd);
+                closes = e.dot(ahead.along) - (a - b).dot(b - c) * scale;
             }
+            joint = Joint::new(simd, k, &row.limit(simd), &segment, &ahead, closes);
+        }
+        if let Some(joint) = &joint {
+            stiffness = stiffness.plus(&joint.outer);
+            turn += joint.turn_outer;
         }
         // Eliminate the turn (Schur complement).
         let inverse = stiffness.inverse();
-        let e = segment.along;
-        let chord = segment.shrinks * length;
         let turned = inverse.mul(turn);
-        let coupled = Matrix2 { x: inverse.mul(by_turn.x), y: inverse.mul(by_turn.y) };
-        let s = inverse;
         let weighed = Columns {
-            x: by_leader.x * s.xx + by_leader.y * s.xy,
-            y: by_leader.x * s.xy + by_leader.y * s.yy,
+            x: by_leader.x * inverse.xx + by_leader.y * inverse.xy,
+            y: by_leader.x * inverse.xy + by_leader.y * inverse.yy,
         };
-        Left {
-            turn: turned,
-            by_leader: weighed,
-            by_turn: coupled,
-            chord,
-            pull: e.dot(rhs),
-            by_place: inertia.mul(e),
-            by_cross: beyond.cross.dot(e),
-            limit,
-        }
-        .store(&mut scratch[i]);
+        let chord = segment.shrinks * length;
+        let (pull, by_place) = (e.dot(rhs), inertia.mul(e));
+        let left = &mut scratch[i];
+        Left { turn: turned, by_leader: weighed, chord, pull, by_place }.store(left);
         let centripetal = e * chord;
-        let cross = weighed.after(&by_turn);
-        let inertia = inertia.minus_product(&weighed, &by_leader);
-        beyond = Beyond {
-            cross,
-            stiffness: stiffness_ahead.minus(&Symmetric2::product(&by_turn, &coupled)),
-            push: rhs - by_leader.mul(turned) - inertia.mul(centripetal),
-            turn: turn_ahead + by_turn.transposed_mul(turned) - cross.dot(centripetal),
-            inertia,
-        };
+        beyond.inertia = inertia.minus_product(&weighed, &by_leader);
+        beyond.push = rhs - by_leader.mul(turned) - beyond.inertia.mul(centripetal);
+        beyond.joined = joint.is_some();
+        Joined::store_flags(left, joint.is_some(), joined);
+        if joined {
+            Joined::store_cross(left, cross.dot(e));
+        }
+        if let Some(Joint { cross: by_turn, inner, turn_inner, .. }) = joint {
+            let coupled = Matrix2 { x: inverse.mul(by_turn.x), y: inverse.mul(by_turn.y) };
+            Joined::store_turn(left, &coupled);
+            beyond.cross = weighed.after(&by_turn);
+            beyond.stiffness = inner.minus(&Symmetric2::product(&by_turn, &coupled));
+            beyond.turn =
+                turn_inner + by_turn.transposed_mul(turned) - beyond.cross.dot(centripetal);
+        }
         if block.ragged {
             // Nothing hangs on a tip.
-            beyond = beyond.only(simd, splat(i as f32).simd_le(last));
+            beyond.keep_only(simd, splat(i as f32).simd_le(last));
         }
         (outer, inner, segment) = (inner, second, ahead);
     }
@@ -513,7 +566,6 @@ fn root_to_tip<S: Simd>(
     let State { position, velocity, tension, contact } = state;
     let points = position.len();
     let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
-    let lengths = &block.length.as_chunks::<LANES>().0[..points];
     let rest = &block.rest.as_chunks::<VECTOR>().0[..points];
     let carried_on = splat(pass.carried_on / pass.dt);
     let blow = Vec3x::of_row(simd, &block.wind) * splat(1.0 - pass.carried_on);
@@ -536,17 +588,16 @@ fn root_to_tip<S: Simd>(
     let (mut turn_leader, mut turn_pushed_leader) = (Vec2x::zero(simd), Vec2x::zero(simd));
     let mut near = Near::none(obstacles.colliders);
     for i in 1..points {
-        next.fetch(simd, i - 1);
+        next.fetch_fixed(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
             // Look which colliders the next few points could touch.
             let rows = i - 1..points.min(i + CHUNK);
-            let (x, v, l) =
-                (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
+            let (x, v, l) = (&position[rows.clone()], &velocity[rows.clone()], &fixed[rows]);
             // The style takes points along with the scalp.
             let first = motion.point(Vec3x::of_row(simd, &position[i]));
             let last = motion.point(Vec3x::of_row(simd, &position[points.min(i + CHUNK) - 1]));
             let reach2 = first.dot(first).max(last.dot(last)).reduce_max();
-            let bounds = bounds_of(simd, x, v, l, pass, 1.25 * reach2.sqrt());
+            let bounds = bounds_of(simd, x, v, |i| Fixed(&l[i]).row(7), pass, 1.25 * reach2.sqrt());
             near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
         }
         let length = Fixed(&fixed[i]).length(simd);
@@ -556,23 +607,34 @@ fn root_to_tip<S: Simd>(
         let segment = (x - x_leader) + (shift - shift_leader);
         let e = segment * e_scale;
         let left = Left::load(simd, &scratch[i]);
+        let limit = if i > 1 { Fixed(&fixed[i]).turn(simd) } else { splat(-1.0) };
         let tangents = Columns::tangents(e);
         // Find the best turn behind the leader.
         let behind = displaced + e * left.chord;
-        let mut turn = left.turn - left.by_leader.dot(behind) + left.by_turn.mul(turn_leader);
+        let mut turn = left.turn - left.by_leader.dot(behind);
+        let by_turn = Joined::load_turn(simd, &scratch[i]);
+        if let Some(by_turn) = &by_turn {
+            turn += by_turn.mul(turn_leader);
+        }
         let across = tangents.mul(turn) * length;
         let mut way = segment + e * left.chord + across;
         // Follow how far pushes of the body have taken the point: that is no velocity.
         let mut turn_pushed = Vec2x::zero(simd);
         if pushed_before {
-            turn_pushed = left.by_turn.mul(turn_pushed_leader) - left.by_leader.dot(pushed);
+            turn_pushed = turn_pushed - left.by_leader.dot(pushed);
+            if let Some(by_turn) = &by_turn {
+                turn_pushed += by_turn.mul(turn_pushed_leader);
+            }
             pushed += tangents.mul(turn_pushed) * length;
         }
         let place = behind + across;
         if resting::any(simd, &contact[i]) {
             resting::update(simd, &mut contact[i], &held[i], place, pass.dt);
         }
-        let slack = left.by_place.dot(place) + left.by_cross.x * turn.x + left.by_cross.y * turn.y;
+        let mut slack = left.by_place.dot(place);
+        if let Some(by_cross) = Joined::load_cross(simd, &scratch[i]) {
+            slack += by_cross.x * turn.x + by_cross.y * turn.y;
+        }
         (left.pull - slack).store_slice(&mut tension[i]);
         // Project onto the length sphere (3.1), on from the segment before if there is no direction.
         let distance2 = way.dot(way);
@@ -583,8 +645,8 @@ fn root_to_tip<S: Simd>(
         let mut along = way * (splat(1.0) / way.length());
         let along_free = along;
         // Keep the angle with the segment before (eq. 11).
-        if pass.bend.is_on() && i > 1 && ahead.dot(along).simd_lt(left.limit).any_true() {
-            let straighter = unbent(simd, ahead, along, left.limit) - along;
+        if pass.bend.is_on() && i > 1 && ahead.dot(along).simd_lt(limit).any_true() {
+            let straighter = unbent(simd, ahead, along, limit) - along;
             along += straighter;
             pushed += straighter * length;
             turn_pushed += tangents.dot(straighter);
@@ -608,15 +670,14 @@ fn root_to_tip<S: Simd>(
 
         // Leave the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
-            let mut inside = near.hold(simd, p.halves());
+            let mut inside = near.hold_row(simd, p);
             if let Some(field) = obstacles.field {
                 clear -= length * SLOPE;
-                let (lower, upper) = simd.split_f32x16(clear);
-                inside[0] |= lower.simd_lt(field.skin);
-                inside[1] |= upper.simd_lt(field.skin);
+                inside |= clear.simd_lt(field.skin);
             }
-            if (inside[0] | inside[1]).any_true() {
-                let inside = inside.map(|half| half.any_true());
+            if inside.any_true() {
+                let inside = inside.to_bitmask();
+                let inside = [inside & 0xff != 0, inside >> HALF != 0];
                 let mut here = Candidate {
                     leader,
                     before: x + pushed,
@@ -626,7 +687,7 @@ fn root_to_tip<S: Simd>(
                     p,
                     brake: none,
                     length,
-                    limit: left.limit,
+                    limit,
                     clear,
                 };
                 if here.leave_body(simd, block, i, inside, &near, obstacles, pass, &mut outcome) {
@@ -773,6 +834,9 @@ impl<S: Simd> Candidate<'_, S> {
                         }
                     }
                 }
+                // What contact has bent beyond the limit has to give way as a whole, too.
+                let bent = segment.along.dot(ahead[half]).simd_lt(limit[half] - BENT) & active;
+                outcome.impact |= (bent.to_bitmask() as u32) << (half * HALF);
                 // Lanes that are pinned stay.
                 p[half] = segment.end().or(active, p[half]);
                 along[half] = segment.along.or(active, along[half]);

@@ -72,7 +72,7 @@ impl<'a> Rows<'a> {
                 resting::forget(row, l);
             }
         }
-        frames::reset_lane(self.frame, block, l);
+        frames::reset_lane(self.frame, l);
     }
 
     /// Moves a lane rigidly; velocities turn with it.
@@ -93,6 +93,8 @@ pub(super) struct Upcoming<'a> {
     tension: &'a [[f32; LANES]],
     length: &'a [[f32; LANES]],
     fixed: &'a [[f32; FIXED]],
+    contact: &'a [[f32; MEMORY]],
+    frame: &'a [[f32; FRAME]],
 }
 
 impl<'a> Upcoming<'a> {
@@ -104,23 +106,45 @@ impl<'a> Upcoming<'a> {
             tension: rows.tension.as_chunks().0,
             length: block.length.as_chunks().0,
             fixed: block.fixed.as_chunks().0,
+            contact: rows.contact.as_chunks().0,
+            frame: rows.frame.as_chunks().0,
         }
     }
 
-    /// Asks for row `i`.
+    /// Asks for row `i`, for the one-way pass.
     #[inline(always)]
     pub(super) fn fetch<S: Simd>(&self, simd: S, i: usize) {
-        #[inline(always)]
-        fn row<S: Simd, const N: usize>(simd: S, rows: &[[f32; N]], i: usize) {
-            if let Some(row) = rows.get(i) {
-                prefetch(simd, row);
+        fetch_row(simd, self.position, i);
+        fetch_row(simd, self.velocity, i);
+        fetch_row(simd, self.tension, i);
+        fetch_row(simd, self.length, i);
+    }
+
+    /// Asks for the state of row `i`, for the two passes.
+    #[inline(always)]
+    pub(super) fn fetch_state<S: Simd>(&self, simd: S, i: usize) {
+        fetch_row(simd, self.position, i);
+        fetch_row(simd, self.velocity, i);
+        fetch_row(simd, self.tension, i);
+        fetch_row(simd, self.frame, i);
+        if let Some(row) = self.contact.get(i) {
+            for forces in resting::forces(row) {
+                prefetch(simd, forces);
             }
         }
-        row(simd, self.position, i);
-        row(simd, self.velocity, i);
-        row(simd, self.tension, i);
-        row(simd, self.length, i);
-        row(simd, self.fixed, i);
+    }
+
+    /// Asks for what does not change of row `i`, for the two passes.
+    #[inline(always)]
+    pub(super) fn fetch_fixed<S: Simd>(&self, simd: S, i: usize) {
+        fetch_row(simd, self.fixed, i);
+    }
+}
+
+#[inline(always)]
+fn fetch_row<S: Simd, const N: usize>(simd: S, rows: &[[f32; N]], i: usize) {
+    if let Some(row) = rows.get(i) {
+        prefetch(simd, row);
     }
 }
 

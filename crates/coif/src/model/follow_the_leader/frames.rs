@@ -17,22 +17,21 @@
 //! and no state but the groom is a minimum.
 //!
 //! **Stability.** Frames are state. A step of the strand sees them fixed, so that its energy is a convex quadratic
-//! (`articulated.rs`), and goes down. A sweep from root to tip then puts each frame where its own energy is lowest: as a
-//! function of `q_i` that is `-q.K q - b.q` with `K` of eigenvalues 1 and -1, so that
+//! (`articulated.rs`), and goes down. Before that a sweep from tip to root, on the way of the pass, puts each frame where
+//! its own energy is lowest: as a function of `q_i` that is `-q.K q - b.q` with `K` of eigenvalues 1 and -1, so that
 //! `q <- (K q + q + b/2)` normalised never raises it (minorise and maximise). It is no follower force: no sum of the two
 //! moves gains anything.
-//! The sweep looks at directions as the velocities will have turned them in the next step; without that, frames
+//! The sweep looks at directions as the velocities will have turned them in the step; without that, frames
 //! lag by a step, which adds damping (four tenths more at 240 steps a second).
 //!
 //! Source: not in `muller2012`. The energy is that of a Cosserat rod with penalised alignment, as in position and
 //! orientation based rods; the sweep is block Gauss-Seidel.
 
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, f32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, f32x16, mask32x16};
 
-use super::Pass;
-use super::block::{Block, FIXED};
+use super::block::FIXED;
 use crate::math::LANES;
-use crate::math::lanes::{VECTOR, Vec3x};
+use crate::math::lanes::Vec3x;
 
 /// Stiffness between a segment and its frame, by that of the style. More turns frames farther with the hair, and adds
 /// inertia.
@@ -44,8 +43,8 @@ pub(super) const HOME: f32 = FOLLOW / (FOLLOW - 1.0);
 /// Stiffness between neighbouring frames, for the shorter of their segments. More takes several sweeps to settle.
 pub(super) const COUPLE: f32 = 1.0;
 
-/// Numbers of a row: the quaternion (scalar part first), and the groomed direction that it turns.
-pub(super) const FRAME: usize = 7 * LANES;
+/// Numbers of a row: a quaternion, its scalar part first.
+pub(super) const FRAME: usize = 4 * LANES;
 
 /// Least length of a predicted direction, which is one before it turns.
 const NO_DIRECTION: f32 = 1e-3;
@@ -90,87 +89,103 @@ impl<S: Simd> Quatx<S> {
     }
 
     #[inline(always)]
-    fn store(&self, turned: Vec3x<S>, row: &mut [f32; FRAME]) {
+    fn store(&self, row: &mut [f32; FRAME]) {
         let row = row.as_chunks_mut::<LANES>().0;
         self.w.store_slice(&mut row[0]);
         self.v.x.store_slice(&mut row[1]);
         self.v.y.store_slice(&mut row[2]);
         self.v.z.store_slice(&mut row[3]);
-        turned.x.store_slice(&mut row[4]);
-        turned.y.store_slice(&mut row[5]);
-        turned.z.store_slice(&mut row[6]);
     }
 }
 
-/// The groomed direction as the frame of a row turns it, beside the scalp.
-#[inline(always)]
-pub(super) fn direction<S: Simd>(simd: S, row: &[f32; FRAME]) -> Vec3x<S> {
-    let n = |k: usize| f32x16::from_slice(simd, &row.as_chunks::<LANES>().0[k]);
-    Vec3x { x: n(4), y: n(5), z: n(6) }
+/// A sweep over the frames of a block, in the order of the pass from tip to root.
+pub(super) struct Sweep<S: Simd> {
+    /// Whether frames follow; if not, they stay as they are.
+    follows: bool,
+    /// The frame of the segment beyond.
+    outer: Quatx<S>,
+    /// The frame of the segment that comes next, as it was.
+    here: Quatx<S>,
+    length_outer: f32x16<S>,
+    length: f32x16<S>,
 }
 
-/// Lets the frames follow the strands after a step.
-#[inline(always)]
-pub(super) fn follow<S: Simd>(
-    simd: S,
-    block: &Block,
-    position: &[[f32; VECTOR]],
-    velocity: &[[f32; VECTOR]],
-    frame: &mut [[f32; FRAME]],
-    pass: &Pass,
-) {
-    let splat = |v: f32| f32x16::splat(simd, v);
-    let points = position.len();
-    let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
-    let home = splat(2.0 * HOME / FOLLOW);
-    let couple = splat(2.0 * COUPLE / FOLLOW);
-    let none = splat(0.0);
-    let root = [0, 1, 2].map(|k| Vec3x::of_row(simd, &block.root[k]));
-    let motion = [0, 1, 2].map(|k| Vec3x::of_row(simd, &block.motion[k]));
-    let last = f32x16::from_slice(simd, &block.last);
-    let (mut x, mut v) = (Vec3x::of_row(simd, &position[0]), Vec3x::of_row(simd, &velocity[0]));
-    // The scalp has no joint with the first frame: its pull is the style's alone, for any number of points.
-    let mut before = Quatx { w: none, v: Vec3x { x: none, y: none, z: none } };
-    let mut length = none;
-    let mut q = Quatx::load(simd, &frame[1]);
-    for i in 1..points {
-        let number = |k: usize| f32x16::from_slice(simd, &fixed[i].as_chunks::<LANES>().0[k]);
-        let (length_before, inverse) = (length, number(8));
-        length = number(7);
-        // Predict the direction at the end of the next step, if the scalp moves on as it does.
-        let (x_outer, v_outer) =
-            (Vec3x::of_row(simd, &position[i]), Vec3x::of_row(simd, &velocity[i]));
-        let along = (x_outer - x) * inverse;
-        let carried = motion[0] * along.x + motion[1] * along.y + motion[2] * along.z;
-        let ahead = along + (v_outer - v) * (inverse * pass.dt) - carried;
-        let ahead = ahead * (splat(1.0) / ahead.length().max(splat(NO_DIRECTION)));
-        (x, v) = (x_outer, v_outer);
-        // Put the frame where its energy is lowest.
-        let e = Vec3x { x: root[0].dot(ahead), y: root[1].dot(ahead), z: root[2].dot(ahead) };
-        let g = Vec3x { x: number(3), y: number(4), z: number(5) } * inverse;
-        let coupled = couple * length.min(length_before) * inverse;
-        let mut sum = q.plus(&q.aligned(e, g), splat(1.0)).plus(&before, coupled);
-        sum.w += home;
-        let mut next = q;
-        if i + 1 < points {
-            next = Quatx::load(simd, &frame[i + 1]);
-            let outer = f32x16::from_slice(simd, &fixed[i + 1].as_chunks::<LANES>().0[7]);
-            let coupled = couple * length.min(outer) * inverse;
-            sum = sum.plus(&next, splat(i as f32).simd_lt(last).select(coupled, none));
+impl<S: Simd> Sweep<S> {
+    /// From the tip on.
+    #[inline(always)]
+    pub(super) fn new(
+        simd: S,
+        frame: &[[f32; FRAME]],
+        fixed: &[[f32; FIXED]],
+        follows: bool,
+    ) -> Self {
+        let none = f32x16::splat(simd, 0.0);
+        let tip = frame.len() - 1;
+        Self {
+            follows,
+            outer: Quatx { w: none, v: Vec3x { x: none, y: none, z: none } },
+            here: Quatx::load(simd, &frame[tip]),
+            length_outer: none,
+            length: number(simd, &fixed[tip], 7),
         }
-        before = sum.normalised();
-        before.store(before.turn(g), &mut frame[i]);
-        q = next;
     }
+
+    /// The groomed direction of segment `i`, as its frame turns it beside the scalp, after the frame has followed the
+    /// direction `ahead` (as the velocities will have turned it, in the scalp's frame). `beyond` is set where a segment
+    /// follows. Call it for every segment from the tip to the root.
+    #[inline(always)]
+    pub(super) fn direction(
+        &mut self,
+        simd: S,
+        frame: &mut [[f32; FRAME]],
+        fixed: &[[f32; FIXED]],
+        i: usize,
+        ahead: Vec3x<S>,
+        beyond: mask32x16<S>,
+    ) -> Vec3x<S> {
+        let splat = |v: f32| f32x16::splat(simd, v);
+        let inverse = number(simd, &fixed[i], 8);
+        let g = Vec3x {
+            x: number(simd, &fixed[i], 3),
+            y: number(simd, &fixed[i], 4),
+            z: number(simd, &fixed[i], 5),
+        } * inverse;
+        let q = self.here;
+        if !self.follows {
+            if i > 1 {
+                self.here = Quatx::load(simd, &frame[i - 1]);
+            }
+            return q.turn(g);
+        }
+        let e = ahead * (splat(1.0) / ahead.length().max(splat(NO_DIRECTION)));
+        // Put the frame where its energy is lowest.
+        let couple = inverse * (2.0 * COUPLE / FOLLOW);
+        let coupled = beyond.select(couple * self.length.min(self.length_outer), splat(0.0));
+        let mut sum = q.plus(&q.aligned(e, g), splat(1.0)).plus(&self.outer, coupled);
+        sum.w += splat(2.0 * HOME / FOLLOW);
+        self.length_outer = self.length;
+        // The scalp has no joint with the first frame: its pull is the style's alone, for any number of points.
+        if i > 1 {
+            self.here = Quatx::load(simd, &frame[i - 1]);
+            self.length = number(simd, &fixed[i - 1], 7);
+            sum = sum.plus(&self.here, couple * self.length.min(self.length_outer));
+        }
+        self.outer = sum.normalised();
+        self.outer.store(&mut frame[i]);
+        self.outer.turn(g)
+    }
+}
+
+/// Number `k` of a row of [`Block::fixed`].
+#[inline(always)]
+fn number<S: Simd>(simd: S, row: &[f32; FIXED], k: usize) -> f32x16<S> {
+    f32x16::from_slice(simd, &row.as_chunks::<LANES>().0[k])
 }
 
 /// Puts the frames of a lane at rest.
-pub(super) fn reset_lane(frame: &mut [f32], block: &Block, l: usize) {
-    let fixed = block.fixed.as_chunks::<FIXED>().0;
-    for (row, fixed) in frame.as_chunks_mut::<FRAME>().0.iter_mut().zip(fixed) {
-        let inverse = fixed[8 * LANES + l];
-        let groomed = [3, 4, 5].map(|k| fixed[k * LANES + l] * inverse);
-        for (k, value) in [1.0, 0.0, 0.0, 0.0].into_iter().chain(groomed).enumerate() {
+pub(super) fn reset_lane(frame: &mut [f32], l: usize) {
+    for row in frame.as_chunks_mut::<FRAME>().0 {
+        for (k, value) in [1.0, 0.0, 0.0, 0.0].into_iter().enumerate() {
             row[k * LANES + l] = value;
         }
     }

@@ -80,11 +80,11 @@ impl<S: Simd> Joint<S> {
         limit: &LaneLimit<S>,
         segment: &Carried<S>,
         ahead: &Carried<S>,
+        closes: f32x16<S>,
     ) -> Option<Self> {
         let zero = f32x16::splat(simd, 0.0);
         // Look how far the limit is exceeded, and will be by the velocities.
         let beyond = limit.start - segment.along.dot(ahead.along);
-        let closes = zero - segment.along.dot(ahead.turns) - ahead.along.dot(segment.turns);
         let (over, over_soon) = (beyond.max(zero), (beyond + closes).max(zero));
         if !over.max(over_soon).simd_gt(0.0).any_true() {
             return None;

@@ -3,12 +3,12 @@
 //! Colliders lie in lanes here, eight of them are held against a box at once. What is not near is not
 //! looked at again until the next box.
 
-use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, mask32x8};
+use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x8, mask32x16};
 use glam::Vec3;
 
 use super::collider::StepCollider;
 use super::contact::level_of;
-use crate::math::lanes::{HALF, Vec3x8};
+use crate::math::lanes::{HALF, Vec3x, Vec3x8};
 
 /// Colliders that have a bit of their own. All further ones share the last bit and always count as
 /// near.
@@ -72,6 +72,21 @@ impl<'a> Near<'a> {
         single.chain(shared)
     }
 
+    /// The lanes of points that are inside of any.
+    #[inline(always)]
+    pub(super) fn hold_row<S: Simd>(&self, simd: S, p: Vec3x<S>) -> mask32x16<S> {
+        let mut inside = mask32x16::splat(simd, false);
+        for c in Bits(self.bits & !(1 << SINGLE)) {
+            if let Some(collider) = self.all.get(c) {
+                inside |= level_of_row(simd, collider, p).simd_lt(1.0);
+            }
+        }
+        for collider in self.shared() {
+            inside |= level_of_row(simd, collider, p).simd_lt(1.0);
+        }
+        inside
+    }
+
     /// The lanes of points, in two halves, that are inside of any.
     #[inline(always)]
     pub(super) fn hold<S: Simd>(&self, simd: S, p: [Vec3x8<S>; 2]) -> [mask32x8<S>; 2] {
@@ -100,6 +115,18 @@ fn level<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> f32x8<S> {
         return level_of(simd, c, p).1;
     }
     let d = p - Vec3x8::splat(simd, c.centre);
+    let [xx, yy, zz, xy, xz, yz] = c.form;
+    d.x * (d.x * xx + d.y * xy + d.z * xz) + d.y * (d.y * yy + d.z * yz) + d.z * d.z * zz
+}
+
+/// The same for a whole row.
+#[inline(always)]
+fn level_of_row<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> f32x16<S> {
+    if c.sweep > 0.0 || c.plane {
+        let [lower, upper] = p.halves();
+        return simd.combine_f32x8(level_of(simd, c, lower).1, level_of(simd, c, upper).1);
+    }
+    let d = p - Vec3x::splat(simd, c.centre);
     let [xx, yy, zz, xy, xz, yz] = c.form;
     d.x * (d.x * xx + d.y * xy + d.z * xz) + d.y * (d.y * yy + d.z * yz) + d.z * d.z * zz
 }

@@ -73,9 +73,8 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
             // Look which colliders the next few points could touch.
             let rows = i - 1..points.min(i + CHUNK);
-            let (x, v, l) =
-                (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows.clone()]);
-            let bounds = bounds_of(simd, x, v, l, pass, 0.0);
+            let (x, v, l) = (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows]);
+            let bounds = bounds_of(simd, x, v, |i| &l[i], pass, 0.0);
             near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
         }
         let (inner, outer) = position.split_at_mut(i);
@@ -332,15 +331,15 @@ impl<S: Simd> Half<S> {
 /// by the short axis, holds all; and by how far the fastest of them goes, which drags the others along, and the
 /// scalp takes them (`reach`).
 #[inline(always)]
-pub(super) fn bounds_of<S: Simd>(
+pub(super) fn bounds_of<'a, S: Simd>(
     simd: S,
     position: &[[f32; VECTOR]],
     velocity: &[[f32; VECTOR]],
-    length: &[[f32; LANES]],
+    length: impl Fn(usize) -> &'a [f32; LANES],
     pass: &Pass,
     reach: f32,
 ) -> Bounds {
-    let count = position.len().min(velocity.len()).min(length.len());
+    let count = position.len().min(velocity.len());
     let zero = f32x8::splat(simd, 0.0);
     let mut a = [0, 1].map(|half| Vec3x8::of_row(simd, &position[0], half));
     let (mut lo, mut hi) = (a[0], a[0]);
@@ -350,7 +349,7 @@ pub(super) fn bounds_of<S: Simd>(
         let known = i == 0 || i == count / 2 || i + 1 == count;
         for half in 0..2 {
             if i > 0 {
-                way[half] += half_row(simd, &length[i], half);
+                way[half] += half_row(simd, length(i), half);
             }
             if known {
                 let v = Vec3x8::of_row(simd, &velocity[i], half);

@@ -3,7 +3,7 @@
 
 use glam::{Mat2, Mat3, Quat, Vec2, Vec3};
 
-use super::articulated::{MAX_LEFT, MAX_SOLVES};
+use super::articulated::{BENT, MAX_LEFT, MAX_SOLVES};
 use super::collider::StepCollider;
 use super::contact::{CLEAR_OF_ROUNDING, NO_CONE};
 use super::frames::{COUPLE, FOLLOW, HOME};
@@ -112,6 +112,8 @@ pub struct PlainFollowTheLeader {
     left: Vec<Left>,
     /// Particles of a strand at the start of the step.
     start: Vec<Particle>,
+    /// Where a first solve has brought them; empty before.
+    found: Vec<Vec3>,
 }
 
 impl PlainFollowTheLeader {
@@ -147,6 +149,7 @@ impl PlainFollowTheLeader {
             strands: strands.collect(),
             left: Vec::new(),
             start: Vec::new(),
+            found: Vec::new(),
         }
     }
 
@@ -158,14 +161,21 @@ impl PlainFollowTheLeader {
         for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
             let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
             let around = Surroundings { colliders: &colliders, field: env.field.as_ref() };
+            if pass.backward && pass.style.spring > 0.0 {
+                follow(strand, root, &pass);
+            }
             self.start.clear();
             self.start.extend_from_slice(&strand.particles);
-            let mut impact = step_strand(strand, root, wind, &pass, &around, &mut self.left);
+            self.found.clear();
+            let mut impact =
+                step_strand(strand, root, wind, &pass, &around, &mut self.left, &self.found);
             for round in 1..if pass.backward { MAX_SOLVES } else { 0 } {
                 if !impact {
                     break;
                 }
                 // Solve the step again, now that it is known where hair comes upon the body.
+                self.found.clear();
+                self.found.extend(strand.particles.iter().map(|particle| particle.position));
                 for (particle, start) in strand.particles.iter_mut().zip(&self.start) {
                     let found = std::mem::replace(particle, *start).contacts;
                     if round > 1 {
@@ -178,10 +188,8 @@ impl PlainFollowTheLeader {
                         }
                     }
                 }
-                impact = step_strand(strand, root, wind, &pass, &around, &mut self.left);
-            }
-            if pass.backward && pass.style.spring > 0.0 {
-                follow(strand, root, &pass);
+                impact =
+                    step_strand(strand, root, wind, &pass, &around, &mut self.left, &self.found);
             }
             strand.root = *root;
         }
@@ -319,11 +327,10 @@ struct Joint {
 
 impl Joint {
     /// Between a segment and the one ahead of it.
-    fn new(k: f32, limit: &Limit, [segment, ahead]: [&Left; 2]) -> Self {
+    fn new(k: f32, limit: &Limit, [segment, ahead]: [&Left; 2], closes: f32) -> Self {
         let product = |a: Vec2, b: Vec2| Mat2::from_cols(a * b.x, a * b.y);
         let diagonal = |d: f32| Mat2::from_diagonal(Vec2::splat(d));
         let beyond = limit.start - segment.along.dot(ahead.along);
-        let closes = -segment.along.dot(ahead.turns) - ahead.along.dot(segment.turns);
         let over = beyond.max(0.0);
         let part =
             if over > 0.0 { 1.0 } else { (beyond + closes).max(0.0) / closes.max(MIN_CLOSING) };
@@ -343,15 +350,13 @@ impl Joint {
     }
 }
 
-/// Lets the frames follow the strand after a step (`frames.rs`).
+/// Lets the frames follow the strand as its velocities will turn it in the step (`frames.rs`).
 fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
-    let turned = *root * strand.root.inverse();
     let last = strand.particles.len() - 1;
-    for i in 1..=last {
+    for i in (1..=last).rev() {
         let [inner, outer] = [strand.particles[i - 1], strand.particles[i]];
-        let along = (outer.position - inner.position) / outer.length;
-        let carried = turned.direction(along) - along;
-        let ahead = along + (outer.velocity - inner.velocity) * (pass.dt / outer.length) - carried;
+        let way = outer.position - inner.position + (outer.velocity - inner.velocity) * pass.dt;
+        let ahead = way / outer.length;
         let e = root.inverse().direction(ahead / ahead.length().max(1e-3));
         let g = strand.shape.step[i] / outer.length;
         let q = outer.frame;
@@ -380,6 +385,7 @@ fn tip_to_root(
     pass: &Pass,
     around: &Surroundings<'_>,
     left: &mut Vec<Left>,
+    found: &[Vec3],
 ) {
     let product = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
     let diagonal = |d: f32| Mat3::from_diagonal(Vec3::splat(d));
@@ -425,7 +431,12 @@ fn tip_to_root(
         let mut by_turn = Mat2::ZERO;
         if i > 1 {
             let k = length.min(length_before) * link * spring * JOINT;
-            let joint = Joint::new(k, &strand.shape.limit[i], [&seen, &before]);
+            let mut closes = -e.dot(before.turns) - before.along.dot(seen.turns);
+            if let Some([a, b, c]) = found.get(i - 2..=i) {
+                let turned = (*c - *b).dot(*b - *a) / (length * length_before);
+                closes = e.dot(before.along) - turned;
+            }
+            let joint = Joint::new(k, &strand.shape.limit[i], [&seen, &before], closes);
             stiffness += joint.outer;
             turn += joint.turn_outer;
             by_turn = joint.cross;
@@ -530,6 +541,7 @@ fn step_strand(
     pass: &Pass,
     around: &Surroundings<'_>,
     left: &mut Vec<Left>,
+    found: &[Vec3],
 ) -> bool {
     let dt = pass.dt;
     let mut impact = false;
@@ -538,7 +550,7 @@ fn step_strand(
     let blow = wind * (1.0 - pass.carried_on);
     let count = strand.particles.len();
     if pass.backward {
-        tip_to_root(strand, root, pass, around, left);
+        tip_to_root(strand, root, pass, around, left, found);
     }
     let x_root = strand.particles[0].position;
     let mut parent = root.point(strand.particles[0].rest);
@@ -615,6 +627,7 @@ fn step_strand(
                     limit.cos,
                     p,
                 );
+                impact |= (p - parent).dot(before) < (limit.cos - BENT) * particle.length;
             }
             if let Some(touch) = touch.filter(|t| pass.backward && t.depth > 0.0) {
                 let force = strand.shape.mass[i] * touch.depth;

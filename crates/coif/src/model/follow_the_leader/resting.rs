@@ -111,9 +111,15 @@ struct Surface<S: Simd> {
 /// Whether a row remembers any contact.
 #[inline(always)]
 pub(super) fn any<S: Simd>(simd: S, memory: &[f32; MEMORY]) -> bool {
+    let [first, second] = forces(memory).map(|row| f32x16::from_slice(simd, row));
+    first.max(second).simd_gt(0.0).any_true()
+}
+
+/// The forces of the contacts that a row remembers.
+#[inline(always)]
+pub(super) fn forces(memory: &[f32; MEMORY]) -> [&[f32; LANES]; CONTACTS] {
     let rows = memory.as_chunks::<LANES>().0;
-    let force = |k: usize| f32x16::from_slice(simd, &rows[REMEMBERED * k + 1]);
-    force(0).max(force(1)).simd_gt(0.0).any_true()
+    [&rows[1], &rows[REMEMBERED + 1]]
 }
 
 /// Brings the contacts that a row remembers into the pass from tip to root.

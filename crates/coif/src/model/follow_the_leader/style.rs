@@ -93,7 +93,8 @@ impl RestShape {
         let largest = 2.0 * settings.bend_limit.clamp(0.0, 1.0).acos();
         let allowed = |angle: f32| {
             let free = angle + FREE_TURN;
-            largest.max(if angle < KINK_ANGLE { free.min(KINK_ANGLE) } else { free })
+            let short_of_kink = (KINK_ANGLE - 10.0 * ROUNDING).max(angle + ROUNDING);
+            largest.max(if angle < KINK_ANGLE - ROUNDING { free.min(short_of_kink) } else { free })
         };
         let turn = (0..=last).map(|i| allowed(angle(i)).min(std::f32::consts::PI).cos()).collect();
         let limit = (0..=last).map(|i| Limit::new(angle(i).cos())).collect();
@@ -108,9 +109,11 @@ impl RestShape {
     }
 }
 
-/// Turn (radians) beyond which hair looks kinked, 60 degrees less rounding: where the groom turns by less, so does the
-/// strand.
-const KINK_ANGLE: f32 = std::f32::consts::FRAC_PI_3 - 1e-4;
+/// Turn (radians) beyond which hair looks kinked, 60 degrees: where the groom turns by less, so does the strand.
+const KINK_ANGLE: f32 = std::f32::consts::FRAC_PI_3;
+
+/// Angle (radians) by which rounding turns a segment of 1 cm, a metre from the origin.
+const ROUNDING: f32 = 1e-5;
 
 /// Angle (radians) by which the bending limit lets a segment turn farther than it does in the groom: so little that
 /// a limit below the groom's own turns still leaves the groom at rest.
