@@ -46,8 +46,9 @@ const REFERENCE_FRAMES: usize = 30;
 /// Memory that a step moves per particle (bytes): position, velocity and tension read and written
 /// (56), length read (4).
 const BYTES: f64 = 60.0;
-/// With two passes, what is fixed of a point (40) instead of the length, and the forces of its two contacts (8).
-const BYTES_WITH_STYLE: f64 = 104.0;
+/// With two passes, what is fixed of a point (48) instead of the length, the forces of its two contacts (8), and its
+/// segment's frame, read and written (32).
+const BYTES_WITH_STYLE: f64 = 144.0;
 
 /// One row: name, strands, whether with style and all shapes.
 struct Case {

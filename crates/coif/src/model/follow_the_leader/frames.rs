@@ -17,7 +17,7 @@
 //! and no state but the groom is a minimum.
 //!
 //! **Stability.** Frames are state. A step of the strand sees them fixed, so that its energy is a convex quadratic
-//! (`articulated.rs`), and goes down. Before that a sweep from tip to root, on the way of the pass, puts each frame where
+//! (`articulated/`), and goes down. Before that a sweep from tip to root, on the way of the pass, puts each frame where
 //! its own energy is lowest: as a function of `q_i` that is `-q.K q - b.q` with `K` of eigenvalues 1 and -1, so that
 //! `q <- (K q + q + b/2)` normalised never raises it (minorise and maximise). It is no follower force: no sum of the two
 //! moves gains anything.

@@ -1,5 +1,5 @@
 //! The bending limit of joints between neighbouring segments (`muller2012` 3.5), for the pass from tip to root
-//! (`articulated.rs`).
+//! (`articulated/`).
 
 use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x16};
 

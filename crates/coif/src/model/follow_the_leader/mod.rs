@@ -4,14 +4,14 @@
 //! which it would go, and moved on that sphere out of the body, root to tip.
 //!
 //! Where it would go is found in one of two ways. By default a pass from tip to root goes before
-//! (`articulated.rs`; 3.4, made implicit): it carries the masses and forces of all that hangs on a point, and
+//! (`articulated/`; 3.4, made implicit): it carries the masses and forces of all that hangs on a point, and
 //! holds the groomed shape (`style.rs`). It is stable for any groom and any step, and comes to rest. Without
 //! it ([`Settings::backward`]) particles are predicted on their own and velocities corrected for the mass that
 //! the one-way projection hides (eq. 9), as the paper's algorithm box says (`one_way.rs`): the fastest, for
 //! chains of nearly equal segments, without a style.
 //!
 //! The state lies in rows of sixteen strands, one strand per lane (`block.rs`); chains held at other ends are in
-//! `other_ends.rs`, the plain version of the passes that tests and benchmarks compare with in `plain.rs`.
+//! `other_ends.rs`, the plain version of the passes that tests and benchmarks compare with in `plain/`.
 
 mod articulated;
 mod block;

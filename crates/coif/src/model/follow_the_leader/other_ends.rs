@@ -65,7 +65,7 @@ fn predict<S: Simd>(
         let mut y = x + moves;
         if pass.ends != Ends::Free {
             if let (Some(fixed), true) = (fixed.get(i), i > 0) {
-                // An implicit damped spring, as in `articulated.rs`.
+                // An implicit damped spring, as in `articulated/`.
                 let goal = Vec3x8::load(simd, fixed, 0, half);
                 let mass = half_row(simd, &fixed.as_chunks::<LANES>().0[6], half);
                 moves += root.direction(goal) * (splat(1.0) / mass)

@@ -21,7 +21,7 @@
 //! sticks again where the force that would stop it with its whole strand is within Coulomb's law, or where it creeps
 //! without getting faster. All terms are convex, and none does work on a body that stands still.
 //!
-//! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated.rs`.
+//! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated/`.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x8};
 use glam::Vec3;

@@ -1,4 +1,4 @@
-//! The state of a block during a step, which may be solved twice (`articulated.rs`).
+//! The state of a block during a step, which may be solved twice (`articulated/`).
 
 use super::resting::MEMORY;
 use crate::math::LANES;

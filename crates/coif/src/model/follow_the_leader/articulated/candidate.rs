@@ -1,0 +1,129 @@
+//! One row of points against the body.
+
+use fearless_simd::{Simd, SimdBase, SimdMask, f32x8, f32x16};
+
+use super::{BENT, MAX_LEFT};
+use crate::math::LANES;
+use crate::math::lanes::{HALF, Vec3x, half_row};
+use crate::model::follow_the_leader::Pass;
+use crate::model::follow_the_leader::block::{Block, FIXED, Outcome};
+use crate::model::follow_the_leader::collider::Obstacles;
+use crate::model::follow_the_leader::contact::{NOTHING, Segment, leave_body};
+use crate::model::follow_the_leader::near::{Bits, Near};
+use crate::model::follow_the_leader::resting::{self, MEMORY};
+
+/// One point of sixteen strands, before it has been held against the body.
+pub(super) struct Candidate<'a, S: Simd> {
+    pub(super) leader: Vec3x<S>,
+    /// Where the points were, moved along with what the body has pushed of their leaders (m).
+    pub(super) before: Vec3x<S>,
+    pub(super) contact: &'a mut [f32; MEMORY],
+    pub(super) ahead: Vec3x<S>,
+    pub(super) along: Vec3x<S>,
+    pub(super) p: Vec3x<S>,
+    /// What contact takes off the velocities (m/s).
+    pub(super) brake: Vec3x<S>,
+    pub(super) length: f32x16<S>,
+    /// Cosine of the largest turn against the segment before.
+    pub(super) limit: f32x16<S>,
+    /// Least distances from the surface of a distance field (m).
+    pub(super) clear: f32x16<S>,
+}
+
+impl<S: Simd> Candidate<'_, S> {
+    /// Moves the halves that are inside out of the body: says whether any has touched it. Kept out of the pass, whose registers are
+    /// scarce.
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn leave_body(
+        &mut self,
+        simd: S,
+        block: &Block,
+        i: usize,
+        inside: [bool; 2],
+        near: &Near<'_>,
+        obstacles: &Obstacles<'_>,
+        pass: &Pass,
+        outcome: &mut Outcome,
+    ) -> bool {
+        simd.vectorize(
+            #[inline(always)]
+            || self.leave_body_in_lanes(simd, block, i, inside, near, obstacles, pass, outcome),
+        )
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn leave_body_in_lanes(
+        &mut self,
+        simd: S,
+        block: &Block,
+        i: usize,
+        inside: [bool; 2],
+        near: &Near<'_>,
+        obstacles: &Obstacles<'_>,
+        pass: &Pass,
+        outcome: &mut Outcome,
+    ) -> bool {
+        let index = f32x8::splat(simd, i as f32);
+        let (leader, ahead) = (self.leader.halves(), self.ahead.halves());
+        let before = self.before.halves();
+        let (mut along, mut p) = (self.along.halves(), self.p.halves());
+        let mut brake = self.brake.halves();
+        let length = <[_; 2]>::from(simd.split_f32x16(self.length));
+        let limit = <[_; 2]>::from(simd.split_f32x16(self.limit));
+        let mut clear = <[_; 2]>::from(simd.split_f32x16(self.clear));
+        let mut allowed = [f32x8::splat(simd, 0.0); 2];
+        if block.began_inside && pass.still_inside > 0.0 {
+            let row = &block.depth.as_chunks::<LANES>().0[i];
+            allowed = [0, 1].map(|half| half_row(simd, row, half) * pass.still_inside);
+        }
+        let mut touched = false;
+        let masses = &block.fixed.as_chunks::<LANES>().0[i * (FIXED / LANES) + 6];
+        for half in (0..2).filter(|&half| inside[half]) {
+            let active = index.simd_le(half_row(simd, &block.last, half))
+                & index.simd_gt(half_row(simd, &block.last_embedded, half));
+            let before = before[half];
+            let mut segment = Segment {
+                parent: leader[half],
+                ahead: ahead[half],
+                along: along[half],
+                length: length[half],
+                clear: clear[half],
+                allowed: allowed[half],
+                limit: limit[half],
+            };
+            let contact = leave_body(simd, near, obstacles, active, &mut segment, before, pass);
+            clear[half] = segment.clear;
+            outcome.unresolved += contact.unresolved;
+            if contact.touched {
+                touched = true;
+                // Hold the points from the next step on.
+                for lane in Bits(contact.depth.simd_gt(0.0).to_bitmask() & active.to_bitmask()) {
+                    for what in contact.touched_what.map(|what| what[lane]) {
+                        if what != NOTHING {
+                            let lane = half * HALF + lane;
+                            let force = masses[lane] * contact.depth[lane % HALF];
+                            let new = resting::remember(self.contact, lane, what, force);
+                            let deep =
+                                contact.depth[lane % HALF] > MAX_LEFT * length[half][lane % HALF];
+                            outcome.impact |= u32::from(new || deep) << lane;
+                        }
+                    }
+                }
+                // What contact has bent beyond the limit has to give way as a whole, too.
+                let bent = segment.along.dot(ahead[half]).simd_lt(limit[half] - BENT) & active;
+                outcome.impact |= (bent.to_bitmask() as u32) << (half * HALF);
+                // Lanes that are pinned stay.
+                p[half] = segment.end().or(active, p[half]);
+                along[half] = segment.along.or(active, along[half]);
+                brake[half] = contact.brake.or(active, brake[half]);
+            }
+        }
+        self.clear = simd.combine_f32x8(clear[0], clear[1]);
+        (self.along, self.p, self.brake) =
+            (Vec3x::of_halves(along), Vec3x::of_halves(p), Vec3x::of_halves(brake));
+        touched
+    }
+}

@@ -1,0 +1,203 @@
+//! The pass from root to tip: every point follows its leader, and leaves the body on the length sphere.
+
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x16};
+use glam::Vec3;
+
+use super::candidate::Candidate;
+use super::left::{Joined, Left};
+use super::{Affine, Fixed, NO_DIRECTION2, SCRATCH};
+use crate::math::lanes::{HALF, VECTOR, Vec3x};
+use crate::math::tangent::{Columns, Vec2x};
+use crate::model::follow_the_leader::Pass;
+use crate::model::follow_the_leader::block::{Block, FIXED, Outcome, Upcoming};
+use crate::model::follow_the_leader::collider::Obstacles;
+use crate::model::follow_the_leader::contact::SLOPE;
+use crate::model::follow_the_leader::near::{Near, near_box};
+use crate::model::follow_the_leader::one_way::{CHUNK, FARTHEST, bounds_of};
+use crate::model::follow_the_leader::resting::{self, HELD};
+use crate::model::follow_the_leader::state::State;
+
+/// Follows the leader from the root.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+pub(super) fn root_to_tip<S: Simd>(
+    simd: S,
+    block: &Block,
+    state: &mut State<'_>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+    scratch: &[[f32; SCRATCH]],
+    held: &[[f32; HELD]],
+    next: Upcoming<'_>,
+) -> Outcome {
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let State { position, velocity, tension, contact } = state;
+    let points = position.len();
+    let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
+    let rest = &block.rest.as_chunks::<VECTOR>().0[..points];
+    let carried_on = splat(pass.carried_on / pass.dt);
+    let blow = Vec3x::of_row(simd, &block.wind) * splat(1.0 - pass.carried_on);
+    let root = Affine::load(simd, &block.root);
+    let mut outcome = Outcome::default();
+
+    // Start at the root, which the body carries.
+    let x = Vec3x::of_row(simd, &position[0]);
+    let mut leader = root.point(Vec3x::of_row(simd, &rest[0]));
+    let moved = leader - x;
+    let motion = Affine::load(simd, &block.motion);
+    let (mut x_leader, mut shift_leader) = (x, motion.point(x));
+    let mut displaced = moved - shift_leader;
+    (moved * splat(1.0 / pass.dt)).to_row(&mut velocity[0]);
+    leader.to_row(&mut position[0]);
+    let mut ahead = (Vec3x::of_row(simd, &position[1]) - x) * Fixed(&fixed[1]).inverse_length(simd);
+    let mut clear = splat(0.0);
+    let none = Vec3x::splat(simd, Vec3::ZERO);
+    let (mut pushed, mut pushed_before) = (none, false);
+    let (mut turn_leader, mut turn_pushed_leader) = (Vec2x::zero(simd), Vec2x::zero(simd));
+    let mut near = Near::none(obstacles.colliders);
+    for i in 1..points {
+        next.fetch_fixed(simd, i - 1);
+        if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
+            // Look which colliders the next few points could touch.
+            let rows = i - 1..points.min(i + CHUNK);
+            let (x, v, l) = (&position[rows.clone()], &velocity[rows.clone()], &fixed[rows]);
+            // The style takes points along with the scalp.
+            let first = motion.point(Vec3x::of_row(simd, &position[i]));
+            let last = motion.point(Vec3x::of_row(simd, &position[points.min(i + CHUNK) - 1]));
+            let reach2 = first.dot(first).max(last.dot(last)).reduce_max();
+            let bounds = bounds_of(simd, x, v, |i| Fixed(&l[i]).row(7), pass, 1.25 * reach2.sqrt());
+            near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
+        }
+        let length = Fixed(&fixed[i]).length(simd);
+        let e_scale = Fixed(&fixed[i]).inverse_length(simd);
+        let x = Vec3x::of_row(simd, &position[i]);
+        let shift = motion.point(x);
+        let segment = (x - x_leader) + (shift - shift_leader);
+        let e = segment * e_scale;
+        let left = Left::load(simd, &scratch[i]);
+        let limit = if i > 1 { Fixed(&fixed[i]).turn(simd) } else { splat(-1.0) };
+        let tangents = Columns::tangents(e);
+        // Find the best turn behind the leader.
+        let behind = displaced + e * left.chord;
+        let mut turn = left.turn - left.by_leader.dot(behind);
+        let by_turn = Joined::load_turn(simd, &scratch[i]);
+        if let Some(by_turn) = &by_turn {
+            turn += by_turn.mul(turn_leader);
+        }
+        let across = tangents.mul(turn) * length;
+        let mut way = segment + e * left.chord + across;
+        // Follow how far pushes of the body have taken the point: that is no velocity.
+        let mut turn_pushed = Vec2x::zero(simd);
+        if pushed_before {
+            turn_pushed = turn_pushed - left.by_leader.dot(pushed);
+            if let Some(by_turn) = &by_turn {
+                turn_pushed += by_turn.mul(turn_pushed_leader);
+            }
+            pushed += tangents.mul(turn_pushed) * length;
+        }
+        let place = behind + across;
+        if resting::any(simd, &contact[i]) {
+            resting::update(simd, &mut contact[i], &held[i], place, pass.dt);
+        }
+        let mut slack = left.by_place.dot(place);
+        if let Some(by_cross) = Joined::load_cross(simd, &scratch[i]) {
+            slack += by_cross.x * turn.x + by_cross.y * turn.y;
+        }
+        (left.pull - slack).store_slice(&mut tension[i]);
+        // Project onto the length sphere (3.1), on from the segment before if there is no direction.
+        let distance2 = way.dot(way);
+        let lost = distance2.simd_lt(NO_DIRECTION2);
+        if lost.any_true() {
+            way = ahead.or(lost, way);
+        }
+        let mut along = way * (splat(1.0) / way.length());
+        let along_free = along;
+        // Keep the angle with the segment before (eq. 11).
+        if pass.bend.is_on() && i > 1 && ahead.dot(along).simd_lt(limit).any_true() {
+            let straighter = unbent(simd, ahead, along, limit) - along;
+            along += straighter;
+            pushed += straighter * length;
+            turn_pushed += tangents.dot(straighter);
+            pushed_before = true;
+        }
+        let mut p = leader + along * length;
+        let mut next_displaced = displaced + (along * length - segment);
+
+        // Points that are embedded go where the body carries them.
+        if i < block.most_embedded {
+            let held = splat(i as f32).simd_le(f32x16::from_slice(simd, &block.last_embedded));
+            let place = root.point(Vec3x::of_row(simd, &rest[i]));
+            let here = x + shift;
+            next_displaced = (place - here).or(held, next_displaced);
+            along = ((place - leader) * e_scale).or(held, along);
+            p = place.or(held, p);
+            pushed = none.or(held, pushed);
+            turn_pushed = Vec2x::zero(simd).or(held, turn_pushed);
+        }
+        let mut moves = (next_displaced - pushed + shift) * carried_on + blow;
+
+        // Leave the body on the length sphere.
+        if !near.is_empty() || obstacles.field.is_some() {
+            let mut inside = near.hold_row(simd, p);
+            if let Some(field) = obstacles.field {
+                clear -= length * SLOPE;
+                inside |= clear.simd_lt(field.skin);
+            }
+            if inside.any_true() {
+                let inside = inside.to_bitmask();
+                let inside = [inside & 0xff != 0, inside >> HALF != 0];
+                let mut here = Candidate {
+                    leader,
+                    before: x + pushed,
+                    contact: &mut contact[i],
+                    ahead,
+                    along,
+                    p,
+                    brake: none,
+                    length,
+                    limit,
+                    clear,
+                };
+                if here.leave_body(simd, block, i, inside, &near, obstacles, pass, &mut outcome) {
+                    let push = here.p - p;
+                    turn_pushed += tangents.dot(here.along - along);
+                    next_displaced += push;
+                    moves += push * carried_on - here.brake;
+                    (along, p) = (here.along, here.p);
+                    pushed += push;
+                    pushed_before = true;
+                }
+                clear = here.clear;
+            }
+        }
+        moves.to_row(&mut velocity[i]);
+        p.to_row(&mut position[i]);
+        // What has come in between turns the segment, too.
+        turn += tangents.dot(along - along_free);
+        (turn_leader, turn_pushed_leader) = (turn, turn_pushed);
+        (leader, displaced, ahead) = (p, next_displaced, along);
+        (x_leader, shift_leader) = (x, shift);
+    }
+
+    // Each point hangs on the one before: a lane that left the world, or is not a number any more,
+    // ends there.
+    let sane = leader.dot(leader).simd_lt(FARTHEST * FARTHEST);
+    outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
+    outcome
+}
+
+/// Turns segments that bend too far back to the limit, in the plane of the two: unit vectors, and the cosine of the
+/// largest turn.
+#[inline(always)]
+fn unbent<S: Simd>(simd: S, ahead: Vec3x<S>, along: Vec3x<S>, limit: f32x16<S>) -> Vec3x<S> {
+    let cosine = ahead.dot(along);
+    let bent = cosine.simd_lt(limit);
+    let one = f32x16::splat(simd, 1.0);
+    // Straight back has no plane: take any.
+    let side = Vec3x { x: ahead.y, y: ahead.z, z: ahead.x }.cross(ahead);
+    let tangent = along - ahead * cosine;
+    let tangent = tangent.or(tangent.dot(tangent).simd_gt(1e-8), side);
+    let sine = (one - limit * limit).max(f32x16::splat(simd, 0.0)).sqrt();
+    let size = tangent.length().max(f32x16::splat(simd, 1e-9));
+    (ahead * limit + tangent * (sine / size)).or(bent, along)
+}

@@ -1,0 +1,195 @@
+//! The pass from tip to root: eliminates the turns of the segments, one after the other (Schur complement).
+
+use fearless_simd::{Simd, SimdBase, f32x16, mask32x16};
+use glam::Vec3;
+
+use super::left::{Joined, Left};
+use super::{Affine, Before, Carried, Fixed, SCRATCH};
+use crate::math::lanes::{VECTOR, Vec3x};
+use crate::math::symmetric::Symmetric;
+use crate::math::tangent::{Columns, Matrix2, Symmetric2, Vec2x};
+use crate::model::follow_the_leader::Pass;
+use crate::model::follow_the_leader::block::{Block, FIXED, Upcoming};
+use crate::model::follow_the_leader::collider::Obstacles;
+use crate::model::follow_the_leader::frames::{FOLLOW, FRAME, Sweep};
+use crate::model::follow_the_leader::joint::{JOINT, Joint};
+use crate::model::follow_the_leader::resting::{self, HELD, Points};
+use crate::model::follow_the_leader::state::State;
+
+/// All that hangs on a point, once it has been eliminated: a quadratic in the displacement `a` of the point and the turn
+/// `t` of its segment, `a.W a / 2 + a.C t + t.D t / 2 - w.a - d.t`.
+struct Beyond<S: Simd> {
+    inertia: Symmetric<S>,
+    push: Vec3x<S>,
+    /// Whether a joint acts on the segment; if not, the rest says nothing.
+    joined: bool,
+    cross: Columns<S>,
+    stiffness: Symmetric2<S>,
+    turn: Vec2x<S>,
+}
+
+impl<S: Simd> Beyond<S> {
+    /// Nothing hangs on a tip.
+    #[inline(always)]
+    fn nothing(simd: S) -> Self {
+        let none = Vec3x::splat(simd, Vec3::ZERO);
+        Self {
+            inertia: Symmetric::zero(simd),
+            push: none,
+            joined: false,
+            cross: Columns { x: none, y: none },
+            stiffness: Symmetric2::zero(simd),
+            turn: Vec2x::zero(simd),
+        }
+    }
+
+    /// Leaves nothing where the mask is not set.
+    #[inline(always)]
+    fn keep_only(&mut self, simd: S, mask: mask32x16<S>) {
+        self.inertia = self.inertia.only(mask);
+        self.push = self.push.or(mask, Vec3x::splat(simd, Vec3::ZERO));
+        if self.joined {
+            self.cross = self.cross.only(mask);
+            self.stiffness = self.stiffness.only(mask);
+            self.turn = self.turn.or(mask, Vec2x::zero(simd));
+        }
+    }
+}
+
+/// Eliminates the points from the tip. `found` is where a first solve has brought them.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+pub(super) fn tip_to_root<S: Simd>(
+    simd: S,
+    block: &Block,
+    state: &mut State<'_>,
+    frame: &mut [[f32; FRAME]],
+    found: Option<&[[f32; VECTOR]]>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+    scratch: &mut [[f32; SCRATCH]],
+    held: &mut [[f32; HELD]],
+    next: Upcoming<'_>,
+) {
+    let splat = |v: f32| f32x16::splat(simd, v);
+    let State { position, velocity, tension, contact } = state;
+    let (position, velocity) = (&**position, &**velocity);
+    let points = position.len();
+    let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
+    let root = Affine::load(simd, &block.root);
+    let motion = Affine::load(simd, &block.motion);
+    let last = f32x16::from_slice(simd, &block.last);
+    let link = f32x16::from_slice(simd, &block.link);
+    let (spring, damper) = (pass.style.spring, pass.style.damper);
+    let (link_spring, link_both) = (link * (spring * FOLLOW), link * (spring * FOLLOW + damper));
+    let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
+
+    let joint_scale = link * (spring * JOINT);
+
+    let mut beyond = Beyond::nothing(simd);
+    // No closures over vectors here: the compiler may leave them out of line, without vector instructions.
+    let rows = (position, velocity);
+    let mut outer = Before::load(simd, &motion, rows, points - 1, pass.dt);
+    let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
+    let mut segment = Carried::new(simd, &Fixed(&fixed[points - 1]), &inner, &outer);
+    let mut sweep = Sweep::new(simd, frame, fixed, found.is_none() && spring > 0.0);
+    for i in (1..points).rev() {
+        next.fetch_state(simd, points - 1 - i);
+        let row = Fixed(&fixed[i]);
+        let (mass, length) = (row.mass(simd), row.length(simd));
+        // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
+        let Before { x, shift, drift } = outer;
+        let mut rhs = (drift + fall - shift) * mass
+            + root.direction(row.goal(simd))
+            + (root.added - x - shift) * (mass * spring)
+            + beyond.push;
+        let mut inertia = beyond.inertia.plus_diagonal(mass * (1.0 + spring + damper));
+        // Hold what lies on the body.
+        if resting::any(simd, &contact[i]) {
+            let points = Points { x, shift, drift, mass, inertia: last + 1.0 };
+            let (memory, held) = (&mut contact[i], &mut held[i]);
+            let pressed = resting::press(simd, block, i, memory, held, &points, pass, obstacles);
+            inertia = inertia.plus(&pressed.inertia);
+            rhs += pressed.rhs;
+        }
+        // Put the turn of the segment in the place of its outer end, with the style's pull to the groomed direction.
+        let e = segment.along;
+        let lever = segment.tangents.scaled(length);
+        let pulled = f32x16::from_slice(simd, &tension[i]).max(splat(0.0));
+        let held_straight = (pulled + link_both) * length;
+        let mut by_leader = Columns { x: inertia.mul(lever.x), y: inertia.mul(lever.y) };
+        let mut stiffness = Symmetric2 {
+            xx: lever.x.dot(by_leader.x) + held_straight,
+            xy: lever.x.dot(by_leader.y),
+            yy: lever.y.dot(by_leader.y) + held_straight,
+        };
+        let soon = root.direction_back(e + segment.turns);
+        let further = splat(i as f32).simd_lt(last);
+        let groomed = sweep.direction(simd, frame, fixed, i, soon, further);
+        let off = root.direction(groomed) - e;
+        let mut turn = lever.dot(rhs + off * link_spring);
+        let (joined, cross) = (beyond.joined, beyond.cross);
+        if joined {
+            // A joint holds the segment beyond.
+            let held = &beyond.stiffness;
+            stiffness = Symmetric2 {
+                xx: stiffness.xx + lever.x.dot(cross.x) * 2.0 + held.xx,
+                xy: stiffness.xy + lever.x.dot(cross.y) + lever.y.dot(cross.x) + held.xy,
+                yy: stiffness.yy + lever.y.dot(cross.y) * 2.0 + held.yy,
+            };
+            by_leader = Columns { x: by_leader.x + cross.x, y: by_leader.y + cross.y };
+            turn += beyond.turn;
+        }
+        // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
+        let (mut ahead, mut second, mut joint) = (segment, inner, None);
+        if i > 1 {
+            second = Before::load(simd, &motion, rows, i - 2, pass.dt);
+            let row_before = Fixed(&fixed[i - 1]);
+            ahead = Carried::new(simd, &row_before, &second, &inner);
+            let k = length.min(row_before.length(simd)) * joint_scale;
+            let mut closes = splat(0.0) - e.dot(ahead.turns) - ahead.along.dot(segment.turns);
+            if let Some(found) = found {
+                let [a, b, c] = [i, i - 1, i - 2].map(|i| Vec3x::of_row(simd, &found[i]));
+                let scale = row.inverse_length(simd) * row_before.inverse_length(simd);
+                closes = e.dot(ahead.along) - (a - b).dot(b - c) * scale;
+            }
+            joint = Joint::new(simd, k, &row.limit(simd), &segment, &ahead, closes);
+        }
+        if let Some(joint) = &joint {
+            stiffness = stiffness.plus(&joint.outer);
+            turn += joint.turn_outer;
+        }
+        // Eliminate the turn (Schur complement).
+        let inverse = stiffness.inverse();
+        let turned = inverse.mul(turn);
+        let weighed = Columns {
+            x: by_leader.x * inverse.xx + by_leader.y * inverse.xy,
+            y: by_leader.x * inverse.xy + by_leader.y * inverse.yy,
+        };
+        let chord = segment.shrinks * length;
+        let (pull, by_place) = (e.dot(rhs), inertia.mul(e));
+        let left = &mut scratch[i];
+        Left { turn: turned, by_leader: weighed, chord, pull, by_place }.store(left);
+        let centripetal = e * chord;
+        beyond.inertia = inertia.minus_product(&weighed, &by_leader);
+        beyond.push = rhs - by_leader.mul(turned) - beyond.inertia.mul(centripetal);
+        beyond.joined = joint.is_some();
+        Joined::store_flags(left, joint.is_some(), joined);
+        if joined {
+            Joined::store_cross(left, cross.dot(e));
+        }
+        if let Some(Joint { cross: by_turn, inner, turn_inner, .. }) = joint {
+            let coupled = Matrix2 { x: inverse.mul(by_turn.x), y: inverse.mul(by_turn.y) };
+            Joined::store_turn(left, &coupled);
+            beyond.cross = weighed.after(&by_turn);
+            beyond.stiffness = inner.minus(&Symmetric2::product(&by_turn, &coupled));
+            beyond.turn =
+                turn_inner + by_turn.transposed_mul(turned) - beyond.cross.dot(centripetal);
+        }
+        if block.ragged {
+            // Nothing hangs on a tip.
+            beyond.keep_only(simd, splat(i as f32).simd_le(last));
+        }
+        (outer, inner, segment) = (inner, second, ahead);
+    }
+}

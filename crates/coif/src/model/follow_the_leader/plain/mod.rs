@@ -1,0 +1,376 @@
+//! The same passes, one strand after the other over arrays of structures: what one would write
+//! first. Tests hold the lanes against it, and `coif bench` measures the speed-up over it.
+
+mod contact;
+mod resting;
+mod tip_to_root;
+
+use glam::{Quat, Vec2, Vec3};
+
+use self::contact::{brake_of, collide, leave_field, unbend, unbend_on_plane};
+use self::resting::{remember, update};
+use self::tip_to_root::{Left, tip_to_root};
+use super::articulated::{BENT, MAX_LEFT, MAX_SOLVES};
+use super::collider::StepCollider;
+use super::frames::{COUPLE, FOLLOW, HOME};
+use super::style::RestShape;
+use super::{BendLimit, Pass, Settings};
+use crate::groom::Groom;
+use crate::math::RigidTransform;
+use crate::model::{Environment, FieldObstacle};
+
+/// A particle as one structure.
+#[derive(Debug, Clone, Copy)]
+struct Particle {
+    position: Vec3,
+    velocity: Vec3,
+    /// One way, the pull of the next segment: how far it moves the particle, as a fraction of its vector. With two
+    /// passes, the pull in the segment that ends here.
+    tension: f32,
+    rest: Vec3,
+    length: f32,
+    /// See [`super::block::Block::reaction`].
+    reaction: f32,
+    /// Frame of the segment that ends here, and the groomed direction that it turns (`frames.rs`).
+    frame: Quat,
+    groomed: Vec3,
+    /// What it lies on (`resting.rs`).
+    contacts: [Contact; 2],
+}
+
+/// A contact that is remembered from step to step; none if it has no force.
+#[derive(Debug, Clone, Copy, Default)]
+struct Contact {
+    /// Number of the collider, or one more than the last for the distance field.
+    what: usize,
+    force: f32,
+    /// Friction while it sticks, zero while it slides.
+    friction: Vec3,
+}
+
+/// A contact as the pass from tip to root sees it (`resting.rs`).
+#[derive(Clone, Copy, Default)]
+struct Held {
+    normal: Vec3,
+    target: Vec3,
+    offset: f32,
+    stiffness: f32,
+    along: f32,
+    coefficient: f32,
+    /// How far it slipped along the surface in the last step.
+    slip: f32,
+}
+
+/// What touched a particle: enough for friction.
+#[derive(Debug, Clone, Copy)]
+struct Touch {
+    /// Out of the surface.
+    normal: Vec3,
+    /// How deep the candidate was (m).
+    depth: f32,
+    /// Velocity of the surface (m/s).
+    velocity: Vec3,
+    /// Coulomb friction.
+    friction: f32,
+    /// The last two things that were touched.
+    what: [Option<usize>; 2],
+}
+
+/// What hair must stay out of.
+struct Surroundings<'a> {
+    colliders: &'a [StepCollider],
+    field: Option<&'a FieldObstacle<'a>>,
+}
+
+impl Surroundings<'_> {
+    /// The surface of a collider or of the field below a point that is carried along with it: normal, distance,
+    /// displacement in the step and coefficient of friction.
+    fn below(&self, what: usize, x: Vec3, dt: f32) -> (Vec3, f32, Vec3, f32) {
+        if let Some(c) = self.colliders.get(what) {
+            let moves = c.velocity_at(x + c.velocity_at(x) * dt) * dt;
+            let plane = c.half_space(x + moves);
+            return (plane.normal, plane.normal.dot(x + moves) - plane.offset, moves, c.friction);
+        }
+        let Some(obstacle) = self.field else { return (Vec3::ZERO, 1.0, Vec3::ZERO, 0.0) };
+        let moves = obstacle.field.velocity_at(x) * dt;
+        let sample = obstacle.field.sample(x + moves);
+        (sample.gradient, sample.distance - obstacle.skin, moves, obstacle.friction)
+    }
+}
+
+struct Strand {
+    particles: Vec<Particle>,
+    embedded: usize,
+    shape: RestShape,
+    root: RigidTransform,
+}
+
+/// Follow-The-Leader without lanes and without threads, for strands that are held at their roots.
+pub struct PlainFollowTheLeader {
+    settings: Settings,
+    strands: Vec<Strand>,
+    left: Vec<Left>,
+    /// Particles of a strand at the start of the step.
+    start: Vec<Particle>,
+    /// Where a first solve has brought them; empty before.
+    found: Vec<Vec3>,
+}
+
+impl PlainFollowTheLeader {
+    /// Copies a valid groom; see [`super::FollowTheLeader::new`].
+    pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Self {
+        let strands = groom.strands.iter().zip(&groom.embedded).map(|(line, &embedded)| {
+            let last = line.len() - 1;
+            let embedded = (embedded as usize).clamp(1, last);
+            let shape = RestShape::new(line, settings, dt, gravity);
+            let length = |i: usize| if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 };
+            let mass = |i: usize| length(i) + if i < last { length(i + 1) } else { 0.0 };
+            let scale = settings.correction.powf(1.0 / last as f32);
+            let particles = (0..=last).map(|i| Particle {
+                position: line[i],
+                velocity: Vec3::ZERO,
+                tension: 0.0,
+                rest: line[i],
+                length: length(i),
+                reaction: if i > 1 { scale * mass(i) / (mass(i - 1) * length(i)) } else { 0.0 },
+                frame: Quat::IDENTITY,
+                groomed: if i > 0 { (line[i] - line[i - 1]) / length(i) } else { Vec3::ZERO },
+                contacts: Default::default(),
+            });
+            Strand {
+                particles: particles.collect(),
+                embedded,
+                shape,
+                root: RigidTransform::IDENTITY,
+            }
+        });
+        Self {
+            settings: settings.clone(),
+            strands: strands.collect(),
+            left: Vec::new(),
+            start: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Advances all strands by `env.dt`.
+    pub fn step(&mut self, env: &Environment<'_>) {
+        let colliders: Vec<StepCollider> =
+            env.colliders.iter().map(|c| StepCollider::new(c, env.dt)).collect();
+        let pass = Pass::new(&self.settings, env.dt, env.gravity);
+        for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
+            let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
+            let around = Surroundings { colliders: &colliders, field: env.field.as_ref() };
+            if pass.backward && pass.style.spring > 0.0 {
+                follow(strand, root, &pass);
+            }
+            self.start.clear();
+            self.start.extend_from_slice(&strand.particles);
+            self.found.clear();
+            let mut impact =
+                step_strand(strand, root, wind, &pass, &around, &mut self.left, &self.found);
+            for round in 1..if pass.backward { MAX_SOLVES } else { 0 } {
+                if !impact {
+                    break;
+                }
+                // Solve the step again, now that it is known where hair comes upon the body.
+                self.found.clear();
+                self.found.extend(strand.particles.iter().map(|particle| particle.position));
+                for (particle, start) in strand.particles.iter_mut().zip(&self.start) {
+                    let found = std::mem::replace(particle, *start).contacts;
+                    if round > 1 {
+                        particle.contacts = found;
+                        continue;
+                    }
+                    for new in found.into_iter().filter(|c| c.force > 0.0) {
+                        if !start.contacts.iter().any(|c| c.force > 0.0 && c.what == new.what) {
+                            remember(&mut particle.contacts, new.what, new.force);
+                        }
+                    }
+                }
+                impact =
+                    step_strand(strand, root, wind, &pass, &around, &mut self.left, &self.found);
+            }
+            strand.root = *root;
+        }
+    }
+
+    /// Replaces the particles' velocities (m/s), in the groom's order.
+    pub fn set_velocities(&mut self, from: impl Iterator<Item = Vec3>) {
+        let particles = self.strands.iter_mut().flat_map(|s| &mut s.particles);
+        for (particle, velocity) in particles.zip(from) {
+            particle.velocity = velocity;
+        }
+    }
+
+    /// Writes the particles' velocities (m/s) in the groom's order.
+    pub fn velocities(&self, out: &mut [Vec3]) {
+        let particles = self.strands.iter().flat_map(|s| &s.particles);
+        for (to, particle) in out.iter_mut().zip(particles) {
+            *to = particle.velocity;
+        }
+    }
+
+    /// Writes the particles' positions in the groom's order.
+    pub fn positions(&self, out: &mut [Vec3]) {
+        let particles = self.strands.iter().flat_map(|s| &s.particles);
+        for (to, particle) in out.iter_mut().zip(particles) {
+            *to = particle.position;
+        }
+    }
+}
+
+/// Lets the frames follow the strand as its velocities will turn it in the step (`frames.rs`).
+fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
+    let last = strand.particles.len() - 1;
+    for i in (1..=last).rev() {
+        let [inner, outer] = [strand.particles[i - 1], strand.particles[i]];
+        let way = outer.position - inner.position + (outer.velocity - inner.velocity) * pass.dt;
+        let ahead = way / outer.length;
+        let e = root.inverse().direction(ahead / ahead.length().max(1e-3));
+        let g = strand.shape.step[i] / outer.length;
+        let q = outer.frame;
+        let pure = |v: Vec3| Quat::from_xyzw(v.x, v.y, v.z, 0.0);
+        let couple = |other: &Particle| {
+            let length = outer.length.min(other.length) / outer.length;
+            other.frame * (2.0 * COUPLE / FOLLOW * length)
+        };
+        let mut sum = q - pure(e) * q * pure(g) + Quat::IDENTITY * (2.0 * HOME / FOLLOW);
+        if i > 1 {
+            sum += couple(&inner);
+        }
+        if i < last {
+            sum += couple(&strand.particles[i + 1]);
+        }
+        let frame = sum * (1.0 / sum.length());
+        strand.particles[i].frame = frame;
+        strand.particles[i].groomed = frame * g;
+    }
+}
+
+/// The passes of `articulated/` or of `one_way.rs`, one particle at a time. Says whether any has come upon the body.
+fn step_strand(
+    strand: &mut Strand,
+    root: &RigidTransform,
+    wind: Vec3,
+    pass: &Pass,
+    around: &Surroundings<'_>,
+    left: &mut Vec<Left>,
+    found: &[Vec3],
+) -> bool {
+    let dt = pass.dt;
+    let mut impact = false;
+    let fall = pass.gravity * (dt * dt);
+    let carried_on = pass.carried_on / dt;
+    let blow = wind * (1.0 - pass.carried_on);
+    let count = strand.particles.len();
+    if pass.backward {
+        tip_to_root(strand, root, pass, around, left, found);
+    }
+    let x_root = strand.particles[0].position;
+    let mut parent = root.point(strand.particles[0].rest);
+    let mut grandparent = parent - (strand.particles[1].position - x_root);
+    let motion = *root * strand.root.inverse();
+    let mut displaced = parent - motion.point(x_root);
+    let mut pushed = Vec3::ZERO;
+    let (mut turn_leader, mut turn_pushed_leader) = (Vec2::ZERO, Vec2::ZERO);
+    strand.particles[0].velocity = (parent - x_root) * (1.0 / dt);
+    strand.particles[0].position = parent;
+    for i in 1..count {
+        let particle = strand.particles[i];
+        let (x, v) = (particle.position, particle.velocity);
+        let mut way;
+        let (mut turn, mut turn_pushed) = (Vec2::ZERO, Vec2::ZERO);
+        if let Some(left) = left.get(i) {
+            // Find the best turn behind the leader.
+            let e = left.along;
+            let behind = displaced + e * (left.shrinks * particle.length);
+            turn = left.turn - left.by_leader.dot(behind) + left.by_turn * turn_leader;
+            let across = left.tangents.mul(turn) * particle.length;
+            let place = behind + across;
+            strand.particles[i].tension =
+                left.pull - left.by_place.dot(place) - left.by_cross.dot(turn);
+            for (contact, held) in strand.particles[i].contacts.iter_mut().zip(&left.held) {
+                update(contact, held, place, dt);
+            }
+            way = e * (particle.length * (1.0 + left.shrinks)) + across;
+            turn_pushed = left.by_turn * turn_pushed_leader - left.by_leader.dot(pushed);
+            pushed += left.tangents.mul(turn_pushed) * particle.length;
+        } else {
+            // Predict (eq. 1), with the pull of the next segment (eq. 9).
+            let x_next = strand.particles[(i + 1).min(count - 1)].position;
+            way = x + v * dt + (x_next - x) * particle.tension + fall - parent;
+        }
+        // Project on the length sphere (3.1).
+        if way.length_squared() < 1e-18 {
+            way = parent - grandparent;
+        }
+        let distance = way.length();
+        let along_free = way / distance;
+        // Keep the angle with the segment before (eq. 11).
+        let mut limit = pass.bend;
+        if pass.backward {
+            limit = BendLimit::of_cosine(strand.shape.turn[i]);
+        }
+        if pass.bend.is_on() && i > 1 {
+            let before = strand.particles[i - 1].length;
+            way = unbend(&limit, parent - grandparent, before, way, distance);
+            if let Some(left) = left.get(i) {
+                let straighter = way / distance - along_free;
+                pushed += straighter * particle.length;
+                turn_pushed += left.tangents.dot(straighter);
+            }
+        }
+        let mut p = parent + way * (particle.length / distance);
+        let mut brake = Vec3::ZERO;
+        let mut dragged = pushed;
+        if i >= strand.embedded {
+            let ahead = (parent - grandparent) * (1.0 / particle.length);
+            let (found, mut touch) = collide(around.colliders, parent, particle.length, ahead, p);
+            let free = std::mem::replace(&mut p, found);
+            if let Some(field) = around.field {
+                let number = around.colliders.len();
+                p = leave_field(field, number, parent, particle.length, ahead, p, &mut touch);
+            }
+            if let Some(touch) = touch.filter(|_| pass.backward && i > 1) {
+                let before = (parent - grandparent) / strand.particles[i - 1].length;
+                p = unbend_on_plane(
+                    around,
+                    touch.normal,
+                    [parent, before],
+                    particle.length,
+                    limit.cos,
+                    p,
+                );
+                impact |= (p - parent).dot(before) < (limit.cos - BENT) * particle.length;
+            }
+            if let Some(touch) = touch.filter(|t| pass.backward && t.depth > 0.0) {
+                let force = strand.shape.mass[i] * touch.depth;
+                let contacts = &mut strand.particles[i].contacts;
+                for what in touch.what.into_iter().flatten() {
+                    let new = remember(contacts, what, force);
+                    impact |= new || touch.depth > MAX_LEFT * particle.length;
+                }
+            }
+            brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x - pushed, 1.0 / dt));
+            if let Some(left) = left.get(i) {
+                pushed += p - free;
+                turn_pushed += left.tangents.dot(p - free) / particle.length;
+            }
+        } else {
+            p = root.point(particle.rest);
+            (dragged, pushed, turn_pushed) = (Vec3::ZERO, Vec3::ZERO, Vec2::ZERO);
+        }
+        strand.particles[i].position = p;
+        strand.particles[i].velocity = (p - x - dragged) * carried_on + blow - brake;
+        if let Some(left) = left.get(i) {
+            displaced += p - parent - left.along * particle.length;
+            turn += left.tangents.dot((p - parent) / particle.length - along_free);
+        } else {
+            strand.particles[i - 1].tension = (distance - particle.length) * particle.reaction;
+        }
+        (turn_leader, turn_pushed_leader) = (turn, turn_pushed);
+        (grandparent, parent) = (parent, p);
+    }
+    impact
+}

@@ -1,0 +1,71 @@
+//! Contacts that particles remember (`follow_the_leader/resting.rs`).
+
+use glam::Vec3;
+
+use super::{Contact, Held, Particle, Surroundings};
+use crate::model::follow_the_leader::Pass;
+use crate::model::follow_the_leader::resting::{
+    CREEP, HOVER, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
+};
+
+/// Looks at a contact that is remembered; `None`, and it is forgotten, if the particle leaves it.
+pub(super) fn press(
+    contact: &mut Contact,
+    particle: &Particle,
+    shift: Vec3,
+    [mass, whole]: [f32; 2],
+    pass: &Pass,
+    around: &Surroundings<'_>,
+) -> Option<Held> {
+    if contact.force <= 0.0 {
+        return None;
+    }
+    let (normal, gap, moves, coefficient) = around.below(contact.what, particle.position, pass.dt);
+    let slip = particle.velocity * pass.dt - moves;
+    let out = slip.dot(normal);
+    if (gap + out) * mass >= contact.force {
+        *contact = Contact::default();
+        return None;
+    }
+    let stiffness = whole * STIFFNESS;
+    let slip = (slip - normal * out).length().max(CREEP * pass.dt);
+    let sticks = contact.friction != Vec3::ZERO;
+    let more = 1.0 + SLOW_FRICTION / (1.0 + (slip / (SLOW * pass.dt)).powi(2));
+    let slowed = (coefficient * more * contact.force / slip).min(stiffness);
+    let along = if sticks { stiffness } else { slowed };
+    let target = moves - shift;
+    let offset = normal.dot(target) - gap + HOVER;
+    Some(Held { normal, target, offset, stiffness, along, coefficient, slip })
+}
+
+/// Updates the force of a contact after a displacement.
+pub(super) fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) {
+    if contact.force <= 0.0 {
+        return;
+    }
+    let n = held.normal;
+    let slip = (a - held.target).reject_from_normalized(n);
+    let slid = contact.friction == Vec3::ZERO;
+    let friction = contact.friction.reject_from_normalized(n) - slip * held.along;
+    contact.force = (contact.force + held.stiffness * (held.offset - n.dot(a))).max(0.0);
+    let stop = if slid { held.stiffness / STIFFNESS } else { 0.0 };
+    let slow = 1.0 + SLOW_FRICTION / (1.0 + (slip.length() / (SLOW * dt)).powi(2));
+    let most = held.coefficient * contact.force * if slid { slow } else { STATIC };
+    let creeps = slip.length() < CREEP * dt || held.along >= held.stiffness;
+    let steady = slip.length() <= held.slip * STEADY;
+    let sticks = (friction - slip * stop).length() <= most
+        || (creeps && steady && friction.length() <= most)
+        || (!slid && slip.length() < STILL * dt);
+    contact.friction = if sticks { friction.clamp_length_max(most) } else { Vec3::ZERO };
+}
+
+/// Remembers a contact in the place of the weaker of two: says whether it is new.
+pub(super) fn remember(contacts: &mut [Contact; 2], what: usize, force: f32) -> bool {
+    if let Some(known) = contacts.iter_mut().find(|c| c.force > 0.0 && c.what == what) {
+        known.force = known.force.max(force);
+        return false;
+    }
+    let weaker = usize::from(contacts[1].force < contacts[0].force);
+    contacts[weaker] = Contact { what, force, friction: Vec3::ZERO };
+    true
+}
