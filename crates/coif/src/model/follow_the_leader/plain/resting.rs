@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::{Contact, Held, Particle, Surroundings};
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::resting::{
-    CREEP, HOVER, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
+    CREEP, HOVER, RISE, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
 };
 
 /// Looks at a contact that is remembered; `None`, and it is forgotten, if the particle leaves it.
@@ -34,7 +34,8 @@ pub(super) fn press(
     let slowed = (coefficient * more * contact.force / slip).min(stiffness);
     let along = if sticks { stiffness } else { slowed };
     let target = moves - shift;
-    let offset = normal.dot(target) - gap + HOVER;
+    let height = (gap.max(0.0) + RISE * pass.dt).min(HOVER);
+    let offset = normal.dot(target) - gap + height;
     Some(Held { normal, target, offset, stiffness, along, coefficient, slip })
 }
 
