@@ -50,6 +50,8 @@ pub(super) struct Path {
     pub(super) arriving: Vec3,
     /// Length of the step (s).
     pub(super) dt: f32,
+    /// Whether it has collided in this step already.
+    pub(super) again: bool,
 }
 
 /// A surface that a particle has come below.
@@ -68,15 +70,18 @@ impl Path {
     /// still below the surface.
     ///
     /// Model: Coulomb friction on displacements. The displacement along the surface, relative to it, shrinks by at most
-    /// friction times the displacement that the surface takes and gives back along its normal.
+    /// friction times the displacement that the surface takes and gives back along its normal. A particle that has
+    /// collided before in the step has paid for that, and pays for what it came below the surface since.
     pub(super) fn collide(&self, p: Vec3, surface: &Surface) -> (Vec3, Collision) {
         let Surface { normal, velocity, friction, restitution, depth } = *surface;
         let bounce = rebound_speed((self.arriving - velocity).dot(normal), restitution);
         let moved = p - self.before - velocity * self.dt;
         let out = moved.dot(normal);
         let sliding = moved - normal * out;
-        let stopped = (-out).min(depth).max(0.0);
-        let limit = friction * (stopped + bounce * self.dt);
+        let (stopped, given_back) =
+            if self.again { ((-out).min(depth), 0.0) } else { (-out, bounce * self.dt) };
+        let stopped = stopped.max(0.0);
+        let limit = friction * (stopped + given_back);
         let slowed = sliding * friction_fraction(sliding.length(), limit);
         (p - slowed, Collision { normal, velocity, bounce, friction, stopped })
     }
@@ -119,9 +124,11 @@ impl Particles<'_> {
         let mut unresolved = 0;
         for (i, p) in self.position.iter_mut().enumerate() {
             let here = || shapes.iter().enumerate().filter(|(i, _)| picked(*i)).map(|(_, s)| s);
-            let path = Path { before: self.before[i], arriving: self.arriving[i], dt };
+            let again = !self.collision[i].is_none();
+            let path = Path { before: self.before[i], arriving: self.arriving[i], dt, again };
             let mut moved = push_out(here, &path, *p);
             // The body's own surface has the last word: shapes only stand in for it.
+            let path = Path { again: again || moved.is_some(), ..path };
             let left = field.and_then(|field| field.push_out(&path, moved.map_or(*p, |(p, _)| p)));
             moved = left.or(moved);
             if let Some((position, collision)) = moved {
@@ -176,7 +183,8 @@ fn push_out<'a, S: Iterator<Item = &'a PosedShape>>(
                 }
             } else {
                 let PosedShape { friction, restitution, .. } = *shape;
-                let surface = Surface { normal, velocity, friction, restitution, depth: -distance };
+                let depth = -distance;
+                let surface = Surface { normal, velocity, friction, restitution, depth };
                 let (slowed, collision) = path.collide(p, &surface);
                 p = slowed - normal * distance;
                 first = Some(collision);
@@ -205,7 +213,7 @@ mod tests {
     }
 
     fn path(before: Vec3) -> Path {
-        Path { before, arriving: Vec3::ZERO, dt: DT }
+        Path { before, arriving: Vec3::ZERO, dt: DT, again: false }
     }
 
     proptest! {

@@ -336,3 +336,36 @@ fn sliding_hair_slows_by_friction_times_gravity() {
         }
     }
 }
+
+/// Thrown at the ground at an angle, hair loses friction times the change of its normal velocity, which is one and the
+/// restitution times its approach speed.
+#[test]
+fn an_oblique_impact_takes_friction_times_the_normal_impulse() {
+    let friction = 0.3;
+    for restitution in [0.0, 0.5] {
+        for (name, hair) in models(restitution) {
+            for ground in [Ground::Plane, Ground::Field] {
+                let mut surface = Surface::new(ground, Vec3::ZERO, friction);
+                let mut hair = hair(5e-3 + SKIN);
+                hair.step(&mut surface, Vec3::new(0.0, -0.5, 1.0) / DT);
+                let mut before = hair.velocity();
+                let mut found = None;
+                for _ in 0..40 {
+                    hair.step(&mut surface, Vec3::ZERO);
+                    let after = hair.velocity();
+                    if after.y - before.y > 0.25 {
+                        found = Some((before.z - after.z) / -before.y);
+                        break;
+                    }
+                    before = after;
+                }
+                let (found, truth) = (found.expect("a collision"), friction * (1.0 + restitution));
+                println!(
+                    "{name}, {ground:?}, restitution {restitution}: {found:.3}, truth {truth:.3}"
+                );
+                // What the springs of the hair do along the ground meanwhile.
+                assert!((found / truth - 1.0).abs() < 0.05, "{name} {ground:?}: {found} {truth}");
+            }
+        }
+    }
+}
