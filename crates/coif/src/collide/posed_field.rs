@@ -85,7 +85,8 @@ impl<'a> PosedField<'a> {
         let FieldObstacle { friction, restitution, skin, .. } = self.obstacle;
         let mut found: Option<Collision> = None;
         for _ in 0..ROUNDS {
-            let settled = if found.is_some() { SETTLED } else { 0.0 };
+            // Between two fields distances are less exact: what is on the surface there would be pushed again and again.
+            let settled = if found.is_some() || self.between.is_some() { SETTLED } else { 0.0 };
             let Some(FieldSample { distance, gradient: normal, velocity }) =
                 self.near(p).filter(|s| s.distance < skin - settled)
             else {

@@ -343,7 +343,10 @@ fn sliding_hair_slows_by_friction_times_gravity() {
 fn an_oblique_impact_takes_friction_times_the_normal_impulse() {
     let friction = 0.3;
     for restitution in [0.0, 0.5] {
-        for (name, hair) in models(restitution) {
+        // Half of the mass of straight mass-spring hair is in extra particles, which collide with nothing and carry on
+        // through the step of the impact.
+        let models = models(restitution).into_iter().filter(|(name, _)| *name != mass_spring::NAME);
+        for (name, hair) in models {
             for ground in [Ground::Plane, Ground::Field] {
                 let mut surface = Surface::new(ground, Vec3::ZERO, friction);
                 let mut hair = hair(5e-3 + SKIN);
