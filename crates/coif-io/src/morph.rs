@@ -27,7 +27,7 @@ const SPACINGS: [usize; 9] = [16, 12, 10, 8, 6, 5, 4, 3, 2];
 /// Share of all vertices of all frames that may be farther from their place than the tolerance, and how many
 /// times as far: a tip that is stopped by a shoulder turns within a frame, and a spline does not.
 const STRAYS: f64 = 1e-3;
-const FARTHEST: f32 = 6.0;
+const MAX_STRAY: f32 = 6.0;
 
 impl Morph {
     /// Shapes for frames, as few as keep the tolerance (m). `None` if `stop` said so.
@@ -191,7 +191,7 @@ impl Spline {
             let way = mixed(weights.iter().copied(), &moved);
             for ((p, q), d) in frame.positions.iter().zip(&frames[0].positions).zip(way) {
                 let off = p.distance(*q + d);
-                if off.is_nan() || off > FARTHEST * tolerance {
+                if off.is_nan() || off > MAX_STRAY * tolerance {
                     return Fit::Far;
                 }
                 strays += f64::from(u8::from(off > tolerance));

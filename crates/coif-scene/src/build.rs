@@ -63,7 +63,7 @@ pub enum BuildError {
     },
     /// The scalp has no area.
     #[error(
-        "{0}: the scalp has no area within {FARTHEST_SCALP} m of the origin, so no hair can grow on it"
+        "{0}: the scalp has no area within {MAX_SCALP_COORDINATE} m of the origin, so no hair can grow on it"
     )]
     EmptyScalp(String),
 }
@@ -133,7 +133,7 @@ const DEFAULT_POINTS: usize = 30;
 const LARGE_BODY: f32 = 100.0;
 
 /// Scalp faces with a corner beyond this (m) are left out: hair on them would be farther away than a groom may be.
-const FARTHEST_SCALP: f32 = coif::groom::FARTHEST;
+const MAX_SCALP_COORDINATE: f32 = coif::limits::MAX_GROOM_COORDINATE;
 
 /// Roots farther from the body than this (m) are worth a word.
 const FAR_ROOT: f32 = 0.01;
@@ -419,11 +419,11 @@ fn within_reach(
     let all = scalp.len();
     scalp.retain(|&t| {
         let corners = mesh.corners(t as usize);
-        corners.iter().all(|p| p.abs().max_element() <= FARTHEST_SCALP)
+        corners.iter().all(|p| p.abs().max_element() <= MAX_SCALP_COORDINATE)
     });
     if scalp.len() < all {
         warnings.push(format!(
-            "{}: {} of the scalp's {all} triangles reach beyond {FARTHEST_SCALP} m from the origin, and no \
+            "{}: {} of the scalp's {all} triangles reach beyond {MAX_SCALP_COORDINATE} m from the origin, and no \
              hair grows on those; hint: remove vertices that lie far away from the rest of the body, or \
              set body.scale to the length of the file's unit in metres",
             path.display(),

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use coif::body::{ClosestTriangle, Collider, TriangleMesh};
-use coif::groom::{FARTHEST, Groom};
+use coif::groom::Groom;
+use coif::limits::MAX_GROOM_COORDINATE;
 use glam::Vec3;
 
 use crate::figure::Figure;
@@ -56,7 +57,7 @@ impl FittedMesh {
         let positions = mesh.positions.iter().map(|&p| p * scale + offset).collect();
         // Collapse what is too far away to be told from hair in single precision: a sliver of a thousand kilometres
         // would push points on top of each other.
-        let is_far = |v: u32| mesh.positions[v as usize].abs().max_element() > FARTHEST;
+        let is_far = |v: u32| mesh.positions[v as usize].abs().max_element() > MAX_GROOM_COORDINATE;
         let near = mesh.triangles[*scalp.first()? as usize][0];
         let triangles = mesh.triangles.iter();
         let triangles =

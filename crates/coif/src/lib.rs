@@ -7,17 +7,19 @@
 //!  groom ──┐
 //!          ├─► roots follow ─► model ◄─► contact ─► grow ─► health
 //!  body ───┘    the body       moves     touches    strands
-//!    └──────► colliders ───────┘
+//!    └──────► collide ─────────┘
 //! ```
 //!
 //! Right-handed, y up, metres, seconds, kilograms. Same input, same bits, for any number of
 //! threads.
 
 pub mod body;
+pub mod collide;
 pub mod contact;
 pub mod environment;
 pub mod groom;
 pub mod grow;
+pub mod limits;
 pub mod math;
 pub mod model;
 pub mod params;

@@ -6,6 +6,7 @@
 use coif::body::TriangleMesh;
 use coif::body::distance_field::DistanceField;
 use coif::body::distance_field::plain::PlainDistanceField;
+use coif::collide::SKIN;
 use coif::contact::volume::plain::{Particle, PlainVolume};
 use coif::math::RigidTransform;
 use coif::model::follow_the_leader::plain::PlainFollowTheLeader;
@@ -16,9 +17,6 @@ use glam::Vec3;
 
 use super::seconds;
 use crate::Error;
-
-/// How far out of the surface hair is put (m).
-const SKIN: f32 = 1e-4;
 
 /// A scene whose hair follows the leader out of a distance field, simulated plainly.
 pub(super) struct PlainScene<'a> {

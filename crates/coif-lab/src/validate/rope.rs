@@ -187,6 +187,7 @@ fn position_based(iterations: u32) -> ModelSettings {
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
         hold_shape: false,
+        restitution: 0.0,
     })
 }
 
@@ -201,6 +202,7 @@ fn spring(stiffness: f64, substeps: u32, damping: f64) -> ModelSettings {
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
         hold_shape: false,
+        restitution: 0.0,
     })
 }
 

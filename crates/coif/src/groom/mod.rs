@@ -14,7 +14,6 @@ pub use fibre::Fibre;
 pub use hair_mesh::HairMesh;
 pub use roots::RootBinding;
 pub use strands::Strands;
-pub use validate::FARTHEST;
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 use glam::Vec3;
 
 use super::{Fibre, Groom};
+use crate::limits::MAX_GROOM_COORDINATE;
 use crate::{Error, Result};
 
 impl Groom {
@@ -57,8 +58,13 @@ impl Groom {
                 return Err(not_finite(i, "position"));
             }
             let distance = self.strands.positions()[p].abs().max_element();
-            if distance > FARTHEST {
-                return Err(Error::TooFar { strand, point: i, distance, limit: FARTHEST });
+            if distance > MAX_GROOM_COORDINATE {
+                return Err(Error::TooFar {
+                    strand,
+                    point: i,
+                    distance,
+                    limit: MAX_GROOM_COORDINATE,
+                });
             }
             if !(self.radius[p].is_finite() && self.radius[p] >= 0.0) {
                 return Err(not_finite(i, "radius"));
@@ -123,9 +129,6 @@ impl Groom {
 fn pick<T: Copy>(values: &[T], kept: &[usize]) -> Vec<T> {
     kept.iter().map(|&i| values[i]).collect()
 }
-
-/// Farthest coordinate of a groom (m): beyond this, single precision does not tell millimetres.
-pub const FARTHEST: f32 = 1e4;
 
 /// Shortest segment that still has a direction in single precision (m): a tenth of a micrometre,
 /// far below the radius of any fibre.

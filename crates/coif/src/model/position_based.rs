@@ -17,11 +17,10 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::chains::{
-    Chain, Chains, Ground, Profile, Pull, Solid, Touch, check_even, hold_groom, keep_in_chains,
-};
+use super::chains::{Chain, Chains, Profile, Pull, check_even, hold_groom, keep_in_chains};
 use super::{Capabilities, Environment, Model, StepReport};
 use crate::Result;
+use crate::collide::{Collision, PosedField, PosedShape};
 use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
 
@@ -50,6 +49,9 @@ parameters! {
         damping: Ramp = 5.0.into(), "1/s", 0.0..=1000.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
+        /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
+        /// larger one counts.
+        restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Sweeps over the lengths of all segments in each step; less is stretchier.
         iterations: u32 = 25, "", 1..=1000;
     }
@@ -66,7 +68,7 @@ pub struct PositionBased {
     /// stretches them with so many sweeps and such a step.
     length: Vec<f32>,
     /// The colliders of the present step: scratch.
-    solids: Vec<Solid>,
+    shapes: Vec<PosedShape>,
 }
 
 impl PositionBased {
@@ -94,7 +96,7 @@ impl PositionBased {
             hold.extend(strand.acceleration);
             length.extend(strand.length);
         }
-        Ok(Self { settings: settings.clone(), chains, profile, hold, length, solids: Vec::new() })
+        Ok(Self { settings: settings.clone(), chains, profile, hold, length, shapes: Vec::new() })
     }
 }
 
@@ -176,16 +178,17 @@ impl Model for PositionBased {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let Self { settings, chains, profile, hold, length, solids } = self;
-        solids.clear();
-        solids.extend(env.colliders.iter().map(|c| Solid::new(c, env.dt)));
-        let ground = env.field.map(|field| Ground::at(field, env.dt, 1.0));
+        let Self { settings, chains, profile, hold, length, shapes } = self;
+        let restitution = settings.restitution;
+        shapes.clear();
+        shapes.extend(env.colliders.iter().map(|c| PosedShape::bouncing(c, env.dt, restitution)));
+        let field = env.field.map(|field| PosedField::at(field, restitution, env.dt, 1.0));
         chains.step(env, report, &|mut chain: Chain<'_>| {
             predict(&mut chain, env, profile, hold);
             let mut unresolved = 0;
             for _ in 0..settings.iterations {
                 sweep(&mut chain, length);
-                unresolved = collide(&mut chain, solids, ground.as_ref(), env.dt);
+                unresolved = collide(&mut chain, shapes, field.as_ref(), env.dt);
             }
             update_velocities(&mut chain, env.dt);
             unresolved
@@ -203,7 +206,8 @@ fn predict(chain: &mut Chain<'_>, env: &Environment<'_>, profile: &Profile, hold
     let first = chain.points.start;
     let pull = profile.pull(dt, env.gravity, wind);
     let (from, to) = (chain.root_before, chain.root);
-    chain.touch.fill(Touch::NONE);
+    chain.collision.fill(Collision::NONE);
+    chain.arriving.copy_from_slice(chain.velocity);
     chain.follow_root(&to, 1.0 / dt);
     for i in chain.embedded..chain.position.len() {
         let x = chain.position[i];
@@ -246,12 +250,17 @@ fn distance_correction(way: DVec3, length: f32) -> Vec3 {
 }
 
 /// Puts particles where their displacements take them, and out of the body.
-fn collide(chain: &mut Chain<'_>, solids: &[Solid], ground: Option<&Ground<'_>>, dt: f32) -> u32 {
+fn collide(
+    chain: &mut Chain<'_>,
+    shapes: &[PosedShape],
+    field: Option<&PosedField<'_>>,
+    dt: f32,
+) -> u32 {
     let goes = |chain: &Chain<'_>, i: usize| chain.before[i] + chain.velocity[i];
     for i in chain.embedded..chain.position.len() {
         chain.position[i] = goes(chain, i);
     }
-    let unresolved = chain.collide(solids, ground, dt);
+    let unresolved = chain.collide(shapes, field, dt);
     for i in chain.embedded..chain.position.len() {
         // Only contact rounds a displacement to that of a position.
         if chain.position[i] != goes(chain, i) {
@@ -265,7 +274,7 @@ fn collide(chain: &mut Chain<'_>, solids: &[Solid], ground: Option<&Ground<'_>>,
 fn update_velocities(chain: &mut Chain<'_>, dt: f32) {
     for i in chain.embedded..chain.position.len() {
         let velocity = chain.velocity[i] * (1.0 / dt);
-        chain.velocity[i] = chain.touch[i].rebound(velocity);
+        chain.velocity[i] = chain.collision[i].rebound(velocity);
     }
 }
 

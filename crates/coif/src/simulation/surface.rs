@@ -10,7 +10,8 @@ use glam::{Affine3A, Vec3};
 use crate::Result;
 use crate::body::Body;
 use crate::body::distance_field::{self, DistanceField};
-use crate::model::{FieldMotion, FieldObstacle};
+use crate::collide::SKIN;
+use crate::environment::{FieldMotion, FieldObstacle};
 
 /// How hair touches the body's own surface.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,9 +31,6 @@ impl Default for Surface {
         Self { field, friction: 0.3, restitution: 0.0 }
     }
 }
-
-/// How far out of the surface hair is put (m): the field is exact to about a hundredth of a cell.
-const SKIN: f32 = 1e-4;
 
 /// The mesh and its field, as they move.
 pub(super) struct SurfaceField {

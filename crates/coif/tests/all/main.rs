@@ -7,6 +7,7 @@ mod every_model;
 mod health;
 mod hold_uneven;
 mod physics_cantilever;
+mod physics_collision;
 mod physics_follow_the_leader;
 mod physics_follow_the_leader_ends;
 mod physics_hair_mesh;

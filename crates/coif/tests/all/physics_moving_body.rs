@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use coif::body::distance_field::{self, DistanceField};
 use coif::body::{Body, Motion, TriangleMesh};
+use coif::collide::SKIN;
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::{
@@ -140,7 +141,7 @@ fn swept(model: &ModelSettings, sweep: Sweep, seen: Seen, split: u32) -> Vec<Vec
         end.rebuild(&now, &velocities);
         let motion = (seen == Seen::Between).then_some(FieldMotion { start: &start, fastest });
         let field =
-            FieldObstacle { field: &end, motion, friction: 0.3, restitution: 0.0, skin: 1e-4 };
+            FieldObstacle { field: &end, motion, friction: 0.3, restitution: 0.0, skin: SKIN };
         let env = Environment {
             time: f64::from(step) / f64::from(rate),
             dt,

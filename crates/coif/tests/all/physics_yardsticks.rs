@@ -24,6 +24,7 @@ fn limp_position_based(iterations: u32) -> ModelSettings {
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
         hold_shape: false,
+        restitution: 0.0,
     })
 }
 
@@ -36,6 +37,7 @@ fn limp_springs(stretch_modulus: f32, stretch_damping: f32) -> ModelSettings {
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
         hold_shape: false,
+        restitution: 0.0,
     })
 }
 

@@ -3,8 +3,19 @@
 use std::path::Path;
 
 /// The rooms, from top to bottom. What a room may use is itself, those above it, and `error`.
-const ROOMS: [&str; 9] =
-    ["math", "params", "groom", "body", "environment", "contact", "model", "grow", "simulation"];
+const ROOMS: [&str; 11] = [
+    "limits",
+    "math",
+    "params",
+    "groom",
+    "body",
+    "environment",
+    "collide",
+    "contact",
+    "model",
+    "grow",
+    "simulation",
+];
 
 /// Notes which files below a folder use rooms beneath their own.
 fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {

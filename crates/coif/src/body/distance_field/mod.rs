@@ -13,7 +13,7 @@
 //! farther than their rim (`sign.rs`). Bodies that overlap count as one. A sheet has no inside, so its distance is positive
 //! on both sides; so is that of a plate so thin that no node is within it. Triangles without an area
 //! count as their edges. Triangles with a vertex that is missing, not a number, or farther than
-//! [`FARTHEST`] from the origin are left out. What was unusual is in the [`Report`].
+//! [`MAX_FIELD_COORDINATE`](crate::limits::MAX_FIELD_COORDINATE) from the origin are left out. What was unusual is in the [`Report`].
 
 mod band;
 mod crossings;
@@ -36,10 +36,8 @@ use self::near::Nearest;
 use self::pseudo_normal::{Rings, Surface};
 pub use self::sample::FieldSample;
 use self::sign::Sides;
+use crate::limits::MAX_FIELD_COORDINATE;
 use crate::{Error, Result};
-
-/// Farthest coordinate (m) of a vertex that still counts.
-pub const FARTHEST: f32 = 1e15;
 
 /// Added to the band (cells): a node exactly one cell from the surface is within a band of one.
 const SLACK: f32 = 1e-3;
@@ -199,7 +197,7 @@ impl DistanceField {
 
     /// Fits the grid and takes the vertices into it. False if there is nothing to measure.
     fn fit_grid(&mut self, positions: &[Vec3]) -> bool {
-        let usable = |p: &Vec3| p.abs().max_element() <= FARTHEST && !p.is_nan();
+        let usable = |p: &Vec3| p.abs().max_element() <= MAX_FIELD_COORDINATE && !p.is_nan();
         let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let mut bound = |p: Vec3| (lo, hi) = (lo.min(p), hi.max(p));
         let good = |&v: &u32| positions.get(v as usize).is_some_and(usable);

@@ -6,10 +6,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::contact::{Chains, Place};
-
-/// Farthest coordinate (m) of a point that takes part in contact. Beyond, single precision does not
-/// resolve the distance between two hairs.
-const FARTHEST: f32 = 1e4;
+use crate::limits::MAX_GROOM_COORDINATE;
 
 /// Squared sine of the angle below which two segments count as parallel: about what double precision
 /// resolves.
@@ -95,7 +92,7 @@ impl Segments {
 /// Whether a point is where contact can be computed.
 #[inline]
 pub(in crate::contact) fn usable(p: Vec3) -> bool {
-    p.abs().max_element() < FARTHEST && !p.is_nan()
+    p.abs().max_element() < MAX_GROOM_COORDINATE && !p.is_nan()
 }
 
 /// The places where two segments are nearest to each other.

@@ -8,10 +8,6 @@ use crate::math::lanes;
 /// coarser cell.
 pub(super) const MAX_NODES: usize = 1 << 20;
 
-/// Farthest from the origin (m) that a particle takes part. Beyond it, single precision has no room
-/// for cells; models give up on such particles as well.
-pub(super) const FARTHEST: f32 = 1e5;
-
 /// Share of the particles that may be left out at each end of each axis, if the hair does not fit
 /// otherwise: strands that flew away.
 const STRAY_SHARE: f32 = 0.005;

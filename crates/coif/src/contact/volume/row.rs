@@ -3,7 +3,8 @@
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16, u32x16};
 use glam::Vec3;
 
-use super::grid::{FARTHEST, Grid};
+use super::grid::Grid;
+use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::Vec3x;
 
@@ -129,7 +130,7 @@ const HEAVIEST: f32 = 1e12;
 
 /// Whether a particle's values can take part in any grid.
 pub(super) fn sane(position: Vec3, motion: Vec3, mass: f32) -> bool {
-    position.length_squared() < FARTHEST * FARTHEST
+    position.length_squared() < MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE
         && motion.length_squared() < FASTEST * FASTEST
         && mass > 0.0
         && mass < HEAVIEST
@@ -182,7 +183,8 @@ pub(super) fn bounds<S: Simd>(
     let mut hi = Vec3x { x: -far, y: -far, z: -far };
     for (row, range) in ranges.iter_mut().enumerate() {
         let p = Vec3x::load(simd, position, row);
-        let used = present(simd, bits[row]) & p.dot(p).simd_lt(FARTHEST * FARTHEST);
+        let used =
+            present(simd, bits[row]) & p.dot(p).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
         let (low, high) = (used.select(p.y, far), used.select(p.y, -far));
         *range = [low.reduce_min(), high.reduce_max()];
         lo.x = lo.x.min(used.select(p.x, far));

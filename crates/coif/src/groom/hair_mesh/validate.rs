@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::names::{CountedFromZero, ElementNames};
 use super::{Bundle, HairMesh, wrong};
 use crate::Result;
+use crate::limits::MAX_GROOM_COORDINATE;
 
 /// Smallest sine-like measure of a prism's corner: its volume over the product of its three edges. A
 /// corner flatter than this has no inside to speak of; a square one has 1.
@@ -17,9 +18,6 @@ pub(super) const SHORTEST: f32 = 5e-5;
 
 /// How far columns of a seam may be apart at rest, in parts of their first segment.
 const SEAM_GAP: f32 = 1e-3;
-
-/// Farthest coordinate (m): beyond this, single precision does not tell millimetres.
-const FARTHEST: f32 = 1e4;
 
 impl HairMesh {
     /// Names the first element that nothing could be simulated or grown from: values that are not
@@ -72,11 +70,11 @@ impl HairMesh {
                     "has no segment: expected 2 vertices or more",
                 ));
             }
-            let bad = |p: &Vec3| !(p.is_finite() && p.abs().max_element() <= FARTHEST);
+            let bad = |p: &Vec3| !(p.is_finite() && p.abs().max_element() <= MAX_GROOM_COORDINATE);
             if let Some(k) = column.iter().position(bad) {
                 return Err(wrong(
                     names.level(c as u32, k as u32),
-                    format!("is not a place within {FARTHEST} m: {}", column[k]),
+                    format!("is not a place within {MAX_GROOM_COORDINATE} m: {}", column[k]),
                 ));
             }
         }

@@ -186,9 +186,6 @@ const STAYS_OVER: f32 = 0.25;
 /// Height over the strip below (m) that is left in full: a few hairs.
 const HAIRS: f32 = 3e-4;
 
-/// How far every joint stays from the body, whatever its layer (m): the thickness of a few hairs.
-const SKIN: f32 = 3e-4;
-
 /// What does not change of one strip: what a lane of a block, or a plain strip, is made from.
 pub(super) struct Made {
     pub(super) rest: Vec<Vec3>,
@@ -222,7 +219,7 @@ impl Made {
         let layer = strips.layer[strip] as f32;
         let radius = (0..=last).map(|i| {
             let above = layer + i as f32 / last as f32;
-            SKIN + thickness[strip] + settings.layer_distance * above
+            thickness[strip] + settings.layer_distance * above
         });
         let length = strips.edges.length(strip);
         let height = (rest[0].y - heights[0]) / (heights[1] - heights[0]).max(1e-6);

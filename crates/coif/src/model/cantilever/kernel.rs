@@ -22,14 +22,14 @@ use glam::Vec3;
 
 use super::block::{Below, Block, Joints, Outcome, Rows};
 use super::over::{Ribbons, RowsBelow, Segment};
-use super::solid::{Near, STRAIGHT, Solid, Solids};
+use super::turn_out::STRAIGHT;
+use crate::collide::response::friction_fraction_lanes;
+use crate::collide::{Near, PosedShape, PosedShapes};
+use crate::environment::FieldObstacle;
 use crate::groom::strips::SMALLEST_TURN;
+use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, lane, set_lane};
-use crate::model::FieldObstacle;
-
-/// Farthest a joint may get from the origin (m) before it counts as broken.
-pub(super) const FARTHEST: f32 = 1e5;
 
 /// Shortest way (m) that still has a direction.
 const NO_DIRECTION: f32 = 1e-9;
@@ -72,7 +72,7 @@ pub(super) struct Surroundings {
 
 /// What strips stay out of.
 pub(super) struct Obstacles<'a> {
-    pub(super) solids: &'a Solids,
+    pub(super) shapes: &'a PosedShapes,
     pub(super) field: Option<&'a FieldObstacle<'a>>,
 }
 
@@ -112,7 +112,7 @@ pub(super) fn step_block<S: Simd>(
     // Anchors go where the scalp takes them (step 2).
     strips.parent.to_row(&mut anchor.position[now]);
     strips.binormal.to_row(&mut anchor.binormal);
-    let mut near = Near::new(obstacles.solids);
+    let mut near = Near::new(obstacles.shapes);
     let mut lanes = 0;
     for &end in &block.parts {
         let (middle, apart) = ball_around(&anchor.position[now], lanes..end);
@@ -129,7 +129,7 @@ pub(super) fn step_block<S: Simd>(
     // Each joint hangs on the one before: a lane that left the world ends there.
     let Some(last) = joints.last() else { return outcome };
     let tip = Vec3x::of_row(simd, &last.position[now]);
-    let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
+    let sane = tip.dot(tip).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
 }
@@ -356,14 +356,14 @@ impl<S: Simd> Lanes<S> {
     ) -> u32 {
         let mut unresolved = 0;
         let mut touched = 0;
-        for (k, solid) in near.iter(joint.reach) {
-            if self.leave_solid(simd, joint, along, solid, &mut unresolved) {
+        for (k, shape) in near.iter(joint.reach) {
+            if self.leave_shape(simd, joint, along, shape, &mut unresolved) {
                 touched = k;
             }
         }
         // Leave once more what lay before the last one on the list: that may have led into it.
-        for (_, solid) in near.iter(joint.reach).take_while(|(k, _)| *k < touched) {
-            self.leave_solid(simd, joint, along, solid, &mut unresolved);
+        for (_, shape) in near.iter(joint.reach).take_while(|(k, _)| *k < touched) {
+            self.leave_shape(simd, joint, along, shape, &mut unresolved);
         }
         if let Some(field) = field {
             unresolved += self.leave_field(simd, joint, along, field);
@@ -373,27 +373,27 @@ impl<S: Simd> Lanes<S> {
 
     /// Leaves one collider. Says whether any joint had to.
     #[inline(always)]
-    fn leave_solid(
+    fn leave_shape(
         &self,
         simd: S,
         joint: &Joint<S>,
         along: &mut Vec3x<S>,
-        solid: &Solid,
+        shape: &PosedShape,
         unresolved: &mut u32,
     ) -> bool {
         let p = self.parent + *along * joint.length;
-        if !solid.may_touch(simd, p, joint.radius).any_true() {
+        if !shape.may_touch(simd, p, joint.radius).any_true() {
             return false;
         }
-        let (out, distance) = solid.distances(simd, p);
+        let (out, distance) = shape.tangent_planes(simd, p);
         let hit = distance.simd_lt(joint.radius) & joint.active;
         if !hit.any_true() {
             return false;
         }
         let touch = Touch { hit, out, distance };
-        let held = if solid.friction > 0.0 {
-            let sticks = solid.carried_lanes(simd, joint.before);
-            self.rub(simd, joint, &touch, p - sticks, solid.friction)
+        let held = if shape.friction > 0.0 {
+            let moves = shape.velocities(simd, p);
+            self.rub(simd, joint, &touch, p, moves, shape.friction)
         } else {
             Vec3x::splat(simd, Vec3::ZERO)
         };
@@ -425,8 +425,8 @@ impl<S: Simd> Lanes<S> {
         true
     }
 
-    /// How much of a joint's way along a surface friction takes, over the length of its segment. `slip` is
-    /// its way from where it would be had it stuck to the surface (m).
+    /// How much of the displacement of a joint to `p` along a surface friction takes, over the length of its segment.
+    /// `moves` is the velocity of the surface (m/s).
     ///
     /// Model: Coulomb friction of hair without momentum. What presses a joint into the surface in a step
     /// is the depth it would have without contact; of its way along the surface friction takes the
@@ -437,14 +437,14 @@ impl<S: Simd> Lanes<S> {
         simd: S,
         joint: &Joint<S>,
         touch: &Touch<S>,
-        slip: Vec3x<S>,
+        p: Vec3x<S>,
+        moves: Vec3x<S>,
         friction: f32,
     ) -> Vec3x<S> {
-        let one = f32x16::splat(simd, 1.0);
+        let slip = p - joint.before - moves * f32x16::splat(simd, self.dt);
         let slip = slip - touch.out * slip.dot(touch.out);
-        let size = slip.length().max(one * NO_DIRECTION);
-        let share = ((joint.radius - touch.distance) * friction / size).min(one);
-        slip * (share * joint.per_length)
+        let limit = (joint.radius - touch.distance) * friction;
+        slip * (friction_fraction_lanes(simd, slip.length(), limit) * joint.per_length)
     }
 
     /// Turns segments about their inner ends until their outer ends are as far from a plane as they
@@ -520,8 +520,7 @@ impl<S: Simd> Lanes<S> {
             let touch = Touch { hit, out, distance };
             let held = if obstacle.friction > 0.0 {
                 let moves = surface_motion(simd, obstacle, p, hit);
-                let sticks = joint.before + moves * f32x16::splat(simd, self.dt);
-                self.rub(simd, joint, &touch, p - sticks, obstacle.friction)
+                self.rub(simd, joint, &touch, p, moves, obstacle.friction)
             } else {
                 Vec3x::splat(simd, Vec3::ZERO)
             };

@@ -1,7 +1,8 @@
 //! Layered wisps as cantilever beams: the cheapest hair that still looks styled.
 //!
 //! Each strip is a chain of joints that hangs on the scalp and bends back to its groom; it has no
-//! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`).
+//! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`), and nothing
+//! rebounds: without momentum restitution has no meaning.
 //! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom lie in them and
 //! are placed only when someone looks ([`MovesStrips::strand_positions`]).
 
@@ -11,10 +12,10 @@ mod lanes;
 mod over;
 pub mod plain;
 mod settings;
-mod solid;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod turn_out;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
@@ -26,10 +27,11 @@ pub use self::settings::Settings;
 
 use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
-use self::solid::{FLOATS, Near, Solid, Solids};
 use super::{
     Capabilities, Carrier, Environment, GrowEnvironment, Model, MovesStrips, Primitive, StepReport,
 };
+use crate::body::MovingCollider;
+use crate::collide::{Near, PosedShape, PosedShapes, read_colliders, save_colliders};
 use crate::contact::Access;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
@@ -84,6 +86,11 @@ fn widest(before: f32, length: f32) -> f32 {
     before.max(0.0) + WIDENS * length
 }
 
+/// A collider where the step starts.
+fn at_start(collider: &MovingCollider) -> PosedShape {
+    PosedShape::new(&MovingCollider { end: collider.start, ..*collider }, 1.0)
+}
+
 /// How far points of strands stay from the body (m), if the groom leaves as much.
 const STRAND_ROOM: f32 = 2e-4;
 
@@ -112,7 +119,9 @@ pub struct Cantilever {
     /// Whether the distances of the groom from the body are known.
     met_body: bool,
     /// The colliders at the end of the last step.
-    solids: Solids,
+    shapes: PosedShapes,
+    /// The colliders that they were posed from.
+    colliders: Vec<MovingCollider>,
     /// How far the points of strands stay from them (m).
     room: Vec<f32>,
 }
@@ -160,7 +169,8 @@ impl Cantilever {
             last_step: 0.0,
             set_for: [0.0; 2],
             met_body: false,
-            solids: Solids::default(),
+            shapes: PosedShapes::default(),
+            colliders: Vec::new(),
             room: vec![STRAND_ROOM; groom.strands.point_count()],
         };
         model.reset(&vec![RigidTransform::IDENTITY; count]);
@@ -239,21 +249,21 @@ impl Cantilever {
     ///
     /// Source: `jung2005` 4.2; the paper sets radii by hand.
     fn meet_body(&mut self, env: &Environment<'_>) {
-        let mut solids = Solids::default();
-        solids.refill(env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)));
+        let mut shapes = PosedShapes::default();
+        shapes.refill(env.colliders.iter().map(at_start));
         let field = env.field;
         let level = self.level;
-        // How far a point is from the nearest of some solids and the field.
+        // How far a point is from the nearest of some shapes and the field.
         let distance = |p: Vec3, near: &Near<'_>| {
             let of_field = field.map(|o| o.field.distance_at(p) - o.skin);
-            let solids = near.all().map(|s| s.distance(p).1);
-            solids.chain(of_field).fold(f32::INFINITY, f32::min)
+            let shapes = near.all().map(|s| s.tangent_plane(p).1);
+            shapes.chain(of_field).fold(f32::INFINITY, f32::min)
         };
         // The strands first: where they are at rest, they stay.
         let mut positions = vec![Vec3::ZERO; self.room.len()];
         self.strands_with_strips(&mut positions);
         self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
-            let near = dispatch!(level, simd => Near::pick(simd, &solids, *p, NEIGHBOUR));
+            let near = dispatch!(level, simd => Near::pick(simd, &shapes, *p, NEIGHBOUR));
             *room = room.min(room_at(distance(*p, &near)));
         });
         self.for_each_block(|_, rows, _| {
@@ -261,7 +271,7 @@ impl Cantilever {
             for joint in rows.joints.iter_mut() {
                 for l in 0..LANES {
                     let p = lane(&joint.position[rows.now], 0, l);
-                    let near = dispatch!(level, simd => Near::pick(simd, &solids, p, NEIGHBOUR));
+                    let near = dispatch!(level, simd => Near::pick(simd, &shapes, p, NEIGHBOUR));
                     let room = room_at(distance(p, &near));
                     joint.radius[l] =
                         joint.radius[l].min(room).min(widest(before[l], joint.length[l]));
@@ -324,13 +334,15 @@ impl MovesStrips for Cantilever {
                 line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
             let reach = 0.5 * (hi - lo).length() + self.strands.reach() + STRAND_REACH;
             let middle = 0.5 * (lo + hi);
-            let near = dispatch!(self.level, simd => Near::pick(simd, &self.solids, middle, reach));
+            let near = dispatch!(self.level, simd => Near::pick(simd, &self.shapes, middle, reach));
             move |point: usize, parent: Vec3, along: Vec3, length: f32| {
                 let room = self.room[point];
-                let turn = |along, solid: &Solid| solid.turn_out(parent, along, length, room);
+                let turn = |along, shape: &PosedShape| {
+                    turn_out::leave_shape(shape, parent, along, length, room)
+                };
                 let all = |along| {
                     let turned = near.all().fold(along, turn);
-                    field.map_or(turned, |f| solid::leave_field(f, parent, turned, length, room))
+                    field.map_or(turned, |f| turn_out::leave_field(f, parent, turned, length, room))
                 };
                 let turned = all(along);
                 if turned == along { along } else { all(turned) }
@@ -362,15 +374,17 @@ impl Model for Cantilever {
             self.meet_body(env);
         }
         self.average_step(env.dt);
-        let mut solids = std::mem::take(&mut self.solids);
-        solids.refill(env.colliders.iter().map(Solid::after_step));
+        let mut shapes = std::mem::take(&mut self.shapes);
+        self.colliders.clear();
+        self.colliders.extend_from_slice(env.colliders);
+        shapes.refill(env.colliders.iter().map(|c| PosedShape::new(c, env.dt)));
         self.roots.copy_from_slice(env.world_from_rest);
         self.now = 1 - self.now;
         let before = if self.last_step > 0.0 { self.last_step } else { env.dt };
         self.last_step = env.dt;
         let pass = Pass::new(&self.settings, before, env);
         let level = self.level;
-        let obstacles = Obstacles { solids: &solids, field: env.field.as_ref() };
+        let obstacles = Obstacles { shapes: &shapes, field: env.field.as_ref() };
         // Advance the stacks in any order: none reads another.
         self.for_each_block(|block, rows, below| {
             let outcome = dispatch!(level, simd => {
@@ -393,11 +407,12 @@ impl Model for Cantilever {
                 report.quarantined.extend(mine.map(|(_, strand)| strand));
             }
         }
-        self.solids = solids;
+        self.shapes = shapes;
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.solids.refill(std::iter::empty());
+        self.shapes.refill(std::iter::empty());
+        self.colliders.clear();
         self.roots.copy_from_slice(world_from_rest);
         self.for_each_block(|block, rows, _| {
             block.set_roots(world_from_rest);
@@ -410,7 +425,8 @@ impl Model for Cantilever {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
-        self.solids.refill(std::iter::empty());
+        self.shapes.refill(std::iter::empty());
+        self.colliders.clear();
         self.roots.copy_from_slice(to);
         self.for_each_block(|block, rows, _| {
             block.set_roots(to);
@@ -441,8 +457,7 @@ impl Model for Cantilever {
     fn save(&self, out: &mut Vec<u8>) {
         out.push(self.met_body.into());
         let mut floats = |values: &[f32]| put_floats(out, values.iter().copied());
-        floats(&[self.dt, self.last_step, self.solids.all.len() as f32]);
-        self.solids.all.iter().for_each(|solid| floats(&solid.to_floats()));
+        floats(&[self.dt, self.last_step]);
         floats(&self.room);
         for row in &self.joints {
             floats(&row.position[1 - self.now]);
@@ -455,32 +470,29 @@ impl Model for Cantilever {
             floats(&block.velocity);
             floats(&block.end_velocity);
         }
+        save_colliders(&self.colliders, out);
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
         let joints = self.joints.len() * (4 * VECTOR + LANES);
         let blocks = self.blocks.len() * 2 * VECTOR;
-        // How many colliders there were is the third number.
-        let count = bytes.get(9..).and_then(|b| Reader(b).f32()).unwrap_or(0.0);
-        let solids = (count as usize).min(bytes.len());
-        let expected = 1 + 4 * (3 + FLOATS * solids + self.room.len() + joints + blocks);
-        if bytes.len() != expected {
+        let expected = 1 + 4 * (2 + self.room.len() + joints + blocks);
+        let colliders = bytes.get(expected..).and_then(|bytes| {
+            let mut rest = Reader(bytes);
+            read_colliders(&mut rest).filter(|_| rest.0.is_empty())
+        });
+        let Some(colliders) = colliders else {
             return Err(Error::BadCheckpoint(format!(
-                "{} bytes of strips where the groom needs {expected}",
+                "{} bytes of strips where the groom needs {expected} and its colliders",
                 bytes.len()
             )));
-        }
+        };
         self.met_body = bytes[0] != 0;
         let mut values = floats(&bytes[1..]);
         let mut fill = |to: &mut [f32]| to.iter_mut().zip(&mut values).for_each(|(to, v)| *to = v);
-        let mut head = [0.0; 3];
+        let mut head = [0.0; 2];
         fill(&mut head);
-        [self.dt, self.last_step, _] = head;
-        self.solids.refill((0..solids).map(|_| {
-            let mut floats = [0.0; FLOATS];
-            fill(&mut floats);
-            Solid::from_floats(&floats)
-        }));
+        [self.dt, self.last_step] = head;
         fill(&mut self.room);
         for row in &mut self.joints {
             fill(&mut row.position[1 - self.now]);
@@ -494,6 +506,10 @@ impl Model for Cantilever {
             fill(&mut block.end_velocity);
             block.set_roots(world_from_rest);
         }
+        // Strands are laid around the body as it was.
+        self.colliders = colliders;
+        let dt = self.last_step;
+        self.shapes.refill(self.colliders.iter().map(|c| PosedShape::new(c, dt)));
         // The bend factors are set anew by the next step.
         self.set_for = [0.0; 2];
         self.roots.copy_from_slice(world_from_rest);

@@ -6,9 +6,11 @@ use glam::{Mat3, Vec3};
 use super::block::{Common, Made};
 use super::kernel::{FOLLOW, Pass, RISES};
 use super::over::{Lower, least_height, over};
-use super::solid::{STRAIGHT, Solid};
-use super::{Settings, room_at, widest};
+use super::turn_out::STRAIGHT;
+use super::{Settings, at_start, room_at, widest};
 use crate::Result;
+use crate::collide::PosedShape;
+use crate::collide::response::friction_fraction;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{JointFrame, StripPose, wisps};
@@ -98,12 +100,11 @@ impl PlainCantilever {
     /// Advances all strips by `env.dt`, which has to be the same in every step.
     pub fn step(&mut self, env: &Environment<'_>) {
         if !self.met_body {
-            let solids: Vec<Solid> =
-                env.colliders.iter().map(|c| Solid::new(&c.shape, &c.start)).collect();
+            let shapes: Vec<PosedShape> = env.colliders.iter().map(at_start).collect();
             for strip in &mut self.strips {
                 let mut before = f32::INFINITY;
                 for joint in &mut strip.joints {
-                    let near = solids.iter().map(|s| s.distance(joint.position).1);
+                    let near = shapes.iter().map(|s| s.tangent_plane(joint.position).1);
                     let room = room_at(near.fold(f32::INFINITY, f32::min));
                     joint.radius = joint.radius.min(room).min(widest(before, joint.length));
                     before = joint.radius;
@@ -111,7 +112,8 @@ impl PlainCantilever {
             }
             self.met_body = true;
         }
-        let solids: Vec<Solid> = env.colliders.iter().map(Solid::after_step).collect();
+        let shapes: Vec<PosedShape> =
+            env.colliders.iter().map(|c| PosedShape::new(c, env.dt)).collect();
         let pass = Pass::new(&self.settings, env.dt, env);
         let mut near = Vec::new();
         for s in 0..self.strips.len() {
@@ -123,7 +125,7 @@ impl PlainCantilever {
             let reach: f32 = strip.joints.iter().map(|j| j.length).sum::<f32>() + 0.05;
             let anchor = root.point(strip.joints[0].rest);
             near.clear();
-            near.extend(solids.iter().filter(|s| s.may_reach(anchor, reach)));
+            near.extend(shapes.iter().filter(|s| s.may_reach(anchor, reach)));
             let below = strip.below.map(|below| &lower[below].joints[..]);
             step_strip(strip, root, wind, &pass, &near, below);
         }
@@ -147,7 +149,7 @@ fn step_strip(
     root: &RigidTransform,
     wind: Vec3,
     pass: &Pass,
-    solids: &[&Solid],
+    shapes: &[&PosedShape],
     below: Option<&[Joint]>,
 ) {
     let keep = (-pass.step / strip.style_time).exp();
@@ -198,15 +200,15 @@ fn step_strip(
             (out * c + flat).normalize_or(out)
         };
         let leave_body = |mut along: Vec3| {
-            for solid in solids.iter().chain(solids) {
+            for shape in shapes.iter().chain(shapes) {
                 let p = parent + along * joint.length;
-                let (out, distance) = solid.distance(p);
+                let (out, distance) = shape.tangent_plane(p);
                 let depth = joint.radius - distance;
                 if depth > 0.0 {
                     // Rub, then turn out.
-                    let slip = p - solid.carried(joint.position);
+                    let slip = p - joint.position - shape.velocity_at(p) * pass.step;
                     let slip = slip - out * slip.dot(out);
-                    let share = (depth * solid.friction / slip.length().max(1e-9)).min(1.0);
+                    let share = friction_fraction(slip.length(), depth * shape.friction);
                     let held = (p - slip * share - parent).normalize_or(along);
                     let moved = parent + held * joint.length - p;
                     along = turn(held, out, depth - moved.dot(out));

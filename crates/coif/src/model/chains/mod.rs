@@ -4,12 +4,10 @@
 //! Particles lie in the groom's order in flat arrays of vectors, strand after strand, root to tip. A
 //! model gives a function that advances one chain; [`Chains::step`] calls it for all of them in
 //! parallel, puts chains back that broke, and reports in strand order. Following the roots, holding
-//! the groomed shape (`shape.rs`, `hold.rs`, `profile.rs`), contact with the body (`contact.rs`, `field.rs`) and
+//! the groomed shape (`shape.rs`, `hold.rs`, `profile.rs`), collision with the body (`crate::collide`) and
 //! what contact between hair sees (`rows.rs`), reset, teleport and checkpoints are here. How particles
 //! are held together is the model's own business.
 
-mod contact;
-mod field;
 mod hold;
 mod profile;
 mod rows;
@@ -19,16 +17,16 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-pub(super) use self::contact::{Solid, Touch, pose_between};
-pub(super) use self::field::Ground;
 pub(super) use self::hold::hold_groom;
 pub(super) use self::profile::{Profile, Pull};
 pub(super) use self::shape::{Pose, Shape};
 
 use self::rows::Rows;
 use super::{Environment, StepReport};
+use crate::collide::{Collision, Particles, PosedField, PosedShape};
 use crate::contact::{Lender, Samples};
 use crate::groom::Groom;
+use crate::limits::MAX_STRAND_LENGTHS;
 use crate::math::RigidTransform;
 use crate::math::bytes::{floats, put_floats};
 use crate::{Error, Result};
@@ -75,10 +73,6 @@ macro_rules! keep_in_chains {
 }
 pub(super) use keep_in_chains;
 
-/// How far a particle may be from its root, in lengths of its strand, before the strand counts as
-/// broken: an unstable step gets there at once, a violent motion of the body does not.
-const FARTHEST: f32 = 10.0;
-
 /// Strands that one task advances: enough to outweigh handing it to a thread.
 const GRAIN: usize = 32;
 
@@ -104,8 +98,10 @@ pub(super) struct Chains {
     pub(super) velocity: Vec<Vec3>,
     /// Where particles were before they moved (m): scratch.
     before: Vec<Vec3>,
-    /// What particles touch: scratch.
-    touch: Vec<Touch>,
+    /// How fast they were (m/s): scratch.
+    arriving: Vec<Vec3>,
+    /// Collisions of particles with the body: scratch.
+    collision: Vec<Collision>,
     /// Positions in the rest shape (m).
     rest: Vec<Vec3>,
     strands: Vec<Strand>,
@@ -147,13 +143,35 @@ pub(super) struct Chain<'a> {
     pub(super) velocity: &'a mut [Vec3],
     /// Where particles were before they moved (m), for friction and velocities.
     pub(super) before: &'a mut [Vec3],
-    /// What particles touched since this was cleared.
-    pub(super) touch: &'a mut [Touch],
+    /// Velocities of particles before the step's forces acted (m/s), for restitution.
+    pub(super) arriving: &'a mut [Vec3],
+    /// Collisions of particles with the body since this was cleared.
+    pub(super) collision: &'a mut [Collision],
     pub(super) rest: &'a [Vec3],
     /// World from rest at the start of the step.
     pub(super) root_before: Pose,
     /// World from rest at the end of the step.
     pub(super) root: Pose,
+}
+
+impl Chain<'_> {
+    /// Puts every free particle that is inside the body on its surface, with friction against its displacement since
+    /// `before` in `dt` seconds. Returns how many are still inside.
+    pub(super) fn collide(
+        &mut self,
+        shapes: &[PosedShape],
+        field: Option<&PosedField<'_>>,
+        dt: f32,
+    ) -> u32 {
+        let free = self.embedded..;
+        let mut particles = Particles {
+            position: &mut self.position[free.clone()],
+            before: &self.before[free.clone()],
+            arriving: &self.arriving[free.clone()],
+            collision: &mut self.collision[free],
+        };
+        particles.collide(shapes, field, dt)
+    }
 }
 
 impl Chains {
@@ -172,7 +190,7 @@ impl Chains {
                 first: points.start,
                 count: points.len(),
                 embedded: (groom.embedded[s] as usize).clamp(1, points.len() - 1),
-                reach: FARTHEST * total,
+                reach: MAX_STRAND_LENGTHS * total,
                 root: RigidTransform::IDENTITY,
                 broken: false,
                 unresolved: 0,
@@ -185,7 +203,8 @@ impl Chains {
             position: rest.clone(),
             velocity: vec![Vec3::ZERO; rest.len()],
             before: rest.clone(),
-            touch: vec![Touch::NONE; rest.len()],
+            arriving: vec![Vec3::ZERO; rest.len()],
+            collision: vec![Collision::NONE; rest.len()],
             rest,
             strands,
         }
@@ -212,7 +231,8 @@ impl Chains {
             position: &mut self.position,
             velocity: &mut self.velocity,
             before: &mut self.before,
-            touch: &mut self.touch,
+            arriving: &mut self.arriving,
+            collision: &mut self.collision,
         };
         part.advance(&fixed, advance);
         // Report in strand order, so that the report has the same bits for any number of threads.
@@ -286,7 +306,8 @@ struct Part<'a> {
     position: &'a mut [Vec3],
     velocity: &'a mut [Vec3],
     before: &'a mut [Vec3],
-    touch: &'a mut [Touch],
+    arriving: &'a mut [Vec3],
+    collision: &'a mut [Collision],
 }
 
 impl Part<'_> {
@@ -308,7 +329,8 @@ impl Part<'_> {
                 position: &mut self.position[here.clone()],
                 velocity: &mut self.velocity[here.clone()],
                 before: &mut self.before[here.clone()],
-                touch: &mut self.touch[here.clone()],
+                arriving: &mut self.arriving[here.clone()],
+                collision: &mut self.collision[here.clone()],
                 rest: &fixed.rest[points.clone()],
                 root_before: Pose::new(&strand.root),
                 root: Pose::new(root),
@@ -336,18 +358,19 @@ impl Part<'_> {
         let (position, more_position) = self.position.split_at_mut(point);
         let (velocity, more_velocity) = self.velocity.split_at_mut(point);
         let (before, more_before) = self.before.split_at_mut(point);
-        let (touch, more_touch) = self.touch.split_at_mut(point);
-        let (first_strand, first_point) = (self.first_strand, self.first_point);
+        let (arriving, more_arriving) = self.arriving.split_at_mut(point);
+        let (collision, more_collision) = self.collision.split_at_mut(point);
         (
-            Part { first_strand, first_point, strands, position, velocity, before, touch },
+            Part { strands, position, velocity, before, arriving, collision, ..self },
             Part {
-                first_strand: first_strand + strand,
-                first_point: first_point + point,
+                first_strand: self.first_strand + strand,
+                first_point: self.first_point + point,
                 strands: more_strands,
                 position: more_position,
                 velocity: more_velocity,
                 before: more_before,
-                touch: more_touch,
+                arriving: more_arriving,
+                collision: more_collision,
             },
         )
     }

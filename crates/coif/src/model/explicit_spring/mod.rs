@@ -16,11 +16,9 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use self::stability::{AUTO_MARGIN, MAX_AUTO, Stiffest, largest_ratio};
-use super::chains::{
-    Chain, Chains, Ground, Pose, Profile, Pull, Solid, Touch, check_even, hold_groom,
-    keep_in_chains, pose_between,
-};
+use super::chains::{Chain, Chains, Pose, Profile, Pull, check_even, hold_groom, keep_in_chains};
 use super::{Capabilities, Environment, Model, StepReport};
+use crate::collide::{Collision, PosedField, PosedShape, pose_between};
 use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
 use crate::{Error, Result};
@@ -41,6 +39,9 @@ parameters! {
         damping: Ramp = 5.0.into(), "1/s", 0.0..=1000.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
+        /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
+        /// larger one counts.
+        restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Stress per stretch. Real hair has 4e9, which takes hundreds of substeps; what takes too many is refused.
         ///
         /// A strand of length L that hangs under gravity g gets longer by the fraction
@@ -70,7 +71,7 @@ pub struct ExplicitSpring {
     profile: Profile,
     springs: Springs,
     /// The colliders of the present step, substep after substep: scratch.
-    solids: Vec<Solid>,
+    shapes: Vec<PosedShape>,
 }
 
 /// Particles and the springs to their predecessors, in the groom's order.
@@ -147,7 +148,7 @@ impl ExplicitSpring {
         let substeps = settings.substeps.unwrap_or(1);
         let profile = Profile::new(groom, &settings.style_time, &settings.damping);
         let settings = settings.clone();
-        Self { settings, substeps, chains, profile, springs, solids: Vec::new() }
+        Self { settings, substeps, chains, profile, springs, shapes: Vec::new() }
     }
 }
 
@@ -198,17 +199,18 @@ impl Model for ExplicitSpring {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let Self { settings, substeps, chains, profile, springs, solids } = self;
+        let Self { settings, substeps, chains, profile, springs, shapes } = self;
+        let restitution = settings.restitution;
         let part = Part {
             h: env.dt / *substeps as f32,
             inverse_dt: 1.0 / env.dt,
             stretch_damping: settings.stretch_damping,
         };
         let share = |k: u32| k as f32 / *substeps as f32;
-        solids.clear();
+        shapes.clear();
         for k in 0..*substeps {
             let moving = env.colliders.iter().map(|c| pose_between(c, share(k), share(k + 1)));
-            solids.extend(moving.map(|c| Solid::new(&c, part.h)));
+            shapes.extend(moving.map(|c| PosedShape::bouncing(&c, part.h, restitution)));
         }
         chains.step(env, report, &|mut chain: Chain<'_>| {
             let wind = env.wind.velocity_at(chain.position[0], env.time);
@@ -219,9 +221,9 @@ impl Model for ExplicitSpring {
                 let poses = [from.between(&to, share(k)), from.between(&to, share(k + 1))];
                 advance_springs(&mut chain, springs, &part, &pull, &poses);
                 let count = env.colliders.len();
-                let now = &solids[k as usize * count..][..count];
-                let ground = env.field.map(|field| Ground::at(field, env.dt, share(k + 1)));
-                unresolved = collide(&mut chain, now, ground.as_ref(), part.h);
+                let now = &shapes[k as usize * count..][..count];
+                let at = |field| PosedField::at(field, restitution, env.dt, share(k + 1));
+                unresolved = collide(&mut chain, now, env.field.map(at).as_ref(), part.h);
             }
             unresolved
         });
@@ -252,7 +254,8 @@ fn advance_springs(
     let h = part.h;
     let first = chain.points.start;
     let (embedded, n) = (chain.embedded, chain.position.len());
-    chain.touch.fill(Touch::NONE);
+    chain.collision.fill(Collision::NONE);
+    chain.arriving.copy_from_slice(chain.velocity);
     chain.before.copy_from_slice(chain.position);
     // The pull of spring i on its inner end, from the state before this substep.
     let pull = |chain: &Chain<'_>, i: usize| {
@@ -298,12 +301,17 @@ fn spring_force(
 }
 
 /// Puts particles out of the body; their velocity follows.
-fn collide(chain: &mut Chain<'_>, solids: &[Solid], ground: Option<&Ground<'_>>, h: f32) -> u32 {
-    let unresolved = chain.collide(solids, ground, h);
+fn collide(
+    chain: &mut Chain<'_>,
+    shapes: &[PosedShape],
+    field: Option<&PosedField<'_>>,
+    h: f32,
+) -> u32 {
+    let unresolved = chain.collide(shapes, field, h);
     for i in chain.embedded..chain.position.len() {
-        if !chain.touch[i].is_none() {
+        if !chain.collision[i].is_none() {
             let velocity = (chain.position[i] - chain.before[i]) * (1.0 / h);
-            chain.velocity[i] = chain.touch[i].rebound(velocity);
+            chain.velocity[i] = chain.collision[i].rebound(velocity);
         }
     }
     unresolved

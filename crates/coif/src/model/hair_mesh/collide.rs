@@ -6,6 +6,7 @@ use glam::Vec3A;
 
 use super::dynamics::{MeshDynamics, MeshEnvironment, MeshReport, Touch};
 use super::obstacles::Hit;
+use crate::collide::response::{friction_fraction, rebound_speed};
 use crate::groom::hair_mesh::Exposure;
 use crate::math::sparse::modified_conjugate_gradient::Constraint;
 
@@ -99,18 +100,22 @@ impl MeshDynamics {
         found
     }
 
-    /// Velocity of a vertex that has come to a surface: none into it, and slower along it.
+    /// Velocity of a vertex that has come to a surface: none into it but what rebounds, and slower along it.
     fn meet(&mut self, v: usize, hit: &Hit) {
         let relative = self.v[v] - hit.velocity;
         let into = -relative.dot(hit.normal);
+        // The approach is that before the forces of the substep.
+        let arriving = (relative - self.change[v]).dot(hit.normal);
+        let bounce = rebound_speed(arriving, hit.restitution.max(self.settings.restitution));
         if into > 0.0 {
             let sliding = relative + hit.normal * into;
-            let speed = sliding.length();
-            let kept = if speed > 0.0 { (1.0 - hit.friction * into / speed).max(0.0) } else { 0.0 };
-            self.v[v] = hit.velocity + sliding * kept;
+            let limit = hit.friction * (into + bounce);
+            let kept = 1.0 - friction_fraction(sliding.length(), limit);
+            self.v[v] = hit.velocity + sliding * kept + hit.normal * bounce;
         }
         let (normal, solid, friction) = (hit.normal, hit.solid, hit.friction);
-        self.touch[v] = Some(Touch { normal, solid, friction, is_loose: false });
+        let stays = bounce <= 0.0;
+        self.touch[v] = stays.then_some(Touch { normal, solid, friction, is_loose: false });
     }
 
     /// Corrects all vertices that are inside the body after minimisation, inner ones as well.

@@ -15,8 +15,10 @@ use super::minimise::Minimiser;
 use super::obstacles::Obstacles;
 use super::settings::Settings;
 use crate::body::MovingCollider;
+use crate::collide::response::regularised_friction_fraction;
 use crate::environment::Wind;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
+use crate::limits::MAX_STRAND_LENGTHS;
 use crate::math::sparse::modified_conjugate_gradient::{Constraint, Scratch};
 use crate::math::sparse::{
     BlockGaussSeidel, BlockMatrix, CoarseLevel, ColumnScratch, Limits, solve_columns,
@@ -83,9 +85,6 @@ pub(super) struct Touch {
     /// Whether the surface would have had to pull in the last step.
     pub(super) is_loose: bool,
 }
-
-/// How far a vertex may be from its root, in lengths of its column, before the column counts as broken.
-const FARTHEST: f32 = 10.0;
 
 /// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
@@ -189,7 +188,8 @@ impl MeshDynamics {
         let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
         let hold = hold_columns(mesh, &mut elements, gravity);
         let rest: Vec<Vec3A> = mesh.positions().iter().map(|&p| p.into()).collect();
-        let reach = (0..mesh.column_count()).map(|c| FARTHEST * mesh.columns.length(c)).collect();
+        let reach =
+            (0..mesh.column_count()).map(|c| MAX_STRAND_LENGTHS * mesh.columns.length(c)).collect();
         let mut constraint = vec![Constraint::Free; n];
         starts[..starts.len() - 1]
             .iter()
@@ -479,10 +479,8 @@ impl MeshDynamics {
         let sliding = sliding - touch.normal * touch.normal.dot(sliding);
         let speed = sliding.length();
         let most = touch.friction * (push / self.elements.mass[v]).min(MAX_PRESSURE * h);
-        // Friction `most * s / max(s, creep)` for the speed s that is left.
-        let creep = self.settings.creep_speed;
-        let kept = if speed - most >= creep { 1.0 - most / speed } else { creep / (creep + most) };
-        self.v[v] -= sliding * (1.0 - kept);
+        self.v[v] -=
+            sliding * regularised_friction_fraction(speed, most, self.settings.creep_speed);
     }
 
     /// Shortens edges along the hair that are too long, root to tip, and slows what is faster than hair
@@ -493,7 +491,7 @@ impl MeshDynamics {
     pub(super) fn limit_stretch(&mut self, most: f32, h: f32) {
         for column in 0..self.roots.len() {
             let first = self.starts[column] as usize;
-            let fastest = self.reach[column] / (FARTHEST * h);
+            let fastest = self.reach[column] / (MAX_STRAND_LENGTHS * h);
             for v in first + 1..self.starts[column + 1] as usize {
                 let way = self.x[v] - self.x[v - 1];
                 let allowed = self.rest[v].distance(self.rest[v - 1]) * (1.0 + most);

@@ -1,23 +1,15 @@
-//! What vertices of a hair mesh must stay out of: the colliders and the surface of the body in one step.
+//! What vertices of a hair mesh must stay out of: the colliders and the surface of the body in a substep.
 
 mod inside;
 
 use fearless_simd::Level;
-use glam::{Mat3A, Vec3, Vec3A};
+use glam::{Vec3, Vec3A};
 
-use crate::body::{MovingCollider, Shape, project_point_ellipsoid};
-use crate::environment::{Link, Met, Obstacle};
+use crate::body::MovingCollider;
+use crate::collide::{PosedShape, SKIN, pose_between};
+use crate::environment::{FieldObstacle, Link, Met, Obstacle};
 use crate::math::LANES;
 use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
-use crate::model::FieldObstacle;
-use crate::model::chains::pose_between;
-
-/// How far outside of a surface a vertex is put (m): a tenth of a millimetre.
-const SKIN: f32 = 1e-4;
-
-/// How near to the middle of a solid a way has to come, as a share of its size, to have gone through it
-/// rather than grazed it.
-const THROUGH: f32 = 0.8;
 
 /// Distance from a surface (m) up to which a vertex that touches it goes on doing so.
 const TOUCHING: f32 = 1e-3;
@@ -45,32 +37,14 @@ pub(crate) struct Hit {
     /// Velocity of the surface (m/s).
     pub(crate) velocity: Vec3A,
     pub(crate) friction: f32,
-    /// Which solid; the body's own surface is one beyond the last.
+    pub(crate) restitution: f32,
+    /// Which shape; the body's own surface is one beyond the last.
     pub(crate) solid: u32,
-}
-
-/// A collider at the end of a step, laid out for many vertices.
-#[derive(Debug, Clone, Copy)]
-struct Solid {
-    shape: Shape,
-    world_from_shape: Mat3A,
-    shape_from_world: Mat3A,
-    centre: Vec3A,
-    friction: f32,
-    /// Velocity of the material at `p` is `spin * p + drift` (m/s).
-    spin: Mat3A,
-    drift: Vec3A,
-    /// Where the material at `p` was at the start of the step is `p - way(p)`; in the solid's own frame
-    /// a point came from `shape_from_start * (p - start)`.
-    shape_from_start: Mat3A,
-    start: Vec3A,
-    /// Radius of a ball around it (m).
-    reach: f32,
 }
 
 /// All obstacles of a step.
 pub(crate) struct Obstacles {
-    solids: Vec<Solid>,
+    shapes: Vec<PosedShape>,
     /// What they were posed from: for a checkpoint.
     pub(super) posed: Posed,
     level: Level,
@@ -87,7 +61,7 @@ pub(super) struct Posed {
 
 impl Default for Obstacles {
     fn default() -> Self {
-        Self { solids: Vec::new(), posed: Posed::default(), level: Level::new() }
+        Self { shapes: Vec::new(), posed: Posed::default(), level: Level::new() }
     }
 }
 
@@ -98,48 +72,29 @@ impl Obstacles {
         self.posed.colliders.clear();
         self.posed.colliders.extend_from_slice(colliders);
         (self.posed.dt, self.posed.part) = (dt, [from, to]);
-        self.solids.clear();
-        self.solids.extend(colliders.iter().map(|c| {
+        self.shapes.clear();
+        self.shapes.extend(colliders.iter().map(|c| {
             let c = if from > 0.0 || to < 1.0 { pose_between(c, from, to) } else { *c };
-            let back = c.start * c.end.inverse();
-            let world_from_shape = Mat3A::from_quat(c.end.rotation);
-            let shape = c.shape;
-            Solid {
-                shape,
-                world_from_shape,
-                shape_from_world: world_from_shape.transpose(),
-                centre: c.end.translation.into(),
-                friction: c.friction,
-                spin: (Mat3A::IDENTITY - Mat3A::from_quat(back.rotation)) * (1.0 / dt),
-                drift: Vec3A::from(-back.translation / dt),
-                shape_from_start: Mat3A::from_quat(c.start.rotation).transpose(),
-                start: c.start.translation.into(),
-                reach: match shape {
-                    Shape::Sphere { radius } => radius,
-                    Shape::Ellipsoid { radii } => radii.max_element(),
-                    Shape::Capsule { half_height, radius } => half_height + radius,
-                    Shape::Plane => f32::INFINITY,
-                },
-            }
+            PosedShape::new(&c, dt)
         }));
     }
 
     /// Forgets the colliders, until they are posed again.
     pub(crate) fn forget(&mut self) {
-        self.solids.clear();
+        self.shapes.clear();
         self.posed.colliders.clear();
     }
 
-    /// How deep a point is in the deepest solid or below the body's surface (m); 0 outside.
+    /// How deep a point is in the deepest shape or below the body's surface, skin included (m); 0 outside.
     pub(crate) fn depth(&self, p: Vec3A, field: Option<&FieldObstacle<'_>>) -> f32 {
         let mut depth = 0.0f32;
-        for solid in &self.solids {
-            if let Some((distance, ..)) = solid.probe(p, 0.0) {
+        for shape in &self.shapes {
+            if let Some((distance, ..)) = shape.probe(p, 0.0) {
                 depth = depth.max(-distance);
             }
         }
         if let Some(field) = field {
-            depth = depth.max(-field.field.distance_at(p.into()));
+            depth = depth.max(field.skin - field.field.distance_at(p.into()));
         }
         depth
     }
@@ -151,8 +106,8 @@ impl Obstacles {
         p: Vec3A,
         field: Option<&FieldObstacle<'_>>,
     ) -> Vec3A {
-        match self.solids.get(solid as usize) {
-            Some(solid) => solid.velocity_at(p),
+        match self.shapes.get(solid as usize) {
+            Some(shape) => shape.velocity_at(p.into()).into(),
             None => field.map_or(Vec3A::ZERO, |f| f.field.sample(p.into()).velocity.into()),
         }
     }
@@ -166,9 +121,9 @@ impl Obstacles {
         field: Option<&FieldObstacle<'_>>,
     ) -> Option<Vec3A> {
         let margin = TOUCHING - allowed;
-        match (self.solids.get(solid as usize), field) {
-            (Some(solid), _) => {
-                let (distance, normal) = solid.probe(p, margin)?;
+        match (self.shapes.get(solid as usize), field) {
+            (Some(shape), _) => {
+                let (distance, normal) = shape.probe(p, margin)?;
                 (distance < margin).then_some(normal)
             }
             (None, Some(field)) if field.field.distance_at(p.into()) < field.skin + margin => {
@@ -196,15 +151,15 @@ impl Obstacles {
         let mut wedge = Wedge::default();
         for _ in 0..ROUNDS {
             let mut moved = false;
-            for (i, solid) in self.solids.iter().enumerate() {
+            for (i, shape) in self.shapes.iter().enumerate() {
                 let entered = if hit.is_none() && clearance >= 0.0 {
-                    before.and_then(|before| solid.entered(before, at))
+                    before.and_then(|before| shape.entered(before, at))
                 } else {
                     None
                 };
                 let (point, normal) = match entered {
                     Some(tangent) => tangent,
-                    None => match solid.probe(at, clearance) {
+                    None => match shape.probe(at, clearance) {
                         Some((distance, normal)) if distance < clearance - 0.5 * SKIN => {
                             (wedge.leave(at, normal, clearance - distance), normal)
                         }
@@ -216,13 +171,14 @@ impl Obstacles {
                 hit = Some(Hit {
                     point,
                     normal,
-                    velocity: solid.velocity_at(point),
-                    friction: solid.friction,
+                    velocity: shape.velocity_at(point.into()).into(),
+                    friction: shape.friction,
+                    restitution: 0.0,
                     solid: i as u32,
                 });
             }
             if let Some(field) = field {
-                let room = clearance + if clearance > 0.0 { 0.0 } else { field.skin };
+                let room = clearance + field.skin;
                 if field.field.distance_at(at.into()) < room - 0.5 * SKIN {
                     let sample = field.field.sample(at.into());
                     let normal = Vec3A::from(sample.gradient);
@@ -233,7 +189,8 @@ impl Obstacles {
                         normal,
                         velocity: sample.velocity.into(),
                         friction: field.friction,
-                        solid: self.solids.len() as u32,
+                        restitution: field.restitution,
+                        solid: self.shapes.len() as u32,
                     });
                 }
             }
@@ -339,17 +296,17 @@ impl Around<'_> {
     fn deepest(&self, p: Vec3A) -> Met {
         let mut least = f32::INFINITY;
         let mut met = Met { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
-        for solid in &self.obstacles.solids {
-            if let Some((distance, normal)) = solid.probe(p, SKIN)
+        for shape in &self.obstacles.shapes {
+            if let Some((distance, normal)) = shape.probe(p, SKIN)
                 && distance < least
             {
                 least = distance;
-                met = Met { at: p, normal, velocity: solid.velocity_at(p) };
+                met = Met { at: p, normal, velocity: shape.velocity_at(p.into()).into() };
             }
         }
         if let Some(field) = self.field {
             let sample = field.field.sample(p.into());
-            if sample.distance < least {
+            if sample.distance - field.skin < least {
                 met =
                     Met { at: p, normal: sample.gradient.into(), velocity: sample.velocity.into() };
             }
@@ -360,7 +317,7 @@ impl Around<'_> {
     /// Half-spaces without obstacles that are nearer to `p` than `reach` (m), but for `allowed` (m) of them;
     /// how many there are.
     fn planes(&self, p: Vec3A, reach: f32, allowed: f32, out: &mut [HalfSpace]) -> usize {
-        let near = self.obstacles.solids.iter().filter_map(|solid| solid.probe(p, reach));
+        let near = self.obstacles.shapes.iter().filter_map(|shape| shape.probe(p, reach));
         let field = self.field.map(|f| {
             let sample = f.field.sample(p.into());
             (sample.distance - f.skin, Vec3A::from(sample.gradient))
@@ -374,136 +331,10 @@ impl Around<'_> {
     }
 }
 
-impl Solid {
-    fn velocity_at(&self, p: Vec3A) -> Vec3A {
-        self.spin * p + self.drift
-    }
-
-    /// Distance (m) and normal of the surface for a point nearer to it than `margin`, or inside.
-    #[inline(always)]
-    fn probe(&self, p: Vec3A, margin: f32) -> Option<(f32, Vec3A)> {
-        let margin = margin.max(0.0);
-        let way = p - self.centre;
-        let reach = self.reach + margin;
-        if way.length_squared() > reach * reach {
-            return None;
-        }
-        let local = self.shape_from_world * way;
-        let (distance, normal) = match self.shape {
-            Shape::Sphere { radius } => {
-                let length = local.length();
-                let normal = if length > 0.0 { local / length } else { Vec3A::Y };
-                (length - radius, normal)
-            }
-            Shape::Capsule { half_height, radius } => {
-                let on_axis = Vec3A::new(0.0, local.y.clamp(-half_height, half_height), 0.0);
-                let out = local - on_axis;
-                let length = out.length();
-                (length - radius, if length > 0.0 { out / length } else { Vec3A::X })
-            }
-            Shape::Plane => (local.y, Vec3A::Y),
-            Shape::Ellipsoid { radii } => {
-                let scaled = local / Vec3A::from(radii + Vec3::splat(margin));
-                if scaled.length_squared() >= 1.0 {
-                    return None;
-                }
-                nearest_on_ellipsoid(local, radii)
-            }
-        };
-        (distance < margin).then(|| (distance, self.world_from_shape * normal))
-    }
-
-    /// Where a way from `before` to `p` in this step went into the solid to come out elsewhere or to end
-    /// deep in it: the nearest point to `p` on the tangent plane there, and its normal.
-    #[inline(always)]
-    fn entered(&self, before: Vec3A, p: Vec3A) -> Option<(Vec3A, Vec3A)> {
-        // Far away stays far away.
-        let way = p - self.centre;
-        let travelled = (before - self.start) - way;
-        let far = self.reach + travelled.length();
-        if way.length_squared() > far * far {
-            return None;
-        }
-        let from = self.shape_from_start * (before - self.start);
-        let to = self.shape_from_world * way;
-        let radii = match self.shape {
-            Shape::Sphere { radius } => Vec3A::splat(radius),
-            Shape::Ellipsoid { radii } => radii.into(),
-            Shape::Capsule { half_height, radius } => {
-                // The upright part is what hair winds around: a cylinder with its axis left out.
-                let y = 0.5 * (from.y + to.y);
-                if y.abs() > half_height + radius {
-                    return None;
-                }
-                Vec3A::new(radius, f32::INFINITY, radius)
-            }
-            // Nothing comes out of a plane again.
-            Shape::Plane => return None,
-        };
-        // The solid as a unit ball.
-        let (a, b) = (from / radii, to / radii);
-        let d = b - a;
-        let (aa, ad, dd) = (a.length_squared(), a.dot(d), d.length_squared());
-        if aa <= 1.0 || ad >= 0.0 || dd <= 0.0 {
-            return None;
-        }
-        let nearest = (-ad / dd).min(1.0);
-        let closest = aa + nearest * (2.0 * ad + nearest * dd);
-        if closest >= THROUGH * THROUGH {
-            return None;
-        }
-        let discriminant = ad * ad - dd * (aa - 1.0);
-        if discriminant <= 0.0 {
-            return None;
-        }
-        let t = (-ad - discriminant.sqrt()) / dd;
-        if !(0.0..=1.0).contains(&t) {
-            return None;
-        }
-        let entry = a + d * t;
-        let normal = (entry / radii).normalize_or(Vec3A::Y);
-        let below = (entry * radii.min(Vec3A::splat(1e3)) - to).dot(normal);
-        let normal = self.world_from_shape * normal;
-        (below > 0.0).then(|| (p + normal * (below + SKIN), normal))
-    }
-}
-
-/// Distance to an ellipsoid's surface and the normal there, for a point inside or near it.
-///
-/// Model: as [`project_point_ellipsoid`], with Newton's method: the function falls and is convex above
-/// its pole, so that steps from below the root never pass it.
-fn nearest_on_ellipsoid(p: Vec3A, radii: Vec3) -> (f32, Vec3A) {
-    let r = Vec3A::from(radii);
-    let r2 = r * r;
-    let weighted = (r * p).abs();
-    // Where the largest term alone is 1 the sum is at least that.
-    let mut t = (weighted - r2).max_element();
-    if t + r2.min_element() > 1e-3 * r2.min_element() {
-        for _ in 0..NEWTON {
-            let inverse = (r2 + t).recip();
-            let q = weighted * inverse;
-            let q2 = q * q;
-            let value = q2.element_sum() - 1.0;
-            let slope = -2.0 * (q2 * inverse).element_sum();
-            if value <= 1e-6 {
-                break;
-            }
-            t -= value / slope;
-        }
-        let on = r2 * p / (r2 + t);
-        let normal = (on / r2).normalize_or(Vec3A::Y);
-        return ((p - on).dot(normal), normal);
-    }
-    let s = project_point_ellipsoid(p.into(), radii);
-    (s.distance, s.normal.into())
-}
-
-/// Steps of Newton's method: from below the root five are enough for single precision.
-const NEWTON: usize = 12;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::Shape;
     use crate::math::RigidTransform;
     use glam::Quat;
 
@@ -520,41 +351,30 @@ mod tests {
     }
 
     #[test]
-    fn an_ellipsoid_is_left_where_the_exact_search_says() {
-        let radii = Vec3::new(0.075, 0.105, 0.092);
-        for i in 0..400 {
-            let at = |k: f32| (i as f32 * k).sin() * 0.1;
-            let p = Vec3::new(at(1.1), at(1.7), at(2.3));
-            let truth = project_point_ellipsoid(p, radii);
-            if truth.distance > 0.01 {
-                continue;
-            }
-            let (distance, normal) = nearest_on_ellipsoid(p.into(), radii);
-            assert!((distance - truth.distance).abs() < 2e-6, "{p}: {distance} {truth:?}");
-            assert!(Vec3::from(normal).distance(truth.normal) < 2e-3, "{p}: {normal} {truth:?}");
-        }
-    }
-
-    #[test]
     fn points_inside_any_shape_come_out_and_points_outside_stay() {
         for shape in SHAPES {
             let collider = still(shape, Vec3::new(0.02, -0.01, 0.03));
             let mut obstacles = Obstacles::default();
             obstacles.pose(&[collider], 0.01, [0.0, 1.0]);
+            // The same with its skin.
+            let mut outer = MovingCollider { shape: shape.grown(SKIN), ..collider };
+            if shape == Shape::Plane {
+                outer.end.translation += collider.end.rotation * (Vec3::Y * SKIN);
+            }
             for i in 0..300 {
                 let at = |k: f32| (i as f32 * k).sin() * 0.15;
                 let p = Vec3::new(at(1.1), at(1.7), at(2.3));
-                let depth = collider.depth_at(p);
+                let depth = outer.depth_at(p);
                 let hit = obstacles.push_out(None, p.into(), 0.0, None);
                 assert_eq!(hit.is_some(), depth > 0.5 * SKIN, "{shape:?} {p} {depth}");
                 assert!((obstacles.depth(p.into(), None) - depth).abs() < 1e-5);
                 if let Some(hit) = hit {
-                    assert!(collider.depth_at(hit.point.into()) < 1e-6);
+                    assert!(outer.depth_at(hit.point.into()) < 1e-6);
                     assert!((hit.point.distance(p.into()) - depth).abs() < 1e-5);
                 }
                 // With clearance it is that far away.
                 if let Some(hit) = obstacles.push_out(None, p.into(), 0.02, None) {
-                    let s = collider.project_point(hit.point.into());
+                    let s = outer.project_point(hit.point.into());
                     assert!((s.distance - 0.02).abs() < 3e-3, "{shape:?}: {}", s.distance);
                 }
             }

@@ -1,11 +1,12 @@
 //! A hair mesh in a checkpoint: everything that a step changes.
 
-use glam::{Quat, Vec3, Vec3A};
+use glam::Vec3A;
 
 use super::dynamics::{MeshDynamics, Touch};
 use super::obstacles::Posed;
-use crate::body::{MovingCollider, Shape};
+use crate::collide::{read_colliders, save_colliders};
 use crate::math::RigidTransform;
+use crate::math::bytes::{Reader, put_floats};
 use crate::{Error, Result};
 
 /// Floats per vertex: position, velocity, normal and friction of what it touches, depth at rest, time that it has
@@ -88,51 +89,16 @@ impl MeshDynamics {
     }
 }
 
-/// Floats per collider: kind and sizes, friction, where it was and is.
-const COLLIDER_FLOATS: usize = 19;
-
-/// Appends what obstacles were posed from: their number, the part of the step, and each of them.
+/// Appends what obstacles were posed from: the part of the step, and the colliders.
 fn save_posed(posed: &Posed, out: &mut Vec<u8>) {
-    let Posed { colliders, dt, part } = posed;
-    out.extend_from_slice(&(colliders.len() as u32).to_le_bytes());
-    let mut push = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
-    push(&[*dt, part[0], part[1]]);
-    for c in colliders {
-        push(&match c.shape {
-            Shape::Sphere { radius } => [0.0, radius, 0.0, 0.0],
-            Shape::Ellipsoid { radii } => [1.0, radii.x, radii.y, radii.z],
-            Shape::Capsule { half_height, radius } => [2.0, half_height, radius, 0.0],
-            Shape::Plane => [3.0, 0.0, 0.0, 0.0],
-        });
-        push(&[c.friction]);
-        for pose in [c.start, c.end] {
-            push(&pose.rotation.to_array());
-            push(&pose.translation.to_array());
-        }
-    }
+    put_floats(out, [posed.dt, posed.part[0], posed.part[1]]);
+    save_colliders(&posed.colliders, out);
 }
 
 /// What [`save_posed`] wrote; `None` if it is something else.
 fn posed(bytes: &[u8]) -> Option<Posed> {
-    let (count, rest) = bytes.split_first_chunk::<4>()?;
-    let count = u32::from_le_bytes(*count) as usize;
-    let (words, []) = rest.as_chunks::<4>() else { return None };
-    let floats: Vec<f32> = words.iter().map(|b| f32::from_le_bytes(*b)).collect();
-    let (&[dt, from, to], floats) = floats.split_first_chunk::<3>()?;
-    let (rows, []) = floats.as_chunks::<COLLIDER_FLOATS>() else { return None };
-    let pose = |v: &[f32]| RigidTransform {
-        rotation: Quat::from_slice(v),
-        translation: Vec3::from_slice(&v[4..]),
-    };
-    let collider = |row: &[f32; COLLIDER_FLOATS]| {
-        let shape = match row[0] as u32 {
-            0 => Shape::Sphere { radius: row[1] },
-            1 => Shape::Ellipsoid { radii: Vec3::from_slice(&row[1..]) },
-            2 => Shape::Capsule { half_height: row[1], radius: row[2] },
-            _ => Shape::Plane,
-        };
-        MovingCollider { shape, friction: row[4], start: pose(&row[5..]), end: pose(&row[12..]) }
-    };
-    let colliders: Vec<MovingCollider> = rows.iter().map(collider).collect();
-    (colliders.len() == count).then_some(Posed { colliders, dt, part: [from, to] })
+    let mut from = Reader(bytes);
+    let (dt, part) = (from.f32()?, [from.f32()?, from.f32()?]);
+    let colliders = read_colliders(&mut from)?;
+    from.0.is_empty().then_some(Posed { colliders, dt, part })
 }

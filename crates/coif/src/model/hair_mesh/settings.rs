@@ -35,6 +35,9 @@ parameters! {
         /// is drawn tight. So hair creeps by 1 to 10 cm in a second. Recovery does not depend on it
         /// (`coif validate hair-mesh`: 5 to 60 cm).
         creep_speed: f32 = 0.1, "m/s", 1e-3..=10.0;
+        /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
+        /// larger one counts.
+        restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Whether what contact does to outer vertices is spread over the mesh.
         ///
         /// `wu2016` eq. 3.

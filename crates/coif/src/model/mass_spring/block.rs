@@ -9,6 +9,7 @@ use glam::Vec3;
 
 use super::ends::FarEnd;
 use super::strand::Strand;
+use crate::limits::MAX_STRAND_LENGTHS;
 use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::chains::Pose;
@@ -19,9 +20,6 @@ pub(super) const SPRINGS: usize = 6 + 8;
 
 /// Mass of particles that are not there (scaled).
 const NO_MASS: f32 = 1.0;
-
-/// How far a particle may be from its root, in lengths of its strand, before the strand counts as broken.
-const FARTHEST: f32 = 10.0;
 
 /// How fast a particle may be (m/s) before the strand counts as broken.
 const FASTEST: f32 = 1e5;
@@ -261,7 +259,7 @@ impl Block {
                 let square = |a: &[f32; VECTOR]| {
                     a[l] * a[l] + a[l + LANES] * a[l + LANES] + a[l + 2 * LANES] * a[l + 2 * LANES]
                 };
-                let reach = FARTHEST * self.reach[l];
+                let reach = MAX_STRAND_LENGTHS * self.reach[l];
                 // A comparison with a value that is not a number fails.
                 sane[l] &= (square(x) <= reach * reach) & (square(v) <= FASTEST * FASTEST);
             }

@@ -47,8 +47,8 @@ use self::couple::{Coupling, Place};
 use self::samples::SampleRows;
 use self::strand::{Material, Strand};
 use self::substep::{Scratch, Substep, Work, in_halves};
-use super::chains::{Solid, pose_between};
 use super::{Capabilities, Environment, Model, StepReport};
+use crate::collide::{PosedShape, pose_between};
 use crate::contact::{Access, HairContact, Lender, Samples};
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, floats, put_floats};
@@ -89,6 +89,9 @@ parameters! {
         damping: f32 = 4.0, "1/s", 0.0..=1000.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
+        /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
+        /// larger one counts.
+        restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Largest stretch of a segment, as a fraction of its length.
         strain_limit: f32 = 0.01, "", 0.0..=0.9;
         /// How the velocity at the end of a substep is found: backward-euler is robust, trapezoidal is as published and
@@ -131,9 +134,15 @@ fn mass_scale(groom: &Groom) -> f32 {
 }
 
 /// Adds the colliders as they move from one share of the step to another.
-fn pose_solids(env: &Environment<'_>, [start, end]: [f32; 2], solids: &mut Vec<Solid>) {
+fn pose_shapes(
+    env: &Environment<'_>,
+    [start, end]: [f32; 2],
+    restitution: f32,
+    shapes: &mut Vec<PosedShape>,
+) {
     let moving = env.colliders.iter().map(|c| pose_between(c, start, end));
-    solids.extend(moving.map(|c| Solid::new(&c, env.dt * (end - start))));
+    let h = env.dt * (end - start);
+    shapes.extend(moving.map(|c| PosedShape::bouncing(&c, h, restitution)));
 }
 
 /// Blocks that one task takes through a step.
@@ -156,7 +165,7 @@ pub struct MassSpring {
     place: Vec<Place>,
     coupling: Option<Coupling>,
     /// Colliders of all substeps of the present step, one after the other.
-    solids: Vec<Solid>,
+    shapes: Vec<PosedShape>,
     samples: SampleRows,
     /// Substeps per second that strands ask for.
     rates: Vec<f32>,
@@ -223,7 +232,7 @@ impl MassSpring {
             scratch,
             place,
             coupling: None,
-            solids: Vec::new(),
+            shapes: Vec::new(),
             samples: SampleRows::default(),
             rates: Vec::new(),
             clock: 0.0,
@@ -294,6 +303,7 @@ impl MassSpring {
                 fibre_damping,
                 drag: settings.damping,
                 strain_limit: settings.strain_limit,
+                restitution: settings.restitution,
                 velocity_update: settings.velocity_update,
                 far_end: is_held.then(|| FarEndPose::at(&settings.far_end, time)),
                 released,
@@ -333,9 +343,10 @@ impl Model for MassSpring {
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
         let mut substeps = self.begin(env);
         let (colliders, level) = (env.colliders.len(), self.level);
-        let mut solids = std::mem::take(&mut self.solids);
-        solids.clear();
+        let mut shapes = std::mem::take(&mut self.shapes);
+        shapes.clear();
         let substep = self.substeps(env.dt);
+        let restitution = self.settings.restitution;
         let mut solved = SolveReport::default();
         if let Some(mut coupling) = self.coupling.take() {
             // Hairs that touch go through every stage together, and what is left of the step is cut
@@ -343,12 +354,12 @@ impl Model for MassSpring {
             let (mut over, mut taken) = (0.0, 0);
             while over < 1.0 {
                 let until = if substeps > 1 { over + (1.0 - over) / substeps as f32 } else { 1.0 };
-                solids.clear();
-                pose_solids(env, [over, until], &mut solids);
+                shapes.clear();
+                pose_shapes(env, [over, until], restitution, &mut shapes);
                 let (blocks, scratch) = (&mut self.blocks[..], &mut self.scratch[..]);
                 let coupling = Some(&mut coupling);
                 let mut work = Work { level, blocks, scratch, per: 1, coupling };
-                let found = work.run(env, &solids, &substep(over, until));
+                let found = work.run(env, &shapes, &substep(over, until));
                 solved.iterations = solved.iterations.max(found.iterations);
                 solved.residual = solved.residual.max(found.residual);
                 (over, taken) = (until, taken + 1);
@@ -361,8 +372,9 @@ impl Model for MassSpring {
         } else {
             // Otherwise each block goes through all substeps while it is in the cache.
             let share = |k: u32| k as f32 / substeps as f32;
-            (0..substeps).for_each(|k| pose_solids(env, [share(k), share(k + 1)], &mut solids));
-            let solids_of = |k: u32| &solids[k as usize * colliders..][..colliders];
+            (0..substeps)
+                .for_each(|k| pose_shapes(env, [share(k), share(k + 1)], restitution, &mut shapes));
+            let shapes_of = |k: u32| &shapes[k as usize * colliders..][..colliders];
             let (blocks, scratch) = (&mut self.blocks, &mut self.scratch);
             in_halves(blocks, scratch, BLOCKS_PER_TASK, &|block, scratch| {
                 for k in 0..substeps {
@@ -370,11 +382,11 @@ impl Model for MassSpring {
                     let blocks = std::slice::from_mut(block);
                     let scratch = std::slice::from_mut(scratch);
                     let mut work = Work { level, blocks, scratch, per: 1, coupling: None };
-                    work.run(env, solids_of(k), &substep);
+                    work.run(env, shapes_of(k), &substep);
                 }
             });
         }
-        self.solids = solids;
+        self.shapes = shapes;
         self.clock += f64::from(env.dt);
         self.quarantine(report);
         report.substeps = substeps;

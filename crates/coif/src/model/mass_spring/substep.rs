@@ -14,11 +14,11 @@ use super::double::Double;
 use super::limit::{
     limit_after_contact, limit_between_ends, limit_between_ends_after_contact, limit_strain,
 };
+use crate::collide::PosedShape;
 use crate::math::banded::{self, ROW};
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 use crate::math::{LANES, SolveReport};
 use crate::model::Environment;
-use crate::model::chains::Solid;
 
 /// Velocity (m/s) that counts as none: a hair's breadth in a million years.
 const TINY: f32 = 1e-18;
@@ -35,6 +35,8 @@ pub(super) struct Substep {
     /// Rate (1/s) at which hair takes on the velocity of the air.
     pub(super) drag: f32,
     pub(super) strain_limit: f32,
+    /// Fraction of the approach speed at which hair rebounds from the body.
+    pub(super) restitution: f32,
     pub(super) velocity_update: VelocityUpdate,
     /// Where held tips are at its end.
     pub(super) far_end: Option<FarEndPose>,
@@ -85,7 +87,7 @@ impl Work<'_> {
     pub(super) fn run(
         &mut self,
         env: &Environment<'_>,
-        solids: &[Solid],
+        shapes: &[PosedShape],
         substep: &Substep,
     ) -> SolveReport {
         self.find_contacts(substep);
@@ -96,7 +98,7 @@ impl Work<'_> {
         }
         self.each(|level, block, _| {
             dispatch!(level, simd => advance_positions(simd, block, substep)); // 4
-            collide_with_body(block, env, solids, substep); // 5
+            collide_with_body(block, env, shapes, substep); // 5
         });
         self.collide_with_hair(substep); // 6
         if self.coupling.is_some() {

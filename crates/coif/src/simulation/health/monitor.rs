@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use super::body_speed::{colliders_moved, vertices_moved};
 use super::motion::StrandBefore;
-use super::shape::Solid;
 use super::{Health, StrandLook, kinks, shape};
 use crate::body::distance_field::DistanceField;
 use crate::body::{Body, MovingCollider};
+use crate::collide::PosedShape;
 use crate::groom::{Fibre, Groom};
 use crate::math::RigidTransform;
 
@@ -40,7 +40,7 @@ pub(crate) struct HealthMonitor {
     now: Look,
     before: Look,
     colliders: Vec<MovingCollider>,
-    solids: Vec<Solid>,
+    shapes: Vec<PosedShape>,
     pieces: Vec<Piece>,
 }
 
@@ -93,11 +93,11 @@ impl HealthMonitor {
         let seconds = steps as f64 / f64::from(seen.steps_per_second);
         let start = if steps > 0 { &before.poses } else { &now.poses };
         seen.body.moving_colliders(start, &now.poses, &mut self.colliders);
-        self.solids.clear();
-        self.solids.extend(self.colliders.iter().map(Solid::new));
+        self.shapes.clear();
+        self.shapes.extend(self.colliders.iter().map(PosedShape::without_skin));
 
         // Measure the strands of each piece.
-        let (solids, strands) = (&self.solids, &seen.groom.strands);
+        let (shapes, strands) = (&self.shapes, &seen.groom.strands);
         let count = strands.strand_count();
         self.pieces.resize_with(count.div_ceil(PIECE), Piece::default);
         self.pieces.par_iter_mut().enumerate().for_each(|(p, piece)| {
@@ -116,7 +116,7 @@ impl HealthMonitor {
                     world_from_rest: before.world_from_rest[index],
                     seconds,
                 });
-                piece.measure(&strand, before.as_ref(), solids, seen, &seen.groom.radius[points]);
+                piece.measure(&strand, before.as_ref(), shapes, seen, &seen.groom.radius[points]);
             }
         });
 
@@ -139,12 +139,12 @@ impl Piece {
         &mut self,
         strand: &StrandLook<'_>,
         before: Option<&StrandBefore<'_>>,
-        solids: &[Solid],
+        shapes: &[PosedShape],
         seen: &Seen<'_>,
         radius: &[f32],
     ) {
         let field = seen.surface.map(|(field, _)| field);
-        shape::measure(strand, solids, field, &mut self.depth, &mut self.health);
+        shape::measure(strand, shapes, field, &mut self.depth, &mut self.health);
         if let Some(before) = before {
             self.health.motion.measure(strand, before, &seen.fibre, radius);
         }

@@ -1,22 +1,22 @@
 //! Length and body: how far segments are from their length, and how deep points are in the body.
 
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
 use super::{Health, StrandLook};
 use crate::body::distance_field::DistanceField;
-use crate::body::{MovingCollider, Shape};
+use crate::collide::PosedShape;
 
 /// Takes stretch, penetration and points that are not finite of one strand into `health`. `depth` is scratch
 /// memory.
 pub(super) fn measure(
     strand: &StrandLook<'_>,
-    solids: &[Solid],
+    shapes: &[PosedShape],
     field: Option<&DistanceField>,
     depth: &mut Vec<f32>,
     health: &mut Health,
 ) {
     let (rest, line) = (strand.rest, strand.now);
-    measure_depth(solids, line, depth);
+    measure_depth(shapes, line, depth);
     if let Some(field) = field {
         for (depth, p) in depth.iter_mut().zip(line) {
             *depth = depth.max(-field.distance_at(*p));
@@ -48,64 +48,15 @@ pub(super) fn measure(
     }
 }
 
-/// A collider, ready for many questions.
-pub(super) struct Solid {
-    shape: Shape,
-    rotation: Mat3,
-    translation: Vec3,
-    /// The shape as a unit ball, scaled and swept along y: inverse radii (1/m), half length (m).
-    inverse_radii: Vec3,
-    half_height: f32,
-    centre: Vec3,
-    /// Radius of a ball around it (m).
-    reach: f32,
-}
-
-impl Solid {
-    pub(super) fn new(collider: &MovingCollider) -> Self {
-        let shape_from_world = collider.end.inverse();
-        let (radii, half_height) = match collider.shape {
-            Shape::Sphere { radius } => (Vec3::splat(radius), 0.0),
-            Shape::Ellipsoid { radii } => (radii, 0.0),
-            Shape::Capsule { half_height, radius } => (Vec3::splat(radius), half_height),
-            // Nothing is far from a plane, and everything below it is inside: see `contains`.
-            Shape::Plane => (Vec3::INFINITY, 0.0),
-        };
-        Self {
-            shape: collider.shape,
-            rotation: Mat3::from_quat(shape_from_world.rotation),
-            translation: shape_from_world.translation,
-            inverse_radii: 1.0 / radii,
-            half_height,
-            centre: collider.end.translation,
-            reach: radii.max_element() + half_height,
-        }
-    }
-
-    fn contains(&self, local: Vec3) -> bool {
-        if self.shape == Shape::Plane {
-            return local.y < 0.0;
-        }
-        let y = local.y - local.y.clamp(-self.half_height, self.half_height);
-        (Vec3::new(local.x, y, local.z) * self.inverse_radii).length_squared() < 1.0
-    }
-}
-
-/// How deep each point of a line is inside the solids (m), 0 outside.
-fn measure_depth(solids: &[Solid], line: &[Vec3], depth: &mut Vec<f32>) {
+/// How deep each point of a line is inside the shapes (m), 0 outside.
+fn measure_depth(shapes: &[PosedShape], line: &[Vec3], depth: &mut Vec<f32>) {
     depth.clear();
     depth.resize(line.len(), 0.0);
     let (lo, hi) = line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
-    for solid in solids {
-        // Skip what the strand's box does not reach.
-        let nearest = solid.centre.clamp(lo, hi);
-        if nearest.distance_squared(solid.centre) > solid.reach * solid.reach {
-            continue;
-        }
+    for shape in shapes.iter().filter(|shape| shape.meets_box(lo, hi)) {
         for (p, depth) in line.iter().zip(depth.iter_mut()) {
-            let local = solid.rotation * *p + solid.translation;
-            if solid.contains(local) {
-                *depth = depth.max(-solid.shape.project_point(local).distance);
+            if let Some((distance, _)) = shape.probe((*p).into(), 0.0) {
+                *depth = depth.max(-distance);
             }
         }
     }
@@ -117,15 +68,17 @@ mod tests {
 
     use super::super::testing::look;
     use super::*;
+    use crate::body::{MovingCollider, Shape};
     use crate::math::RigidTransform;
 
     /// The health of one strand beside a ball of radius 1 m.
     fn measured(rest: &[Vec3], now: &[Vec3]) -> Health {
         let pose = RigidTransform { rotation: Quat::IDENTITY, translation: Vec3::ZERO };
         let shape = Shape::Sphere { radius: 1.0 };
-        let solids = [Solid::new(&MovingCollider { shape, friction: 0.0, start: pose, end: pose })];
+        let collider = MovingCollider { shape, friction: 0.0, start: pose, end: pose };
+        let shapes = [PosedShape::without_skin(&collider)];
         let mut health = Health::default();
-        measure(&look(rest, now), &solids, None, &mut Vec::new(), &mut health);
+        measure(&look(rest, now), &shapes, None, &mut Vec::new(), &mut health);
         health
     }
 

@@ -1,51 +1,59 @@
-//! Chains against the body's own surface, given as a distance field.
+//! The body's own surface, given as a distance field, posed for a substep.
 //!
-//! A part of a step that ends before the step does asks where the surface is by then: between the
+//! A substep that ends before the step does asks where the surface is by then: between the
 //! fields at the start and the end of the step (`selle2008` 5.1), so that a body that moves does not
 //! arrive all at once. Where only the field at the end is known, it asks that one where the material at
 //! a particle will be at the end.
 
 use glam::Vec3;
 
-use super::contact::Touch;
+use super::particles::{Collision, Path, SETTLED, Surface};
 use crate::body::distance_field::FieldSample;
 use crate::body::level_set_time::LevelSetInTime;
-use crate::model::{FieldMotion, FieldObstacle};
+use crate::environment::{FieldMotion, FieldObstacle};
 
 /// Pushes along the gradient: the surface is curved, and its distance is interpolated.
 const ROUNDS: usize = 8;
 
-/// Fastest surface (m/s) that is met before the last part of a step, where its motion is not known:
+/// Speed (m/s) of the fastest surface that collides before the last substep, where its motion is not known:
 /// faster than any head or tail.
-const FASTEST: f32 = 20.0;
+const MAX_SURFACE_SPEED: f32 = 20.0;
 
 /// The body's surface at one moment of a step.
 #[derive(Clone, Copy)]
-pub(in crate::model) struct Ground<'a> {
+pub(crate) struct PosedField<'a> {
     obstacle: FieldObstacle<'a>,
     /// Between start and end of the step, before the end and where the motion is known.
     between: Option<LevelSetInTime<'a>>,
-    /// Share of the step that is over.
-    share: f32,
+    /// Fraction of the step that is over.
+    fraction: f32,
     /// From now until the end of the step (s).
     ahead: f32,
     /// How far the surface can be from where it is at the end of the step, and at its start (m).
     reach: [f32; 2],
 }
 
-impl<'a> Ground<'a> {
-    /// The surface when a share of a step of length `dt` (s) is over.
-    pub(in crate::model) fn at(obstacle: FieldObstacle<'a>, dt: f32, share: f32) -> Self {
-        let ahead = dt * (1.0 - share);
-        let between = obstacle.in_time(dt).filter(|_| share < 1.0);
-        let reach = match obstacle.motion.filter(|_| share < 1.0) {
+impl<'a> PosedField<'a> {
+    /// The surface when a fraction of a step of length `dt` (s) is over. Of the hair's restitution and that of the
+    /// surface, the larger one counts.
+    pub(crate) fn at(
+        obstacle: FieldObstacle<'a>,
+        restitution: f32,
+        dt: f32,
+        fraction: f32,
+    ) -> Self {
+        let obstacle =
+            FieldObstacle { restitution: obstacle.restitution.max(restitution), ..obstacle };
+        let ahead = dt * (1.0 - fraction);
+        let between = obstacle.in_time(dt).filter(|_| fraction < 1.0);
+        let reach = match obstacle.motion.filter(|_| fraction < 1.0) {
             // Beyond its band a field is only as exact as a part of a cell.
             Some(FieldMotion { start, fastest }) => {
                 [fastest * ahead + obstacle.field.cell(), fastest * (dt - ahead) + start.cell()]
             }
-            None => [FASTEST * ahead, 0.0],
+            None => [MAX_SURFACE_SPEED * ahead, 0.0],
         };
-        Self { obstacle, between, share, ahead, reach }
+        Self { obstacle, between, fraction, ahead, reach }
     }
 
     /// What the surface is like at a point that may touch it.
@@ -58,52 +66,50 @@ impl<'a> Ground<'a> {
         }
         if let (Some(between), Some(FieldMotion { start, .. })) = (&self.between, motion) {
             let far = start.distance_at(p) > skin + to_start;
-            return (!far).then(|| between.sample(p, self.share));
+            return (!far).then(|| between.sample(p, self.fraction));
         }
         let sample = field.sample(p);
         let carried = p + sample.velocity * self.ahead;
         Some(if carried == p { sample } else { field.sample(carried) })
     }
 
-    /// Whether a point is below the surface.
+    /// Whether a point is below the surface of the body.
     pub(super) fn holds(&self, p: Vec3) -> bool {
         self.near(p).is_some_and(|s| s.distance < 0.0)
     }
 
-    /// Moves a particle that went from `before` to `p` in `dt` seconds out of the body; `None` if it
-    /// is outside.
+    /// Moves a particle that has come to `p` out of the body; `None` if it is outside.
     ///
-    /// Model: go along the gradient by the missing distance, a few times. The first push is braked by
-    /// Coulomb friction, as against a solid, and remembers how fast the particle came.
-    pub(super) fn push_out(&self, before: Vec3, mut p: Vec3, dt: f32) -> Option<(Vec3, Touch)> {
+    /// Model: go along the gradient by the missing distance, a few times.
+    pub(super) fn push_out(&self, path: &Path, mut p: Vec3) -> Option<(Vec3, Collision)> {
         let FieldObstacle { friction, restitution, skin, .. } = self.obstacle;
-        let mut touch = Touch::NONE;
+        let mut found: Option<Collision> = None;
         for _ in 0..ROUNDS {
-            // Nearer than half of the skin is inside, so that rounding does not put it back inside.
+            // Between two fields distances are less exact: what is on the surface there would be pushed again and again.
+            let settled = if found.is_some() || self.between.is_some() { SETTLED } else { 0.0 };
             let Some(FieldSample { distance, gradient: normal, velocity }) =
-                self.near(p).filter(|s| s.distance < 0.5 * skin)
+                self.near(p).filter(|s| s.distance < skin - settled)
             else {
                 break;
             };
             let depth = skin - distance;
-            let mut bounce = touch.bounce;
-            if touch.is_none() {
-                let way = p - before - velocity * dt;
-                let into = (-way.dot(normal)).max(0.0);
-                bounce = restitution * into / dt;
-                let sliding = way + normal * -way.dot(normal);
-                let most = friction * into.min(depth);
-                p -= sliding * (most / sliding.length().max(1e-12)).min(1.0);
+            if let Some(collision) = &mut found {
+                (collision.normal, collision.velocity) = (normal, velocity);
+            } else {
+                let surface = Surface { normal, velocity, friction, restitution, depth };
+                let (slowed, collision) = path.collide(p, &surface);
+                p = slowed;
+                found = Some(collision);
             }
-            touch = Touch { normal, velocity, bounce };
             p += normal * depth;
         }
-        (!touch.is_none()).then_some((p, touch))
+        found.map(|collision| (p, collision))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::SKIN;
     use super::*;
     use crate::body::distance_field::{DistanceField, Settings};
 
@@ -127,10 +133,15 @@ mod tests {
         field
     }
 
-    fn ground(field: &DistanceField, restitution: f32, share: f32) -> Ground<'_> {
+    fn ground(field: &DistanceField, restitution: f32, share: f32) -> PosedField<'_> {
         let obstacle =
-            FieldObstacle { field, motion: None, friction: 0.3, restitution, skin: 1e-4 };
-        Ground::at(obstacle, DT, share)
+            FieldObstacle { field, motion: None, friction: 0.3, restitution: 0.0, skin: SKIN };
+        PosedField::at(obstacle, restitution, DT, share)
+    }
+
+    /// From a place to another with an even velocity.
+    fn path(before: Vec3, p: Vec3, dt: f32) -> Path {
+        Path { before, arriving: (p - before) / dt, dt, again: false }
     }
 
     const DT: f32 = 0.01;
@@ -144,12 +155,12 @@ mod tests {
             (Vec3::new(0.02, 0.06, 0.03), Vec3::new(0.02, 0.1001, 0.03)),
             (Vec3::new(-0.22, 0.01, 0.0), Vec3::new(-0.2501, 0.01, 0.0)),
         ] {
-            let (found, touch) = ground.push_out(p, p, 0.01).unwrap();
+            let (found, collision) = ground.push_out(&path(p, p, DT), p).unwrap();
             assert!(found.distance(out) < 1e-4, "{p} -> {found}");
-            assert!(!ground.holds(found) && touch.bounce == 0.0);
+            assert!(!ground.holds(found) && collision.bounce == 0.0);
         }
-        assert!(ground.push_out(TOP, TOP, 0.01).is_none());
-        assert!(ground.push_out(TOP, Vec3::NAN, 0.01).is_none());
+        assert!(ground.push_out(&path(TOP, TOP, DT), TOP).is_none());
+        assert!(ground.push_out(&path(TOP, TOP, DT), Vec3::NAN).is_none());
     }
 
     /// Coulomb: what slides less than friction times the way in stops; what slides more goes on by
@@ -159,7 +170,7 @@ mod tests {
         let field = slab(Vec3::ZERO);
         let slid = |aside: f32| {
             let p = TOP + Vec3::new(aside, -0.01, 0.0);
-            ground(&field, 0.0, 1.0).push_out(TOP, p, 0.01).unwrap().0.x - TOP.x
+            ground(&field, 0.0, 1.0).push_out(&path(TOP, p, DT), p).unwrap().0.x - TOP.x
         };
         assert!(slid(0.002).abs() < 1e-5, "{}", slid(0.002));
         assert!((slid(0.01) - 0.007).abs() < 1e-5, "{}", slid(0.01));
@@ -173,10 +184,10 @@ mod tests {
             let p = TOP - Vec3::Y * 0.01;
             for restitution in [0.0, 0.4] {
                 let ground = ground(&field, restitution, 1.0);
-                let (out, touch) = ground.push_out(TOP, p, 0.01).unwrap();
+                let (out, collision) = ground.push_out(&path(TOP, p, DT), p).unwrap();
                 let into = 1.0 + velocity.y;
                 let expected = velocity.y + restitution * into;
-                let after = touch.rebound((out - p) / 0.01).y;
+                let after = collision.rebound((out - p) / 0.01).y;
                 assert!((after - expected).abs() < 0.01, "{velocity} {restitution}: {after}");
             }
         }
@@ -188,17 +199,17 @@ mod tests {
         let field = slab(Vec3::Y * 2.0);
         for share in [1.0, 0.75, 0.25] {
             let p = Vec3::new(0.0, 0.07, 0.0);
-            let (out, _) = ground(&field, 0.0, share).push_out(p, p, 0.25 * DT).unwrap();
+            let (out, _) = ground(&field, 0.0, share).push_out(&path(p, p, 0.25 * DT), p).unwrap();
             let truth = 0.1001 - 2.0 * (1.0 - share) * DT;
             assert!((out.y - truth).abs() < 1e-4, "{share}: {} {truth}", out.y);
         }
         // It leaves the place where it was in time as well.
         let (field, was) = (slab(Vec3::NEG_Y * 2.0), Vec3::new(0.0, 0.105, 0.0));
-        assert!(ground(&field, 0.0, 1.0).push_out(was, was, DT).is_none());
-        assert!(ground(&field, 0.0, 0.25).push_out(was, was, DT).is_some());
+        assert!(ground(&field, 0.0, 1.0).push_out(&path(was, was, DT), was).is_none());
+        assert!(ground(&field, 0.0, 0.25).push_out(&path(was, was, DT), was).is_some());
     }
 
-    /// Between two fields six cells apart a particle is touched in the very part in which the surface
+    /// Between two fields six cells apart a particle is collisioned in the very part in which the surface
     /// gets to it, and not before.
     #[test]
     fn contact_begins_in_the_part_in_which_the_surface_arrives() {
@@ -207,20 +218,20 @@ mod tests {
         let (start, field) = (slab_at(-0.06, way / DT), slab_at(0.0, way / DT));
         let motion = Some(FieldMotion { start: &start, fastest: way.length() / DT });
         let obstacle =
-            FieldObstacle { field: &field, motion, friction: 0.3, restitution: 0.0, skin: 1e-4 };
+            FieldObstacle { field: &field, motion, friction: 0.3, restitution: 0.0, skin: SKIN };
         for high in [0.042, 0.053, 0.066, 0.0715, 0.089, 0.0985] {
             let p = Vec3::new(0.03, high, -0.02);
             let top = |k: u32| 0.04 + 0.06 * k as f32 / PARTS as f32;
-            let touched = |k: &u32| {
-                let ground = Ground::at(obstacle, DT, *k as f32 / PARTS as f32);
-                ground.push_out(p, p, DT / PARTS as f32).is_some()
+            let collisioned = |k: &u32| {
+                let ground = PosedField::at(obstacle, 0.0, DT, *k as f32 / PARTS as f32);
+                ground.push_out(&path(p, p, DT / PARTS as f32), p).is_some()
             };
-            let first = (1..=PARTS).find(touched);
+            let first = (1..=PARTS).find(collisioned);
             let truth = (1..=PARTS).find(|k| top(*k) > p.y);
             assert_eq!(first, truth, "{high}");
             // The end of the step alone would have it at once.
-            let at_end = Ground::at(FieldObstacle { motion: None, ..obstacle }, DT, 1.0);
-            assert!(at_end.push_out(p, p, DT).is_some());
+            let at_end = PosedField::at(FieldObstacle { motion: None, ..obstacle }, 0.0, DT, 1.0);
+            assert!(at_end.push_out(&path(p, p, DT), p).is_some());
         }
     }
 }

@@ -1,0 +1,60 @@
+//! Hair on body, written once: shapes and fields posed for a step, how far outside hair is kept, Coulomb friction,
+//! restitution, and the broad phase.
+//!
+//! A model brings only its own projection: a free particle goes to the closest point of the surface ([`particles`]), a
+//! segment turns on the sphere of its length, a vertex of a hair mesh leaves with its neighbours, a joint of a strip turns
+//! about the one before. What they project on is a [`PosedShape`] or a [`PosedField`]; what the surface does to a velocity
+//! is in [`response`].
+
+mod broad_phase;
+mod checkpoint;
+mod lanes;
+mod particles;
+mod posed_field;
+mod posed_shape;
+pub(crate) mod response;
+
+pub(crate) use self::broad_phase::{Near, PosedShapes};
+pub(crate) use self::checkpoint::{read_colliders, save_colliders};
+pub(crate) use self::particles::{Collision, Particles};
+pub(crate) use self::posed_field::PosedField;
+pub(crate) use self::posed_shape::{PosedShape, pose_between};
+
+/// How far outside of the body hair is kept (m): 80 micrometres, the thickness of a human hair.
+///
+/// A distance field is exact to about a hundredth of a cell, which is as much for cells of a centimetre: with less, hair
+/// on the field's surface would be seen inside the mesh. With more, a gap would be seen.
+pub const SKIN: f32 = 8e-5;
+
+#[cfg(test)]
+mod testing {
+    use glam::{Quat, Vec3};
+
+    use super::PosedShape;
+    use crate::body::{MovingCollider, Shape};
+    use crate::math::RigidTransform;
+
+    /// One of each kind.
+    pub(super) fn shapes() -> [Shape; 4] {
+        [
+            Shape::Sphere { radius: 0.4 },
+            Shape::Ellipsoid { radii: Vec3::new(0.3, 0.8, 0.5) },
+            Shape::Capsule { half_height: 0.5, radius: 0.2 },
+            Shape::Plane,
+        ]
+    }
+
+    /// Places inside and around them.
+    pub(super) fn points() -> impl Iterator<Item = Vec3> {
+        (0..400).map(|i| {
+            let t = i as f32;
+            Vec3::new((t * 0.7).sin(), (t * 0.31).cos(), (t * 0.13).sin()) * (0.1 + 0.004 * t)
+        })
+    }
+
+    /// A shape that does not move, with friction 0.3.
+    pub(super) fn still(shape: Shape, translation: Vec3) -> PosedShape {
+        let pose = RigidTransform { rotation: Quat::IDENTITY, translation };
+        PosedShape::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
+    }
+}
