@@ -28,12 +28,12 @@ fn the_keys_of_a_model_reach_it() {
     let text = "[model]\nsubsteps = 12\nstretch_modulus = 1e6\nname = 'explicit-spring'";
     let scene = read(text, &["model.stretch_damping=0"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!(model.substeps, Some(12));
+    assert_eq!(model.substeps, 12);
     assert_eq!((model.stretch_modulus.constant(), model.stretch_damping), (Some(1e6), 0.0));
     // 0 substeps are as many as it takes.
     let scene = read(text, &["model.substeps=0"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!(model.substeps, None);
+    assert_eq!(model.substeps, 0);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_keys_of_follow_the_leader_reach_it() {
         "[model]\nbend_limit = 0.5\nends = 'both-evenly'\nbackward = true\ncorrection = 0.25";
     let scene = read(text, &[]).unwrap();
     let ModelSettings::FollowTheLeader(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!((model.bend_limit, model.correction), (0.5, 0.25));
+    assert_eq!((model.bend_limit, model.correction.constant()), (0.5, Some(0.25)));
     assert_eq!((model.ends, model.backward), (Ends::BothEvenly, true));
     for (name, ends) in Ends::NAMES {
         let scene = read("", &[&format!("model.ends={name}")]).unwrap();
@@ -108,7 +108,7 @@ fn the_largest_style_time_is_no_style() {
             ModelSettings::FollowTheLeader(m) => Some(m.style_time),
             ModelSettings::PositionBased(m) => m.style_time.constant(),
             ModelSettings::ExplicitSpring(m) => m.style_time.constant(),
-            ModelSettings::Cantilever(m) => Some(m.style_time),
+            ModelSettings::Cantilever(m) => m.style_time.constant(),
             other => panic!("{other:?}"),
         };
         let expected = if *name == "cantilever" { 1000.0 } else { f32::INFINITY };

@@ -101,15 +101,17 @@ impl MeshDynamics {
 
     /// Velocity of a vertex that has come to a surface: none into it, and slower along it.
     fn meet(&mut self, v: usize, hit: &Hit) {
+        let relative = self.friction.get(v).copied();
+        let friction = relative.unwrap_or(self.settings.friction.at(0.0)) * hit.friction;
         let relative = self.v[v] - hit.velocity;
         let into = -relative.dot(hit.normal);
         if into > 0.0 {
             let sliding = relative + hit.normal * into;
             let speed = sliding.length();
-            let kept = if speed > 0.0 { (1.0 - hit.friction * into / speed).max(0.0) } else { 0.0 };
+            let kept = if speed > 0.0 { (1.0 - friction * into / speed).max(0.0) } else { 0.0 };
             self.v[v] = hit.velocity + sliding * kept;
         }
-        let (normal, solid, friction) = (hit.normal, hit.solid, hit.friction);
+        let (normal, solid) = (hit.normal, hit.solid);
         self.touch[v] = Some(Touch { normal, solid, friction, is_loose: false });
     }
 
