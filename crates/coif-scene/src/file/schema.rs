@@ -1,6 +1,6 @@
 //! What a key of a scene file is: its values, its unit, its meaning, and the field it fills.
 //!
-//! The list of all keys is in `keys.rs`.
+//! The list of all keys is in `keys`.
 
 use coif::params::{self, Param, Parameters, Ramp, f32_text, f64_text, string_text};
 use glam::Vec3;

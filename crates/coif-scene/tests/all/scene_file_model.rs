@@ -247,6 +247,14 @@ fn keys_with_old_names_work_and_warn() {
     let scene = read(text, &["model.longest_part=0.004"]).expect("old names");
     let ModelSettings::MassSpring(settings) = &scene.model else { panic!("{:?}", scene.model) };
     assert_eq!(settings.longest_substep, 0.004);
+    let text = "[model]\nname = 'hair-mesh'\nparts = 3\n";
+    let scene = read(text, &["model.most_iterations=70"]).expect("old names");
+    let ModelSettings::HairMesh(settings) = &scene.model else { panic!("{:?}", scene.model) };
+    assert_eq!((settings.substeps, settings.max_iterations), (3, 70));
+    for (warning, new) in scene.warnings.iter().zip(["substeps", "max_iterations"]) {
+        assert!(warning.contains(&format!("model.{new}")), "{warning}");
+    }
+    assert_eq!(scene.warnings.len(), 2, "{:?}", scene.warnings);
     // Written again, it has the new names and nothing to warn of.
     assert!(read(&scene.to_toml(), &[]).expect("new names").warnings.is_empty());
 }

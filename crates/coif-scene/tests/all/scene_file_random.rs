@@ -95,7 +95,10 @@ fn written() -> impl Strategy<Value = Written> {
         for (key, value) in &mut all {
             if key.path() == "body.file" {
                 let plain = value.take().map(|v| v.replace(['%', '#'], ""));
-                *value = plain.map(|v| if is_sequence { v.replacen('"', "\"%04d", 1) } else { v });
+                *value = plain.map(|v| match v.strip_suffix('"') {
+                    Some(path) if is_sequence => format!("{path}%04d\""),
+                    _ => v,
+                });
             }
         }
         let whole = all.clone();

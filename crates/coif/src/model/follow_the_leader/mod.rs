@@ -75,7 +75,7 @@ parameters! {
         ///
         /// Scale `s` of the velocity correction (`muller2012` eq. 9). The paper's scale is per segment; this is its
         /// power by the number of segments. As a ramp it says by how much the mass per length falls at each place, as a
-        /// power of the way there: see [`Settings::density`].
+        /// power of the path length up to there (`style.rs`).
         correction: Ramp = 0.9.into(), "", 0.0..=1.0;
         /// Smallest distance between every second point, as a fraction of the straight distance: 0 bends freely, 1 not
         /// at all.
