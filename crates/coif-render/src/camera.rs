@@ -22,7 +22,7 @@ pub struct Camera {
     pub near: f32,
 }
 
-/// Share of the picture left free on each side by [`Camera::frame`].
+/// Fraction of the picture left free on each side by [`Camera::frame`].
 const MARGIN: f32 = 0.06;
 
 impl Camera {

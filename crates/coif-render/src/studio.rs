@@ -17,7 +17,7 @@ use crate::{
     Settings, SurfaceView,
 };
 
-/// Share of its bounding box that a head with hair fills: the corners are empty, so the camera may
+/// Fraction of its bounding box that a head with hair fills: the corners are empty, so the camera may
 /// come this much closer.
 const FILLED: f32 = 0.88;
 

@@ -62,7 +62,7 @@ pub trait Figure: Implicit + Send {
 /// How fur lies at one place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coat {
-    /// Length as a share of the longest.
+    /// Length as a fraction of the longest.
     pub length: f32,
     /// Where it is combed to; longer is firmer.
     pub comb: Vec3,

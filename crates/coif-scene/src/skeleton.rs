@@ -73,7 +73,7 @@ pub(crate) struct Gait {
     pub(crate) stride: f64,
     /// Height of a foot in the air (m).
     pub(crate) lift: f64,
-    /// Share of the time that a foot is on the ground.
+    /// Fraction of the time that a foot is on the ground.
     pub(crate) stance: f64,
     /// How far a foot in the air is bent back (rad).
     pub(crate) bend: f64,

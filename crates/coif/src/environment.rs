@@ -52,7 +52,7 @@ pub struct FieldObstacle<'a> {
     pub motion: Option<FieldMotion<'a>>,
     /// Coulomb friction.
     pub friction: f32,
-    /// Share of the speed into the surface that comes back.
+    /// Fraction of the speed into the surface that comes back.
     pub restitution: f32,
     /// How far out of the surface hair is put (m).
     pub skin: f32,

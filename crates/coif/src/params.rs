@@ -14,9 +14,11 @@ use glam::Vec3;
 
 pub use field::Field;
 pub(crate) use field::choice;
-pub use numbers::{f32_text, f64_text};
+pub use numbers::{f32_text, f64_text, string_text};
 pub use ramp::Ramp;
 
+#[doc(hidden)]
+pub use crate::parameters;
 use crate::{Error, Result};
 
 /// A parameter: all that is to be known about it but its value.
@@ -36,6 +38,8 @@ pub struct Param {
     pub max: f64,
     /// Whether the largest number stands for infinity.
     pub unlimited: bool,
+    /// What happens without it, for one that may be absent.
+    pub absent: &'static str,
 }
 
 /// The kinds of parameters.
@@ -52,8 +56,19 @@ pub enum Kind {
     Vector,
     /// A number, or numbers at places from root to tip.
     Ramp,
+    /// Any string.
+    Text,
     /// One of some words.
     Choice {
+        /// What is chosen.
+        what: &'static str,
+        /// The words.
+        names: &'static [&'static str],
+        /// Words that are known but not available yet.
+        planned: &'static [&'static str],
+    },
+    /// One of some words, or a colour: three numbers.
+    NameOrColor {
         /// What is chosen.
         what: &'static str,
         /// The words.
@@ -71,9 +86,11 @@ pub enum Value {
     Count(u64),
     /// Of [`Kind::Switch`].
     Switch(bool),
-    /// Of [`Kind::Vector`].
+    /// Of [`Kind::Vector`] or [`Kind::NameOrColor`].
     Vector(Vec3),
-    /// Of [`Kind::Choice`].
+    /// Of [`Kind::Text`].
+    Text(String),
+    /// Of [`Kind::Choice`] or [`Kind::NameOrColor`].
     Choice(&'static str),
     /// Of [`Kind::Ramp`].
     Ramp(Ramp),
@@ -89,6 +106,7 @@ impl fmt::Display for Value {
                 write!(f, "[{}, {}, {}]", f32_text(v.x), f32_text(v.y), f32_text(v.z))
             }
             Self::Ramp(ramp) => ramp.fmt(f),
+            Self::Text(text) => f.write_str(&string_text(text)),
             Self::Choice(word) => write!(f, "\"{word}\""),
         }
     }
@@ -98,7 +116,7 @@ impl Param {
     /// A parameter without a unit, for `parameters!` to fill in.
     #[doc(hidden)]
     pub const fn plain(name: &'static str, doc: &'static str, kind: Kind) -> Self {
-        Self { name, unit: "", doc, kind, min: 0.0, max: 1.0, unlimited: false }
+        Self { name, unit: "", doc, kind, min: 0.0, max: 1.0, unlimited: false, absent: "" }
     }
 
     /// Whether another parameter is declared alike, as those are that several models have.
@@ -152,7 +170,11 @@ impl Param {
             (Kind::Switch, Value::Switch(_)) => true,
             (Kind::Vector, Value::Vector(v)) => v.to_array().into_iter().all(within),
             (Kind::Ramp, Value::Ramp(ramp)) => ramp.values().all(within),
-            (Kind::Choice { names, .. }, Value::Choice(word)) => names.contains(word),
+            (Kind::Text, Value::Text(_)) => true,
+            (Kind::NameOrColor { .. }, Value::Vector(v)) => v.to_array().into_iter().all(within),
+            (Kind::Choice { names, .. } | Kind::NameOrColor { names, .. }, Value::Choice(word)) => {
+                names.contains(word)
+            }
             _ => false,
         };
         if fine {
@@ -164,7 +186,11 @@ impl Param {
             Kind::Number | Kind::Count | Kind::Ramp => format!("{min} to {max}{unit}"),
             Kind::Vector => format!("three numbers from {min} to {max}{unit}"),
             Kind::Switch => "true or false".into(),
+            Kind::Text => "a string".into(),
             Kind::Choice { names, .. } => format!("one of {}", names.join(", ")),
+            Kind::NameOrColor { names, .. } => {
+                format!("one of {}, or three numbers from {min} to {max}", names.join(", "))
+            }
         };
         Err(Error::Parameter { of, name: self.name, value: format!("{value}{unit}"), expected })
     }
@@ -202,9 +228,12 @@ pub fn unknown(settings: &dyn Parameters, name: &str) -> Error {
 ///
 /// A parameter is a doc comment, of which the first paragraph is what scene files and the reference say, and
 /// `field: type = default, "unit", min..=max;`. Switches and choices have neither unit nor range. `field as "key"`
-/// gives it another name in scene files, `unlimited: true` after the range makes the largest number stand for infinity.
+/// gives it another name in scene files, `unlimited: true` after the range makes the largest number stand for infinity,
+/// `absent: "..."` at the end says what happens without one that is an `Option`.
 /// `also check` names a method that compares parameters with each other. `nested` are settings within settings,
-/// whose parameters count as parameters of the whole.
+/// whose parameters count as parameters of the whole; `fields` are no parameters.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! parameters {
     (
         $(#[$meta:meta])*
@@ -212,10 +241,14 @@ macro_rules! parameters {
             $(
                 $(#[doc = $doc:literal])+
                 $field:ident $(as $key:literal)?: $type:ty = $default:expr
-                    $(, $unit:literal, $range:expr $(, unlimited: $unlimited:literal)?)?;
+                    $(, $unit:literal, $range:expr $(, unlimited: $unlimited:literal)?)?
+                    $(, absent: $absent:literal)?;
             )*
             $(nested {
                 $($(#[doc = $nested_doc:literal])+ $nested:ident: $Nested:ty,)+
+            })?
+            $(fields {
+                $($(#[doc = $plain_doc:literal])+ $plain:ident: $Plain:ty = $plain_default:expr,)+
             })?
         }
     ) => {
@@ -224,6 +257,7 @@ macro_rules! parameters {
         pub struct $Settings {
             $($(#[doc = $doc])+ pub $field: $type,)*
             $($($(#[doc = $nested_doc])+ pub $nested: $Nested,)+)?
+            $($($(#[doc = $plain_doc])+ pub $plain: $Plain,)+)?
         }
 
         impl Default for $Settings {
@@ -231,6 +265,7 @@ macro_rules! parameters {
                 Self {
                     $($field: $default,)*
                     $($($nested: <$Nested>::default(),)+)?
+                    $($($plain: $plain_default,)+)?
                 }
             }
         }
@@ -245,6 +280,7 @@ macro_rules! parameters {
                         max: *($range).end() as f64,
                         $(unlimited: $unlimited,)?
                     )?
+                    $(absent: $absent,)?
                     ..$crate::params::Param::plain(
                         $crate::params::parameters!(@key $field $($key)?),
                         concat!($($doc, "\n"),+),
@@ -278,7 +314,8 @@ macro_rules! parameters {
                 $(
                     let param = params.next()?;
                     if param.name == name {
-                        return Some(param.shown($crate::params::Field::value(&self.$field)));
+                        let value = $crate::params::Field::value(&self.$field);
+                        return value.map(|value| param.shown(value));
                     }
                 )*
                 $($(
@@ -302,7 +339,8 @@ macro_rules! parameters {
                     return Ok(());
                 }
                 $($(
-                    if $crate::params::Parameters::get(&self.$nested, name).is_some() {
+                    let params = $crate::params::Parameters::params(&self.$nested);
+                    if params.iter().any(|param| param.name == name) {
                         return $crate::params::Parameters::set(&mut self.$nested, name, value);
                     }
                 )+)?
@@ -313,7 +351,6 @@ macro_rules! parameters {
     (@key $field:ident $key:literal) => { $key };
     (@key $field:ident) => { stringify!($field) };
 }
-pub(crate) use parameters;
 
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
@@ -339,8 +376,8 @@ mod tests {
             low: f32 = 0.1, "s", 0.1..=1000.0, unlimited: true;
             /// The upper one.
             high: u32 = 5, "", 1..=10;
-            /// None is 0.
-            most: Option<u32> = None, "", 0..=9;
+            /// May be absent.
+            most: Option<u32> = None, "", 1..=9, absent: "no limit";
             /// On or off.
             on: bool = true;
             nested {
@@ -365,7 +402,8 @@ mod tests {
         assert_eq!(s.validate(), Ok(()));
         let values: Vec<String> =
             names.iter().map(|n| s.get(n).map(|v| v.to_string()).unwrap_or_default()).collect();
-        assert_eq!(values, ["0.1", "5", "0", "true", "[1, 0, 0]"]);
+        assert_eq!(values, ["0.1", "5", "", "true", "[1, 0, 0]"]);
+        assert_eq!((s.get("most"), s.params()[2].absent), (None, "no limit"));
         s.set("most", Value::Count(3)).unwrap();
         s.set("inner_way", Value::Vector(Vec3::Y)).unwrap();
         assert_eq!((s.most, s.inner.way), (Some(3), Vec3::Y));

@@ -62,7 +62,7 @@ fn coarse_field(world: &World, built: &Built) -> String {
         let cell = field.cell_over(lo, hi);
         format!(
             " of {} m within {} cells, so they are larger, {cell:.3} m in the rest pose",
-            field.cell, field.most_cells
+            field.cell, field.max_cells
         )
     });
     format!(

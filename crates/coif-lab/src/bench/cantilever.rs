@@ -212,7 +212,7 @@ fn lay_over(groom: &mut Groom, strands: usize, layers: usize) -> Result<(), Erro
     Ok(())
 }
 
-/// Points at equal shares of the points of a line.
+/// Points at equal fractions of the points of a line.
 fn resampled(line: &[Vec3], points: usize) -> Vec<Vec3> {
     let at = |i: usize| {
         let t = i as f32 * (line.len() - 1) as f32 / (points - 1) as f32;

@@ -70,7 +70,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
             seconds_per_frame: row.ms_per_frame * 1e-3,
             shares,
             parts_per_frame: 1,
-            most_iterations: iterations,
+            max_iterations: iterations,
             peak_memory_bytes: None,
             pairs_per_particle: None,
             growth: Some(row.ns_per_particle_step / base),

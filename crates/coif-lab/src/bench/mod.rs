@@ -87,12 +87,12 @@ pub struct Row {
 pub struct Detail {
     /// Time for a frame (s).
     pub seconds_per_frame: f64,
-    /// Shares of the time, by piece.
+    /// Fractions of the time, by piece.
     pub shares: BTreeMap<&'static str, f64>,
     /// Parts that a frame was cut into.
     pub parts_per_frame: u32,
     /// Iterations of the worst solve.
-    pub most_iterations: u32,
+    pub max_iterations: u32,
     /// Largest memory of the program up to then.
     pub peak_memory_bytes: Option<u64>,
     /// Pairs of segments that were near each other, per particle: what contact takes grows with them.

@@ -47,7 +47,7 @@ fn tolerance(segments: usize) -> f64 {
     if segments <= 10 { 0.06 } else { 0.05 }
 }
 
-/// Largest distance of the tip from its place, as a share of the length.
+/// Largest distance of the tip from its place, as a fraction of the length.
 fn place_tolerance(segments: usize) -> f64 {
     if segments <= 10 { 0.12 } else { 0.05 }
 }
@@ -68,7 +68,7 @@ fn run() -> Result<Findings, Error> {
     }
     let settings = mass_spring::Settings {
         hold_shape: false,
-        damping: DAMPING,
+        damping: DAMPING.into(),
         ..mass_spring::Settings::default()
     };
     let mut simulation = on_a_wall(strands, fibre, &ModelSettings::MassSpring(settings), world)?;

@@ -95,7 +95,7 @@ fn run() -> Result<Findings, Error> {
         Plot::new("Energy of a falling strand", "time (s)", "energy (mJ)").named("energy");
     for (name, settings) in [
         ("correction-0.9", Settings::paper()),
-        ("correction-1", Settings { correction: 1.0, ..Settings::paper() }),
+        ("correction-1", Settings { correction: 1.0.into(), ..Settings::paper() }),
     ] {
         rows.push(energy(name, &settings, &mut energies)?);
     }
@@ -115,7 +115,7 @@ fn swing(
     let truth = omega / (2.0 * PI);
     let shape = mode_shape(points, omega, g);
     let line = hanging(&shape, points);
-    let settings = Settings { correction, ..Settings::limp() };
+    let settings = Settings { correction: correction.into(), ..Settings::limp() };
     let mut simulation = chain(&line, settings, world)?;
     // Three periods: enough to measure, and before the damping hides the swing.
     let mut shares = Vec::new();
@@ -174,7 +174,7 @@ fn one_way_swing(
     let shape = mode_shape(points, omega, g);
     let small = SLOPE * g / (omega * omega * SWING);
     let line = hanging(&shape.iter().map(|x| small * x).collect::<Vec<_>>(), points);
-    let settings = Settings { correction, backward: false, ..Settings::limp() };
+    let settings = Settings { correction: correction.into(), backward: false, ..Settings::limp() };
     let mut simulation = chain(&line, settings, world)?;
     let (mut aside, mut shares) = (Vec::new(), Vec::new());
     let period = 2.0 * PI / reference.rate.1;
@@ -305,7 +305,7 @@ fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<R
     ))
 }
 
-/// Largest growth of the energy of a strand that falls from the horizontal, as a share of what it
+/// Largest growth of the energy of a strand that falls from the horizontal, as a fraction of what it
 /// has to lose.
 fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error> {
     let points = 30;

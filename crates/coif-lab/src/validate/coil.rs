@@ -52,7 +52,7 @@ fn run() -> Result<Findings, Error> {
     let before = strands.clone();
     let settings = mass_spring::Settings {
         hold_shape: false,
-        damping: DAMPING,
+        damping: DAMPING.into(),
         ..mass_spring::Settings::default()
     };
     let gravity = f64::from(-world.gravity.y);

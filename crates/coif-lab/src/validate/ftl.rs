@@ -177,7 +177,7 @@ fn swing(
         style_time,
         damping_ratio: ratio,
         damping: air,
-        correction: 1.0,
+        correction: 1.0.into(),
         ..Settings::default()
     };
     let (omega2, style, shape) = slowest(&settings, points);

@@ -55,7 +55,7 @@ const PARTED: [&str; 2] = ["low", "medium"];
 struct Outcome {
     after: MeshMeasure,
     /// Most stitches of seams that were open at a time, and those that are in the end.
-    most_open: u32,
+    max_open: u32,
     open: u32,
     /// Mean distance from rest over the length, frame by frame.
     line: Vec<(f64, f64)>,
@@ -192,7 +192,7 @@ fn seams(rows: &mut Vec<Row>, length: &str) -> Result<(), Error> {
             format!("{name}/opened"),
             NAME,
             "stitches that were open at a time, in the motion that opens the fewest",
-            [runs.iter().map(|o| f64::from(o.most_open)).fold(f64::INFINITY, f64::min), 1.0],
+            [runs.iter().map(|o| f64::from(o.max_open)).fold(f64::INFINITY, f64::min), 1.0],
         ));
         rows.push(Row::compare(
             format!("{name}/left-open"),
@@ -261,7 +261,7 @@ fn shake(
         if frame >= SHAKEN {
             outcome.amiss += f64::from(now.mean_volume_change * STEP);
         }
-        outcome.most_open = outcome.most_open.max(report.open);
+        outcome.max_open = outcome.max_open.max(report.open);
         outcome.open = report.open;
         let away = if report.broken > 0 { f64::NAN } else { share(&now) };
         outcome.line.push((f64::from(frame as f32 * STEP), away));

@@ -37,7 +37,7 @@ const RADII: Vec3 = Vec3::new(0.05, 0.11, 0.03);
 const CELL: f32 = 0.006;
 /// Length of a frame (s).
 const DT: f32 = 1.0 / 60.0;
-/// Shares of the frame: midway, where both frames are farthest, and the second frame itself.
+/// Fractions of the frame: midway, where both frames are farthest, and the second frame itself.
 const MIDWAY: f32 = 0.5;
 const END: f32 = 1.0;
 /// Places at which distances are compared.
@@ -138,13 +138,13 @@ impl Flight {
         Ok(field)
     }
 
-    /// Exact distance (m) at a share of the frame.
+    /// Exact distance (m) at a fraction of the frame.
     fn exact(&self, x: Vec3, a: f32) -> f32 {
         let local = self.pose(a).inverse().point(x);
         Shape::Ellipsoid { radii: RADII }.project_point(local).distance
     }
 
-    /// Root mean square of the error (m) at a share of the frame, within two cells of the surface.
+    /// Root mean square of the error (m) at a fraction of the frame, within two cells of the surface.
     fn error(&self, between: &LevelSetInTime<'_>, a: f32) -> f64 {
         let pose = self.pose(a);
         let square = |i: usize| {

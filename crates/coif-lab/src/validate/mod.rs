@@ -85,7 +85,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Asks for at least as much as the reference; the error is what is missing, as a share of it.
+    /// Asks for at least as much as the reference; the error is what is missing, as a fraction of it.
     fn at_least(
         name: String,
         model: &str,

@@ -198,7 +198,7 @@ fn spring(stiffness: f64, substeps: u32, damping: f64) -> ModelSettings {
     ModelSettings::ExplicitSpring(explicit_spring::Settings {
         stretch_modulus: modulus.into(),
         stretch_damping: (2.0 * damping / fastest) as f32,
-        substeps: Some(substeps),
+        substeps,
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
         hold_shape: false,

@@ -85,7 +85,7 @@ fn run() -> Result<Findings, Error> {
                     format!("{scene}/{motion}-layers-{collide}"),
                     "cantilever",
                     "least height of a joint over the strip below, along its normal (mm); less than 0 is a swap",
-                    [1e3 * least_height(built_in(scene, &sets)?), 0.0],
+                    [1e3 * min_height(built_in(scene, &sets)?), 0.0],
                 ));
             }
         }
@@ -134,7 +134,7 @@ fn frame_rates(scene: &str, motion: &str) -> Result<([f64; 3], Line), Error> {
 }
 
 /// The least height (m) of a joint over the strip that its own lies on, at any time.
-fn least_height(mut run: Simulation) -> f64 {
+fn min_height(mut run: Simulation) -> f64 {
     let Some(strips) = run.strips().cloned() else { return f64::NAN };
     // Of joints that lie over the other strip at rest.
     let rest = strips.rest_pose();

@@ -38,7 +38,7 @@ fn profile4(d: Vec4, half_width: f32) -> Vec4 {
     (a - a * a.abs() * 0.5) - (b - b * b.abs() * 0.5)
 }
 
-/// Share of a pixel at distance `d` from the middle of a fibre of this half width.
+/// Fraction of a pixel at distance `d` from the middle of a fibre of this half width.
 fn profile(d: f32, half_width: f32) -> f32 {
     tent_integral(d + half_width) - tent_integral(d - half_width)
 }
@@ -60,7 +60,7 @@ fn cut(alpha: f32, share: f32) -> f32 {
 struct Fragment {
     at: u32,
     alpha: f32,
-    /// Share of the stroke before the fragment.
+    /// Fraction of the stroke before the fragment.
     t: f32,
     /// Brightness against the mean across the fibre.
     round: f32,

@@ -36,7 +36,7 @@ struct LitPoint {
     /// Index among the strands of the chunk.
     strand: u32,
     segment: u32,
-    /// Share of the segment before the point.
+    /// Fraction of the segment before the point.
     t: f32,
 }
 

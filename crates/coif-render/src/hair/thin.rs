@@ -1,6 +1,6 @@
 //! Fewer and wider strands where fibres are far finer than a pixel.
 //!
-//! **Model**: a share of the strands, chosen by their seeds, is drawn that much wider, so the
+//! **Model**: a fraction of the strands, chosen by their seeds, is drawn that much wider, so the
 //! covered area stays the same on average; strands at the edge of the choice are narrower, so
 //! none appears at once. **Source**: stochastic simplification (Cook, Halstead, Planck, Ryu 2007).
 //! **Deviations**: one share for the whole frame. It depends on the camera, the number of strands

@@ -114,12 +114,12 @@ impl LitBy {
         (2.0 * map.optical_depth(p, 0.0) + around.iter().sum::<f32>()) * 0.125
     }
 
-    /// Share of the light that the body lets through to a point on a hair.
+    /// Fraction of the light that the body lets through to a point on a hair.
     pub(crate) fn body_visibility(&self, p: Vec3) -> f32 {
         self.body.as_ref().map_or(1.0, |map| map.visibility_quick(p))
     }
 
-    /// Share of the light that the body lets through to a point on its own surface.
+    /// Fraction of the light that the body lets through to a point on its own surface.
     pub(crate) fn body_visibility_soft(&self, p: Vec3, normal: Vec3) -> f32 {
         self.body.as_ref().map_or(1.0, |map| map.visibility_soft(p, normal))
     }

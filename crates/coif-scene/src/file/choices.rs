@@ -1,10 +1,16 @@
 //! The words that a scene file chooses from: one enum per choice, each with its names.
 
 use coif::contact::volume;
+use coif::params;
 
-/// Declares an enum whose variants have a name in scene files.
+/// Declares an enum whose variants have a name in scene files, and which a parameter can be.
 macro_rules! choice {
-    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
+    (
+        $(#[$meta:meta])*
+        $name:ident, $what:literal $(, planned [$($planned:literal),+])? {
+            $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+
+        }
+    ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
         #[non_exhaustive]
@@ -21,12 +27,29 @@ macro_rules! choice {
                 match self { $(Self::$variant => $text,)+ }
             }
         }
+
+        impl params::Field for $name {
+            const KIND: params::Kind = params::Kind::Choice {
+                what: $what,
+                names: Self::NAMES,
+                planned: &[$($($planned),+)?],
+            };
+
+            fn value(&self) -> Option<params::Value> {
+                Some(params::Value::Choice(self.name()))
+            }
+
+            fn from_value(value: &params::Value) -> Option<Self> {
+                let params::Value::Choice(word) = value else { return None };
+                Self::ALL.iter().find(|one| one.name() == *word).copied()
+            }
+        }
     };
 }
 
 choice! {
     /// A built-in hairstyle.
-    Style {
+    Style, "style" {
         /// A few centimetres all over.
         Short = "short",
         /// To the chin, cut to one length.
@@ -69,7 +92,7 @@ choice! {
 
 choice! {
     /// How fine a hair mesh is.
-    Resolution {
+    Resolution, "resolution" {
         /// A few hundred vertices: games.
         #[default]
         Low = "low",
@@ -82,7 +105,7 @@ choice! {
 
 choice! {
     /// A built-in body.
-    BodyShape {
+    BodyShape, "body shape" {
         /// Head, neck and shoulders.
         #[default]
         Head = "head",
@@ -111,7 +134,7 @@ impl BodyShape {
 
 choice! {
     /// How the whole body moves.
-    Motion {
+    Motion, "motion" {
         /// Not at all.
         #[default]
         Still = "still",
@@ -138,7 +161,7 @@ choice! {
 
 choice! {
     /// What hair touches.
-    Collide {
+    Collide, "way to collide" {
         /// Spheres, ellipsoids, capsules and planes.
         #[default]
         Primitives = "primitives",
@@ -151,7 +174,7 @@ choice! {
 
 choice! {
     /// Which axis of a file points up.
-    UpAxis {
+    UpAxis, "up axis" {
         /// As in Coif.
         #[default]
         Y = "y",
@@ -161,8 +184,8 @@ choice! {
 }
 
 choice! {
-    /// How light meets hair.
-    Shading {
+    /// How light scatters on hair.
+    Shading, "shading", planned ["marschner"] {
         /// The model of Kajiya and Kay: fast, always looks like hair.
         #[default]
         KajiyaKay = "kajiya-kay",
@@ -171,7 +194,7 @@ choice! {
 
 choice! {
     /// How hair casts shadows.
-    HairShadows {
+    HairShadows, "shadows" {
         /// Even layers over the depth of all hair.
         #[default]
         DeepShadow = "deep-shadow",
@@ -182,7 +205,7 @@ choice! {
 
 choice! {
     /// A natural hair colour.
-    HairPreset {
+    HairPreset, "hair colour" {
         /// Nearly all light is absorbed.
         Black = "black",
         /// Dark brown.
@@ -203,7 +226,7 @@ choice! {
 
 choice! {
     /// From where the camera looks at the body.
-    View {
+    View, "view" {
         /// Whichever view shows the style best.
         #[default]
         Auto = "auto",
@@ -220,8 +243,21 @@ choice! {
     }
 }
 
-/// Backgrounds with a name.
-pub(crate) const BACKGROUNDS: &[&str] = &["studio", "dark", "light"];
+choice! {
+    /// What a collider is.
+    ColliderKind, "collider shape" {
+        /// A ball.
+        #[default]
+        Sphere = "sphere",
+        /// A ball stretched along three axes.
+        Ellipsoid = "ellipsoid",
+        /// A rod with round ends.
+        Capsule = "capsule",
+        /// Everything on one side.
+        Plane = "plane",
+    }
+}
+
 /// Models that the design names and that cannot be simulated yet.
 pub(crate) const PLANNED_MODELS: &[&str] = &["super-helix", "rigid-links"];
 /// Ways hair touches hair.

@@ -3,8 +3,10 @@
 //! A draft holds what the file says, key by key; a spec is what makes sense of it.
 
 use coif::body::{Collider, Shape};
+use coif::parameters;
 use glam::{EulerRot, Quat, Vec3};
 
+use super::choices::ColliderKind;
 use super::error::Problem;
 
 /// A shape that hair touches. It moves with the body.
@@ -76,24 +78,32 @@ fn rotation_to(direction: Vec3) -> Quat {
     Quat::from_rotation_arc(Vec3::Y, direction.normalize_or(Vec3::Y))
 }
 
-/// A collider as written: what is absent is `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct ColliderDraft {
-    /// Index into [`SHAPES`].
-    pub(crate) shape: Option<usize>,
-    pub(crate) center: Option<Vec3>,
-    pub(crate) radius: Option<f32>,
-    pub(crate) radii: Option<Vec3>,
-    pub(crate) half_height: Option<f32>,
-    pub(crate) rotation: Option<Vec3>,
-    pub(crate) axis: Option<Vec3>,
-    pub(crate) normal: Option<Vec3>,
-    pub(crate) friction: Option<f32>,
+parameters! {
+    /// A collider as written: what is absent is `None`.
+    #[derive(Copy)]
+    pub struct ColliderDraft of "collider" {
+        /// What it is.
+        shape: Option<ColliderKind> = None, absent: "required";
+        /// Its middle, or a point of a plane.
+        center: Option<Vec3> = None, "m", -1000.0..=1000.0, absent: "[0, 0, 0]";
+        /// Of a sphere or a capsule.
+        radius: Option<f32> = None, "m", 1e-4..=100.0, absent: "required there";
+        /// Half axes of an ellipsoid.
+        radii: Option<Vec3> = None, "m", 1e-4..=100.0, absent: "required there";
+        /// Half a capsule, without its round ends.
+        half_height: Option<f32> = None, "m", 0.0..=100.0, absent: "required there";
+        /// An ellipsoid is turned about its x, then y, then z axis.
+        rotation: Option<Vec3> = None, "degrees", -360.0..=360.0, absent: "[0, 0, 0]";
+        /// Along a capsule.
+        axis: Option<Vec3> = None, "direction", -1000.0..=1000.0, absent: "[0, 1, 0]";
+        /// Out of a plane's solid side.
+        normal: Option<Vec3> = None, "direction", -1000.0..=1000.0, absent: "[0, 1, 0]";
+        /// Coulomb friction against hair.
+        friction: Option<f32> = None, "", 0.0..=10.0, absent: "0.3";
+    }
 }
 
-/// The names of the shapes.
-pub(crate) const SHAPES: &[&str] = &["sphere", "ellipsoid", "capsule", "plane"];
-/// The keys that a shape must have, in the order of [`SHAPES`].
+/// The keys that a shape must have, in the order of [`ColliderKind::ALL`].
 const REQUIRED: [&[&str]; 4] = [&["radius"], &["radii"], &["radius", "half_height"], &[]];
 /// The keys that a shape may have as well, besides those of every shape.
 const OPTIONAL: [&[&str]; 4] = [&[], &["rotation"], &["axis"], &["normal"]];
@@ -114,17 +124,17 @@ impl ColliderDraft {
     pub(crate) fn finish(&self) -> Result<ColliderSpec, (&'static str, Problem)> {
         let table = || "in [[body.collider]]".to_string();
         let Some(shape) = self.shape else {
-            let other = format!("a 'shape': one of {}", SHAPES.join(", "));
+            let other = format!("a 'shape': one of {}", ColliderKind::NAMES.join(", "));
             return Err(("", Problem::Missing { key: "collider".into(), table: table(), other }));
         };
-        let (required, optional) = (REQUIRED[shape], OPTIONAL[shape]);
+        let (required, optional) = (REQUIRED[shape as usize], OPTIONAL[shape as usize]);
         for (key, given) in self.given() {
             if given && !required.contains(&key) && !optional.contains(&key) {
-                let other = format!("shape = \"{}\"", SHAPES[shape]);
+                let other = format!("shape = \"{}\"", shape.name());
                 return Err((key, Problem::Conflict { key: key.into(), table: table(), other }));
             }
             if !given && required.contains(&key) {
-                let (key, other) = (SHAPES[shape].into(), format!("a '{key}'"));
+                let (key, other) = (shape.name().into(), format!("a '{key}'"));
                 return Err(("shape", Problem::Missing { key, table: table(), other }));
             }
         }
@@ -139,18 +149,18 @@ impl ColliderDraft {
             }
         }
         let radius = self.radius.unwrap_or_default();
-        let shape = match SHAPES[shape] {
-            "sphere" => ColliderShape::Sphere { radius },
-            "ellipsoid" => ColliderShape::Ellipsoid {
+        let shape = match shape {
+            ColliderKind::Sphere => ColliderShape::Sphere { radius },
+            ColliderKind::Ellipsoid => ColliderShape::Ellipsoid {
                 radii: self.radii.unwrap_or_default(),
                 rotation: self.rotation.unwrap_or_default(),
             },
-            "capsule" => ColliderShape::Capsule {
+            ColliderKind::Capsule => ColliderShape::Capsule {
                 radius,
                 half_height: self.half_height.unwrap_or_default(),
                 axis: self.axis.unwrap_or(Vec3::Y),
             },
-            _ => ColliderShape::Plane { normal: self.normal.unwrap_or(Vec3::Y) },
+            ColliderKind::Plane => ColliderShape::Plane { normal: self.normal.unwrap_or(Vec3::Y) },
         };
         Ok(ColliderSpec {
             shape,
@@ -166,20 +176,23 @@ impl From<&ColliderSpec> for ColliderDraft {
         let draft = Self { center, friction, ..Self::default() };
         match spec.shape {
             ColliderShape::Sphere { radius } => {
-                Self { shape: Some(0), radius: Some(radius), ..draft }
+                Self { shape: Some(ColliderKind::Sphere), radius: Some(radius), ..draft }
             }
-            ColliderShape::Ellipsoid { radii, rotation } => {
-                Self { shape: Some(1), radii: Some(radii), rotation: Some(rotation), ..draft }
-            }
+            ColliderShape::Ellipsoid { radii, rotation } => Self {
+                shape: Some(ColliderKind::Ellipsoid),
+                radii: Some(radii),
+                rotation: Some(rotation),
+                ..draft
+            },
             ColliderShape::Capsule { radius, half_height, axis } => Self {
-                shape: Some(2),
+                shape: Some(ColliderKind::Capsule),
                 radius: Some(radius),
                 half_height: Some(half_height),
                 axis: Some(axis),
                 ..draft
             },
             ColliderShape::Plane { normal } => {
-                Self { shape: Some(3), normal: Some(normal), ..draft }
+                Self { shape: Some(ColliderKind::Plane), normal: Some(normal), ..draft }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The scene file: TOML in, plain data out, errors that point at the line.
 //!
-//! One list of keys (`keys.rs`) is the only place that knows what a scene file may contain. The
-//! reader, the suggestions for misspelt keys, [`Scene::to_toml`] and [`reference()`] all go through
+//! One list of keys (`keys`), most of which are parameters of settings, is the only place that knows what a scene file may
+//! contain. The reader, the suggestions for misspelt keys, [`Scene::to_toml`] and [`reference()`] all go through
 //! it, so they cannot disagree.
 //!
 //! ```
@@ -16,6 +16,7 @@ pub mod builtin;
 
 mod choices;
 mod collider;
+mod either;
 mod error;
 mod keys;
 mod read;
@@ -26,8 +27,8 @@ mod tree;
 mod write;
 
 pub use choices::{
-    BodyShape, Collide, HairPreset, HairShadows, Motion, PLANNED_CONTACTS, Resolution, Shading,
-    Style, UpAxis, View,
+    BodyShape, Collide, ColliderKind, HairPreset, HairShadows, Motion, PLANNED_CONTACTS,
+    Resolution, Shading, Style, UpAxis, View,
 };
 pub use collider::{ColliderShape, ColliderSpec};
 pub use error::{Place, Problem, SceneError};

@@ -5,6 +5,8 @@ use coif::groom::Fibre;
 use coif::groom::strips::scalp;
 use coif::grow::hair_mesh::Styling;
 use coif::model::ModelSettings;
+use coif::parameters;
+use coif::params::{self, Field};
 use coif::simulation::{Surface, Wind, World};
 use coif_io::SequenceName;
 use glam::Vec3;
@@ -13,6 +15,7 @@ use super::choices::{
     BodyShape, Collide, HairPreset, HairShadows, Motion, Resolution, Shading, Style, UpAxis, View,
 };
 use super::collider::ColliderSpec;
+use super::either::either;
 
 /// Everything that a simulation and its pictures need to know.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,158 +113,118 @@ impl Default for GroomSource {
     }
 }
 
-/// A built-in hairstyle, grown on the body.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GroomStyle {
-    /// Which one. Default: long-straight.
-    pub style: Style,
-    /// How many strands, 1 to 200000. Default: 10000.
-    pub strands: u32,
-    /// Points per strand, 2 to 200. Default: 30.
-    pub points: u32,
-    /// Points of all strands together, longer strands get more; instead of `points`. Default: the
-    /// same number on every strand.
-    pub particles: Option<u32>,
-    /// Seed of everything random about the style, up to 2^63 - 1. Default: 1.
-    pub seed: u64,
-    /// Length of the longest strands (m), 0.002 to 3. Default: the style's own.
-    pub length: Option<f32>,
-    /// How strips grow; counts only with [`Style::Strips`].
-    pub strips: StripScene,
-}
-
-/// Strips in layers over the scalp.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StripScene {
-    /// Strips per area in each layer (1/m^2), 10 to 100000. Default: 1500.
-    pub density: f32,
-    /// Width of a strip (m), 0.0005 to 0.2. Default: 0.022.
-    pub width: f32,
-    /// Segments of a strip, 1 to 200. Default: 13.
-    pub segments: u32,
-    /// Height (m) at which strips are cut, -1000 to 1000. Default: not cut.
-    pub cut: Option<f32>,
-    /// Where hair is combed to. Default: back and down.
-    pub tangent: Vec3,
-    /// How far strips stand off at the root, 0 to 1. Default: 0.15.
-    pub lift: f32,
-    /// How much weight bends a strip down as it grows (1/m), 0 to 1000. Default: 24.
-    pub weight: f32,
-    /// Layers, 1 to 64. Default: 4.
-    pub layers: u32,
-    /// From one layer to the next (m), 0 to 0.1. Default: 0.0025.
-    pub layer_distance: f32,
-}
-
-impl Default for StripScene {
-    fn default() -> Self {
-        let scalp::Settings { density, width, tangent, lift, weight, layers, .. } =
-            scalp::Settings::default();
-        let scalp::Settings { segments, cut, layer_distance, .. } = scalp::Settings::default();
-        let segments = segments as u32;
-        Self { density, width, segments, cut, tangent, lift, weight, layers, layer_distance }
-    }
-}
-
-impl Default for GroomStyle {
-    fn default() -> Self {
-        Self {
-            style: Style::default(),
-            strands: 10_000,
-            points: 30,
-            particles: None,
-            seed: 1,
-            length: None,
-            strips: StripScene::default(),
+parameters! {
+    /// A built-in hairstyle, grown on the body.
+    pub struct GroomStyle of "groom" {
+        /// A built-in hairstyle.
+        style: Style = Style::default();
+        /// How many strands grow.
+        strands: u32 = 10_000, "", 1..=200_000;
+        /// Points per strand; strands of a file are resampled.
+        points: u32 = 30, "", 2..=200, absent: "of a file: its own";
+        /// Points of all strands together, 2 to 200 on each: longer strands get more. Takes the place of 'points'.
+        particles: Option<u32> = None, "", 2..=40_000_000, absent: "'points' on every strand";
+        /// Seed of everything random about the style.
+        seed: u64 = 1, "", 0..=i64::MAX;
+        /// Length of the longest strands; scales the style.
+        length: Option<f32> = None, "m", 0.002..=3.0, absent: "the style's own";
+        fields {
+            /// How strips grow; counts only with [`Style::Strips`].
+            strips: StripScene = StripScene::default(),
         }
     }
 }
 
-/// A groom made elsewhere.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct GroomFile {
-    /// Path, relative to the folder of the scene file.
-    pub path: String,
-    /// Points per strand, 2 to 200. Default: as in the file.
-    pub points: Option<u32>,
-    /// Length of the file's unit (m), 1e-6 to 1000. Default: as the file says, else 1.
-    pub scale: Option<f32>,
-    /// The axis that points up. Default: as the file says, else y.
-    pub up: Option<UpAxis>,
+parameters! {
+    /// Strips in layers over the scalp.
+    #[derive(Copy)]
+    pub struct StripScene of "strips" {
+        /// Strips per area in each layer.
+        density as "strip_density": f32 = scalp::Settings::default().density, "1/m^2", 10.0..=100_000.0;
+        /// Width of a strip.
+        width as "strip_width": f32 = scalp::Settings::default().width, "m", 0.0005..=0.2;
+        /// Segments of a strip: fewer are too stiff to lie around a head.
+        segments as "strip_segments": u32 = scalp::Settings::default().segments as u32, "", 3..=200;
+        /// Height at which strips are cut that would hang lower, in the body's rest shape; none gets shorter than 0.3 of
+        /// its length.
+        cut as "strip_cut": Option<f32> = scalp::Settings::default().cut, "m", -1000.0..=1000.0, absent: "not cut";
+        /// Where hair is combed to; the part along the scalp counts. Where the scalp faces that way, hair falls.
+        tangent as "strip_tangent": Vec3 = scalp::Settings::default().tangent, "", -1.0..=1.0;
+        /// How far strips stand off at the root: 0 lies flat, 1 stands on end.
+        lift as "strip_lift": f32 = scalp::Settings::default().lift, "", 0.0..=1.0;
+        /// How much weight bends a strip down as it grows.
+        weight as "strip_weight": f32 = scalp::Settings::default().weight, "1/m", 0.0..=1000.0;
+        /// Layers of strips, one over the other.
+        layers as "strip_layers": u32 = scalp::Settings::default().layers, "", 1..=64;
+        /// From one layer to the next.
+        layer_distance as "strip_layer_distance": f32 = scalp::Settings::default().layer_distance, "m", 0.0..=0.1;
+    }
 }
 
-/// The volume that hair grows in, and what single hairs do inside.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HairMeshScene {
-    /// How fine a built-in or fitted mesh is. Default: low.
-    pub resolution: Resolution,
-    /// Whether a built-in mesh may part in locks. Default: false.
-    pub seams: bool,
-    /// How many strands grow in a mesh from a file, 1 to 200000. Default: 10000.
-    pub strands: u32,
-    /// Curl, frizz, clumps and uneven ends.
-    pub styling: Styling,
+parameters! {
+    /// A groom made elsewhere.
+    pub struct GroomFile of "groom" {
+        /// A groom file, relative to the folder of the scene file.
+        path as "file": String = String::new(), absent: "a built-in style";
+        /// Points per strand.
+        points: Option<u32> = None, "", 2..=200, absent: "its own";
+        /// Length of the file's unit: 0.01 for centimetres.
+        scale: Option<f32> = None, "m", 1e-6..=1000.0, absent: "as the file says, else 1";
+        /// The axis of the file that points up.
+        up: Option<UpAxis> = None, absent: "as the file says, else y";
+    }
 }
 
-impl Default for HairMeshScene {
-    fn default() -> Self {
-        Self {
-            resolution: Resolution::default(),
-            seams: false,
-            strands: 10_000,
-            styling: Styling::default(),
+parameters! {
+    /// The volume that hair grows in, and what single hairs do inside.
+    #[derive(Copy)]
+    pub struct HairMeshScene of "hair mesh" {
+        /// How fine the mesh is that is built in, or fitted to a groom.
+        resolution: Resolution = Resolution::default();
+        /// Whether a built-in mesh may part in locks and close again.
+        seams: bool = false;
+        /// How many strands grow in a mesh from a file; for a style it is groom.strands.
+        strands: u32 = 10_000, "", 1..=200_000;
+        nested {
+            /// Curl, frizz, clumps and uneven ends.
+            styling: Styling,
         }
     }
 }
 
-/// What carries and touches the hair.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BodyScene {
-    /// Where the mesh comes from.
-    pub source: BodySource,
-    /// How the whole body moves. Default: still.
-    pub motion: Motion,
-    /// How many times as fast as the motion's own speed, 0.01 to 100. Default: 1.
-    pub speed: f32,
-    /// Time (s) from which on the body stands still as it is then, 0 to 100,000. Default: never.
-    pub stop: Option<f32>,
-    /// What hair touches. Default: primitives.
-    pub collide: Collide,
-    /// The body's surface; counts only with [`Collide::DistanceField`].
-    pub field: FieldScene,
-    /// Shapes that hair touches, besides the body itself.
-    pub colliders: Vec<ColliderSpec>,
-}
-
-impl Default for BodyScene {
-    fn default() -> Self {
-        Self {
-            source: BodySource::BuiltIn(BuiltInBody::default()),
-            motion: Motion::default(),
-            speed: 1.0,
-            stop: None,
-            collide: Collide::default(),
-            field: FieldScene::default(),
-            colliders: Vec::new(),
+parameters! {
+    /// What carries and touches the hair.
+    pub struct BodyScene of "body" {
+        /// How the whole body moves.
+        motion: Motion = Motion::default();
+        /// How many times as fast as the motion's own speed.
+        speed: f32 = 1.0, "", 0.01..=100.0;
+        /// Time from which on the body stands still, as it is then: hair comes to rest.
+        stop: Option<f32> = None, "s", 0.0..=1e5, absent: "never";
+        /// What hair touches besides the listed shapes: the built-in body's own shapes, the surface of any body, or
+        /// nothing.
+        collide: Collide = Collide::default();
+        fields {
+            /// Where the mesh comes from.
+            source: BodySource = BodySource::BuiltIn(BuiltInBody::default()),
+            /// The body's surface; counts only with [`Collide::DistanceField`].
+            field: FieldScene = FieldScene::default(),
+            /// Shapes that hair touches, besides the body itself.
+            colliders: Vec<ColliderSpec> = Vec::new(),
         }
     }
 }
 
-/// The body's surface as something that hair touches.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FieldScene {
-    /// Edge of a cell (m), 0.001 to 1. Default: a sixtieth of the body, 2 mm to 2 cm.
-    pub cell: Option<f32>,
-    /// Coulomb friction, 0 to 10. Default: 0.3.
-    pub friction: f32,
-    /// Share of the speed into the surface that comes back, 0 to 1. Default: 0.
-    pub restitution: f32,
-}
-
-impl Default for FieldScene {
-    fn default() -> Self {
-        let Surface { friction, restitution, .. } = Surface::default();
-        Self { cell: None, friction, restitution }
+parameters! {
+    /// The body's surface as something that hair touches.
+    #[derive(Copy)]
+    pub struct FieldScene of "distance field" {
+        /// Edge of a cell of the distance field: smaller details of the body are lost.
+        cell as "field_cell": Option<f32> = None, "m", 0.001..=1.0, absent: "1/60 of the body, 0.002 to 0.02";
+        /// Friction of hair on the surface: 0 is slippery.
+        friction as "field_friction": f32 = Surface::default().friction, "", 0.0..=10.0;
+        /// Fraction of the speed into the surface that hair bounces back with.
+        restitution as "field_restitution": f32 = Surface::default().restitution, "", 0.0..=1.0;
     }
 }
 
@@ -274,37 +237,34 @@ pub enum BodySource {
     File(BodyFile),
 }
 
-/// A built-in body.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BuiltInBody {
-    /// Which one. Default: head; for styles of fur the animal that wears it.
-    pub shape: BodyShape,
-    /// Edge length of its mesh (m), 0.001 to 0.05, finer in faces. Default: 0.0025; more for
-    /// larger bodies.
-    pub resolution: f32,
-}
-
-impl Default for BuiltInBody {
-    fn default() -> Self {
-        let shape = BodyShape::default();
-        Self { shape, resolution: shape.resolution() }
+parameters! {
+    /// A built-in body.
+    pub struct BuiltInBody of "body" {
+        /// A built-in body. For style "fur" the default is "creature", for "shaggy" "monster", for "silky" "hound".
+        shape: BodyShape = BodyShape::default();
+        /// Edge length of the built-in body's mesh. Larger bodies have larger defaults.
+        ///
+        /// Finer in faces.
+        resolution: f32 = BodyShape::default().resolution(), "m", 0.001..=0.05;
     }
 }
 
-/// A mesh made elsewhere, or one mesh per frame.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct BodyFile {
-    /// Path, relative to the folder of the scene file. With `%04d` or `####` in the
-    /// file name: a sequence ([`SequenceName`]).
-    pub path: String,
-    /// Samples per second of a sequence (1/s), 1 to 1000. Default: one sample per frame.
-    pub fps: Option<f32>,
-    /// The OBJ group on which a style grows.
-    pub scalp: Option<String>,
-    /// Length of the file's unit (m), 1e-6 to 1000. Default: 1.
-    pub scale: Option<f32>,
-    /// The axis that points up. Default: y.
-    pub up: Option<UpAxis>,
+parameters! {
+    /// A mesh made elsewhere, or one mesh per frame.
+    pub struct BodyFile of "body" {
+        /// An OBJ mesh, relative to the folder of the scene file; with %04d or #### in its name, one per sample.
+        ///
+        /// A sequence is a [`SequenceName`].
+        path as "file": String = String::new(), absent: "a built-in body";
+        /// Samples per second of a sequence of meshes.
+        fps: Option<f32> = None, "1/s", 1.0..=1000.0, absent: "one sample per frame";
+        /// The OBJ group on which a style grows.
+        scalp: Option<String> = None, absent: "hair comes from a file";
+        /// Length of the file's unit: 0.01 for centimetres.
+        scale: Option<f32> = None, "m", 1e-6..=1000.0, absent: "1";
+        /// The axis of the file that points up.
+        up: Option<UpAxis> = None, absent: "y";
+    }
 }
 
 impl BodyFile {
@@ -314,85 +274,68 @@ impl BodyFile {
     }
 }
 
-/// Frames and steps.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Time {
-    /// Frames per second of simulated time (1/s), 1 to 1000. Default: 60.
-    pub fps: u32,
-    /// How many frames, 1 to 1000000. Default: 120.
-    pub frames: u32,
-    /// Wanted steps per second of simulated time (1/s), 30 to 10000. Default: 240.
-    pub steps_per_second: u32,
-}
-
-impl Default for Time {
-    fn default() -> Self {
-        let steps_per_second = World::default().steps_per_second;
-        Self { fps: 60, frames: 120, steps_per_second }
+parameters! {
+    /// Frames and steps.
+    #[derive(Eq)]
+    pub struct Time of "time" {
+        /// Frames per second of simulated time.
+        fps: u32 = 60, "1/s", 1..=1000;
+        /// How many frames.
+        frames: u32 = 120, "", 1..=1_000_000;
+        /// Steps per second of simulated time; rounded to a whole number of steps per frame.
+        steps_per_second: u32 = World::default().steps_per_second, "1/s", 30..=10_000;
     }
 }
 
-/// Pictures and films.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RenderSettings {
-    /// Width of a picture (pixels), 16 to 8192. Default: 960.
-    pub width: u32,
-    /// Height of a picture (pixels), 16 to 8192. Default: 540.
-    pub height: u32,
-    /// How light meets hair. Default: kajiya-kay.
-    pub shading: Shading,
-    /// How hair casts shadows. Default: deep-shadow.
-    pub shadows: HairShadows,
-    /// Colour of hair that has no colour of its own. Default: brown.
-    pub hair: HairColor,
-    /// Where the camera stands. Default: where it sees the body best.
-    pub camera: Camera,
-    /// The point in the middle of the picture (m). Default: the middle of hair and head.
-    pub camera_target: Option<Vec3>,
-    /// Vertical field of view (degrees), 1 to 150. Default: 30.
-    pub fov: f32,
-    /// What is behind. Default: studio.
-    pub background: Background,
-    /// Whether the body is in the picture.
-    pub body: bool,
-    /// Frames per second of a film (1/s), 1 to 1000. Default: those of the simulation.
-    pub film_fps: Option<f32>,
-}
-
-impl Default for RenderSettings {
-    fn default() -> Self {
-        Self {
-            width: 960,
-            height: 540,
-            shading: Shading::default(),
-            shadows: HairShadows::default(),
-            hair: HairColor::Preset(HairPreset::default()),
-            camera: Camera::View(View::default()),
-            camera_target: None,
-            fov: 30.0,
-            background: Background::default(),
-            body: true,
-            film_fps: None,
+parameters! {
+    /// Pictures and films.
+    pub struct RenderSettings of "render" {
+        /// Width of a picture.
+        width: u32 = 960, "pixels", 16..=8192;
+        /// Height of a picture.
+        height: u32 = 540, "pixels", 16..=8192;
+        /// How light scatters on hair.
+        shading: Shading = Shading::default();
+        /// How hair casts shadows on hair and skin: deep shadow maps, or deep opacity maps, whose layers follow the shape
+        /// of the hair.
+        shadows: HairShadows = HairShadows::default();
+        /// The point in the middle of the picture.
+        camera_target: Option<Vec3> = None, "m", -1000.0..=1000.0, absent: "the middle of hair and head";
+        /// Vertical field of view.
+        fov: f32 = 30.0, "degrees", 1.0..=150.0;
+        /// What is behind.
+        background: Background = Background::default();
+        /// Whether the body is in the picture.
+        body: bool = true;
+        /// Frames per second of a film: other than those of the simulation for slow motion.
+        film_fps: Option<f32> = None, "1/s", 1.0..=1000.0, absent: "time.fps";
+        nested {
+            /// Colour of hair that has no colour of its own.
+            hair: HairColor,
+            /// Where the camera stands.
+            camera: Camera,
         }
     }
 }
 
-/// Colour of hair.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum HairColor {
-    /// A natural colour.
-    Preset(HairPreset),
-    /// Linear RGB, 0 to 1.
-    Linear(Vec3),
+either! {
+    /// Colour of hair that has no colour of its own.
+    pub enum HairColor of "render" {
+        /// Colour of hair that has no colour of its own.
+        Linear as "hair_color": Vec3, "linear RGB", 0.0..=1.0, absent: "as 'hair' says";
+        /// A natural hair colour, for hair that has no colour of its own.
+        Preset as "hair": HairPreset;
+    }
 }
 
-/// Where the camera stands.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Camera {
-    /// At a distance from which everything is seen, on this side.
-    View(View),
-    /// At this point (m).
-    Position(Vec3),
+either! {
+    /// Where the camera stands.
+    pub enum Camera of "render" {
+        /// Where the camera stands.
+        Position as "camera_position": Vec3, "m", -1000.0..=1000.0, absent: "as 'view' says";
+        /// From which side the camera looks, at a distance from which everything is seen.
+        View as "view": View;
+    }
 }
 
 /// What is behind the body.
@@ -407,6 +350,39 @@ pub enum Background {
     Light,
     /// Linear RGB, 0 to 1.
     Color(Vec3),
+}
+
+impl Background {
+    /// Those with a name.
+    const NAMED: [(&'static str, Self); 3] =
+        [("studio", Self::Studio), ("dark", Self::Dark), ("light", Self::Light)];
+}
+
+impl Field for Background {
+    const KIND: params::Kind = params::Kind::NameOrColor {
+        what: "background",
+        names: &[Self::NAMED[0].0, Self::NAMED[1].0, Self::NAMED[2].0],
+    };
+
+    fn value(&self) -> Option<params::Value> {
+        Some(match self {
+            Self::Color(color) => params::Value::Vector(*color),
+            named => {
+                let found = Self::NAMED.iter().find(|(_, one)| one == named);
+                params::Value::Choice(found.map_or("", |(name, _)| name))
+            }
+        })
+    }
+
+    fn from_value(value: &params::Value) -> Option<Self> {
+        match value {
+            params::Value::Vector(color) => Some(Self::Color(*color)),
+            params::Value::Choice(word) => {
+                Self::NAMED.iter().find(|(name, _)| name == word).map(|(_, one)| *one)
+            }
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]

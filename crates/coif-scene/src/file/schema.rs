@@ -1,8 +1,8 @@
 //! What a key of a scene file is: its values, its unit, its meaning, and the field it fills.
 //!
-//! The list of all keys is in `keys.rs`.
+//! The list of all keys is in `keys`.
 
-use coif::params::{self, Param, Parameters, Ramp, f32_text, f64_text};
+use coif::params::{self, Param, Parameters, Ramp, f32_text, f64_text, string_text};
 use glam::Vec3;
 
 use super::error::{Problem, SceneError, quoted};
@@ -54,12 +54,6 @@ impl Needs {
 /// The values of a key, and how to get at the field. A getter returns `None` where the scene has
 /// no such value.
 pub(crate) enum Kind<T> {
-    Integer {
-        min: u64,
-        max: u64,
-        get: fn(&T) -> Option<u64>,
-        set: fn(&mut T, u64),
-    },
     Number {
         min: f64,
         max: f64,
@@ -72,10 +66,6 @@ pub(crate) enum Kind<T> {
         get: fn(&T) -> Option<Vec3>,
         set: fn(&mut T, Vec3),
     },
-    Bool {
-        get: fn(&T) -> Option<bool>,
-        set: fn(&mut T, bool),
-    },
     Text {
         get: fn(&T) -> Option<&str>,
         set: fn(&mut T, String),
@@ -86,11 +76,6 @@ pub(crate) enum Kind<T> {
         planned: &'static [&'static str],
         get: fn(&T) -> Option<&'static str>,
         set: fn(&mut T, usize),
-    },
-    NameOrColor {
-        what: &'static str,
-        names: &'static [&'static str],
-        access: NameOrColorAccess<T>,
     },
     /// A parameter of settings within `T`.
     Param(&'static Param, Table<T>),
@@ -111,12 +96,6 @@ impl<T> Clone for Table<T> {
 }
 
 impl<T> Copy for Table<T> {}
-
-/// How to get at a field that is a name or a colour.
-pub(crate) struct NameOrColorAccess<T> {
-    pub(crate) get: fn(&T) -> Result<&'static str, Vec3>,
-    pub(crate) set: fn(&mut T, Result<usize, Vec3>),
-}
 
 /// What a key of a scene file accepts, for references, help texts and sliders.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,19 +163,21 @@ pub enum Values {
 impl<T> Key<T> {
     pub(crate) fn values(&self) -> Values {
         match self.kind {
-            Kind::Integer { min, max, .. } => Values::Integer { min, max },
             Kind::Number { min, max, .. } => Values::Number { min, max },
             Kind::Vector { min, max, .. } => Values::Vector { min, max },
-            Kind::Bool { .. } => Values::Bool,
             Kind::Text { .. } => Values::Text,
             Kind::Choice { names, planned, .. } => Values::Choice { names, planned },
-            Kind::NameOrColor { names, .. } => Values::NameOrColor { names },
             Kind::Param(&Param { kind, min, max, .. }, _) => match kind {
                 params::Kind::Number => Values::Number { min, max },
-                params::Kind::Count => Values::Integer { min: min as u64, max: max as u64 },
+                params::Kind::Count => {
+                    let [min, max] = counts(min, max);
+                    Values::Integer { min, max }
+                }
                 params::Kind::Ramp => Values::Ramp { min, max },
                 params::Kind::Vector => Values::Vector { min, max },
-                params::Kind::Choice { names, .. } => Values::Choice { names, planned: &[] },
+                params::Kind::Text => Values::Text,
+                params::Kind::Choice { names, planned, .. } => Values::Choice { names, planned },
+                params::Kind::NameOrColor { names, .. } => Values::NameOrColor { names },
                 _ => Values::Bool,
             },
         }
@@ -205,16 +186,10 @@ impl<T> Key<T> {
     /// The value of the field as TOML.
     pub(crate) fn value_text(&self, from: &T) -> Option<String> {
         match &self.kind {
-            Kind::Integer { get, .. } => get(from).map(|v| v.to_string()),
             Kind::Number { get, .. } => get(from).map(f32_text),
             Kind::Vector { get, .. } => get(from).map(vector_text),
-            Kind::Bool { get, .. } => get(from).map(|v| v.to_string()),
             Kind::Text { get, .. } => get(from).map(string_text),
             Kind::Choice { get, .. } => get(from).map(string_text),
-            Kind::NameOrColor { access, .. } => Some(match (access.get)(from) {
-                Ok(name) => string_text(name),
-                Err(color) => vector_text(color),
-            }),
             Kind::Param(param, table) => {
                 let settings = (table.get)(from).filter(|s| self.needs.has_model(s.of()))?;
                 settings.get(param.name).map(|value| value.to_string())
@@ -233,20 +208,11 @@ impl<T> Key<T> {
         let reader = Reader { name: self.name, unit: self.unit, table, sources };
         let node = &entry.node;
         match &self.kind {
-            Kind::Integer { min, max, set, .. } => set(into, reader.integer(node, *min, *max)?),
             Kind::Number { min, max, set, .. } => set(into, reader.number(node, *min, *max)?),
             Kind::Vector { min, max, set, .. } => set(into, reader.vector(node, *min, *max)?),
-            Kind::Bool { set, .. } => set(into, reader.bool(node)?),
             Kind::Text { set, .. } => set(into, reader.string(node, "a string")?.into()),
             Kind::Choice { what, names, planned, set, .. } => {
                 set(into, reader.choice(node, what, names, planned)?);
-            }
-            Kind::NameOrColor { what, names, access } => {
-                let value = match node.value {
-                    Value::Array(_) => Err(reader.vector(node, 0.0, 1.0)?),
-                    _ => Ok(reader.choice(node, what, names, &[])?),
-                };
-                (access.set)(into, value);
             }
             Kind::Param(param, table) => {
                 let value = reader.param(node, param)?;
@@ -277,12 +243,20 @@ impl Reader<'_> {
         Ok(match kind {
             params::Kind::Number => params::Value::Number(self.number(node, min, max)?),
             params::Kind::Count => {
-                params::Value::Count(self.integer(node, min as u64, max as u64)?)
+                let [min, max] = counts(min, max);
+                params::Value::Count(self.integer(node, min, max)?)
             }
             params::Kind::Ramp => params::Value::Ramp(self.ramp(node, min, max)?),
             params::Kind::Vector => params::Value::Vector(self.vector(node, min, max)?),
-            params::Kind::Choice { what, names } => {
+            params::Kind::Text => params::Value::Text(self.string(node, "a string")?.into()),
+            params::Kind::NameOrColor { .. } if matches!(node.value, Value::Array(_)) => {
+                params::Value::Vector(self.vector(node, min, max)?)
+            }
+            params::Kind::NameOrColor { what, names } => {
                 params::Value::Choice(names[self.choice(node, what, names, &[])?])
+            }
+            params::Kind::Choice { what, names, planned } => {
+                params::Value::Choice(names[self.choice(node, what, names, planned)?])
             }
             _ => params::Value::Switch(self.bool(node)?),
         })
@@ -433,6 +407,11 @@ pub(crate) fn unknown_choice(
     sources.error(node.span, problem).with_hint(hint)
 }
 
+/// The range of a count: whole numbers, none beyond the largest integer of TOML.
+fn counts(min: f64, max: f64) -> [u64; 2] {
+    [min, max].map(|limit| (limit as u64).min(i64::MAX as u64))
+}
+
 /// "a number of seconds" and the like.
 fn number_of(unit: &str) -> String {
     match unit {
@@ -446,24 +425,6 @@ fn number_of(unit: &str) -> String {
 
 pub(crate) fn vector_text(v: Vec3) -> String {
     format!("[{}, {}, {}]", f32_text(v.x), f32_text(v.y), f32_text(v.z))
-}
-
-/// A string as TOML.
-pub(crate) fn string_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 /// The keys of the scene, and of the tables within.

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use coif::contact::{Acts, ContactSettings};
 use coif::model::{ModelSettings, Primitive};
-use coif::params::f64_text;
+use coif::params::{f64_text, string_text};
 
 use super::choices::{Collide, Style};
 use super::collider::ColliderDraft;
 use super::keys::{COLLIDER, CONTACT_TABLES, ContactTable, SECTIONS};
 use super::read::joined;
 use super::scene::{GroomSource, GroomStyle, Scene};
-use super::schema::{Key, KeyInfo, Needs, Section, Values, string_text};
+use super::schema::{Key, KeyInfo, Needs, Section, Values};
 
 /// Where comments start in a written scene file (characters).
 const COMMENT_COLUMN: usize = 34;

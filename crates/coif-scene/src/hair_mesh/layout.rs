@@ -6,7 +6,7 @@
 
 use coif::groom::hair_mesh::Bundle;
 
-/// Share of the way around the head that the hair from the end of the parting falls on: the nape.
+/// Fraction of the way around the head that the hair from the end of the parting falls on: the nape.
 const BACK: f32 = 0.16;
 
 /// Size of a layout.

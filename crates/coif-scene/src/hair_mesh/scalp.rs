@@ -99,7 +99,7 @@ impl<'a> Scalp<'a> {
     }
 }
 
-/// One direction turned towards another, by a share of the angle between them; beyond it above 1.
+/// One direction turned towards another, by a fraction of the angle between them; beyond it above 1.
 fn turned(from: Vec3, to: Vec3, share: f32) -> Vec3 {
     let (axis, angle) = Quat::from_rotation_arc(from, to).to_axis_angle();
     Quat::from_axis_angle(axis, angle * share) * from

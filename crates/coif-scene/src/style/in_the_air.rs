@@ -24,7 +24,7 @@ const SLACK: f32 = 0.010;
 /// Distance (m) at which the others pass it: near enough to stick.
 const PASSING: f32 = 0.4e-3;
 
-/// How far from its middle they pass it at most, as a share of its length.
+/// How far from its middle they pass it at most, as a fraction of its length.
 const SPREAD: f32 = 0.4;
 
 /// Length of the hairs of a sweep (m), and of one turn of the curliest.
@@ -34,7 +34,7 @@ const TURN: f32 = 0.05;
 /// Radius of the curliest (m).
 const CURL: f32 = 0.0068;
 
-/// Radius of the hairs in each row, as a share of the fibre's: stiffness over weight goes with its square.
+/// Radius of the hairs in each row, as a fraction of the fibre's: stiffness over weight goes with its square.
 const ROWS: [f32; 3] = [1.6, 1.0, 0.6];
 
 /// Width of a sweep and the distance between its rows (m).

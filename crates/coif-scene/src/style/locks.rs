@@ -27,7 +27,7 @@ pub(super) struct Locks {
     from: f32,
     /// Sideways wander of single hairs at the tip.
     frizz: f32,
-    /// Share of hairs that leave their lock.
+    /// Fraction of hairs that leave their lock.
     strays: f32,
     /// How far the hairs of a lock are out of step (radians).
     apart: f32,

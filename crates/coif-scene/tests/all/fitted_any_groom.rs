@@ -45,7 +45,7 @@ fn styled(style: &str, strands: usize, sets: &[&str]) -> Built {
     build(&scene, Path::new(".")).unwrap_or_else(|e| panic!("{style}, {strands}: {e}"))
 }
 
-/// Fits in all resolutions: each mesh is valid, and at most a share of points (percent) is outside.
+/// Fits in all resolutions: each mesh is valid, and at most a fraction of points (percent) is outside.
 fn assert_fits(name: &str, groom: &Groom, built: &Built, most: f64) {
     for settings in RESOLUTIONS {
         let fitted = HairMesh::fit_on(groom, &settings, built.body.rest(), built.body.colliders());
@@ -94,7 +94,7 @@ fn a_thousand_strands_of_other_styles_have_a_mesh_around_them() {
     assert_thousands_fit(&STYLES[5..]);
 }
 
-/// Points on a curve above a root, for shares of its length from 0 to 1.
+/// Points on a curve above a root, for fractions of its length from 0 to 1.
 fn line(root: Vec3, points: usize, curve: impl Fn(f32) -> Vec3) -> Vec<Vec3> {
     (0..points).map(|k| root + curve(k as f32 / (points - 1) as f32)).collect()
 }

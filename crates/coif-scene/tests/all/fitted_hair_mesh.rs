@@ -15,7 +15,7 @@ use glam::{Quat, Vec3};
 /// The built-in styles.
 const STYLES: [&str; 6] = ["short", "bob", "long-straight", "long-wavy", "long-curly", "ponytail"];
 
-/// Share of points outside, in percent, and the line that says it.
+/// Fraction of points outside, in percent, and the line that says it.
 fn outside(name: &str, mesh: &HairMesh, report: &FitReport) -> f64 {
     let share = 100.0 * report.outside as f64 / report.points as f64;
     println!(

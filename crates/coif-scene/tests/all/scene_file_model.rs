@@ -28,12 +28,12 @@ fn the_keys_of_a_model_reach_it() {
     let text = "[model]\nsubsteps = 12\nstretch_modulus = 1e6\nname = 'explicit-spring'";
     let scene = read(text, &["model.stretch_damping=0"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!(model.substeps, Some(12));
+    assert_eq!(model.substeps, 12);
     assert_eq!((model.stretch_modulus.constant(), model.stretch_damping), (Some(1e6), 0.0));
     // 0 substeps are as many as it takes.
     let scene = read(text, &["model.substeps=0"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!(model.substeps, None);
+    assert_eq!(model.substeps, 0);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_keys_of_follow_the_leader_reach_it() {
         "[model]\nbend_limit = 0.5\nends = 'both-evenly'\nbackward = true\ncorrection = 0.25";
     let scene = read(text, &[]).unwrap();
     let ModelSettings::FollowTheLeader(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!((model.bend_limit, model.correction), (0.5, 0.25));
+    assert_eq!((model.bend_limit, model.correction.constant()), (0.5, Some(0.25)));
     assert_eq!((model.ends, model.backward), (Ends::BothEvenly, true));
     for (name, ends) in Ends::NAMES {
         let scene = read("", &[&format!("model.ends={name}")]).unwrap();
@@ -108,7 +108,7 @@ fn the_largest_style_time_is_no_style() {
             ModelSettings::FollowTheLeader(m) => Some(m.style_time),
             ModelSettings::PositionBased(m) => m.style_time.constant(),
             ModelSettings::ExplicitSpring(m) => m.style_time.constant(),
-            ModelSettings::Cantilever(m) => Some(m.style_time),
+            ModelSettings::Cantilever(m) => m.style_time.constant(),
             other => panic!("{other:?}"),
         };
         let expected = if *name == "cantilever" { 1000.0 } else { f32::INFINITY };
@@ -247,6 +247,14 @@ fn keys_with_old_names_work_and_warn() {
     let scene = read(text, &["model.longest_part=0.004"]).expect("old names");
     let ModelSettings::MassSpring(settings) = &scene.model else { panic!("{:?}", scene.model) };
     assert_eq!(settings.longest_substep, 0.004);
+    let text = "[model]\nname = 'hair-mesh'\nparts = 3\n";
+    let scene = read(text, &["model.most_iterations=70"]).expect("old names");
+    let ModelSettings::HairMesh(settings) = &scene.model else { panic!("{:?}", scene.model) };
+    assert_eq!((settings.substeps, settings.max_iterations), (3, 70));
+    for (warning, new) in scene.warnings.iter().zip(["substeps", "max_iterations"]) {
+        assert!(warning.contains(&format!("model.{new}")), "{warning}");
+    }
+    assert_eq!(scene.warnings.len(), 2, "{:?}", scene.warnings);
     // Written again, it has the new names and nothing to warn of.
     assert!(read(&scene.to_toml(), &[]).expect("new names").warnings.is_empty());
 }

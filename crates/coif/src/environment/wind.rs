@@ -1,14 +1,17 @@
 use glam::Vec3;
 
-/// Moving air: a steady wind with gusts that drift along with it.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Wind {
-    /// Mean velocity (m/s).
-    pub velocity: Vec3,
-    /// Strength of the gusts as a share of the mean speed, 0..1.
-    pub gusts: f32,
-    /// Which gusts.
-    pub seed: u64,
+use crate::params::parameters;
+
+parameters! {
+    /// Moving air: a steady wind with gusts that drift along with it.
+    pub struct Wind of "wind" {
+        /// Mean velocity; 3 is a breeze, 20 a storm.
+        velocity: Vec3 = Vec3::ZERO, "m/s", -200.0..=200.0;
+        /// Strength of gusts relative to the mean.
+        gusts: f32 = 0.0, "", 0.0..=1.0;
+        /// Seed of the gusts.
+        seed: u64 = 0, "", 0..=i64::MAX;
+    }
 }
 
 /// Size of a gust (m): about a head, so that one side of the hair is caught before the other.

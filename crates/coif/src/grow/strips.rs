@@ -105,7 +105,7 @@ impl StripMesh {
     }
 }
 
-/// How far strands lie out of the plane of their strip, as a share of its width: a strip is a flat
+/// How far strands lie out of the plane of their strip, as a fraction of its width: a strip is a flat
 /// wisp.
 const DEPTH: f32 = 0.10;
 

@@ -26,7 +26,7 @@ pub const ROW: usize = (DIAGONAL + 6) * LANES;
 /// Numbers before the diagonal block in one line of the matrix.
 const BEFORE: usize = 3 * BLOCKS;
 
-/// Smallest pivot, as a share of the diagonal: rounding of a matrix that is barely positive must not
+/// Smallest pivot, as a fraction of the diagonal: rounding of a matrix that is barely positive must not
 /// turn it negative.
 const MIN_PIVOT: f32 = 1e-6;
 

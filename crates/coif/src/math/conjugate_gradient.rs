@@ -5,7 +5,7 @@
 pub struct SolveReport {
     /// Iterations that were made.
     pub iterations: u32,
-    /// Size of what is left of the right-hand side, as a share of it.
+    /// Size of what is left of the right-hand side, as a fraction of it.
     pub residual: f64,
 }
 

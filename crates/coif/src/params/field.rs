@@ -8,8 +8,8 @@ use super::{Kind, Ramp, Value};
 pub trait Field: Sized {
     /// Which values it takes.
     const KIND: Kind;
-    /// Its value.
-    fn value(&self) -> Value;
+    /// Its value; `None` if there is none.
+    fn value(&self) -> Option<Value>;
     /// From a value of its kind.
     fn from_value(value: &Value) -> Option<Self>;
 }
@@ -20,13 +20,13 @@ macro_rules! field {
         impl Field for $type {
             const KIND: Kind = Kind::$kind;
 
-            fn value(&self) -> Value {
-                Value::$kind($to(*self))
+            fn value(&self) -> Option<Value> {
+                Some(Value::$kind($to(self)))
             }
 
             fn from_value(value: &Value) -> Option<Self> {
                 match value {
-                    Value::$kind(value) => $from(*value),
+                    Value::$kind(value) => $from(value),
                     _ => None,
                 }
             }
@@ -34,21 +34,32 @@ macro_rules! field {
     };
 }
 
-field!(f32, Number, |v| v, Some);
-field!(bool, Switch, |v| v, Some);
-field!(Vec3, Vector, |v| v, Some);
-field!(u32, Count, u64::from, |v| u32::try_from(v).ok());
-field!(usize, Count, |v| v as u64, |v| usize::try_from(v).ok());
-// None is 0.
-field!(Option<u32>, Count, |v: Option<u32>| v.unwrap_or(0).into(), |v: u64| u32::try_from(v)
-    .ok()
-    .map(|v| (v > 0).then_some(v)));
+field!(f32, Number, |v: &f32| *v, |v: &f32| Some(*v));
+field!(bool, Switch, |v: &bool| *v, |v: &bool| Some(*v));
+field!(Vec3, Vector, |v: &Vec3| *v, |v: &Vec3| Some(*v));
+field!(u32, Count, |v: &u32| u64::from(*v), |v: &u64| u32::try_from(*v).ok());
+field!(u64, Count, |v: &u64| *v, |v: &u64| Some(*v));
+field!(usize, Count, |v: &usize| *v as u64, |v: &u64| usize::try_from(*v).ok());
+field!(String, Text, String::clone, |v: &String| Some(v.clone()));
+
+/// What may be absent.
+impl<T: Field> Field for Option<T> {
+    const KIND: Kind = T::KIND;
+
+    fn value(&self) -> Option<Value> {
+        self.as_ref().and_then(T::value)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        T::from_value(value).map(Some)
+    }
+}
 
 impl Field for Ramp {
     const KIND: Kind = Kind::Ramp;
 
-    fn value(&self) -> Value {
-        Value::Ramp(self.clone())
+    fn value(&self) -> Option<Value> {
+        Some(Value::Ramp(self.clone()))
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -75,11 +86,12 @@ macro_rules! choice {
                     }
                     words
                 },
+                planned: &[],
             };
 
-            fn value(&self) -> $crate::params::Value {
+            fn value(&self) -> Option<$crate::params::Value> {
                 let named = <$type>::NAMES.iter().find(|(_, value)| value == self);
-                $crate::params::Value::Choice(named.map_or("", |(name, _)| name))
+                named.map(|(name, _)| $crate::params::Value::Choice(name))
             }
 
             fn from_value(value: &$crate::params::Value) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! Numbers as people write them, and as TOML reads them back without loss.
+//! Numbers and strings as people write them, and as TOML reads them back without loss.
 
 /// A number in the shortest form that TOML reads back as the same `f64`.
 pub fn f64_text(value: f64) -> String {
@@ -19,6 +19,24 @@ pub fn f32_text(value: f32) -> String {
         Ok(read) if read as f32 == value => text,
         _ => f64_text(f64::from(value)),
     }
+}
+
+/// A string as TOML.
+pub fn string_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 fn in_plain_range(size: f64) -> bool {

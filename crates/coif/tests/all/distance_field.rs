@@ -430,7 +430,7 @@ fn settings_that_make_no_sense_are_refused() {
     for bad in [
         Settings { cell: 0.0, ..fine.clone() },
         Settings { cell: f32::NAN, ..fine.clone() },
-        Settings { most_cells: 10, ..fine.clone() },
+        Settings { max_cells: 10, ..fine.clone() },
         Settings { margin: -1.0, ..fine.clone() },
         Settings { band: 0.5, ..fine.clone() },
         Settings { band: f32::INFINITY, ..fine.clone() },

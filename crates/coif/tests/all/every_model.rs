@@ -6,8 +6,8 @@ use std::sync::Arc;
 use coif::body::{Body, Motion};
 use coif::math::RigidTransform;
 use coif::model::{
-    Environment, ModelSettings, StepReport, cantilever, explicit_spring, hair_mesh, mass_spring,
-    position_based,
+    Environment, ModelSettings, StepReport, cantilever, explicit_spring, follow_the_leader,
+    hair_mesh, mass_spring, position_based,
 };
 use coif::params::Ramp;
 use coif::simulation::{Simulation, Wind, World};
@@ -33,6 +33,27 @@ fn models() -> Vec<ModelSettings> {
             style_time: ramp(0.1, 0.5),
             damping: ramp(8.0, 2.0),
             stretch_modulus: ramp(5e5, 3e5),
+            ..Default::default()
+        }),
+        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
+            correction: ramp(1.0, 0.5),
+            ..Default::default()
+        }),
+        ModelSettings::MassSpring(mass_spring::Settings {
+            stiffness: ramp(2.0, 0.5),
+            damping: ramp(8.0, 2.0),
+            ..Default::default()
+        }),
+        ModelSettings::Cantilever(cantilever::Settings {
+            style_time: ramp(0.1, 0.5),
+            damping: ramp(20.0, 5.0),
+            friction: ramp(2.0, 0.5),
+            ..Default::default()
+        }),
+        ModelSettings::HairMesh(hair_mesh::Settings {
+            stiffness: ramp(2.0, 0.5),
+            damping: ramp(8.0, 2.0),
+            friction: ramp(2.0, 0.5),
             ..Default::default()
         }),
     ];

@@ -145,7 +145,7 @@ fn springs_too_short_for_the_substeps_are_refused_with_the_ratio() {
         Groom::new(strands, Fibre::default())
     };
     let build = |ratio: f32, substeps: u32| {
-        let settings = explicit_spring::Settings { substeps: Some(substeps), ..Default::default() };
+        let settings = explicit_spring::Settings { substeps, ..Default::default() };
         ExplicitSpring::new(&groom(ratio), &settings, 1.0 / 240.0, Vec3::ZERO).err()
     };
     let Some(error) = build(500.0, 40) else { panic!("40 substeps are too few") };

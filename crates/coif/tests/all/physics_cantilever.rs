@@ -141,7 +141,7 @@ const IN_ORDER: f32 = 2e-4;
 
 /// The least height (m) of a joint over the strip that its own lies on, through 2.5 s, wherever the two
 /// overlap; how many strips lie on another; and which share of their joints is in order at rest.
-fn least_height(sim: &mut Simulation) -> (f32, usize, f32) {
+fn min_height(sim: &mut Simulation) -> (f32, usize, f32) {
     let strips = sim.strips().expect("strips").clone();
     let rest = strips.rest_pose();
     let (mut pairs, mut joints, mut count) = (Vec::new(), 0, 0);
@@ -177,7 +177,7 @@ fn layers_never_swap() {
         let strips = sim.strips().expect("strips");
         let columns = strips.count() / strips.layers() as usize;
         assert!(strips.layers() == 4 && columns > 30);
-        let (least, over, ordered) = least_height(&mut sim);
+        let (least, over, ordered) = min_height(&mut sim);
         println!("{motion:?}: layers are at least {:.2} mm apart (tolerance 0)", least * 1e3);
         assert!(least > 0.0 && over == 3 * columns && ordered == 1.0, "{motion:?}: {least}");
     }
@@ -221,7 +221,7 @@ fn strips_through_strands_keep_their_order() {
     for motion in [Move::Shake, Move::Spin] {
         let mut sim = on_ball(shingles(), motion, Settings::default(), 60);
         let count = sim.strips().expect("strips").count();
-        let (least, over, ordered) = least_height(&mut sim);
+        let (least, over, ordered) = min_height(&mut sim);
         println!(
             "{motion:?}: {over} of {count} strips lie on another and stay {:.3} mm over it at least \
              (tolerance 0)",
@@ -264,11 +264,11 @@ fn deflection_follows_the_beam_equation_for_any_number_of_joints() {
         let settings = Settings {
             hold_shape: false,
             bend_variation: 0.0,
-            damping,
+            damping: damping.into(),
             wisps,
             ..Settings::default()
         };
-        let tau = settings.style_time;
+        let tau = settings.style_time.at(0.0);
         let full = (1.0 - settings.trail).acos().powi(2);
         // Human hair stands up for 4.98 cm: the cube of that over the cube of 30 cm is missing.
         let compliance = full / (1.0 + (0.0498f32 / 0.3).powi(3));

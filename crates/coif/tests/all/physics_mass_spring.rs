@@ -91,7 +91,7 @@ fn heavy_hair_droops_as_the_elastica() {
         let groom = lines(&[horizontal(segments, length)]);
         let settings = Settings {
             hold_shape: false,
-            damping: 25.0,
+            damping: 25.0.into(),
             longest_substep: dt,
             shortest_substep: dt,
             ..Settings::default()
@@ -186,7 +186,7 @@ fn friction_holds_hair_on_a_slope() {
         // Short hairs on a long, soft tether are almost free at their tips.
         let line: Vec<Vec3> = (0..=30).map(|i| Vec3::new(0.01 * i as f32, 1e-5, 0.0)).collect();
         let groom = lines(&[line]);
-        let settings = Settings { hold_shape: false, damping: 0.0, ..Settings::default() };
+        let settings = Settings { hold_shape: false, damping: 0.0.into(), ..Settings::default() };
         let slope = Quat::from_rotation_x(0.3);
         let gravity = slope * GRAVITY;
         let mut run = Run::new(&groom, &settings, gravity);
@@ -204,7 +204,13 @@ fn friction_holds_hair_on_a_slope() {
 }
 
 fn both_ends(far_end: FarEnd) -> Settings {
-    Settings { hold_tips: true, far_end, hold_shape: false, damping: 10.0, ..Settings::default() }
+    Settings {
+        hold_tips: true,
+        far_end,
+        hold_shape: false,
+        damping: 10.0.into(),
+        ..Settings::default()
+    }
 }
 
 /// `selle2008` figure 10 (a): a straight hair whose ends approach each other buckles out to one side.
@@ -277,7 +283,7 @@ fn nonsense_is_refused_with_its_name() {
     for (settings, name) in [
         (Settings { strain_limit: 1.5, ..Settings::default() }, "strain_limit"),
         (Settings { longest_substep: 0.0, ..Settings::default() }, "longest_substep"),
-        (Settings { damping: f32::NAN, ..Settings::default() }, "damping"),
+        (Settings { damping: f32::NAN.into(), ..Settings::default() }, "damping"),
     ] {
         let message =
             MassSpring::new(&groom, &settings, GRAVITY).err().expect("refused").to_string();

@@ -70,7 +70,7 @@ fn a_spring_bends_a_hair_by_what_beams_bend() {
     let beam = 3.0 * fibre.young_modulus * std::f32::consts::FRAC_PI_4 * fibre.radius.powi(4)
         / length.powi(3);
     let settings = Settings {
-        damping: 25.0,
+        damping: 25.0.into(),
         shortest_substep: 4e-3,
         longest_substep: 4e-3,
         ..Settings::default()

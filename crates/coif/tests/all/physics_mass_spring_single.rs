@@ -30,7 +30,8 @@ impl Run {
         let mut strands = Strands::new();
         lines.iter().for_each(|line| strands.push(line));
         let groom = Groom::new(strands, fibre());
-        let settings = Settings { hold_tips: true, far_end, damping: 20.0, ..Settings::default() };
+        let settings =
+            Settings { hold_tips: true, far_end, damping: 20.0.into(), ..Settings::default() };
         let mut model = MassSpring::new(&groom, &settings, Vec3::ZERO).expect("a valid model");
         let contact =
             StrandContact::new(&Chains::of_strands(&groom), contact).expect("valid contact");

@@ -139,7 +139,7 @@ fn short_segments_do_not_make_hair_softer() {
     let weight = fibre.mass_per_length(fibre.radius) * 9.81 * length * length * length / bending;
     let truth = *heavy_cantilever(weight.into(), 40).last().expect("points");
     let truth = Vec3::new(truth[0] as f32, truth[1] as f32, 0.0) * length;
-    let settings = Settings { hold_shape: false, damping: 25.0, ..Settings::default() };
+    let settings = Settings { hold_shape: false, damping: 25.0.into(), ..Settings::default() };
     for segments in [25, 100, 200] {
         let mut strands = Strands::new();
         let at = |i: usize| Vec3::X * (length * i as f32 / segments as f32);

@@ -92,7 +92,7 @@ fn models(split: u32) -> [ModelSettings; 2] {
         }),
         ModelSettings::ExplicitSpring(explicit_spring::Settings {
             stretch_modulus: 5e4.into(),
-            substeps: Some(PARTS / split),
+            substeps: PARTS / split,
             ..Default::default()
         }),
     ]

@@ -33,7 +33,7 @@ fn limp_springs(stretch_modulus: f32, stretch_damping: f32) -> ModelSettings {
     ModelSettings::ExplicitSpring(explicit_spring::Settings {
         stretch_modulus: stretch_modulus.into(),
         stretch_damping,
-        substeps: None,
+        substeps: 0,
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
         hold_shape: false,
@@ -500,7 +500,7 @@ fn nonsense_is_refused_with_its_name() {
         ),
         (
             ModelSettings::ExplicitSpring(explicit_spring::Settings {
-                substeps: Some(0),
+                substeps: 10_001,
                 ..springs.clone()
             }),
             "substeps",

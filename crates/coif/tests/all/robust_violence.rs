@@ -60,9 +60,9 @@ fn an_earthquake_breaks_nothing() {
 fn extreme_parameters_stay_finite() {
     let extremes = [
         Settings { style_time: 1e-3, ..Settings::default() },
-        Settings { correction: 1.0, ..Settings::limp() },
+        Settings { correction: 1.0.into(), ..Settings::limp() },
         Settings { damping: 1e3, ..Settings::default() },
-        Settings { correction: 0.0, ..Settings::default() },
+        Settings { correction: 0.0.into(), ..Settings::default() },
     ];
     for settings in extremes {
         let model = ModelSettings::FollowTheLeader(settings.clone());
@@ -104,7 +104,7 @@ fn nonsense_is_refused_with_its_name() {
         Simulation::new(Arc::new(groom(3, |_| 4)), body, &model, world).err().map(|e| e.to_string())
     };
     for (settings, name) in [
-        (Settings { correction: 1.5, ..Settings::default() }, "correction"),
+        (Settings { correction: 1.5.into(), ..Settings::default() }, "correction"),
         (Settings { style_time: 0.0, ..Settings::default() }, "style_time"),
         (Settings { damping: f32::NAN, ..Settings::default() }, "damping"),
     ] {

@@ -193,7 +193,7 @@ fn flung_hairs_do_not_pass_through() {
             assert!(crossings > 0);
             let collision = edge_collision::Settings { rounds: 20, ..Default::default() };
             let (crossings, report) = passes(Some(collision));
-            assert!(report.met > 0);
+            assert!(report.collided > 0);
             assert_eq!((crossings, report.left), (0, 0));
         }
     }
@@ -214,8 +214,8 @@ fn a_fast_tangle_is_mostly_resolved() {
     contact.collide(start, &mut end, &mut velocity, dt);
     let report = contact.report().collision;
     println!("{report:?}");
-    assert!(report.met > 100);
-    assert!(report.left * 5 < report.met, "{report:?}");
+    assert!(report.collided > 100);
+    assert!(report.left * 5 < report.collided, "{report:?}");
     assert!(end.iter().chain(&velocity).all(|v| v.is_finite()));
 }
 

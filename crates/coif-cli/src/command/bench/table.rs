@@ -62,7 +62,7 @@ fn in_words(detail: &Detail) -> String {
     for (name, share) in shares {
         let _ = write!(out, ", {name} {:.0} %", share * 100.0);
     }
-    let (parts, iterations) = (detail.parts_per_frame, detail.most_iterations);
+    let (parts, iterations) = (detail.parts_per_frame, detail.max_iterations);
     let _ = write!(out, "; {parts} parts, at most {iterations} iterations");
     if let Some(bytes) = detail.peak_memory_bytes {
         let _ = write!(out, "; {:.2} GB", bytes as f64 * 1e-9);

@@ -1,13 +1,13 @@
 //! Every key of a scene file: the one list that the reader, the writer, the suggestions and the
 //! reference share.
 //!
-//! Parameters of models, contacts and the fibre are keys by themselves (`coif::params`). To add another key, add the
-//! field in `scene.rs` and one entry in the list of its table. Within a table, the key that
+//! Nearly all keys are parameters that settings declare (`coif::params`): those of models, contacts and the fibre where
+//! these are, those of groom, body, time and pictures in `scene.rs`. To add a key, add a parameter. What is here says
+//! where the settings of a table are, and which keys exclude or need each other. Within a table, the key that
 //! chooses a variant (`file`, `name`) comes before the keys that fill it, because fields are filled
 //! in this order.
 
 mod body;
-mod collider;
 mod contact;
 mod groom;
 mod model;
@@ -15,11 +15,7 @@ mod render;
 
 use std::sync::LazyLock;
 
-use body::BODY;
 use coif::params::Param;
-use collider::COLLIDER_KEYS;
-use groom::{GROOM, HAIR_MESH};
-use render::RENDER;
 
 use super::collider::ColliderDraft;
 use super::scene::Scene;
@@ -43,24 +39,31 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
         Section {
             path: "groom",
             meaning: "Where the hair comes from: a built-in style, or a file.",
-            keys: GROOM,
+            keys: groom::keys().leak(),
         },
         Section {
             path: "groom.fibre",
             meaning: "What one fibre is made of. Human hair unless said otherwise.",
-            keys: of_params(Table { get: |s| Some(&s.fibre), get_mut: |s| Some(&mut s.fibre) })
-                .leak(),
+            keys: of_params(Table {
+                get: |s: &Scene| Some(&s.fibre),
+                get_mut: |s| Some(&mut s.fibre),
+            })
+            .leak(),
         },
         Section {
             path: "groom.hair_mesh",
             meaning: "A volume that hair grows in: for the styles hair-mesh-*, for a groom file that is a \
                   hair mesh (OBJ), and for the model hair-mesh, which fits one to any other groom.",
-            keys: HAIR_MESH,
+            keys: of_params(Table {
+                get: |s: &Scene| Some(&s.hair_mesh),
+                get_mut: |s| Some(&mut s.hair_mesh),
+            })
+            .leak(),
         },
         Section {
             path: "body",
             meaning: "What carries and touches the hair: a built-in body, or a mesh from a file.",
-            keys: BODY,
+            keys: body::keys().leak(),
         },
         Section { path: "model", meaning: "How the hair moves.", keys: model::keys().leak() },
         Section {
@@ -86,20 +89,36 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
             meaning: "Stops single hairs that would pass through each other; what cannot be parted in a substep is counted.",
             keys: contact::keys("contact.edge-collision").leak(),
         },
-        Section { path: "wind", meaning: "Moving air.", keys: WIND },
+        Section {
+            path: "wind",
+            meaning: "Moving air.",
+            keys: of_params(Table {
+                get: |s: &Scene| Some(&s.wind),
+                get_mut: |s| Some(&mut s.wind),
+            })
+            .leak(),
+        },
         Section { path: "world", meaning: "Where the scene takes place.", keys: WORLD },
-        Section { path: "time", meaning: "Frames and steps.", keys: TIME },
-        Section { path: "render", meaning: "Pictures and films.", keys: RENDER },
+        Section {
+            path: "time",
+            meaning: "Frames and steps.",
+            keys: of_params(Table {
+                get: |s: &Scene| Some(&s.time),
+                get_mut: |s| Some(&mut s.time),
+            })
+            .leak(),
+        },
+        Section { path: "render", meaning: "Pictures and films.", keys: render::keys().leak() },
     ]
 });
 
 /// The table that may be there many times.
-pub(crate) const COLLIDER: Section<ColliderDraft> = Section {
+pub(crate) static COLLIDER: LazyLock<Section<ColliderDraft>> = LazyLock::new(|| Section {
     path: "body.collider",
     meaning: "Shapes that hair touches besides the body itself, one `[[body.collider]]` \
               each, placed in the body's rest shape; they move with the body.",
-    keys: COLLIDER_KEYS,
-};
+    keys: of_params(Table { get: |c: &ColliderDraft| Some(c), get_mut: |c| Some(c) }).leak(),
+});
 
 /// Two keys of which one replaces the other. A `--set` of either drops the other, and the keys
 /// that made sense only with it, from the scene file.
@@ -112,8 +131,12 @@ pub(crate) struct Alternative {
 }
 
 /// Keys that had another name in the last version: table, old name, new name. They go with the next version.
-pub(crate) const RENAMED: &[(&str, &str, &str)] =
-    &[("model", "longest_part", "longest_substep"), ("model", "shortest_part", "shortest_substep")];
+pub(crate) const RENAMED: &[(&str, &str, &str)] = &[
+    ("model", "longest_part", "longest_substep"),
+    ("model", "shortest_part", "shortest_substep"),
+    ("model", "parts", "substeps"),
+    ("model", "most_iterations", "max_iterations"),
+];
 
 /// All pairs of keys that replace each other.
 pub(crate) const ALTERNATIVES: &[Alternative] = &[
@@ -123,9 +146,6 @@ pub(crate) const ALTERNATIVES: &[Alternative] = &[
     Alternative { table: "render", one: "hair_color", other: "hair", shared: &[] },
     Alternative { table: "render", one: "camera_position", other: "view", shared: &[] },
 ];
-
-/// Largest seed: the largest integer of TOML.
-const MAX_SEED: u64 = i64::MAX as u64;
 
 /// A key of the scene that needs no other key.
 const fn key(
@@ -138,34 +158,36 @@ const fn key(
 }
 
 /// The key of a parameter.
-fn of_param(param: &'static Param, table: Table) -> Key<Scene> {
-    key(param.name, param.unit, param.meaning().leak(), Kind::Param(param, table))
+fn of_param<T>(param: &'static Param, table: Table<T>) -> Key<T> {
+    Key {
+        name: param.name,
+        unit: param.unit,
+        needs: Needs::Nothing,
+        absent: param.absent,
+        meaning: param.meaning().leak(),
+        kind: Kind::Param(param, table),
+    }
 }
 
 /// The keys of all parameters of settings.
-fn of_params(table: Table) -> Vec<Key<Scene>> {
-    let params = (table.get_mut)(&mut Scene::default()).map(|settings| settings.params());
+fn of_params<T: Default>(table: Table<T>) -> Vec<Key<T>> {
+    let params = (table.get_mut)(&mut T::default()).map(|settings| settings.params());
     params.into_iter().flatten().map(|param| of_param(param, table)).collect()
 }
 
 impl<T> Key<T> {
-    const fn with(mut self, other: &'static str) -> Self {
+    fn with(mut self, other: &'static str) -> Self {
         self.needs = Needs::With(other);
         self
     }
 
-    const fn without(mut self, other: &'static str) -> Self {
+    fn without(mut self, other: &'static str) -> Self {
         self.needs = Needs::Without(other);
         self
     }
 
-    const fn with_word(mut self, other: &'static str, word: &'static str) -> Self {
+    fn with_word(mut self, other: &'static str, word: &'static str) -> Self {
         self.needs = Needs::Word(other, word);
-        self
-    }
-
-    const fn absent(mut self, what: &'static str) -> Self {
-        self.absent = what;
         self
     }
 }
@@ -177,81 +199,9 @@ const TOP: &[Key<Scene>] = &[key(
     Kind::Text { get: |s| Some(&s.title), set: |s, v| s.title = v },
 )];
 
-const WIND: &[Key<Scene>] = &[
-    key(
-        "velocity",
-        "m/s",
-        "Mean velocity; 3 is a breeze, 20 a storm.",
-        Kind::Vector {
-            min: -200.0,
-            max: 200.0,
-            get: |s| Some(s.wind.velocity),
-            set: |s, v| s.wind.velocity = v,
-        },
-    ),
-    key(
-        "gusts",
-        "",
-        "Strength of gusts relative to the mean.",
-        Kind::Number {
-            min: 0.0,
-            max: 1.0,
-            get: |s| Some(s.wind.gusts),
-            set: |s, v| s.wind.gusts = v,
-        },
-    ),
-    key(
-        "seed",
-        "",
-        "Seed of the gusts.",
-        Kind::Integer {
-            min: 0,
-            max: MAX_SEED,
-            get: |s| Some(s.wind.seed),
-            set: |s, v| s.wind.seed = v,
-        },
-    ),
-];
-
 const WORLD: &[Key<Scene>] = &[key(
     "gravity",
     "m/s^2",
     "Acceleration of everything that falls.",
     Kind::Vector { min: -1000.0, max: 1000.0, get: |s| Some(s.gravity), set: |s, v| s.gravity = v },
 )];
-
-const TIME: &[Key<Scene>] = &[
-    key(
-        "fps",
-        "1/s",
-        "Frames per second of simulated time.",
-        Kind::Integer {
-            min: 1,
-            max: 1000,
-            get: |s| Some(s.time.fps.into()),
-            set: |s, v| s.time.fps = v as u32,
-        },
-    ),
-    key(
-        "frames",
-        "",
-        "How many frames.",
-        Kind::Integer {
-            min: 1,
-            max: 1_000_000,
-            get: |s| Some(s.time.frames.into()),
-            set: |s, v| s.time.frames = v as u32,
-        },
-    ),
-    key(
-        "steps_per_second",
-        "1/s",
-        "Steps per second of simulated time; rounded to a whole number of steps per frame.",
-        Kind::Integer {
-            min: 30,
-            max: 10_000,
-            get: |s| Some(s.time.steps_per_second.into()),
-            set: |s, v| s.time.steps_per_second = v as u32,
-        },
-    ),
-];

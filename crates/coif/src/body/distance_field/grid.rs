@@ -8,7 +8,7 @@ use super::Settings;
 /// Nodes that a lane kernel treats at a time.
 pub(super) const WIDTH: usize = 8;
 
-/// Smallest cell as a share of the largest coordinate: eight steps of single precision. Below this
+/// Smallest cell as a fraction of the largest coordinate: eight steps of single precision. Below this
 /// neighbouring nodes would have the same coordinates.
 const FINEST: f64 = 1e-6;
 
@@ -71,7 +71,7 @@ impl Grid {
             // Keep the band and one more cell free on all sides: the border has to be outside.
             let margin = f64::from(settings.margin).max((f64::from(settings.band) + 1.0) * cell);
             let cells = extent.map(|e| ((e + 2.0 * margin) / cell).ceil().max(1.0));
-            let ratio = cells.iter().product::<f64>() / f64::from(settings.most_cells);
+            let ratio = cells.iter().product::<f64>() / f64::from(settings.max_cells);
             if ratio <= 1.0 {
                 break cells;
             }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_cell_grows_until_the_cap_holds() {
-        let settings = Settings { cell: 1e-4, most_cells: 10_000, ..Settings::default() };
+        let settings = Settings { cell: 1e-4, max_cells: 10_000, ..Settings::default() };
         for size in [Vec3::ONE, Vec3::new(100.0, 1e-3, 1e-3), Vec3::ZERO] {
             let grid = Grid::fit(Vec3::ZERO, size, &settings);
             let cells: usize = grid.xyz.len.iter().map(|n| n - 1).product();

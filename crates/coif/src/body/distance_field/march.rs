@@ -115,7 +115,7 @@ fn march_planes<S: Simd>(simd: S, d: &Direction, reach: f32, distance: &mut [f32
                 let next_to_surface = least.simd_lt(NEXT_TO_SURFACE);
                 // There signs would matter to the bound; but within one cell all is final.
                 let near = (least + 0.5).max(f32x8::splat(simd, 1.0));
-                let bound = next_to_surface.select(near, unsigned.least_ray(least));
+                let bound = next_to_surface.select(near, unsigned.min_ray(least));
                 let open = current.simd_gt(bound) & bound.simd_le(reach);
                 if !open.any_true() {
                     continue;
@@ -197,7 +197,7 @@ impl<S: Simd> Stencil<S> {
     /// Model: for any unit vector (m0, m1, m2), sqrt(1 + a^2 + b^2) >= m0 + a m1 + b m2; so a ray is
     /// no shorter than the least of d0 + m0, d1 + m0 + m1, d2 + m0 + m1 + m2. Three are tried.
     #[inline(always)]
-    fn least_ray(&self, least: f32x8<S>) -> f32x8<S> {
+    fn min_ray(&self, least: f32x8<S>) -> f32x8<S> {
         let [[c00, below, c01], [left, d0, right], [c10, above, c11]] = self.rows;
         let d1 = left.min(right).min(below.min(above));
         let d2 = c00.min(c01).min(c10.min(c11));

@@ -53,7 +53,7 @@ pub struct Settings {
     pub cell: f32,
     /// Most cells that a grid may have. Where a mesh needs more, its cells grow, and the report says
     /// so.
-    pub most_cells: u32,
+    pub max_cells: u32,
     /// Room between the mesh and the border of the grid (m); at least the band and one cell.
     pub margin: f32,
     /// How far from the surface distances are exact (cells, 1 to 4). Below 1 a surface could pass
@@ -65,7 +65,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { cell: 0.01, most_cells: 1 << 18, margin: 0.03, band: 1.0, reach: f32::INFINITY }
+        Self { cell: 0.01, max_cells: 1 << 18, margin: 0.03, band: 1.0, reach: f32::INFINITY }
     }
 }
 
@@ -85,9 +85,9 @@ impl Settings {
         };
         let cell_fine = (1e-6..=1e6).contains(&self.cell);
         check("distance field cell (m)", self.cell, cell_fine, "1e-6 to 1e6")?;
-        let cells_fine = (1 << 12..=1 << 28).contains(&self.most_cells);
-        let most = self.most_cells as f32;
-        check("distance field most_cells", most, cells_fine, "4096 to 268435456")?;
+        let cells_fine = (1 << 12..=1 << 28).contains(&self.max_cells);
+        let most = self.max_cells as f32;
+        check("distance field max_cells", most, cells_fine, "4096 to 268435456")?;
         let margin_fine = (0.0..=1e6).contains(&self.margin);
         check("distance field margin (m)", self.margin, margin_fine, "0 to 1e6")?;
         let band_fine = (1.0..=4.0).contains(&self.band);

@@ -21,7 +21,7 @@ pub struct FieldSample {
 /// as from another. Elsewhere the length is about 1.
 const NO_DIRECTION: f32 = 1e-3;
 
-/// Share of the nodes around a point that have to know the velocity, by their trilinear weights. On
+/// Fraction of the nodes around a point that have to know the velocity, by their trilinear weights. On
 /// the surface the nearest node does, and has at least an eighth.
 const ENOUGH: f32 = 0.05;
 

@@ -1,7 +1,7 @@
-//! When two moving segments first meet.
+//! Continuous collision detection: the time of impact of two moving segments.
 //!
 //! Four points that move straight are in one plane at the roots of a cubic; at such a time the
-//! segments meet if their distance is nothing. The cubic is solved between its turning points, where
+//! segments collide if their distance is nothing. The cubic is solved between its turning points, where
 //! it has at most one root, and the turning points themselves are tried as well: a root that only
 //! touches zero is not lost to rounding. Segments that stay in one plane have no cubic; they are
 //! brought together step by step instead. All in double precision.
@@ -10,7 +10,7 @@ use glam::{DVec3, Vec3};
 
 use super::segments::closest_points;
 
-/// How near segments have to be to meet (m): a hundredth of a hair's radius.
+/// How near segments have to be to collide (m): a hundredth of a hair's radius.
 pub const TOLERANCE: f64 = 4e-7;
 
 /// The volume between the segments over that of the box around them, below which they count as in one
@@ -18,23 +18,23 @@ pub const TOLERANCE: f64 = 4e-7;
 pub(in crate::contact) const FLAT: f64 = 3e-6;
 
 /// Value of the cubic over its largest coefficient, below which a turning point may be a root: what
-/// single precision of the points moves it by, where segments barely touch. With less, such meetings are
-/// missed; with more, time is lost on pairs that do not meet.
+/// single precision of the points moves it by, where segments barely touch. With less, such collisions are
+/// missed; with more, time is spent on pairs that do not collide.
 const TOUCHES: f64 = 1e-4;
 
 /// The same, below which rounding may have moved a pair of roots next to a turning point.
 pub(in crate::contact) const NEARLY: f64 = 1e-2;
 
-/// How far from a turning point (shares of the step) such roots are looked for.
+/// How far from a turning point (fractions of the step) such roots are looked for.
 const AROUND: f64 = 0.1;
 
 /// Most steps that bring segments in one plane together.
 const STEPS: usize = 64;
 
-/// Two segments that meet.
+/// Two segments that collide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
-    /// When, as a share of the step.
+    /// When, as a fraction of the step.
     pub time: f64,
     /// Where on the first segment and on the second, 0..1.
     pub at: [f32; 2],
@@ -44,38 +44,39 @@ pub struct Crossing {
 #[derive(Debug, Clone, Copy)]
 struct Moving {
     start: [DVec3; 2],
-    way: [DVec3; 2],
+    displacement: [DVec3; 2],
 }
 
 impl Moving {
     fn new(start: [Vec3; 2], end: [Vec3; 2]) -> Self {
         let start = [start[0].as_dvec3(), start[1].as_dvec3()];
-        Self { start, way: [end[0].as_dvec3() - start[0], end[1].as_dvec3() - start[1]] }
+        Self { start, displacement: [end[0].as_dvec3() - start[0], end[1].as_dvec3() - start[1]] }
     }
 
     /// Start and direction at a time.
     fn at(&self, time: f64) -> (DVec3, DVec3) {
-        let a = self.start[0] + self.way[0] * time;
-        (a, self.start[1] + self.way[1] * time - a)
+        let a = self.start[0] + self.displacement[0] * time;
+        (a, self.start[1] + self.displacement[1] * time - a)
     }
 
-    /// The longest way of an end relative to one of the other segment's: no two places come nearer by
+    /// The longest displacement of an end relative to one of the other segment's: no two places come nearer by
     /// more.
     fn fastest(&self, other: &Self) -> f64 {
-        let [a, b] = self.way;
-        let way2 =
-            |x: DVec3| x.distance_squared(other.way[0]).max(x.distance_squared(other.way[1]));
+        let [a, b] = self.displacement;
+        let way2 = |x: DVec3| {
+            x.distance_squared(other.displacement[0]).max(x.distance_squared(other.displacement[1]))
+        };
         way2(a).max(way2(b)).sqrt()
     }
 
     fn bounds(&self) -> (DVec3, DVec3) {
         let [a, b] = self.start;
-        let [c, d] = [a + self.way[0], b + self.way[1]];
+        let [c, d] = [a + self.displacement[0], b + self.displacement[1]];
         (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)))
     }
 }
 
-/// When and where segment `a` and segment `b` first meet while their ends go straight from where they
+/// When and where segment `a` and segment `b` first collide while their ends go straight from where they
 /// start to where they end, if they do. Each is given as its two ends.
 pub fn first_crossing(
     a: [Vec3; 2],
@@ -86,7 +87,7 @@ pub fn first_crossing(
     let (a, b) = (Moving::new(a, a_end), Moving::new(b, b_end));
     let ((lo, hi), (other_lo, other_hi)) = (a.bounds(), b.bounds());
     let near = DVec3::splat(TOLERANCE);
-    // What is not a number meets nothing.
+    // What is not a number collides with nothing.
     if !((lo - near).cmple(other_hi).all() && other_lo.cmple(hi + near).all()) {
         return None;
     }
@@ -106,7 +107,7 @@ pub fn first_crossing(
         return approach(&a, &b, 0.0, 1.0);
     }
     let roots = unit_roots(cubic, TOUCHES * largest).into_iter().flatten();
-    roots.clone().find_map(|time| meet(&a, &b, time)).or_else(|| {
+    roots.clone().find_map(|time| collide(&a, &b, time)).or_else(|| {
         // Where the cubic barely reaches zero, rounding moves its roots far: look around there.
         let turns = turning_points(cubic).into_iter();
         let near = turns.filter(|&t| value_of(cubic, t).abs() <= NEARLY * largest);
@@ -121,20 +122,20 @@ pub fn first_crossing(
     })
 }
 
-/// The crossing at a time, if the segments meet then.
-fn meet(a: &Moving, b: &Moving, time: f64) -> Option<Crossing> {
+/// The crossing at a time, if the segments collide then.
+fn collide(a: &Moving, b: &Moving, time: f64) -> Option<Crossing> {
     let ((p, u), (q, v)) = (a.at(time), b.at(time));
     let closest = closest_points(p, u, q, v);
-    let met = f64::from(closest.distance()) <= TOLERANCE;
-    met.then_some(Crossing { time, at: [closest.s, closest.t] })
+    let collided = f64::from(closest.distance()) <= TOLERANCE;
+    collided.then_some(Crossing { time, at: [closest.s, closest.t] })
 }
 
 /// Coefficients of the volume between the segments over time, constant first, and the volume of a box
 /// around them for comparison.
 fn coplanarity(a: &Moving, b: &Moving) -> ([f64; 4], f64) {
-    let edge = |m: &Moving| [m.start[1] - m.start[0], m.way[1] - m.way[0]];
+    let edge = |m: &Moving| [m.start[1] - m.start[0], m.displacement[1] - m.displacement[0]];
     let (u, v) = (edge(a), edge(b));
-    let w = [b.start[0] - a.start[0], b.way[0] - a.way[0]];
+    let w = [b.start[0] - a.start[0], b.displacement[0] - a.displacement[0]];
     let volume = |i: usize, j: usize, k: usize| u[i].cross(v[j]).dot(w[k]);
     let cubic = [
         volume(0, 0, 0),
@@ -165,7 +166,7 @@ fn unit_roots(k: [f64; 4], touches: f64) -> [Option<f64>; 7] {
     roots
 }
 
-/// Whether a cubic is farther than `least` from zero, and on the same side of it, all the way from 0 to 1.
+/// Whether a cubic is farther than `least` from zero, and on the same side of it, all the displacement from 0 to 1.
 /// Where that is hard to see, no.
 ///
 /// Model: a cubic lies between the least and the largest of its Bernstein coefficients.
@@ -206,15 +207,15 @@ fn quadratic_roots(a: f64, b: f64, c: f64) -> [f64; 2] {
     [q / a, c / q].map(|t| if t.is_finite() { t } else { 0.0 })
 }
 
-/// The first meeting of segments between two times, by small steps: for those that stay in one plane.
+/// The first collision of segments between two times, by small steps: for those that stay in one plane.
 ///
 /// Model: no point comes nearer to the other segment than the fastest of the ends allows, so time can
-/// go on by distance over that speed until they meet.
+/// go on by distance over that speed until they collide.
 fn approach(a: &Moving, b: &Moving, from: f64, to: f64) -> Option<Crossing> {
     let speed = a.fastest(b);
     let mut time = from;
     for _ in 0..STEPS {
-        if let Some(crossing) = meet(a, b, time) {
+        if let Some(crossing) = collide(a, b, time) {
             return Some(crossing);
         }
         let ((p, u), (q, v)) = (a.at(time), b.at(time));
@@ -259,7 +260,7 @@ mod tests {
         )
     }
 
-    /// Segments whose volume turns around where they meet, which rounding keeps from reaching zero.
+    /// Segments whose volume turns around where they collide, which rounding keeps from reaching zero.
     #[test]
     fn segments_that_barely_touch_meet() {
         let u = Vec3::new(-0.008873366, 0.0071319956, -0.0015522325);
@@ -283,7 +284,7 @@ mod tests {
             rng_seed: RngSeed::Fixed(1),
             ..ProptestConfig::with_cases(3000)
         })]
-        /// Segments that are made to meet at a time do meet, no later than that.
+        /// Segments that are made to collide at a time do collide, no later than that.
         #[test]
         fn constructed_crossings_are_found(
             time in 0.0f32..1.0, s in 0.02f32..0.98, t in 0.02f32..0.98,
@@ -323,7 +324,7 @@ mod tests {
             prop_assert!(found.is_some() || least > 0.0, "{least}");
         }
 
-        /// Parallel hairs that move in their plane meet, however they are turned.
+        /// Parallel hairs that move in their plane collide, however they are turned.
         #[test]
         fn flat_crossings_are_found(
             axis in vec3(1.0), angle in 0.0f32..6.3, shift in -0.004f32..0.004, tilt in -0.3f32..0.3
@@ -349,7 +350,7 @@ mod tests {
             let found = first_crossing(a, a, along_z(0.2, from), along_z(0.2, to));
             assert!(found.is_some(), "{from} {to}");
         }
-        // It turns while it passes, and is parallel when they meet: the volume only touches zero.
+        // It turns while it passes, and is parallel when they collide: the volume only touches zero.
         let turning = |t: f32| [Vec3::new(-0.2, t, 0.0), Vec3::new(0.1, t, t)];
         let found = first_crossing(a, a, turning(-0.5), turning(0.5)).expect("a crossing");
         assert!((found.time - 0.5).abs() < 1e-6, "{found:?}");

@@ -1,6 +1,6 @@
 //! Tests that leave out most pairs of segments, sixteen at a time.
 //!
-//! In single precision and with room for its rounding: what they leave out does not meet, or is not
+//! In single precision and with room for its rounding: what they leave out does not collide, or is not
 //! near, by the exact computations in `crossing.rs` and `segments.rs`, which see only the rest.
 
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x16};
@@ -10,7 +10,7 @@ use super::crossing::{FLAT, NEARLY};
 use crate::math::LANES;
 use crate::math::lanes::Vec3x;
 
-/// Most by which a distance can be rounded up, as a share of the length of the segments: where they are
+/// Most by which a distance can be rounded up, as a fraction of the length of the segments: where they are
 /// nearly parallel, single precision knows their nearest places badly, which matters little.
 const ROUNDING: f32 = 5e-4;
 
@@ -49,7 +49,7 @@ pub(in crate::contact) fn keep_near<S: Simd>(
     let reach = f32x16::splat(simd, reach);
     for pairs in pairs.chunks(LANES) {
         // What is not a number stays.
-        let far = Edges::gather(pairs, position).least_distance(simd).simd_gt(reach);
+        let far = Edges::gather(pairs, position).min_distance(simd).simd_gt(reach);
         count = keep(pairs, !(far.to_bitmask() as u32), count, kept);
     }
     count
@@ -57,7 +57,7 @@ pub(in crate::contact) fn keep_near<S: Simd>(
 
 /// Writes how far (m) the segments of the pairs are apart, or a little less.
 #[inline(always)]
-pub(in crate::contact) fn least_distances<S: Simd>(
+pub(in crate::contact) fn min_distances<S: Simd>(
     simd: S,
     pairs: &[(u32, u32)],
     position: &[Vec3],
@@ -65,7 +65,7 @@ pub(in crate::contact) fn least_distances<S: Simd>(
 ) {
     for (pairs, distances) in pairs.chunks(LANES).zip(distances.chunks_mut(LANES)) {
         let mut all = [0.0; LANES];
-        Edges::gather(pairs, position).least_distance(simd).store_slice(&mut all);
+        Edges::gather(pairs, position).min_distance(simd).store_slice(&mut all);
         distances.copy_from_slice(&all[..distances.len()]);
     }
 }
@@ -115,7 +115,7 @@ impl Edges {
     /// and back to the second. Any two places are at least as far apart as the nearest ones, so that
     /// places which are known badly do no harm but this.
     #[inline(always)]
-    fn least_distance<S: Simd>(&self, simd: S) -> f32x16<S> {
+    fn min_distance<S: Simd>(&self, simd: S) -> f32x16<S> {
         let (u, v, w) = (load(simd, &self.u), load(simd, &self.v), load(simd, &self.w));
         let tiny = f32x16::splat(simd, f32::MIN_POSITIVE);
         let (zero, one) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 1.0));
@@ -203,7 +203,7 @@ mod tests {
         (list, start, end)
     }
 
-    /// What meets by the exact test is kept, and most of what does not meet is left out.
+    /// What collides by the exact test is kept, and most of what does not collide is left out.
     #[test]
     fn nothing_that_meets_is_left_out() {
         let (list, start, end) = pairs(100_000);
@@ -212,13 +212,13 @@ mod tests {
             dispatch!(Level::new(), simd => keep_passing(simd, &list, &start, &end, &mut kept));
         kept.truncate(count);
         let of = |x: &[Vec3], s: u32| [x[s as usize], x[s as usize + 1]];
-        let meets = |&&(a, b): &&(u32, u32)| {
+        let collides = |&&(a, b): &&(u32, u32)| {
             first_crossing(of(&start, a), of(&end, a), of(&start, b), of(&end, b)).is_some()
         };
-        let met: Vec<_> = list.iter().filter(meets).collect();
-        let still: Vec<_> = kept.iter().filter(meets).collect();
-        assert_eq!(met, still);
-        assert!(met.len() > 5000, "{}", met.len());
+        let collided: Vec<_> = list.iter().filter(collides).collect();
+        let still: Vec<_> = kept.iter().filter(collides).collect();
+        assert_eq!(collided, still);
+        assert!(collided.len() > 5000, "{}", collided.len());
         assert!(kept.len() < list.len() / 2, "{} of {}", kept.len(), list.len());
     }
 
@@ -238,7 +238,7 @@ mod tests {
         let of = |s: u32| [position[s as usize], position[s as usize + 1]];
         let exact = |&(a, b): &(u32, u32)| closest_points_segment_segment(of(a), of(b)).distance();
         let mut found = vec![0.0; list.len()];
-        dispatch!(Level::new(), simd => least_distances(simd, &list, &position, &mut found));
+        dispatch!(Level::new(), simd => min_distances(simd, &list, &position, &mut found));
         for (pair, found) in list.iter().zip(&found) {
             let truth = exact(pair);
             // No segment is longer than 52 mm.

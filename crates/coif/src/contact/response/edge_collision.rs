@@ -1,8 +1,8 @@
 //! Hair that would pass through hair within a step is stopped (`selle2008` 5.3).
 //!
-//! Pairs whose segments meet on their way from start to end get an inelastic impulse with friction.
-//! That can make others meet, so all is gone through a few times; what is left is counted. Pairs that a
-//! spring holds are skipped, as in the paper: springs bring hair so near that most of these meetings
+//! Pairs whose segments collide between start and end of the step (continuous collision detection) get an inelastic impulse with friction.
+//! That can make others collide, so all is gone through a few times; what is left is counted. Pairs that a
+//! spring holds are skipped, as in the paper: springs bring hair so near that most of these collisions
 //! are false.
 
 use fearless_simd::dispatch;
@@ -21,14 +21,14 @@ use crate::params::parameters;
 /// Points that one task takes.
 const CHUNK: usize = 1024;
 
-/// Rounds of impulses between two searches for meetings.
+/// Rounds of impulses between two collision tests.
 const INNER_ROUNDS: u32 = 3;
 
-/// Share of the meetings that may be left after a round for another one to be worth its time.
+/// Fraction of the collisions that may be left after a round for another one to be worth its time.
 const HELPS: f64 = 0.75;
 
-/// Meetings that are so few that more rounds cost next to nothing, and how many rounds they get at most
-/// per round of the settings: two hairs pressed against each other pass a meeting from segment to segment.
+/// Collisions that are so few that more rounds cost next to nothing, and how many rounds they get at most
+/// per round of the settings: two hairs pressed against each other pass a collision from segment to segment.
 const FEW: u64 = 64;
 const ROUNDS_OF_FEW: u32 = 8;
 
@@ -37,7 +37,7 @@ parameters! {
     pub struct Settings of "edge-collision" {
         /// Coulomb friction between hairs.
         friction: f32 = 0.3, "", 0.0..=10.0;
-        /// Distance at which hair that would have met ends: a part of the hair's radius, so that rounding does not let it
+        /// Distance at which hair that would have collided ends: a part of the hair's radius, so that rounding does not let it
         /// slip through in the next step.
         gap: f32 = 1e-5, "m", 1e-6..=0.1;
         /// How often hair is tested for collisions in a substep, as long as that helps.
@@ -48,9 +48,9 @@ parameters! {
 /// What collision did in the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Report {
-    /// Pairs that would have met.
-    pub met: u64,
-    /// Pairs that still meet after the last round.
+    /// Pairs that would have collided.
+    pub collided: u64,
+    /// Pairs that still collide after the last round.
     pub left: u64,
 }
 
@@ -58,9 +58,9 @@ pub struct Report {
 #[derive(Debug)]
 pub struct EdgeCollision {
     settings: Settings,
-    found: Lists<Meeting>,
+    found: Lists<Collision>,
     links: Vec<Link>,
-    meetings: Vec<Meeting>,
+    collisions: Vec<Collision>,
     impulses: Impulses,
     /// Velocity over the step (m/s).
     motion: Vec<Vec3>,
@@ -72,11 +72,11 @@ pub struct EdgeCollision {
     report: Report,
 }
 
-/// Two segments that meet.
+/// Two segments that collide.
 #[derive(Debug, Clone, Copy)]
-struct Meeting {
+struct Collision {
     link: Link,
-    /// From the second to the first, as they are before they meet.
+    /// From the second to the first, as they are before they collide.
     normal: Vec3,
     /// Speed along the normal that they shall have at least (m/s).
     target: f32,
@@ -102,7 +102,7 @@ impl EdgeCollision {
             settings: settings.clone(),
             found: Lists::default(),
             links: Vec::new(),
-            meetings: Vec::new(),
+            collisions: Vec::new(),
             impulses: Impulses::default(),
             motion: Vec::new(),
             moved: Vec::new(),
@@ -119,15 +119,19 @@ impl EdgeCollision {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let meetings = self.meetings.capacity() * size_of::<Meeting>();
+        let collisions = self.collisions.capacity() * size_of::<Collision>();
         let moves = self.moves.iter().map(|m| 16 * m.capacity()).sum::<usize>();
         let points = 12 * self.motion.capacity() + 2 * self.moved.capacity() + moves;
-        meetings + points + 16 * self.links.capacity() + self.found.bytes() + self.impulses.bytes()
+        collisions
+            + points
+            + 16 * self.links.capacity()
+            + self.found.bytes()
+            + self.impulses.bytes()
     }
 
-    /// Changes ends and velocities so that no pair meets.
+    /// Changes ends and velocities so that no pair collides.
     ///
-    /// Model: the places that would meet keep their distance along the normal, or get the gap if they
+    /// Model: the places that would collide keep their distance along the normal, or get the gap if they
     /// were nearer; friction takes at most its coefficient times that push.
     /// Source: `selle2008` 5.3, after the edge/edge collision of Bridson et al. 2002.
     /// Deviations: no rigid impact zones, as in the paper; pairs are not taken one after the other, see
@@ -154,7 +158,7 @@ impl EdgeCollision {
         way: &mut Way<'_>,
         moved: &[bool],
     ) {
-        let Report { met, left } = self.report;
+        let Report { collided, left } = self.report;
         if left == 0 || self.moved.len() != moved.len() {
             self.moved.clear();
             self.moved.extend_from_slice(moved);
@@ -162,7 +166,7 @@ impl EdgeCollision {
             self.moved.iter_mut().zip(moved).for_each(|(all, moved)| *all |= moved);
         }
         self.go_through(segments, pairs, held, way);
-        self.report.met += met.saturating_sub(left);
+        self.report.collided += collided.saturating_sub(left);
     }
 
     /// Rounds of impulses, of pairs with a point that moved, then of those that these move.
@@ -183,22 +187,22 @@ impl EdgeCollision {
         let most = ROUNDS_OF_FEW * self.settings.rounds;
         for round in 0..=most {
             self.find(segments, pairs, held, way);
-            let met = self.meetings.len() as u64;
-            let before = std::mem::replace(&mut self.report.left, met);
+            let collided = self.collisions.len() as u64;
+            let before = std::mem::replace(&mut self.report.left, collided);
             if round == 0 {
-                self.report.met = met;
+                self.report.collided = collided;
             }
-            // In hair that lies in heaps, rounds only pass meetings on.
-            let helps = round == 0 || met as f64 <= HELPS * before as f64;
-            let few = met <= FEW && round < most;
-            if met == 0 || !few && (round >= self.settings.rounds || !helps) {
+            // In hair that lies in heaps, rounds only pass collisions on.
+            let helps = round == 0 || collided as f64 <= HELPS * before as f64;
+            let few = collided <= FEW && round < most;
+            if collided == 0 || !few && (round >= self.settings.rounds || !helps) {
                 break;
             }
             self.push(segments, way);
         }
     }
 
-    /// Finds the pairs that meet, among those with a point that moved in the last round.
+    /// Finds the pairs that collide, among those with a point that moved in the last round.
     fn find(&mut self, segments: &Segments, pairs: &Pairs, held: Option<&Stiction>, way: &Way<'_>) {
         let moved = &self.moved;
         self.stirred.clear();
@@ -228,31 +232,31 @@ impl EdgeCollision {
                     let points = [a, a + 1, b, b + 1];
                     let held_fast = points.iter().all(|&p| inverse_mass[p] == 0.0);
                     if !(held_fast || held.is_some_and(|held| held.holds(a as u32, b as u32))) {
-                        list.extend(meeting(&steps, a, b));
+                        list.extend(collision(&steps, a, b));
                     }
                 }
             });
         });
-        self.meetings.clear();
-        self.meetings.extend(self.found.iter());
+        self.collisions.clear();
+        self.collisions.extend(self.found.iter());
         self.links.clear();
-        self.links.extend(self.meetings.iter().map(|meeting| meeting.link));
+        self.links.extend(self.collisions.iter().map(|collision| collision.link));
     }
 
-    /// Stops the pairs that meet.
+    /// Stops the pairs that collide.
     fn push(&mut self, segments: &Segments, way: &mut Way<'_>) {
         let (friction, dt, links) = (self.settings.friction, way.dt, &self.links);
         let inverse_mass = segments.inverse_mass();
         self.impulses.prepare(segments, links);
         self.moved.fill(false);
         for _ in 0..INNER_ROUNDS {
-            let meetings = &mut self.meetings;
-            self.impulses.round(links, meetings, &self.motion, |_, meeting, seen| {
-                let missing = meeting.target - seen.velocity.dot(meeting.normal);
+            let collisions = &mut self.collisions;
+            self.impulses.round(links, collisions, &self.motion, |_, collision, seen| {
+                let missing = collision.target - seen.velocity.dot(collision.normal);
                 if missing <= 0.0 {
                     return Vec3::ZERO;
                 }
-                with_friction(meeting.normal, missing / seen.inverse_mass, friction, &seen)
+                with_friction(collision.normal, missing / seen.inverse_mass, friction, &seen)
             });
             // Carry the change to motion, end and velocity alike.
             let impulses = &self.impulses;
@@ -284,8 +288,8 @@ struct Steps<'a> {
     gap: f32,
 }
 
-/// How two segments meet, if they do and do not part already.
-fn meeting(steps: &Steps<'_>, a: usize, b: usize) -> Option<Meeting> {
+/// How two segments collide, if they do and do not part already.
+fn collision(steps: &Steps<'_>, a: usize, b: usize) -> Option<Collision> {
     let &Steps { start, end, motion, dt, gap } = steps;
     let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];
     let crossing = first_crossing(of(start, a), of(end, a), of(start, b), of(end, b))?;
@@ -296,10 +300,10 @@ fn meeting(steps: &Steps<'_>, a: usize, b: usize) -> Option<Meeting> {
     let speed = link.difference(motion);
     let normal = normal(edge(a), edge(b), apart, speed);
     let target = ((gap - apart.dot(normal)) / dt).max(0.0);
-    (speed.dot(normal) < target).then_some(Meeting { link, normal, target })
+    (speed.dot(normal) < target).then_some(Collision { link, normal, target })
 }
 
-/// The direction in which two segments that meet keep each other off: across both, to the side where
+/// The direction in which two segments that collide keep each other off: across both, to the side where
 /// the first one was.
 fn normal(a: Vec3, b: Vec3, apart: Vec3, speed: Vec3) -> Vec3 {
     let n = a.cross(b);

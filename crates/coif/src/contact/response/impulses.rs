@@ -31,7 +31,7 @@ const AHEAD: usize = 24;
 pub(in crate::contact) struct Link {
     pub(in crate::contact) a: u32,
     pub(in crate::contact) b: u32,
-    /// Shares of the way along `a` and `b`, 0..1.
+    /// Fractions of the way along `a` and `b`, 0..1.
     pub(in crate::contact) at: [f32; 2],
 }
 
@@ -150,7 +150,7 @@ pub(in crate::contact) struct Impulses {
     level: Level,
     ends: Ends,
     pushes: Vec<Push>,
-    /// Per point: one over the share of its mass that each of its links has (1/kg).
+    /// Per point: one over the fraction of its mass that each of its links has (1/kg).
     lightness: Vec<f32>,
 }
 

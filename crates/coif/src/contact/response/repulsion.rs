@@ -1,6 +1,6 @@
 //! Hairs that come too near push each other away (`selle2008` 5.3).
 //!
-//! Two segments nearer than a thickness do not come nearer, are pushed apart softly, and rub. Pairs
+//! Two segments nearer than a thickness do not come nearer, are pushed apart softly, and slide with friction. Pairs
 //! that a spring holds are left to the spring, which pushes as well.
 
 use fearless_simd::dispatch;
@@ -16,7 +16,7 @@ use crate::contact::detection::segments::{Segments, closest_points_segment_segme
 use crate::math::group::make_room;
 use crate::params::parameters;
 
-/// Time (s) by which the springs between hairs that press on each other look ahead besides the substep, of a
+/// Time (s) by which the springs between hairs in contact look ahead besides the substep, of a
 /// step: so damped, they stop hair that snaps, and do not rattle. With none they rattle; with a hundredth
 /// of a second, stiff ones are too much for the solver.
 const PRESS_TIME: f32 = 4e-3;
@@ -37,7 +37,7 @@ parameters! {
         friction: f32 = 0.3, "", 0.0..=10.0;
         /// How often all pairs are gone through in a substep.
         rounds: u32 = 4, "", 1..=100;
-        /// Whether model mass-spring solves for hairs that press on each other, so that hair holds out against hair that
+        /// Whether model mass-spring solves for hairs in contact, so that hair holds out against hair that
         /// winds around it: for a few hairs.
         ///
         /// Pressure reaches all of the hair within a substep then, which costs iterations.
@@ -55,7 +55,7 @@ pub struct Repulsion {
     impulses: Impulses,
     /// How segments have moved since their pairs were found; nothing if they have not.
     moves: Vec<Move>,
-    pressed: Lists<ContactSpring>,
+    contact_springs: Lists<ContactSpring>,
 }
 
 /// Two segments that are too near.
@@ -79,7 +79,7 @@ impl Repulsion {
             touches: Vec::new(),
             impulses: Impulses::default(),
             moves: Vec::new(),
-            pressed: Lists::default(),
+            contact_springs: Lists::default(),
         })
     }
 
@@ -88,7 +88,7 @@ impl Repulsion {
         self.links.len()
     }
 
-    /// Whether hairs that press on each other shall be solved for.
+    /// Whether hairs in contact shall be solved for.
     pub(in crate::contact) fn is_firm(&self) -> bool {
         self.settings.firm
     }
@@ -100,7 +100,7 @@ impl Repulsion {
             + 16 * (self.links.capacity() + self.moves.capacity())
             + self.found.bytes()
             + self.impulses.bytes()
-            + self.pressed.bytes()
+            + self.contact_springs.bytes()
     }
 
     /// Adds a spring for every pair that would come nearer than the thickness within `dt` seconds, at
@@ -108,7 +108,7 @@ impl Repulsion {
     ///
     /// Model: between the places that are nearest now, as long as the thickness without force. It is
     /// there for one substep and has a direction but no friction, so that hair slides.
-    pub(in crate::contact) fn press(
+    pub(in crate::contact) fn add_contact_springs(
         &mut self,
         pairs: &Pairs,
         held: Option<&Stiction>,
@@ -118,7 +118,7 @@ impl Repulsion {
         springs: &mut Vec<ContactSpring>,
     ) {
         let Settings { thickness, stiffness, .. } = self.settings;
-        self.pressed.fill(pairs.points(), |range, list| {
+        self.contact_springs.fill(pairs.points(), |range, list| {
             for a in range {
                 for &b in pairs.of(a) {
                     let of = |s: usize| [position[s], position[s + 1]];
@@ -126,8 +126,8 @@ impl Repulsion {
                     let link = Link { a: a as u32, b, at: [closest.s, closest.t] };
                     let Some(normal) = closest.apart.try_normalize() else { continue };
                     let rate = link.difference(velocity).dot(normal);
-                    let is_pressed = closest.distance() + dt * rate.min(0.0) < thickness;
-                    if is_pressed && !held.is_some_and(|held| held.holds(a as u32, b)) {
+                    let in_contact = closest.distance() + dt * rate.min(0.0) < thickness;
+                    if in_contact && !held.is_some_and(|held| held.holds(a as u32, b)) {
                         list.push(ContactSpring {
                             segments: [link.a, b],
                             at: link.at,
@@ -139,14 +139,14 @@ impl Repulsion {
                 }
             }
         });
-        springs.extend(self.pressed.iter());
+        springs.extend(self.contact_springs.iter());
     }
 
     /// Changes velocities so that hairs nearer than the thickness do not come nearer in the next `dt`
     /// seconds.
     ///
     /// Model: along the normal, an inelastic impulse stops the approach; a spring adds
-    /// `dt k depth`, but never so much that the pair goes apart by more than a share of the depth in
+    /// `dt k depth`, but never so much that the pair goes apart by more than a fraction of the depth in
     /// the step. Friction takes at most its coefficient times that push.
     /// Source: `selle2008` 5.3, after the edge/edge repulsion of Bridson et al. 2002.
     /// Deviations: pairs are not taken one after the other, see `impulses.rs`; what a pair shall reach

@@ -23,7 +23,7 @@ pub const NAME: &str = "strands";
 /// Rounds of springs in [`StrandContact::apply`].
 const PULLS: u32 = 8;
 
-/// Largest margin, as a share of the distance at which hair touches: with more, most pairs would be there
+/// Largest margin, as a fraction of the distance at which hair touches: with more, most pairs would be there
 /// for nothing where hair is dense.
 const MAX_MARGIN: f32 = 0.33;
 
@@ -133,9 +133,9 @@ pub struct StrandContact {
     collision: Option<EdgeCollision>,
     scratch: Scratch,
     ahead: Vec<Vec3>,
-    /// Springs between hairs that stick and, after them, those between hairs that press on each other;
-    /// empty where nothing presses.
-    with_pressed: Vec<ContactSpring>,
+    /// Springs between hairs that stick and, after them, those of repulsion between hairs in contact;
+    /// empty where there is no contact.
+    with_repulsion: Vec<ContactSpring>,
 }
 
 impl StrandContact {
@@ -145,7 +145,7 @@ impl StrandContact {
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
         let distance = make.max(thickness).max(1e-5);
-        // Hair that is pressed snaps, and must not meet what is no pair yet.
+        // Hair under contact forces snaps back, and must not reach hair that the broad phase has not paired it with.
         let is_firm = settings.repulsion.as_ref().is_some_and(|r| r.firm);
         let margin = if is_firm {
             settings.margin.max(2.0 * thickness)
@@ -161,7 +161,7 @@ impl StrandContact {
             collision: settings.collision.as_ref().map(EdgeCollision::new).transpose()?,
             scratch: Scratch::default(),
             ahead: Vec::new(),
-            with_pressed: Vec::new(),
+            with_repulsion: Vec::new(),
         })
     }
 
@@ -262,20 +262,20 @@ impl HairContact for StrandContact {
         if let Some(stiction) = &mut self.stiction {
             stiction.update(&self.segments, &self.pairs, position);
         }
-        self.with_pressed.clear();
+        self.with_repulsion.clear();
         if let Some(repulsion) = self.repulsion.as_mut().filter(|r| r.is_firm()) {
             let held = self.stiction.as_ref();
-            let springs = &mut self.with_pressed;
+            let springs = &mut self.with_repulsion;
             springs.extend_from_slice(held.map_or(&[], Stiction::springs));
-            repulsion.press(&self.pairs, held, position, velocity, step, springs);
+            repulsion.add_contact_springs(&self.pairs, held, position, velocity, step, springs);
         }
     }
 
     fn springs(&self) -> &[ContactSpring] {
-        if self.with_pressed.is_empty() {
+        if self.with_repulsion.is_empty() {
             self.stiction.as_ref().map_or(&[], Stiction::springs)
         } else {
-            &self.with_pressed
+            &self.with_repulsion
         }
     }
 

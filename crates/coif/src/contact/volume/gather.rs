@@ -18,7 +18,7 @@ use crate::math::lanes::{VECTOR, Vec3x};
 /// The constants of an update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Push {
-    /// Share of the velocity taken from the grid.
+    /// Fraction of the velocity taken from the grid.
     pub(super) friction: f32,
     /// Velocity change where the pressure falls from one to zero over two cells (m/s).
     pub(super) repulsion: f32,
@@ -93,7 +93,7 @@ fn push_rows<S: Simd>(
         let free = particles.used & present(simd, from.free[row]);
         let field = sample(simd, from.grid, from.nodes, &particles);
 
-        // Take on a share of the velocity around (eq. 13), and go where hair is less compressed
+        // Take on a fraction of the velocity around (eq. 13), and go where hair is less compressed
         // (eq. 14).
         let change = (field.velocity - particles.motion) * friction - field.gradient * repulsion;
         (before + change.or(free, zero)).store(velocity, i);

@@ -16,7 +16,7 @@ const CHUNK: usize = 512;
 /// Rounds in which the directions across columns are made to agree with their neighbours'.
 const SMOOTHING: usize = 60;
 
-/// Share of the largest eigenvalue that a direction's fit may be off by where neighbours are few.
+/// Fraction of the largest eigenvalue that a direction's fit may be off by where neighbours are few.
 const RIDGE: f32 = 1e-6;
 
 /// A vertex and its frame; or their rates of change.
@@ -129,7 +129,7 @@ impl Frames {
 fn along_stencils(mesh: &HairMesh) -> (Vec<u32>, Vec<(u32, f32)>) {
     let mut first = vec![0u32];
     let mut stencils = Vec::new();
-    // The tangent at an inner vertex k, as shares of the segments before and after it.
+    // The tangent at an inner vertex k, as fractions of the segments before and after it.
     let inner = |line: &[Vec3], k: usize| {
         let (before, after) = (line[k].distance(line[k - 1]), line[k + 1].distance(line[k]));
         let sum = (before + after).max(f32::MIN_POSITIVE);

@@ -11,6 +11,7 @@ mod bundle;
 mod cut;
 mod fit;
 mod frames;
+mod from_polygons;
 mod locate;
 mod names;
 pub(crate) mod polygon;
@@ -19,15 +20,14 @@ mod topology;
 mod tubes;
 mod untangle;
 mod validate;
-mod walk;
 
 pub use bundle::{Bundle, Prism, tetrahedron_volume};
 pub use fit::{FitReport, FitSettings};
 pub use frames::{Frame, Frames};
+pub use from_polygons::{Polygons, Walked};
 pub use names::{CountedFromZero, Names};
 pub(crate) use search::{Found, Search};
 pub use topology::{Cap, Exposure, Side, SideKind, Topology};
-pub use walk::{Polygons, Walked};
 
 use glam::Vec3;
 

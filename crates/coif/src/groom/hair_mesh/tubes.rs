@@ -25,18 +25,18 @@ const FINER: usize = 3;
 /// most.
 const DENSER: f32 = 1.5;
 
-/// Share of the strands that a tube leaves out on each of its sides: single hairs that stray.
+/// Fraction of the strands that a tube leaves out on each of its sides: single hairs that stray.
 const STRAY: f32 = 0.004;
 
 /// How far apart the means of two halves of a cell's strands have to be for a parting, in what strands lie from
 /// these means. Halves of strands that are spread evenly are 3.5 apart.
 const TWO_WAYS: f32 = 4.0;
 
-/// Share of a cell's strands that go another way than most of them and have a tube of their own. Fewer are left
+/// Fraction of a cell's strands that go another way than most of them and have a tube of their own. Fewer are left
 /// out: single hairs would take as many vertices as a lock.
 const OTHERS: f32 = 0.25;
 
-/// Least width of a tube, as a share of a cell: thinner ones are slivers.
+/// Least width of a tube, as a fraction of a cell: thinner ones are slivers.
 const MIN_WIDTH: f32 = 0.15;
 
 /// Least width of a tube, and least side of a cell (m): a tube around one strand is that wide. Less makes a thread of
@@ -63,7 +63,7 @@ pub(super) struct Sample {
     at: Vec<Vec2>,
     /// How the plane lies around the head.
     view: View,
-    /// Points at the same shares of the length, `layers + 1` each.
+    /// Points at the same fractions of the length, `layers + 1` each.
     lines: Vec<Vec<Vec3>>,
     /// The same with more points.
     fine: Vec<Vec<Vec3>>,
@@ -477,7 +477,7 @@ impl Cells {
     }
 }
 
-/// The segment of a line and the share of it that is nearest to a point, looking no farther than two segments from
+/// The segment of a line and the fraction of it that is nearest to a point, looking no farther than two segments from
 /// `about`.
 fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
     let last = line.len() - 2;
@@ -494,7 +494,7 @@ fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
     (best.1, best.2)
 }
 
-/// The range that all but a share of some values lie in, on either side, at least as wide as `least`.
+/// The range that all but a fraction of some values lie in, on either side, at least as wide as `least`.
 fn range(values: &mut [f32], share: f32, least: f32) -> [f32; 2] {
     values.sort_unstable_by(f32::total_cmp);
     let Some(last) = values.len().checked_sub(1) else { return [-0.5 * least, 0.5 * least] };

@@ -18,7 +18,7 @@ const BESIDE: f32 = 0.75;
 /// Least height of a joint over the one below (m) that says which of the two is farther out: a few hairs.
 const FARTHER_OUT: f32 = 1e-4;
 
-/// Share of the joints at which a strip has to be farther out than the one it lies on. Where it is not, it may
+/// Fraction of the joints at which a strip has to be farther out than the one it lies on. Where it is not, it may
 /// stay below, and no more.
 const MOSTLY: f32 = 0.7;
 

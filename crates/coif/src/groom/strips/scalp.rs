@@ -65,7 +65,7 @@ const CANDIDATES: u64 = 12;
 /// Rounds in which a joint finds a place that is far enough from all.
 const ROUNDS: usize = 6;
 
-/// Least height of a strip over the one below, as a share of the distance of layers.
+/// Least height of a strip over the one below, as a fraction of the distance of layers.
 const OVER: f32 = 0.8;
 
 /// How much shorter than asked a strip may be (share).

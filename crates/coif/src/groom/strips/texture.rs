@@ -38,7 +38,7 @@ impl Default for Settings {
 /// Most pixels of a side.
 const LARGEST: usize = 8192;
 
-/// One painted strand, in shares of the picture.
+/// One painted strand, in fractions of the picture.
 struct Painted {
     /// Where it begins and how far it wanders.
     start: f32,

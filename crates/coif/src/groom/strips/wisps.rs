@@ -26,7 +26,7 @@ parameters! {
 /// at the tip, at most four radii. Less makes more, narrower strips at partings and curls.
 const LIKENESS: f32 = 4.0;
 
-/// Share of the spread of the strands that a strip is wide: both sides, nearly all strands.
+/// Fraction of the spread of the strands that a strip is wide: both sides, nearly all strands.
 const SPREAD: f32 = 3.4;
 
 /// Least width of a strip (m): the eye sees narrower ones as lines.
@@ -45,7 +45,7 @@ const MIN_FLAT: f32 = 0.1;
 ///
 /// Model: strands are taken in the groom's order; one that is not near and like an earlier wisp's first
 /// strand begins a new wisp, and then every strand joins the nearest. The joints of a strip are the
-/// means of its strands at equal shares of their length, moved by half the width to the first edge.
+/// means of its strands at equal fractions of their length, moved by half the width to the first edge.
 /// Source: `jung2005` 3 combines neighbouring hairs into wisps, without saying how.
 pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
     settings.validate()?;

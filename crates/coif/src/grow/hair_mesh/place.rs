@@ -209,7 +209,7 @@ fn axis_rates(now: &Blend, rate: &Blend, scales: &Scales) -> [Vec3A; 3] {
 pub(super) struct Root {
     /// Three corners of the polygon.
     pub(super) corners: [u32; 3],
-    /// Shares of the ways to the second and the third corner, and how far it is along the normal (m).
+    /// Fractions of the ways to the second and the third corner, and how far it is along the normal (m).
     pub(super) at: [f32; 3],
 }
 

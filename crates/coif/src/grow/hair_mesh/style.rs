@@ -11,44 +11,35 @@ use super::place::line_point;
 use super::scatter::RootPlace;
 use crate::groom::hair_mesh::{Found, Frame, Frames};
 use crate::groom::{HairMesh, Strands};
+use crate::params::parameters;
 
 /// Length of the shortest waves of frizz (m): shorter ones look like dirt.
 const FRIZZ_WAVE: f32 = 0.018;
 
-/// Share of hairs that leave their clump and frizz more than the others.
+/// Fraction of hairs that leave their clump and frizz more than the others.
 const STRAYS: f32 = 0.06;
 
 /// How far the hairs of a clump are out of step with its curl (radians).
 const OUT_OF_STEP: f32 = 0.35;
 
-/// What single hairs do inside of the volume.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Styling {
-    /// How much shorter than its bundle the shortest hair is, 0..1. Most hairs are shortened little.
-    pub length_variation: f32,
-    /// How far hairs close in on the middle of their clump at the tip, 0..1.
-    pub clump: f32,
-    /// Distance between neighbouring clumps at the scalp (m).
-    pub clump_size: f32,
-    /// Radius of curls (m).
-    pub curl: f32,
-    /// Length of hair in one turn of a curl (m).
-    pub curl_length: f32,
-    /// How far single hairs wander at the tip (m).
-    pub frizz: f32,
-}
-
-impl Default for Styling {
-    /// Nearly straight hair in faint clumps.
-    fn default() -> Self {
-        Self {
-            length_variation: 0.12,
-            clump: 0.35,
-            clump_size: 0.010,
-            curl: 0.0,
-            curl_length: 0.06,
-            frizz: 0.002,
-        }
+parameters! {
+    /// What single hairs do inside of the volume. The defaults are nearly straight hair in faint clumps.
+    #[derive(Copy)]
+    pub struct Styling of "styling" {
+        /// Radius of curls; 0 leaves hair straight.
+        curl: f32 = 0.0, "m", 0.0..=0.1;
+        /// Length of hair in one turn of a curl.
+        curl_length: f32 = 0.06, "m", 0.001..=1.0;
+        /// How far single hairs wander at the tip.
+        frizz: f32 = 0.002, "m", 0.0..=0.1;
+        /// How far hairs close in on the middle of their clump at the tip.
+        clump: f32 = 0.35, "", 0.0..=1.0;
+        /// Distance between neighbouring clumps at the scalp.
+        clump_size: f32 = 0.010, "m", 0.001..=1.0;
+        /// How much shorter than its bundle the shortest hair is, as a fraction.
+        ///
+        /// Most hairs are shortened little.
+        length_variation: f32 = 0.12, "", 0.0..=0.95;
     }
 }
 

@@ -45,6 +45,41 @@ impl Joints {
     };
 }
 
+/// What a joint has by its place on the strip: see [`Settings`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ByPlace {
+    /// Time (s) in which it returns.
+    pub(super) style_time: f32,
+    /// Time (s) in which it gets as fast as it gets when it falls.
+    pub(super) fall_time: f32,
+    /// Friction relative to that of the body.
+    pub(super) friction: f32,
+}
+
+/// [`ByPlace`] of one joint of sixteen strips, and what follows from it for a step.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Ramps {
+    pub(super) style_time: [f32; LANES],
+    pub(super) fall_time: [f32; LANES],
+    pub(super) friction: [f32; LANES],
+    /// See [`Block::keep`], [`Block::force_time`], [`Block::move_time`].
+    pub(super) keep: [f32; LANES],
+    pub(super) force_time: [f32; LANES],
+    pub(super) move_time: [f32; LANES],
+}
+
+impl Ramps {
+    const NONE: Self = Self {
+        style_time: [0.0; LANES],
+        fall_time: [0.0; LANES],
+        friction: [0.0; LANES],
+        keep: [0.0; LANES],
+        force_time: [0.0; LANES],
+        move_time: [0.0; LANES],
+    };
+}
+
 /// The joints of all strips, or of those of some blocks, anchor to tip, block by block.
 pub(super) struct Rows<'a> {
     pub(super) joints: &'a mut [Joints],
@@ -149,6 +184,8 @@ pub(super) struct Block {
     /// its own.
     pub(super) force_time: [f32; LANES],
     pub(super) move_time: [f32; LANES],
+    /// Per joint: what replaces the three, drag and friction where one of them is a ramp; else empty.
+    pub(super) ramps: Box<[Ramps]>,
 
     /// World from rest at the end of the last step: columns of the rotation.
     pub(super) root: [[f32; VECTOR]; 3],
@@ -201,6 +238,8 @@ pub(super) struct Made {
     pub(super) lean: [f32; 2],
     pub(super) weight: f32,
     pub(super) style_time: f32,
+    /// Per joint.
+    pub(super) by_place: Vec<ByPlace>,
 }
 
 impl Made {
@@ -231,6 +270,15 @@ impl Made {
         };
         let average = (rest[last] - rest[0]).normalize_or(root.tangent);
         let lean = root.tangent.cross(average);
+        let slower = 1.0 + settings.bend_variation * (2.0 * above - 1.0);
+        let by_place = settings.style_time.along(&rest).into_iter();
+        let by_place =
+            by_place.zip(settings.damping.along(&rest)).zip(settings.friction.along(&rest));
+        let by_place = by_place.map(|((style_time, damping), friction)| ByPlace {
+            style_time: style_time * slower,
+            fall_time: 1.0 / damping,
+            friction,
+        });
         Self {
             goal: goal.collect(),
             radius: radius.collect(),
@@ -239,7 +287,8 @@ impl Made {
             half_widths,
             lean: [lean.dot(root.binormal), lean.dot(root.normal())],
             weight: settings.compliance(fibre, length) / (length * length),
-            style_time: settings.style_time * (1.0 + settings.bend_variation * (2.0 * above - 1.0)),
+            style_time: settings.style_time.at(0.0) * slower,
+            by_place: by_place.collect(),
             root,
             rest,
         }
@@ -316,6 +365,7 @@ impl Block {
             keep: [0.0; LANES],
             force_time: [0.0; LANES],
             move_time: [0.0; LANES],
+            ramps: vec![Ramps::NONE; if common.settings.varies() { joints } else { 0 }].into(),
             root: [[0.0; VECTOR]; 3],
             velocity: [0.0; VECTOR],
             end_velocity: [0.0; VECTOR],
@@ -353,6 +403,12 @@ impl Block {
             (block.half_widths[0][l], block.half_widths[1][l]) =
                 (made.half_widths[0], made.half_widths[1]);
             block.style_time[l] = made.style_time;
+            for (i, ramps) in block.ramps.iter_mut().enumerate() {
+                let ByPlace { style_time, fall_time, friction } = made.by_place[i.min(last)];
+                ramps.style_time[l] = style_time;
+                ramps.fall_time[l] = fall_time;
+                ramps.friction[l] = friction;
+            }
         }
         (block, rows)
     }
@@ -369,11 +425,17 @@ impl Block {
     /// 4.3 step 1: forces are scaled with the averaged time step.
     /// Model: `E = exp(-dt / style_time)`, so that two half steps do what a whole one does.
     pub(super) fn set_step(&mut self, averaged: f32, step: f32) {
+        let times = |time: f32| {
+            let keep = (-step / time).exp();
+            (keep, time * (1.0 - keep), time * (1.0 - (-averaged / time).exp()))
+        };
         for l in 0..LANES {
-            let time = self.style_time[l];
-            self.keep[l] = (-step / time).exp();
-            self.move_time[l] = time * (1.0 - self.keep[l]);
-            self.force_time[l] = time * (1.0 - (-averaged / time).exp());
+            (self.keep[l], self.move_time[l], self.force_time[l]) = times(self.style_time[l]);
+        }
+        for r in &mut self.ramps {
+            for l in 0..LANES {
+                (r.keep[l], r.move_time[l], r.force_time[l]) = times(r.style_time[l]);
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use std::ops::Range;
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
 use glam::Vec3;
 
-use super::block::{Below, Block, Joints, Outcome, Rows};
+use super::block::{Below, Block, Joints, Outcome, Ramps, Rows};
 use super::over::{Ribbons, RowsBelow, Segment};
 use super::turn_out::STRAIGHT;
 use crate::collide::response::friction_fraction_lanes;
@@ -58,8 +58,11 @@ pub(super) struct Pass {
     pub(super) held: Vec3,
     /// Time (s) in which falling hair gets as fast as it gets.
     pub(super) fall_time: f32,
-    /// The same for what its root's acceleration does.
+    /// The same for what its root's acceleration does: `inertia` times the fall time.
     pub(super) swing_time: f32,
+    pub(super) inertia: f32,
+    /// Friction relative to that of the body.
+    pub(super) friction: f32,
 }
 
 /// What is around the anchors of a block.
@@ -88,9 +91,10 @@ pub(super) struct Obstacles<'a> {
 /// and more towards the tip: `T x T_avg` itself has no direction where hair hangs along T, and would tear
 /// the roots of the strands from their places. After the body a joint leaves what is under the
 /// strip that it lies on (`over.rs`; 4.2 has the virtual spheres only, which order layers where they touch the
-/// body but not where they hang clear of it). Friction is not in the paper.
+/// body but not where they hang clear of it). Friction is not in the paper. `RAMPS` says that joints differ by
+/// their place on the strip ([`Block::ramps`]), which the paper does not have either.
 #[inline(always)]
-pub(super) fn step_block<S: Simd>(
+pub(super) fn step_block<S: Simd, const RAMPS: bool>(
     simd: S,
     block: &mut Block,
     rows: &mut Rows<'_>,
@@ -123,7 +127,8 @@ pub(super) fn step_block<S: Simd>(
     let mut outcome = Outcome::default();
     for (i, row) in (1..).zip(joints.iter_mut()) {
         let below = below.as_ref().and_then(|below| RowsBelow::new(below, gaps, i));
-        let place = Place { i, now, reach: block.reach(i), below };
+        let ramps = if RAMPS { block.ramps.get(i) } else { None };
+        let place = Place { i, now, reach: block.reach(i), below, ramps };
         outcome.unresolved += strips.advance(simd, row, &place, &near, obstacles.field);
     }
     // Each joint hangs on the one before: a lane that left the world ends there.
@@ -152,6 +157,8 @@ struct Place<'a> {
     /// Farthest from the anchors (m).
     reach: f32,
     below: Option<RowsBelow<'a>>,
+    /// What replaces the constants of the strips.
+    ramps: Option<&'a Ramps>,
 }
 
 /// A matrix of columns times a vector.
@@ -172,6 +179,11 @@ struct Lanes<S: Simd> {
     carried: Vec3x<S>,
     held_back: f32x16<S>,
     keep: f32x16<S>,
+    /// What `carried` is made of, for joints that fall in times of their own: velocity of the air (m/s), what is left of
+    /// gravity and what hair feels of its root's acceleration (m/s^2), and the part of the latter that it feels.
+    air: [Vec3x<S>; 3],
+    inertia: f32,
+    friction: f32,
     weight: f32x16<S>,
     /// How far the binormal follows at the tip, across and out.
     lean: [f32x16<S>; 2],
@@ -240,6 +252,9 @@ impl<S: Simd> Lanes<S> {
             carried: air * force_time,
             held_back: f32x16::from_slice(simd, &block.move_time) * (1.0 / pass.step),
             keep: f32x16::from_slice(simd, &block.keep),
+            air: [load(&around.wind), fall, gain],
+            inertia: pass.inertia,
+            friction: pass.friction,
             weight: f32x16::from_slice(simd, &block.weight),
             lean: [
                 (leans.dot(binormal) - f32x16::from_slice(simd, &block.lean[0])) * follow,
@@ -278,8 +293,12 @@ impl<S: Simd> Lanes<S> {
         let x = Vec3x::of_row(simd, &row.position[1 - place.now]);
         let moved = goal - (x - e);
         let share = self.weight * (length * length);
-        let offset = (self.carried - moved * self.held_back) * (share * 0.5);
-        let kept = e * self.keep + offset;
+        let (carried, held_back, keep) = match place.ramps {
+            None => (self.carried, self.held_back, self.keep),
+            Some(ramps) => self.by_place(simd, ramps),
+        };
+        let offset = (carried - moved * held_back) * (share * 0.5);
+        let kept = e * keep + offset;
         let [c0, c1, c2] = self.turned;
         let e = c0 * kept.x + c1 * kept.y + c2 * kept.z + offset;
         // (v) keep the length, from the corrected predecessor.
@@ -300,6 +319,7 @@ impl<S: Simd> Lanes<S> {
             radius: f32x16::from_slice(simd, &row.radius),
             reach: place.reach,
             active: splat(place.i as f32).simd_le(self.ribbons.last),
+            friction: place.ramps.map(|ramps| f32x16::from_slice(simd, &ramps.friction)),
         };
         self.clear -= length * SLOPE;
         let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
@@ -330,6 +350,17 @@ impl<S: Simd> Lanes<S> {
         self.parent = p;
         (self.tangent, self.binormal) = carried;
         unresolved
+    }
+
+    /// [`Self::carried`], [`Self::held_back`] and [`Self::keep`] of a joint with times of its own.
+    #[inline(always)]
+    fn by_place(&self, simd: S, ramps: &Ramps) -> (Vec3x<S>, f32x16<S>, f32x16<S>) {
+        let row = |row: &[f32; LANES]| f32x16::from_slice(simd, row);
+        let fall_time = row(&ramps.fall_time);
+        let swing_time = fall_time * self.inertia / f32x16::splat(simd, self.dt);
+        let [wind, fall, gain] = self.air;
+        let air = wind + fall * fall_time - gain * swing_time;
+        (air * row(&ramps.force_time), row(&ramps.move_time) * (1.0 / self.dt), row(&ramps.keep))
     }
 
     /// The binormal of a joint whose segment goes a way, with the lean of the strip and without.
@@ -443,6 +474,10 @@ impl<S: Simd> Lanes<S> {
     ) -> Vec3x<S> {
         let slip = p - joint.before - moves * f32x16::splat(simd, self.dt);
         let slip = slip - touch.out * slip.dot(touch.out);
+        let friction = match joint.friction {
+            None => f32x16::splat(simd, self.friction * friction),
+            Some(relative) => relative * friction,
+        };
         let limit = (joint.radius - touch.distance) * friction;
         slip * (friction_fraction_lanes(simd, slip.length(), limit) * joint.per_length)
     }
@@ -545,6 +580,8 @@ struct Joint<S: Simd> {
     reach: f32,
     /// Lanes whose strip has the joint.
     active: mask32x16<S>,
+    /// Friction relative to that of the body, where joints differ in it.
+    friction: Option<f32x16<S>>,
 }
 
 /// Joints that are too near to a plane: which ones, its normal, and how far they are (m).

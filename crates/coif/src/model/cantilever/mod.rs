@@ -295,7 +295,7 @@ impl Cantilever {
 
 impl Pass {
     fn new(settings: &Settings, before: f32, env: &Environment<'_>) -> Self {
-        let fall_time = 1.0 / settings.damping;
+        let fall_time = 1.0 / settings.damping.at(0.0);
         let gravity = env.gravity;
         let held = if settings.hold_shape { gravity } else { Vec3::ZERO };
         Self {
@@ -305,6 +305,8 @@ impl Pass {
             held,
             fall_time,
             swing_time: settings.inertia * fall_time,
+            inertia: settings.inertia,
+            friction: settings.friction.at(0.0),
         }
     }
 }
@@ -390,7 +392,11 @@ impl Model for Cantilever {
             let outcome = dispatch!(level, simd => {
                 let wind = block.wind(env, &rows.joints[0].position[1 - rows.now]);
                 let around = Surroundings { roots: block.roots(env.world_from_rest), wind };
-                kernel::step_block(simd, block, rows, below, &pass, &around, &obstacles)
+                if block.ramps.is_empty() {
+                    kernel::step_block::<_, false>(simd, block, rows, below, &pass, &around, &obstacles)
+                } else {
+                    kernel::step_block::<_, true>(simd, block, rows, below, &pass, &around, &obstacles)
+                }
             });
             block.outcome = outcome;
             for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {

@@ -3,7 +3,7 @@
 
 use glam::{Mat3, Vec3};
 
-use super::block::{Common, Made};
+use super::block::{ByPlace, Common, Made};
 use super::kernel::{FOLLOW, Pass, RISES};
 use super::over::{Lower, least_height, over};
 use super::turn_out::STRAIGHT;
@@ -27,6 +27,7 @@ struct Joint {
     goal: Vec3,
     length: f32,
     radius: f32,
+    by_place: ByPlace,
 }
 
 struct Strip {
@@ -39,7 +40,6 @@ struct Strip {
     root: JointFrame,
     lean: [f32; 2],
     weight: f32,
-    style_time: f32,
     turn: Mat3,
     velocity: Vec3,
     end_velocity: Vec3,
@@ -78,6 +78,7 @@ impl PlainCantilever {
                 goal: made.goal[i],
                 length: if i > 0 { made.rest[i].distance(made.rest[i - 1]) } else { 0.0 },
                 radius: made.radius[i],
+                by_place: made.by_place[i],
             });
             Strip {
                 below: below[s],
@@ -88,7 +89,6 @@ impl PlainCantilever {
                 root: made.root,
                 lean: made.lean,
                 weight: made.weight,
-                style_time: made.style_time,
                 turn: Mat3::IDENTITY,
                 velocity: Vec3::ZERO,
                 end_velocity: Vec3::ZERO,
@@ -152,8 +152,6 @@ fn step_strip(
     shapes: &[&PosedShape],
     below: Option<&[Joint]>,
 ) {
-    let keep = (-pass.step / strip.style_time).exp();
-    let force_time = strip.style_time * (1.0 - keep);
     let turn = Mat3::from_quat(root.rotation);
     let turned = turn * strip.turn.transpose();
     strip.turn = turn;
@@ -170,7 +168,6 @@ fn step_strip(
     let gain = end - strip.end_velocity;
     (strip.velocity, strip.end_velocity) = (velocity, end);
     let fall = pass.gravity - turn * pass.held;
-    let air = wind + fall * pass.fall_time - gain * (pass.swing_time / pass.step);
     let lean = frame.tangent.cross((tip - parent).normalize_or(Vec3::ZERO));
     let lean = [
         (lean.dot(frame.binormal) - strip.lean[0]) * FOLLOW,
@@ -180,6 +177,10 @@ fn step_strip(
 
     for i in 1..=last {
         let joint = &mut strip.joints[i];
+        let ByPlace { style_time, fall_time, friction } = joint.by_place;
+        let keep = (-pass.step / style_time).exp();
+        let force_time = style_time * (1.0 - keep);
+        let air = wind + (fall - gain * (pass.inertia / pass.step)) * fall_time;
         // Offsets of forces, bending back, length.
         let wanted = frame.point(joint.goal);
         let goal = parent + wanted;
@@ -208,7 +209,8 @@ fn step_strip(
                     // Rub, then turn out.
                     let slip = p - joint.position - shape.velocity_at(p) * pass.step;
                     let slip = slip - out * slip.dot(out);
-                    let share = friction_fraction(slip.length(), depth * shape.friction);
+                    let limit = depth * friction * shape.friction;
+                    let share = friction_fraction(slip.length(), limit);
                     let held = (p - slip * share - parent).normalize_or(along);
                     let moved = parent + held * joint.length - p;
                     along = turn(held, out, depth - moved.dot(out));

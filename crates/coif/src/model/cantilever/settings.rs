@@ -1,15 +1,17 @@
 use super::NAME;
 use crate::groom::Fibre;
 use crate::groom::strips::wisps;
-use crate::params::parameters;
+use crate::params::{Ramp, parameters};
 
 parameters! {
     /// How strips move.
     pub struct Settings of NAME {
         /// Time in which hair returns to its groom: more is softer.
-        style_time: f32 = 0.30, "s", 1e-3..=1000.0;
+        style_time: Ramp = 0.30.into(), "s", 1e-3..=1000.0;
         /// Drag of still air: hair that falls freely gets as fast as gravity over this.
-        damping: f32 = 10.0, "1/s", 1e-3..=1000.0;
+        damping: Ramp = 10.0.into(), "1/s", 1e-3..=1000.0;
+        /// Friction on the body, relative to what the body has.
+        friction: Ramp = 1.0.into(), "", 0.0..=100.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
         /// Fraction of a sudden move of the root that the tip of long hair does not follow at first: 0 is a helmet, 1
@@ -34,6 +36,11 @@ parameters! {
 const EARTH: f32 = 9.81;
 
 impl Settings {
+    /// Whether joints differ by their place on the strip.
+    pub(super) fn varies(&self) -> bool {
+        [&self.style_time, &self.damping, &self.friction].iter().any(|r| r.constant().is_none())
+    }
+
     /// How strongly a strip of a length (m) bends when it is held back, in all: see [`super::kernel`].
     ///
     /// Model: a chain that is held back in proportion to how far it goes has the shape
@@ -66,7 +73,7 @@ mod tests {
     #[test]
     fn impossible_values_are_named() {
         assert_eq!(Settings::default().validate(), Ok(()));
-        let wrong = Settings { damping: 0.0, ..Settings::default() };
+        let wrong = Settings { damping: 0.0.into(), ..Settings::default() };
         assert!(wrong.validate().unwrap_err().to_string().contains("damping"));
         let wrong = Settings { trail: f32::NAN, ..Settings::default() };
         assert!(wrong.validate().is_err());

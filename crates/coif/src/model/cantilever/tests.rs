@@ -6,6 +6,7 @@ use crate::body::{MovingCollider, Shape};
 use crate::environment::Wind;
 use crate::groom::{Fibre, Strands};
 use crate::math::hash_positions;
+use crate::params::Ramp;
 
 /// Hair over a ball of 10 cm, of different lengths and numbers of points.
 fn hair(count: usize) -> Groom {
@@ -95,7 +96,18 @@ fn swing(steps: usize, dt: f32, strips: usize, mut step: impl FnMut(&Environment
 
 #[test]
 fn lanes_do_what_the_plain_version_does() {
-    let cases = [(hair(70), single()), (hair(70), Settings::default()), (layered(21), single())];
+    let ramps = Settings {
+        style_time: ramp(0.1, 0.5),
+        damping: ramp(20.0, 5.0),
+        friction: ramp(2.0, 0.5),
+        ..single()
+    };
+    let cases = [
+        (hair(70), single()),
+        (hair(70), Settings::default()),
+        (layered(21), single()),
+        (layered(21), ramps),
+    ];
     for (groom, settings) in cases {
         let mut lanes = Cantilever::new(&groom, &settings).expect("valid");
         let strips = lanes.strips().count();
@@ -174,9 +186,9 @@ fn friction_drags_hair_along_with_what_it_lies_on() {
     strands.push(&(0..9).map(|i| Vec3::new(0.02 * i as f32, 0.1004, 0.0)).collect::<Vec<_>>());
     let groom = Groom::new(strands, Fibre::default());
     let settings = Settings { hold_shape: false, layer_distance: 0.0, ..single() };
-    // Where the middle of the hair is after a ball under it has turned about x for half a second.
-    let aside = |friction: f32, steps: usize| {
-        let mut model = Cantilever::new(&groom, &settings).expect("valid");
+    // Where the hair is after a ball under it has turned about x for half a second.
+    let all_aside = |settings: &Settings, friction: f32, steps: usize| {
+        let mut model = Cantilever::new(&groom, settings).expect("valid");
         let dt = 0.5 / steps as f32;
         for i in 0..steps {
             let turned = |i: usize| RigidTransform {
@@ -198,13 +210,29 @@ fn friction_drags_hair_along_with_what_it_lies_on() {
         }
         let mut pose = StripPose::default();
         model.pose(&mut pose);
-        pose.position[4].z
+        pose.position.iter().map(|p| p.z).collect::<Vec<_>>()
     };
+    let aside = |friction: f32, steps: usize| all_aside(&settings, friction, steps)[4];
     assert!(aside(0.0, 60).abs() < 1e-6);
     let (coarse, fine) = (aside(0.3, 60), aside(0.3, 120));
     assert!(fine > 1e-3, "{fine}");
     assert!((coarse / fine - 1.0).abs() < 0.2, "{coarse} {fine}");
     assert!(aside(0.6, 60) > coarse);
+    // The friction of the hair counts as that of the body does.
+    let twice = Settings { friction: 2.0.into(), ..settings.clone() };
+    assert_eq!(all_aside(&twice, 0.3, 60), all_aside(&settings, 0.6, 60));
+    // Each joint has the friction of its place: up to the middle the same bits as with that friction all along, or none.
+    let halves = |root: f32, tip: f32| Settings {
+        friction: Ramp::new(&[[0.5, root], [0.55, tip]]).expect("two places"),
+        ..settings.clone()
+    };
+    let all = all_aside(&settings, 0.3, 60);
+    let inner = all_aside(&halves(1.0, 0.0), 0.3, 60);
+    assert_eq!(inner[..=4], all[..=4]);
+    let outer = all_aside(&halves(0.0, 1.0), 0.3, 60);
+    assert!(outer[..=4].iter().all(|z| z.abs() < 1e-6), "{outer:?}");
+    // At the fifth joint the ball has fallen away from hair that is straight; what is beside it is dragged.
+    println!("all {all:?}\ninner {inner:?}\nouter {outer:?}");
 }
 
 /// A step is exact for a chain that is held back by steady air: closed form against the step.
@@ -213,11 +241,14 @@ fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
     let mut strands = Strands::new();
     strands.push(&[Vec3::ZERO, Vec3::X * 0.2]);
     let groom = Groom::new(strands, Fibre::default());
-    let settings = Settings { inertia: 0.0, bend_variation: 0.0, ..single() };
-    let compliance = settings.compliance(&groom.fibre, 0.2);
+    let even = Settings { inertia: 0.0, bend_variation: 0.0, ..single() };
+    // The only joint is at the tip.
+    let ramps = Settings { style_time: ramp(0.6, 0.15), ..even.clone() };
+    let compliance = even.compliance(&groom.fibre, 0.2);
     let speed = 0.05f32;
-    for dt in [1.0 / 30.0, 1.0 / 240.0] {
-        let mut model = Cantilever::new(&groom, &settings).expect("valid");
+    let steps = [1.0 / 30.0, 1.0 / 240.0];
+    for (settings, dt) in steps.into_iter().flat_map(|dt| [(&even, dt), (&ramps, dt)]) {
+        let mut model = Cantilever::new(&groom, settings).expect("valid");
         let wind = Wind { velocity: Vec3::Z * speed, ..Wind::default() };
         let steps = (0.2f32 / dt).round() as usize;
         for _ in 0..steps {
@@ -233,7 +264,7 @@ fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
             model.step(&env, &mut StepReport::default());
         }
         // e = tau d W (1 - exp(-t / tau)), with d = D for a single segment.
-        let tau = settings.style_time;
+        let tau = settings.style_time.at(1.0);
         let expected = tau * compliance * speed * (1.0 - (-0.2 / tau).exp());
         let mut pose = StripPose::default();
         model.pose(&mut pose);
@@ -349,4 +380,95 @@ fn hair_that_begins_inside_something_comes_out() {
         }
     }
     assert!(through > 20, "{through}");
+}
+
+fn ramp(root: f32, tip: f32) -> Ramp {
+    Ramp::new(&[[0.0, root], [1.0, tip]]).expect("two places")
+}
+
+/// In a steady wind W each joint stays turned by `tau d W / l` against the one before, with `d = D (l / L)^2` and the
+/// style time of its place; where hair does not hold its shape, gravity is a wind of `g` over the damping of the place.
+#[test]
+fn ramps_reach_every_joint_by_its_place() {
+    let (segments, length) = (8usize, 0.2f32);
+    let l = length / segments as f32;
+    let mut strands = Strands::new();
+    strands.push(&(0..=segments).map(|i| Vec3::X * (l * i as f32)).collect::<Vec<_>>());
+    let groom = Groom::new(strands, Fibre::default());
+    let even = Settings { inertia: 0.0, bend_variation: 0.0, ..single() };
+    let bend = even.compliance(&groom.fibre, length) * l / (length * length);
+    let turns = |settings: &Settings, wind: Vec3| {
+        let mut model = Cantilever::new(&groom, settings).expect("valid");
+        let wind = Wind { velocity: wind, ..Wind::default() };
+        for _ in 0..480 {
+            let env = alone(1.0 / 120.0, &wind, &[RigidTransform::IDENTITY]);
+            model.step(&env, &mut StepReport::default());
+        }
+        let mut pose = StripPose::default();
+        model.pose(&mut pose);
+        let along = |i: usize| (pose.position[i] - pose.position[i - 1]).normalize();
+        let turn = |i: usize| along(i) - if i > 1 { along(i - 1) } else { Vec3::X };
+        (1..=segments).map(turn).collect::<Vec<_>>()
+    };
+    let place = |i: usize| (i + 1) as f32 / segments as f32;
+    let styled = Settings { style_time: ramp(0.1, 0.4), ..even.clone() };
+    for (i, turn) in turns(&styled, Vec3::Z * 0.02).into_iter().enumerate() {
+        let expected = (0.1 + 0.3 * place(i)) * bend * 0.02;
+        assert!((turn.z / expected - 1.0).abs() < 0.02, "joint {i}: {} {expected}", turn.z);
+    }
+    let falls = Settings { damping: ramp(400.0, 900.0), hold_shape: false, ..even };
+    for (i, turn) in turns(&falls, Vec3::ZERO).into_iter().enumerate() {
+        let expected = 0.3 * bend * 9.81 / (400.0 + 500.0 * place(i));
+        assert!((-turn.y / expected - 1.0).abs() < 0.02, "joint {i}: {} {expected}", -turn.y);
+    }
+}
+
+/// A ramp that is constant is the number: no row tables, and the same bits. And where a ramp is constant up to a place,
+/// so are the bits of all joints up to there: what is farther out does not act on them.
+#[test]
+fn a_constant_ramp_is_the_number() {
+    let groom = hair(40);
+    let run = |settings: &Settings| {
+        let mut model = Cantilever::new(&groom, settings).expect("valid");
+        let has_table = model.blocks.iter().any(|block| !block.ramps.is_empty());
+        swing(60, 1.0 / 60.0, 40, |env| model.step(env, &mut StepReport::default()));
+        let mut pose = StripPose::default();
+        model.pose(&mut pose);
+        (pose.position, has_table)
+    };
+    let number = run(&single());
+    let even = Settings {
+        style_time: ramp(0.3, 0.3),
+        damping: ramp(10.0, 10.0),
+        friction: ramp(1.0, 1.0),
+        ..single()
+    };
+    assert_eq!(number, run(&even));
+    assert!(!number.1);
+    let until = |from: f32, to: f32| Ramp::new(&[[0.6, from], [0.8, to]]).expect("two places");
+    let tips = Settings {
+        style_time: until(0.3, 0.5),
+        damping: until(10.0, 3.0),
+        friction: until(1.0, 0.0),
+        ..single()
+    };
+    let (tips, has_table) = run(&tips);
+    assert!(has_table);
+    let mut moved = 0;
+    for s in 0..groom.strands.strand_count() {
+        let line = groom.strands.points_of(s);
+        let length = groom.strands.length(s);
+        let mut over = 0.0;
+        for p in line.clone() {
+            if p > line.start {
+                over += groom.strands.positions()[p].distance(groom.strands.positions()[p - 1]);
+            }
+            if over < 0.59 * length {
+                assert_eq!(tips[p], number.0[p], "strand {s}, point {p}");
+            } else {
+                moved += usize::from(tips[p] != number.0[p]);
+            }
+        }
+    }
+    assert!(moved > 40, "{moved}");
 }

@@ -52,7 +52,7 @@ parameters! {
         /// substeps too.
         stretch_damping: f32 = 2e-4, "s", 0.0..=1.0;
         /// Substeps of a step; 0 takes as many as stability asks for, up to 1000; too few are refused.
-        substeps: Option<u32> = None, "", 0..=10_000;
+        substeps: u32 = 0, "", 0..=10_000;
     }
 }
 
@@ -97,12 +97,12 @@ impl ExplicitSpring {
         let stiffest = model.stiffest();
         let needed = stiffest.substeps(dt, settings.stretch_damping, 1.0);
         let enough = match settings.substeps {
-            Some(substeps) => substeps >= needed,
-            None => needed <= MAX_AUTO,
+            0 => needed <= MAX_AUTO,
+            substeps => substeps >= needed,
         };
         if !enough {
             let (strand, point) = groom.strands.locate(stiffest.point);
-            let substeps = settings.substeps.unwrap_or(MAX_AUTO);
+            let substeps = if settings.substeps > 0 { settings.substeps } else { MAX_AUTO };
             let suffice = |one: &Groom| {
                 let stiffest = Self::unchecked(one, settings, Vec3::ZERO).stiffest();
                 stiffest.substeps(dt, settings.stretch_damping, 1.0) <= substeps
@@ -110,8 +110,10 @@ impl ExplicitSpring {
             let (ratio, limit) = largest_ratio(groom, strand, suffice);
             return Err(Error::Unstable { strand, point, substeps, needed, ratio, limit });
         }
-        let roomy = || stiffest.substeps(dt, settings.stretch_damping, AUTO_MARGIN);
-        model.substeps = settings.substeps.unwrap_or_else(roomy);
+        model.substeps = match settings.substeps {
+            0 => stiffest.substeps(dt, settings.stretch_damping, AUTO_MARGIN),
+            substeps => substeps,
+        };
         Ok(model)
     }
 
@@ -145,7 +147,7 @@ impl ExplicitSpring {
             springs.length.extend(part.length);
             springs.hold.extend(part.hold);
         }
-        let substeps = settings.substeps.unwrap_or(1);
+        let substeps = settings.substeps.max(1);
         let profile = Profile::new(groom, &settings.style_time, &settings.damping);
         let settings = settings.clone();
         Self { settings, substeps, chains, profile, springs, shapes: Vec::new() }

@@ -14,7 +14,7 @@ fn chain(points: usize) -> Groom {
 fn limp(substeps: u32) -> Settings {
     Settings {
         stretch_damping: 0.0,
-        substeps: Some(substeps),
+        substeps,
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
         hold_shape: false,
@@ -85,7 +85,7 @@ fn too_few_substeps_are_refused_with_the_number_needed() {
     assert!(matches!(refused, Some(Error::Unstable { needed: 9, substeps: 8, .. })), "{refused:?}");
     assert!(ExplicitSpring::new(&groom, &limp(9), dt, Vec3::ZERO).is_ok());
     // Half the segments, half the length: the limit is the time of a wave along a segment.
-    let auto = Settings { substeps: None, ..limp(1) };
+    let auto = Settings { substeps: 0, ..limp(1) };
     let model = ExplicitSpring::new(&groom, &auto, dt, Vec3::ZERO);
     assert!(matches!(model.map(|m| m.substeps()), Ok(11)));
     let rigid = Settings { stretch_modulus: 1e12.into(), ..auto };

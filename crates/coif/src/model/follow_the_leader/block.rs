@@ -19,6 +19,7 @@ use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
+use crate::params::Ramp;
 
 /// The state of all strands, or of the strands of some blocks.
 pub(super) struct Rows<'a> {
@@ -228,9 +229,10 @@ impl Block {
         let in_lane = |lane: usize| strands[lane.min(strands.len() - 1)];
         let count = |s: usize| groom.strands.points_of(s).len();
         let points = strands.iter().map(|&s| count(s)).max().unwrap_or(0);
-        let even = strands
-            .iter()
-            .all(|&s| count(s) == points && has_equal_segments(groom.strands.strand(s)));
+        let even = settings.correction.constant().is_some()
+            && strands
+                .iter()
+                .all(|&s| count(s) == points && has_equal_segments(groom.strands.strand(s)));
         let mut block = Self {
             strands: std::array::from_fn(|l| in_lane(l) as u32),
             lanes: strands.len(),
@@ -267,7 +269,7 @@ impl Block {
                 let p = if i <= last { line[i] } else { line[last] + step * (i - last) as f32 };
                 set_lane(&mut block.rest, i, l, p);
             }
-            block.set_lengths(l, line, settings.correction);
+            block.set_lengths(l, line, &settings.correction);
             if settings.backward {
                 block.set_shape(l, &RestShape::new(line, settings, dt, gravity));
             }
@@ -280,11 +282,12 @@ impl Block {
     /// Model: the reaction of a segment on its inner end is `m_i / m_(i-1)` of what it does to its
     /// outer end; a point has half the mass of each segment beside it. The scale `s` of eq. 9 is
     /// spread over the strand, `s^(1/segments)` each, so that it means the same for any number of
-    /// points.
-    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: f32) {
+    /// points; a ramp has that of the place.
+    fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: &Ramp) {
         let last = line.len() - 1;
         let length = |i: usize| line[i].distance(line[i - 1]);
-        let scale = correction.powf(1.0 / last as f32);
+        let along = correction.along(line);
+        let scale = |i: usize| along[i].powf(1.0 / last as f32);
         let mean = (1..=last).map(length).sum::<f32>() / last as f32;
         let mass = |i: usize| 0.5 * (length(i) + if i < last { length(i + 1) } else { 0.0 });
         for i in 1..self.points {
@@ -292,11 +295,11 @@ impl Block {
             self.length[i * LANES + l] = length(j);
             if !self.even {
                 let ratio = if i > last || i == 1 { 0.0 } else { mass(i) / mass(i - 1) };
-                self.reaction[i * LANES + l] = scale * ratio / length(j);
+                self.reaction[i * LANES + l] = scale(j) * ratio / length(j);
             }
         }
         if self.even {
-            self.reaction[l] = scale / mean;
+            self.reaction[l] = scale(0) / mean;
         }
     }
 

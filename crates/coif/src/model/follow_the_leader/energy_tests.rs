@@ -159,7 +159,7 @@ fn rises(
 /// like a whip, curls where they turn by half a radian in a step.
 #[test]
 fn no_step_adds_energy() {
-    let limp = Settings { correction: 1.0, ..Settings::limp() };
+    let limp = Settings { correction: 1.0.into(), ..Settings::limp() };
     let free = Settings { damping: 0.0, ..Settings::default() };
     let default = Settings::default();
     for (name, line, settings) in [

@@ -46,7 +46,7 @@ use crate::math::bytes::{Reader, put_floats};
 use crate::math::cache::LineAligned;
 use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform, lanes, morton_code};
-use crate::params::{choice, parameters};
+use crate::params::{Ramp, choice, parameters};
 use crate::{Error, Result};
 
 /// The word that chooses this model.
@@ -74,8 +74,9 @@ parameters! {
         /// Mass per length that the motion shows at the tip, relative to the root: 1 is even, less is livelier.
         ///
         /// Scale `s` of the velocity correction (`muller2012` eq. 9). The paper's scale is per segment; this is its
-        /// power by the number of segments.
-        correction: f32 = 0.9, "", 0.0..=1.0;
+        /// power by the number of segments. As a ramp it says by how much the mass per length falls at each place, as a
+        /// power of the path length up to there (`style.rs`).
+        correction: Ramp = 0.9.into(), "", 0.0..=1.0;
         /// Smallest distance between every second point, as a fraction of the straight distance: 0 bends freely, 1 not
         /// at all.
         ///

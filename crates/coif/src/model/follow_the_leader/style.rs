@@ -71,7 +71,7 @@ impl RestShape {
         let mut from_root = 0.0;
         let mut density = |l: f32| {
             from_root += l;
-            settings.correction.max(SMALLEST_DENSITY).powf((from_root - 0.5 * l) / total) * l / mean
+            settings.density((from_root - 0.5 * l) / total) * l / mean
         };
         let segment: Vec<f32> = (1..=last).map(|i| density(length(i))).collect();
         let mass: Vec<f32> = (0..=last)
@@ -109,6 +109,20 @@ impl RestShape {
     }
 }
 
+impl Settings {
+    /// Mass per length at a place from 0 (root) to 1 (tip), relative to the root: `s^place`, or for a scale `s` that is
+    /// a ramp the exponential of the integral of `ln s` from the root.
+    pub(super) fn density(&self, place: f32) -> f32 {
+        const PIECES: usize = 64;
+        if let Some(scale) = self.correction.constant() {
+            return scale.max(SMALLEST_DENSITY).powf(place);
+        }
+        let at = |i: usize| place * (i as f32 + 0.5) / PIECES as f32;
+        let log = |i: usize| self.correction.at(at(i)).max(SMALLEST_DENSITY).ln();
+        ((0..PIECES).map(log).sum::<f32>() * place / PIECES as f32).exp()
+    }
+}
+
 /// Turn (radians) beyond which hair looks kinked, 60 degrees: where the groom turns by less, so does the strand.
 const KINK_ANGLE: f32 = std::f32::consts::FRAC_PI_3;
 
@@ -143,6 +157,7 @@ pub(super) fn dead_load(line: &[Vec3], mass: &[f32], gravity: Vec3) -> Vec<Vec3>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Ramp;
 
     fn coil(points: usize) -> Vec<Vec3> {
         let turn = |i: usize| 15.0 * i as f32 / (points - 1) as f32;
@@ -178,11 +193,32 @@ mod tests {
     #[test]
     fn masses_stand_for_half_of_each_segment_whatever_their_lengths() {
         let line = [0.0, 0.1, 0.11, 0.4].map(|y| Vec3::NEG_Y * y);
-        let settings = Settings { correction: 1.0, ..Settings::default() };
+        let settings = Settings { correction: 1.0.into(), ..Settings::default() };
         let shape = RestShape::new(&line, &settings, 0.01, Vec3::NEG_Y);
         let mean = 0.4 / 3.0;
         for (mass, length) in shape.mass.iter().zip([0.05, 0.055, 0.15, 0.145]) {
             assert!((mass - length / mean).abs() < 1e-5, "{mass}");
         }
+    }
+
+    /// With a scale of `exp(-k s)` mass per length falls as `exp(-k s^2 / 2)`; a constant ramp is the number.
+    #[test]
+    fn a_ramp_of_the_correction_makes_mass_fall_by_place() {
+        let line: Vec<Vec3> = (0..=40).map(|i| Vec3::NEG_Y * (0.01 * i as f32)).collect();
+        let mass = |correction: Ramp| {
+            let settings = Settings { correction, ..Settings::default() };
+            RestShape::new(&line, &settings, 0.01, Vec3::NEG_Y).mass
+        };
+        let k = 2.0f32;
+        let points: Vec<[f32; 2]> =
+            (0..=40).map(|i| i as f32 / 40.0).map(|s| [s, (-k * s).exp()]).collect();
+        let found = mass(Ramp::new(&points).expect("places increase"));
+        for (i, mass) in found.iter().enumerate().take(40).skip(1) {
+            let place = i as f32 / 40.0;
+            let expected = (-0.5 * k * place * place).exp();
+            assert!((mass / expected - 1.0).abs() < 2e-3, "point {i}: {mass} {expected}");
+        }
+        let constant = Ramp::new(&[[0.0, 0.7], [1.0, 0.7]]).expect("places increase");
+        assert_eq!(mass(constant), mass(0.7.into()));
     }
 }

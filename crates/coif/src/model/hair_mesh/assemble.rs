@@ -31,12 +31,12 @@ pub(crate) struct State<'a> {
     pub(crate) below: &'a [[Vec3A; 2]],
     /// Per stitch: whether it is open.
     pub(crate) open: &'a [bool],
-    /// Per vertex: for how long it has been lost (s).
-    pub(crate) lost: &'a [f32],
+    /// Per vertex: for how long it has been stuck (s).
+    pub(crate) stuck: &'a [f32],
 }
 
-/// Share of its volume at which a corner that was inside out is found again: half way. Less, and a corner
-/// that trembles about flatness is lost and found in turn and never led home.
+/// Fraction of its volume at which a corner that was inside out is found again: half way. Less, and a corner
+/// that oscillates about flatness would lose its restoring spring in turns.
 const FOUND: f32 = 0.5;
 
 /// Corners of prisms in a piece of the head: about a thousand vertices, whose part of the matrix is half a
@@ -51,7 +51,7 @@ pub(crate) fn assemble(
     state: State<'_>,
     matrix: &mut BlockMatrix,
     right: &mut [Vec3A],
-    lost: &mut [bool],
+    stuck: &mut [bool],
 ) {
     let Implicit { h, friction_time } = implicit;
     // What a rate adds to a condition, and what a condition's stiffness is multiplied with.
@@ -63,7 +63,7 @@ pub(crate) fn assemble(
         let implicit = [h, ahead];
         add_edges(part(&elements.edges, piece, pieces), implicit, state, matrix, right);
         add_quads(part(&elements.quads, piece, pieces), implicit, state, matrix, right);
-        add_corners(part(&elements.corners, piece, pieces), implicit, state, matrix, right, lost);
+        add_corners(part(&elements.corners, piece, pieces), implicit, state, matrix, right, stuck);
         for hinge in part(&elements.hinges, piece, pieces) {
             add_hinge(elements, hinge, implicit, state, matrix, right);
         }
@@ -136,7 +136,7 @@ fn add_corners(
     state: State<'_>,
     matrix: &mut BlockMatrix,
     right: &mut [Vec3A],
-    lost: &mut [bool],
+    stuck: &mut [bool],
 ) {
     let scale = h * ahead;
     for corner in corners {
@@ -145,10 +145,10 @@ fn add_corners(
         let g = c.gradients;
         // V / V0 is the value over the rest value, plus 1.
         let share = c.value / (corner.rest * corner.inverse_reference) + 1.0;
-        // Inside out is lost; what was lost is so until it has half of its volume back.
+        // An inverted corner is stuck until it has half of its volume back.
         if share < FOUND && corner.stiffness > 0.0 {
             for v in i {
-                lost[v] |= share <= 0.0 || state.lost[v] > 0.0;
+                stuck[v] |= share <= 0.0 || state.stuck[v] > 0.0;
             }
         }
         let v = i.map(|v| state.v[v]);

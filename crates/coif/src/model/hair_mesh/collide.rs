@@ -102,6 +102,8 @@ impl MeshDynamics {
 
     /// Velocity of a vertex that has come to a surface: none into it but what rebounds, and slower along it.
     fn meet(&mut self, v: usize, hit: &Hit) {
+        let relative = self.friction.get(v).copied();
+        let friction = relative.unwrap_or(self.settings.friction.at(0.0)) * hit.friction;
         let relative = self.v[v] - hit.velocity;
         let into = -relative.dot(hit.normal);
         // The approach is that before the forces of the substep.
@@ -109,11 +111,11 @@ impl MeshDynamics {
         let bounce = rebound_speed(arriving, hit.restitution.max(self.settings.restitution));
         if into > 0.0 {
             let sliding = relative + hit.normal * into;
-            let limit = hit.friction * (into + bounce);
+            let limit = friction * (into + bounce);
             let kept = 1.0 - friction_fraction(sliding.length(), limit);
             self.v[v] = hit.velocity + sliding * kept + hit.normal * bounce;
         }
-        let (normal, solid, friction) = (hit.normal, hit.solid, hit.friction);
+        let (normal, solid) = (hit.normal, hit.solid);
         let stays = bounce <= 0.0;
         self.touch[v] = stays.then_some(Touch { normal, solid, friction, is_loose: false });
     }

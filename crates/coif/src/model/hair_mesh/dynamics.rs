@@ -7,12 +7,12 @@ use std::time::Instant;
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::assemble::{Implicit, State, assemble};
-use super::elements::Elements;
+use super::elements::{Elements, along_columns};
 use super::hold::{hold_columns, hold_stiffness};
-use super::lost::{Barred, HOME_TIME, columns_alone, shortest_edges};
 use super::measure::MeshMeasure;
 use super::minimise::Minimiser;
 use super::obstacles::Obstacles;
+use super::restoring_spring::{Obstructed, RESTORING_TIME, columns_alone, shortest_edges};
 use super::settings::Settings;
 use crate::body::MovingCollider;
 use crate::collide::response::regularised_friction_fraction;
@@ -25,6 +25,7 @@ use crate::math::sparse::{
 };
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::FieldObstacle;
+use crate::params::Ramp;
 use crate::{Error, Result};
 
 /// What a hair mesh sees of the world during one step.
@@ -118,6 +119,10 @@ pub struct MeshDynamics {
     hold_stiffness: Vec<f32>,
     /// Acceleration of gravity that the rest shape stands (m/s^2), in the rest frame.
     pub(super) held: Vec3A,
+    /// Per vertex: rate (1/s) at which it takes on the velocity of the air, and friction relative to that of the body;
+    /// each empty where it is the same everywhere.
+    drag: Vec<f32>,
+    pub(super) friction: Vec<f32>,
     /// Farthest that a vertex of a column may be from its root (m).
     reach: Vec<f32>,
     pub(super) exposure: Vec<Exposure>,
@@ -133,16 +138,16 @@ pub struct MeshDynamics {
     pub(super) change: Vec<Vec3A>,
     pub(super) touch: Vec<Option<Touch>>,
     pub(super) open: Vec<bool>,
-    /// For how long each vertex has been lost (s).
-    pub(super) lost: Vec<f32>,
+    /// For how long each vertex has been stuck (s).
+    pub(super) stuck: Vec<f32>,
     /// For how long each vertex has stood still (s).
     pub(super) idle: Vec<f32>,
-    /// Whether it is the corner of something inside out now: scratch.
-    pub(super) is_lost: Vec<bool>,
+    /// Whether it is a corner of an inverted prism now: scratch.
+    pub(super) is_stuck: Vec<bool>,
     /// Per column: whether its load is that at rest.
     pub(super) as_at_rest: Vec<bool>,
-    /// Where the body is in the way of hair.
-    pub(super) barred: Barred,
+    /// Which connected components have a rest target inside the body.
+    pub(super) obstructed: Obstructed,
     /// How deep each vertex is inside the body at rest (m), once that is known.
     pub(super) depth: Vec<f32>,
     pub(super) depth_is_known: bool,
@@ -190,6 +195,11 @@ impl MeshDynamics {
         let rest: Vec<Vec3A> = mesh.positions().iter().map(|&p| p.into()).collect();
         let reach =
             (0..mesh.column_count()).map(|c| MAX_STRAND_LENGTHS * mesh.columns.length(c)).collect();
+        let varying = |ramp: &Ramp| match ramp.constant() {
+            Some(_) => Vec::new(),
+            None => along_columns(mesh, ramp),
+        };
+        let (drag, friction) = (varying(&settings.damping), varying(&settings.friction));
         let mut constraint = vec![Constraint::Free; n];
         starts[..starts.len() - 1]
             .iter()
@@ -225,16 +235,18 @@ impl MeshDynamics {
             hold_stiffness: hold_stiffness(mesh, &hold),
             hold,
             held: gravity.into(),
+            drag,
+            friction,
             reach,
             x: rest.clone(),
             v: zero.clone(),
             change: zero.clone(),
             touch: vec![None; n],
-            lost: vec![0.0; n],
+            stuck: vec![0.0; n],
             idle: vec![0.0; n],
-            is_lost: vec![false; n],
+            is_stuck: vec![false; n],
             as_at_rest: vec![false; columns],
-            barred: Barred::new(mesh),
+            obstructed: Obstructed::new(mesh),
             open,
             depth: vec![0.0; n],
             depth_is_known: false,
@@ -265,15 +277,15 @@ impl MeshDynamics {
     ) -> MeshReport {
         let clock = Instant::now();
         self.learn_depth(env);
-        let parts = self.settings.parts;
-        let h = env.dt / parts as f32;
+        let substeps = self.settings.substeps;
+        let h = env.dt / substeps as f32;
         let mut report = MeshReport::default();
         self.times.rest += clock.elapsed().as_secs_f64();
-        for part in 0..parts {
-            let share = |k: u32| k as f32 / parts as f32;
+        for substep in 0..substeps {
+            let over = |k: u32| k as f32 / substeps as f32;
             let clock = Instant::now();
-            self.pose_obstacles(env, h, [share(part), share(part + 1)]);
-            self.follow_roots(roots, h, 1.0 / (parts - part) as f32);
+            self.pose_obstacles(env, h, [over(substep), over(substep + 1)]);
+            self.follow_roots(roots, h, 1.0 / (substeps - substep) as f32);
             self.before.copy_from_slice(&self.x);
             self.times.rest += clock.elapsed().as_secs_f64();
 
@@ -312,9 +324,9 @@ impl MeshDynamics {
         }
     }
 
-    /// Poses the colliders for a part of a step.
-    fn pose_obstacles(&mut self, env: &MeshEnvironment<'_>, h: f32, part: [f32; 2]) {
-        self.obstacles.pose(env.colliders, h, part);
+    /// Poses the colliders for a substep, from one fraction of the step to another.
+    fn pose_obstacles(&mut self, env: &MeshEnvironment<'_>, h: f32, fractions: [f32; 2]) {
+        self.obstacles.pose(env.colliders, h, fractions);
     }
 
     /// Gives the roots the velocity that takes them the share `share` of the way to where they belong.
@@ -344,7 +356,8 @@ impl MeshDynamics {
 
     /// Forces and the matrix.
     fn assemble(&mut self, env: &MeshEnvironment<'_>, h: f32) {
-        let drag = self.settings.damping;
+        let all_alike = self.settings.damping.at(0.0);
+        let largest = self.settings.damping.values().fold(0.0, f32::max);
         let still = env.wind.is_still();
         self.matrix.clear();
         for column in 0..self.roots.len() {
@@ -357,20 +370,22 @@ impl MeshDynamics {
                 // Gusts are as large as a head: one per column is fine enough.
                 Vec3A::from(env.wind.velocity_at(root.into(), env.time))
             };
-            self.as_at_rest[column] = self.rests(column, gravity + wind * drag);
+            self.as_at_rest[column] = self.rests(column, gravity + wind * largest);
             for v in self.starts[column] as usize..self.starts[column + 1] as usize {
                 let mass = self.elements.mass[v];
+                let drag = *self.drag.get(v).unwrap_or(&all_alike);
                 let mut own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
                 let mut inertia = 1.0 + h * drag;
                 // What holds a vertex at rest brings it back, too.
                 let stiffness = self.hold_stiffness[v];
-                own += (self.home(column, v) - self.x[v] - self.v[v] * h) * stiffness;
+                own += (self.rest_target(column, v) - self.x[v] - self.v[v] * h) * stiffness;
                 inertia += h * h * stiffness;
-                // Lead home what is lost.
-                if self.lost[v] > 0.0 {
-                    let (way, pull) = (self.way_home(column, v), self.pull_home(v));
-                    own += (way - self.v[v] * (h + HOME_TIME)) * pull;
-                    inertia += h * (h + HOME_TIME) * pull;
+                // Add the restoring spring of a vertex that is stuck.
+                if self.stuck[v] > 0.0 {
+                    let displacement = self.restoring_displacement(column, v);
+                    let pull = self.restoring_stiffness(v);
+                    own += (displacement - self.v[v] * (h + RESTORING_TIME)) * pull;
+                    inertia += h * (h + RESTORING_TIME) * pull;
                 }
                 self.right[v] = own * (h * mass);
                 self.matrix.diagonal[v] = Mat3A::from_diagonal(Vec3::splat(mass * inertia));
@@ -382,12 +397,12 @@ impl MeshDynamics {
             v: &self.v,
             below: &self.below,
             open: &self.open,
-            lost: &self.lost,
+            stuck: &self.stuck,
         };
-        self.is_lost.fill(false);
-        let (matrix, right, is_lost) = (&mut self.matrix, &mut self.right, &mut self.is_lost);
-        assemble(&self.elements, implicit, state, matrix, right, is_lost);
-        self.count_lost(env, h);
+        self.is_stuck.fill(false);
+        let (matrix, right, is_stuck) = (&mut self.matrix, &mut self.right, &mut self.is_stuck);
+        assemble(&self.elements, implicit, state, matrix, right, is_stuck);
+        self.count_stuck(env, h);
     }
 
     /// The implicit solve with contacts as constraints, then new velocities and positions.
@@ -433,7 +448,7 @@ impl MeshDynamics {
         let limits = Limits {
             absolute: &self.allowed_energy,
             relative: RELATIVE,
-            iterations: self.settings.most_iterations,
+            iterations: self.settings.max_iterations,
         };
         let report = solve_columns(
             (&self.matrix, &self.preconditioner, self.coarse.as_mut()),
@@ -537,7 +552,7 @@ impl MeshDynamics {
             self.x[v] = self.roots[column].point(self.rest[v].into()).into();
             self.v[v] = Vec3A::ZERO;
             self.touch[v] = None;
-            self.lost[v] = 0.0;
+            self.stuck[v] = 0.0;
             self.idle[v] = 0.0;
         }
     }
@@ -550,14 +565,14 @@ impl MeshDynamics {
         }
         self.open.fill(false);
         self.depth_is_known = false;
-        self.barred.known = false;
+        self.obstructed.known = false;
         self.obstacles.forget();
     }
 
     /// Carries the hair along with a jump of the body to where these roots are.
     pub fn teleport(&mut self, roots: &[RigidTransform]) {
         self.obstacles.forget();
-        self.barred.known = false;
+        self.obstructed.known = false;
         for (column, to) in roots.iter().enumerate().take(self.roots.len()) {
             let motion = *to * self.roots[column].inverse();
             let turn = |d: Vec3A| Vec3A::from(motion.direction(d.into()));
@@ -607,9 +622,9 @@ impl MeshDynamics {
         self.starts.binary_search(&(v as u32)).is_ok()
     }
 
-    /// Parts of a step.
-    pub fn parts(&self) -> u32 {
-        self.settings.parts
+    /// Substeps of a step.
+    pub fn substeps(&self) -> u32 {
+        self.settings.substeps
     }
 
     /// Time spent so far.

@@ -1,6 +1,6 @@
 //! What a hair mesh is made of, seen as conditions: which vertices, how stiff, and what they are at rest.
 //!
-//! Every stiffness is a modulus times the share of the hair's volume that the condition stands for. So
+//! Every stiffness is a modulus times the fraction of the hair's volume that the condition stands for. So
 //! energies are integrals over the hair, and do not depend on how finely the mesh is cut.
 
 use glam::Vec3A;
@@ -9,6 +9,7 @@ use super::condition::volume_condition;
 use super::settings::Settings;
 use crate::groom::hair_mesh::{HairMesh, Prism, Topology, tetrahedron_volume};
 use crate::math::sparse::BlockMatrix;
+use crate::params::Ramp;
 
 /// An edge that resists stretch.
 #[derive(Debug, Clone, Copy)]
@@ -110,11 +111,21 @@ pub(crate) struct Elements {
     pub(crate) stitches: Vec<Stitch>,
 }
 
-/// Smallest volume of a corner that is told apart, as a share of the mean of its prism: flatter corners
+/// The value of a ramp at every vertex, by its place on its column.
+pub(super) fn along_columns(mesh: &HairMesh, ramp: &Ramp) -> Vec<f32> {
+    (0..mesh.column_count()).flat_map(|c| ramp.along(mesh.columns.strand(c))).collect()
+}
+
+/// Mean of the values of some vertices.
+fn mean_of(values: &[f32], vertices: &[u32]) -> f32 {
+    vertices.iter().map(|&v| values[v as usize]).sum::<f32>() / vertices.len() as f32
+}
+
+/// Smallest volume of a corner that is told apart, as a fraction of the mean of its prism: flatter corners
 /// would be stiffer than their share of the hair.
 const MIN_CORNER: f32 = 0.3;
 
-/// Smallest distance of a wing from its axis that is told apart, as a share of that at rest.
+/// Smallest distance of a wing from its axis that is told apart, as a fraction of that at rest.
 const MIN_WING: f32 = 0.25;
 
 /// How much farther from its axis than that a wing has to be at rest to count.
@@ -138,14 +149,16 @@ impl Elements {
         let n = mesh.vertex_count();
         let rest: Vec<Vec3A> = mesh.positions().iter().map(|&p| p.into()).collect();
         let mut elements = Self { mass: vec![0.0; n], ..Self::default() };
+        let relative = along_columns(mesh, &settings.stiffness);
+        let relative = &relative[..];
         let mut share = Shares::default();
         for prism in mesh.prisms() {
-            elements.add_prism(mesh, &prism, settings, &mut share);
+            elements.add_prism(mesh, &prism, settings, relative, &mut share);
         }
         elements.soften_corners(&rest);
-        elements.add_edges(&rest, topology, settings, &mut share.edges);
-        elements.add_quads(&rest, settings, &mut share.quads);
-        elements.add_hinges(mesh, &rest, topology, settings);
+        elements.add_edges(&rest, topology, settings, relative, &mut share.edges);
+        elements.add_quads(&rest, settings, relative, &mut share.quads);
+        elements.add_hinges(mesh, &rest, topology, settings, relative);
         elements.add_stitches(mesh, &rest, settings);
         let matrix = elements.place(mesh);
         (elements, matrix)
@@ -157,6 +170,7 @@ impl Elements {
         mesh: &HairMesh,
         prism: &Prism,
         settings: &Settings,
+        relative: &[f32],
         share: &mut Shares,
     ) {
         let n = prism.corners();
@@ -178,7 +192,7 @@ impl Elements {
                 blocks: [0; 6],
                 inverse_reference: 1.0 / rest.abs().max(MIN_CORNER * reference),
                 rest,
-                stiffness: settings.bulk_modulus * volume / count,
+                stiffness: settings.bulk_modulus * mean_of(relative, &vertices) * volume / count,
             });
         }
         self.prism_ends.push(self.corners.len() as u32);
@@ -224,6 +238,7 @@ impl Elements {
         rest: &[Vec3A],
         topology: &Topology,
         settings: &Settings,
+        relative: &[f32],
         shares: &mut [([u32; 2], f32)],
     ) {
         let mut along = topology.along.clone();
@@ -234,7 +249,11 @@ impl Elements {
             let volume: f32 = same.iter().map(|s| s.1).sum();
             let length = rest[vertices[0] as usize].distance(rest[vertices[1] as usize]);
             let is_along = along.binary_search(&vertices).is_ok();
-            let modulus = if is_along { settings.along_modulus } else { settings.across_modulus };
+            let modulus = if is_along {
+                settings.along_modulus
+            } else {
+                settings.across_modulus * mean_of(relative, &vertices)
+            };
             let hardest = self.hardest(&vertices, 1.0 / (length * length));
             self.edges.push(Edge {
                 vertices,
@@ -250,6 +269,7 @@ impl Elements {
         &mut self,
         rest: &[Vec3A],
         settings: &Settings,
+        relative: &[f32],
         shares: &mut [([u32; 4], [u32; 4], f32)],
     ) {
         shares.sort_by_key(|s| s.0);
@@ -267,7 +287,8 @@ impl Elements {
                 turned: 0,
                 inverse_lengths,
                 rest: u.dot(v) * inverse_lengths[0] * inverse_lengths[1],
-                stiffness: (settings.shear_modulus * volume).min(hardest),
+                stiffness: (settings.shear_modulus * mean_of(relative, &corners) * volume)
+                    .min(hardest),
             });
         }
     }
@@ -278,6 +299,7 @@ impl Elements {
         rest: &[Vec3A],
         topology: &Topology,
         settings: &Settings,
+        relative: &[f32],
     ) {
         let mut beside: Vec<[u32; 2]> =
             topology.across.iter().flat_map(|&[a, b]| [[a, b], [b, a]]).collect();
@@ -296,6 +318,7 @@ impl Elements {
                 let volume = self.mass[vertex] / settings.bulk_density * 2.0 / count.max(1) as f32;
                 let length = 0.5 * (here.distance(after) + here.distance(before));
                 let way = if is_root { 0.5 * length } else { length };
+                let bending = settings.bending * relative[vertex];
                 let first = self.wings.len() as u32;
                 for pair in &neighbours[..count] {
                     let x = [here, rest[pair[1] as usize], before, after];
@@ -312,7 +335,7 @@ impl Elements {
                         is_later: pair[1] as usize > vertex,
                         rest: rest_angle(x),
                         least,
-                        stiffness: (settings.bending * volume / (way * way)).min(hardest),
+                        stiffness: (bending * volume / (way * way)).min(hardest),
                     });
                 }
                 let vertex = vertex as u32;
@@ -413,7 +436,7 @@ fn rest_angle(x: [Vec3A; 4]) -> [f32; 2] {
     if scale > 0.0 { [p.dot(q) / scale, p.cross(q).dot(u) / scale] } else { [1.0, 0.0] }
 }
 
-/// Shares of volume, noted prism by prism.
+/// Fractions of volume, noted prism by prism.
 #[derive(Default)]
 struct Shares {
     edges: Vec<([u32; 2], f32)>,

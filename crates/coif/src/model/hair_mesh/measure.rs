@@ -15,7 +15,7 @@ pub struct MeshMeasure {
     pub length: f32,
     /// Sum of all corner volumes over that at rest.
     pub volume: f32,
-    /// Largest change of a prism's volume, the sum of its corners', as a share of that at rest.
+    /// Largest change of a prism's volume, the sum of its corners', as a fraction of that at rest.
     pub volume_change: f32,
     /// Mean of such changes.
     pub mean_volume_change: f32,

@@ -16,12 +16,12 @@ pub mod condition;
 mod dynamics;
 mod elements;
 mod hold;
-mod lost;
 mod measure;
 mod minimise;
 mod nearest_column;
 mod obstacles;
 pub mod plain;
+mod restoring_spring;
 mod saved;
 mod seams;
 mod self_contact;
@@ -135,7 +135,7 @@ impl Model for HairMeshModel {
         self.report = self.dynamics.step(&seen, env.world_from_rest, &mut self.broken);
         report.unresolved += u64::from(self.report.inside);
         report.solve = self.report.solve;
-        report.substeps = self.dynamics.parts();
+        report.substeps = self.dynamics.substeps();
         if self.report.broken > 0 {
             self.nearest_column.name_strands(&self.broken, &mut report.quarantined);
         }

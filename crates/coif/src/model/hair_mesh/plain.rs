@@ -5,7 +5,7 @@
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::condition::{bend_condition, shear_condition, stretch_condition, volume_condition};
-use super::elements::Elements;
+use super::elements::{Elements, along_columns};
 use super::settings::Settings;
 use crate::groom::hair_mesh::HairMesh;
 use crate::math::{RigidTransform, SolveReport, conjugate_gradient};
@@ -18,6 +18,8 @@ const TOLERANCE: f64 = 1e-6;
 /// A hair mesh that moves as the textbook says.
 pub struct PlainMesh {
     settings: Settings,
+    /// Rate (1/s) at which each vertex takes on the velocity of the air.
+    drag: Vec<f32>,
     elements: Elements,
     starts: Vec<u32>,
     rest: Vec<Vec3A>,
@@ -115,6 +117,7 @@ impl PlainMesh {
         let rest: Vec<Vec3A> = mesh.positions().iter().map(|&p| p.into()).collect();
         Ok(Self {
             matrix: Rows::new(rest.len(), pairs),
+            drag: along_columns(mesh, &settings.damping),
             settings: settings.clone(),
             elements,
             starts: mesh.columns.first_points().to_vec(),
@@ -140,8 +143,8 @@ impl PlainMesh {
         }
         let mut right = vec![Vec3A::ZERO; n];
         self.matrix.values.fill(0.0);
-        let drag = self.settings.damping;
         for v in 0..n {
+            let drag = self.drag[v];
             let mass = self.elements.mass[v];
             right[v] = (Vec3A::from(gravity) - self.v[v] * drag) * (h * mass);
             let inertia = Mat3A::from_diagonal(Vec3::splat(mass * (1.0 + h * drag)));

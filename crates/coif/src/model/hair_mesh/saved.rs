@@ -10,7 +10,7 @@ use crate::math::bytes::{Reader, put_floats};
 use crate::{Error, Result};
 
 /// Floats per vertex: position, velocity, normal and friction of what it touches, depth at rest, time that it has
-/// stood still, and that it has been lost, whether the surface let go in the last step.
+/// stood still, and that it has been stuck, whether the surface let go in the last step.
 const FLOATS: usize = 14;
 
 /// Bytes per vertex: those floats, and which solid it touches.
@@ -35,7 +35,7 @@ impl MeshDynamics {
                 touch.friction,
                 self.depth[v],
                 self.idle[v],
-                self.lost[v],
+                self.stuck[v],
                 f32::from(u8::from(touch.is_loose)),
             ]) {
                 out.extend_from_slice(&value.to_le_bytes());
@@ -68,7 +68,7 @@ impl MeshDynamics {
             self.v[v] = vector();
             let normal = vector();
             let (friction, depth) = (float(), float());
-            (self.depth[v], self.idle[v], self.lost[v]) = (depth, float(), float());
+            (self.depth[v], self.idle[v], self.stuck[v]) = (depth, float(), float());
             let is_loose = float() > 0.0;
             let solid = words.next().map_or(NOTHING, u32::from_le_bytes);
             self.touch[v] =
@@ -80,7 +80,7 @@ impl MeshDynamics {
         }
         // Hair is laid around the body as it was.
         self.obstacles.pose(&posed.colliders, posed.dt, posed.part);
-        self.barred.known = false;
+        self.obstructed.known = false;
         self.depth_is_known = known.first().is_some_and(|k| *k != 0);
         for (to, from) in self.roots.iter_mut().zip(roots) {
             *to = *from;

@@ -4,7 +4,7 @@
 use super::dynamics::MeshDynamics;
 use super::elements::Stitch;
 
-/// What the sides of an open seam that are near each other bear, as a share of what it bears closed: hair clings a
+/// What the sides of an open seam that are near each other bear, as a fraction of what it bears closed: hair clings a
 /// little. None, and locks that lie on the body side by side stay apart; too much, and they never part.
 const CLINGS: f32 = 0.2;
 

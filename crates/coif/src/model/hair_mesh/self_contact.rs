@@ -32,7 +32,7 @@ pub(crate) struct SelfContact {
     is_moved: Vec<bool>,
 }
 
-/// Radius of a ball, as a share of the mean edge across at its vertex: balls of neighbours overlap, so
+/// Radius of a ball, as a fraction of the mean edge across at its vertex: balls of neighbours overlap, so
 /// that nothing slips between them.
 const RADIUS: f32 = 0.6;
 

@@ -1,5 +1,5 @@
 use super::NAME;
-use crate::params::parameters;
+use crate::params::{Ramp, parameters};
 
 parameters! {
     /// Parameters of the hair mesh model. Stiffness is per volume of hair, so that it does not depend on how finely the
@@ -19,14 +19,18 @@ parameters! {
         bulk_modulus: f32 = 600.0, "Pa", 0.0..=1e9;
         /// Bending moment per curvature and cross-section: how hard hairs bend one by one.
         bending: f32 = 0.1, "N", 0.0..=1e6;
+        /// Stiffness against shear, bending, stretch across the hair and change of volume, relative to the values above.
+        stiffness: Ramp = 1.0.into(), "", 1e-3..=1000.0;
         /// Internal friction as a time: stress per rate of strain is this times the modulus.
         friction_time: f32 = 0.02, "s", 0.0..=10.0;
         /// Rate at which hair takes on the velocity of the air.
         // As for single hairs (follow-the-leader, mass-spring): locks of a millimetre or two have that much drag in still
         // air, wide ones less.
-        damping: f32 = 4.0, "1/s", 0.0..=1000.0;
+        damping: Ramp = 4.0.into(), "1/s", 0.0..=1000.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
+        /// Friction on the body, relative to what the body has.
+        friction: Ramp = 1.0.into(), "", 0.0..=100.0;
         /// Threshold speed of the regularised Coulomb friction on the body: slower hair creeps under load.
         ///
         /// A head is never quite still: it trembles about ten times a second, and each time contacts are shaken loose
@@ -53,12 +57,12 @@ parameters! {
         /// Speed of its sides below which an open seam closes.
         seam_speed: f32 = 0.1, "m/s", 0.0..=100.0;
         /// Substeps of a step, all alike: more follow a fast body better.
-        parts: u32 = 1, "", 1..=1000;
+        substeps: u32 = 1, "", 1..=1000;
         /// Error of velocities that the solver may leave in a 60th of a second.
         ///
         /// As mean of a bundle or of bundles that share columns; less in shorter steps.
         tolerance: f32 = 1e-4, "m/s", 1e-7..=1.0;
         /// Most iterations of the solver.
-        most_iterations: u32 = 60, "", 1..=10_000;
+        max_iterations: u32 = 60, "", 1..=10_000;
     }
 }

@@ -2,12 +2,15 @@
 
 use glam::{Quat, Vec3};
 
+use super::elements::Elements;
 use super::plain::PlainMesh;
 use super::{MeshDynamics, MeshEnvironment, Settings};
+use crate::body::{MovingCollider, Shape};
 use crate::environment::Wind;
 use crate::groom::HairMesh;
 use crate::groom::hair_mesh::Bundle;
 use crate::math::RigidTransform;
+use crate::params::Ramp;
 
 /// Both solve the same equations: they stay together while hair is shaken.
 #[test]
@@ -17,9 +20,16 @@ fn the_model_moves_as_the_textbook_says() {
         *p = Quat::from_rotation_x(2.6) * *p;
     }
     // The textbook's does not hold the groom against gravity.
-    let settings = Settings { tolerance: 1e-6, ..Settings::default() };
-    let mut plain = PlainMesh::new(&mesh, &settings, Vec3::ZERO).unwrap();
-    let mut model = MeshDynamics::new(&mesh, &settings, Vec3::ZERO).unwrap();
+    let even = Settings { tolerance: 1e-6, ..Settings::default() };
+    let ramps = Settings { stiffness: ramp(3.0, 0.3), damping: ramp(1.0, 12.0), ..even.clone() };
+    for settings in [even, ramps] {
+        moves_as_the_textbook_says(&mesh, &settings);
+    }
+}
+
+fn moves_as_the_textbook_says(mesh: &HairMesh, settings: &Settings) {
+    let mut plain = PlainMesh::new(mesh, settings, Vec3::ZERO).unwrap();
+    let mut model = MeshDynamics::new(mesh, settings, Vec3::ZERO).unwrap();
     let (h, wind) = (1.0 / 120.0, Wind::default());
     let (mut apart, mut farthest) = (0.0f32, 0.0f32);
     for step in 1..=120 {
@@ -66,7 +76,7 @@ fn a_lock_with_a_pinch_is_solved_whatever_it_does() {
         *p = Quat::from_rotation_x(angle) * (*p * thin) + middle;
     }
     mesh.validate().unwrap();
-    let settings = Settings { tolerance: 1e-6, most_iterations: 200, ..Settings::default() };
+    let settings = Settings { tolerance: 1e-6, max_iterations: 200, ..Settings::default() };
     let gravity = Vec3::Y * -9.81;
     let mut model = MeshDynamics::new(&mesh, &settings, gravity).unwrap();
     let (h, wind) = (1.0 / 30.0, Wind::default());
@@ -169,4 +179,135 @@ fn a_lock_that_is_held_up_returns_as_one_that_hangs() {
         println!("turned by {turn}: thrown by {far}, left {} {}", after.farthest, after.fastest);
         assert!(after.fastest < 0.01 && after.farthest < 0.01 * 0.3, "{turn}: {after:?}");
     }
+}
+
+fn ramp(root: f32, tip: f32) -> Ramp {
+    Ramp::new(&[[0.0, root], [1.0, tip]]).unwrap()
+}
+
+/// Conditions that stand for the stiffness of their place: those of a mesh with a ramp have the energy of those without,
+/// times the value of the ramp at the mean place of their vertices. Edges along the hair are not concerned.
+#[test]
+fn a_ramp_of_stiffness_scales_every_condition_by_its_place() {
+    let mesh = HairMesh::block([2, 2], 8, Vec3::new(0.12, 0.3, 0.12), true);
+    let topology = mesh.topology();
+    let stiffness = ramp(3.0, 0.5);
+    let of = |stiffness: Ramp| {
+        Elements::new(&mesh, &topology, &Settings { stiffness, ..Settings::default() }).0
+    };
+    let (even, varying) = (of(1.0.into()), of(stiffness.clone()));
+    let place = |v: u32| mesh.positions()[v as usize].y / 0.3;
+    let at = |vertices: &[u32]| {
+        let places = vertices.iter().map(|&v| place(v)).sum::<f32>();
+        stiffness.at(places / vertices.len() as f32)
+    };
+    let mut checked = 0;
+    let mut check = |vertices: &[u32], even: f32, varying: f32, expected: f32| {
+        let ratio = varying / even / expected;
+        assert!((ratio - 1.0).abs() < 1e-4, "{vertices:?}: {even} {varying} {expected}");
+        checked += 1;
+    };
+    let mut along = topology.along.clone();
+    along.sort_unstable();
+    for (a, b) in even.edges.iter().zip(&varying.edges) {
+        let is_along = along.binary_search(&a.vertices).is_ok();
+        let expected = if is_along { 1.0 } else { at(&a.vertices) };
+        check(&a.vertices, a.stiffness, b.stiffness, expected);
+    }
+    for (a, b) in even.quads.iter().zip(&varying.quads) {
+        check(&a.corners, a.stiffness, b.stiffness, at(&a.corners));
+    }
+    for (a, b) in even.corners.iter().zip(&varying.corners) {
+        check(&a.vertices, a.stiffness, b.stiffness, at(&a.vertices));
+    }
+    for hinge in &even.hinges {
+        for wing in hinge.first as usize..(hinge.first + hinge.count) as usize {
+            let (a, b) = (&even.wings[wing], &varying.wings[wing]);
+            check(&[hinge.vertex], a.stiffness, b.stiffness, at(&[hinge.vertex]));
+        }
+    }
+    assert!(checked > 500, "{checked}");
+}
+
+/// Vertices that next to nothing holds together take on the wind W each with the damping c of its place: after n steps of
+/// h seconds they go at `W (1 - (1 + h c)^-n)`, which is backward Euler. Tolerance: what the softest mesh there is adds.
+#[test]
+fn a_ramp_of_damping_lets_wind_take_each_vertex_by_its_own() {
+    let mesh = HairMesh::block([1, 1], 8, Vec3::new(0.1, 0.4, 0.1), false);
+    let columns = mesh.column_count();
+    let soft = Settings {
+        damping: ramp(2.0, 20.0),
+        bulk_density: 1e4,
+        along_modulus: 1.0,
+        across_modulus: 1e-3,
+        shear_modulus: 1e-3,
+        bulk_modulus: 0.0,
+        bending: 0.0,
+        friction_time: 0.0,
+        hold_shape: false,
+        tolerance: 1e-6,
+        ..Settings::default()
+    };
+    let mut model = MeshDynamics::new(&mesh, &soft, Vec3::ZERO).unwrap();
+    let wind = Wind { velocity: Vec3::X * 0.05, ..Wind::default() };
+    let (h, steps) = (1.0 / 120.0, 12);
+    for _ in 0..steps {
+        let (gravity, colliders) = (Vec3::ZERO, &[][..]);
+        let env =
+            MeshEnvironment { time: 0.0, dt: h, gravity, wind: &wind, colliders, field: None };
+        model.step(&env, &vec![RigidTransform::IDENTITY; columns], &mut vec![false; columns]);
+    }
+    for (v, p) in mesh.positions().iter().enumerate().filter(|(_, p)| p.y > 0.0) {
+        let damping = 2.0 + 18.0 * p.y / 0.4;
+        let expected = 0.05 * (1.0 - (1.0 + h * damping).powi(-steps));
+        let found = model.velocities()[v].x;
+        assert!((found / expected - 1.0).abs() < 0.03, "vertex {v}: {found} {expected}");
+    }
+}
+
+/// Hair lies across a plane that slides under it. The friction of the hair counts as that of the body does, and acts
+/// where hair has it: at the tips it drags them farther than near the roots.
+#[test]
+fn a_ramp_of_friction_drags_where_it_is() {
+    let mut mesh = HairMesh::block([2, 2], 8, Vec3::new(0.05, 0.25, 0.05), false);
+    for p in mesh.columns.positions_mut() {
+        *p = Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2) * *p;
+    }
+    let columns = mesh.column_count();
+    let run = |relative: Ramp, friction: f32| {
+        let settings = Settings { friction: relative, hold_shape: false, ..Settings::default() };
+        let gravity = Vec3::NEG_Y * 9.81;
+        let mut model = MeshDynamics::new(&mesh, &settings, gravity).unwrap();
+        let dt = 1.0 / 120.0;
+        for i in 0..60 {
+            let at = |i: usize| {
+                RigidTransform::from_translation(Vec3::new(0.0, -0.03, 0.3 * dt * i as f32))
+            };
+            let plane =
+                MovingCollider { shape: Shape::Plane, friction, start: at(i), end: at(i + 1) };
+            let env = MeshEnvironment {
+                time: 0.0,
+                dt,
+                gravity,
+                wind: &Wind::default(),
+                colliders: &[plane],
+                field: None,
+            };
+            model.step(&env, &vec![RigidTransform::IDENTITY; columns], &mut vec![false; columns]);
+        }
+        model.positions().to_vec()
+    };
+    assert_eq!(run(2.0.into(), 0.3), run(1.0.into(), 0.6));
+    assert_eq!(run(ramp(1.0, 1.0), 0.3), run(1.0.into(), 0.3));
+    let aside = |relative: Ramp| {
+        let x = run(relative, 0.3);
+        let tips = (0..columns).map(|c| mesh.columns.points_of(c).end - 1);
+        tips.map(|v| x[v].z - mesh.positions()[v].z).sum::<f32>() / columns as f32
+    };
+    let halves = |root: f32, tip: f32| Ramp::new(&[[0.4, root], [0.6, tip]]).unwrap();
+    let [none, inner, outer, all] =
+        [0.0.into(), halves(1.0, 0.0), halves(0.0, 1.0), 1.0.into()].map(aside);
+    println!("tips go {none:.5}, {inner:.5}, {outer:.5}, {all:.5} m with the plane");
+    assert!(none.abs() < 0.05 * all, "{none} {all}");
+    assert!(none < inner && 1.2 * inner < outer && outer < all, "{inner} {outer} {all}");
 }

@@ -12,7 +12,7 @@ pub const CANDIDATES: usize = 7;
 /// Sine of the angle between two edges below which they count as parallel.
 const PARALLEL: f64 = 1e-5;
 
-/// Length of an edge, as a share of the longest, below which it counts as collapsed.
+/// Length of an edge, as a fraction of the longest, below which it counts as collapsed.
 const COLLAPSED: f64 = 1e-6;
 
 /// An altitude: the shortest vector between a point and a face, or between two edges.
@@ -70,7 +70,7 @@ pub fn altitude_lengths(x: [DVec3; 4]) -> [f64; CANDIDATES] {
 /// no weight exceeds 1, and forces are bounded.
 /// Deviations: where all points are on one line, the two edges are those that overlap in the middle
 /// of it.
-pub fn least_altitude(x: [DVec3; 4]) -> Option<Altitude> {
+pub fn min_altitude(x: [DVec3; 4]) -> Option<Altitude> {
     let g = face_vectors(x);
     let bases = base_vectors(g);
     let mut candidate = 0;
@@ -167,7 +167,7 @@ mod tests {
         /// bounded. Where the tetrahedron has a volume, the altitude is the distance of its two ends.
         #[test]
         fn weights_are_never_of_the_wrong_sign(x in tetrahedron()) {
-            let Some(altitude) = least_altitude(x) else {
+            let Some(altitude) = min_altitude(x) else {
                 return Ok(());
             };
             prop_assert!(altitude.length.is_finite() && altitude.direction.is_finite());
@@ -192,7 +192,7 @@ mod tests {
         fn a_tetrahedron_with_area_has_the_least_of_its_altitudes(
             x in [point(), point(), point(), point()]
         ) {
-            let altitude = least_altitude(x).expect("points are apart");
+            let altitude = min_altitude(x).expect("points are apart");
             for length in altitude_lengths(x) {
                 prop_assert!(altitude.length.abs() <= length.abs() * (1.0 + 1e-9));
                 prop_assert!(altitude.length * length >= 0.0);
@@ -207,12 +207,12 @@ mod tests {
         for (s, candidate) in
             [([0.0, 2.0, 1.0, 3.0], 4), ([0.0, 1.0, 2.0, 3.0], 5), ([0.0, 1.0, 3.0, 2.0], 6)]
         {
-            let found = least_altitude(line(s)).expect("edges overlap");
+            let found = min_altitude(line(s)).expect("edges overlap");
             assert_eq!(found.candidate, candidate, "{s:?}");
             assert!(found.direction.dot(DVec3::new(1.0, 2.0, -1.0)).abs() < 1e-9);
         }
-        assert_eq!(least_altitude(line([1.0; 4])), None);
-        assert_eq!(least_altitude(line([0.0, 0.0, 0.0, 1.0])), None);
+        assert_eq!(min_altitude(line([1.0; 4])), None);
+        assert_eq!(min_altitude(line([0.0, 0.0, 0.0, 1.0])), None);
         // A mirrored tetrahedron has negative altitudes.
         let x = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
         assert!(altitude_lengths(x).iter().all(|l| *l > 0.0));

@@ -6,7 +6,7 @@
 use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x16};
 use glam::Vec3;
 
-use super::altitude::{CANDIDATES, least_altitude};
+use super::altitude::{CANDIDATES, min_altitude};
 use super::block::{Block, SPRINGS, Touched};
 use super::limit::mask;
 use crate::math::LANES;
@@ -27,14 +27,14 @@ pub(super) struct Times {
     pub(super) share: f32,
     /// Time by which springs look ahead, with the fibre's damping (s).
     pub(super) lag: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air.
+    /// Rate (1/s) at which hair takes on the velocity of the air, where the block has none of its own.
     pub(super) drag: f32,
 }
 
 /// The system of one block: the matrix in rows of [`ROW`], the right-hand side in rows of [`VECTOR`].
 pub(super) struct System<'a> {
     pub(super) band: &'a mut [f32],
-    pub(super) right: &'a mut [f32],
+    pub(super) rhs: &'a mut [f32],
 }
 
 /// [`assemble`] with the instruction set of the machine.
@@ -46,7 +46,11 @@ pub(super) fn assemble_lanes(
     times: &Times,
     system: &mut System<'_>,
 ) {
-    dispatch!(level, simd => assemble(simd, block, x, v, times, system));
+    if block.drag.is_empty() {
+        dispatch!(level, simd => assemble::<_, false>(simd, block, x, v, times, system));
+    } else {
+        dispatch!(level, simd => assemble::<_, true>(simd, block, x, v, times, system));
+    }
 }
 
 /// Assembles the system for the change of the velocities `v` at the positions `x`.
@@ -54,8 +58,9 @@ pub(super) fn assemble_lanes(
 /// Model: `(M (1 + s c) + s lag sum k w d d^T w^T) dv = s (f + sum k (stretch + lag rate(v)) ...)`.
 /// Source: `selle2008` 4.1, with its slip corrected: positions at the end of the step, direction of its
 /// start. `lag` is the step plus the fibre's damping time: `dt k + b`.
+/// `DRAGS` says that the drag `c` of a particle is that of its row, not that of all.
 #[inline(always)]
-fn assemble<S: Simd>(
+fn assemble<S: Simd, const DRAGS: bool>(
     simd: S,
     block: &Block,
     x: &[f32],
@@ -69,8 +74,9 @@ fn assemble<S: Simd>(
     let load = &block.load.as_chunks::<VECTOR>().0[..rows];
     let mass = &block.mass.as_chunks::<LANES>().0[..rows];
     let springs = &block.springs.as_chunks::<{ SPRINGS * LANES }>().0[..rows];
+    let drags = &block.drag.as_chunks::<LANES>().0[..if DRAGS { rows } else { 0 }];
     let band = &mut system.band.as_chunks_mut::<ROW>().0[..rows];
-    let right = &mut system.right.as_chunks_mut::<VECTOR>().0[..rows];
+    let rhs = &mut system.rhs.as_chunks_mut::<VECTOR>().0[..rows];
     let splat = |value: f32| f32x16::splat(simd, value);
     let (share, lag) = (splat(times.share), splat(times.lag));
     let coefficient = splat(times.share * times.lag);
@@ -127,9 +133,15 @@ fn assemble<S: Simd>(
 
         // Begin the row with mass, load and the air.
         let mass = f32x16::from_slice(simd, &mass[j]);
-        let air = (wind - speed) * (mass * splat(times.drag));
+        let (drag, slowed) = if DRAGS {
+            let drag = f32x16::from_slice(simd, &drags[j]);
+            (drag, splat(1.0) + share * drag)
+        } else {
+            (splat(times.drag), splat(1.0 + times.share * times.drag))
+        };
+        let air = (wind - speed) * (mass * drag);
         let mut force = (Vec3x::of_row(simd, &load[j]) + air) * share;
-        let inertia = mass * splat(1.0 + times.share * times.drag);
+        let inertia = mass * slowed;
         let mut diagonal = [splat(0.0); 6];
         for axis in 0..3 {
             diagonal[lower(axis, axis)] = inertia;
@@ -158,10 +170,10 @@ fn assemble<S: Simd>(
                 }
             }
         }
-        force.to_row(&mut right[j]);
+        force.to_row(&mut rhs[j]);
         store_row(&diagonal, &before, &mut band[j]);
     }
-    hold_particles(simd, &block.free, band, right);
+    hold_particles(simd, &block.free, band, rhs);
 }
 
 /// Rows that one spring reaches.
@@ -225,7 +237,7 @@ struct Across<S: Simd> {
     rest: f32x16<S>,
 }
 
-/// [`least_altitude`] in lanes, of the altitude springs of a row. Without stiffness nobody looks.
+/// [`min_altitude`] in lanes, of the altitude springs of a row. Without stiffness nobody looks.
 #[inline(always)]
 fn altitude<S: Simd>(simd: S, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES]) -> Across<S> {
     let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
@@ -277,7 +289,7 @@ impl<S: Simd> Across<S> {
     /// Finds the altitude of one lane whose particles are on a line.
     #[cold]
     fn take_line(&mut self, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES], l: usize) {
-        let Some(found) = least_altitude(x.map(|p| p.lane(l).as_dvec3())) else {
+        let Some(found) = min_altitude(x.map(|p| p.lane(l).as_dvec3())) else {
             self.direction.set_lane(l, Vec3::ZERO);
             return;
         };
@@ -319,7 +331,7 @@ fn hold_particles<S: Simd>(
     simd: S,
     free: &[u16],
     band: &mut [[f32; ROW]],
-    right: &mut [[f32; VECTOR]],
+    rhs: &mut [[f32; VECTOR]],
 ) {
     for j in 0..band.len() {
         if free[j] == u16::MAX {
@@ -327,7 +339,7 @@ fn hold_particles<S: Simd>(
         }
         let one = f32x16::splat(simd, 1.0);
         let keep = mask(simd, free[j]).select(one, f32x16::splat(simd, 0.0));
-        (Vec3x::of_row(simd, &right[j]) * keep).to_row(&mut right[j]);
+        (Vec3x::of_row(simd, &rhs[j]) * keep).to_row(&mut rhs[j]);
         for at in 0..DIAGONAL {
             (load_number(simd, &band[j], at) * keep).store_slice(number_mut(&mut band[j], at));
         }
@@ -346,7 +358,7 @@ fn hold_particles<S: Simd>(
 /// its normal direction is left to itself; a particle that sticks has P = 0. So the velocity in that
 /// direction stays what it was, exactly, and the matrix stays as well conditioned as it was.
 pub(super) fn constrain(touched: &[Touched], system: &mut System<'_>) {
-    let rows = system.right.len() / VECTOR;
+    let rows = system.rhs.len() / VECTOR;
     for touch in touched {
         let (j, l) = (touch.row as usize, touch.lane as usize);
         let n = touch.normal.to_array();
@@ -359,9 +371,9 @@ pub(super) fn constrain(touched: &[Touched], system: &mut System<'_>) {
         let band = &mut *system.band;
         let at = |row: usize, number: usize| row * ROW + number * LANES + l;
         // The right-hand side.
-        let force: [f32; 3] = std::array::from_fn(|c| system.right[j * VECTOR + c * LANES + l]);
+        let force: [f32; 3] = std::array::from_fn(|c| system.rhs[j * VECTOR + c * LANES + l]);
         for r in 0..3 {
-            system.right[j * VECTOR + r * LANES + l] =
+            system.rhs[j * VECTOR + r * LANES + l] =
                 (0..3).map(|c| projector[r][c] * force[c]).sum();
         }
         // The diagonal block, with its own size along what was taken out.

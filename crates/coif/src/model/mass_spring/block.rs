@@ -62,6 +62,8 @@ pub(super) struct Block {
     pub(super) mass: Box<[f32]>,
     /// Mass that gravity acts on (scaled).
     pub(super) weight: Box<[f32]>,
+    /// Rate (1/s) at which particles take on the velocity of the air; empty where it is the same everywhere.
+    pub(super) drag: Box<[f32]>,
     /// Stiffness (scaled) and rest lengths (m) of all springs that begin at a row.
     pub(super) springs: Box<[f32]>,
     /// Distance from the particle that this one hangs on, in the groom (m).
@@ -130,6 +132,7 @@ impl Block {
             two_back: vec![0; rows].into_boxed_slice(),
             mass: vec![NO_MASS; rows * LANES].into_boxed_slice(),
             weight: floats(LANES),
+            drag: floats(if strands.iter().any(|s| !s.1.drag.is_empty()) { LANES } else { 0 }),
             springs: floats(SPRINGS * LANES),
             length: floats(LANES),
             hold: floats(VECTOR),
@@ -175,6 +178,9 @@ impl Block {
             self.is_point[row] |= u16::from(strand.point[row].is_some()) << l;
             self.mass[at] = (strand.mass[row] * scale) as f32;
             self.weight[at] = (strand.weight[row] * scale) as f32;
+            if let (Some(to), Some(drag)) = (self.drag.get_mut(at), strand.drag.get(row)) {
+                *to = *drag;
+            }
             set_lane(&mut self.hold, row, l, (strand.hold[row] * scale).as_vec3());
             set_lane(&mut self.rest, row, l, strand.position[row].as_vec3());
             let springs = strand.springs[row].iter().flat_map(|s| [s.stiffness * scale, s.rest]);

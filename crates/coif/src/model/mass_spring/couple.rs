@@ -38,7 +38,7 @@ pub(super) struct Coupling {
     /// What forces are multiplied with.
     scale: f32,
     tolerance: f32,
-    most_iterations: u32,
+    max_iterations: u32,
     /// The points in the order of the blocks, strand after strand.
     place: Vec<Place>,
     net: Net,
@@ -65,7 +65,7 @@ impl Coupling {
         scratch: &mut [Scratch],
         scale: f32,
         tolerance: f32,
-        most_iterations: u32,
+        max_iterations: u32,
     ) -> Self {
         let mut order: Vec<u32> = (0..groom_place.len() as u32).collect();
         order.sort_by_key(|&p| {
@@ -79,7 +79,7 @@ impl Coupling {
             scratch.points = begin(b)..begin(b + 1);
         }
         let rooms = scratch.chunks(RUN).map(|run| {
-            let most = run.iter().map(|scratch| scratch.right.len()).max();
+            let most = run.iter().map(|scratch| scratch.rhs.len()).max();
             vec![0.0; most.unwrap_or(0)]
         });
         let rooms = rooms.collect();
@@ -91,7 +91,7 @@ impl Coupling {
             contact,
             scale,
             tolerance,
-            most_iterations,
+            max_iterations,
             place,
             net,
             position,
@@ -233,19 +233,19 @@ impl Coupling {
             self.net.see(|i| state_of(&read[place[i].block as usize], &place[i], which));
             self.net.freeze(springs, times.share * self.scale, look_ahead);
             self.each_run(blocks, scratch, |block, scratch, points, _| {
-                points.add_pulls(block, which, -1.0, &mut scratch.right);
-                scratch.size = dot(level, &scratch.right, &scratch.right);
+                points.add_pulls(block, which, -1.0, &mut scratch.rhs);
+                scratch.size = dot(level, &scratch.rhs, &scratch.rhs);
             });
             self.net.start(&self.last[which]);
         }
         let tied = !self.net.is_empty();
         self.each_run(blocks, scratch, |block, scratch, points, _| {
-            let Scratch { band, right, double, .. } = scratch;
+            let Scratch { band, rhs, double, .. } = scratch;
             if tied {
-                points.add_pulls(block, which, -1.0, right);
+                points.add_pulls(block, which, -1.0, rhs);
             }
-            solve_strands(level, block, (band, double), right);
-            points.take_values(block, right);
+            solve_strands(level, block, (band, double), rhs);
+            points.take_values(block, rhs);
         });
         let mut report = SolveReport::default();
         if tied {
@@ -269,7 +269,7 @@ impl Coupling {
         let mut energy = self.net.begin();
         let residual = (self.net.left(0.0) / size).sqrt();
         let mut report = SolveReport { iterations: 0, residual };
-        while report.iterations < self.most_iterations && report.residual > self.tolerance.into() {
+        while report.iterations < self.max_iterations && report.residual > self.tolerance.into() {
             self.each_run(blocks, scratch, |block, scratch, points, vector| {
                 let Scratch { band, double, .. } = scratch;
                 points.solve_pulls(level, block, (band, double), which, vector);
@@ -282,10 +282,10 @@ impl Coupling {
         }
         self.net.finish();
         self.each_run(blocks, scratch, |block, scratch, points, vector| {
-            let Scratch { band, right, double, .. } = scratch;
+            let Scratch { band, rhs, double, .. } = scratch;
             points.solve_pulls(level, block, (band, double), which, vector);
-            subtract(level, right, vector);
-            points.take_values(block, right);
+            subtract(level, rhs, vector);
+            points.take_values(block, rhs);
         });
         report
     }
@@ -373,7 +373,7 @@ fn in_runs(
         let mut rest = points;
         for (block, scratch) in blocks.iter().zip(scratch) {
             let (mut points, later) = rest.split_at(scratch.points.len());
-            let floats = scratch.right.len();
+            let floats = scratch.rhs.len();
             work(block, scratch, &mut points, &mut room[..floats]);
             rest = later;
         }

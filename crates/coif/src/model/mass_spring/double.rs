@@ -8,7 +8,7 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
-use super::altitude::{CANDIDATES, least_altitude};
+use super::altitude::{CANDIDATES, min_altitude};
 use super::assemble::Times;
 use super::block::{Block, SPRINGS, Touched};
 use super::strand::Strand;
@@ -51,7 +51,7 @@ impl Strand {
 pub(super) struct Double {
     /// Lane after lane, each with as many lines as the block has unknowns.
     lines: Vec<Line>,
-    right: Vec<f64>,
+    rhs: Vec<f64>,
 }
 
 impl Double {
@@ -59,7 +59,7 @@ impl Double {
     pub(super) fn new(blocks: &[Block]) -> Self {
         let lines = blocks.iter().map(|b| 3 * b.rows * b.double.count_ones() as usize).max();
         let lines = lines.unwrap_or(0);
-        Self { lines: vec![[0.0; LINE]; lines], right: vec![0.0; lines] }
+        Self { lines: vec![[0.0; LINE]; lines], rhs: vec![0.0; lines] }
     }
 
     /// Assembles the matrices of all lanes that need it, and puts the right-hand sides into theirs; see
@@ -71,13 +71,13 @@ impl Double {
         v: &[f32],
         times: &Times,
         touched: &[Touched],
-        right: &mut [f32],
+        rhs: &mut [f32],
     ) {
         for (k, l) in lanes_of(block).enumerate() {
             let lines = &mut self.lines[3 * block.rows * k..][..3 * block.rows];
-            assemble_lane(block, l, x, v, times, lines, right);
+            assemble_lane(block, l, x, v, times, lines, rhs);
             for touch in touched.iter().filter(|touch| usize::from(touch.lane) == l) {
-                constrain(touch, lines, right);
+                constrain(touch, lines, rhs);
             }
         }
     }
@@ -104,16 +104,16 @@ impl Double {
         for (k, l) in lanes_of(block).enumerate() {
             for row in 0..block.rows {
                 let value = lane(vector, row, l).as_dvec3();
-                value.write_to_slice(&mut self.right[unknowns * k + 3 * row..]);
+                value.write_to_slice(&mut self.rhs[unknowns * k + 3 * row..]);
                 set_lane(vector, row, l, Vec3::ZERO);
             }
         }
         single(vector);
         for (k, l) in lanes_of(block).enumerate() {
-            let right = &mut self.right[unknowns * k..][..unknowns];
-            solve(&self.lines[unknowns * k..][..unknowns], right);
+            let rhs = &mut self.rhs[unknowns * k..][..unknowns];
+            solve(&self.lines[unknowns * k..][..unknowns], rhs);
             for row in 0..block.rows {
-                let value = DVec3::from_slice(&right[3 * row..]).as_vec3();
+                let value = DVec3::from_slice(&rhs[3 * row..]).as_vec3();
                 set_lane(vector, row, l, value);
             }
         }
@@ -125,7 +125,7 @@ fn lanes_of(block: &Block) -> impl Iterator<Item = usize> + use<> {
     (0..LANES).filter(move |l| bits >> l & 1 == 1)
 }
 
-/// The system of one lane. `lines` has those of the matrix, `right` the lane's right-hand side.
+/// The system of one lane. `lines` has those of the matrix, `rhs` the lane's right-hand side.
 fn assemble_lane(
     block: &Block,
     l: usize,
@@ -133,11 +133,10 @@ fn assemble_lane(
     v: &[f32],
     times: &Times,
     lines: &mut [Line],
-    right: &mut [f32],
+    rhs: &mut [f32],
 ) {
     let count = block.count[l] as usize;
     let (share, lag) = (f64::from(times.share), f64::from(times.lag));
-    let drag = f64::from(times.drag);
     let at = |row: usize| lane(x, row, l).as_dvec3();
     let speed = |row: usize| lane(v, row, l).as_dvec3();
     let number = |row: usize, i: usize| f64::from(block.springs[(row * SPRINGS + i) * LANES + l]);
@@ -169,7 +168,7 @@ fn assemble_lane(
         if row + 3 < count && stiffness > 0.0 {
             let points: [usize; 4] = std::array::from_fn(|i| row + i);
             let rest: [f64; CANDIDATES] = std::array::from_fn(|i| number(row, 7 + i));
-            if let Some(found) = least_altitude(points.map(at)) {
+            if let Some(found) = min_altitude(points.map(at)) {
                 let rate: DVec3 = (0..4).map(|i| speed(row + i) * found.weights[i]).sum();
                 let rate = rate.dot(found.direction);
                 let tension = stiffness * (found.length - rest[found.candidate] + lag * rate);
@@ -180,10 +179,11 @@ fn assemble_lane(
         }
         // All springs that reach this row have been seen.
         let mass = f64::from(block.mass[row * LANES + l]);
+        let drag = f64::from(*block.drag.get(row * LANES + l).unwrap_or(&times.drag));
         let load = lane(&block.load, row, l).as_dvec3();
         let own = std::mem::take(&mut forces[row % (BLOCKS + 1)]);
         let force = (own + load + (wind - speed(row)) * (mass * drag)) * share;
-        set_lane(right, row, l, force.as_vec3());
+        set_lane(rhs, row, l, force.as_vec3());
         for axis in 0..3 {
             lines[3 * row + axis][LINE - 1] += mass * (1.0 + share * drag);
         }
@@ -192,7 +192,7 @@ fn assemble_lane(
     for row in 0..block.rows {
         if row >= count || block.free[row] >> l & 1 == 0 {
             project(lines, row, DMat3::ZERO);
-            set_lane(right, row, l, Vec3::ZERO);
+            set_lane(rhs, row, l, Vec3::ZERO);
         }
     }
 }
@@ -271,14 +271,14 @@ fn project(lines: &mut [Line], row: usize, projector: DMat3) {
 }
 
 /// [`super::assemble::constrain`] for one particle.
-fn constrain(touch: &Touched, lines: &mut [Line], right: &mut [f32]) {
+fn constrain(touch: &Touched, lines: &mut [Line], rhs: &mut [f32]) {
     let (row, l) = (usize::from(touch.row), usize::from(touch.lane));
     let n = touch.normal.as_dvec3();
     let across = DMat3::IDENTITY - DMat3::from_cols(n * n.x, n * n.y, n * n.z);
     let projector = if touch.sticks { DMat3::ZERO } else { across };
     project(lines, row, projector);
-    let force = projector * lane(right, row, l).as_dvec3();
-    set_lane(right, row, l, force.as_vec3());
+    let force = projector * lane(rhs, row, l).as_dvec3();
+    set_lane(rhs, row, l, force.as_vec3());
 }
 
 /// `L D L^T`: numbers before the diagonal become those of L, the diagonal one over D.
@@ -376,22 +376,22 @@ mod tests {
         let touch = |row, lane, sticks| Touched { row, lane, normal, sticks };
         block.touched.extend([touch(6, 1, false), touch(7, 1, true), touch(9, 4, false)]);
         let times = Times { share: 1.1e-3, lag: 3e-3, drag: 20.0 };
-        let (mut band, mut right) = (vec![0.0; block.rows * ROW], vec![0.0; block.rows * VECTOR]);
-        let mut system = System { band: &mut band, right: &mut right };
+        let (mut band, mut rhs) = (vec![0.0; block.rows * ROW], vec![0.0; block.rows * VECTOR]);
+        let mut system = System { band: &mut band, rhs: &mut rhs };
         let level = fearless_simd::Level::new();
         assemble_lanes(level, &block, &x, &v, &times, &mut system);
         constrain_lanes(&block.touched, &mut system);
         let mut double = Double::new(std::slice::from_ref(&block));
-        let mut right_double = right.clone();
+        let mut right_double = rhs.clone();
         double.assemble(&block, &x, &v, &times, &block.touched, &mut right_double);
         for l in 0..LANES {
             let lines = &double.lines[3 * block.rows * l..];
             let largest = (0..block.count[l] as usize)
-                .map(|row| lane(&right, row, l).length())
+                .map(|row| lane(&rhs, row, l).length())
                 .fold(0.0f32, f32::max);
             for row in 0..block.count[l] as usize {
                 let at = |number: usize| f64::from(band[row * ROW + number * LANES + l]);
-                let (a, b) = (lane(&right, row, l), lane(&right_double, row, l));
+                let (a, b) = (lane(&rhs, row, l), lane(&right_double, row, l));
                 assert!(a.distance(b) < 2e-4 * largest, "{l} {row}: {a} {b}");
                 let free = block.free[row] >> l & 1 == 1;
                 let size = (0..3).map(|r| at(DIAGONAL + lower(r, r))).fold(0.0, f64::max);
@@ -450,8 +450,8 @@ mod tests {
             assert!(along.abs() < 1e-9 * dense[c * n + c].max(1.0), "{c}: {along}");
             assert!(c / 3 == 2 || (0..3).all(|r| dense[(6 + r) * n + c] == 0.0));
         }
-        let right: Vec<f64> = (0..n).map(|_| random()).collect();
-        let (mut found, mut truth) = (right.clone(), right);
+        let rhs: Vec<f64> = (0..n).map(|_| random()).collect();
+        let (mut found, mut truth) = (rhs.clone(), rhs);
         factor(&mut lines);
         solve(&lines, &mut found);
         assert!(solve_positive_definite(&mut dense, &mut truth));

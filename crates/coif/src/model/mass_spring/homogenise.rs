@@ -32,7 +32,7 @@ pub struct UnitStiffness {
 /// rest (`selle2008` 4.2).
 const EDGE: f64 = 400.0;
 
-/// Altitude springs, as a share of the bending springs. With a tenth, joints that bend away from their extra
+/// Altitude springs, as a fraction of the bending springs. With a tenth, joints that bend away from their extra
 /// particles by more than a radian fold; with more than a half, twisting cannot be made stiff enough.
 const ALTITUDE: f64 = 0.5;
 
@@ -125,14 +125,14 @@ impl UnitStiffness {
         let centre = last.iter().map(|&i| x[i]).sum::<DVec3>() / 3.0;
         [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
             let unit = rigid_forces(last.map(|i| x[i] - centre), axis);
-            let mut right = vec![0.0; unknowns];
+            let mut rhs = vec![0.0; unknowns];
             for (i, f) in last.into_iter().zip(unit) {
-                f.write_to_slice(&mut right[3 * (i - held)..]);
+                f.write_to_slice(&mut rhs[3 * (i - held)..]);
             }
-            let forces = right.clone();
-            let solved = solve_positive_definite(&mut matrix.clone(), &mut right);
+            let forces = rhs.clone();
+            let solved = solve_positive_definite(&mut matrix.clone(), &mut rhs);
             // Work of a unit moment is the angle.
-            let angle: f64 = right.iter().zip(&forces).map(|(u, f)| u * f).sum();
+            let angle: f64 = rhs.iter().zip(&forces).map(|(u, f)| u * f).sum();
             if solved { angle } else { f64::NAN }
         })
     }

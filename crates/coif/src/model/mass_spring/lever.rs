@@ -5,7 +5,7 @@
 
 use glam::DVec3;
 
-use super::altitude::least_altitude;
+use super::altitude::min_altitude;
 
 /// Squares of the levers of springs in straight hair with segments of length 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +37,7 @@ pub(super) fn spring_lever_squared(a: DVec3, b: DVec3, joint: DVec3) -> f64 {
 /// The square of the lever (m^2) about a joint of the altitude spring of four particles, of which those from
 /// `outer` on are beyond the joint.
 pub(super) fn altitude_lever_squared(four: [DVec3; 4], joint: DVec3, outer: usize) -> f64 {
-    let Some(altitude) = least_altitude(four) else { return 0.0 };
+    let Some(altitude) = min_altitude(four) else { return 0.0 };
     let turned = |i: usize| altitude.weights[i] * (four[i] - joint).cross(altitude.direction);
     (outer..4).map(turned).sum::<DVec3>().length_squared()
 }

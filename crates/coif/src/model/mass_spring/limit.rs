@@ -9,7 +9,7 @@ use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 /// Most passes between two held ends: a strand with slack needs three or four.
 const MAX_PASSES: usize = 16;
 
-/// Share of its length by which a segment may be beyond its limit.
+/// Fraction of its length by which a segment may be beyond its limit.
 const EXACT: f32 = 1e-6;
 
 /// Lanes of a bit pattern.

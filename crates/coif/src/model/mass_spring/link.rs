@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 
-use super::altitude::{CANDIDATES, least_altitude};
+use super::altitude::{CANDIDATES, min_altitude};
 use crate::math::{SolveReport, conjugate_gradient};
 
 /// A spring whose direction is frozen.
@@ -42,7 +42,7 @@ impl Link {
         stiffness: f64,
         rest: &[f64; CANDIDATES],
     ) -> Option<Self> {
-        let altitude = least_altitude(points.map(|p| x[p as usize]))?;
+        let altitude = min_altitude(points.map(|p| x[p as usize]))?;
         Some(Self {
             points,
             weights: altitude.weights,
@@ -101,8 +101,8 @@ pub struct Particles<'a> {
     pub constraint: &'a [Constraint],
     /// Force that does not depend on the solution (N).
     pub force: &'a [DVec3],
-    /// Rate (1/s) at which they take on the velocity of the air.
-    pub drag: f64,
+    /// Rate (1/s) at which each takes on the velocity of the air.
+    pub drag: &'a [f64],
     /// Velocity of the air (m/s).
     pub wind: DVec3,
 }
@@ -122,7 +122,7 @@ pub fn solve_velocities(
     let n = velocity.len();
     let mut force: Vec<DVec3> = (0..n)
         .map(|i| {
-            let drag = particles.drag * particles.mass[i];
+            let drag = particles.drag[i] * particles.mass[i];
             particles.force[i] + (particles.wind - velocity[i]) * drag
         })
         .collect();
@@ -136,7 +136,7 @@ pub fn solve_velocities(
     };
     force.iter_mut().for_each(|f| *f *= share);
     filter(&mut force);
-    let inertia = |i: usize| particles.mass[i] * (1.0 + share * particles.drag);
+    let inertia = |i: usize| particles.mass[i] * (1.0 + share * particles.drag[i]);
     let mut diagonal = vec![0.0; 3 * n];
     for i in 0..n {
         diagonal[3 * i..3 * i + 3].fill(inertia(i));
@@ -168,9 +168,9 @@ pub fn solve_velocities(
             image.write_to_slice(y);
         }
     };
-    let right: Vec<f64> = force.iter().flat_map(|f| f.to_array()).collect();
+    let rhs: Vec<f64> = force.iter().flat_map(|f| f.to_array()).collect();
     let mut change = vec![0.0; 3 * n];
-    let report = conjugate_gradient(apply, &diagonal, &right, &mut change, tolerance, 20_000);
+    let report = conjugate_gradient(apply, &diagonal, &rhs, &mut change, tolerance, 20_000);
     for ((v, change), constraint) in
         velocity.iter_mut().zip(change.chunks_exact(3)).zip(particles.constraint)
     {

@@ -1,6 +1,6 @@
 //! The mass-spring hair of `selle2008`: every hair with bending, twisting and its natural curl.
 //!
-//! A strand is a chain of particles with edge, bending, torsion and altitude springs (`strand.rs`,
+//! A strand is a chain of particles with edge, bending, torsion and altitude springs (`strand.rs`, `springs.rs`,
 //! `altitude.rs`), whose constants come from the fibre (`homogenise.rs`). A step is cut into substeps
 //! (`substep_count.rs`), each of which goes through the nine stages of section 4 (`substep.rs`): two implicit
 //! velocity solves (`assemble.rs`, `math::banded`), strain limiting (`limit.rs`), contact with the body
@@ -29,6 +29,7 @@ pub mod linking;
 mod net;
 pub mod plain;
 mod samples;
+mod springs;
 mod strand;
 mod substep;
 mod substep_count;
@@ -54,7 +55,7 @@ use crate::groom::Groom;
 use crate::math::bytes::{Reader, floats, put_floats};
 use crate::math::lanes::{lane, set_lane};
 use crate::math::{LANES, RigidTransform, SolveReport, morton_code};
-use crate::params::{choice, parameters};
+use crate::params::{Ramp, choice, parameters};
 use crate::{Error, Result};
 
 /// The word that chooses this model.
@@ -85,8 +86,10 @@ choice!(VelocityUpdate, "velocity update");
 parameters! {
     /// Parameters of the mass-spring model. Stiffness, mass and damping of the hair are those of the groom's fibre.
     pub struct Settings of NAME {
+        /// Stiffness against bending and twisting, relative to that of the fibre.
+        stiffness: Ramp = 1.0.into(), "", 1e-3..=1000.0;
         /// Rate at which hair takes on the velocity of the air.
-        damping: f32 = 4.0, "1/s", 0.0..=1000.0;
+        damping: Ramp = 4.0.into(), "1/s", 0.0..=1000.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
         /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
@@ -109,7 +112,7 @@ parameters! {
         /// A thousandth is far below what hair does to hair; each tenth of it takes half as long again.
         tolerance: f32 = 1e-3, "", 1e-9..=0.5;
         /// Most iterations of the solver where hairs touch.
-        most_iterations: u32 = 50, "", 1..=10_000;
+        max_iterations: u32 = 50, "", 1..=10_000;
         /// Whether tips are held too, and moved by the keys that follow.
         ///
         /// The last two points and the particle beside them are held.
@@ -243,12 +246,12 @@ impl MassSpring {
 
     /// Lets hair touch hair, or not any more.
     pub fn set_contact(&mut self, contact: Option<Box<dyn HairContact>>) {
-        let Settings { tolerance, most_iterations, .. } = self.settings;
+        let Settings { tolerance, max_iterations, .. } = self.settings;
         let per = if contact.is_some() { 1 } else { BLOCKS_PER_TASK };
         self.scratch = self.blocks.chunks(per).map(Scratch::new).collect();
         let Self { place, scratch, scale, .. } = self;
         self.coupling = contact.map(|contact| {
-            Coupling::new(contact, place, scratch, *scale, tolerance, most_iterations)
+            Coupling::new(contact, place, scratch, *scale, tolerance, max_iterations)
         });
     }
 
@@ -301,7 +304,7 @@ impl MassSpring {
                 h: dt * (end - start),
                 share: end,
                 fibre_damping,
-                drag: settings.damping,
+                drag: settings.damping.at(0.0),
                 strain_limit: settings.strain_limit,
                 restitution: settings.restitution,
                 velocity_update: settings.velocity_update,

@@ -28,6 +28,7 @@ struct PlainStrand {
     x: Vec<DVec3>,
     v: Vec<DVec3>,
     constraint: Vec<Constraint>,
+    drag: Vec<f64>,
 }
 
 impl PlainHair {
@@ -43,11 +44,13 @@ impl PlainHair {
             let material = Material { fibre: &groom.fibre, radius, unit: &unit };
             let embedded = groom.embedded[s] as usize;
             let shape = Strand::new(line, embedded, &material, settings, gravity);
+            let drag = |row| f64::from(*shape.drag.get(row).unwrap_or(&settings.damping.at(0.0)));
             let held = |held: &bool| if *held { Constraint::Held } else { Constraint::Free };
             PlainStrand {
                 x: shape.position.clone(),
                 v: vec![DVec3::ZERO; shape.position.len()],
                 constraint: shape.held.iter().map(held).collect(),
+                drag: (0..shape.position.len()).map(drag).collect(),
                 root: line[0].as_dvec3(),
                 shape,
             }
@@ -61,11 +64,11 @@ impl PlainHair {
     pub fn advance(&mut self, h: f64, gravity: DVec3) -> SolveReport {
         let mut worst = SolveReport::default();
         for strand in &mut self.strands {
-            let (update, drag) = (self.settings.velocity_update, self.settings.damping.into());
+            let update = self.settings.velocity_update;
             // 1. Half a step of velocity.
             let times = [0.5 * h, h + self.fibre_damping];
             let mut half = strand.v.clone();
-            let first = strand.solve(&strand.x, &mut half, gravity, drag, times);
+            let first = strand.solve(&strand.x, &mut half, gravity, times);
             // 2. Limit the strain.
             strand.limit_strain(&mut half, h, self.settings.strain_limit.into());
             // 4. Move.
@@ -76,11 +79,11 @@ impl PlainHair {
             let mut v = strand.v.clone();
             let second = match update {
                 VelocityUpdate::BackwardEuler => {
-                    strand.solve(&middle, &mut v, gravity, drag, [h, h + self.fibre_damping])
+                    strand.solve(&middle, &mut v, gravity, [h, h + self.fibre_damping])
                 }
                 VelocityUpdate::Trapezoidal => {
                     let times = [0.5 * h, h + self.fibre_damping];
-                    let report = strand.solve(&middle, &mut v, gravity, drag, times);
+                    let report = strand.solve(&middle, &mut v, gravity, times);
                     v.iter_mut().zip(&strand.v).for_each(|(v, before)| *v = *v * 2.0 - *before);
                     report
                 }
@@ -126,19 +129,12 @@ impl PlainHair {
 }
 
 impl PlainStrand {
-    fn solve(
-        &self,
-        x: &[DVec3],
-        v: &mut [DVec3],
-        gravity: DVec3,
-        drag: f64,
-        times: [f64; 2],
-    ) -> SolveReport {
+    fn solve(&self, x: &[DVec3], v: &mut [DVec3], gravity: DVec3, times: [f64; 2]) -> SolveReport {
         let shape = &self.shape;
         let force: Vec<DVec3> =
             (0..v.len()).map(|i| shape.hold[i] + gravity * shape.weight[i]).collect();
         let (mass, constraint, wind) = (&shape.mass[..], &self.constraint[..], DVec3::ZERO);
-        let particles = Particles { mass, constraint, force: &force, drag, wind };
+        let particles = Particles { mass, constraint, force: &force, drag: &self.drag, wind };
         solve_velocities(&particles, &shape.links(x), v, times, TOLERANCE)
     }
 

@@ -9,9 +9,8 @@
 use glam::{DQuat, DVec3, Vec3};
 
 use super::Settings;
-use super::altitude::{CANDIDATES, altitude_lengths, least_altitude};
+use super::altitude::CANDIDATES;
 use super::homogenise::UnitStiffness;
-use super::lever::{altitude_lever_squared, spring_lever_squared};
 use crate::groom::Fibre;
 use crate::model::chains::hold_groom;
 
@@ -19,35 +18,10 @@ use crate::model::chains::hold_groom;
 /// turn every joint bends as easily to all sides.
 pub(super) const ROTATION: f64 = std::f64::consts::FRAC_PI_2;
 
-/// Share of a segment's mass that its extra particle carries; the points at its ends share the rest.
+/// Fraction of a segment's mass that its extra particle carries; the points at its ends share the rest.
 const EXTRA_MASS: f64 = 0.25;
 
-/// Share of the bending stiffness of curly hair that each torsion spring may carry.
-const TORSION_SHARE: f64 = 0.05;
-
-/// Least share of the bending stiffness of curly hair that is left to the bending spring.
-const BEND_SHARE: f64 = 0.1;
-
-/// Least square of the lever that a spring counts with, as a share of that in even hair with segments as long as
-/// the shorter one at its joint: where a joint is bent, a spring may have no lever at all. In straight hair levers
-/// are longer than that at any ratio of the segments.
-const MIN_LEVER_SQUARED: f64 = 0.1;
-
-/// Largest half of the angle between two segments (rad) for which the curve around them is guessed.
-const MAX_HALF_ANGLE: f64 = 0.6;
-
-/// Edges stretch no more than one part in this many under the weight of the strand.
-const WEIGHT_STRETCH: f64 = 500.0;
-
-/// Stiffest edges and other springs that double precision carries with ease, as multiples of the lightest mass at
-/// their ends over the substep and what springs look ahead: rounding takes one part in 100,000 of the
-/// inertia. With the bound, hair of 100 points sags by less than a micrometre under its weight (by 0.2 mm with an
-/// internal friction of a second, the most there is), and its slowest motion is over within a substep:
-/// nobody sees that it is softer than the fibre.
-const STIFFEST_EDGE: f64 = 1e11;
-const STIFFEST_BEND: f64 = 3e9;
-
-/// Largest stretch of an edge that holds up the groom, as a share of its length.
+/// Largest stretch of an edge that holds up the groom, as a fraction of its length.
 const MAX_HELD_STRETCH: f32 = 0.05;
 
 /// A strand as the model sees it, in double precision and relative to its root.
@@ -61,6 +35,8 @@ pub(super) struct Strand {
     pub(super) mass: Vec<f64>,
     /// Mass that gravity acts on (kg): all of it is at the points of the hair.
     pub(super) weight: Vec<f64>,
+    /// Rate (1/s) at which it takes on the velocity of the air; empty where it is the same everywhere.
+    pub(super) drag: Vec<f32>,
     /// Force (N) that holds the groom against gravity, in the rest frame.
     pub(super) hold: Vec<DVec3>,
     /// Whether the body carries it.
@@ -68,7 +44,7 @@ pub(super) struct Strand {
     /// How many particles at the root the body carries.
     pub(super) held_at_root: usize,
     /// Whether the hair can bend from its root on, not only from the last held point.
-    bends_from_root: bool,
+    pub(super) bends_from_root: bool,
     /// Stiffness (N/m) and length without force (m) of the springs to the next three particles.
     pub(super) springs: Vec<[Spring; 3]>,
     /// Stiffness (N/m) of the altitude spring, and its lengths without force (m).
@@ -126,7 +102,11 @@ impl Strand {
             strand.held[row] = row < strand.held_at_root || (held_tips > 0 && row >= first_of_tip);
         }
         let heavy = strand.weight.iter().sum::<f64>() * f64::from(gravity.length().max(1.0));
-        strand.attach(&points, material, heavy, held_points);
+        let stiffness = settings.stiffness.along(line);
+        strand.attach(&points, material, &stiffness, heavy, held_points);
+        if settings.damping.constant().is_none() {
+            strand.drag = strand.along(&settings.damping.along(line));
+        }
         let h = f64::from(settings.longest_substep);
         strand.bound_stiffness(h * (h + f64::from(material.fibre.damping)));
         if settings.hold_shape {
@@ -141,6 +121,19 @@ impl Strand {
         self.point.iter().position(at).unwrap_or(self.point.len())
     }
 
+    /// What the points of a strand have, for all particles: an extra one has the mean of its segment.
+    fn along(&self, of_points: &[f32]) -> Vec<f32> {
+        let before = |row: usize| self.point[..row].iter().flatten().last().map_or(0, |p| *p);
+        let of = |row: usize| match self.point[row] {
+            Some(point) => of_points[point as usize],
+            None => {
+                let segment = before(row) as usize;
+                0.5 * (of_points[segment] + of_points[segment + 1])
+            }
+        };
+        (0..self.point.len()).map(of).collect()
+    }
+
     /// Puts extra particles beside the segments that ask for one.
     fn particles(points: &[DVec3], extra: impl Fn(usize) -> bool) -> Self {
         let mut strand = Self {
@@ -148,6 +141,7 @@ impl Strand {
             point: Vec::with_capacity(2 * points.len()),
             mass: Vec::new(),
             weight: Vec::new(),
+            drag: Vec::new(),
             hold: Vec::new(),
             held: Vec::new(),
             held_at_root: 0,
@@ -202,189 +196,6 @@ impl Strand {
         }
     }
 
-    /// Attaches all springs, without force in the rest shape.
-    ///
-    /// Model: springs of straight hair with even segments have `c EI / l^3` with the constants of
-    /// [`UnitStiffness`]. What counts is what a spring does to the angle of the joint that it spans, its
-    /// stiffness times the square of its lever (see `lever.rs`), so that where segments differ springs have
-    /// `c EI / l` times the square of the lever in even hair over that of their own, with `l` the mean of the
-    /// two segments at the joint. Where one of the segments has no extra particle, the lever is taken for that of
-    /// even hair with the shortest of the segments. Edges are as much stiffer than all these as in even hair. The
-    /// bending stiffness of a joint stands for half of each segment beside it; the first joint that can
-    /// move stands for all of the hair between the place where it is held and the middle of the next
-    /// segment, and the last one for all of the last segment.
-    fn attach(
-        &mut self,
-        points: &[DVec3],
-        material: &Material<'_>,
-        heavy: f64,
-        held_points: usize,
-    ) {
-        let count = self.position.len();
-        // Index of the segment that a particle and the next are on.
-        let segment = |row: usize| {
-            let before = (0..=row).rev().find_map(|r| self.point[r]);
-            (before.unwrap_or(0) as usize).min(points.len() - 2)
-        };
-        let length = |i: usize| points[i].distance(points[i + 1]);
-        let lengths: Vec<f64> = (0..points.len() - 1).map(length).collect();
-        let has_extra = |i: usize| self.row_of(i + 1) > self.row_of(i) + 1;
-        let extra: Vec<bool> = (0..lengths.len()).map(has_extra).collect();
-        let from_root = self.bends_from_root;
-        let shares = Shares { lengths: &lengths, extra: &extra, held_points, from_root };
-        let mut springs = vec![[Spring::default(); 3]; count];
-        let mut altitude = vec![(0.0, [0.0; CANDIDATES]); count];
-        for row in 0..count {
-            for s in 1..=3 {
-                let end = row + s;
-                if end >= count {
-                    break;
-                }
-                let (first, last) = (segment(row), segment(end - 1));
-                let inner = &self.point[row + 1..end];
-                let is_edge = s == 1 || (s == 2 && inner[0].is_none());
-                let radius = radius_between(material, first, last + 1);
-                let bending = bending_stiffness(material.fibre, radius);
-                let stiffness = if is_edge {
-                    let most = stretch_stiffness(material.fibre, radius) / lengths[first];
-                    let least = WEIGHT_STRETCH * heavy / lengths[first];
-                    let wanted = material.unit.edge * bending * shares.edge(first);
-                    wanted.max(least).min(most)
-                } else {
-                    let turn = bending * shares.joint(first, last);
-                    // `even` is the square of the lever in even hair with segments of length 1.
-                    let spanning = |constant: f64, even: f64, lever: f64| {
-                        turn * constant * even / lever.max(even * shares.least_lever(first, last))
-                    };
-                    let known = first + 1 == last && extra[first] && extra[last];
-                    let (unit, even) = (material.unit, material.unit.lever_squared);
-                    let lever =
-                        |of: &dyn Fn(DVec3) -> f64| if known { of(points[last]) } else { 0.0 };
-                    if s == 3 {
-                        let four = std::array::from_fn(|i| self.position[row + i]);
-                        let outer = if inner[0].is_none() { 3 } else { 2 };
-                        let across = lever(&|joint| altitude_lever_squared(four, joint, outer));
-                        let across = spanning(unit.altitude, even.altitude, across);
-                        altitude[row] = (across, altitude_lengths(four));
-                    }
-                    let (from, to) = (self.position[row], self.position[end]);
-                    let between = lever(&|joint| spring_lever_squared(from, to, joint));
-                    if s == 2 {
-                        spanning(unit.bend, even.bend, between)
-                    } else {
-                        spanning(unit.torsion, even.torsion, between)
-                    }
-                };
-                let rest = self.position[row].distance(self.position[end]);
-                springs[row][s - 1] = Spring { stiffness, rest };
-            }
-        }
-        self.springs = springs;
-        self.altitude = altitude;
-        self.attach_curls(material);
-    }
-
-    /// Replaces the constants where four points follow each other without extra particles.
-    ///
-    /// Model: a joint resists a change of its angle with `EI / l`, a segment a turn of what follows it
-    /// about its axis with `GJ / l`. Torsion springs also resist bending, so they get a small share of
-    /// it; bending springs get what is left of it; altitude springs get what torsion springs leave of
-    /// the twisting. Segments are chords: the hair itself is longer and lies outside of them, and a pull
-    /// along the axis of a curl twists it with a longer arm (see [`Chord`]).
-    fn attach_curls(&mut self, material: &Material<'_>) {
-        let count = self.position.len();
-        let x = &self.position;
-        let radius = |row: usize| {
-            let point = self.point[row].map_or(0, |p| p as usize);
-            f64::from(material.radius[point]).max(f64::from(f32::MIN_POSITIVE))
-        };
-        let is_curl = |row: usize, points: usize| {
-            row + points <= count && (row..row + points).all(|r| self.point[r].is_some())
-        };
-        // What torsion and altitude springs do to the angle of each joint (N m).
-        let mut carried = vec![0.0; count];
-        let mut changes = Vec::new();
-        for row in (0..count).filter(|&row| is_curl(row, 4)) {
-            let four: [DVec3; 4] = std::array::from_fn(|i| x[row + i]);
-            let l = four[1].distance(four[2]);
-            let shortest = l.min(four[0].distance(four[1])).min(four[2].distance(four[3]));
-            let chord = Chord::between([four[1] - four[0], four[2] - four[1], four[3] - four[2]]);
-            let bending = bending_stiffness(material.fibre, radius(row + 1)) / (l * chord.longer);
-            let ratio =
-                2.0 * f64::from(material.fibre.shear_modulus / material.fibre.young_modulus);
-            let twisting = ratio * bending * chord.inside * chord.inside;
-            let along = (four[2] - four[1]).normalize_or(DVec3::Y);
-            let way = (four[3] - four[0]).normalize_or(DVec3::Y);
-            let bends = [1, 2].map(|joint| {
-                let axis = (four[joint] - four[joint - 1]).cross(four[joint + 1] - four[joint]);
-                (axis.normalize_or_zero(), four[joint])
-            });
-            // How a spring gets longer with the angles of the two joints and with the turn.
-            let torsion_bend = bends.map(|(axis, at)| way.dot(axis.cross(four[3] - at)));
-            let torsion_turn = way.dot(along.cross(four[3] - four[2]));
-            let most = torsion_bend.iter().fold(1e-9 * l, |m: f64, g| m.max(g.abs()));
-            let torsion = TORSION_SHARE * bending / (most * most);
-            let torsion = torsion.min(twisting / (torsion_turn * torsion_turn).max(1e-30));
-            let left = twisting - torsion * torsion_turn * torsion_turn;
-            let mut across = 0.0;
-            let mut across_bend = [0.0; 2];
-            if let Some(altitude) = least_altitude(four) {
-                let turn =
-                    altitude.weights[3] * altitude.direction.dot(along.cross(four[3] - four[2]));
-                across = left.max(0.0) / (turn * turn).max(0.01 * shortest * shortest);
-                across_bend = bends.map(|(axis, at)| {
-                    let moved = |i: usize| altitude.weights[i] * axis.cross(four[i] - at);
-                    altitude
-                        .direction
-                        .dot(moved(3) + if at == four[1] { moved(2) } else { DVec3::ZERO })
-                });
-            }
-            for k in 0..2 {
-                carried[row + 1 + k] += torsion * torsion_bend[k] * torsion_bend[k]
-                    + across * across_bend[k] * across_bend[k];
-            }
-            changes.push((row, torsion, across));
-        }
-        for (row, torsion, across) in changes {
-            self.springs[row][2].stiffness = torsion;
-            self.altitude[row].0 = across;
-        }
-        for row in (0..count).filter(|&row| is_curl(row, 3)) {
-            let [a, b, c]: [DVec3; 3] = std::array::from_fn(|i| self.position[row + i]);
-            let (l1, l2) = (a.distance(b), b.distance(c));
-            let bending = bending_stiffness(material.fibre, {
-                let point = self.point[row + 1].map_or(0, |p| p as usize);
-                f64::from(material.radius[point])
-            }) / (0.5 * (l1 + l2) * Chord::between([b - a, b - a, c - b]).longer);
-            // How much shorter the spring gets with the angle: the area over its length.
-            let change = (b - a).cross(c - b).length() / a.distance(c).max(1e-9 * l1);
-            let left = (bending - carried[row + 1]).max(BEND_SHARE * bending);
-            self.springs[row][1].stiffness = left / (change * change).max(1e-4 * l1 * l2);
-        }
-    }
-
-    /// Bounds all springs by what arithmetic carries: see [`STIFFEST_EDGE`]. `ahead` is a substep times what
-    /// springs look ahead (s^2).
-    fn bound_stiffness(&mut self, ahead: f64) {
-        let count = self.position.len();
-        for row in 0..count {
-            let lightest = |end: usize| {
-                let own = self.mass[row..=end].iter().zip(&self.held[row..=end]);
-                let free = own.filter(|(_, held)| !**held).map(|(mass, _)| *mass);
-                free.fold(f64::INFINITY, f64::min)
-            };
-            let bounds: [f64; 3] = std::array::from_fn(|s| {
-                let is_edge = s == 0 || (s == 1 && self.point.get(row + 1) == Some(&None));
-                let stiffest = if is_edge { STIFFEST_EDGE } else { STIFFEST_BEND };
-                stiffest * lightest((row + s + 1).min(count - 1)) / ahead
-            });
-            for (spring, bound) in self.springs[row].iter_mut().zip(bounds) {
-                spring.stiffness = spring.stiffness.min(bound);
-            }
-            self.altitude[row].0 = self.altitude[row].0.min(bounds[2]);
-        }
-    }
-
     /// Makes the groom the shape under gravity: edges pull as far as the weight hangs on them, and what
     /// they cannot carry is held by forces that go with the scalp.
     fn hold_up(&mut self, line: &[Vec3], held_points: usize, gravity: Vec3) {
@@ -404,30 +215,6 @@ impl Strand {
             let spring = &mut self.springs[row][s];
             spring.rest -= f64::from(hold.tension[i]) / spring.stiffness;
         }
-    }
-}
-
-/// What a segment is to the curve that it is a chord of.
-#[derive(Debug, Clone, Copy)]
-struct Chord {
-    /// Length of the arc over that of the chord.
-    longer: f64,
-    /// Distance of the chord's middle from the axis of the curve over the curve's radius.
-    inside: f64,
-}
-
-impl Chord {
-    /// The chord in the middle of three segments; one that is the same tells nothing.
-    fn between([before, own, after]: [DVec3; 3]) -> Self {
-        let angle = |a: DVec3, b: DVec3| {
-            let angle = a.angle_between(b);
-            if angle.is_finite() { angle } else { 0.0 }
-        };
-        let angles = [angle(before, own), angle(own, after)].map(|a| 0.5 * a);
-        let told = angles.iter().filter(|a| **a > 0.0).count().max(1) as f64;
-        let half = (angles.iter().sum::<f64>() / told).min(MAX_HALF_ANGLE);
-        let longer = if half > 1e-6 { half / half.sin() } else { 1.0 };
-        Self { longer, inside: half.cos() }
     }
 }
 
@@ -463,96 +250,11 @@ fn straight_segments(points: &[DVec3], below: f64) -> Vec<bool> {
     (0..n - 1).map(|i| alone || joint(i) || joint(i + 1)).collect()
 }
 
-/// What lengths of hair joints and edges stand for.
-struct Shares<'a> {
-    /// Of the segments (m).
-    lengths: &'a [f64],
-    /// Which of them have an extra particle.
-    extra: &'a [bool],
-    /// Points that the body carries.
-    held_points: usize,
-    /// Whether hair bends from its root on, not only from the last held point.
-    from_root: bool,
-}
-
-impl Shares<'_> {
-    /// `1 / l` (1/m) for springs over the segments from `first` to `last`: of the joints between them the first
-    /// that moves and the last of all stand for more than half of each segment.
-    ///
-    /// Model: the first joint that moves bends as if the hair from the root to the middle of the next segment
-    /// bent all along, for a load at the tip: `(L - l)^2` over the integral of `(L - s)^2`; or stands for
-    /// half of the next segment alone where the hair is held up to the joint. The last one stands for all of
-    /// the last segment.
-    fn joint(&self, first: usize, last: usize) -> f64 {
-        let all = &self.lengths[first..=last];
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        let beside = |joint: usize| (self.lengths[joint - 1], self.lengths[joint]);
-        let (clamped, end) = (self.held_points - 1, self.lengths.len() - 1);
-        let multiple = if (first + 1..=last).contains(&clamped) {
-            let (before, after) = beside(clamped);
-            if self.from_root {
-                let whole: f64 = self.lengths.iter().sum();
-                let until = before + 0.5 * after;
-                let integral = (whole.powi(3) - (whole - until).powi(3)) / 3.0;
-                0.5 * (before + after) * (whole - before).powi(2) / integral
-            } else {
-                (before + after) / after
-            }
-        } else if (first + 1..=last).contains(&end) {
-            let (before, after) = beside(end);
-            (before + after) / (before + 2.0 * after)
-        } else {
-            1.0
-        };
-        multiple / mean
-    }
-
-    /// `1 / l^3` (1/m^3) of an edge: the largest that springs have which pull at it, those about a joint beside
-    /// it, and those about the two joints of a segment without extra particle.
-    fn edge(&self, segment: usize) -> f64 {
-        let count = self.lengths.len();
-        let joints = (segment.max(1)..=segment + 1).filter(|&joint| joint < count);
-        let about_one = joints.map(|joint| (joint - 1, joint));
-        let middles = segment.max(2) - 1..(segment + 2).min(count - 1);
-        let about_two = middles.filter(|&i| !self.extra[i]).map(|i| (i - 1, i + 1));
-        let cube = |(first, last): (usize, usize)| {
-            let all = &self.lengths[first..=last];
-            let mean = all.iter().sum::<f64>() / all.len() as f64;
-            1.0 / (mean * self.shortest(first, last).powi(2))
-        };
-        let own = self.lengths[segment].powi(-3);
-        about_one.chain(about_two).map(cube).fold(own, f64::max)
-    }
-
-    /// Length (m) of the shortest segment from `first` to `last`.
-    fn shortest(&self, first: usize, last: usize) -> f64 {
-        self.lengths[first..=last].iter().copied().fold(f64::INFINITY, f64::min)
-    }
-
-    /// Square of the least lever (m^2) that a spring over these segments counts with, as a multiple of that in even
-    /// hair with segments of length 1: where it is not known, that in even hair with the shortest segment.
-    fn least_lever(&self, first: usize, last: usize) -> f64 {
-        let known = first + 1 == last && self.extra[first] && self.extra[last];
-        let share = if known { MIN_LEVER_SQUARED } else { 1.0 };
-        share * self.shortest(first, last).powi(2)
-    }
-}
-
 /// Radius (m) of a round fibre with the area that a cone between two points has on average.
-fn radius_between(material: &Material<'_>, a: usize, b: usize) -> f64 {
+pub(super) fn radius_between(material: &Material<'_>, a: usize, b: usize) -> f64 {
     let (a, b) = (f64::from(material.radius[a]), f64::from(material.radius[b]));
     let square = (a * a + a * b + b * b) / 3.0;
     if square > 0.0 { square.sqrt() } else { material.fibre.radius.into() }
-}
-
-/// `EI` of a round fibre (N m^2).
-pub(super) fn bending_stiffness(fibre: &Fibre, radius: f64) -> f64 {
-    f64::from(fibre.young_modulus) * std::f64::consts::FRAC_PI_4 * radius.powi(4)
-}
-
-/// `EA` of a round fibre (N).
-fn stretch_stiffness(fibre: &Fibre, radius: f64) -> f64 {
-    f64::from(fibre.young_modulus) * std::f64::consts::PI * radius * radius
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub(super) struct Substep {
     pub(super) share: f32,
     /// Internal friction of the fibre as a time (s).
     pub(super) fibre_damping: f32,
-    /// Rate (1/s) at which hair takes on the velocity of the air.
+    /// Rate (1/s) at which hair takes on the velocity of the air, where blocks have none of their own.
     pub(super) drag: f32,
     pub(super) strain_limit: f32,
     /// Fraction of the approach speed at which hair rebounds from the body.
@@ -47,7 +47,7 @@ pub(super) struct Substep {
 /// Room for the system of a block.
 pub(super) struct Scratch {
     pub(super) band: Vec<f32>,
-    pub(super) right: Vec<f32>,
+    pub(super) rhs: Vec<f32>,
     /// The same of strands that are too stiff for single precision.
     pub(super) double: Double,
     /// Positions in the middle of a substep.
@@ -65,7 +65,7 @@ impl Scratch {
         Self {
             double: Double::new(blocks),
             band: vec![0.0; rows * ROW],
-            right: vec![0.0; rows * VECTOR],
+            rhs: vec![0.0; rows * VECTOR],
             middle: vec![0.0; rows * VECTOR],
             points: 0..0,
             size: 0.0,
@@ -134,12 +134,12 @@ impl Work<'_> {
             |level, block, scratch| {
                 follow_body(block, substep);
                 block.half.copy_from_slice(&block.v);
-                let Scratch { band, right, double, .. } = scratch;
-                let mut system = System { band, right };
+                let Scratch { band, rhs, double, .. } = scratch;
+                let mut system = System { band, rhs };
                 assemble_lanes(level, block, &block.x, &block.half, &times, &mut system);
-                double.assemble(block, &block.x, &block.half, &times, &[], right);
+                double.assemble(block, &block.x, &block.half, &times, &[], rhs);
             },
-            |level, block, right| add_lanes(level, &mut block.half, right, 1.0),
+            |level, block, rhs| add_lanes(level, &mut block.half, rhs, 1.0),
         )
     }
 
@@ -156,18 +156,17 @@ impl Work<'_> {
             substep.h,
             1,
             |level, block, scratch| {
-                let Scratch { band, right, middle, double, .. } = scratch;
+                let Scratch { band, rhs, middle, double, .. } = scratch;
                 let floats = block.rows * VECTOR;
                 dispatch!(level, simd => mean(simd, &block.x, &block.next, &mut middle[..floats]));
-                let mut system = System { band, right };
+                let mut system = System { band, rhs };
                 assemble_lanes(level, block, middle, &block.v, &times, &mut system);
                 let rows = block.rows;
-                let mut system =
-                    System { band: &mut band[..rows * ROW], right: &mut right[..floats] };
+                let mut system = System { band: &mut band[..rows * ROW], rhs: &mut rhs[..floats] };
                 constrain(&block.touched, &mut system);
-                double.assemble(block, middle, &block.v, &times, &block.touched, right);
+                double.assemble(block, middle, &block.v, &times, &block.touched, rhs);
             },
-            |level, block, right| add_lanes(level, &mut block.v, right, factor),
+            |level, block, rhs| add_lanes(level, &mut block.v, rhs, factor),
         )
     }
 
@@ -188,11 +187,11 @@ impl Work<'_> {
             banded::factor_lanes(level, band);
             scratch.double.factor(block);
             if !coupled {
-                let right = &mut scratch.right[..rows * VECTOR];
-                scratch.double.solve(block, right, |right| {
-                    banded::solve_lanes(level, band, right);
+                let rhs = &mut scratch.rhs[..rows * VECTOR];
+                scratch.double.solve(block, rhs, |rhs| {
+                    banded::solve_lanes(level, band, rhs);
                 });
-                take(level, block, right);
+                take(level, block, rhs);
             }
         });
         let Some(coupling) = self.coupling.as_deref_mut() else {
@@ -202,7 +201,7 @@ impl Work<'_> {
             coupling.solve(self.level, self.blocks, self.scratch, &times, look_ahead, which);
         self.each(|level, block, scratch| {
             let floats = block.rows * VECTOR;
-            take(level, block, &scratch.right[..floats]);
+            take(level, block, &scratch.rhs[..floats]);
         });
         report
     }

@@ -2,7 +2,8 @@
 
 use glam::{DVec3, Quat, Vec3};
 
-use super::strand::{Material, Strand, bending_stiffness};
+use super::springs::bending_stiffness;
+use super::strand::{Material, Strand};
 use super::*;
 use crate::environment::Wind;
 use crate::groom::{Fibre, Strands};
@@ -13,11 +14,16 @@ fn straight(segments: usize, length: f32) -> Vec<Vec3> {
 }
 
 fn strand(line: &[Vec3]) -> (Strand, f64) {
+    strand_with(line, 1.0.into())
+}
+
+/// A strand whose stiffness relative to the fibre is a ramp, and the bending stiffness (N m^2) of the fibre.
+fn strand_with(line: &[Vec3], stiffness: Ramp) -> (Strand, f64) {
     let fibre = Fibre::default();
     let radius = vec![fibre.radius; line.len()];
     let unit = UnitStiffness::new(0.5);
     let material = Material { fibre: &fibre, radius: &radius, unit: &unit };
-    let settings = Settings { hold_shape: false, ..Settings::default() };
+    let settings = Settings { hold_shape: false, stiffness, ..Settings::default() };
     let bending = bending_stiffness(&fibre, fibre.radius.into());
     (Strand::new(line, 1, &material, &settings, Vec3::NEG_Y * 9.81), bending)
 }
@@ -40,10 +46,10 @@ fn deflect(strand: &Strand, force: &[DVec3]) -> Vec<DVec3> {
             }
         }
     }
-    let mut right: Vec<f64> = force[held..].iter().flat_map(|f| f.to_array()).collect();
-    assert!(solve_positive_definite(&mut matrix, &mut right));
+    let mut rhs: Vec<f64> = force[held..].iter().flat_map(|f| f.to_array()).collect();
+    assert!(solve_positive_definite(&mut matrix, &mut rhs));
     let zero = vec![DVec3::ZERO; held];
-    zero.into_iter().chain(right.chunks_exact(3).map(DVec3::from_slice)).collect()
+    zero.into_iter().chain(rhs.chunks_exact(3).map(DVec3::from_slice)).collect()
 }
 
 /// A horizontal strand under a small load at its tip and under its own small weight: `F L^3 / (3 EI)`
@@ -206,13 +212,12 @@ fn lanes_agree_with_the_plain_version() {
     let groom = mixed_groom();
     let poses = vec![RigidTransform::IDENTITY; 19];
     let gravity = Vec3::new(3.0, -9.81, 1.0);
-    for update in [VelocityUpdate::BackwardEuler, VelocityUpdate::Trapezoidal] {
-        let settings = Settings {
-            hold_shape: false,
-            velocity_update: update,
-            shortest_substep: 1e-3,
-            ..Settings::default()
-        };
+    let constant = Settings { hold_shape: false, shortest_substep: 1e-3, ..Settings::default() };
+    let ramps =
+        Settings { stiffness: ramp(2.0, 0.5), damping: ramp(30.0, 2.0), ..constant.clone() };
+    let updates = [VelocityUpdate::BackwardEuler, VelocityUpdate::Trapezoidal];
+    for (update, settings) in updates.into_iter().flat_map(|u| [(u, &constant), (u, &ramps)]) {
+        let settings = Settings { velocity_update: update, ..settings.clone() };
         let mut model = MassSpring::new(&groom, &settings, gravity).unwrap();
         let mut plain = plain::PlainHair::new(&groom, &settings, gravity).unwrap();
         let mut found = vec![Vec3::ZERO; groom.strands.point_count()];
@@ -251,7 +256,7 @@ fn energy_never_grows() {
     {
         let settings = Settings {
             hold_shape: false,
-            damping: 0.0,
+            damping: 0.0.into(),
             velocity_update: update,
             ..Settings::default()
         };
@@ -366,4 +371,148 @@ fn stiffness_does_not_depend_on_where_points_lie() {
             }
         }
     }
+}
+
+fn ramp(root: f32, tip: f32) -> Ramp {
+    Ramp::new(&[[0.0, root], [1.0, tip]]).unwrap()
+}
+
+/// With a stiffness that goes from `a` at the root to `b` at the tip the integrals of beam theory have closed forms: the
+/// tip of a clamped beam goes by `F / EI` times the integral of `(L - x)^2 / (a + (b - a) x / L)`, and a moment along it
+/// turns it by `M / GJ` times the integral of `1 / (a + (b - a) x / L)`. Tolerance: that of an even beam.
+#[test]
+fn a_strand_with_a_ramp_of_stiffness_bends_and_twists_as_such_a_beam() {
+    let length = 0.1f64;
+    for (a, b) in [(4.0f64, 0.25f64), (0.25, 4.0), (1.0, 0.1)] {
+        let (strand, bending) = strand_with(&straight(40, length as f32), ramp(a as f32, b as f32));
+        let n = strand.position.len();
+        // With r = a + d t: (1 - t)^2 / r = (b - r)^2 / (d^2 r), of which r^2 / 2 - 2 b r + b^2 ln r is an integral.
+        let d = b - a;
+        let inner = |r: f64| 0.5 * r * r - 2.0 * b * r + b * b * r.ln();
+        let bent = length.powi(3) * (inner(b) - inner(a)) / d.powi(3) / bending;
+        for side in [DVec3::Y, DVec3::Z] {
+            let mut force = vec![DVec3::ZERO; n];
+            force[n - 1] = side * 1e-9;
+            let found = deflect(&strand, &force)[n - 1].dot(side) / 1e-9;
+            println!("{a} to {b}: bends {:.4} of what it should", found / bent);
+            assert!((found / bent - 1.0).abs() < 0.04, "{a} to {b}: {}", found / bent);
+        }
+        let turned = length * (b / a).ln() / d / (0.5 * bending);
+        let last = [n - 3, n - 2, n - 1].map(|i| strand.position[i]);
+        let centre = (last[0] + last[1] + last[2]) / 3.0;
+        let arms = last.map(|p| p - centre);
+        let inertia: f64 = arms.iter().map(|r| DVec3::X.cross(*r).length_squared()).sum();
+        let mut force = vec![DVec3::ZERO; n];
+        for (i, r) in arms.into_iter().enumerate() {
+            force[n - 3 + i] = DVec3::X.cross(r) * (1e-10 / inertia);
+        }
+        let moved = deflect(&strand, &force);
+        let found = moved.iter().zip(&force).map(|(u, f)| u.dot(*f)).sum::<f64>() / 1e-20;
+        println!("{a} to {b}: twists {:.4} of what it should", found / turned);
+        assert!((found / turned - 1.0).abs() < 0.04, "{a} to {b}: {}", found / turned);
+    }
+}
+
+/// The same of a curl, whose springs are others: how much softer than an even one it is, by the integral over its wire
+/// (see `a_curl_is_as_soft_as_a_helical_spring`).
+#[test]
+fn a_curl_with_a_ramp_of_stiffness_is_as_soft_as_its_wire() {
+    let (radius, per_turn, turns) = (0.01f64, 10usize, 5usize);
+    let whole = std::f64::consts::TAU * turns as f64;
+    let line: Vec<Vec3> = (0..=per_turn * turns)
+        .map(|i| whole * i as f64 / (per_turn * turns) as f64)
+        .map(|t| DVec3::new(radius * t.cos(), -0.0003 * t, radius * t.sin()).as_vec3())
+        .collect();
+    let soft = |(a, b): (f32, f32)| {
+        let stiffness = Ramp::new(&[[0.0, a], [1.0, b]]).unwrap();
+        let (strand, _) = strand_with(&line, stiffness);
+        assert!(strand.position.len() < line.len() + 3, "it is curly all along");
+        let n = strand.position.len();
+        let mut force = vec![DVec3::ZERO; n];
+        force[n - 1] = DVec3::NEG_Y * 1e-9;
+        -deflect(&strand, &force)[n - 1].y
+    };
+    let wire = |(a, b): (f32, f32)| {
+        let steps = 20_000;
+        let of = |i: usize| {
+            let place = (i as f64 + 0.5) / steps as f64;
+            // Angle from the end that is pulled.
+            let t = whole * (1.0 - place);
+            let relative = f64::from(a) + f64::from(b - a) * place;
+            (2.0 * (1.0 - t.cos()).powi(2) + t.sin().powi(2)) / relative
+        };
+        (0..steps).map(of).sum::<f64>()
+    };
+    for ends in [(4.0, 0.5), (0.5, 4.0)] {
+        let (found, truth) = (soft(ends) / soft((1.0, 1.0)), wire(ends) / wire((1.0, 1.0)));
+        println!("{ends:?}: {found:.4} times as soft as an even curl, {truth:.4} by its wire");
+        assert!((found / truth - 1.0).abs() < 0.05, "{ends:?}: {found} {truth}");
+    }
+}
+
+/// Limp hair that hangs in a steady wind W leans at the place s by what the air pushes on all below over what hangs
+/// there: the integral of the damping from s to L, times W, over `g (L - s)`. Tolerance: one part in a hundred for the
+/// slope squared (0.1) and as much for 40 segments.
+#[test]
+fn a_ramp_of_damping_lets_wind_push_each_place_by_its_own() {
+    let line: Vec<Vec3> = (0..=40).map(|i| Vec3::NEG_Y * (0.3 * i as f32 / 40.0)).collect();
+    let mut strands = Strands::new();
+    strands.push(&line);
+    let groom = Groom::new(strands, Fibre::default());
+    for (root, tip) in [(2.0, 12.0), (12.0, 2.0)] {
+        let settings = Settings {
+            stiffness: 1e-3.into(),
+            damping: ramp(root, tip),
+            hold_shape: false,
+            ..Settings::default()
+        };
+        let gravity = Vec3::NEG_Y * 9.81;
+        let mut model = MassSpring::new(&groom, &settings, gravity).unwrap();
+        let wind = Wind { velocity: Vec3::X * 0.1, ..Wind::default() };
+        let poses = [RigidTransform::IDENTITY];
+        for _ in 0..1200 {
+            let env = environment(4e-3, gravity, &wind, &poses);
+            model.step(&env, &mut StepReport::default());
+        }
+        let mut found = vec![Vec3::ZERO; line.len()];
+        model.positions(&mut found);
+        // The body holds the first segment.
+        let mut aside = 0.0f32;
+        for i in 2..=40 {
+            // The mean damping below the middle of the segment is that half way to the tip.
+            let place = (i as f32 - 0.5) / 40.0;
+            let mean = root + (tip - root) * 0.5 * (place + 1.0);
+            aside += 0.3 / 40.0 * mean * 0.1 / 9.81;
+            let error = (found[i].x - aside) / aside;
+            assert!(i < 5 || error.abs() < 0.02, "point {i}: {} for {aside}", found[i].x);
+        }
+        println!("damping {root} to {tip}: tip {:.5} m aside for {aside:.5}", found[40].x);
+    }
+}
+
+/// A ramp that is constant is the number: no row tables, and the same bits.
+#[test]
+fn a_constant_ramp_is_the_number() {
+    let groom = mixed_groom();
+    let gravity = Vec3::NEG_Y * 9.81;
+    let run = |stiffness: Ramp, damping: Ramp| {
+        let settings = Settings { stiffness, damping, ..Settings::default() };
+        let mut model = MassSpring::new(&groom, &settings, gravity).unwrap();
+        let has_table = model.blocks.iter().any(|b| !b.drag.is_empty());
+        for step in 0..20 {
+            let rotation = Quat::from_rotation_y(0.02 * step as f32);
+            let poses = vec![RigidTransform { rotation, translation: Vec3::ZERO }; 19];
+            let wind = Wind::default();
+            let env = environment(1.0 / 240.0, gravity, &wind, &poses);
+            model.step(&env, &mut StepReport::default());
+        }
+        let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
+        model.positions(&mut positions);
+        (crate::math::hash_positions(&positions), has_table)
+    };
+    let number = run(1.0.into(), 4.0.into());
+    assert_eq!(number, run(ramp(1.0, 1.0), ramp(4.0, 4.0)));
+    assert!(!number.1);
+    assert!(run(1.0.into(), ramp(4.0, 5.0)).1);
+    assert_ne!(number.0, run(ramp(1.0, 1.1), 4.0.into()).0);
 }

@@ -148,7 +148,8 @@ impl TetrahedralBody {
         times: [f64; 2],
     ) {
         let (mass, wind) = (&self.mass[..], DVec3::ZERO);
-        let particles = Particles { mass, constraint, force, drag: 0.0, wind };
+        let drag = &vec![0.0; mass.len()];
+        let particles = Particles { mass, constraint, force, drag, wind };
         solve_velocities(&particles, &self.links(), velocity, times, 1e-6);
     }
 }

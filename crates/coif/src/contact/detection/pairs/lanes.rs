@@ -9,7 +9,7 @@ use glam::Vec3;
 /// Lines looked at together.
 pub(super) const WIDTH: usize = 8;
 
-/// Added to the distance for the rounding of single precision, as a share.
+/// Added to the distance for the rounding of single precision, as a fraction.
 pub(super) const SLACK: f32 = 1e-3;
 
 /// A line in the middle of its motion.

@@ -53,7 +53,7 @@ mod differences {
         std::array::from_fn(|_| Vec3A::new(next(), next(), next()))
     }
 
-    /// Fails unless both gradients agree to a share of their size.
+    /// Fails unless both gradients agree to a fraction of their size.
     pub(super) fn agree<const N: usize>(found: [Vec3A; N], truth: [Vec3A; N], share: f32) {
         let size = truth.iter().map(|g| g.length()).fold(0.0, f32::max);
         for v in 0..N {
