@@ -172,6 +172,7 @@ struct Hair {
     links: Vec<Link>,
     force: Vec<DVec3>,
     constraint: Vec<Constraint>,
+    drag: Vec<f64>,
     /// Time by which springs look ahead (s).
     lag: f64,
 }
@@ -212,6 +213,7 @@ impl Hair {
             links,
             force: vec![DVec3::new(3.0, 0.0, 1.0) * mass; x.len()],
             constraint: (0..x.len()).map(held).collect(),
+            drag: vec![0.0; x.len()],
             lag: PART + f64::from(fibre.damping),
         }
     }
@@ -255,7 +257,7 @@ impl Hair {
             mass: &self.mass,
             constraint: &self.constraint,
             force: &self.force,
-            drag: 0.0,
+            drag: &self.drag,
             wind: DVec3::ZERO,
         };
         solve_velocities(&particles, &self.links, &mut velocity, [PART, self.lag], TOLERANCE);
