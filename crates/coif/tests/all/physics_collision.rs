@@ -214,14 +214,14 @@ fn models(restitution: f32) -> Vec<(&'static str, Box<dyn Fn(f32) -> Box<dyn Hai
             ..Default::default()
         }),
         ModelSettings::MassSpring(mass_spring::Settings {
-            damping: still,
+            damping: still.into(),
             hold_shape: false,
             restitution,
             ..Default::default()
         }),
     ];
     let mesh = hair_mesh::Settings {
-        damping: still,
+        damping: still.into(),
         hold_shape: false,
         restitution,
         // Friction that does not creep.

@@ -186,7 +186,7 @@ fn press_in_lanes<S: Simd>(
             // Give up contacts that the points leave, farther than the force could bring them back.
             let slip = drift[half] - surface.moves;
             let out = slip.dot(n);
-            let stays = ((gap + out) * mass[half]).simd_lt(force);
+            let stays = ((gap + out - HOVER) * mass[half]).simd_lt(force);
             let active = active & stays;
             let force = active.select(force, zero);
             force.store_slice(&mut memory[row(1)]);

@@ -23,7 +23,7 @@ pub(super) fn press(
     let (normal, gap, moves, coefficient) = around.below(contact.what, particle.position, pass.dt);
     let slip = particle.velocity * pass.dt - moves;
     let out = slip.dot(normal);
-    if (gap + out) * mass >= contact.force {
+    if (gap + out - HOVER) * mass >= contact.force {
         *contact = Contact::default();
         return None;
     }
