@@ -74,6 +74,10 @@ pub(super) const STEADY: f32 = 1.02;
 /// Speed (m/s) below which friction rises towards that of rest (Stribeck's law).
 pub(super) const SLOW: f32 = 0.01;
 
+/// Friction in a step, by what Coulomb's law allows, that is too much to be left to the next step: what sticks is held
+/// with any force in the step in which it breaks loose, and what slides by its slip of the step before.
+pub(super) const EXCESS: f32 = 2.0;
+
 /// How much more friction there is at no speed than when sliding fast, as a fraction.
 pub(super) const SLOW_FRICTION: f32 = 0.25;
 
@@ -90,6 +94,9 @@ pub(super) struct Points<S: Simd> {
     pub(super) shift: Vec3x<S>,
     /// Where their velocity takes them (m).
     pub(super) drift: Vec3x<S>,
+    /// Where they go in the step, as far as is known: where their velocity takes them, or where an earlier solve has
+    /// brought them (m).
+    pub(super) way: Vec3x<S>,
     /// Their own mass.
     pub(super) mass: f32x16<S>,
     /// Inertia of all that may press on them.
@@ -161,6 +168,7 @@ fn press_in_lanes<S: Simd>(
     let zero = f32x8::splat(simd, 0.0);
     let mut sums = [[zero; 9]; 2];
     let (x, shift, drift) = (points.x.halves(), points.shift.halves(), points.drift.halves());
+    let way = points.way.halves();
     let inertia = <[_; 2]>::from(simd.split_f32x16(points.inertia));
     let mass = <[_; 2]>::from(simd.split_f32x16(points.mass));
     let (memory, held) = (memory.as_chunks_mut::<HALF>().0, held.as_chunks_mut::<HALF>().0);
@@ -184,8 +192,7 @@ fn press_in_lanes<S: Simd>(
             let n = surface.normal;
             let gap = surface.distance + allowed;
             // Give up contacts that the points leave, farther than the force could bring them back.
-            let slip = drift[half] - surface.moves;
-            let out = slip.dot(n);
+            let out = (drift[half] - surface.moves).dot(n);
             let stays = ((gap + out - HOVER) * mass[half]).simd_lt(force);
             let active = active & stays;
             let force = active.select(force, zero);
@@ -193,7 +200,9 @@ fn press_in_lanes<S: Simd>(
             // Hold the points on the plane, and hold or brake them along it.
             let stiffness = active.select(inertia[half] * STIFFNESS, zero);
             let slides = friction.dot(friction).simd_le(0.0);
-            let slip = (slip - n * out).length().max(f32x8::splat(simd, CREEP * pass.dt));
+            let slip = way[half] - surface.moves;
+            let slip = slip - n * slip.dot(n);
+            let slip = slip.length().max(f32x8::splat(simd, CREEP * pass.dt));
             let by = slip * (1.0 / (SLOW * pass.dt));
             let more = f32x8::splat(simd, SLOW_FRICTION) / (by * by + 1.0) + 1.0;
             let along =
@@ -292,7 +301,8 @@ fn surfaces<S: Simd>(
     found
 }
 
-/// Updates the forces of a row that was [pressed](press), after it has been displaced by `a`.
+/// Updates the forces of a row that was [pressed](press), after it has been displaced by `a`. Says in which lanes friction
+/// has been far more than there is ([`EXCESS`]), one bit each: there the step has to be solved again.
 #[inline(always)]
 pub(super) fn update<S: Simd>(
     simd: S,
@@ -300,7 +310,8 @@ pub(super) fn update<S: Simd>(
     held: &[f32; HELD],
     a: Vec3x<S>,
     dt: f32,
-) {
+) -> u32 {
+    let mut excess = 0;
     let (memory, held) = (memory.as_chunks_mut::<LANES>().0, held.as_chunks::<LANES>().0);
     let zero = f32x16::splat(simd, 0.0);
     for (memory, held) in
@@ -347,7 +358,9 @@ pub(super) fn update<S: Simd>(
         grip.x.store_slice(&mut memory[2]);
         grip.y.store_slice(&mut memory[3]);
         grip.z.store_slice(&mut memory[4]);
+        excess |= (size.simd_gt(most * EXCESS + SLOW * dt) & active).to_bitmask() as u32;
     }
+    excess
 }
 
 /// Remembers that a lane of a row has touched a collider with a force: says whether that is new.
@@ -386,10 +399,19 @@ pub(super) fn start_again(found: &mut [f32; MEMORY], start: &[f32; MEMORY], lane
     };
     for lane in Bits(lanes.into()) {
         let new = [0, 1].map(|k| [number(found, k, 0, lane), number(found, k, 1, lane)]);
+        // What has broken loose slides from the start.
+        let broken = [0, 1].map(|k| {
+            new[k][1] > 0.0
+                && new[k][0] == number(start, k, 0, lane)
+                && (2..REMEMBERED).all(|j| number(found, k, j, lane) == 0.0)
+        });
         for k in 0..CONTACTS {
             for j in 0..REMEMBERED {
                 let active = number(start, k, 1, lane) > 0.0;
-                let value = if active { number(start, k, j, lane) } else { 0.0 };
+                let mut value = if active { number(start, k, j, lane) } else { 0.0 };
+                if j > 1 && broken[k] {
+                    value = 0.0;
+                }
                 found[(REMEMBERED * k + j) * LANES + lane] = value;
             }
         }

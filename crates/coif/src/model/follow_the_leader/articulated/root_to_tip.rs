@@ -97,7 +97,7 @@ pub(super) fn root_to_tip<S: Simd>(
         }
         let place = behind + across;
         if resting::any(simd, &contact[i]) {
-            resting::update(simd, &mut contact[i], &held[i], place, pass.dt);
+            outcome.impact |= resting::update(simd, &mut contact[i], &held[i], place, pass.dt);
         }
         let mut slack = left.by_place.dot(place);
         if let Some(by_cross) = Joined::load_cross(simd, &scratch[i]) {

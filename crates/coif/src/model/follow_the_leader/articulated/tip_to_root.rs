@@ -106,7 +106,8 @@ pub(super) fn tip_to_root<S: Simd>(
         let mut inertia = beyond.inertia.plus_diagonal(mass * (1.0 + spring + damper));
         // Hold what lies on the body.
         if resting::any(simd, &contact[i]) {
-            let points = Points { x, shift, drift, mass, inertia: last + 1.0 };
+            let way = found.map_or(drift, |found| Vec3x::of_row(simd, &found[i]) - x);
+            let points = Points { x, shift, drift, way, mass, inertia: last + 1.0 };
             let (memory, held) = (&mut contact[i], &mut held[i]);
             let pressed = resting::press(simd, block, i, memory, held, &points, pass, obstacles);
             inertia = inertia.plus(&pressed.inertia);

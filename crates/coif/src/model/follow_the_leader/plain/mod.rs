@@ -182,6 +182,13 @@ impl PlainFollowTheLeader {
                         particle.contacts = found;
                         continue;
                     }
+                    for (contact, found) in particle.contacts.iter_mut().zip(&found) {
+                        // What has broken loose slides from the start.
+                        let same = found.force > 0.0 && found.what == contact.what;
+                        if same && found.friction == Vec3::ZERO {
+                            contact.friction = Vec3::ZERO;
+                        }
+                    }
                     for new in found.into_iter().filter(|c| c.force > 0.0) {
                         if !start.contacts.iter().any(|c| c.force > 0.0 && c.what == new.what) {
                             remember(&mut particle.contacts, new.what, new.force);
@@ -291,7 +298,7 @@ fn step_strand(
             strand.particles[i].tension =
                 left.pull - left.by_place.dot(place) - left.by_cross.dot(turn);
             for (contact, held) in strand.particles[i].contacts.iter_mut().zip(&left.held) {
-                update(contact, held, place, dt);
+                impact |= update(contact, held, place, dt);
             }
             way = e * (particle.length * (1.0 + left.shrinks)) + across;
             turn_pushed = left.by_turn * turn_pushed_leader - left.by_leader.dot(pushed);

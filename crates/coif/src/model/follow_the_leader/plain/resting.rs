@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::{Contact, Held, Particle, Surroundings};
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::resting::{
-    CREEP, HOVER, RISE, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
+    CREEP, EXCESS, HOVER, RISE, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
 };
 
 /// Looks at a contact that is remembered; `None`, and it is forgotten, if the particle leaves it.
@@ -14,6 +14,7 @@ pub(super) fn press(
     particle: &Particle,
     shift: Vec3,
     [mass, whole]: [f32; 2],
+    found: Option<Vec3>,
     pass: &Pass,
     around: &Surroundings<'_>,
 ) -> Option<Held> {
@@ -21,14 +22,15 @@ pub(super) fn press(
         return None;
     }
     let (normal, gap, moves, coefficient) = around.below(contact.what, particle.position, pass.dt);
-    let slip = particle.velocity * pass.dt - moves;
-    let out = slip.dot(normal);
+    let drift = particle.velocity * pass.dt;
+    let out = (drift - moves).dot(normal);
     if (gap + out - HOVER) * mass >= contact.force {
         *contact = Contact::default();
         return None;
     }
     let stiffness = whole * STIFFNESS;
-    let slip = (slip - normal * out).length().max(CREEP * pass.dt);
+    let way = found.map_or(drift, |found| found - particle.position);
+    let slip = (way - moves).reject_from_normalized(normal).length().max(CREEP * pass.dt);
     let sticks = contact.friction != Vec3::ZERO;
     let more = 1.0 + SLOW_FRICTION / (1.0 + (slip / (SLOW * pass.dt)).powi(2));
     let slowed = (coefficient * more * contact.force / slip).min(stiffness);
@@ -39,10 +41,10 @@ pub(super) fn press(
     Some(Held { normal, target, offset, stiffness, along, coefficient, slip })
 }
 
-/// Updates the force of a contact after a displacement.
-pub(super) fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) {
+/// Updates the force of a contact after a displacement: says whether friction was far more than there is.
+pub(super) fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) -> bool {
     if contact.force <= 0.0 {
-        return;
+        return false;
     }
     let n = held.normal;
     let slip = (a - held.target).reject_from_normalized(n);
@@ -58,6 +60,7 @@ pub(super) fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) {
         || (creeps && steady && friction.length() <= most)
         || (!slid && slip.length() < STILL * dt);
     contact.friction = if sticks { friction.clamp_length_max(most) } else { Vec3::ZERO };
+    friction.length() > most * EXCESS + SLOW * dt
 }
 
 /// Remembers a contact in the place of the weaker of two: says whether it is new.

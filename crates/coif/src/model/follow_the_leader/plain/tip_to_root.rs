@@ -169,7 +169,10 @@ pub(super) fn tip_to_root(
         let mut held = [Held::default(); 2];
         let mut contacts = particle.contacts;
         for (contact, held) in contacts.iter_mut().zip(&mut held) {
-            if let Some(pressed) = press(contact, particle, shift, [mass, whole], pass, around) {
+            let inertia_of = [mass, whole];
+            let place = found.get(i).copied();
+            let pressed = press(contact, particle, shift, inertia_of, place, pass, around);
+            if let Some(pressed) = pressed {
                 let Held { normal: n, target, offset, stiffness, along, .. } = pressed;
                 inertia += diagonal(along) + product(n, n) * (stiffness - along);
                 let grip = target * along + contact.friction;
