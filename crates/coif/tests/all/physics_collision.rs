@@ -213,6 +213,10 @@ fn models(restitution: f32) -> Vec<(&'static str, Box<dyn Fn(f32) -> Box<dyn Hai
             restitution,
             ..Default::default()
         }),
+        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
+            restitution,
+            ..follow_the_leader::Settings::limp()
+        }),
         ModelSettings::MassSpring(mass_spring::Settings {
             damping: still.into(),
             hold_shape: false,
@@ -242,7 +246,10 @@ fn models(restitution: f32) -> Vec<(&'static str, Box<dyn Fn(f32) -> Box<dyn Hai
 #[test]
 fn hair_rebounds_at_a_fraction_of_its_approach_speed() {
     for restitution in [0.0, 0.5, 0.9] {
-        for (name, hair) in models(restitution) {
+        // Without restitution Follow-The-Leader stops at the surface in a few steps: contact takes four fifths of an
+        // impact in the first.
+        let few = |name: &str| name == follow_the_leader::NAME && restitution == 0.0;
+        for (name, hair) in models(restitution).into_iter().filter(|(name, _)| !few(name)) {
             for ground in [Ground::Plane, Ground::Field] {
                 for rises in [0.0, 0.3, -0.2] {
                     let velocity = Vec3::new(0.0, rises, 0.0);
@@ -301,14 +308,8 @@ fn hair_that_rebounds_comes_to_rest() {
 /// twentieth is allowed for what the rest of the strand does to its tip.
 #[test]
 fn sliding_hair_slows_by_friction_times_gravity() {
-    let limp = follow_the_leader::Settings::limp();
-    let limp = ModelSettings::FollowTheLeader(limp);
     for friction in [0.1, 0.3] {
-        let mut all = models(0.0);
-        let limp = limp.clone();
-        let name = follow_the_leader::NAME;
-        all.push((name, Box::new(move |height| Box::new(Strand::new(&limp, height)))));
-        for (name, hair) in all {
+        for (name, hair) in models(0.0) {
             for ground in [Ground::Plane, Ground::Field] {
                 for slides in [0.0, 0.2] {
                     let mut surface = Surface::new(ground, Vec3::ZERO, friction);
@@ -344,8 +345,9 @@ fn an_oblique_impact_takes_friction_times_the_normal_impulse() {
     let friction = 0.3;
     for restitution in [0.0, 0.5] {
         // Half of the mass of straight mass-spring hair is in extra particles, which collide with nothing and carry on
-        // through the step of the impact.
-        let models = models(restitution).into_iter().filter(|(name, _)| *name != mass_spring::NAME);
+        // through the step of the impact. Follow-The-Leader takes an impact in a few steps.
+        let others = [mass_spring::NAME, follow_the_leader::NAME];
+        let models = models(restitution).into_iter().filter(|(name, _)| !others.contains(name));
         for (name, hair) in models {
             for ground in [Ground::Plane, Ground::Field] {
                 let mut surface = Surface::new(ground, Vec3::ZERO, friction);

@@ -90,7 +90,6 @@ struct Touch<S: Simd> {
     depth: f32x8<S>,
     surface: Vec3x8<S>,
     friction: f32x8<S>,
-    restitution: f32x8<S>,
     /// See [`LaneContact::touched_what`].
     what: [f32x8<S>; 2],
 }
@@ -109,10 +108,10 @@ impl<S: Simd> Touch<S> {
     fn none(simd: S) -> Self {
         let (zero, none) = (Vec3x8::splat(simd, Vec3::ZERO), f32x8::splat(simd, 0.0));
         let what = [f32x8::splat(simd, NOTHING); 2];
-        Self { normal: zero, depth: none, surface: zero, friction: none, restitution: none, what }
+        Self { normal: zero, depth: none, surface: zero, friction: none, what }
     }
 
-    /// Stops the motion into the surface, or turns it round; slows the sliding by Coulomb's law.
+    /// Stops the motion into the surface; slows the sliding by Coulomb's law.
     #[inline(always)]
     fn brake(&self, simd: S, moved: Vec3x8<S>, inverse_dt: f32) -> Vec3x8<S> {
         let zero = f32x8::splat(simd, 0.0);
@@ -123,10 +122,7 @@ impl<S: Simd> Touch<S> {
         let speed = sliding.length();
         let most = self.friction * self.depth * inverse_dt;
         let share = (most / speed.max(f32x8::splat(simd, 1e-9))).min(f32x8::splat(simd, 1.0));
-        // The candidate came in with the depth over the step.
-        let bounce = self.normal * (self.restitution * self.depth * inverse_dt);
-        (across + sliding * share - bounce)
-            .or(self.depth.simd_gt(zero), Vec3x8::splat(simd, Vec3::ZERO))
+        (across + sliding * share).or(self.depth.simd_gt(zero), Vec3x8::splat(simd, Vec3::ZERO))
     }
 }
 
@@ -332,8 +328,6 @@ fn leave_field<S: Simd>(
         touch.surface = velocity.or(inside_mask, touch.surface);
         touch.friction = inside_mask.select(f32x8::splat(simd, obstacle.friction), touch.friction);
         touch.note(inside_mask, FIELD);
-        touch.restitution =
-            inside_mask.select(f32x8::splat(simd, obstacle.restitution), touch.restitution);
         segment.along = turned.or(inside_mask, segment.along);
         p = segment.end();
     }

@@ -77,6 +77,11 @@ parameters! {
         /// power by the number of segments. As a ramp it says by how much the mass per length falls at each place, as a
         /// power of the path length up to there (`style.rs`).
         correction: Ramp = 0.9.into(), "", 0.0..=1.0;
+        /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
+        /// larger one counts.
+        ///
+        /// Not in the one-way pass, nor with ends other than the root.
+        restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Smallest distance between every second point, as a fraction of the straight distance: 0 bends freely, 1 not
         /// at all.
         ///
@@ -198,6 +203,7 @@ struct Pass {
     backward: bool,
     /// Fraction of its depth at the start that a point may still be inside of the body.
     still_inside: f32,
+    restitution: f32,
 }
 
 impl Pass {
@@ -211,6 +217,7 @@ impl Pass {
             style: Stiffness::new(settings, dt),
             backward: settings.backward,
             still_inside: 0.0,
+            restitution: settings.restitution,
         }
     }
 }

@@ -23,7 +23,7 @@
 //!
 //! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated/`.
 
-use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x8};
+use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x8, mask32x16};
 use glam::Vec3;
 
 use super::Pass;
@@ -32,7 +32,7 @@ use super::collider::Obstacles;
 use super::contact::{level_of, material_velocity, tangent_of};
 use super::near::Bits;
 use crate::math::LANES;
-use crate::math::lanes::{HALF, Vec3x, Vec3x8, half_row};
+use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
 use crate::math::symmetric::Symmetric;
 
 /// Contacts that a point remembers: a crease has two sides.
@@ -299,6 +299,50 @@ fn surfaces<S: Simd>(
         found.friction = same.select(f32x8::splat(simd, friction), found.friction);
     }
     found
+}
+
+/// Lets the points of a row that have come upon a surface in the step leave it again at the fraction `restitution` of their
+/// approach speed: `before` are their velocities at the start of the step, `x` their places then.
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn rebound<S: Simd>(
+    simd: S,
+    memory: &[f32; MEMORY],
+    x: Vec3x<S>,
+    before: Vec3x<S>,
+    velocity: &mut [f32; VECTOR],
+    free: mask32x16<S>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+) {
+    let (x, before) = (x.halves(), before.halves());
+    let of_field = obstacles.field.map_or(0.0, |field| field.restitution);
+    let free = free.to_bitmask();
+    let memory = memory.as_chunks::<HALF>().0;
+    let zero = f32x8::splat(simd, 0.0);
+    for half in 0..2 {
+        let free = mask32x8::from_bitmask(simd, free >> (half * HALF) & 0xff);
+        for k in 0..CONTACTS {
+            let number =
+                |j: usize| f32x8::from_slice(simd, &memory[2 * (REMEMBERED * k + j) + half]);
+            let id = number(0);
+            let active = number(1).simd_gt(0.0) & free;
+            if !active.any_true() {
+                continue;
+            }
+            let surface = surfaces(simd, id, active, x[half], pass, obstacles);
+            let (n, moves) = (surface.normal, surface.moves * f32x8::splat(simd, 1.0 / pass.dt));
+            let fraction = f32x8::splat(simd, pass.restitution);
+            let fraction =
+                id.simd_ge(FIELD).select(fraction.max(f32x8::splat(simd, of_field)), fraction);
+            let approach = (n.dot(moves - before[half])).max(zero);
+            let now = Vec3x8::of_row(simd, velocity, half);
+            let faster = (approach * fraction - n.dot(now - moves)).max(zero);
+            let rebounds = active & (approach * fraction).simd_gt(0.0);
+            (now + n * rebounds.select(faster, zero)).to_row(velocity, half);
+        }
+    }
 }
 
 /// Updates the forces of a row that was [pressed](press), after it has been displaced by `a`. Says in which lanes friction

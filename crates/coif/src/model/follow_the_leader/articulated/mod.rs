@@ -140,6 +140,20 @@ pub(super) fn step_block<S: Simd>(
             ..again
         };
     }
+    let of_field = obstacles.field.map_or(0.0, |field| field.restitution);
+    if pass.restitution.max(of_field) > 0.0 {
+        for i in 1..points {
+            if resting::any(simd, &state.contact[i]) {
+                let row = f32x16::splat(simd, i as f32);
+                let free = row.simd_gt(f32x16::from_slice(simd, &block.last_embedded))
+                    & row.simd_le(f32x16::from_slice(simd, &block.last));
+                let [x, before] =
+                    [&start.position[i], &start.velocity[i]].map(|row| Vec3x::of_row(simd, row));
+                let (memory, velocity) = (&state.contact[i], &mut state.velocity[i]);
+                resting::rebound(simd, memory, x, before, velocity, free, pass, obstacles);
+            }
+        }
+    }
     outcome
 }
 

@@ -8,7 +8,7 @@ mod tip_to_root;
 use glam::{Quat, Vec2, Vec3};
 
 use self::contact::{brake_of, collide, leave_field, unbend, unbend_on_plane};
-use self::resting::{remember, update};
+use self::resting::{rebound, remember, update};
 use self::tip_to_root::{Left, tip_to_root};
 use super::articulated::{BENT, MAX_LEFT, MAX_SOLVES};
 use super::collider::StepCollider;
@@ -197,6 +197,9 @@ impl PlainFollowTheLeader {
                 }
                 impact =
                     step_strand(strand, root, wind, &pass, &around, &mut self.left, &self.found);
+            }
+            if pass.backward {
+                rebound(strand, &self.start, &pass, &around);
             }
             strand.root = *root;
         }

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Contact, Held, Particle, Surroundings};
+use super::{Contact, Held, Particle, Strand, Surroundings};
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::resting::{
     CREEP, EXCESS, HOVER, RISE, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
@@ -72,4 +72,28 @@ pub(super) fn remember(contacts: &mut [Contact; 2], what: usize, force: f32) -> 
     let weaker = usize::from(contacts[1].force < contacts[0].force);
     contacts[weaker] = Contact { what, force, friction: Vec3::ZERO };
     true
+}
+
+/// Lets particles that have come upon a surface in the step leave it again at a fraction of their approach speed.
+pub(super) fn rebound(
+    strand: &mut Strand,
+    start: &[Particle],
+    pass: &Pass,
+    around: &Surroundings<'_>,
+) {
+    let of_field = around.field.map_or(0.0, |field| field.restitution);
+    let embedded = strand.embedded;
+    for (particle, start) in strand.particles.iter_mut().zip(start).skip(embedded) {
+        for contact in particle.contacts.iter().filter(|contact| contact.force > 0.0) {
+            let (normal, _, moves, _) = around.below(contact.what, start.position, pass.dt);
+            let moves = moves / pass.dt;
+            let is_field = contact.what >= around.colliders.len();
+            let fraction = pass.restitution.max(if is_field { of_field } else { 0.0 });
+            let approach = normal.dot(moves - start.velocity).max(0.0);
+            if approach * fraction > 0.0 {
+                let faster = approach * fraction - normal.dot(particle.velocity - moves);
+                particle.velocity += normal * faster.max(0.0);
+            }
+        }
+    }
 }
