@@ -27,6 +27,7 @@ pub use self::settings::Settings;
 use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
 use self::solid::{FLOATS, Near, Solid, Solids};
+use super::quarantine::lanes_of;
 use super::{
     Capabilities, Carrier, Environment, GrowEnvironment, Model, MovesStrips, Primitive, StepReport,
 };
@@ -379,15 +380,15 @@ impl Model for Cantilever {
                 kernel::step_block(simd, block, rows, below, &pass, &around, &obstacles)
             });
             block.outcome = outcome;
-            for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {
+            for l in lanes_of(outcome.broken) {
                 rows.reset_lane(block, l, &env.world_from_rest[block.strips[l] as usize]);
                 block.stop_root(l);
             }
         });
-        // Report in block order; a strip that was put back names its strands.
+        // A strip that was put back names its strands.
         for block in &self.blocks {
-            report.unresolved += u64::from(block.outcome.unresolved);
-            for l in (0..block.lanes).filter(|l| block.outcome.broken & (1 << l) != 0) {
+            report.add(block.outcome.unresolved, 0, &[]);
+            for l in lanes_of(block.outcome.broken).take_while(|l| *l < block.lanes) {
                 let strands = self.strips.strip_of_strand.iter().zip(0u32..);
                 let mine = strands.filter(|(strip, _)| **strip == block.strips[l]);
                 report.quarantined.extend(mine.map(|(_, strand)| strand));

@@ -34,11 +34,12 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::block::{Block, Rows, Upcoming};
+use self::block::{Block, Outcome, Rows, Upcoming};
 use self::collider::{Obstacles, StepCollider};
 use self::near::Group;
 use self::style::Stiffness;
 use super::chains::check_even;
+use super::quarantine::lanes_of;
 use super::{Capabilities, Environment, Model, StepReport};
 use crate::contact::{Lender, Order, Samples};
 use crate::groom::Groom;
@@ -403,7 +404,7 @@ fn advance(
     obstacles: &Obstacles<'_>,
     scratch: &mut [f32],
     next: Upcoming<'_>,
-) -> block::Outcome {
+) -> Outcome {
     use one_way::step_block;
     if pass.ends != Ends::Root {
         return dispatch!(level,
@@ -455,20 +456,15 @@ impl Model for FollowTheLeader {
             let mine = rows.reborrow();
             block.outcome = advance(level, block, mine, &pass, &obstacles, scratch, next);
             block.outcome.broken |= block.nowhere;
-            for lane in 0..if block.outcome.broken == 0 { 0 } else { LANES } {
-                if block.outcome.broken & (1 << lane) != 0 {
+            if block.outcome.broken != 0 {
+                for lane in lanes_of(block.outcome.broken) {
                     rows.reset_lane(block, lane, &block.root_of(lane));
                 }
             }
         });
-        // Report in block order, so that the report has the same bits for any number of threads.
         for block in &self.blocks {
-            report.unresolved += u64::from(block.outcome.unresolved);
-            if block.outcome.broken != 0 {
-                let broken = |l: &usize| block.outcome.broken & (1 << l) != 0;
-                let lanes = (0..block.lanes).filter(broken);
-                report.quarantined.extend(lanes.map(|l| block.strands[l]));
-            }
+            let Outcome { unresolved, broken, .. } = block.outcome;
+            report.add(unresolved, broken, &block.strands[..block.lanes]);
         }
         (self.colliders, self.groups) = (colliders, groups);
     }

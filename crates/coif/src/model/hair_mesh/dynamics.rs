@@ -23,6 +23,7 @@ use crate::math::sparse::{
 };
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::FieldObstacle;
+use crate::model::quarantine::{FARTHEST, is_sane};
 use crate::{Error, Result};
 
 /// What a hair mesh sees of the world during one step.
@@ -83,9 +84,6 @@ pub(super) struct Touch {
     /// Whether the surface would have had to pull in the last step.
     pub(super) is_loose: bool,
 }
-
-/// How far a vertex may be from its root, in lengths of its column, before the column counts as broken.
-const FARTHEST: f32 = 10.0;
 
 /// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
@@ -518,11 +516,8 @@ impl MeshDynamics {
         for column in 0..self.roots.len() {
             let range = self.starts[column] as usize..self.starts[column + 1] as usize;
             let root = self.x[range.start];
-            let reach = self.reach[column] * self.reach[column];
-            // A comparison with a value that is not a number fails.
-            let sane = range
-                .clone()
-                .all(|v| self.x[v].distance_squared(root) <= reach && self.v[v].is_finite());
+            let points = range.map(|v| (self.x[v].distance_squared(root), self.v[v].is_finite()));
+            let sane = is_sane(points, self.reach[column]);
             if let Some(broken) = broken.get_mut(column) {
                 *broken = !sane;
             }

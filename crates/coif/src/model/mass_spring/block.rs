@@ -12,6 +12,7 @@ use super::strand::Strand;
 use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::chains::Pose;
+use crate::model::quarantine::FARTHEST;
 
 /// Numbers that a row has for its springs: stiffness and rest length of three, stiffness and seven rest
 /// lengths of the altitude spring.
@@ -19,9 +20,6 @@ pub(super) const SPRINGS: usize = 6 + 8;
 
 /// Mass of particles that are not there (scaled).
 const NO_MASS: f32 = 1.0;
-
-/// How far a particle may be from its root, in lengths of its strand, before the strand counts as broken.
-const FARTHEST: f32 = 10.0;
 
 /// How fast a particle may be (m/s) before the strand counts as broken.
 const FASTEST: f32 = 1e5;

@@ -48,6 +48,7 @@ use self::samples::SampleRows;
 use self::strand::{Material, Strand};
 use self::substep::{Scratch, Substep, Work, in_halves};
 use super::chains::{Solid, pose_between};
+use super::quarantine::lanes_of;
 use super::{Capabilities, Environment, Model, StepReport};
 use crate::contact::{Access, HairContact, Lender, Samples};
 use crate::groom::Groom;
@@ -514,10 +515,8 @@ impl MassSpring {
             block.broken = block.find_broken() & block.in_use();
         });
         for block in &mut self.blocks {
-            report.unresolved += u64::from(block.unresolved);
-            let broken = block.broken;
-            for l in (0..block.lanes).filter(|l| broken >> l & 1 == 1) {
-                report.quarantined.push(block.strands[l]);
+            report.add(block.unresolved, block.broken.into(), &block.strands);
+            for l in lanes_of(block.broken.into()) {
                 let root = block.root[1][l];
                 block.reset_lane(l, &root);
             }
