@@ -11,6 +11,7 @@ mod frames;
 pub(crate) mod group;
 mod hash;
 pub(crate) mod hermite;
+pub(crate) mod lane_layout;
 pub(crate) mod lanes;
 mod morton;
 pub(crate) mod on_sphere;

@@ -11,6 +11,7 @@ pub mod hair_mesh;
 pub mod mass_spring;
 pub mod position_based;
 mod quarantine;
+mod sample_rows;
 
 use glam::Vec3;
 

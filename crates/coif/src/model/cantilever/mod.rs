@@ -36,6 +36,7 @@ use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{StripPose, Strips, wisps};
 use crate::math::bytes::{Reader, floats, put_floats};
+use crate::math::lane_layout::LanePlaces;
 use crate::math::lanes::{VECTOR, lane};
 use crate::math::{LANES, RigidTransform};
 use crate::{Error, Result};
@@ -101,8 +102,8 @@ pub struct Cantilever {
     /// The joints of all blocks, one block after the other, and which of their positions is that of now.
     joints: Vec<Joints>,
     now: usize,
-    /// Per strip: its first row and lane.
-    place: Vec<(u32, u8)>,
+    /// Where each strip lies in the rows.
+    places: LanePlaces,
     /// Where the roots of the strips are.
     roots: Vec<RigidTransform>,
     /// Averaged length of a step (s), and that of the last one.
@@ -138,14 +139,8 @@ impl Cantilever {
             .into_par_iter()
             .map(|(strips, over)| Block::new(&common, &strips, over))
             .unzip();
-        let mut place = vec![(0, 0); strips.count()];
-        let mut first = 0;
-        for block in &blocks {
-            for l in 0..block.lanes {
-                place[block.strips[l] as usize] = (first as u32, l as u8);
-            }
-            first += block.joints;
-        }
+        let in_lanes = blocks.iter().map(|b| (&b.strips[..b.lanes], b.joints));
+        let places = LanePlaces::new(strips.edges.first_points(), in_lanes);
         let count = strips.count();
         let mut model = Self {
             settings: settings.clone(),
@@ -155,7 +150,7 @@ impl Cantilever {
             blocks,
             joints: joints.concat(),
             now: 0,
-            place,
+            places,
             roots: vec![RigidTransform::IDENTITY; count],
             dt: 0.0,
             last_step: 0.0,
@@ -197,14 +192,8 @@ impl Cantilever {
     }
 
     /// Rows of lanes to joints in the order of the strips.
-    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR], out: &mut [Vec3]) {
-        let first = self.strips.edges.first_points();
-        for (s, &(row, l)) in self.place.iter().enumerate() {
-            let line = &mut out[first[s] as usize..first[s + 1] as usize];
-            for (p, row) in line.iter_mut().zip(&self.joints[row as usize..]) {
-                *p = lane(part(row), 0, l.into());
-            }
-        }
+    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR] + Sync, out: &mut [Vec3]) {
+        self.places.unpack(out, |row, l| lane(part(&self.joints[row]), 0, l));
     }
 
     /// How fast the joints moved in the last step (m/s).

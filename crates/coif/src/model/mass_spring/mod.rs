@@ -44,17 +44,18 @@ pub use self::lever::LeverSquared;
 
 use self::block::{Block, FarEndPose};
 use self::couple::{Coupling, Place};
-use self::samples::SampleRows;
 use self::strand::{Material, Strand};
 use self::substep::{Scratch, Substep, Work, in_halves};
 use super::chains::{Solid, pose_between};
 use super::quarantine::lanes_of;
+use super::sample_rows::SampleRows;
 use super::{Capabilities, Environment, Model, StepReport};
 use crate::contact::{Access, HairContact, Lender, Samples};
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, floats, put_floats};
+use crate::math::lane_layout::order_for_lanes;
 use crate::math::lanes::{lane, set_lane};
-use crate::math::{LANES, RigidTransform, SolveReport, morton_code};
+use crate::math::{LANES, RigidTransform, SolveReport};
 use crate::params::{choice, parameters};
 use crate::{Error, Result};
 
@@ -172,15 +173,13 @@ impl MassSpring {
         groom.validate()?;
         let ratio = 2.0 * f64::from(groom.fibre.shear_modulus / groom.fibre.young_modulus);
         let unit = UnitStiffness::new(ratio);
-        // Put strands with equally many particles next to each other, and among them neighbours.
         let embedded = |s: usize| groom.embedded[s] as usize;
-        let mut order: Vec<usize> = (0..groom.strands.strand_count()).collect();
-        let (lo, hi) = groom.strands.bounds().unwrap_or_default();
-        order.sort_by_cached_key(|&s| {
-            let line = groom.strands.strand(s);
-            let particles = Strand::count_particles(line, embedded(s), settings);
-            (particles, morton_code(line[0], lo, hi), s)
-        });
+        let order = order_for_lanes(
+            groom.strands.strand_count(),
+            |s| Strand::count_particles(groom.strands.strand(s), embedded(s), settings),
+            |s| groom.strands.strand(s)[0],
+            groom.strands.bounds().unwrap_or_default(),
+        );
         let scale = mass_scale(groom);
         let lay_out = |&s: &usize| {
             let line = groom.strands.strand(s);
