@@ -1,7 +1,7 @@
 //! Frames, lanes, triangles, rigid fits, linear solvers and space-filling order: knows nothing about hair.
 
 pub mod banded;
-pub(crate) mod bytes;
+pub mod bytes;
 pub(crate) mod cache;
 mod closest_triangle;
 mod conjugate_gradient;

@@ -6,6 +6,7 @@ use super::dynamics::{MeshDynamics, Touch};
 use super::obstacles::Posed;
 use crate::body::{MovingCollider, Shape};
 use crate::math::RigidTransform;
+use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::{Error, Result};
 
 /// Floats per vertex: position, velocity, normal and friction of what it touches, depth at rest, time that it has
@@ -30,16 +31,10 @@ impl MeshDynamics {
             });
             let vectors = [self.x[v], self.v[v], touch.normal];
             let floats = vectors.iter().flat_map(|v| v.to_array());
-            for value in floats.chain([
-                touch.friction,
-                self.depth[v],
-                self.idle[v],
-                self.lost[v],
-                f32::from(u8::from(touch.is_loose)),
-            ]) {
-                out.extend_from_slice(&value.to_le_bytes());
-            }
-            out.extend_from_slice(&touch.solid.to_le_bytes());
+            let is_loose = f32::from(u8::from(touch.is_loose));
+            let numbers = [touch.friction, self.depth[v], self.idle[v], self.lost[v], is_loose];
+            put_floats(out, floats.chain(numbers));
+            put_u32(out, touch.solid);
         }
         out.extend(self.open.iter().map(|open| u8::from(*open)));
         out.push(u8::from(self.depth_is_known));
@@ -60,8 +55,8 @@ impl MeshDynamics {
         };
         let (vertices, flags) = bytes.split_at(BYTES * self.x.len());
         for (v, bytes) in vertices.chunks_exact(BYTES).enumerate() {
-            let mut words = bytes.chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
-            let mut float = || words.next().map_or(0.0, f32::from_le_bytes);
+            let mut reader = Reader(bytes);
+            let mut float = || reader.f32().unwrap_or_default();
             let mut vector = || Vec3A::new(float(), float(), float());
             self.x[v] = vector();
             self.v[v] = vector();
@@ -69,7 +64,7 @@ impl MeshDynamics {
             let (friction, depth) = (float(), float());
             (self.depth[v], self.idle[v], self.lost[v]) = (depth, float(), float());
             let is_loose = float() > 0.0;
-            let solid = words.next().map_or(NOTHING, u32::from_le_bytes);
+            let solid = reader.u32().unwrap_or(NOTHING);
             self.touch[v] =
                 (solid != NOTHING).then_some(Touch { normal, solid, friction, is_loose });
         }
@@ -94,8 +89,8 @@ const COLLIDER_FLOATS: usize = 19;
 /// Appends what obstacles were posed from: their number, the part of the step, and each of them.
 fn save_posed(posed: &Posed, out: &mut Vec<u8>) {
     let Posed { colliders, dt, part } = posed;
-    out.extend_from_slice(&(colliders.len() as u32).to_le_bytes());
-    let mut push = |values: &[f32]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
+    put_u32(out, colliders.len() as u32);
+    let mut push = |values: &[f32]| put_floats(out, values.iter().copied());
     push(&[*dt, part[0], part[1]]);
     for c in colliders {
         push(&match c.shape {
@@ -114,12 +109,13 @@ fn save_posed(posed: &Posed, out: &mut Vec<u8>) {
 
 /// What [`save_posed`] wrote; `None` if it is something else.
 fn posed(bytes: &[u8]) -> Option<Posed> {
-    let (count, rest) = bytes.split_first_chunk::<4>()?;
-    let count = u32::from_le_bytes(*count) as usize;
-    let (words, []) = rest.as_chunks::<4>() else { return None };
-    let floats: Vec<f32> = words.iter().map(|b| f32::from_le_bytes(*b)).collect();
-    let (&[dt, from, to], floats) = floats.split_first_chunk::<3>()?;
-    let (rows, []) = floats.as_chunks::<COLLIDER_FLOATS>() else { return None };
+    let mut reader = Reader(bytes);
+    let count = reader.u32()? as usize;
+    let (dt, part) = (reader.f32()?, [reader.f32()?, reader.f32()?]);
+    let floats: Vec<f32> = reader.floats(count.checked_mul(COLLIDER_FLOATS)?)?.collect();
+    if !reader.0.is_empty() {
+        return None;
+    }
     let pose = |v: &[f32]| RigidTransform {
         rotation: Quat::from_slice(v),
         translation: Vec3::from_slice(&v[4..]),
@@ -133,6 +129,6 @@ fn posed(bytes: &[u8]) -> Option<Posed> {
         };
         MovingCollider { shape, friction: row[4], start: pose(&row[5..]), end: pose(&row[12..]) }
     };
-    let colliders: Vec<MovingCollider> = rows.iter().map(collider).collect();
-    (colliders.len() == count).then_some(Posed { colliders, dt, part: [from, to] })
+    let colliders = floats.as_chunks().0.iter().map(collider).collect();
+    Some(Posed { colliders, dt, part })
 }

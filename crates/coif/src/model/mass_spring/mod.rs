@@ -52,7 +52,7 @@ use super::sample_rows::SampleRows;
 use super::{Capabilities, Environment, Model, StepReport};
 use crate::contact::{Access, HairContact, Lender, Samples};
 use crate::groom::Groom;
-use crate::math::bytes::{Reader, floats, put_floats};
+use crate::math::bytes::{Reader, floats, put_f64, put_floats};
 use crate::math::lane_layout::order_for_lanes;
 use crate::math::lanes::{lane, set_lane};
 use crate::math::{LANES, RigidTransform, SolveReport};
@@ -415,7 +415,7 @@ impl Model for MassSpring {
     }
 
     fn save(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.clock.to_le_bytes());
+        put_f64(out, self.clock);
         for block in &self.blocks {
             let origin = block.origin.iter().flat_map(|o| o.to_array());
             put_floats(out, block.x.iter().chain(&block.v).copied().chain(origin));
