@@ -22,8 +22,9 @@ mod triangle_mesh;
 pub(crate) mod unit_ball;
 
 pub use closest_triangle::{ClosestTriangle, TriangleHit, closest_point_triangle};
-pub use conjugate_gradient::{SolveReport, conjugate_gradient};
-pub use fit::fit_rigid;
+pub use conjugate_gradient::SolveReport;
+pub(crate) use conjugate_gradient::conjugate_gradient;
+pub(crate) use fit::fit_rigid;
 pub use frames::RigidTransform;
 pub use hash::hash_positions;
 pub use lanes::LANES;
