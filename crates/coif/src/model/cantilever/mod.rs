@@ -92,6 +92,20 @@ const STRAND_ROOM: f32 = 2e-4;
 /// How far strands may be from where their strip wants them (m): pushed aside by the body.
 const STRAND_REACH: f32 = 0.02;
 
+/// The strips of a groom, or strips through its strands.
+fn strips_of(groom: &Groom, settings: &Settings) -> Result<Strips> {
+    match &groom.strips {
+        Some(strips) => Ok((**strips).clone()),
+        None => wisps::through_strands(groom, &settings.wisps),
+    }
+}
+
+/// Heights of the lowest and the highest anchor (m).
+fn heights_of(strips: &Strips) -> [f32; 2] {
+    let anchors = strips.edges.iter().map(|line| line[0].y);
+    anchors.fold([f32::INFINITY, f32::NEG_INFINITY], |[lo, hi], y| [lo.min(y), hi.max(y)])
+}
+
 /// Hair that moves as strips.
 pub struct Cantilever {
     settings: Settings,
@@ -124,15 +138,10 @@ impl Cantilever {
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
-        let strips = match &groom.strips {
-            Some(strips) => (**strips).clone(),
-            None => wisps::through_strands(groom, &settings.wisps)?,
-        };
+        let strips = strips_of(groom, settings)?;
         strips.validate(groom.strands.strand_count())?;
         let strands = CarriedStrands::new(groom, &strips);
-        let anchors = || strips.edges.iter().map(|line| line[0].y);
-        let heights =
-            [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
+        let heights = heights_of(&strips);
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
         let (blocks, joints): (Vec<Block>, Vec<Vec<Joints>>) = stack::stacks(&strips)

@@ -7,6 +7,7 @@ use std::time::Instant;
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::assemble::{Implicit, State, assemble};
+use super::check;
 use super::elements::Elements;
 use super::hold::{hold_columns, hold_stiffness};
 use super::lost::{Barred, HOME_TIME, columns_alone, shortest_edges};
@@ -14,6 +15,7 @@ use super::measure::MeshMeasure;
 use super::minimise::Minimiser;
 use super::obstacles::Obstacles;
 use super::settings::Settings;
+use crate::Result;
 use crate::body::MovingCollider;
 use crate::environment::Wind;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
@@ -24,7 +26,6 @@ use crate::math::sparse::{
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::FieldObstacle;
 use crate::model::quarantine::{FARTHEST, is_sane};
-use crate::{Error, Result};
 
 /// What a hair mesh sees of the world during one step.
 #[derive(Clone, Copy)]
@@ -174,12 +175,7 @@ pub struct MeshDynamics {
 impl MeshDynamics {
     /// Lays out a mesh; `gravity` (m/s^2) is what its rest shape has to stand.
     pub fn new(mesh: &HairMesh, settings: &Settings, gravity: Vec3) -> Result<Self> {
-        settings.validate()?;
-        mesh.validate()?;
-        if !gravity.is_finite() {
-            let (name, expected) = ("gravity (m/s^2)".into(), "finite numbers");
-            return Err(Error::OutOfRange { name, value: f64::NAN, expected });
-        }
+        check(mesh, settings, gravity)?;
         let topology = mesh.topology();
         let (mut elements, matrix) = Elements::new(mesh, &topology, settings);
         let n = mesh.vertex_count();
