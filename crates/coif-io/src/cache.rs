@@ -13,6 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use coif::groom::Groom;
+use coif::math::bytes::{Reader, put_u32, put_u64};
 use glam::Vec3;
 
 use crate::checksum::{Checksum, Summed};
@@ -169,10 +170,10 @@ impl Cache {
     pub fn write_checkpoint(&self, frame: u64, payload: &[u8]) -> Result<()> {
         let mut bytes = Vec::with_capacity(CHECKPOINT_HEADER + payload.len());
         bytes.extend(MAGIC);
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend(frame.to_le_bytes());
-        bytes.extend((payload.len() as u64).to_le_bytes());
-        bytes.extend(checksum(frame, payload).to_le_bytes());
+        put_u32(&mut bytes, VERSION);
+        put_u64(&mut bytes, frame);
+        put_u64(&mut bytes, payload.len() as u64);
+        put_u64(&mut bytes, checksum(frame, payload));
         bytes.extend_from_slice(payload);
         atomic::write_whole(self.folder.join(CHECKPOINT), &bytes)
     }
@@ -229,24 +230,23 @@ fn parse_checkpoint<'a>(path: &Path, bytes: &'a [u8]) -> Result<(u64, &'a [u8])>
     let wrong = |at: u64, expected: String, found: String| {
         Error::malformed(path, Place::Byte(at), expected, found)
     };
-    let Some((header, payload)) = bytes.split_first_chunk::<CHECKPOINT_HEADER>() else {
+    let mut reader = Reader(bytes);
+    let header = (|| {
+        let magic = reader.take(MAGIC.len())?;
+        Some((magic, reader.u32()?, reader.u64()?, reader.u64()?, reader.u64()?))
+    })();
+    let Some((magic, version, frame, length, sum)) = header else {
         let end = bytes.len();
         return Err(wrong(end as u64, format!("{CHECKPOINT_HEADER} bytes"), "the end".into()));
     };
-    let long = |at: usize| {
-        let mut word = [0; 8];
-        word.copy_from_slice(&header[at..at + 8]);
-        u64::from_le_bytes(word)
-    };
-    if !header.starts_with(MAGIC) {
-        let found = format!("'{}'", header[..8].escape_ascii());
+    let payload = reader.0;
+    if magic != MAGIC {
+        let found = format!("'{}'", magic.escape_ascii());
         return Err(wrong(0, "the letters 'COIFCKPT'".into(), found));
     }
-    let version = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
     if version != VERSION {
         return Err(wrong(8, format!("version {VERSION}"), version.to_string()));
     }
-    let (frame, length, sum) = (long(12), long(20), long(28));
     if payload.len() as u64 != length {
         let expected = format!("{length} bytes of state");
         return Err(wrong(20, expected, payload.len().to_string()));

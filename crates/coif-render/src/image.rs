@@ -28,15 +28,25 @@ impl Image {
     }
 
     /// Writes a PNG to any sink; the error is the encoder's message.
-    pub(crate) fn encode_png(&self, out: impl Write) -> Result<(), String> {
-        let mut encoder = png::Encoder::new(out, self.width as u32, self.height as u32);
+    fn encode_png(&self, out: impl Write) -> Result<(), String> {
+        let encoder = Self::png_encoder(out, self.width, self.height);
+        let mut writer = encoder.write_header().map_err(|e| e.to_string())?;
+        writer.write_image_data(&self.rgb8).map_err(|e| e.to_string())?;
+        writer.finish().map_err(|e| e.to_string())
+    }
+
+    /// An encoder of PNG for pictures of this size, with the settings that all of ours share.
+    pub(crate) fn png_encoder<W: Write>(
+        out: W,
+        width: usize,
+        height: usize,
+    ) -> png::Encoder<'static, W> {
+        let mut encoder = png::Encoder::new(out, width as u32, height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         encoder.set_compression(png::Compression::Fast);
-        let mut writer = encoder.write_header().map_err(|e| e.to_string())?;
-        writer.write_image_data(&self.rgb8).map_err(|e| e.to_string())?;
-        writer.finish().map_err(|e| e.to_string())
+        encoder
     }
 }
 

@@ -86,16 +86,7 @@ pub(crate) fn mesh<S: Implicit + ?Sized>(solid: &S, lens: Lens, cell: f32) -> Tr
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Ball;
-    impl Implicit for Ball {
-        fn value(&self, p: Vec3) -> f32 {
-            p.length() - 0.1
-        }
-        fn bounds(&self) -> (Vec3, Vec3) {
-            (Vec3::splat(-0.1), Vec3::splat(0.1))
-        }
-    }
+    use crate::surface_nets::tests::Ball;
 
     #[test]
     fn there_and_back_is_the_same_place() {

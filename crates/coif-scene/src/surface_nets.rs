@@ -119,10 +119,12 @@ fn mean_crossing(c: IVec3, value: &dyn Fn(IVec3) -> f32) -> Option<Vec3> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    struct Ball;
+    /// A ball of 10 cm.
+    pub(crate) struct Ball;
+
     impl Implicit for Ball {
         fn value(&self, p: Vec3) -> f32 {
             p.length() - 0.1

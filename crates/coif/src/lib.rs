@@ -10,6 +10,9 @@
 //!    └──────► collide ─────────┘
 //! ```
 //!
+//! A [`simulation::Simulation`] puts them together; `docs/api.md` of the repository shows all of it in one
+//! program: groom, body, parameters, contacts, steps, positions, checkpoint, and a model of your own.
+//!
 //! Right-handed, y up, metres, seconds, kilograms. Same input, same bits, for any number of
 //! threads.
 
@@ -32,3 +35,8 @@ pub use threads::with_threads;
 
 /// What every fallible function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The program of the page is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/api.md")]
+struct ApiPage;

@@ -1,6 +1,7 @@
 //! The worst of all frames, and whether hair has come to rest, kept in checkpoints so that a resumed run reports
 //! the whole.
 
+use coif::math::bytes::{Reader, put_u32};
 use coif::simulation::{Health, StrandList};
 use serde::{Deserialize, Serialize};
 
@@ -127,16 +128,17 @@ impl Peaks {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         // Numbers, lists and names can always be written.
         let json = serde_json::to_vec(self).unwrap_or_default();
-        let mut out = (json.len() as u32).to_le_bytes().to_vec();
+        let mut out = Vec::new();
+        put_u32(&mut out, json.len() as u32);
         out.extend(json);
         out
     }
 
     /// Takes the head off a checkpoint; `None` if it has another.
     pub(super) fn split_from(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (length, rest) = bytes.split_first_chunk()?;
-        let (json, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        Some((serde_json::from_slice(json).ok()?, rest))
+        let mut reader = Reader(bytes);
+        let length = reader.u32()? as usize;
+        Some((serde_json::from_slice(reader.take(length)?).ok()?, reader.0))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use coif::math::bytes::{Reader, put_u64};
 use coif::simulation::Simulation;
 use coif_io::Cache;
 use coif_scene::Scene;
@@ -94,10 +95,10 @@ fn check_frames(cache: &Cache, checksums: &[u64]) -> Result<(), Failure> {
 
 /// Takes the checksums off what follows the peaks in a checkpoint: their number (8 bytes) and themselves.
 fn split_checksums(bytes: &[u8]) -> Option<(Vec<u64>, &[u8])> {
-    let (count, rest) = bytes.split_first_chunk()?;
-    let length = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(8)?;
-    let (sums, state) = rest.split_at_checked(length)?;
-    Some((sums.as_chunks().0.iter().map(|sum| u64::from_le_bytes(*sum)).collect(), state))
+    let mut reader = Reader(bytes);
+    let length = usize::try_from(reader.u64()?).ok()?.checked_mul(8)?;
+    let mut sums = Reader(reader.take(length)?);
+    Some((std::iter::from_fn(|| sums.u64()).collect(), reader.0))
 }
 
 /// Whether two scenes give the same motion: pictures and the number of frames may differ.
@@ -123,8 +124,8 @@ pub(super) fn keep(
     let every = (size / CHECKPOINT_BYTES_PER_FRAME) as u64 + 1;
     if is_last || frame.is_multiple_of(every) || crate::interrupt::asked() {
         let mut payload = peaks.to_bytes();
-        payload.extend((checksums.len() as u64).to_le_bytes());
-        payload.extend(checksums.iter().flat_map(|sum| sum.to_le_bytes()));
+        put_u64(&mut payload, checksums.len() as u64);
+        checksums.iter().for_each(|sum| put_u64(&mut payload, *sum));
         payload.extend(simulation.checkpoint());
         cache.write_checkpoint(frame, &payload)?;
     }

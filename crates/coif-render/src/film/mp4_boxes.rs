@@ -1,4 +1,6 @@
 //! The boxes of an MP4 file with one H.264 track (ISO/IEC 14496-12 and -15).
+//!
+//! By hand, since `muxide` 0.5 keeps the film in memory, has a fixed clock of 90 kHz (23.976 fps is not exact), no `colr` box and 32-bit offsets.
 
 use std::io::Write;
 

@@ -380,7 +380,8 @@ impl TilePixels {
 mod tests {
     use super::*;
 
-    fn covered(points: &[StrokePoint]) -> f32 {
+    /// A stroke through all points, drawn alone.
+    fn drawn(points: &[StrokePoint]) -> Vec<Vec4> {
         let mut tile = TilePixels::default();
         for i in 0..points.len() - 1 {
             let before = i.checked_sub(1).map(|k| &points[k]);
@@ -392,7 +393,11 @@ mod tests {
                 || [Vec3::ONE; 2],
             );
         }
-        tile.finish().iter().map(|p| 1.0 - p.w).sum()
+        tile.finish().to_vec()
+    }
+
+    fn covered(points: &[StrokePoint]) -> f32 {
+        drawn(points).iter().map(|p| 1.0 - p.w).sum()
     }
 
     #[test]
@@ -444,18 +449,7 @@ mod tests {
             let p = Vec2::new(2.0, 28.0) + Vec2::new(24.0 * angle.sin(), 24.0 * angle.cos() - 24.0);
             points.push(StrokePoint::plain(p.x, p.y, 2.5, i > 0, i < 14));
         }
-        let mut tile = TilePixels::default();
-        for i in 0..points.len() - 1 {
-            let before = i.checked_sub(1).map(|k| &points[k]);
-            tile.draw(
-                [&points[i], &points[i + 1]],
-                [before, points.get(i + 2)],
-                Vec2::ZERO,
-                1.0,
-                || [Vec3::ONE; 2],
-            );
-        }
-        let pixels = tile.finish().to_vec();
+        let pixels = drawn(&points);
         for i in 10..130 {
             let angle = i as f32 * 0.011;
             let p = Vec2::new(2.0, 28.0) + Vec2::new(24.0 * angle.sin(), 24.0 * angle.cos() - 24.0);

@@ -64,6 +64,9 @@ fn apng_round_trip_is_lossless() {
         let control = reader.info().frame_control().unwrap();
         assert_eq!((control.delay_num, control.delay_den), (1, 30));
     }
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    assert!(reader.next_frame(&mut pixels).is_err(), "no frame follows the last");
+    reader.finish().unwrap();
     assert_eq!(files_in(folder.path()), 1);
 }
 

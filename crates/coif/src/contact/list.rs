@@ -35,14 +35,14 @@ pub trait Contact: Send {
 /// The contacts of a simulation that act after a step, in the order in which they act. Those that act within a step are
 /// with the model.
 #[derive(Default)]
-pub struct Contacts {
+pub(crate) struct Contacts {
     after: Vec<Box<dyn Contact>>,
 }
 
 impl Contacts {
     /// Builds a list of contacts for a model that was built for this groom, and hands those to the model that act within its
     /// step.
-    pub fn new(
+    pub(crate) fn new(
         settings: &[ContactSettings],
         groom: &Groom,
         model: &'static str,
@@ -71,12 +71,12 @@ impl Contacts {
     }
 
     /// Whether none acts after a step.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.after.is_empty()
     }
 
     /// Lets each contact act, one after the other, over a step of `dt` (s) that the model has taken.
-    pub fn apply(&mut self, lender: &mut dyn Lender, dt: f32, report: &mut Report) {
+    pub(crate) fn apply(&mut self, lender: &mut dyn Lender, dt: f32, report: &mut Report) {
         for contact in &mut self.after {
             contact.apply(&mut lender.lend(), dt, report);
             lender.take_back();
@@ -84,19 +84,19 @@ impl Contacts {
     }
 
     /// Forgets the past; the hair is in its rest shape.
-    pub fn reset(&mut self, lender: &mut dyn Lender) {
+    pub(crate) fn reset(&mut self, lender: &mut dyn Lender) {
         for contact in &mut self.after {
             contact.reset(&lender.lend());
         }
     }
 
     /// Appends what must be known to go on with the same bits.
-    pub fn save(&self, out: &mut Vec<u8>) {
+    pub(crate) fn save(&self, out: &mut Vec<u8>) {
         self.after.iter().for_each(|contact| contact.save(out));
     }
 
     /// Takes back what [`Contacts::save`] wrote. False if these are not such bytes.
-    pub fn restore(&mut self, bytes: &[u8]) -> bool {
+    pub(crate) fn restore(&mut self, bytes: &[u8]) -> bool {
         let mut after = self.after.iter_mut();
         let left = after.try_fold(bytes, |bytes, contact| contact.restore(bytes));
         left.is_some_and(<[u8]>::is_empty)

@@ -1,7 +1,22 @@
 //! Numbers as bytes, little-endian: what checkpoints are written and read with.
 
+/// Appends a whole number of 32 bits.
+pub fn put_u32(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// Appends a whole number of 64 bits.
+pub fn put_u64(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// Appends a number of double precision.
+pub fn put_f64(out: &mut Vec<u8>, value: f64) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
 /// Appends numbers of single precision.
-pub(crate) fn put_floats(out: &mut Vec<u8>, values: impl IntoIterator<Item = f32>) {
+pub fn put_floats(out: &mut Vec<u8>, values: impl IntoIterator<Item = f32>) {
     values.into_iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
 }
 
@@ -12,10 +27,14 @@ pub(crate) fn floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
 
 /// Reads bytes from the front: `None` where there are too few, and nothing is taken then.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+pub struct Reader<'a>(
+    /// What has not been read yet.
+    pub &'a [u8],
+);
 
 impl<'a> Reader<'a> {
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    /// So many bytes.
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;
         Some(head)
@@ -27,28 +46,33 @@ impl<'a> Reader<'a> {
         Some(*head)
     }
 
-    pub(crate) fn u8(&mut self) -> Option<u8> {
+    /// A byte.
+    pub fn u8(&mut self) -> Option<u8> {
         self.array::<1>().map(|[b]| b)
     }
 
-    pub(crate) fn u32(&mut self) -> Option<u32> {
+    /// A whole number of 32 bits.
+    pub fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    pub(crate) fn u64(&mut self) -> Option<u64> {
+    /// A whole number of 64 bits.
+    pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    pub(crate) fn f32(&mut self) -> Option<f32> {
+    /// A number of single precision.
+    pub fn f32(&mut self) -> Option<f32> {
         self.array().map(f32::from_le_bytes)
     }
 
-    pub(crate) fn f64(&mut self) -> Option<f64> {
+    /// A number of double precision.
+    pub fn f64(&mut self) -> Option<f64> {
         self.array().map(f64::from_le_bytes)
     }
 
     /// So many numbers of single precision.
-    pub(crate) fn floats(&mut self, count: usize) -> Option<impl Iterator<Item = f32> + use<'a>> {
+    pub fn floats(&mut self, count: usize) -> Option<impl Iterator<Item = f32> + use<'a>> {
         self.take(count.checked_mul(4)?).map(floats)
     }
 }
@@ -60,11 +84,12 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back_and_no_more() {
         let mut bytes = vec![7];
-        bytes.extend(5u32.to_le_bytes());
-        bytes.extend(6u64.to_le_bytes());
-        bytes.extend(0.25f64.to_le_bytes());
+        put_u32(&mut bytes, 5);
+        put_u64(&mut bytes, 6);
+        put_f64(&mut bytes, 0.25);
         put_floats(&mut bytes, [1.5, -0.0, f32::NAN]);
         let mut reader = Reader(&bytes);
+        assert_eq!(bytes[..9], [7, 5, 0, 0, 0, 6, 0, 0, 0]);
         assert_eq!((reader.u8(), reader.u32(), reader.u64()), (Some(7), Some(5), Some(6)));
         assert_eq!(reader.f64(), Some(0.25));
         assert!(reader.floats(4).is_none());

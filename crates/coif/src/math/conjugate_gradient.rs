@@ -11,7 +11,7 @@ pub struct SolveReport {
 
 /// Improves `x` until `apply(x)` is `right` but for the share `tolerance` of its size, or for `most`
 /// iterations. `diagonal` is that of the matrix, as preconditioner.
-pub fn conjugate_gradient(
+pub(crate) fn conjugate_gradient(
     mut apply: impl FnMut(&[f64], &mut [f64]),
     diagonal: &[f64],
     right: &[f64],

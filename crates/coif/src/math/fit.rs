@@ -7,7 +7,7 @@ use super::RigidTransform;
 /// Model: Davenport's q-method: the best rotation is the eigenvector of a symmetric 4x4 matrix with
 /// the largest eigenvalue, found here by Jacobi rotations. Points without spread give a pure
 /// translation.
-pub fn fit_rigid(from: &[Vec3], to: &[Vec3]) -> RigidTransform {
+pub(crate) fn fit_rigid(from: &[Vec3], to: &[Vec3]) -> RigidTransform {
     let n = from.len().min(to.len());
     if n == 0 {
         return RigidTransform::IDENTITY;

@@ -1,7 +1,7 @@
 //! Frames, lanes, triangles, rigid fits, linear solvers and space-filling order: knows nothing about hair.
 
 pub mod banded;
-pub(crate) mod bytes;
+pub mod bytes;
 pub(crate) mod cache;
 mod closest_triangle;
 mod conjugate_gradient;
@@ -11,6 +11,7 @@ mod frames;
 pub(crate) mod group;
 mod hash;
 pub(crate) mod hermite;
+pub(crate) mod lane_layout;
 pub(crate) mod lanes;
 mod morton;
 pub(crate) mod on_sphere;
@@ -21,8 +22,9 @@ mod triangle_mesh;
 pub(crate) mod unit_ball;
 
 pub use closest_triangle::{ClosestTriangle, TriangleHit, closest_point_triangle};
-pub use conjugate_gradient::{SolveReport, conjugate_gradient};
-pub use fit::fit_rigid;
+pub use conjugate_gradient::SolveReport;
+pub(crate) use conjugate_gradient::conjugate_gradient;
+pub(crate) use fit::fit_rigid;
 pub use frames::RigidTransform;
 pub use hash::hash_positions;
 pub use lanes::LANES;

@@ -10,6 +10,8 @@ pub mod follow_the_leader;
 pub mod hair_mesh;
 pub mod mass_spring;
 pub mod position_based;
+mod quarantine;
+mod sample_rows;
 
 use glam::Vec3;
 

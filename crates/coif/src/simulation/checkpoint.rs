@@ -1,7 +1,7 @@
 //! Everything needed to go on after the last frame with the same bits.
 
 use super::{Simulation, hash_positions};
-use crate::math::bytes::Reader;
+use crate::math::bytes::{Reader, put_u32, put_u64};
 use crate::model::StepReport;
 use crate::{Error, Result};
 
@@ -14,17 +14,17 @@ impl Simulation {
         let mut out = MAGIC.to_vec();
         out.push(name.len() as u8);
         out.extend_from_slice(name);
-        out.extend_from_slice(&self.groom_hash().to_le_bytes());
-        out.extend_from_slice(&self.steps.to_le_bytes());
-        out.extend_from_slice(&self.report.unresolved.to_le_bytes());
-        out.extend_from_slice(&(self.report.quarantined.len() as u64).to_le_bytes());
+        put_u64(&mut out, self.groom_hash());
+        put_u64(&mut out, self.steps);
+        put_u64(&mut out, self.report.unresolved);
+        put_u64(&mut out, self.report.quarantined.len() as u64);
         for strand in &self.report.quarantined {
-            out.extend_from_slice(&strand.to_le_bytes());
+            put_u32(&mut out, *strand);
         }
         // The springs between hairs come before the model, which takes all that is left.
         let mut springs = Vec::new();
         self.contacts.save(&mut springs);
-        out.extend_from_slice(&(springs.len() as u64).to_le_bytes());
+        put_u64(&mut out, springs.len() as u64);
         out.extend_from_slice(&springs);
         self.model.save(&mut out);
         out
@@ -51,9 +51,8 @@ impl Simulation {
         let unresolved = reader.u64().ok_or_else(cut_off)?;
         let count = reader.u64().ok_or_else(cut_off)?;
         let bytes = usize::try_from(count).ok().and_then(|n| n.checked_mul(4));
-        let quarantined = bytes.and_then(|n| reader.take(n)).ok_or_else(cut_off)?;
-        let quarantined =
-            quarantined.as_chunks().0.iter().map(|&b| u32::from_le_bytes(b)).collect();
+        let mut quarantined = Reader(bytes.and_then(|n| reader.take(n)).ok_or_else(cut_off)?);
+        let quarantined = std::iter::from_fn(|| quarantined.u32()).collect();
         let length = usize::try_from(reader.u64().ok_or_else(cut_off)?).unwrap_or(usize::MAX);
         let springs = reader.take(length).ok_or_else(cut_off)?;
         // Keep the present springs, in case the model does not take its part.

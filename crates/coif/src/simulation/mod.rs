@@ -101,21 +101,28 @@ impl Simulation {
         model: &ModelSettings,
         world: World,
     ) -> Result<Self> {
-        groom.validate()?;
-        world.validate()?;
-        if groom.roots.len() != groom.strands.strand_count() {
-            return Err(Error::Unbound);
-        }
-        let roots = Roots::new(&groom.roots, &body)?;
+        check(&groom, &world)?;
         // Water weighs: wet hair is denser to the model.
         let wet = world.mass_scale();
-        let mut model = if wet == 1.0 {
+        let model = if wet == 1.0 {
             model.build(&groom, world.dt(), world.gravity)?
         } else {
             let mut heavy = (*groom).clone();
             heavy.fibre.density *= wet;
             model.build(&heavy, world.dt(), world.gravity)?
         };
+        Self::with_model(groom, body, model, world)
+    }
+
+    /// The same with a model that the caller has built for this groom, for steps of [`World::dt`].
+    pub fn with_model(
+        groom: Arc<Groom>,
+        body: Arc<Body>,
+        mut model: Box<dyn Model>,
+        world: World,
+    ) -> Result<Self> {
+        check(&groom, &world)?;
+        let roots = Roots::new(&groom.roots, &body)?;
         // Strips and columns of hair meshes grow on the scalp themselves, wherever strands are.
         let bind = |places: Vec<Vec3>| {
             Roots::new(&RootBinding::nearest(body.rest(), places.into_iter())?, &body)
@@ -380,6 +387,16 @@ impl Simulation {
     pub fn state_hash(&self) -> u64 {
         hash_positions(self.strands().positions())
     }
+}
+
+/// Whether a groom that grows on something can be simulated in a world.
+fn check(groom: &Groom, world: &World) -> Result<()> {
+    groom.validate()?;
+    world.validate()?;
+    if groom.roots.len() != groom.strands.strand_count() {
+        return Err(Error::Unbound);
+    }
+    Ok(())
 }
 
 /// One pose per primitive that the model moves.

@@ -12,7 +12,7 @@ use super::impulses::{Ends, Impulses, Link, Lists};
 use super::spring::ContactSpring;
 use crate::contact::detection::pairs::Pairs;
 use crate::contact::detection::segments::{Segments, closest_points_segment_segment};
-use crate::math::bytes::Reader;
+use crate::math::bytes::{Reader, put_u32, put_u64};
 use crate::math::group::make_room;
 use crate::params::parameters;
 use crate::{Error, Result};
@@ -311,11 +311,11 @@ impl Stiction {
 
     /// Appends the springs.
     pub(in crate::contact) fn save(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&(self.springs.len() as u64).to_le_bytes());
+        put_u64(out, self.springs.len() as u64);
         for spring in &self.springs {
             let link = link_of(spring);
             for word in [link.a, link.b, link.at[0].to_bits(), link.at[1].to_bits()] {
-                out.extend_from_slice(&word.to_le_bytes());
+                put_u32(out, word);
             }
         }
     }

@@ -11,6 +11,7 @@ use super::over::{Lower, over};
 use super::{GRAZE, Settings, stack};
 use crate::groom::Fibre;
 use crate::groom::strips::{JointFrame, Strips};
+use crate::math::lane_layout::in_lane;
 use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
@@ -338,7 +339,7 @@ impl Block {
     /// A block of some strips, and what does not change of their joints; `over` says that each of the
     /// strips lies on another.
     pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> (Self, Vec<Joints>) {
-        let in_lane = |lane: usize| strips[lane.min(strips.len() - 1)];
+        let in_lane = |lane: usize| *in_lane(strips, lane);
         let edges = &common.strips.edges;
         let joints = strips.iter().map(|&s| edges.points_of(s).len()).max().unwrap_or(0);
         let row = |width: usize| vec![0.0; joints * width].into_boxed_slice();

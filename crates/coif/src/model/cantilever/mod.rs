@@ -27,6 +27,7 @@ pub use self::settings::Settings;
 
 use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
+use super::quarantine::lanes_of;
 use super::{
     Capabilities, Carrier, Environment, GrowEnvironment, Model, MovesStrips, Primitive, StepReport,
 };
@@ -37,6 +38,7 @@ use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{StripPose, Strips, wisps};
 use crate::math::bytes::{Reader, floats, put_floats};
+use crate::math::lane_layout::LanePlaces;
 use crate::math::lanes::{VECTOR, lane};
 use crate::math::{LANES, RigidTransform};
 use crate::{Error, Result};
@@ -97,6 +99,20 @@ const STRAND_ROOM: f32 = 2e-4;
 /// How far strands may be from where their strip wants them (m): pushed aside by the body.
 const STRAND_REACH: f32 = 0.02;
 
+/// The strips of a groom, or strips through its strands.
+fn strips_of(groom: &Groom, settings: &Settings) -> Result<Strips> {
+    match &groom.strips {
+        Some(strips) => Ok((**strips).clone()),
+        None => wisps::through_strands(groom, &settings.wisps),
+    }
+}
+
+/// Heights of the lowest and the highest anchor (m).
+fn heights_of(strips: &Strips) -> [f32; 2] {
+    let anchors = strips.edges.iter().map(|line| line[0].y);
+    anchors.fold([f32::INFINITY, f32::NEG_INFINITY], |[lo, hi], y| [lo.min(y), hi.max(y)])
+}
+
 /// Hair that moves as strips.
 pub struct Cantilever {
     settings: Settings,
@@ -107,8 +123,8 @@ pub struct Cantilever {
     /// The joints of all blocks, one block after the other, and which of their positions is that of now.
     joints: Vec<Joints>,
     now: usize,
-    /// Per strip: its first row and lane.
-    place: Vec<(u32, u8)>,
+    /// Where each strip lies in the rows.
+    places: LanePlaces,
     /// Where the roots of the strips are.
     roots: Vec<RigidTransform>,
     /// Averaged length of a step (s), and that of the last one.
@@ -131,29 +147,18 @@ impl Cantilever {
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
-        let strips = match &groom.strips {
-            Some(strips) => (**strips).clone(),
-            None => wisps::through_strands(groom, &settings.wisps)?,
-        };
+        let strips = strips_of(groom, settings)?;
         strips.validate(groom.strands.strand_count())?;
         let strands = CarriedStrands::new(groom, &strips);
-        let anchors = || strips.edges.iter().map(|line| line[0].y);
-        let heights =
-            [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
+        let heights = heights_of(&strips);
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
         let (blocks, joints): (Vec<Block>, Vec<Vec<Joints>>) = stack::stacks(&strips)
             .into_par_iter()
             .map(|(strips, over)| Block::new(&common, &strips, over))
             .unzip();
-        let mut place = vec![(0, 0); strips.count()];
-        let mut first = 0;
-        for block in &blocks {
-            for l in 0..block.lanes {
-                place[block.strips[l] as usize] = (first as u32, l as u8);
-            }
-            first += block.joints;
-        }
+        let in_lanes = blocks.iter().map(|b| (&b.strips[..b.lanes], b.joints));
+        let places = LanePlaces::new(strips.edges.first_points(), in_lanes);
         let count = strips.count();
         let mut model = Self {
             settings: settings.clone(),
@@ -163,7 +168,7 @@ impl Cantilever {
             blocks,
             joints: joints.concat(),
             now: 0,
-            place,
+            places,
             roots: vec![RigidTransform::IDENTITY; count],
             dt: 0.0,
             last_step: 0.0,
@@ -206,14 +211,8 @@ impl Cantilever {
     }
 
     /// Rows of lanes to joints in the order of the strips.
-    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR], out: &mut [Vec3]) {
-        let first = self.strips.edges.first_points();
-        for (s, &(row, l)) in self.place.iter().enumerate() {
-            let line = &mut out[first[s] as usize..first[s + 1] as usize];
-            for (p, row) in line.iter_mut().zip(&self.joints[row as usize..]) {
-                *p = lane(part(row), 0, l.into());
-            }
-        }
+    fn unpack(&self, part: impl Fn(&Joints) -> &[f32; VECTOR] + Sync, out: &mut [Vec3]) {
+        self.places.unpack(out, |row, l| lane(part(&self.joints[row]), 0, l));
     }
 
     /// How fast the joints moved in the last step (m/s).
@@ -399,15 +398,15 @@ impl Model for Cantilever {
                 }
             });
             block.outcome = outcome;
-            for l in (0..LANES).filter(|l| outcome.broken & (1 << l) != 0) {
+            for l in lanes_of(outcome.broken) {
                 rows.reset_lane(block, l, &env.world_from_rest[block.strips[l] as usize]);
                 block.stop_root(l);
             }
         });
-        // Report in block order; a strip that was put back names its strands.
+        // A strip that was put back names its strands.
         for block in &self.blocks {
-            report.unresolved += u64::from(block.outcome.unresolved);
-            for l in (0..block.lanes).filter(|l| block.outcome.broken & (1 << l) != 0) {
+            report.add(block.outcome.unresolved, 0, &[]);
+            for l in lanes_of(block.outcome.broken).take_while(|l| *l < block.lanes) {
                 let strands = self.strips.strip_of_strand.iter().zip(0u32..);
                 let mine = strands.filter(|(strip, _)| **strip == block.strips[l]);
                 report.quarantined.extend(mine.map(|(_, strand)| strand));

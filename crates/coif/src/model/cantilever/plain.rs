@@ -7,13 +7,13 @@ use super::block::{ByPlace, Common, Made};
 use super::kernel::{FOLLOW, Pass, RISES};
 use super::over::{Lower, least_height, over};
 use super::turn_out::STRAIGHT;
-use super::{Settings, at_start, room_at, widest};
+use super::{Settings, at_start, heights_of, room_at, strips_of, widest};
 use crate::Result;
 use crate::collide::PosedShape;
 use crate::collide::response::friction_fraction;
 use crate::groom::Groom;
 use crate::groom::strips::carry::CarriedStrands;
-use crate::groom::strips::{JointFrame, StripPose, wisps};
+use crate::groom::strips::{JointFrame, StripPose};
 use crate::math::RigidTransform;
 use crate::model::Environment;
 
@@ -55,14 +55,9 @@ pub struct PlainCantilever {
 impl PlainCantilever {
     /// Copies a valid groom; see [`super::Cantilever::new`].
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
-        let strips = match &groom.strips {
-            Some(strips) => (**strips).clone(),
-            None => wisps::through_strands(groom, &settings.wisps)?,
-        };
+        let strips = strips_of(groom, settings)?;
         let strands = CarriedStrands::new(groom, &strips);
-        let anchors = || strips.edges.iter().map(|line| line[0].y);
-        let heights =
-            [anchors().fold(f32::INFINITY, f32::min), anchors().fold(f32::NEG_INFINITY, f32::max)];
+        let heights = heights_of(&strips);
         let (fibre, thickness) = (&groom.fibre, strands.thickness());
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
         let below: Vec<Option<usize>> = (0..strips.count()).map(|s| strips.lies_on(s)).collect();

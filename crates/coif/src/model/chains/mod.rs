@@ -22,6 +22,7 @@ pub(super) use self::profile::{Profile, Pull};
 pub(super) use self::shape::{Pose, Shape};
 
 use self::rows::Rows;
+use super::quarantine::is_sane;
 use super::{Environment, StepReport};
 use crate::collide::{Collision, Particles, PosedField, PosedShape};
 use crate::contact::{Lender, Samples};
@@ -235,12 +236,8 @@ impl Chains {
             collision: &mut self.collision,
         };
         part.advance(&fixed, advance);
-        // Report in strand order, so that the report has the same bits for any number of threads.
-        for (s, strand) in self.strands.iter().enumerate() {
-            report.unresolved += u64::from(strand.unresolved);
-            if strand.broken {
-                report.quarantined.push(s as u32);
-            }
+        for (s, strand) in (0u32..).zip(&self.strands) {
+            report.add(strand.unresolved, strand.broken.into(), &[s]);
         }
     }
 
@@ -341,7 +338,9 @@ impl Part<'_> {
             if root.is_finite() {
                 strand.root = *root;
             }
-            strand.broken = !is_sane(position, velocity, strand.reach);
+            let from_root = position.iter().map(|p| p.distance_squared(position[0]));
+            let state = from_root.zip(velocity.iter().map(|v| v.is_finite()));
+            strand.broken = !is_sane(state, strand.reach);
             if strand.broken {
                 for (p, rest) in position.iter_mut().zip(&fixed.rest[points]) {
                     *p = strand.root.point(*rest);
@@ -374,12 +373,4 @@ impl Part<'_> {
             },
         )
     }
-}
-
-/// Whether every particle is a number and within reach of its root.
-fn is_sane(position: &[Vec3], velocity: &[Vec3], reach: f32) -> bool {
-    let root = position[0];
-    // A comparison with a value that is not a number fails.
-    position.iter().all(|p| p.distance_squared(root) <= reach * reach)
-        && velocity.iter().all(|v| v.is_finite())
 }

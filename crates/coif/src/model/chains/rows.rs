@@ -1,29 +1,17 @@
-//! Chains as rows of sixteen, for methods of contact.
-//!
-//! A row is sixteen points of the groom one after the other, whatever strand they belong to. They are
-//! copies: contact reads positions and motion, and what it made of the velocities is copied back.
+//! Chains as rows of sixteen, for methods of contact, which read positions and motion; what they made of the
+//! velocities is copied back.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::contact::{Order, Samples};
+use crate::contact::Samples;
 use crate::groom::Groom;
 use crate::math::LANES;
 use crate::math::lanes::{self, VECTOR};
+use crate::model::sample_rows::{ROWS_PER_TASK, SampleRows};
 
-/// Rows that one task copies: 1024 particles.
-const ROWS_PER_TASK: usize = 64;
-
-/// All particles in rows. Vectors have no memory until contact asks for them.
-pub(super) struct Rows {
-    position: Vec<f32>,
-    motion: Vec<f32>,
-    velocity: Vec<f32>,
-    /// Mass of each particle (kg).
-    mass: Vec<f32>,
-    present: Vec<u16>,
-    free: Vec<u16>,
-}
+/// All particles in rows.
+pub(super) struct Rows(SampleRows);
 
 impl Rows {
     /// Rows for a groom whose points have these distances to their predecessors (m), 0 at roots.
@@ -42,14 +30,14 @@ impl Rows {
         for p in held {
             free[p / LANES] &= !(1 << (p % LANES));
         }
-        let (position, motion, velocity) = (Vec::new(), Vec::new(), Vec::new());
-        Self { position, motion, velocity, mass, present, free }
+        Self(SampleRows { mass, present, free, ..SampleRows::default() })
     }
 
     /// Copies positions (m) and velocities (m/s) in the groom's order.
     pub(super) fn fill(&mut self, position: &[Vec3], velocity: &[Vec3]) -> Samples<'_> {
-        let floats = self.present.len() * VECTOR;
-        for (to, from) in [(&mut self.position, position), (&mut self.velocity, velocity)] {
+        let rows = &mut self.0;
+        let floats = rows.present.len() * VECTOR;
+        for (to, from) in [(&mut rows.position, position), (&mut rows.velocity, velocity)] {
             to.resize(floats, 0.0);
             let tasks = to.par_chunks_mut(ROWS_PER_TASK * VECTOR);
             tasks.zip(from.par_chunks(ROWS_PER_TASK * LANES)).for_each(|(to, from)| {
@@ -58,23 +46,13 @@ impl Rows {
                 }
             });
         }
-        // A chain starts its next step from how it really moved.
-        self.motion.clone_from(&self.velocity);
-        Samples {
-            position: &self.position,
-            motion: &self.motion,
-            velocity: &mut self.velocity,
-            mass: &self.mass,
-            present: &self.present,
-            free: &self.free,
-            order: Order::ByPoint,
-        }
+        rows.lend()
     }
 
     /// Copies the velocities (m/s) back. Without a [`Rows::fill`] before, they stay as they are.
     pub(super) fn take_velocities(&self, velocity: &mut [Vec3]) {
         let tasks = velocity.par_chunks_mut(ROWS_PER_TASK * LANES);
-        tasks.zip(self.velocity.par_chunks(ROWS_PER_TASK * VECTOR)).for_each(|(to, from)| {
+        tasks.zip(self.0.velocity.par_chunks(ROWS_PER_TASK * VECTOR)).for_each(|(to, from)| {
             for (i, v) in to.iter_mut().enumerate() {
                 *v = lanes::lane(from, i / LANES, i % LANES);
             }

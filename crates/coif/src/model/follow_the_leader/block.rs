@@ -16,6 +16,7 @@ use super::resting::{self, MEMORY};
 use super::style::RestShape;
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
+use crate::math::lane_layout::in_lane;
 use crate::math::lanes::{VECTOR, Vec3x, half_row, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
@@ -226,7 +227,7 @@ impl Block {
         dt: f32,
         gravity: Vec3,
     ) -> Self {
-        let in_lane = |lane: usize| strands[lane.min(strands.len() - 1)];
+        let in_lane = |lane: usize| *in_lane(strands, lane);
         let count = |s: usize| groom.strands.points_of(s).len();
         let points = strands.iter().map(|&s| count(s)).max().unwrap_or(0);
         let even = settings.correction.constant().is_some()

@@ -34,18 +34,20 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::block::{Block, Rows, Upcoming};
+use self::block::{Block, Outcome, Rows, Upcoming};
 use self::collider::{Obstacles, StepCollider};
 use self::near::Group;
 use self::style::Stiffness;
 use super::chains::check_even;
+use super::quarantine::lanes_of;
 use super::{Capabilities, Environment, Model, StepReport};
 use crate::contact::{Lender, Order, Samples};
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, put_floats};
 use crate::math::cache::LineAligned;
+use crate::math::lane_layout::{LanePlaces, order_for_lanes};
 use crate::math::lanes::VECTOR;
-use crate::math::{LANES, RigidTransform, lanes, morton_code};
+use crate::math::{LANES, RigidTransform, lanes};
 use crate::params::{Ramp, choice, parameters};
 use crate::{Error, Result};
 
@@ -238,9 +240,8 @@ pub struct FollowTheLeader {
     free: Vec<u16>,
     /// Mass of each particle (kg), in rows of sixteen numbers.
     mass: LineAligned,
-    /// Per strand: its first row and lane.
-    place: Vec<(u32, u8)>,
-    first_point: Vec<u32>,
+    /// Where each strand lies in the rows.
+    places: LanePlaces,
     colliders: Vec<StepCollider>,
     groups: Vec<Group>,
     /// Time (s) since hair was put on its rest shape; until [`TIME_OUT`] what began inside of the body is brought out.
@@ -262,19 +263,18 @@ impl FollowTheLeader {
         settings.validate()?;
         groom.validate()?;
         settings.check_one_way(groom)?;
-        // Put strands of equal length and equal embedding next to each other, and among them
-        // neighbours on the scalp: they touch the same colliders.
-        let points = |s: usize| groom.strands.points_of(s).len();
-        let mut order: Vec<usize> = (0..groom.strands.strand_count()).collect();
-        let (lo, hi) = groom.strands.bounds().unwrap_or_default();
-        order.sort_by_cached_key(|&s| {
-            (points(s), groom.embedded[s], morton_code(groom.strands.strand(s)[0], lo, hi), s)
-        });
+        let order = order_for_lanes(
+            groom.strands.strand_count(),
+            |s| (groom.strands.points_of(s).len(), groom.embedded[s]),
+            |s| groom.strands.strand(s)[0],
+            groom.strands.bounds().unwrap_or_default(),
+        );
         let blocks: Vec<Block> = order
             .par_chunks(LANES)
             .map(|strands| Block::new(groom, strands, settings, dt, gravity))
             .collect();
         let rows: usize = blocks.iter().map(|b| b.points).sum();
+        let in_lanes = blocks.iter().map(|b| (&b.strands[..b.lanes], b.points));
         let mut model = Self {
             settings: settings.clone(),
             level: Level::new(),
@@ -286,8 +286,7 @@ impl FollowTheLeader {
             present: vec![0; rows],
             free: vec![0; rows],
             mass: LineAligned::zeros(rows * LANES),
-            place: vec![(0, 0); order.len()],
-            first_point: groom.strands.first_points().to_vec(),
+            places: LanePlaces::new(groom.strands.first_points(), in_lanes),
             colliders: Vec::new(),
             groups: Vec::new(),
             since_reset: 0.0,
@@ -302,7 +301,6 @@ impl FollowTheLeader {
         for block in &model.blocks {
             for l in 0..block.lanes {
                 let strand = block.strands[l] as usize;
-                model.place[strand] = (first as u32, l as u8);
                 let last = block.last[l] as usize;
                 for i in 0..=last {
                     model.present[first + i] |= 1 << l;
@@ -325,39 +323,14 @@ impl FollowTheLeader {
     /// Frames of the segments of a strand, root first (`frames.rs`).
     #[cfg(test)]
     fn frames_of(&self, strand: usize) -> Vec<glam::Quat> {
-        let (row, lane) = self.place[strand];
-        let points = self.first_point[strand + 1] - self.first_point[strand];
+        let (row, lane) = self.places.of_lines()[strand];
+        let points = self.places.points_of(strand).len();
         let rows = &self.frame.as_chunks::<{ frames::FRAME }>().0[row as usize..];
         let number = |row: &[f32; frames::FRAME], k: usize| row[k * LANES + usize::from(lane)];
         let of = |row| {
             glam::Quat::from_xyzw(number(row, 1), number(row, 2), number(row, 3), number(row, 0))
         };
-        rows[..points as usize].iter().map(of).collect()
-    }
-
-    fn unpack(&self, out: &mut [Vec3], from: &[f32]) {
-        // Strands in pieces of a fixed number, each of which owns its run of points.
-        let piece = 512;
-        let mut rest = out;
-        let mut pieces = Vec::with_capacity(self.place.len() / piece + 1);
-        for start in (0..self.place.len()).step_by(piece) {
-            let end = (start + piece).min(self.place.len());
-            let points = (self.first_point[end] - self.first_point[start]) as usize;
-            let (mine, others) = rest.split_at_mut(points);
-            pieces.push((start..end, mine));
-            rest = others;
-        }
-        pieces.into_par_iter().for_each(|(strands, mut to)| {
-            for s in strands {
-                let (row, lane) = self.place[s];
-                let points = (self.first_point[s + 1] - self.first_point[s]) as usize;
-                let (mine, others) = to.split_at_mut(points);
-                for (i, p) in mine.iter_mut().enumerate() {
-                    *p = lanes::lane(from, row as usize + i, lane.into());
-                }
-                to = others;
-            }
-        });
+        rows[..points].iter().map(of).collect()
     }
 
     /// Calls `work` for every block with its rows, room of its own, and the rows that come next.
@@ -411,7 +384,7 @@ fn advance(
     obstacles: &Obstacles<'_>,
     scratch: &mut [f32],
     next: Upcoming<'_>,
-) -> block::Outcome {
+) -> Outcome {
     use one_way::step_block;
     if pass.ends != Ends::Root {
         return dispatch!(level,
@@ -463,20 +436,15 @@ impl Model for FollowTheLeader {
             let mine = rows.reborrow();
             block.outcome = advance(level, block, mine, &pass, &obstacles, scratch, next);
             block.outcome.broken |= block.nowhere;
-            for lane in 0..if block.outcome.broken == 0 { 0 } else { LANES } {
-                if block.outcome.broken & (1 << lane) != 0 {
+            if block.outcome.broken != 0 {
+                for lane in lanes_of(block.outcome.broken) {
                     rows.reset_lane(block, lane, &block.root_of(lane));
                 }
             }
         });
-        // Report in block order, so that the report has the same bits for any number of threads.
         for block in &self.blocks {
-            report.unresolved += u64::from(block.outcome.unresolved);
-            if block.outcome.broken != 0 {
-                let broken = |l: &usize| block.outcome.broken & (1 << l) != 0;
-                let lanes = (0..block.lanes).filter(broken);
-                report.quarantined.extend(lanes.map(|l| block.strands[l]));
-            }
+            let Outcome { unresolved, broken, .. } = block.outcome;
+            report.add(unresolved, broken, &block.strands[..block.lanes]);
         }
         (self.colliders, self.groups) = (colliders, groups);
     }
@@ -503,11 +471,11 @@ impl Model for FollowTheLeader {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.unpack(out, &self.position);
+        self.places.unpack(out, |row, l| lanes::lane(&self.position, row, l));
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        self.unpack(out, &self.velocity);
+        self.places.unpack(out, |row, l| lanes::lane(&self.velocity, row, l));
     }
 
     fn lender(&mut self) -> Option<&mut dyn Lender> {
@@ -586,7 +554,7 @@ impl Lender for FollowTheLeader {
             mass: &self.mass,
             present: &self.present,
             free: &self.free,
-            order: Order::ByLane(&self.place),
+            order: Order::ByLane(self.places.of_lines()),
         }
     }
 }
@@ -594,9 +562,8 @@ impl Lender for FollowTheLeader {
 impl FollowTheLeader {
     /// Adds to the particles' velocities (m/s), in the groom's order.
     pub fn add_velocities(&mut self, change: &[Vec3]) {
-        for (s, &(row, lane)) in self.place.iter().enumerate() {
-            let points = self.first_point[s] as usize..self.first_point[s + 1] as usize;
-            for (i, change) in change[points].iter().enumerate() {
+        for (s, &(row, lane)) in self.places.of_lines().iter().enumerate() {
+            for (i, change) in change[self.places.points_of(s)].iter().enumerate() {
                 let (row, lane) = (row as usize + i, lane.into());
                 let v = lanes::lane(&self.velocity, row, lane);
                 lanes::set_lane(&mut self.velocity, row, lane, v + *change);
@@ -606,56 +573,4 @@ impl FollowTheLeader {
 }
 
 #[cfg(test)]
-mod tests {
-    use glam::Quat;
-
-    use super::*;
-    use crate::body::{MovingCollider, Shape};
-    use crate::environment::Wind;
-    use crate::groom::{Fibre, Strands};
-
-    /// The instruction set that the machine offers and the least that its kind has give the same
-    /// bits, contact included.
-    #[test]
-    fn instruction_sets_agree_to_the_bit() {
-        let mut strands = Strands::new();
-        for s in 0..37 {
-            let a = s as f32 * 0.7;
-            let start = Vec3::new(a.cos(), 1.0, a.sin()) * 0.1;
-            let bend = |i: f32| Vec3::new(a.cos() * i, 0.3 * i - 2.0 * i * i, a.sin() * i);
-            let line: Vec<Vec3> = (0..15).map(|i| start + bend(i as f32 * 0.02)).collect();
-            strands.push(&line);
-        }
-        let groom = Groom::new(strands, Fibre::default());
-        let (dt, gravity) = (1.0 / 240.0, Vec3::NEG_Y * 9.81);
-        let run = |level: Level| {
-            let mut model =
-                FollowTheLeader::new(&groom, &Settings::default(), dt, gravity).expect("valid");
-            model.level = level;
-            for step in 0..60 {
-                let turn = Quat::from_rotation_y(0.05 * step as f32);
-                let pose = RigidTransform { rotation: turn, translation: Vec3::ZERO };
-                let collider = MovingCollider {
-                    shape: Shape::Ellipsoid { radii: Vec3::new(0.2, 0.14, 0.17) },
-                    friction: 0.3,
-                    start: pose,
-                    end: pose,
-                };
-                let env = Environment {
-                    time: 0.0,
-                    dt,
-                    gravity,
-                    wind: &Wind::default(),
-                    world_from_rest: &[pose; 37],
-                    colliders: &[collider],
-                    field: None,
-                };
-                model.step(&env, &mut StepReport::default());
-            }
-            let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
-            model.positions(&mut positions);
-            crate::math::hash_positions(&positions)
-        };
-        assert_eq!(run(Level::new()), run(Level::baseline()));
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::assemble::{Implicit, State, assemble};
+use super::check;
 use super::elements::{Elements, along_columns};
 use super::hold::{hold_columns, hold_stiffness};
 use super::measure::MeshMeasure;
@@ -14,6 +15,7 @@ use super::minimise::Minimiser;
 use super::obstacles::Obstacles;
 use super::restoring_spring::{Obstructed, RESTORING_TIME, columns_alone, shortest_edges};
 use super::settings::Settings;
+use crate::Result;
 use crate::body::MovingCollider;
 use crate::collide::response::regularised_friction_fraction;
 use crate::environment::Wind;
@@ -25,8 +27,8 @@ use crate::math::sparse::{
 };
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::FieldObstacle;
+use crate::model::quarantine::is_sane;
 use crate::params::Ramp;
-use crate::{Error, Result};
 
 /// What a hair mesh sees of the world during one step.
 #[derive(Clone, Copy)]
@@ -180,12 +182,7 @@ pub struct MeshDynamics {
 impl MeshDynamics {
     /// Lays out a mesh; `gravity` (m/s^2) is what its rest shape has to stand.
     pub fn new(mesh: &HairMesh, settings: &Settings, gravity: Vec3) -> Result<Self> {
-        settings.validate()?;
-        mesh.validate()?;
-        if !gravity.is_finite() {
-            let (name, expected) = ("gravity (m/s^2)".into(), "finite numbers");
-            return Err(Error::OutOfRange { name, value: f64::NAN, expected });
-        }
+        check(mesh, settings, gravity)?;
         let topology = mesh.topology();
         let (mut elements, matrix) = Elements::new(mesh, &topology, settings);
         let n = mesh.vertex_count();
@@ -531,11 +528,8 @@ impl MeshDynamics {
         for column in 0..self.roots.len() {
             let range = self.starts[column] as usize..self.starts[column + 1] as usize;
             let root = self.x[range.start];
-            let reach = self.reach[column] * self.reach[column];
-            // A comparison with a value that is not a number fails.
-            let sane = range
-                .clone()
-                .all(|v| self.x[v].distance_squared(root) <= reach && self.v[v].is_finite());
+            let points = range.map(|v| (self.x[v].distance_squared(root), self.v[v].is_finite()));
+            let sane = is_sane(points, self.reach[column]);
             if let Some(broken) = broken.get_mut(column) {
                 *broken = !sane;
             }

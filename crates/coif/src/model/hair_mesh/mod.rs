@@ -40,12 +40,12 @@ pub use settings::Settings;
 use self::nearest_column::NearestColumn;
 use self::obstacles::Around;
 use super::{Capabilities, Carrier, Environment, FieldObstacle, Model, Primitive, StepReport};
-use crate::Result;
 use crate::contact::Access;
 use crate::environment::Obstacle;
 use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
 use crate::math::RigidTransform;
+use crate::{Error, Result};
 
 /// The word that chooses this model.
 pub const NAME: &str = "hair-mesh";
@@ -106,6 +106,17 @@ impl HairMeshModel {
     pub fn obstacle<'a>(&'a self, field: Option<&'a FieldObstacle<'a>>) -> impl Obstacle + 'a {
         Around { obstacles: &self.dynamics.obstacles, field }
     }
+}
+
+/// Whether a mesh can be laid out like this.
+fn check(mesh: &HairMesh, settings: &Settings, gravity: Vec3) -> Result<()> {
+    settings.validate()?;
+    mesh.validate()?;
+    if gravity.is_finite() {
+        return Ok(());
+    }
+    let (name, expected) = ("gravity (m/s^2)".into(), "finite numbers");
+    Err(Error::OutOfRange { name, value: f64::NAN, expected })
 }
 
 /// A mesh for a groom that has none.

@@ -4,12 +4,13 @@
 
 use glam::{Mat3A, Vec3, Vec3A};
 
+use super::check;
 use super::condition::{bend_condition, shear_condition, stretch_condition, volume_condition};
 use super::elements::{Elements, along_columns};
 use super::settings::Settings;
+use crate::Result;
 use crate::groom::hair_mesh::HairMesh;
 use crate::math::{RigidTransform, SolveReport, conjugate_gradient};
-use crate::{Error, Result};
 
 /// What the textbook's solve may leave of the right-hand side. The stiff edges along the hair make most
 /// of it, so that the soft motion across is only right when very little is left.
@@ -94,12 +95,7 @@ impl Rows {
 impl PlainMesh {
     /// Lays out a mesh; `gravity` (m/s^2) is what its rest shape has to stand.
     pub fn new(mesh: &HairMesh, settings: &Settings, gravity: Vec3) -> Result<Self> {
-        settings.validate()?;
-        mesh.validate()?;
-        if !gravity.is_finite() {
-            let (name, expected) = ("gravity (m/s^2)".into(), "finite numbers");
-            return Err(Error::OutOfRange { name, value: f64::NAN, expected });
-        }
+        check(mesh, settings, gravity)?;
         let (elements, _) = Elements::new(mesh, &mesh.topology(), settings);
         let mut pairs: Vec<[u32; 2]> = elements.edges.iter().map(|e| e.vertices).collect();
         let quads = elements.quads.iter().map(|q| q.corners);

@@ -6,7 +6,7 @@ use super::dynamics::{MeshDynamics, Touch};
 use super::obstacles::Posed;
 use crate::collide::{read_colliders, save_colliders};
 use crate::math::RigidTransform;
-use crate::math::bytes::{Reader, put_floats};
+use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::{Error, Result};
 
 /// Floats per vertex: position, velocity, normal and friction of what it touches, depth at rest, time that it has
@@ -31,16 +31,10 @@ impl MeshDynamics {
             });
             let vectors = [self.x[v], self.v[v], touch.normal];
             let floats = vectors.iter().flat_map(|v| v.to_array());
-            for value in floats.chain([
-                touch.friction,
-                self.depth[v],
-                self.idle[v],
-                self.stuck[v],
-                f32::from(u8::from(touch.is_loose)),
-            ]) {
-                out.extend_from_slice(&value.to_le_bytes());
-            }
-            out.extend_from_slice(&touch.solid.to_le_bytes());
+            let is_loose = f32::from(u8::from(touch.is_loose));
+            let numbers = [touch.friction, self.depth[v], self.idle[v], self.stuck[v], is_loose];
+            put_floats(out, floats.chain(numbers));
+            put_u32(out, touch.solid);
         }
         out.extend(self.open.iter().map(|open| u8::from(*open)));
         out.push(u8::from(self.depth_is_known));
@@ -61,8 +55,8 @@ impl MeshDynamics {
         };
         let (vertices, flags) = bytes.split_at(BYTES * self.x.len());
         for (v, bytes) in vertices.chunks_exact(BYTES).enumerate() {
-            let mut words = bytes.chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
-            let mut float = || words.next().map_or(0.0, f32::from_le_bytes);
+            let mut reader = Reader(bytes);
+            let mut float = || reader.f32().unwrap_or_default();
             let mut vector = || Vec3A::new(float(), float(), float());
             self.x[v] = vector();
             self.v[v] = vector();
@@ -70,7 +64,7 @@ impl MeshDynamics {
             let (friction, depth) = (float(), float());
             (self.depth[v], self.idle[v], self.stuck[v]) = (depth, float(), float());
             let is_loose = float() > 0.0;
-            let solid = words.next().map_or(NOTHING, u32::from_le_bytes);
+            let solid = reader.u32().unwrap_or(NOTHING);
             self.touch[v] =
                 (solid != NOTHING).then_some(Touch { normal, solid, friction, is_loose });
         }

@@ -10,6 +10,7 @@ use glam::Vec3;
 use super::ends::FarEnd;
 use super::strand::Strand;
 use crate::limits::MAX_STRAND_LENGTHS;
+use crate::math::lane_layout::in_lane;
 use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::chains::Pose;
@@ -157,7 +158,7 @@ impl Block {
             broken: 0,
         };
         for l in 0..LANES {
-            let (index, strand, root) = &strands[l.min(strands.len() - 1)];
+            let (index, strand, root) = in_lane(strands, l);
             block.strands[l] = *index;
             block.root_rest[l] = *root;
             block.set_strand(l, strand, scale);

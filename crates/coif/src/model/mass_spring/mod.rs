@@ -45,16 +45,18 @@ pub use self::lever::LeverSquared;
 
 use self::block::{Block, FarEndPose};
 use self::couple::{Coupling, Place};
-use self::samples::SampleRows;
 use self::strand::{Material, Strand};
 use self::substep::{Scratch, Substep, Work, in_halves};
+use super::quarantine::lanes_of;
+use super::sample_rows::SampleRows;
 use super::{Capabilities, Environment, Model, StepReport};
 use crate::collide::{PosedShape, pose_between};
 use crate::contact::{Access, HairContact, Lender, Samples};
 use crate::groom::Groom;
-use crate::math::bytes::{Reader, floats, put_floats};
+use crate::math::bytes::{Reader, floats, put_f64, put_floats};
+use crate::math::lane_layout::order_for_lanes;
 use crate::math::lanes::{lane, set_lane};
-use crate::math::{LANES, RigidTransform, SolveReport, morton_code};
+use crate::math::{LANES, RigidTransform, SolveReport};
 use crate::params::{Ramp, choice, parameters};
 use crate::{Error, Result};
 
@@ -183,15 +185,13 @@ impl MassSpring {
         groom.validate()?;
         let ratio = 2.0 * f64::from(groom.fibre.shear_modulus / groom.fibre.young_modulus);
         let unit = UnitStiffness::new(ratio);
-        // Put strands with equally many particles next to each other, and among them neighbours.
         let embedded = |s: usize| groom.embedded[s] as usize;
-        let mut order: Vec<usize> = (0..groom.strands.strand_count()).collect();
-        let (lo, hi) = groom.strands.bounds().unwrap_or_default();
-        order.sort_by_cached_key(|&s| {
-            let line = groom.strands.strand(s);
-            let particles = Strand::count_particles(line, embedded(s), settings);
-            (particles, morton_code(line[0], lo, hi), s)
-        });
+        let order = order_for_lanes(
+            groom.strands.strand_count(),
+            |s| Strand::count_particles(groom.strands.strand(s), embedded(s), settings),
+            |s| groom.strands.strand(s)[0],
+            groom.strands.bounds().unwrap_or_default(),
+        );
         let scale = mass_scale(groom);
         let lay_out = |&s: &usize| {
             let line = groom.strands.strand(s);
@@ -430,7 +430,7 @@ impl Model for MassSpring {
     }
 
     fn save(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.clock.to_le_bytes());
+        put_f64(out, self.clock);
         for block in &self.blocks {
             let origin = block.origin.iter().flat_map(|o| o.to_array());
             put_floats(out, block.x.iter().chain(&block.v).copied().chain(origin));
@@ -529,10 +529,8 @@ impl MassSpring {
             block.broken = block.find_broken() & block.in_use();
         });
         for block in &mut self.blocks {
-            report.unresolved += u64::from(block.unresolved);
-            let broken = block.broken;
-            for l in (0..block.lanes).filter(|l| broken >> l & 1 == 1) {
-                report.quarantined.push(block.strands[l]);
+            report.add(block.unresolved, block.broken.into(), &block.strands);
+            for l in lanes_of(block.broken.into()) {
                 let root = block.root[1][l];
                 block.reset_lane(l, &root);
             }

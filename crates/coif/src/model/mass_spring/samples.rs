@@ -5,23 +5,10 @@ use rayon::prelude::*;
 
 use super::block::Block;
 use super::couple::Place;
-use crate::contact::{Order, Samples};
+use crate::contact::Samples;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, lane, set_lane};
-
-/// Rows that one task copies: 1024 points.
-const ROWS_PER_TASK: usize = 64;
-
-/// Copies of positions and velocities in the groom's order; no memory until somebody asks.
-#[derive(Default)]
-pub(super) struct SampleRows {
-    position: Vec<f32>,
-    motion: Vec<f32>,
-    velocity: Vec<f32>,
-    mass: Vec<f32>,
-    present: Vec<u16>,
-    free: Vec<u16>,
-}
+use crate::model::sample_rows::{ROWS_PER_TASK, SampleRows};
 
 impl SampleRows {
     /// Copies the state; `unit` (kg) is what masses are counted in.
@@ -51,16 +38,7 @@ impl SampleRows {
             self.present[row] |= 1 << l;
             self.free[row] |= (block.free[from] >> lane_from & 1) << l;
         }
-        self.motion.clone_from(&self.velocity);
-        Samples {
-            position: &self.position,
-            motion: &self.motion,
-            velocity: &mut self.velocity,
-            mass: &self.mass,
-            present: &self.present,
-            free: &self.free,
-            order: Order::ByPoint,
-        }
+        self.lend()
     }
 
     /// Copies back the velocities that contact changed. Extra particles keep theirs: springs bring them

@@ -1,0 +1,145 @@
+//! Lines of points (strands, strips) in lanes: sixteen make a block, one per lane, and a block is a run of rows, one
+//! per point, root to tip ([`lanes`](super::lanes)). Which lines share a block, and the way back to their own order.
+
+use std::ops::Range;
+
+use glam::Vec3;
+
+use super::morton::morton_code;
+
+/// Lines that one task unpacks.
+const LINES_PER_TASK: usize = 512;
+
+/// The order in which lines go into blocks: those alike by `likeness` next to each other, and among them those whose
+/// roots are neighbours in the box `lo..hi`, which touch the same things.
+pub(crate) fn order_for_lanes<K: Ord>(
+    count: usize,
+    likeness: impl Fn(usize) -> K,
+    root: impl Fn(usize) -> Vec3,
+    (lo, hi): (Vec3, Vec3),
+) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_cached_key(|&line| (likeness(line), morton_code(root(line), lo, hi), line));
+    order
+}
+
+/// What a lane of a block holds: lanes that are not in use repeat the last one.
+pub(crate) fn in_lane<T>(block: &[T], lane: usize) -> &T {
+    &block[lane.min(block.len() - 1)]
+}
+
+/// Where each line lies in the rows of all blocks, one block after the other.
+pub(crate) struct LanePlaces {
+    /// Per line: its first row, and its lane.
+    place: Vec<(u32, u8)>,
+    /// Index of the first point of each line, in their own order; and the number of points.
+    first_point: Vec<u32>,
+}
+
+impl LanePlaces {
+    /// Blocks are given by the lines in their lanes and their number of rows.
+    pub(crate) fn new<'a>(
+        first_point: &[u32],
+        blocks: impl IntoIterator<Item = (&'a [u32], usize)>,
+    ) -> Self {
+        let mut place = vec![(0, 0); first_point.len().saturating_sub(1)];
+        let mut first = 0;
+        for (lines, rows) in blocks {
+            for (lane, &line) in lines.iter().enumerate() {
+                place[line as usize] = (first as u32, lane as u8);
+            }
+            first += rows;
+        }
+        Self { place, first_point: first_point.to_vec() }
+    }
+
+    /// First row and lane of every line.
+    pub(crate) fn of_lines(&self) -> &[(u32, u8)] {
+        &self.place
+    }
+
+    /// The points of a line.
+    pub(crate) fn points_of(&self, line: usize) -> Range<usize> {
+        self.first_point[line] as usize..self.first_point[line + 1] as usize
+    }
+
+    /// Writes what `of` says of a row and lane for all points, line after line.
+    pub(crate) fn unpack(&self, out: &mut [Vec3], of: impl Fn(usize, usize) -> Vec3 + Sync) {
+        self.unpack_lines(0..self.place.len(), out, &of);
+    }
+
+    fn unpack_lines(
+        &self,
+        lines: Range<usize>,
+        out: &mut [Vec3],
+        of: &(impl Fn(usize, usize) -> Vec3 + Sync),
+    ) {
+        if lines.len() > LINES_PER_TASK {
+            let middle = lines.start + lines.len() / 2;
+            let points = (self.first_point[middle] - self.first_point[lines.start]) as usize;
+            let (a, b) = out.split_at_mut(points);
+            rayon::join(
+                || self.unpack_lines(lines.start..middle, a, of),
+                || self.unpack_lines(middle..lines.end, b, of),
+            );
+            return;
+        }
+        let mut rest = out;
+        for line in lines {
+            let (row, lane) = self.place[line];
+            let (mine, others) = rest.split_at_mut(self.points_of(line).len());
+            for (i, to) in mine.iter_mut().enumerate() {
+                *to = of(row as usize + i, lane.into());
+            }
+            rest = others;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::LANES;
+
+    #[test]
+    fn likeness_goes_before_neighbourhood_and_that_before_the_index() {
+        let roots = [3.0, 1.0, 3.0, 1.0, 0.0].map(|x| Vec3::X * x);
+        let kinds = [1, 1, 0, 0, 0];
+        let box_of_all = (Vec3::ZERO, Vec3::splat(3.0));
+        let order = order_for_lanes(5, |i| kinds[i], |i| roots[i], box_of_all);
+        assert_eq!(order, [4, 3, 2, 1, 0]);
+        assert_eq!(order_for_lanes(3, |_| 0, |_| Vec3::ONE, box_of_all), [0, 1, 2]);
+        assert_eq!((*in_lane(&[7, 8], 0), *in_lane(&[7, 8], 15)), (7, 8));
+    }
+
+    /// Many lines of one to three points, in blocks in an order of their own, more than one task unpacks.
+    #[test]
+    fn points_come_back_in_the_order_of_the_lines() {
+        let count = 3 * LINES_PER_TASK + 5;
+        let points = |line: usize| 1 + line % 3;
+        let mut first_point = vec![0];
+        for line in 0..count {
+            first_point.push(first_point[line] + points(line) as u32);
+        }
+        let order: Vec<u32> = (0..count as u32).rev().collect();
+        let rows = |lines: &[u32]| lines.iter().map(|&l| points(l as usize)).max().unwrap_or(0);
+        let blocks = order.chunks(LANES).map(|lines| (lines, rows(lines)));
+        let places = LanePlaces::new(&first_point, blocks.clone());
+        // Write line and point into every row and lane.
+        let mut packed = Vec::new();
+        for (lines, rows) in blocks {
+            for i in 0..rows {
+                packed.push(std::array::from_fn::<_, LANES, _>(|l| {
+                    Vec3::new(*in_lane(lines, l) as f32, i as f32, 0.0)
+                }));
+            }
+        }
+        let mut out = vec![Vec3::NAN; first_point[count] as usize];
+        places.unpack(&mut out, |row, lane| packed[row][lane]);
+        for line in 0..count {
+            for (i, p) in out[places.points_of(line)].iter().enumerate() {
+                assert_eq!(*p, Vec3::new(line as f32, i as f32, 0.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Quarantine: what is no longer a number, or has left the world, is put back on its rest shape and reported.
+//!
+//! A model looks at its hair at the end of a step, in its own layout: strands one by one ([`is_sane`]) or a bit per
+//! lane. It puts back what broke while it is at hand, on as many threads as it likes, and reports afterwards in a fixed
+//! order ([`StepReport::add`]), so that the report has the same bits for any number of threads.
+
+use super::StepReport;
+use crate::math::LANES;
+
+/// Whether every point is a number and within `reach` (m) of the root, and every velocity a number: of points by their
+/// squared distance from the root (m^2), and whether their velocity is finite.
+pub(super) fn is_sane(points: impl IntoIterator<Item = (f32, bool)>, reach: f32) -> bool {
+    // A comparison with a value that is not a number fails.
+    points.into_iter().all(|(square, is_finite)| square <= reach * reach && is_finite)
+}
+
+/// The lanes whose bits are set.
+pub(super) fn lanes_of(bits: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |l| bits >> l & 1 == 1)
+}
+
+impl StepReport {
+    /// Adds what a step left of some strands: how many particles are inside the body, and which of them broke, as a
+    /// bit for each of `strands`.
+    pub(super) fn add(&mut self, unresolved: u32, broken: u32, strands: &[u32]) {
+        self.unresolved += u64::from(unresolved);
+        self.quarantined.extend(lanes_of(broken).filter_map(|l| strands.get(l)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_number_or_too_far_is_not_sane() {
+        assert!(is_sane([(0.0, true), (4.0, true)], 2.0));
+        assert!(!is_sane([(0.0, true), (4.1, true)], 2.0));
+        assert!(!is_sane([(0.0, true), (1.0, false)], 2.0));
+        assert!(!is_sane([(f32::NAN, true)], 2.0));
+        assert!(!is_sane([(f32::INFINITY, true)], 2.0));
+    }
+
+    #[test]
+    fn only_lanes_in_use_are_reported() {
+        let mut report = StepReport::default();
+        report.add(3, 0b1000_0000_0000_0110, &[7, 5, 9]);
+        assert_eq!((report.unresolved, &report.quarantined[..]), (3, &[5, 9][..]));
+    }
+}
