@@ -195,8 +195,11 @@ impl Hair for Mesh {
     }
 }
 
+/// Puts hair at a height (m) over the ground.
+type MakeHair = Box<dyn Fn(f32) -> Box<dyn Hair>>;
+
 /// Limp hair without air, with the models' own names.
-fn models(restitution: f32) -> Vec<(&'static str, Box<dyn Fn(f32) -> Box<dyn Hair>>)> {
+fn models(restitution: f32) -> Vec<(&'static str, MakeHair)> {
     let (limp, still) = (f32::INFINITY, 0.0f32);
     let strands = [
         ModelSettings::PositionBased(position_based::Settings {
@@ -232,7 +235,7 @@ fn models(restitution: f32) -> Vec<(&'static str, Box<dyn Fn(f32) -> Box<dyn Hai
         creep_speed: 1e-3,
         ..Default::default()
     };
-    let mut out: Vec<(&'static str, Box<dyn Fn(f32) -> Box<dyn Hair>>)> = Vec::new();
+    let mut out: Vec<(&'static str, MakeHair)> = Vec::new();
     for settings in strands {
         let name = settings.name();
         out.push((name, Box::new(move |height| Box::new(Strand::new(&settings, height)))));
