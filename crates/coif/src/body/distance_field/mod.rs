@@ -13,7 +13,7 @@
 //! farther than their rim (`sign.rs`). Bodies that overlap count as one. A sheet has no inside, so its distance is positive
 //! on both sides; so is that of a plate so thin that no node is within it. Triangles without an area
 //! count as their edges. Triangles with a vertex that is missing, not a number, or farther than
-//! [`MAX_FIELD_COORDINATE`](crate::limits::MAX_FIELD_COORDINATE) from the origin are left out. What was unusual is in the [`Report`].
+//! [`MAX_FIELD_COORDINATE`] from the origin are left out. What was unusual is in the [`Report`].
 
 mod band;
 mod crossings;
