@@ -66,7 +66,7 @@ fn hints(model: &str) -> Hints {
         hair_mesh::NAME => Hints {
             settle: "raise model.friction_time or model.damping",
             unfold: "raise model.bending",
-            follow: "raise model.parts",
+            follow: "raise model.substeps",
             hold: "raise model.shear_modulus or model.bending",
         },
         _ => Hints { settle: damping, unfold: steps, follow: steps, hold: steps },

@@ -10,6 +10,7 @@ use super::joint::JOINT;
 use super::style::{RestShape, dead_load};
 use super::{FollowTheLeader, Settings};
 use crate::body::{MovingCollider, Shape};
+use crate::collide::SKIN;
 use crate::environment::Wind;
 use crate::groom::{Fibre, Groom, Strands};
 use crate::math::RigidTransform;
@@ -144,7 +145,7 @@ fn rises(
             c.shape.project_point(c.end.inverse().point(*p)).distance
         };
         for c in &colliders {
-            met |= x.iter().any(|p| depth(c, p) < 1e-4);
+            met |= x.iter().any(|p| depth(c, p) < SKIN + 1e-4);
         }
         let energy = budget.of(&x, &v, &model.frames_of(0));
         most = most.max((energy - least) / first);
