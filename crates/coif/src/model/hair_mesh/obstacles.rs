@@ -50,7 +50,7 @@ pub(crate) struct Obstacles {
     level: Level,
 }
 
-/// Colliders in a part of a step.
+/// Colliders in a substep.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Posed {
     pub(super) colliders: Vec<MovingCollider>,
@@ -66,7 +66,7 @@ impl Default for Obstacles {
 }
 
 impl Obstacles {
-    /// Poses the colliders for a part of a step, `dt` seconds long, that goes from the first share of the
+    /// Poses the colliders for a substep, `dt` seconds long, that goes from the first share of the
     /// step to the second.
     pub(crate) fn pose(&mut self, colliders: &[MovingCollider], dt: f32, [from, to]: [f32; 2]) {
         self.posed.colliders.clear();

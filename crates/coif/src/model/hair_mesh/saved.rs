@@ -83,7 +83,7 @@ impl MeshDynamics {
     }
 }
 
-/// Appends what obstacles were posed from: the part of the step, and the colliders.
+/// Appends what obstacles were posed from: the substep, and the colliders.
 fn save_posed(posed: &Posed, out: &mut Vec<u8>) {
     put_floats(out, [posed.dt, posed.part[0], posed.part[1]]);
     save_colliders(&posed.colliders, out);
