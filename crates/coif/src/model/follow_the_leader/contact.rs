@@ -13,7 +13,7 @@ use glam::Vec3;
 use super::Pass;
 use super::collider::{Obstacles, StepCollider};
 use super::near::{Bits, Near};
-use super::on_sphere::resolve_on_sphere;
+use super::on_sphere::{GRAZING, leave_corner, resolve_on_sphere};
 use super::resting::FIELD;
 use crate::math::lanes::Vec3x8;
 use crate::math::on_sphere::search_around;
@@ -25,10 +25,6 @@ const ROUNDS: usize = 3;
 
 /// Rounds in a distance field, whose surface is curved and whose planes are not exact.
 const FIELD_ROUNDS: usize = 6;
-
-/// Depth (m) below a distance field's surface that nobody sees: what the rounds leave there stays, rather
-/// than being turned far away.
-const GRAZING: f32 = 3e-4;
 
 /// Largest slope of a distance that is interpolated between nodes: one along each axis, so the root of
 /// three. A point is at most this many lengths nearer to the surface than its predecessor. Where that is
@@ -177,7 +173,7 @@ pub(super) fn leave_body<S: Simd>(
     let mut unresolved = 0;
     if settled < count {
         let exact = segment.allowed.simd_le(0.0) & active;
-        unresolved += settle(near, exact, segment);
+        unresolved += settle(near, exact, segment, pass.backward);
         p = segment.end();
     }
     if let Some(field) = obstacles.field {
@@ -238,15 +234,25 @@ fn unbend_on_plane<S: Simd>(
     found.any_true()
 }
 
-/// Settles what the turns left open, lane by lane: says how many stay inside.
+/// Settles what the turns left open, lane by lane: says how many stay inside. What grazes may, where contact `holds` it from
+/// the next step on.
 #[inline(never)]
-fn settle<S: Simd>(near: &Near<'_>, active: mask32x8<S>, segment: &mut Segment<S>) -> u32 {
+fn settle<S: Simd>(
+    near: &Near<'_>,
+    active: mask32x8<S>,
+    segment: &mut Segment<S>,
+    holds: bool,
+) -> u32 {
     let mut unresolved = 0;
     for lane in Bits(active.to_bitmask()) {
         let (parent, length) = (segment.parent.lane(lane), segment.length[lane]);
         let candidate = parent + segment.along.lane(lane) * length;
         if near.iter().any(|c| c.inside(candidate).is_some()) {
-            let (found, free) = resolve_on_sphere(near.iter(), parent, length, candidate);
+            let (found, free) = if holds {
+                leave_corner(near.iter(), parent, length, candidate)
+            } else {
+                resolve_on_sphere(near.iter(), parent, length, candidate)
+            };
             segment.along.set_lane(lane, (found - parent).normalize_or(Vec3::Y));
             unresolved += u32::from(!free);
         }

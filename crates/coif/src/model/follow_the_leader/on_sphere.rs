@@ -9,6 +9,13 @@ use crate::math::on_sphere::nearest_allowed;
 /// that separate the predecessor from the colliders.
 const EXACT_ROUNDS: usize = 2;
 
+/// Depth (m) below the surface that nobody sees: what rounds over planes leave there stays, rather than being turned far
+/// away.
+pub(super) const GRAZING: f32 = 3e-4;
+
+/// How far a point is turned, by its depth, that is far: as far as out of a crease of 30 degrees.
+const FAR: f32 = 4.0;
+
 /// The point of the sphere of radius `length` around `parent` that is outside of all colliders and
 /// near to `candidate`, and whether there is one; otherwise the point that is least deep.
 ///
@@ -46,6 +53,23 @@ pub(super) fn resolve_on_sphere<'a>(
     (best.0, best.1 <= 0.0)
 }
 
+/// The same for points that contact holds from the next step on (`resting.rs`): what is inside by next to nothing, and far
+/// from any free place, stays. In a sharp crease a point that is a micrometre deep would be turned out by millimetres, slide
+/// back, and be turned out again, for ever.
+pub(super) fn leave_corner<'a>(
+    colliders: impl Iterator<Item = &'a StepCollider> + Clone,
+    parent: Vec3,
+    length: f32,
+    candidate: Vec3,
+) -> (Vec3, bool) {
+    let (found, free) = resolve_on_sphere(colliders.clone(), parent, length, candidate);
+    let depth = depth_at(colliders, candidate);
+    if depth < GRAZING && found.distance(candidate) > FAR * depth {
+        return (candidate, true);
+    }
+    (found, free)
+}
+
 /// How deep a point is inside (m, measured to tangent planes), 0 outside.
 fn depth_at<'a>(colliders: impl Iterator<Item = &'a StepCollider>, p: Vec3) -> f32 {
     colliders.filter_map(|c| c.inside(p)).map(|(_, d)| -d).fold(0.0, f32::max)
@@ -67,6 +91,25 @@ mod tests {
 
     fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
         (-size..size, -size..size, -size..size).prop_map(Vec3::from)
+    }
+
+    /// In the sharp crease of two balls a tip that grazes one of them stays, and one that is deep is brought out.
+    #[test]
+    fn what_grazes_in_a_crease_is_not_turned_far_away() {
+        let ball = |x: f32| fixed(Shape::Sphere { radius: 0.1 }, Vec3::X * x, Quat::IDENTITY);
+        let balls = [ball(-0.0999), ball(0.0999)];
+        // The crease runs around the x axis at this radius.
+        let crease = (0.1f32.powi(2) - 0.0999f32.powi(2)).sqrt();
+        let parent = Vec3::Y * (crease + 0.01);
+        let graze = Vec3::new(1e-5, crease + 2e-4, 0.0);
+        let length = graze.distance(parent);
+        assert!(depth_at(balls.iter(), graze) < GRAZING);
+        assert!(resolve_on_sphere(balls.iter(), parent, length, graze).0.distance(graze) > 1e-3);
+        assert_eq!(leave_corner(balls.iter(), parent, length, graze), (graze, true));
+        let deep = parent - Vec3::new(0.3, 1.0, 0.0).normalize() * length;
+        assert!(depth_at(balls.iter(), deep) > GRAZING);
+        let (out, free) = leave_corner(balls.iter(), parent, length, deep);
+        assert!(free && depth_at(balls.iter(), out) == 0.0);
     }
 
     proptest! {

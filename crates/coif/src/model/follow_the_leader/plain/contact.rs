@@ -7,7 +7,7 @@ use crate::model::FieldObstacle;
 use crate::model::follow_the_leader::BendLimit;
 use crate::model::follow_the_leader::collider::StepCollider;
 use crate::model::follow_the_leader::contact::{CLEAR_OF_ROUNDING, NO_CONE};
-use crate::model::follow_the_leader::on_sphere::resolve_on_sphere;
+use crate::model::follow_the_leader::on_sphere::{leave_corner, resolve_on_sphere};
 
 /// Rounds in a distance field, whose surface is curved.
 const FIELD_ROUNDS: usize = 6;
@@ -64,6 +64,7 @@ pub(super) fn collide(
     length: f32,
     ahead: Vec3,
     mut p: Vec3,
+    holds: bool,
 ) -> (Vec3, Option<Touch>) {
     let mut touch: Option<Touch> = None;
     for _round in 0..3 {
@@ -86,7 +87,12 @@ pub(super) fn collide(
         }
     }
     if colliders.iter().any(|c| c.inside(p).is_some()) {
-        p = resolve_on_sphere(colliders.iter(), parent, length, p).0;
+        let colliders = colliders.iter();
+        p = if holds {
+            leave_corner(colliders, parent, length, p).0
+        } else {
+            resolve_on_sphere(colliders, parent, length, p).0
+        };
     }
     (p, touch)
 }

@@ -336,7 +336,8 @@ fn step_strand(
         let mut dragged = pushed;
         if i >= strand.embedded {
             let ahead = (parent - grandparent) * (1.0 / particle.length);
-            let (found, mut touch) = collide(around.colliders, parent, particle.length, ahead, p);
+            let (colliders, length, holds) = (around.colliders, particle.length, pass.backward);
+            let (found, mut touch) = collide(colliders, parent, length, ahead, p, holds);
             let free = std::mem::replace(&mut p, found);
             if let Some(field) = around.field {
                 let number = around.colliders.len();
