@@ -27,6 +27,8 @@ pub struct Capabilities {
     /// The longest step (s) that it takes well. A simulation with longer ones takes several, with the body
     /// where it is at the end of each.
     pub longest_step: f32,
+    /// How many steps [`Model::steps`](super::Model::steps) likes to take at once, where nothing happens between them.
+    pub steps_at_once: usize,
 }
 
 impl Capabilities {
@@ -36,6 +38,7 @@ impl Capabilities {
         contact: Access::AFTER_STEP,
         splits_steps: false,
         longest_step: f32::INFINITY,
+        steps_at_once: 1,
     };
 }
 

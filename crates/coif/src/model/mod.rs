@@ -53,6 +53,11 @@ pub trait Model: Send {
     fn capabilities(&self) -> Capabilities;
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
+    /// Advances the state by several steps, with the result of one [`step`](Self::step) after the other. A model whose
+    /// primitives do not see each other can take each through all steps while it is in the cache (temporal blocking).
+    fn steps(&mut self, steps: &[Environment<'_>], report: &mut StepReport) {
+        steps.iter().for_each(|env| self.step(env, report));
+    }
     /// Puts the hair at rest on its rest shape, carried by the body: a pose per primitive.
     fn reset(&mut self, world_from_rest: &[RigidTransform]);
     /// Carries the hair along with a jump of the body from one pose to another, without velocity
@@ -180,7 +185,8 @@ impl ModelSettings {
     /// What the model can do, known before it is built.
     pub fn capabilities(&self) -> Capabilities {
         match self {
-            Self::FollowTheLeader(_) | Self::PositionBased(_) => Capabilities::STRANDS,
+            Self::FollowTheLeader(_) => follow_the_leader::CAPABILITIES,
+            Self::PositionBased(_) => Capabilities::STRANDS,
             Self::ExplicitSpring(_) => explicit_spring::CAPABILITIES,
             Self::MassSpring(_) => mass_spring::CAPABILITIES,
             Self::Cantilever(_) => cantilever::CAPABILITIES,

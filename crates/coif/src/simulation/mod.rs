@@ -33,13 +33,46 @@ use crate::grow::Growth;
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
 use crate::model::{
-    Carrier, Environment, GrowEnvironment, Model, ModelSettings, MovesStrips, StepReport,
+    Carrier, Environment, FieldObstacle, GrowEnvironment, Model, ModelSettings, MovesStrips,
+    StepReport,
 };
 use crate::{Error, Result};
 
 /// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
 /// is rough rather than late.
 const MAX_SUBSTEPS: f32 = 8.0;
+
+/// Most steps that a model takes at once.
+const MAX_AT_ONCE: usize = 8;
+
+/// What a model sees of a step, besides what does not change.
+#[derive(Default)]
+struct Surroundings {
+    /// Time at the end of the step (s).
+    time: f64,
+    /// Length of the step (s).
+    dt: f32,
+    colliders: Vec<MovingCollider>,
+    world_from_rest: Vec<RigidTransform>,
+}
+
+impl Surroundings {
+    fn environment<'a>(
+        &'a self,
+        world: &'a World,
+        field: Option<FieldObstacle<'a>>,
+    ) -> Environment<'a> {
+        Environment {
+            time: self.time,
+            dt: self.dt,
+            gravity: world.gravity,
+            wind: &world.wind,
+            world_from_rest: &self.world_from_rest,
+            colliders: &self.colliders,
+            field,
+        }
+    }
+}
 
 /// What the world around the hair is like.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +112,8 @@ pub struct Simulation {
     /// Where what the model moves grows, if that is not strands.
     primitives: Option<Roots>,
     steps: u64,
-    colliders: Vec<MovingCollider>,
+    /// What the model sees of each of the next steps.
+    surroundings: Vec<Surroundings>,
     poses: [Vec<RigidTransform>; 2],
     surface: Option<SurfaceField>,
     contacts: Contacts,
@@ -143,7 +177,7 @@ impl Simulation {
             roots,
             primitives,
             steps: 0,
-            colliders: Vec::new(),
+            surroundings: Vec::new(),
             poses: [Vec::new(), Vec::new()],
             report: StepReport::default(),
             grown: Vec::new(),
@@ -165,22 +199,59 @@ impl Simulation {
         let longest = self.model.capabilities().longest_step;
         let substeps = (self.world.dt() / longest).ceil().clamp(1.0, MAX_SUBSTEPS);
         for substep in 1..=substeps as u32 {
-            let share = f64::from(substep) / f64::from(substeps);
-            let end = (self.steps as f64 + share) / f64::from(self.world.steps_per_second);
-            self.step_to(end, self.world.dt() / substeps);
+            let fraction = f64::from(substep) / f64::from(substeps);
+            let end = (self.steps as f64 + fraction) / f64::from(self.world.steps_per_second);
+            self.follow_body_in_step(0, end, self.world.dt() / substeps);
+            self.move_hair(1);
         }
         self.steps += 1;
     }
 
-    /// Advances by `dt` (s), to the time `end` (s).
-    fn step_to(&mut self, end: f64, dt: f32) {
-        self.is_grown = false;
+    /// Advances to `time` (s) by whole steps: to the last step that is not after it. A caller with
+    /// an uneven frame rate calls this with its clock.
+    pub fn advance_to(&mut self, time: f64) {
+        let target = (time * f64::from(self.world.steps_per_second) + 1e-6).floor();
+        while (self.steps as f64) < target {
+            let count = self.steps_at_once().min((target - self.steps as f64) as usize);
+            if count > 1 {
+                self.step_at_once(count);
+            } else {
+                self.step();
+            }
+        }
+    }
+
+    /// How many steps the model takes at once: more than one only where nothing happens between them.
+    fn steps_at_once(&self) -> usize {
+        let can = self.model.capabilities();
+        let alone = self.contacts.is_empty() && self.surface.is_none();
+        let whole = can.longest_step >= self.world.dt();
+        if alone && whole { can.steps_at_once.min(MAX_AT_ONCE) } else { 1 }
+    }
+
+    /// Advances by several steps that the model takes at once.
+    fn step_at_once(&mut self, count: usize) {
+        for k in 0..count {
+            self.steps += 1;
+            self.follow_body_in_step(k, self.time(), self.world.dt());
+        }
+        self.move_hair(count);
+    }
+
+    /// Finds where the body and the roots are at the end of step `k` of those that come next, at the time `end` (s) after
+    /// `dt` (s).
+    fn follow_body_in_step(&mut self, k: usize, end: f64, dt: f32) {
+        if k == self.surroundings.len() {
+            self.surroundings.push(Surroundings::default());
+        }
+        let step = &mut self.surroundings[k];
+        (step.time, step.dt) = (end, dt);
         // Pose the colliders at the end of the step; where they end now, they start next time.
         self.timers.measure(Stage::Body, || {
             let [start, last] = &mut self.poses;
             std::mem::swap(start, last);
             self.body.collider_poses_at(end, last);
-            self.body.moving_colliders(start, last, &mut self.colliders);
+            self.body.moving_colliders(start, last, &mut step.colliders);
             if let Some(surface) = &mut self.surface {
                 surface.follow(&self.body, end, dt);
             }
@@ -193,35 +264,30 @@ impl Simulation {
                     None => roots.follow(&self.body, end),
                 }
             }
+            let poses = poses(&self.roots, self.primitives.as_ref());
+            step.world_from_rest.clear();
+            step.world_from_rest.extend_from_slice(poses);
         });
+    }
+
+    /// Takes the next `count` steps, for which the body has been followed.
+    fn move_hair(&mut self, count: usize) {
+        self.is_grown = false;
         // Move the hair.
         self.timers.measure(Stage::Model, || {
-            let env = Environment {
-                time: end,
-                dt,
-                gravity: self.world.gravity,
-                wind: &self.world.wind,
-                world_from_rest: poses(&self.roots, self.primitives.as_ref()),
-                colliders: &self.colliders,
-                field: self.surface.as_ref().map(SurfaceField::obstacle),
-            };
-            self.model.step(&env, &mut self.report);
+            let field = self.surface.as_ref().map(SurfaceField::obstacle);
+            let environments: [_; MAX_AT_ONCE] = std::array::from_fn(|k| {
+                self.surroundings[k.min(count - 1)].environment(&self.world, field)
+            });
+            self.model.steps(&environments[..count], &mut self.report);
         });
         self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model));
         // Let hair touch hair.
         if let Some(lender) = self.model.lender().filter(|_| !self.contacts.is_empty()) {
+            let dt = self.surroundings[count - 1].dt;
             self.timers.measure(Stage::Contact, || {
                 self.contacts.apply(lender, dt, &mut self.report.contact);
             });
-        }
-    }
-
-    /// Advances to `time` (s) by whole steps: to the last step that is not after it. A caller with
-    /// an uneven frame rate calls this with its clock.
-    pub fn advance_to(&mut self, time: f64) {
-        let target = (time * f64::from(self.world.steps_per_second) + 1e-6).floor();
-        while (self.steps as f64) < target {
-            self.step();
         }
     }
 

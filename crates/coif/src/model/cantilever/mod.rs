@@ -52,6 +52,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     contact: Access::NONE,
     splits_steps: false,
     longest_step: LONGEST_STEP,
+    steps_at_once: 1,
 };
 
 /// Longest step (s): a 120th of a second, and a little for rounding, so that 30, 60 and 120 frames a second

@@ -9,11 +9,11 @@
 use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
 use glam::{Mat3, Quat, Vec3};
 
-use super::Settings;
 use super::collider::Obstacles;
 use super::frames::{self, FRAME};
 use super::resting::{self, MEMORY};
 use super::style::RestShape;
+use super::{MAX_STEPS, Settings};
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lane_layout::in_lane;
@@ -198,8 +198,8 @@ pub(super) struct Block {
     pub(super) wind: [f32; VECTOR],
     /// One bit per lane whose root has no finite pose.
     pub(super) nowhere: u32,
-    /// What the last step said.
-    pub(super) outcome: Outcome,
+    /// What the last steps said.
+    pub(super) outcome: [Outcome; MAX_STEPS],
 }
 
 /// What a pass says of a block.
@@ -255,7 +255,7 @@ impl Block {
             motion: [[0.0; VECTOR]; 4],
             wind: [0.0; VECTOR],
             nowhere: 0,
-            outcome: Outcome::default(),
+            outcome: [Outcome::default(); MAX_STEPS],
         };
         for l in 0..LANES {
             let s = in_lane(l);

@@ -54,6 +54,13 @@ use crate::{Error, Result};
 /// The word that chooses this model.
 pub const NAME: &str = "follow-the-leader";
 
+/// Strands do not see each other, so a block goes through several steps while it is in the cache.
+pub(super) const CAPABILITIES: Capabilities =
+    Capabilities { steps_at_once: MAX_STEPS, ..Capabilities::STRANDS };
+
+/// Steps that a block goes through at once: those of a frame of a 60th of a second at 480 steps a second.
+const MAX_STEPS: usize = 8;
+
 parameters! {
     /// Parameters of Follow-The-Leader.
     pub struct Settings of NAME {
@@ -224,6 +231,20 @@ impl Pass {
     }
 }
 
+/// What all blocks see of a step.
+struct Prepared {
+    pass: Pass,
+    colliders: Vec<StepCollider>,
+    groups: Vec<Group>,
+}
+
+impl Prepared {
+    fn obstacles<'a>(&'a self, env: &'a Environment<'_>) -> Obstacles<'a> {
+        let Self { colliders, groups, .. } = self;
+        Obstacles { colliders, groups, field: env.field.as_ref() }
+    }
+}
+
 /// Hair that moves by Follow-The-Leader.
 pub struct FollowTheLeader {
     settings: Settings,
@@ -242,8 +263,8 @@ pub struct FollowTheLeader {
     mass: LineAligned,
     /// Where each strand lies in the rows.
     places: LanePlaces,
-    colliders: Vec<StepCollider>,
-    groups: Vec<Group>,
+    /// What all blocks see of each of the next steps.
+    prepared: Vec<Prepared>,
     /// Time (s) since hair was put on its rest shape; until [`TIME_OUT`] what began inside of the body is brought out.
     since_reset: f32,
     /// Room for what the first of two passes leaves the second, one for each task.
@@ -287,8 +308,7 @@ impl FollowTheLeader {
             free: vec![0; rows],
             mass: LineAligned::zeros(rows * LANES),
             places: LanePlaces::new(groom.strands.first_points(), in_lanes),
-            colliders: Vec::new(),
-            groups: Vec::new(),
+            prepared: Vec::new(),
             since_reset: 0.0,
             scratch: Vec::new(),
             blocks,
@@ -331,6 +351,37 @@ impl FollowTheLeader {
             glam::Quat::from_xyzw(number(row, 1), number(row, 2), number(row, 3), number(row, 0))
         };
         rows[..points].iter().map(of).collect()
+    }
+
+    /// Brings together what all blocks see of step `k` of those that come next.
+    fn prepare(
+        &mut self,
+        k: usize,
+        env: &Environment<'_>,
+        prepared: &mut Vec<Prepared>,
+        report: &mut StepReport,
+    ) {
+        let mut pass = Pass::new(&self.settings, env.dt, env.gravity);
+        let began = self.since_reset == 0.0 && self.settings.backward;
+        self.since_reset = (self.since_reset + env.dt).min(TIME_OUT);
+        pass.still_inside = 1.0 - self.since_reset / TIME_OUT;
+        if k == prepared.len() {
+            prepared.push(Prepared { pass, colliders: Vec::new(), groups: Vec::new() });
+        }
+        let step = &mut prepared[k];
+        step.pass = pass;
+        step.colliders.clear();
+        step.colliders.extend(env.colliders.iter().map(|c| StepCollider::new(c, env.dt)));
+        Group::lay_out(&step.colliders, &mut step.groups);
+        // Look what begins inside of the body; it is brought out little by little.
+        if began {
+            let obstacles = step.obstacles(env);
+            for block in &mut self.blocks {
+                let (count, deepest) = block.measure_depth(env.world_from_rest, &obstacles);
+                report.began_inside += count;
+                report.began_inside_depth = report.began_inside_depth.max(deepest);
+            }
+        }
     }
 
     /// Calls `work` for every block with its rows, room of its own, and the rows that come next.
@@ -407,46 +458,43 @@ impl Model for FollowTheLeader {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::STRANDS
+        CAPABILITIES
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let mut colliders = std::mem::take(&mut self.colliders);
-        colliders.clear();
-        colliders.extend(env.colliders.iter().map(|c| StepCollider::new(c, env.dt)));
-        let mut pass = Pass::new(&self.settings, env.dt, env.gravity);
+        self.steps(std::slice::from_ref(env), report);
+    }
+
+    fn steps(&mut self, steps: &[Environment<'_>], report: &mut StepReport) {
         let level = self.level;
-        let mut groups = std::mem::take(&mut self.groups);
-        Group::lay_out(&colliders, &mut groups);
-        let obstacles =
-            Obstacles { colliders: &colliders, groups: &groups, field: env.field.as_ref() };
-        // Look what begins inside of the body; bring it out little by little.
-        if self.since_reset == 0.0 && self.settings.backward {
-            for block in &mut self.blocks {
-                let (count, deepest) = block.measure_depth(env.world_from_rest, &obstacles);
-                report.began_inside += count;
-                report.began_inside_depth = report.began_inside_depth.max(deepest);
+        let mut prepared = std::mem::take(&mut self.prepared);
+        for steps in steps.chunks(MAX_STEPS) {
+            for (k, env) in steps.iter().enumerate() {
+                self.prepare(k, env, &mut prepared, report);
             }
-        }
-        self.since_reset = (self.since_reset + env.dt).min(TIME_OUT);
-        pass.still_inside = 1.0 - self.since_reset / TIME_OUT;
-        // Advance the blocks in any order: none reads another.
-        self.for_each_block(|block, mut rows, scratch, next| {
-            dispatch!(level, simd => block.load_roots(simd, env, rows.position));
-            let mine = rows.reborrow();
-            block.outcome = advance(level, block, mine, &pass, &obstacles, scratch, next);
-            block.outcome.broken |= block.nowhere;
-            if block.outcome.broken != 0 {
-                for lane in lanes_of(block.outcome.broken) {
-                    rows.reset_lane(block, lane, &block.root_of(lane));
+            // Advance the blocks in any order: none reads another.
+            self.for_each_block(|block, mut rows, scratch, next| {
+                for (k, (env, step)) in steps.iter().zip(&prepared).enumerate() {
+                    let next = if k + 1 == steps.len() { next } else { Upcoming::default() };
+                    dispatch!(level, simd => block.load_roots(simd, env, rows.position));
+                    let (mine, obstacles) = (rows.reborrow(), step.obstacles(env));
+                    let mut said =
+                        advance(level, block, mine, &step.pass, &obstacles, scratch, next);
+                    said.broken |= block.nowhere;
+                    for lane in lanes_of(said.broken) {
+                        rows.reset_lane(block, lane, &block.root_of(lane));
+                    }
+                    block.outcome[k] = said;
+                }
+            });
+            for k in 0..steps.len() {
+                for block in &self.blocks {
+                    let Outcome { unresolved, broken, .. } = block.outcome[k];
+                    report.add(unresolved, broken, &block.strands[..block.lanes]);
                 }
             }
-        });
-        for block in &self.blocks {
-            let Outcome { unresolved, broken, .. } = block.outcome;
-            report.add(unresolved, broken, &block.strands[..block.lanes]);
         }
-        (self.colliders, self.groups) = (colliders, groups);
+        self.prepared = prepared;
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {

@@ -423,10 +423,10 @@ pub(super) fn remember(memory: &mut [f32; MEMORY], lane: usize, id: f32, force: 
     true
 }
 
-/// Copies what a row remembers; where it remembers nothing, only that.
+/// Copies what a row remembers; where it remembers nothing (`any` says so), only that.
 #[inline(always)]
-pub(super) fn copy<S: Simd>(simd: S, to: &mut [f32; MEMORY], from: &[f32; MEMORY]) {
-    if any(simd, from) {
+pub(super) fn copy<S: Simd>(simd: S, to: &mut [f32; MEMORY], from: &[f32; MEMORY], any: bool) {
+    if any {
         to.copy_from_slice(from);
         return;
     }

@@ -1,6 +1,8 @@
 //! The state of a block during a step, which may be solved twice (`articulated/`).
 
-use super::resting::MEMORY;
+use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x16, mask32x16};
+
+use super::resting::{self, MEMORY};
 use crate::math::LANES;
 use crate::math::lanes::VECTOR;
 
@@ -36,21 +38,35 @@ impl<'a> State<'a> {
         self.tension.copy_from_slice(from.tension);
     }
 
+    /// Copies what points touch, and where they are and how they move.
+    #[inline(always)]
+    pub(super) fn copy<S: Simd>(&mut self, simd: S, from: &Self) {
+        self.copy_motion(from);
+        for (to, from) in self.contact.iter_mut().zip(&*from.contact) {
+            resting::copy(simd, to, from, resting::any(simd, from));
+        }
+    }
+
     /// Puts back what a first solve has found in lanes without the bit.
-    pub(super) fn keep_first(&mut self, first: &Self, solved_again: u32) {
-        fn keep(to: &mut [f32], from: &[f32], solved_again: u32) {
-            for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks().0) {
-                let from: &[f32; LANES] = from;
-                for lane in 0..LANES {
-                    if solved_again & 1 << lane == 0 {
-                        to[lane] = from[lane];
-                    }
-                }
+    #[inline(always)]
+    pub(super) fn keep_first<S: Simd>(&mut self, simd: S, first: &Self, solved_again: u32) {
+        let again = mask32x16::from_bitmask(simd, solved_again.into());
+        keep(simd, self.position.as_flattened_mut(), first.position.as_flattened(), again);
+        keep(simd, self.velocity.as_flattened_mut(), first.velocity.as_flattened(), again);
+        keep(simd, self.tension.as_flattened_mut(), first.tension.as_flattened(), again);
+        for (to, from) in self.contact.iter_mut().zip(&*first.contact) {
+            if resting::any(simd, to) || resting::any(simd, from) {
+                keep(simd, to, from, again);
             }
         }
-        keep(self.position.as_flattened_mut(), first.position.as_flattened(), solved_again);
-        keep(self.velocity.as_flattened_mut(), first.velocity.as_flattened(), solved_again);
-        keep(self.tension.as_flattened_mut(), first.tension.as_flattened(), solved_again);
-        keep(self.contact.as_flattened_mut(), first.contact.as_flattened(), solved_again);
+    }
+}
+
+/// Copies the lanes that the mask leaves out.
+#[inline(always)]
+fn keep<S: Simd>(simd: S, to: &mut [f32], from: &[f32], again: mask32x16<S>) {
+    for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks::<LANES>().0) {
+        let [new, old] = [&*to, from].map(|row| f32x16::from_slice(simd, row));
+        again.select(new, old).store_slice(to);
     }
 }

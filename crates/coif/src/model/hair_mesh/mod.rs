@@ -56,6 +56,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     contact: Access::NONE,
     splits_steps: false,
     longest_step: f32::INFINITY,
+    steps_at_once: 1,
 };
 
 /// Hair that moves as a hair mesh.

@@ -50,7 +50,7 @@ mod tip_to_root;
 use fearless_simd::{Simd, SimdBase, f32x16};
 
 use self::root_to_tip::root_to_tip;
-use self::tip_to_root::tip_to_root;
+use self::tip_to_root::{From, tip_to_root};
 use super::Pass;
 use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
@@ -108,11 +108,8 @@ pub(super) fn step_block<S: Simd>(
     let held = held.as_chunks_mut::<HELD>().0;
     let frame = &mut rows.frame.as_chunks_mut::<FRAME>().0[..points];
     let mut start = State::in_room(start, points);
-    start.copy_motion(&state);
-    for (to, from) in start.contact.iter_mut().zip(&*state.contact) {
-        resting::copy(simd, to, from);
-    }
-    tip_to_root(simd, block, &mut state, frame, None, pass, obstacles, scratch, held, next);
+    let from = From::Start(&mut start);
+    tip_to_root(simd, block, &mut state, frame, from, pass, obstacles, scratch, held, next);
     let mut outcome = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
     let next = Upcoming::default();
     // Where hair has come upon the body, solve the step again, now that it is known where: the whole strand takes the
@@ -122,18 +119,19 @@ pub(super) fn step_block<S: Simd>(
         if outcome.impact == 0 {
             break;
         }
-        first.copy_motion(&state);
-        first.contact.copy_from_slice(state.contact);
+        first.copy(simd, &state);
         state.copy_motion(&start);
         if round == 1 {
             for (found, start) in state.contact.iter_mut().zip(&*start.contact) {
-                resting::start_again(found, start, outcome.impact);
+                if resting::any(simd, found) || resting::any(simd, start) {
+                    resting::start_again(found, start, outcome.impact);
+                }
             }
         }
-        let found = Some(&*first.position);
-        tip_to_root(simd, block, &mut state, frame, found, pass, obstacles, scratch, held, next);
+        let from = From::Found(first.position);
+        tip_to_root(simd, block, &mut state, frame, from, pass, obstacles, scratch, held, next);
         let again = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
-        state.keep_first(&first, outcome.impact);
+        state.keep_first(simd, &first, outcome.impact);
         outcome = Outcome {
             broken: outcome.broken | again.broken,
             impact: outcome.impact & again.impact,

@@ -56,7 +56,15 @@ impl<S: Simd> Beyond<S> {
     }
 }
 
-/// Eliminates the points from the tip. `found` is where a first solve has brought them.
+/// What a solve of a step begins with.
+pub(super) enum From<'a, 'b> {
+    /// The state at the start of the step, of which it keeps a copy here in case the step has to be solved again.
+    Start(&'a mut State<'b>),
+    /// Where a solve before has brought the points.
+    Found(&'a [[f32; VECTOR]]),
+}
+
+/// Eliminates the points from the tip.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 pub(super) fn tip_to_root<S: Simd>(
@@ -64,7 +72,7 @@ pub(super) fn tip_to_root<S: Simd>(
     block: &Block,
     state: &mut State<'_>,
     frame: &mut [[f32; FRAME]],
-    found: Option<&[[f32; VECTOR]]>,
+    from: From<'_, '_>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &mut [[f32; SCRATCH]],
@@ -75,6 +83,10 @@ pub(super) fn tip_to_root<S: Simd>(
     let State { position, velocity, tension, contact } = state;
     let (position, velocity) = (&**position, &**velocity);
     let points = position.len();
+    let (mut start, found) = match from {
+        From::Start(start) => (Some(start), None),
+        From::Found(found) => (None, Some(found)),
+    };
     let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
     let root = Affine::load(simd, &block.root);
     let motion = Affine::load(simd, &block.motion);
@@ -104,8 +116,16 @@ pub(super) fn tip_to_root<S: Simd>(
             + (root.added - x - shift) * (mass * spring)
             + beyond.push;
         let mut inertia = beyond.inertia.plus_diagonal(mass * (1.0 + spring + damper));
+        let tension = &tension[i];
+        let touches = resting::any(simd, &contact[i]);
+        if let Some(start) = &mut start {
+            start.position[i] = position[i];
+            start.velocity[i] = velocity[i];
+            start.tension[i] = *tension;
+            resting::copy(simd, &mut start.contact[i], &contact[i], touches);
+        }
         // Hold what lies on the body.
-        if resting::any(simd, &contact[i]) {
+        if touches {
             let way = found.map_or(drift, |found| Vec3x::of_row(simd, &found[i]) - x);
             let points = Points { x, shift, drift, way, mass, inertia: last + 1.0 };
             let (memory, held) = (&mut contact[i], &mut held[i]);
@@ -116,7 +136,7 @@ pub(super) fn tip_to_root<S: Simd>(
         // Put the turn of the segment in the place of its outer end, with the style's pull to the groomed direction.
         let e = segment.along;
         let lever = segment.tangents.scaled(length);
-        let pulled = f32x16::from_slice(simd, &tension[i]).max(splat(0.0));
+        let pulled = f32x16::from_slice(simd, tension).max(splat(0.0));
         let held_straight = (pulled + link_both) * length;
         let mut by_leader = Columns { x: inertia.mul(lever.x), y: inertia.mul(lever.y) };
         let mut stiffness = Symmetric2 {
@@ -192,5 +212,11 @@ pub(super) fn tip_to_root<S: Simd>(
             beyond.keep_only(simd, splat(i as f32).simd_le(last));
         }
         (outer, inner, segment) = (inner, second, ahead);
+    }
+    if let Some(start) = start {
+        start.position[0] = position[0];
+        start.velocity[0] = velocity[0];
+        start.tension[0] = tension[0];
+        start.contact[0] = contact[0];
     }
 }
