@@ -178,6 +178,12 @@ pub enum Error {
          no held shape"
     )]
     OneWayStyle,
+    /// The one-way pass of Follow-The-Leader, and ends other than the root, have no ramps.
+    #[error(
+        "without a pass from tip to root (backward), and with ends other than the root, Follow-The-Leader has no \
+         ramps: expected the same style time, damping and friction from root to tip"
+    )]
+    OneWayRamp,
     /// The segments of a strand are too uneven for a model.
     #[error(
         "strand {strand}: its longest segment is {ratio:.0} times its shortest, expected at most {limit} \

@@ -155,7 +155,7 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
     let settings = if case.style {
         Settings::default()
     } else {
-        Settings { bend_limit: 0.5, damping: 4.0, ..Settings::paper() }
+        Settings { bend_limit: 0.5, damping: 4.0.into(), ..Settings::paper() }
     };
     let mut lanes = FollowTheLeader::new(groom, &settings, dt, gravity)?;
     let mut plain = PlainFollowTheLeader::new(groom, &settings, dt, gravity);

@@ -270,7 +270,7 @@ fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<R
             Vec3::new((span * t) as f32, -down as f32, 0.0)
         })
         .collect();
-    let settings = Settings { ends, damping: 3.0, ..Settings::limp() };
+    let settings = Settings { ends, damping: 3.0.into(), ..Settings::limp() };
     // Short steps: what gravity does in one is left over as stretch.
     let world = World { steps_per_second: 960, ..World::default() };
     let mut simulation = chain(&line, settings, world)?;

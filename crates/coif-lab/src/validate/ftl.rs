@@ -133,7 +133,7 @@ fn slowest(settings: &Settings, points: usize) -> (f64, f64, Vec<f64>) {
     let per = 12;
     let n = per * (points - 1);
     let l = LENGTH / n as f64;
-    let k = 1.0 / f64::from(settings.style_time).powi(2);
+    let k = 1.0 / f64::from(settings.style_time.at(0.0)).powi(2);
     let b = k * f64::from(settings.style_length).powi(2);
     let weight = |i: usize| f64::from(-GRAVITY.y) * (LENGTH - (i as f64 - 0.5) * l);
     // Stiffness of link i, over the mass of a link; masses of the points.
@@ -174,9 +174,9 @@ fn swing(
 ) -> Result<(), Error> {
     let (points, air, ratio) = (30, 1.0f32, 0.05f32);
     let settings = Settings {
-        style_time,
+        style_time: style_time.into(),
         damping_ratio: ratio,
-        damping: air,
+        damping: air.into(),
         correction: 1.0.into(),
         ..Settings::default()
     };

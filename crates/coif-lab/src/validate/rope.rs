@@ -174,8 +174,8 @@ fn mean_hanging() -> f64 {
 
 fn leader() -> ModelSettings {
     ModelSettings::FollowTheLeader(follow_the_leader::Settings {
-        style_time: f32::INFINITY,
-        damping: 0.0,
+        style_time: f32::INFINITY.into(),
+        damping: 0.0.into(),
         hold_shape: false,
         ..Default::default()
     })

@@ -105,7 +105,7 @@ fn the_largest_style_time_is_no_style() {
         let text = format!("[model]\nname = '{name}'\nstyle_time = 1000\n");
         let scene = read(&text, &[]).unwrap();
         let style_time = match &scene.model {
-            ModelSettings::FollowTheLeader(m) => Some(m.style_time),
+            ModelSettings::FollowTheLeader(m) => m.style_time.constant(),
             ModelSettings::PositionBased(m) => m.style_time.constant(),
             ModelSettings::ExplicitSpring(m) => m.style_time.constant(),
             ModelSettings::Cantilever(m) => m.style_time.constant(),
@@ -122,7 +122,7 @@ fn the_largest_style_time_is_no_style() {
     }
     let scene = read("[model]\nstyle_time = 999", &[]).unwrap();
     let ModelSettings::FollowTheLeader(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!(model.style_time, 999.0);
+    assert_eq!(model.style_time.constant(), Some(999.0));
 }
 
 #[test]

@@ -37,6 +37,9 @@ fn models() -> Vec<ModelSettings> {
         }),
         ModelSettings::FollowTheLeader(follow_the_leader::Settings {
             correction: ramp(1.0, 0.5),
+            style_time: ramp(0.1, 0.5),
+            damping: ramp(8.0, 2.0),
+            friction: ramp(2.0, 0.5),
             ..Default::default()
         }),
         ModelSettings::MassSpring(mass_spring::Settings {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::scene::{RADIUS, Shake, ball, groom, simulation};
-use coif::body::{Body, Collider, MovingCollider, Shape, Still};
+use coif::body::{Body, Collider, Motion, MovingCollider, Shape, Still};
 use coif::collide::SKIN;
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::follow_the_leader::{FollowTheLeader, Settings, plain::PlainFollowTheLeader};
 use coif::model::{Environment, Model, ModelSettings, StepReport};
+use coif::params::Ramp;
 use coif::simulation::{Simulation, Wind, World};
 use glam::{Quat, Vec3};
 
@@ -54,7 +55,7 @@ fn a_groom_keeps_its_shape_under_gravity() {
 #[test]
 fn without_held_shape_hair_falls() {
     let hair = groom(50, |_| 20);
-    let settings = Settings { hold_shape: false, style_time: 10.0, ..Settings::default() };
+    let settings = Settings { hold_shape: false, style_time: 10.0.into(), ..Settings::default() };
     let rest = hair.strands.clone();
     let model = ModelSettings::FollowTheLeader(settings);
     let mut sim = simulation(hair, Shake { angle: 0.0, height: 0.0 }, &model);
@@ -69,9 +70,21 @@ fn without_held_shape_hair_falls() {
 /// side of a ball a strand slides down is decided by the last bit.)
 #[test]
 fn lanes_agree_with_the_plain_version() {
+    let ramp = |root: f32, tip: f32| Ramp::new(&[[0.0, root], [1.0, tip]]).expect("two places");
+    let ramps = Settings {
+        style_time: ramp(0.05, 0.8),
+        damping: ramp(8.0, 1.0),
+        friction: ramp(0.0, 3.0),
+        ..Settings::default()
+    };
+    for settings in [Settings::default(), ramps] {
+        compare_with_plain(settings);
+    }
+}
+
+fn compare_with_plain(settings: Settings) {
     let hair = groom(40, |s| 4 + s % 13);
     let (dt, gravity) = (1.0 / 240.0, Vec3::NEG_Y * 9.81);
-    let settings = Settings::default();
     let mut lanes = FollowTheLeader::new(&hair, &settings, dt, gravity).unwrap();
     let mut plain = PlainFollowTheLeader::new(&hair, &settings, dt, gravity);
     let wind = Wind { velocity: Vec3::X * 2.0, gusts: 0.5, seed: 3 };
@@ -109,6 +122,59 @@ fn lanes_agree_with_the_plain_version() {
     let worst = a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
     println!("largest difference between lanes and plain: {worst} m (2e-5)");
     assert!(worst < 2e-5, "{worst}");
+}
+
+/// A table that has the same number at every point but the root, which is held, is that number, to the bit.
+#[test]
+fn a_ramp_of_one_number_is_the_number() {
+    let table = |value: f32| Ramp::new(&[[0.0, 7.0], [1e-3, value]]).expect("two places");
+    let ramps = Settings {
+        style_time: table(0.2),
+        damping: table(4.0),
+        friction: table(1.0),
+        ..Settings::default()
+    };
+    let hash = |settings: Settings| {
+        let model = ModelSettings::FollowTheLeader(settings);
+        let hair = groom(100, |s| 5 + s % 12);
+        let mut sim = simulation(hair, Shake { angle: 0.8, height: 0.05 }, &model);
+        sim.advance_to(0.3);
+        sim.state_hash()
+    };
+    assert_eq!(hash(ramps), hash(Settings::default()));
+}
+
+/// Hair with a stiff root and a soft tip swings out by its tip as soft hair does, and is held at its root as stiff hair is;
+/// its groom is at rest for any ramp.
+#[test]
+fn a_ramp_of_the_style_time_is_felt_where_it_says() {
+    let ramp = Ramp::new(&[[0.45, 0.03], [0.55, 0.5]]).expect("two places");
+    let swing = |style_time: Ramp, angle: f32| {
+        let settings = Settings { style_time, ..Settings::default() };
+        let hair = groom(40, |_| 21);
+        let rest = hair.strands.clone();
+        let shake = || Shake { angle, height: 0.0 };
+        let mut sim = simulation(hair, shake(), &ModelSettings::FollowTheLeader(settings));
+        // How far points in the middle and tips are from their groom, the mean of all strands and frames.
+        let mut off = [0.0f32; 2];
+        for frame in 1..=60 {
+            let time = f64::from(frame) / 60.0;
+            sim.advance_to(time);
+            let (now, turn) = (sim.strands(), shake().world_from_rest(0, time));
+            for s in 0..rest.strand_count() {
+                for (off, i) in off.iter_mut().zip([8, 20]) {
+                    let groomed = turn.point(rest.strand(s)[i]);
+                    *off += now.strand(s)[i].distance(groomed) / (60 * rest.strand_count()) as f32;
+                }
+            }
+        }
+        off
+    };
+    let [held, mixed, soft] = [0.03.into(), ramp.clone(), 0.5.into()].map(|r| swing(r, 0.8));
+    println!("middle and tip, stiff {held:?}, stiff then soft {mixed:?}, soft {soft:?}");
+    assert!(mixed[0] < 0.5 * soft[0] && mixed[1] > 2.0 * held[1]);
+    let [middle, tip] = swing(ramp, 0.0);
+    assert!(middle.max(tip) < 1e-4, "{middle} {tip}");
 }
 
 /// A strand pointing straight into the floor has no tangent to keep: it must still find a way.

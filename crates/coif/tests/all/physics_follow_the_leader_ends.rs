@@ -97,7 +97,7 @@ fn a_strand_held_at_both_ends_keeps_them() {
                 Vec3::new(0.2 * t, -0.3 * t * (1.0 - t), 0.0)
             })
             .collect();
-        let settings = Settings { ends, damping: 2.0, ..Settings::limp() };
+        let settings = Settings { ends, damping: 2.0.into(), ..Settings::limp() };
         let mut strand = Strand::new(&line, &settings, 1.0 / 240.0);
         for i in 1..=240 {
             let root = shake(i as f32 / 240.0);
@@ -158,7 +158,7 @@ fn the_pass_from_the_tip_tells_the_others_at_once() {
 fn the_bending_limit_keeps_its_angle() {
     let sharpest = |bend_limit: f32| {
         let line = straight(20, Vec3::NEG_Y * 0.01);
-        let settings = Settings { bend_limit, damping: 1.0, ..Settings::limp() };
+        let settings = Settings { bend_limit, damping: 1.0.into(), ..Settings::limp() };
         let mut strand = Strand::new(&line, &settings, 1.0 / 240.0);
         let mut sharpest = std::f32::consts::PI;
         for i in 1..=720 {

@@ -59,9 +59,9 @@ fn an_earthquake_breaks_nothing() {
 #[test]
 fn extreme_parameters_stay_finite() {
     let extremes = [
-        Settings { style_time: 1e-3, ..Settings::default() },
+        Settings { style_time: 1e-3.into(), ..Settings::default() },
         Settings { correction: 1.0.into(), ..Settings::limp() },
-        Settings { damping: 1e3, ..Settings::default() },
+        Settings { damping: 1e3.into(), ..Settings::default() },
         Settings { correction: 0.0.into(), ..Settings::default() },
     ];
     for settings in extremes {
@@ -105,8 +105,8 @@ fn nonsense_is_refused_with_its_name() {
     };
     for (settings, name) in [
         (Settings { correction: 1.5.into(), ..Settings::default() }, "correction"),
-        (Settings { style_time: 0.0, ..Settings::default() }, "style_time"),
-        (Settings { damping: f32::NAN, ..Settings::default() }, "damping"),
+        (Settings { style_time: 0.0.into(), ..Settings::default() }, "style_time"),
+        (Settings { damping: f32::NAN.into(), ..Settings::default() }, "damping"),
     ] {
         let message = refused(settings).expect("it must be refused");
         assert!(message.contains(name), "{message}");

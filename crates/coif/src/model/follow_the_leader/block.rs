@@ -12,7 +12,7 @@ use glam::{Mat3, Quat, Vec3};
 use super::collider::Obstacles;
 use super::frames::{self, FRAME};
 use super::resting::{self, MEMORY};
-use super::style::RestShape;
+use super::style::{RestShape, Tie};
 use super::{MAX_STEPS, Settings};
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
@@ -150,6 +150,28 @@ fn fetch_row<S: Simd, const N: usize>(simd: S, rows: &[[f32; N]], i: usize) {
     }
 }
 
+/// What holds a row of points ([`Tie`]), in lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Ties<'a>(&'a [[f32; LANES]]);
+
+impl Ties<'_> {
+    #[inline(always)]
+    pub(super) fn spring<S: Simd>(&self, simd: S) -> f32x16<S> {
+        f32x16::from_slice(simd, &self.0[0])
+    }
+
+    #[inline(always)]
+    pub(super) fn damper<S: Simd>(&self, simd: S) -> f32x16<S> {
+        f32x16::from_slice(simd, &self.0[1])
+    }
+
+    /// Fraction of their velocity that the air leaves them.
+    #[inline(always)]
+    pub(super) fn carried_on<S: Simd>(&self, simd: S) -> f32x16<S> {
+        f32x16::from_slice(simd, &self.0[2])
+    }
+}
+
 /// What does not change of up to sixteen strands, and where their roots are.
 pub(super) struct Block {
     /// Which strand each lane holds; lanes that are not in use repeat the last one.
@@ -180,6 +202,9 @@ pub(super) struct Block {
     pub(super) fixed: LineAligned,
     /// See [`RestShape::link`].
     pub(super) link: [f32; LANES],
+    /// What holds each point, in rows of [`TIE`] numbers ([`RestShape::tie`]); empty where it is the same from root to
+    /// tip.
+    ties: LineAligned,
     /// Whether some lanes have fewer points than others.
     pub(super) ragged: bool,
 
@@ -212,6 +237,9 @@ pub(super) struct Outcome {
     /// One bit per lane in which a particle has come upon the body that was not there before.
     pub(super) impact: u32,
 }
+
+/// Numbers in a row of [`Block::ties`]: spring, damper, fraction of the velocity that the air leaves, friction.
+const TIE: usize = 4 * LANES;
 
 /// Numbers in a row of [`Block::fixed`].
 pub(super) const FIXED: usize = 12 * LANES;
@@ -247,6 +275,7 @@ impl Block {
             rest: LineAligned::zeros(points * VECTOR),
             fixed: LineAligned::zeros(if settings.backward { points * FIXED } else { 0 }),
             link: [0.0; LANES],
+            ties: LineAligned::zeros(if settings.is_tied_evenly() { 0 } else { points * TIE }),
             ragged: strands.iter().any(|&s| count(s) != points),
             depth: LineAligned::zeros(if settings.backward { points * LANES } else { 0 }),
             began_inside: false,
@@ -271,8 +300,10 @@ impl Block {
                 set_lane(&mut block.rest, i, l, p);
             }
             block.set_lengths(l, line, &settings.correction);
+            let shape = RestShape::new(line, settings, dt, gravity);
+            block.set_ties(l, &shape);
             if settings.backward {
-                block.set_shape(l, &RestShape::new(line, settings, dt, gravity));
+                block.set_shape(l, &shape);
             }
         }
         block
@@ -343,6 +374,29 @@ impl Block {
                 row[2 * VECTOR + k * LANES + l] = value;
             }
         }
+    }
+
+    /// Puts what holds a strand's points into a lane.
+    fn set_ties(&mut self, l: usize, shape: &RestShape) {
+        let last = shape.tie.len() - 1;
+        for (i, row) in self.ties.as_chunks_mut::<TIE>().0.iter_mut().enumerate() {
+            let Tie { spring, damper, carried_on, friction } = shape.tie[i.min(last)];
+            for (k, value) in [spring, damper, carried_on, friction].into_iter().enumerate() {
+                row[k * LANES + l] = value;
+            }
+        }
+    }
+
+    /// What holds a row of points, where that changes from root to tip.
+    #[inline(always)]
+    pub(super) fn ties(&self, i: usize) -> Option<Ties<'_>> {
+        self.ties.as_chunks::<TIE>().0.get(i).map(|row| Ties(row.as_chunks().0))
+    }
+
+    /// Friction on the body of half a row of points, relative to what the body has: `even` where it is the same for all.
+    #[inline(always)]
+    pub(super) fn friction<S: Simd>(&self, simd: S, i: usize, half: usize, even: f32) -> f32x8<S> {
+        self.ties(i).map_or(f32x8::splat(simd, even), |ties| half_row(simd, &ties.0[3], half))
     }
 
     /// Lengths of the segments of half the lanes that end at a point (m).

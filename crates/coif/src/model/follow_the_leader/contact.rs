@@ -70,6 +70,8 @@ pub(super) struct Segment<S: Simd> {
     pub(super) allowed: f32x8<S>,
     /// Cosine of the largest turn against the segments before.
     pub(super) limit: f32x8<S>,
+    /// Friction of the outer ends, relative to what the body has.
+    pub(super) friction: f32x8<S>,
 }
 
 impl<S: Simd> Segment<S> {
@@ -187,6 +189,7 @@ pub(super) fn leave_body<S: Simd>(
     if touched && unbend_on_plane(simd, near, obstacles, active, segment, touch.normal) {
         p = segment.end();
     }
+    touch.friction = touch.friction * segment.friction;
     let brake = if touched { touch.brake(simd, p - before, 1.0 / pass.dt) } else { touch.normal };
     LaneContact { touched, brake, touched_what: touch.what, depth: touch.depth, unresolved }
 }

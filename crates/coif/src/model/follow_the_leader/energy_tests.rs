@@ -63,7 +63,7 @@ impl Budget {
     }
 
     fn of(&self, x: &[Vec3], v: &[Vec3], frames: &[Quat]) -> f64 {
-        let stiff = self.settings.style_time.powi(-2);
+        let stiff = self.settings.style_time.at(0.0).powi(-2);
         let link = self.shape.link * stiff;
         let length = |i: usize| self.shape.step[i].length();
         let along = |i: usize| (x[i] - x[i - 1]) / length(i);
@@ -161,7 +161,7 @@ fn rises(
 #[test]
 fn no_step_adds_energy() {
     let limp = Settings { correction: 1.0.into(), ..Settings::limp() };
-    let free = Settings { damping: 0.0, ..Settings::default() };
+    let free = Settings { damping: 0.0.into(), ..Settings::default() };
     let default = Settings::default();
     for (name, line, settings) in [
         ("limp", wavy(), limp),

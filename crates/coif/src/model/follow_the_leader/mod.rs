@@ -37,7 +37,7 @@ use rayon::prelude::*;
 use self::block::{Block, Outcome, Rows, Upcoming};
 use self::collider::{Obstacles, StepCollider};
 use self::near::Group;
-use self::style::Stiffness;
+use self::style::Tie;
 use super::chains::check_even;
 use super::quarantine::lanes_of;
 use super::{Capabilities, Environment, Model, StepReport};
@@ -68,7 +68,7 @@ parameters! {
         /// softer, 1000 is limp.
         ///
         /// The groom is at rest under gravity for any.
-        style_time: f32 = 0.2, "s", 1e-3..=1000.0, unlimited: true;
+        style_time: Ramp = 0.2.into(), "s", 1e-3..=1000.0, unlimited: true;
         /// Length up to which the style holds directions too: shorter hair, and waves in longer hair, swing back
         /// faster than the style time, the shorter the faster.
         style_length: f32 = 0.3, "m", 0.0..=10.0;
@@ -77,7 +77,9 @@ parameters! {
         /// Rate at which hair takes on the velocity of the air.
         ///
         /// A single fibre in still air is faster still; hair in locks carries air along with it.
-        damping: f32 = 4.0, "1/s", 0.0..=1000.0;
+        damping: Ramp = 4.0.into(), "1/s", 0.0..=1000.0;
+        /// Friction on the body, relative to what the body has.
+        friction: Ramp = 1.0.into(), "", 0.0..=100.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
         /// Mass per length that the motion shows at the tip, relative to the root: 1 is even, less is livelier.
@@ -141,8 +143,8 @@ impl Settings {
     pub fn limp() -> Self {
         Self {
             bend_limit: 0.0,
-            style_time: f32::INFINITY,
-            damping: 0.0,
+            style_time: f32::INFINITY.into(),
+            damping: 0.0.into(),
             hold_shape: false,
             ..Self::default()
         }
@@ -153,8 +155,11 @@ impl Settings {
         Self { backward: false, ..Self::limp() }
     }
 
-    /// The one-way pass has limits of its own.
+    /// The one-way pass and ends other than the root have limits of their own.
     fn check_one_way(&self, groom: &Groom) -> Result<()> {
+        if !(self.backward && self.ends == Ends::Root || self.is_tied_evenly()) {
+            return Err(Error::OneWayRamp);
+        }
         if self.backward {
             return Ok(());
         }
@@ -169,7 +174,7 @@ impl Settings {
 
     /// Whether hair remembers its groom at all.
     fn is_styled(&self) -> bool {
-        self.style_time.is_finite() || self.hold_shape
+        self.style_time.values().any(f32::is_finite) || self.hold_shape
     }
 }
 
@@ -204,11 +209,14 @@ impl BendLimit {
 struct Pass {
     dt: f32,
     gravity: Vec3,
+    /// Whether hair is held by a style anywhere.
+    is_styled: bool,
     bend: BendLimit,
-    /// Share of the velocity that the air leaves.
-    carried_on: f32,
+    /// What holds points, where it is the same from root to tip.
+    tie: Tie,
+    /// Smallest fraction of its velocity that the air leaves a point.
+    min_carried_on: f32,
     ends: Ends,
-    style: Stiffness,
     backward: bool,
     /// Fraction of its depth at the start that a point may still be inside of the body.
     still_inside: f32,
@@ -217,13 +225,15 @@ struct Pass {
 
 impl Pass {
     fn new(settings: &Settings, dt: f32, gravity: Vec3) -> Self {
+        let carried_on = |damping: f32| 1.0 / (1.0 + damping * dt);
         Self {
             dt,
             gravity,
+            is_styled: settings.style_time.values().any(f32::is_finite),
             bend: BendLimit::new(settings.bend_limit),
-            carried_on: 1.0 / (1.0 + settings.damping * dt),
+            tie: Tie::at(settings, 0.0, dt),
+            min_carried_on: settings.damping.values().map(carried_on).fold(1.0, f32::min),
             ends: settings.ends,
-            style: Stiffness::new(settings, dt),
             backward: settings.backward,
             still_inside: 0.0,
             restitution: settings.restitution,

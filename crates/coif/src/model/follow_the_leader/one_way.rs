@@ -148,7 +148,7 @@ impl<S: Simd> Constants<S> {
         Self {
             dt: f32x8::splat(simd, pass.dt),
             fall: Vec3x8::splat(simd, pass.gravity * (pass.dt * pass.dt)),
-            carried_on: f32x8::splat(simd, pass.carried_on / pass.dt),
+            carried_on: f32x8::splat(simd, pass.tie.carried_on / pass.dt),
         }
     }
 }
@@ -210,7 +210,7 @@ impl<S: Simd> Half<S> {
         Self {
             ahead: Vec3x8::splat(simd, Vec3::ZERO),
             along: direction_of(simd, x - x_before),
-            blow: Vec3x8::of_row(simd, &block.wind, H) * splat(1.0 - pass.carried_on),
+            blow: Vec3x8::of_row(simd, &block.wind, H) * splat(1.0 - pass.tie.carried_on),
             clear: splat(0.0),
         }
     }
@@ -306,6 +306,7 @@ impl<S: Simd> Half<S> {
             clear: self.clear,
             allowed: f32x8::splat(simd, 0.0),
             limit: f32x8::splat(simd, -1.0),
+            friction: f32x8::splat(simd, pass.tie.friction),
         };
         let contact = leave_body(simd, near, obstacles, active, &mut segment, x, pass);
         (self.along, self.clear) = (segment.along, segment.clear);
@@ -362,7 +363,7 @@ pub(super) fn bounds_of<'a, S: Simd>(
             }
         }
     }
-    let fastest = speed2.reduce_max().sqrt() / pass.carried_on;
+    let fastest = speed2.reduce_max().sqrt() / pass.min_carried_on;
     let aside = 0.5 * short2.reduce_max().sqrt();
     let margin = Vec3::splat(MARGIN + aside + 2.0 * fastest * pass.dt + reach);
     Bounds {

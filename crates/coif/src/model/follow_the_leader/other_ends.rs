@@ -58,7 +58,7 @@ fn predict<S: Simd>(
     let motion = Carrier::load(simd, &block.motion, half);
     let last_embedded = half_row(simd, &block.last_embedded, half);
     let fixed = block.fixed.as_chunks::<FIXED>().0;
-    let (spring, damper) = (pass.style.spring, pass.style.damper);
+    let (spring, damper) = (pass.tie.spring, pass.tie.damper);
     for i in 0..block.points {
         let x = Vec3x8::load(simd, rows.position, i, half);
         let mut moves = Vec3x8::load(simd, rows.velocity, i, half) * splat(pass.dt) + fall;
@@ -206,8 +206,8 @@ fn finish<S: Simd>(
     wanted: &[f32],
 ) -> Outcome {
     let splat = |v: f32| f32x8::splat(simd, v);
-    let carried_on = splat(pass.carried_on / pass.dt);
-    let blow = Vec3x8::load(simd, &block.wind, 0, half) * splat(1.0 - pass.carried_on);
+    let carried_on = splat(pass.tie.carried_on / pass.dt);
+    let blow = Vec3x8::load(simd, &block.wind, 0, half) * splat(1.0 - pass.tie.carried_on);
     let mut sane = splat(0.0).simd_lt(1.0);
     for i in 0..block.points {
         let x = Vec3x8::load(simd, rows.position, i, half);

@@ -25,6 +25,7 @@ use glam::Vec3;
 
 use super::Settings;
 use super::joint::Limit;
+use crate::params::Ramp;
 
 /// How a strand wants to lie, in the units of its lane: masses by the mass of a mean segment.
 pub(super) struct RestShape {
@@ -38,25 +39,43 @@ pub(super) struct RestShape {
     pub(super) turn: Vec<f32>,
     /// Per point: the limit of the joint before its segment.
     pub(super) limit: Vec<Limit>,
-    /// `a^2` over the mean length of a segment (m): see [`Stiffness`].
+    /// Per point: what holds it.
+    pub(super) tie: Vec<Tie>,
+    /// `a^2` over the mean length of a segment (m): times the spring it is the stiffness of directions.
     pub(super) link: f32,
 }
 
-/// The style in units of one step.
+/// What holds a point: the style, the air and the body, in units of one step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stiffness {
+pub(super) struct Tie {
     /// Squared frequency of the long waves times `dt^2`.
     pub(super) spring: f32,
     /// Damping rate of the long waves times `dt`.
     pub(super) damper: f32,
+    /// Fraction of its velocity that the air leaves it.
+    pub(super) carried_on: f32,
+    /// Friction on the body, relative to what the body has.
+    pub(super) friction: f32,
 }
 
-impl Stiffness {
-    pub(super) fn new(settings: &Settings, dt: f32) -> Self {
-        let frequency =
-            if settings.style_time.is_finite() { dt / settings.style_time } else { 0.0 };
-        let spring = frequency * frequency;
-        Self { spring, damper: 2.0 * settings.damping_ratio * frequency }
+impl Tie {
+    /// At a place from 0 (root) to 1 (tip).
+    pub(super) fn at(settings: &Settings, place: f32, dt: f32) -> Self {
+        let time = settings.style_time.at(place);
+        let frequency = if time.is_finite() { dt / time } else { 0.0 };
+        Self {
+            spring: frequency * frequency,
+            damper: 2.0 * settings.damping_ratio * frequency,
+            carried_on: 1.0 / (1.0 + settings.damping.at(place) * dt),
+            friction: settings.friction.at(place),
+        }
+    }
+
+    /// At each point of a strand.
+    fn along(settings: &Settings, line: &[Vec3], dt: f32) -> Vec<Self> {
+        // The ramp from 0 to 1 is the place by arc length.
+        let place = Ramp::new(&[[0.0, 0.0], [1.0, 1.0]]).map(|ramp| ramp.along(line));
+        place.into_iter().flatten().map(|place| Self::at(settings, place, dt)).collect()
     }
 }
 
@@ -85,8 +104,9 @@ impl RestShape {
         } else {
             vec![Vec3::ZERO; last + 1]
         };
-        let spring = Stiffness::new(settings, dt).spring;
-        let goal = (0..=last).map(|i| line[i] * (mass[i] * spring) + load[i] * (dt * dt)).collect();
+        let tie = Tie::along(settings, line, dt);
+        let goal = |i: usize| line[i] * (mass[i] * tie[i].spring) + load[i] * (dt * dt);
+        let goal = (0..=last).map(goal).collect();
         let step: Vec<Vec3> = (0..=last).map(|i| line[i] - line[i.saturating_sub(1)]).collect();
         let angle = |i: usize| if i > 1 { step[i].angle_between(step[i - 1]) } else { 0.0 };
         // The bending limit of eq. 11, or a little more than the groom turns by.
@@ -104,12 +124,18 @@ impl RestShape {
             step,
             turn,
             limit,
+            tie,
             link: settings.style_length * settings.style_length / mean,
         }
     }
 }
 
 impl Settings {
+    /// Whether what holds points is the same from root to tip.
+    pub(super) fn is_tied_evenly(&self) -> bool {
+        [&self.style_time, &self.damping, &self.friction].iter().all(|r| r.constant().is_some())
+    }
+
     /// Mass per length at a place from 0 (root) to 1 (tip), relative to the root: `s^place`, or for a scale `s` that is
     /// a ramp the exponential of the integral of `ln s` from the root.
     pub(super) fn density(&self, place: f32) -> f32 {

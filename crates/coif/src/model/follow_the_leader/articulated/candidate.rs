@@ -93,6 +93,7 @@ impl<S: Simd> Candidate<'_, S> {
                 clear: clear[half],
                 allowed: allowed[half],
                 limit: limit[half],
+                friction: block.friction(simd, i, half, pass.tie.friction),
             };
             let contact = leave_body(simd, near, obstacles, active, &mut segment, before, pass);
             clear[half] = segment.clear;

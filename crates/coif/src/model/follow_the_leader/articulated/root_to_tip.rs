@@ -35,8 +35,9 @@ pub(super) fn root_to_tip<S: Simd>(
     let points = position.len();
     let fixed = &block.fixed.as_chunks::<FIXED>().0[..points];
     let rest = &block.rest.as_chunks::<VECTOR>().0[..points];
-    let carried_on = splat(pass.carried_on / pass.dt);
-    let blow = Vec3x::of_row(simd, &block.wind) * splat(1.0 - pass.carried_on);
+    let wind = Vec3x::of_row(simd, &block.wind);
+    let mut carried_on = splat(pass.tie.carried_on / pass.dt);
+    let mut blow = wind * splat(1.0 - pass.tie.carried_on);
     let root = Affine::load(simd, &block.root);
     let mut outcome = Outcome::default();
 
@@ -67,6 +68,10 @@ pub(super) fn root_to_tip<S: Simd>(
             let reach2 = first.dot(first).max(last.dot(last)).reduce_max();
             let bounds = bounds_of(simd, x, v, |i| Fixed(&l[i]).row(7), pass, 1.25 * reach2.sqrt());
             near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
+        }
+        if let Some(ties) = block.ties(i) {
+            let of_row = ties.carried_on(simd);
+            (carried_on, blow) = (of_row / splat(pass.dt), wind * (splat(1.0) - of_row));
         }
         let length = Fixed(&fixed[i]).length(simd);
         let e_scale = Fixed(&fixed[i]).inverse_length(simd);

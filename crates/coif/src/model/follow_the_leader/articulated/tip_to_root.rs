@@ -56,6 +56,33 @@ impl<S: Simd> Beyond<S> {
     }
 }
 
+/// The style's stiffnesses of a row of points.
+struct Style<S: Simd> {
+    /// To the groomed place, by mass.
+    spring: f32x16<S>,
+    /// By mass: inertia, spring and damper.
+    own: f32x16<S>,
+    /// To the groomed direction: of the spring, and with the damper.
+    direction_spring: f32x16<S>,
+    direction_both: f32x16<S>,
+    /// Of the joint before the segment, by the length of the shorter one.
+    joint: f32x16<S>,
+}
+
+impl<S: Simd> Style<S> {
+    /// `link` is that of [`RestShape`](crate::model::follow_the_leader::style::RestShape).
+    #[inline(always)]
+    fn new(spring: f32x16<S>, damper: f32x16<S>, link: f32x16<S>) -> Self {
+        Self {
+            spring,
+            own: spring + 1.0 + damper,
+            direction_spring: link * (spring * FOLLOW),
+            direction_both: link * (spring * FOLLOW + damper),
+            joint: link * (spring * JOINT),
+        }
+    }
+}
+
 /// What a solve of a step begins with.
 pub(super) enum From<'a, 'b> {
     /// The state at the start of the step, of which it keeps a copy here in case the step has to be solved again.
@@ -92,11 +119,9 @@ pub(super) fn tip_to_root<S: Simd>(
     let motion = Affine::load(simd, &block.motion);
     let last = f32x16::from_slice(simd, &block.last);
     let link = f32x16::from_slice(simd, &block.link);
-    let (spring, damper) = (pass.style.spring, pass.style.damper);
-    let (link_spring, link_both) = (link * (spring * FOLLOW), link * (spring * FOLLOW + damper));
+    let tie = &pass.tie;
+    let mut style = Style::new(splat(tie.spring), splat(tie.damper), link);
     let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
-
-    let joint_scale = link * (spring * JOINT);
 
     let mut beyond = Beyond::nothing(simd);
     // No closures over vectors here: the compiler may leave them out of line, without vector instructions.
@@ -104,18 +129,21 @@ pub(super) fn tip_to_root<S: Simd>(
     let mut outer = Before::load(simd, &motion, rows, points - 1, pass.dt);
     let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
     let mut segment = Carried::new(simd, &Fixed(&fixed[points - 1]), &inner, &outer);
-    let mut sweep = Sweep::new(simd, frame, fixed, found.is_none() && spring > 0.0);
+    let mut sweep = Sweep::new(simd, frame, fixed, found.is_none() && pass.is_styled);
     for i in (1..points).rev() {
         next.fetch_state(simd, points - 1 - i);
+        if let Some(ties) = block.ties(i) {
+            style = Style::new(ties.spring(simd), ties.damper(simd), link);
+        }
         let row = Fixed(&fixed[i]);
         let (mass, length) = (row.mass(simd), row.length(simd));
         // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
         let Before { x, shift, drift } = outer;
         let mut rhs = (drift + fall - shift) * mass
             + root.direction(row.goal(simd))
-            + (root.added - x - shift) * (mass * spring)
+            + (root.added - x - shift) * (mass * style.spring)
             + beyond.push;
-        let mut inertia = beyond.inertia.plus_diagonal(mass * (1.0 + spring + damper));
+        let mut inertia = beyond.inertia.plus_diagonal(mass * style.own);
         let tension = &tension[i];
         let touches = resting::any(simd, &contact[i]);
         if let Some(start) = &mut start {
@@ -137,7 +165,7 @@ pub(super) fn tip_to_root<S: Simd>(
         let e = segment.along;
         let lever = segment.tangents.scaled(length);
         let pulled = f32x16::from_slice(simd, tension).max(splat(0.0));
-        let held_straight = (pulled + link_both) * length;
+        let held_straight = (pulled + style.direction_both) * length;
         let mut by_leader = Columns { x: inertia.mul(lever.x), y: inertia.mul(lever.y) };
         let mut stiffness = Symmetric2 {
             xx: lever.x.dot(by_leader.x) + held_straight,
@@ -148,7 +176,7 @@ pub(super) fn tip_to_root<S: Simd>(
         let further = splat(i as f32).simd_lt(last);
         let groomed = sweep.direction(simd, frame, fixed, i, soon, further);
         let off = root.direction(groomed) - e;
-        let mut turn = lever.dot(rhs + off * link_spring);
+        let mut turn = lever.dot(rhs + off * style.direction_spring);
         let (joined, cross) = (beyond.joined, beyond.cross);
         if joined {
             // A joint holds the segment beyond.
@@ -167,7 +195,7 @@ pub(super) fn tip_to_root<S: Simd>(
             second = Before::load(simd, &motion, rows, i - 2, pass.dt);
             let row_before = Fixed(&fixed[i - 1]);
             ahead = Carried::new(simd, &row_before, &second, &inner);
-            let k = length.min(row_before.length(simd)) * joint_scale;
+            let k = length.min(row_before.length(simd)) * style.joint;
             let mut closes = splat(0.0) - e.dot(ahead.turns) - ahead.along.dot(segment.turns);
             if let Some(found) = found {
                 let [a, b, c] = [i, i - 1, i - 2].map(|i| Vec3x::of_row(simd, &found[i]));

@@ -161,7 +161,7 @@ impl PlainFollowTheLeader {
         for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
             let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
             let around = Surroundings { colliders: &colliders, field: env.field.as_ref() };
-            if pass.backward && pass.style.spring > 0.0 {
+            if pass.backward && pass.is_styled {
                 follow(strand, root, &pass);
             }
             self.start.clear();
@@ -271,8 +271,6 @@ fn step_strand(
     let dt = pass.dt;
     let mut impact = false;
     let fall = pass.gravity * (dt * dt);
-    let carried_on = pass.carried_on / dt;
-    let blow = wind * (1.0 - pass.carried_on);
     let count = strand.particles.len();
     if pass.backward {
         tip_to_root(strand, root, pass, around, left, found);
@@ -363,7 +361,11 @@ fn step_strand(
                     impact |= new || touch.depth > MAX_LEFT * particle.length;
                 }
             }
-            brake = touch.map_or(Vec3::ZERO, |t| brake_of(&t, p - x - pushed, 1.0 / dt));
+            let friction = strand.shape.tie[i].friction;
+            brake = touch.map_or(Vec3::ZERO, |t| {
+                let rubs = Touch { friction: t.friction * friction, ..t };
+                brake_of(&rubs, p - x - pushed, 1.0 / dt)
+            });
             if let Some(left) = left.get(i) {
                 pushed += p - free;
                 turn_pushed += left.tangents.dot(p - free) / particle.length;
@@ -373,7 +375,9 @@ fn step_strand(
             (dragged, pushed, turn_pushed) = (Vec3::ZERO, Vec3::ZERO, Vec2::ZERO);
         }
         strand.particles[i].position = p;
-        strand.particles[i].velocity = (p - x - dragged) * carried_on + blow - brake;
+        let carried_on = strand.shape.tie[i].carried_on;
+        let blow = wind * (1.0 - carried_on);
+        strand.particles[i].velocity = (p - x - dragged) * (carried_on / dt) + blow - brake;
         if let Some(left) = left.get(i) {
             displaced += p - parent - left.along * particle.length;
             turn += left.tangents.dot((p - parent) / particle.length - along_free);

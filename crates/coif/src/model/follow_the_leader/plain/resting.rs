@@ -13,7 +13,7 @@ pub(super) fn press(
     contact: &mut Contact,
     particle: &Particle,
     shift: Vec3,
-    [mass, whole]: [f32; 2],
+    [mass, whole, friction]: [f32; 3],
     found: Option<Vec3>,
     pass: &Pass,
     around: &Surroundings<'_>,
@@ -22,6 +22,7 @@ pub(super) fn press(
         return None;
     }
     let (normal, gap, moves, coefficient) = around.below(contact.what, particle.position, pass.dt);
+    let coefficient = coefficient * friction;
     let drift = particle.velocity * pass.dt;
     let out = (drift - moves).dot(normal);
     if (gap + out - HOVER) * mass >= contact.force {

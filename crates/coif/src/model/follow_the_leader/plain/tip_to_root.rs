@@ -8,6 +8,7 @@ use crate::math::RigidTransform;
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::frames::FOLLOW;
 use crate::model::follow_the_leader::joint::{JOINT, Limit, MIN_CLOSING};
+use crate::model::follow_the_leader::style::Tie;
 
 /// What the pass from tip to root finds out of a particle and its segment, and leaves for the pass from root to tip
 /// (`articulated/`).
@@ -150,7 +151,6 @@ pub(super) fn tip_to_root(
 ) {
     let product = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
     let diagonal = |d: f32| Mat3::from_diagonal(Vec3::splat(d));
-    let (spring, damper) = (pass.style.spring, pass.style.damper);
     look(strand, root, pass, left);
     let mut beyond = Beyond::NOTHING;
     let whole = left.len() as f32;
@@ -158,6 +158,7 @@ pub(super) fn tip_to_root(
         let (before, seen) = (left[i - 1], left[i]);
         let length_before = strand.particles[i - 1].length;
         let (particle, mass) = (&mut strand.particles[i], strand.shape.mass[i]);
+        let Tie { spring, damper, friction, .. } = strand.shape.tie[i];
         let Left { shift, along: e, .. } = seen;
         let length = particle.length;
         let mut rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shift)
@@ -169,9 +170,9 @@ pub(super) fn tip_to_root(
         let mut held = [Held::default(); 2];
         let mut contacts = particle.contacts;
         for (contact, held) in contacts.iter_mut().zip(&mut held) {
-            let inertia_of = [mass, whole];
+            let of_point = [mass, whole, friction];
             let place = found.get(i).copied();
-            let pressed = press(contact, particle, shift, inertia_of, place, pass, around);
+            let pressed = press(contact, particle, shift, of_point, place, pass, around);
             if let Some(pressed) = pressed {
                 let Held { normal: n, target, offset, stiffness, along, .. } = pressed;
                 inertia += diagonal(along) + product(n, n) * (stiffness - along);
