@@ -5,10 +5,10 @@ use crate::math::bytes::{Reader, put_u32, put_u64};
 use crate::model::StepReport;
 use crate::{Error, Result};
 
-const MAGIC: &[u8; 8] = b"coifsim1";
+const MAGIC: &[u8; 8] = b"coifsim2";
 
 impl Simulation {
-    /// The state as bytes: number of steps, report so far, and the model's own state.
+    /// The state as bytes: number of steps, report so far, contacts, growth, and the model's own state.
     pub fn checkpoint(&self) -> Vec<u8> {
         let name = self.model.name().as_bytes();
         let mut out = MAGIC.to_vec();
@@ -21,11 +21,13 @@ impl Simulation {
         for strand in &self.report.quarantined {
             put_u32(&mut out, *strand);
         }
-        // The springs between hairs come before the model, which takes all that is left.
-        let mut springs = Vec::new();
-        self.contacts.save(&mut springs);
-        put_u64(&mut out, springs.len() as u64);
-        out.extend_from_slice(&springs);
+        // The springs between hairs and what growth has learnt come before the model, which takes all that is left.
+        let mut part = Vec::new();
+        self.contacts.save(&mut part);
+        put_part(&mut out, &part);
+        part.clear();
+        self.growth.save(&mut part);
+        put_part(&mut out, &part);
         self.model.save(&mut out);
         out
     }
@@ -53,8 +55,11 @@ impl Simulation {
         let bytes = usize::try_from(count).ok().and_then(|n| n.checked_mul(4));
         let mut quarantined = Reader(bytes.and_then(|n| reader.take(n)).ok_or_else(cut_off)?);
         let quarantined = std::iter::from_fn(|| quarantined.u32()).collect();
-        let length = usize::try_from(reader.u64().ok_or_else(cut_off)?).unwrap_or(usize::MAX);
-        let springs = reader.take(length).ok_or_else(cut_off)?;
+        let springs = take_part(&mut reader).ok_or_else(cut_off)?;
+        let grown = take_part(&mut reader).ok_or_else(cut_off)?;
+        let Some(grown) = self.growth.read(grown) else {
+            return Err(Error::BadCheckpoint("its strands are not placed as these".into()));
+        };
         // Keep the present springs, in case the model does not take its part.
         let mut kept = Vec::new();
         self.contacts.save(&mut kept);
@@ -70,7 +75,7 @@ impl Simulation {
             self.contacts.restore(&kept);
             return Err(error);
         }
-        self.growth.follow(&*self.model);
+        self.growth.restore(grown, &*self.model);
         self.steps = steps;
         self.is_grown = false;
         self.health.forget();
@@ -86,6 +91,18 @@ impl Simulation {
     fn groom_hash(&self) -> u64 {
         hash_positions(self.groom.strands.positions())
     }
+}
+
+/// Appends bytes with their number before them.
+fn put_part(out: &mut Vec<u8>, part: &[u8]) {
+    put_u64(out, part.len() as u64);
+    out.extend_from_slice(part);
+}
+
+/// Takes what [`put_part`] wrote.
+fn take_part<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
+    let length = usize::try_from(reader.u64()?).ok()?;
+    reader.take(length)
 }
 
 /// The error of bytes that end too early.

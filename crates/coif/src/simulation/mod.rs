@@ -27,14 +27,13 @@ use self::roots::Roots;
 use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
 use crate::contact::{ContactSettings, Contacts};
+use crate::environment::GrowEnvironment;
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, RootBinding, Strands};
 use crate::grow::Growth;
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
-use crate::model::{
-    Carrier, Environment, GrowEnvironment, Model, ModelSettings, MovesStrips, StepReport,
-};
+use crate::model::{Carrier, Environment, Model, ModelSettings, MovesStrips, StepReport};
 use crate::{Error, Result};
 
 /// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
@@ -185,6 +184,12 @@ impl Simulation {
                 surface.follow(&self.body, end, dt);
             }
         });
+        // In the first step, while roots are still where it starts: learn how far from the body strands lie at rest.
+        self.timers.measure(Stage::Grow, || {
+            let poses = poses(&self.roots, self.primitives.as_ref());
+            let field = self.surface.as_ref().map(SurfaceField::obstacle);
+            self.growth.meet_body(&*self.model, poses, &self.colliders, field);
+        });
         // Let the roots follow the body.
         self.timers.measure(Stage::Roots, || {
             for roots in std::iter::once(&mut self.roots).chain(&mut self.primitives) {
@@ -207,7 +212,9 @@ impl Simulation {
             };
             self.model.step(&env, &mut self.report);
         });
-        self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model));
+        self.timers.measure(Stage::Grow, || {
+            self.growth.follow(&*self.model, &self.colliders, dt);
+        });
         // Let hair touch hair.
         if let Some(lender) = self.model.lender().filter(|_| !self.contacts.is_empty()) {
             self.timers.measure(Stage::Contact, || {
@@ -232,7 +239,7 @@ impl Simulation {
         self.health.forget();
         self.follow_body(time);
         self.model.reset(poses(&self.roots, self.primitives.as_ref()));
-        self.growth.follow(&*self.model);
+        self.growth.follow(&*self.model, &[], 0.0);
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
@@ -252,7 +259,7 @@ impl Simulation {
         self.health.forget();
         self.follow_body(time);
         self.model.teleport(&from, poses(&self.roots, self.primitives.as_ref()));
-        self.growth.follow(&*self.model);
+        self.growth.follow(&*self.model, &[], 0.0);
         self.body.collider_poses_at(time, &mut self.poses[1]);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);

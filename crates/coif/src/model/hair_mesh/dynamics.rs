@@ -560,12 +560,10 @@ impl MeshDynamics {
         self.open.fill(false);
         self.depth_is_known = false;
         self.obstructed.known = false;
-        self.obstacles.forget();
     }
 
     /// Carries the hair along with a jump of the body to where these roots are.
     pub fn teleport(&mut self, roots: &[RigidTransform]) {
-        self.obstacles.forget();
         self.obstructed.known = false;
         for (column, to) in roots.iter().enumerate().take(self.roots.len()) {
             let motion = *to * self.roots[column].inverse();
