@@ -16,11 +16,15 @@ pub mod condition;
 mod dynamics;
 mod elements;
 mod hold;
+mod implicit;
+mod layout;
 mod measure;
 mod minimise;
 mod nearest_column;
 mod obstacles;
 pub mod plain;
+mod put_back;
+mod report;
 mod restoring_spring;
 mod saved;
 mod seams;
@@ -33,8 +37,9 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-pub use dynamics::{MeshDynamics, MeshEnvironment, MeshReport, MeshTimes};
+pub use dynamics::{MeshDynamics, MeshEnvironment};
 pub use measure::MeshMeasure;
+pub use report::{MeshReport, MeshTimes};
 pub use settings::Settings;
 
 use self::nearest_column::NearestColumn;
