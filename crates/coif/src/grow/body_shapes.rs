@@ -3,7 +3,7 @@
 use crate::body::MovingCollider;
 use crate::collide::{PosedShape, PosedShapes, read_colliders, save_colliders};
 use crate::environment::{FieldObstacle, Obstacle};
-use crate::grow::hair_mesh::Around;
+use crate::grow::hair_mesh::BodyAround;
 use crate::math::bytes::{Reader, put_floats};
 
 /// What strands stay out of while they are placed. None at first and after a jump: then strands are where they are
@@ -28,7 +28,7 @@ impl BodyShapes {
 
     /// These and the body's own surface, for strands in a [hair mesh](super::hair_mesh::Binding).
     pub fn and<'a>(&'a self, field: Option<&'a FieldObstacle<'a>>) -> impl Obstacle + 'a {
-        Around::new(&self.shapes.all, field)
+        BodyAround::new(&self.shapes.all, field)
     }
 
     /// Appends them, for a checkpoint.

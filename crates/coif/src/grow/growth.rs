@@ -107,6 +107,17 @@ impl Growth {
         }
     }
 
+    /// The primitives that carry a strand, some of them twice where there are fewer than four.
+    pub(crate) fn carriers(&self, model: &dyn Model, strand: usize) -> [usize; 4] {
+        match (self, model.carrier()) {
+            (Self::InStrips(strands), _) => [strands.binding.strip_of(strand); 4],
+            (Self::InHairMesh(strands), Some(Carrier::HairMesh(mesh))) => {
+                strands.binding.columns_of(mesh, strand)
+            }
+            _ => [strand; 4],
+        }
+    }
+
     /// Writes the positions of all points of the strands (m), in the groom's order.
     pub(crate) fn positions(&self, model: &dyn Model, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
         match (self, model.carrier()) {

@@ -29,7 +29,8 @@ use crate::{Error, Result};
 /// What a step could not do as asked.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepReport {
-    /// Strands that went non-finite and were put back on their rest shape.
+    /// Strands that went non-finite and were put back on their rest shape, and those whose root had no finite pose and
+    /// stayed where it was.
     pub quarantined: Vec<u32>,
     /// Particles that no place at the right length could bring out of the body: length won.
     pub unresolved: u64,

@@ -176,9 +176,8 @@ impl Simulation {
         self.is_grown = false;
         // Pose the colliders at the end of the step; where they end now, they start next time.
         self.timers.measure(Stage::Body, || {
-            let [start, last] = &mut self.poses;
-            std::mem::swap(start, last);
-            self.body.collider_poses_at(end, last);
+            pose_colliders(&self.body, end, &mut self.poses);
+            let [start, last] = &self.poses;
             self.body.moving_colliders(start, last, &mut self.colliders);
             if let Some(surface) = &mut self.surface {
                 surface.follow(&self.body, end, dt);
@@ -199,6 +198,7 @@ impl Simulation {
                 }
             }
         });
+        self.name_lost();
         // Move the hair.
         self.timers.measure(Stage::Model, || {
             let env = Environment {
@@ -223,6 +223,22 @@ impl Simulation {
         }
     }
 
+    /// Names the strands that grow on nothing that is finite, or are carried by something that does: they are left
+    /// where they were.
+    fn name_lost(&mut self) {
+        let primitives = self.primitives.as_ref().filter(|roots| roots.any_lost());
+        if primitives.is_none() && !self.roots.any_lost() {
+            return;
+        }
+        let carried = |s: usize| {
+            let carriers = || self.growth.carriers(&*self.model, s);
+            primitives.is_some_and(|roots| carriers().iter().any(|&c| roots.is_lost(c)))
+        };
+        let strands = 0..self.groom.strands.strand_count();
+        let lost = strands.filter(|&s| self.roots.is_lost(s) || carried(s));
+        self.report.quarantined.extend(lost.map(|s| s as u32));
+    }
+
     /// Advances to `time` (s) by whole steps: to the last step that is not after it. A caller with
     /// an uneven frame rate calls this with its clock.
     pub fn advance_to(&mut self, time: f64) {
@@ -240,7 +256,7 @@ impl Simulation {
         self.follow_body(time);
         self.model.reset(poses(&self.roots, self.primitives.as_ref()));
         self.growth.follow(&*self.model, &[], 0.0);
-        self.body.collider_poses_at(time, &mut self.poses[1]);
+        pose_colliders(&self.body, time, &mut self.poses);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
         }
@@ -260,7 +276,7 @@ impl Simulation {
         self.follow_body(time);
         self.model.teleport(&from, poses(&self.roots, self.primitives.as_ref()));
         self.growth.follow(&*self.model, &[], 0.0);
-        self.body.collider_poses_at(time, &mut self.poses[1]);
+        pose_colliders(&self.body, time, &mut self.poses);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
         }
@@ -404,6 +420,15 @@ fn check(groom: &Groom, world: &World) -> Result<()> {
         return Err(Error::Unbound);
     }
     Ok(())
+}
+
+/// Poses the colliders at `time` (s): before and now. One without a finite pose stays where it was.
+fn pose_colliders(body: &Body, time: f64, [before, now]: &mut [Vec<RigidTransform>; 2]) {
+    std::mem::swap(before, now);
+    body.collider_poses_at(time, now);
+    for (now, before) in now.iter_mut().zip(before).filter(|(now, _)| !now.is_finite()) {
+        *now = *before;
+    }
 }
 
 /// One pose per primitive that the model moves.

@@ -18,20 +18,20 @@ const MAX_PLANES: usize = 8;
 const GRAZING: f32 = 3e-4;
 
 /// Colliders and, if there is one, the body's own surface, for strands to stay out of.
-pub(crate) struct Around<'a> {
+pub(crate) struct BodyAround<'a> {
     pub(super) shapes: &'a [PosedShape],
     pub(super) field: Option<&'a FieldObstacle<'a>>,
     level: Level,
 }
 
-impl<'a> Around<'a> {
+impl<'a> BodyAround<'a> {
     /// Shapes as the last step left them, and the surface as it is now.
     pub(crate) fn new(shapes: &'a [PosedShape], field: Option<&'a FieldObstacle<'a>>) -> Self {
         Self { shapes, field, level: Level::new() }
     }
 }
 
-impl Obstacle for Around<'_> {
+impl Obstacle for BodyAround<'_> {
     fn depth(&self, p: Vec3A) -> f32 {
         depth_inside(self.shapes, self.field, p)
     }
@@ -81,7 +81,7 @@ impl Obstacle for Around<'_> {
     }
 }
 
-impl Around<'_> {
+impl BodyAround<'_> {
     /// What of all obstacles is nearest to a point, or deepest around it: its normal and its velocity.
     fn deepest(&self, p: Vec3A) -> Met {
         let mut least = f32::INFINITY;
@@ -146,7 +146,7 @@ mod tests {
     fn a_quick_look_finds_the_points_that_are_inside() {
         for shape in SHAPES {
             let shapes = [still(shape, Vec3::new(0.02, -0.01, 0.03))];
-            let around = Around::new(&shapes, None);
+            let around = BodyAround::new(&shapes, None);
             let mut held = 0;
             for row in 0..200 {
                 let at = |i: usize| {
@@ -179,7 +179,7 @@ mod tests {
             still(Shape::Capsule { half_height: 0.2, radius: 0.06 }, Vec3::new(0.12, -0.1, 0.0)),
             still(Shape::Plane, Vec3::Y * -0.2),
         ];
-        let around = Around::new(&shapes, None);
+        let around = BodyAround::new(&shapes, None);
         let (mut met, mut deepest) = (0, 0.0f32);
         for i in 0..250_000 {
             let at = |k: f32| (i as f32 * k).sin();

@@ -2,11 +2,11 @@
 
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, mask32x16};
 
-use super::around::Around;
+use super::around::BodyAround;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8};
 
-impl Around<'_> {
+impl BodyAround<'_> {
     /// One bit for every point (m; all x, all y, all z) that is inside of a solid or below the body's own
     /// surface, but for rounding.
     pub(super) fn inside(&self, level: Level, points: &[f32; VECTOR]) -> u32 {

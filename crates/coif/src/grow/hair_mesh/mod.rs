@@ -25,7 +25,7 @@ pub mod plain;
 mod scatter;
 mod style;
 
-pub(crate) use around::Around;
+pub(crate) use around::BodyAround;
 pub use binding::Binding;
 pub use scatter::{RootPlace, scatter};
 pub use style::{Growth, Styling};

@@ -28,7 +28,7 @@ const PUSHED: f32 = 0.02;
 
 /// Where a point hangs.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct HungPoint {
     /// The joint before it, among all joints of all strips; the other is the next.
     joint: u32,
     /// How much the other joint counts, 0 to 1.
@@ -49,7 +49,7 @@ pub struct StripBinding {
     strip_of_strand: Vec<u32>,
     /// First joint of every strip, and the total.
     first_joint: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<HungPoint>,
     /// How far a strand is from the joints of its strip (m), at most.
     reach: f32,
     /// How far each point stays from the body (m).
@@ -72,7 +72,7 @@ impl StripBinding {
             let first = strips.edges.points_of(strip).start;
             let held = (groom.embedded[s] as usize).clamp(1, line.len() - 1);
             let length = |i: usize| if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 };
-            places.extend((0..held).map(|i| Place {
+            places.extend((0..held).map(|i| HungPoint {
                 joint: 0,
                 share: 0.0,
                 offset: [line[i]; 2],
@@ -83,7 +83,7 @@ impl StripBinding {
                 let [a, b] = [0, 1].map(|k| joints[hung.segment + k]);
                 reach = reach.max(p.distance(a.lerp(b, hung.share)));
                 let joint = (first + hung.segment) as u32;
-                places.push(Place {
+                places.push(HungPoint {
                     joint,
                     share: hung.share,
                     offset: hung.offset,
@@ -109,6 +109,11 @@ impl StripBinding {
     /// How many joints carry them.
     pub(crate) fn joint_count(&self) -> usize {
         self.first_joint.last().map_or(0, |&n| n as usize)
+    }
+
+    /// The strip that a strand lies in.
+    pub(crate) fn strip_of(&self, strand: usize) -> usize {
+        self.strip_of_strand[strand] as usize
     }
 
     /// Learns how far from the body the strands lie at rest, with strips at `pose` and their roots at
@@ -156,7 +161,7 @@ impl StripBinding {
         pose: &StripPose,
         shapes: &'a PosedShapes,
     ) -> Near<'a> {
-        let strip = self.strip_of_strand[strand] as usize;
+        let strip = self.strip_of(strand);
         let line =
             &pose.position[self.first_joint[strip] as usize..self.first_joint[strip + 1] as usize];
         let (lo, hi) = line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
@@ -205,7 +210,7 @@ impl StripBinding {
     /// as the anchor of their strip.
     pub fn velocities(&self, of_joints: &[Vec3], out: &mut [Vec3]) {
         self.for_each_strand(out, &|s, places, line| {
-            let anchor = of_joints[self.first_joint[self.strip_of_strand[s] as usize] as usize];
+            let anchor = of_joints[self.first_joint[self.strip_of(s)] as usize];
             for (i, place) in places.iter().enumerate() {
                 let j = place.joint as usize;
                 line[i] = if i < self.embedded[s] as usize {
@@ -221,7 +226,7 @@ impl StripBinding {
     fn for_each_strand(
         &self,
         out: &mut [Vec3],
-        work: &(impl Fn(usize, &[Place], &mut [Vec3]) + Sync),
+        work: &(impl Fn(usize, &[HungPoint], &mut [Vec3]) + Sync),
     ) {
         self.for_each_of(0..self.embedded.len(), out, work);
     }
@@ -231,7 +236,7 @@ impl StripBinding {
         &self,
         strands: Range<usize>,
         mut out: &mut [Vec3],
-        work: &(impl Fn(usize, &[Place], &mut [Vec3]) + Sync),
+        work: &(impl Fn(usize, &[HungPoint], &mut [Vec3]) + Sync),
     ) {
         if strands.len() > STRANDS {
             let middle = strands.start + strands.len() / 2;

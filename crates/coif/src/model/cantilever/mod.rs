@@ -96,6 +96,8 @@ pub struct Cantilever {
     now: usize,
     /// Where each strip lies in the rows.
     places: LanePlaces,
+    /// Where the roots of the strips were last, always finite.
+    roots: Vec<RigidTransform>,
     /// Averaged length of a step (s), and that of the last one.
     dt: f32,
     last_step: f32,
@@ -132,6 +134,7 @@ impl Cantilever {
             joints: joints.concat(),
             now: 0,
             places,
+            roots: vec![RigidTransform::IDENTITY; count],
             dt: 0.0,
             last_step: 0.0,
             set_for: [0.0; 2],
@@ -263,6 +266,12 @@ impl Model for Cantilever {
         self.average_step(env.dt);
         let mut shapes = std::mem::take(&mut self.shapes);
         shapes.refill(env.colliders.iter().map(|c| PosedShape::new(c, env.dt)));
+        // A root that is nowhere stays where it was.
+        let mut roots = std::mem::take(&mut self.roots);
+        for (root, now) in roots.iter_mut().zip(env.world_from_rest).filter(|(_, t)| t.is_finite())
+        {
+            *root = *now;
+        }
         self.now = 1 - self.now;
         let before = if self.last_step > 0.0 { self.last_step } else { env.dt };
         self.last_step = env.dt;
@@ -273,7 +282,7 @@ impl Model for Cantilever {
         self.for_each_block(|block, rows, below| {
             let outcome = dispatch!(level, simd => {
                 let wind = block.wind(env, &rows.joints[0].position[1 - rows.now]);
-                let around = Surroundings { roots: block.roots(env.world_from_rest), wind };
+                let around = Surroundings { roots: block.roots(&roots), wind };
                 if block.ramps.is_empty() {
                     kernel::step_block::<_, false>(simd, block, rows, below, &pass, &around, &obstacles)
                 } else {
@@ -281,8 +290,13 @@ impl Model for Cantilever {
                 }
             });
             block.outcome = outcome;
-            for l in lanes_of(outcome.broken) {
-                rows.reset_lane(block, l, &env.world_from_rest[block.strips[l] as usize]);
+            for (l, &strip) in block.strips.iter().enumerate() {
+                if !env.world_from_rest[strip as usize].is_finite() {
+                    block.outcome.broken |= 1 << l;
+                }
+            }
+            for l in lanes_of(block.outcome.broken) {
+                rows.reset_lane(block, l, &roots[block.strips[l] as usize]);
                 block.stop_root(l);
             }
         });
@@ -296,9 +310,11 @@ impl Model for Cantilever {
             }
         }
         self.shapes = shapes;
+        self.roots = roots;
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
+        self.roots.copy_from_slice(world_from_rest);
         self.for_each_block(|block, rows, _| {
             block.set_roots(world_from_rest);
             for l in 0..LANES {
@@ -310,6 +326,7 @@ impl Model for Cantilever {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
+        self.roots.copy_from_slice(to);
         self.for_each_block(|block, rows, _| {
             block.set_roots(to);
             for l in 0..LANES {
@@ -387,6 +404,7 @@ impl Model for Cantilever {
             fill(&mut block.end_velocity);
             block.set_roots(world_from_rest);
         }
+        self.roots.copy_from_slice(world_from_rest);
         // The bend factors are set anew by the next step.
         self.set_for = [0.0; 2];
         Ok(())

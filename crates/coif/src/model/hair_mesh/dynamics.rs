@@ -170,7 +170,7 @@ impl MeshDynamics {
         }
         let clock = Instant::now();
         report.open = self.part_seams();
-        report.broken = self.put_back_broken(broken);
+        report.broken = self.put_back_broken(roots, broken);
         self.times.rest += clock.elapsed().as_secs_f64();
         report
     }

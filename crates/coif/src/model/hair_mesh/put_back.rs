@@ -8,14 +8,16 @@ use crate::math::RigidTransform;
 use crate::model::quarantine::is_sane;
 
 impl MeshDynamics {
-    /// Puts columns back on their rest shape that left the world or are no longer numbers.
-    pub(super) fn put_back_broken(&mut self, broken: &mut [bool]) -> u32 {
+    /// Puts columns back on their rest shape that left the world, are no longer numbers, or grow where `roots` has no
+    /// finite pose.
+    pub(super) fn put_back_broken(&mut self, roots: &[RigidTransform], broken: &mut [bool]) -> u32 {
         let mut count = 0;
         for column in 0..self.roots.len() {
             let range = self.starts[column] as usize..self.starts[column + 1] as usize;
             let root = self.x[range.start];
             let points = range.map(|v| (self.x[v].distance_squared(root), self.v[v].is_finite()));
-            let sane = is_sane(points, self.reach[column]);
+            let grows = roots.get(column).is_none_or(RigidTransform::is_finite);
+            let sane = grows && is_sane(points, self.reach[column]);
             if let Some(broken) = broken.get_mut(column) {
                 *broken = !sane;
             }
