@@ -34,7 +34,7 @@ pub struct Environment<'a> {
     pub field: Option<FieldObstacle<'a>>,
 }
 
-/// What strands are placed in when somebody looks, by a model that moves something else.
+/// What strands are placed in by `grow`, when somebody looks.
 #[derive(Clone, Copy)]
 pub struct GrowEnvironment<'a> {
     /// Per strand: where the scalp under its root is now, from the rest shape.

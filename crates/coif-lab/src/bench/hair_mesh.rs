@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use coif::groom::HairMesh;
+use coif::grow::BodyShapes;
 use coif::grow::hair_mesh::Binding;
 use coif::grow::hair_mesh::plain::PlainBinding;
 use coif::model::hair_mesh::plain::PlainMesh;
@@ -148,6 +149,7 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
     let shaken = ShakenMesh { mesh, colliders: body.colliders().to_vec() };
     let (world, strands) = (World::default(), groom.strands.strand_count());
     let mut model = HairMeshModel::new(&groom, &Settings::default(), world.gravity)?;
+    let mut body_shapes = BodyShapes::default();
     for i in 0..SWUNG {
         let time = |step: usize| Some(step as f32 * STEP);
         let step = shaken.step(&MOTIONS[0], time(i), time(i + 1));
@@ -161,6 +163,7 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
             field: None,
         };
         model.step(&env, &mut StepReport::default());
+        body_shapes.pose(&step.colliders, STEP);
     }
     let mut binding = Binding::new(model.mesh(), &groom.strands)?;
     let vertices = vec![Vec3::ZERO; model.mesh().vertex_count()];
@@ -173,7 +176,7 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
     let mut out = vec![Vec3::ZERO; n];
     let mut pieces = Pieces::default();
     for _ in 0..=setting.repetitions() {
-        let around = model.obstacle(None);
+        let around = body_shapes.and(None);
         let one_by_one = seconds(|| plain.positions_outside(&binding, &around, &mut out));
         let laid = seconds(|| binding.positions_outside(&around, &mut out));
         pieces.add(laid, Some(one_by_one));

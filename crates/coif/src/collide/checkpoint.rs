@@ -1,4 +1,4 @@
-//! Colliders in a checkpoint: what a model was posed against in its last step, and lays strands around.
+//! Colliders in a checkpoint: where the last step left them, for strands to be placed around.
 
 use glam::{Quat, Vec3};
 

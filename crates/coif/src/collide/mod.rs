@@ -18,7 +18,7 @@ pub(crate) use self::broad_phase::{Near, PosedShapes};
 pub(crate) use self::checkpoint::{read_colliders, save_colliders};
 pub(crate) use self::particles::{Collision, Particles};
 pub(crate) use self::posed_field::PosedField;
-pub(crate) use self::posed_shape::{PosedShape, pose_between};
+pub(crate) use self::posed_shape::{PosedShape, depth_inside, pose_between};
 
 /// How far outside of the body hair is kept (m): 80 micrometres, the thickness of a human hair.
 ///

@@ -4,6 +4,7 @@ use glam::{Mat3, Mat3A, Vec3, Vec3A};
 
 use super::SKIN;
 use crate::body::{MovingCollider, Shape, project_point_ellipsoid};
+use crate::environment::FieldObstacle;
 use crate::math::RigidTransform;
 use crate::math::on_sphere::HalfSpace;
 use crate::math::unit_ball::{half_space, tangent_plane};
@@ -261,6 +262,24 @@ impl PosedShape {
     pub(super) fn shape_from_world(&self) -> Mat3 {
         Mat3::from(self.world_from_shape).transpose()
     }
+}
+
+/// How deep a point is in the deepest shape or below the body's surface, skin included (m); 0 outside.
+pub(crate) fn depth_inside(
+    shapes: &[PosedShape],
+    field: Option<&FieldObstacle<'_>>,
+    p: Vec3A,
+) -> f32 {
+    let mut depth = 0.0f32;
+    for shape in shapes {
+        if let Some((distance, ..)) = shape.probe(p, 0.0) {
+            depth = depth.max(-distance);
+        }
+    }
+    if let Some(field) = field {
+        depth = depth.max(field.skin - field.field.distance_at(p.into()));
+    }
+    depth
 }
 
 /// A collider during one substep: from the fraction `from` of its motion to the fraction `to`.

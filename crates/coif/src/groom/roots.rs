@@ -1,7 +1,9 @@
+use std::cell::OnceCell;
+
 use glam::{Quat, Vec3};
 
 use super::Groom;
-use crate::math::{ClosestTriangle, TriangleMesh};
+use crate::math::{ClosestTriangle, TriangleMesh, has_frame};
 use crate::{Error, Result};
 
 /// Where a strand grows: a place on a scalp triangle, and how the triangle lay in the rest shape.
@@ -25,11 +27,20 @@ impl RootBinding {
     }
 
     /// Binds places (m) to the closest triangles of a body's mesh in its rest shape, as strands, strips and columns of
-    /// hair meshes grow there. All places are finite.
+    /// hair meshes grow there. A triangle without an area, at the pole of a ball for instance, cannot turn what grows on
+    /// it; what is nearest to one is bound to the closest with an area, if there is any. All places are finite.
     pub fn nearest(mesh: &TriangleMesh, places: impl Iterator<Item = Vec3>) -> Result<Vec<Self>> {
         let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
+        let (proper, search_proper) = (OnceCell::new(), OnceCell::new());
         let bind = |root: Vec3| {
-            let hit = search.closest(root);
+            let mut hit = search.closest(root);
+            if !has_frame(mesh.corners(hit.triangle)) {
+                let (names, proper) = proper.get_or_init(|| with_frames(mesh));
+                if let Some(search) = search_proper.get_or_init(|| ClosestTriangle::new(proper)) {
+                    hit = search.closest(root);
+                    hit.triangle = names[hit.triangle];
+                }
+            }
             Self {
                 triangle: hit.triangle as u32,
                 barycentric: hit.barycentric,
@@ -44,6 +55,15 @@ impl RootBinding {
     pub fn farthest(roots: &[Self]) -> f32 {
         roots.iter().map(|root| root.offset.length()).fold(0.0, f32::max)
     }
+}
+
+/// The triangles of a mesh that have a frame, by name, and a mesh of them.
+fn with_frames(mesh: &TriangleMesh) -> (Vec<usize>, TriangleMesh) {
+    let all = 0..mesh.triangles.len();
+    let names: Vec<usize> = all.filter(|&t| has_frame(mesh.corners(t))).collect();
+    let triangles = names.iter().map(|&t| mesh.triangles[t]).collect();
+    let positions = mesh.positions.clone();
+    (names, TriangleMesh { positions, triangles })
 }
 
 impl Groom {

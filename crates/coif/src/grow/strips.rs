@@ -1,9 +1,13 @@
 //! From simulated strips to what is drawn: quads with their second edge, normals and texture
-//! coordinates, and strands inside for close-ups.
+//! coordinates, and strands inside for close-ups, which a [`StripBinding`] carries along.
 //!
 //! It comes after the step: nothing here feeds back into the motion.
 
+mod binding;
 mod lanes;
+mod turn_out;
+
+pub use self::binding::StripBinding;
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;

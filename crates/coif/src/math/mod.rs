@@ -30,4 +30,4 @@ pub use hash::hash_positions;
 pub use lanes::LANES;
 pub(crate) use morton::morton_code;
 pub use triangle_mesh::TriangleMesh;
-pub(crate) use triangle_mesh::triangle_frame;
+pub(crate) use triangle_mesh::{has_frame, triangle_frame};

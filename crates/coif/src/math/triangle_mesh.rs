@@ -59,6 +59,16 @@ impl TriangleMesh {
     }
 }
 
+/// Height (m) over its longest edge below which a triangle cannot turn what grows on it: a thousandth of a millimetre.
+/// Positions a metre from the origin are rounded to a tenth of that, and the frame of a lower triangle is chance.
+const MIN_HEIGHT: f32 = 1e-6;
+
+/// Whether a triangle is large enough to have a frame that follows it.
+pub(crate) fn has_frame([a, b, c]: [Vec3; 3]) -> bool {
+    let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
+    (b - a).cross(c - a).length() > longest * MIN_HEIGHT
+}
+
 /// World from triangle: x along the first edge, y out of the surface. A triangle without an area
 /// gets some frame that still follows its first edge.
 pub(crate) fn triangle_frame([a, b, c]: [Vec3; 3]) -> Quat {
@@ -84,6 +94,9 @@ mod tests {
 
     #[test]
     fn degenerate_triangles_still_have_a_frame() {
+        assert!(has_frame([Vec3::ZERO, Vec3::Y, Vec3::X]));
+        assert!(!has_frame([Vec3::ZERO; 3]) && !has_frame([Vec3::ZERO, Vec3::Y, Vec3::Y * 2.0]));
+        assert!(!has_frame([Vec3::ZERO, Vec3::Y * 1e-8, Vec3::X * 1e-8]));
         assert!(triangle_frame([Vec3::ZERO; 3]).is_finite());
         assert!(triangle_frame([Vec3::ZERO, Vec3::Y, Vec3::Y * 2.0]).is_finite());
     }

@@ -16,11 +16,11 @@ mod sample_rows;
 use glam::Vec3;
 
 pub use self::capabilities::{Capabilities, Primitive};
-pub use crate::environment::{Environment, FieldMotion, FieldObstacle, GrowEnvironment};
+pub use crate::environment::{Environment, FieldMotion, FieldObstacle};
 
 use crate::contact::{Lender, Report};
-use crate::groom::Groom;
 use crate::groom::strips::{StripPose, Strips};
+use crate::groom::{Groom, HairMesh};
 use crate::math::{RigidTransform, SolveReport};
 use crate::model::cantilever::StripLanes;
 use crate::params::Parameters;
@@ -29,7 +29,8 @@ use crate::{Error, Result};
 /// What a step could not do as asked.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepReport {
-    /// Strands that went non-finite and were put back on their rest shape.
+    /// Strands that went non-finite and were put back on their rest shape, and those whose root had no finite pose and
+    /// stayed where it was.
     pub quarantined: Vec<u32>,
     /// Particles that no place at the right length could bring out of the body: length won.
     pub unresolved: u64,
@@ -83,12 +84,12 @@ pub trait Model: Send {
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()>;
 }
 
-/// What carries the strands, of a model that moves something else.
+/// What carries the strands, of a model that moves something else. `grow` binds them into it.
 pub enum Carrier<'a> {
     /// Strips.
     Strips(&'a dyn MovesStrips),
-    /// A hair mesh.
-    HairMesh(&'a hair_mesh::HairMeshModel),
+    /// A hair mesh in its rest shape; where its vertices are, [`Model::positions`] says.
+    HairMesh(&'a HairMesh),
 }
 
 impl Carrier<'_> {
@@ -97,13 +98,13 @@ impl Carrier<'_> {
     pub fn root_places(&self) -> Vec<Vec3> {
         let lines = match self {
             Self::Strips(model) => &model.strips().edges,
-            Self::HairMesh(model) => &model.mesh().columns,
+            Self::HairMesh(mesh) => &mesh.columns,
         };
         lines.iter().map(|line| line[0]).collect()
     }
 }
 
-/// A model that moves strips.
+/// What a model that moves strips lends.
 pub trait MovesStrips {
     /// The strips in their rest shape.
     fn strips(&self) -> &Strips;
@@ -111,11 +112,6 @@ pub trait MovesStrips {
     fn pose(&self, out: &mut StripPose);
     /// Where they are now, as the model holds them: for `grow::strips`.
     fn lanes(&self) -> StripLanes<'_>;
-    /// Writes the positions of all points of the strands in them, in the groom's order, with roots on the scalp and hair
-    /// outside of the body's own surface as they are now.
-    fn strand_positions(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]);
-    /// Writes the velocities of those points.
-    fn strand_velocities(&self, out: &mut [Vec3]);
 }
 
 /// A model's name and parameters.

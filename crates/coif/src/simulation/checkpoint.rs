@@ -1,14 +1,19 @@
 //! Everything needed to go on after the last frame with the same bits.
 
+use glam::{Quat, Vec3};
+
+use super::roots::{LostRoots, Roots};
 use super::{Simulation, hash_positions};
-use crate::math::bytes::{Reader, put_u32, put_u64};
+use crate::math::RigidTransform;
+use crate::math::bytes::{Reader, put_floats, put_u32, put_u64};
 use crate::model::StepReport;
 use crate::{Error, Result};
 
-const MAGIC: &[u8; 8] = b"coifsim1";
+const MAGIC: &[u8; 8] = b"coifsim2";
 
 impl Simulation {
-    /// The state as bytes: number of steps, report so far, and the model's own state.
+    /// The state as bytes: number of steps, report so far, contacts, growth, poses that the body does not say, and the
+    /// model's own state.
     pub fn checkpoint(&self) -> Vec<u8> {
         let name = self.model.name().as_bytes();
         let mut out = MAGIC.to_vec();
@@ -21,11 +26,17 @@ impl Simulation {
         for strand in &self.report.quarantined {
             put_u32(&mut out, *strand);
         }
-        // The springs between hairs come before the model, which takes all that is left.
-        let mut springs = Vec::new();
-        self.contacts.save(&mut springs);
-        put_u64(&mut out, springs.len() as u64);
-        out.extend_from_slice(&springs);
+        // Springs between hairs, what growth has learnt and poses come before the model, which takes all that is left.
+        let mut part = Vec::new();
+        self.contacts.save(&mut part);
+        put_part(&mut out, &part);
+        part.clear();
+        self.growth.save(&mut part);
+        put_part(&mut out, &part);
+        part.clear();
+        self.lost_roots().iter().for_each(|lost| put_lost(&mut part, lost));
+        self.poses[1].iter().for_each(|pose| put_pose(&mut part, pose));
+        put_part(&mut out, &part);
         self.model.save(&mut out);
         out
     }
@@ -53,8 +64,13 @@ impl Simulation {
         let bytes = usize::try_from(count).ok().and_then(|n| n.checked_mul(4));
         let mut quarantined = Reader(bytes.and_then(|n| reader.take(n)).ok_or_else(cut_off)?);
         let quarantined = std::iter::from_fn(|| quarantined.u32()).collect();
-        let length = usize::try_from(reader.u64().ok_or_else(cut_off)?).unwrap_or(usize::MAX);
-        let springs = reader.take(length).ok_or_else(cut_off)?;
+        let springs = take_part(&mut reader).ok_or_else(cut_off)?;
+        let grown = take_part(&mut reader).ok_or_else(cut_off)?;
+        let Some(grown) = self.growth.read(grown) else {
+            return Err(Error::BadCheckpoint("its strands are not placed as these".into()));
+        };
+        let posed = take_part(&mut reader).and_then(|posed| self.read_posed(posed));
+        let (lost, colliders) = posed.ok_or_else(cut_off)?;
         // Keep the present springs, in case the model does not take its part.
         let mut kept = Vec::new();
         self.contacts.save(&mut kept);
@@ -62,20 +78,22 @@ impl Simulation {
             self.contacts.restore(&kept);
             return Err(Error::BadCheckpoint("its springs between hairs are not these".into()));
         }
-        let present = self.time();
+        let (present, present_lost) = (self.time(), self.lost_roots());
         self.follow_body(steps as f64 / f64::from(self.world.steps_per_second));
+        self.place_lost(&lost);
         let poses = super::poses(&self.roots, self.primitives.as_ref());
         if let Err(error) = self.model.restore(reader.0, poses) {
             self.follow_body(present);
+            self.place_lost(&present_lost);
             self.contacts.restore(&kept);
             return Err(error);
         }
-        self.growth.follow(&*self.model);
+        self.growth.restore(grown, &*self.model);
         self.steps = steps;
         self.is_grown = false;
         self.health.forget();
         self.report = StepReport { quarantined, unresolved, ..StepReport::default() };
-        self.body.collider_poses_at(self.time(), &mut self.poses[1]);
+        self.poses[1] = colliders;
         let time = self.time();
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
@@ -83,9 +101,74 @@ impl Simulation {
         Ok(())
     }
 
+    /// Lost roots of strands, and of what the model moves.
+    fn lost_roots(&self) -> [LostRoots; 2] {
+        [self.roots.lost(), self.primitives.as_ref().map(Roots::lost).unwrap_or_default()]
+    }
+
+    fn place_lost(&mut self, lost: &[LostRoots; 2]) {
+        for (roots, lost) in std::iter::once(&mut self.roots).chain(&mut self.primitives).zip(lost)
+        {
+            roots.place_lost(lost);
+        }
+    }
+
+    /// Lost roots and poses of colliders from a checkpoint; `None` if it is something else.
+    fn read_posed(&self, bytes: &[u8]) -> Option<([LostRoots; 2], Vec<RigidTransform>)> {
+        let mut from = Reader(bytes);
+        let strands = take_lost(&mut from, self.roots.len())?;
+        let primitives = take_lost(&mut from, self.primitives.as_ref().map_or(0, Roots::len))?;
+        let colliders =
+            self.poses[1].iter().map(|_| take_pose(&mut from)).collect::<Option<_>>()?;
+        from.0.is_empty().then_some(([strands, primitives], colliders))
+    }
+
     fn groom_hash(&self) -> u64 {
         hash_positions(self.groom.strands.positions())
     }
+}
+
+/// Appends bytes with their number before them.
+fn put_part(out: &mut Vec<u8>, part: &[u8]) {
+    put_u64(out, part.len() as u64);
+    out.extend_from_slice(part);
+}
+
+/// Takes what [`put_part`] wrote.
+fn take_part<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
+    let length = usize::try_from(reader.u64()?).ok()?;
+    reader.take(length)
+}
+
+/// Appends lost roots: their number, and name and pose of each.
+fn put_lost(out: &mut Vec<u8>, lost: &LostRoots) {
+    put_u64(out, lost.len() as u64);
+    for (root, pose) in lost {
+        put_u32(out, *root as u32);
+        put_pose(out, pose);
+    }
+}
+
+/// Takes what [`put_lost`] wrote, of so many roots.
+fn take_lost(from: &mut Reader<'_>, count: usize) -> Option<LostRoots> {
+    let number = usize::try_from(from.u64()?).ok().filter(|number| *number <= count)?;
+    let mut one = || {
+        let root = from.u32().filter(|root| (*root as usize) < count)?;
+        Some((root as usize, take_pose(from)?))
+    };
+    (0..number).map(|_| one()).collect()
+}
+
+fn put_pose(out: &mut Vec<u8>, pose: &RigidTransform) {
+    put_floats(out, pose.rotation.to_array());
+    put_floats(out, pose.translation.to_array());
+}
+
+fn take_pose(from: &mut Reader<'_>) -> Option<RigidTransform> {
+    let mut float = || from.f32();
+    let [x, y, z, w] = [float()?, float()?, float()?, float()?];
+    let translation = Vec3::new(float()?, float()?, float()?);
+    Some(RigidTransform { rotation: Quat::from_xyzw(x, y, z, w), translation })
 }
 
 /// The error of bytes that end too early.

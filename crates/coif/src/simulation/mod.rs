@@ -27,14 +27,14 @@ use self::roots::Roots;
 use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
 use crate::contact::{ContactSettings, Contacts};
+use crate::environment::GrowEnvironment;
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, RootBinding, Strands};
 use crate::grow::Growth;
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
 use crate::model::{
-    Carrier, Environment, FieldObstacle, GrowEnvironment, Model, ModelSettings, MovesStrips,
-    StepReport,
+    Carrier, Environment, FieldObstacle, Model, ModelSettings, MovesStrips, StepReport,
 };
 use crate::{Error, Result};
 
@@ -248,13 +248,18 @@ impl Simulation {
         (step.time, step.dt) = (end, dt);
         // Pose the colliders at the end of the step; where they end now, they start next time.
         self.timers.measure(Stage::Body, || {
-            let [start, last] = &mut self.poses;
-            std::mem::swap(start, last);
-            self.body.collider_poses_at(end, last);
+            pose_colliders(&self.body, end, &mut self.poses);
+            let [start, last] = &self.poses;
             self.body.moving_colliders(start, last, &mut step.colliders);
             if let Some(surface) = &mut self.surface {
                 surface.follow(&self.body, end, dt);
             }
+        });
+        // In the first step, while roots are still where it starts: learn how far from the body strands lie at rest.
+        self.timers.measure(Stage::Grow, || {
+            let poses = poses(&self.roots, self.primitives.as_ref());
+            let field = self.surface.as_ref().map(SurfaceField::obstacle);
+            self.growth.meet_body(&*self.model, poses, &step.colliders, field);
         });
         // Let the roots follow the body.
         self.timers.measure(Stage::Roots, || {
@@ -268,6 +273,7 @@ impl Simulation {
             step.world_from_rest.clear();
             step.world_from_rest.extend_from_slice(poses);
         });
+        self.name_lost();
     }
 
     /// Takes the next `count` steps, for which the body has been followed.
@@ -281,14 +287,30 @@ impl Simulation {
             });
             self.model.steps(&environments[..count], &mut self.report);
         });
-        self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model));
+        let Surroundings { dt, colliders, .. } = &self.surroundings[count - 1];
+        self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model, colliders, *dt));
         // Let hair touch hair.
         if let Some(lender) = self.model.lender().filter(|_| !self.contacts.is_empty()) {
-            let dt = self.surroundings[count - 1].dt;
             self.timers.measure(Stage::Contact, || {
-                self.contacts.apply(lender, dt, &mut self.report.contact);
+                self.contacts.apply(lender, *dt, &mut self.report.contact);
             });
         }
+    }
+
+    /// Names the strands that grow on nothing that is finite, or are carried by something that does: they are left
+    /// where they were.
+    fn name_lost(&mut self) {
+        let primitives = self.primitives.as_ref().filter(|roots| roots.any_lost());
+        if primitives.is_none() && !self.roots.any_lost() {
+            return;
+        }
+        let carried = |s: usize| {
+            let carriers = || self.growth.carriers(&*self.model, s);
+            primitives.is_some_and(|roots| carriers().iter().any(|&c| roots.is_lost(c)))
+        };
+        let strands = 0..self.groom.strands.strand_count();
+        let lost = strands.filter(|&s| self.roots.is_lost(s) || carried(s));
+        self.report.quarantined.extend(lost.map(|s| s as u32));
     }
 
     /// Puts the hair on its rest shape at the body's present pose, without velocity.
@@ -298,8 +320,8 @@ impl Simulation {
         self.health.forget();
         self.follow_body(time);
         self.model.reset(poses(&self.roots, self.primitives.as_ref()));
-        self.growth.follow(&*self.model);
-        self.body.collider_poses_at(time, &mut self.poses[1]);
+        self.growth.follow(&*self.model, &[], 0.0);
+        pose_colliders(&self.body, time, &mut self.poses);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
         }
@@ -318,8 +340,8 @@ impl Simulation {
         self.health.forget();
         self.follow_body(time);
         self.model.teleport(&from, poses(&self.roots, self.primitives.as_ref()));
-        self.growth.follow(&*self.model);
-        self.body.collider_poses_at(time, &mut self.poses[1]);
+        self.growth.follow(&*self.model, &[], 0.0);
+        pose_colliders(&self.body, time, &mut self.poses);
         if let Some(surface) = &mut self.surface {
             surface.reset(&self.body, time);
         }
@@ -463,6 +485,15 @@ fn check(groom: &Groom, world: &World) -> Result<()> {
         return Err(Error::Unbound);
     }
     Ok(())
+}
+
+/// Poses the colliders at `time` (s): before and now. One without a finite pose stays where it was.
+fn pose_colliders(body: &Body, time: f64, [before, now]: &mut [Vec<RigidTransform>; 2]) {
+    std::mem::swap(before, now);
+    body.collider_poses_at(time, now);
+    for (now, before) in now.iter_mut().zip(before).filter(|(now, _)| !now.is_finite()) {
+        *now = *before;
+    }
 }
 
 /// One pose per primitive that the model moves.

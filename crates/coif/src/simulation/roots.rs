@@ -1,7 +1,8 @@
 //! Roots follow the body: each strand, strip or column of a hair mesh turns with the triangle that it grows on.
 //!
 //! Eight roots at a time, one per lane. A triangle without an area has no frame of its own to
-//! compute in lanes; its strands are done one by one.
+//! compute in lanes; its strands are done one by one. So are those on a triangle that is nowhere, with corners that are
+//! not numbers: they stay where they were last, and are *lost*.
 
 use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x8};
 use glam::{Affine3A, Quat, Vec3};
@@ -27,8 +28,13 @@ pub(super) struct Roots {
     positions: Vec<Vec3>,
     bones: Vec<Affine3A>,
     world_from_rest: Vec<RigidTransform>,
+    /// Per group: a bit for every lane whose root is lost.
+    lost: Vec<u8>,
     level: Level,
 }
+
+/// Roots that are lost, and where they have stayed.
+pub(super) type LostRoots = Vec<(usize, RigidTransform)>;
 
 /// Where the strands of eight lanes are bound.
 struct Group {
@@ -90,6 +96,7 @@ impl Roots {
         }
         Ok(Self {
             vertices,
+            lost: vec![0; groups.len()],
             groups,
             positions: Vec::new(),
             bones: Vec::new(),
@@ -116,28 +123,72 @@ impl Roots {
     fn turn(&mut self) {
         let (positions, level) = (&self.positions, self.level);
         let strands = self.world_from_rest.par_chunks_mut(GROUPS * HALF);
-        strands.zip(self.groups.par_chunks(GROUPS)).for_each(|(out, groups)| {
-            dispatch!(level, simd => turn_groups(simd, groups, positions, out));
+        let lost = self.lost.par_chunks_mut(GROUPS);
+        strands.zip(lost).zip(self.groups.par_chunks(GROUPS)).for_each(|((out, lost), groups)| {
+            dispatch!(level, simd => turn_groups(simd, groups, positions, out, lost));
         });
     }
 
+    /// Where the roots have gone from the rest shape; always finite.
     pub(super) fn world_from_rest(&self) -> &[RigidTransform] {
         &self.world_from_rest
     }
-}
 
-#[inline(always)]
-fn turn_groups<S: Simd>(simd: S, groups: &[Group], positions: &[Vec3], out: &mut [RigidTransform]) {
-    for g in 0..groups.len() {
-        let first = g * HALF;
-        let last = (first + HALF).min(out.len());
-        turn_group(simd, &groups[g], positions, &mut out[first..last]);
+    /// The roots that are lost: the body does not say where they are.
+    pub(super) fn lost(&self) -> LostRoots {
+        let all = self.world_from_rest.iter().copied().enumerate();
+        all.filter(|(root, _)| self.is_lost(*root)).collect()
+    }
+
+    /// Puts roots that are lost where they had stayed.
+    pub(super) fn place_lost(&mut self, lost: &LostRoots) {
+        for &(root, pose) in lost {
+            if self.is_lost(root) {
+                self.world_from_rest[root] = pose;
+            }
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.world_from_rest.len()
+    }
+
+    /// Whether any root is lost.
+    pub(super) fn any_lost(&self) -> bool {
+        self.lost.iter().any(|lanes| *lanes != 0)
+    }
+
+    /// Whether a root has no finite pose, and has stayed where it was.
+    pub(super) fn is_lost(&self, root: usize) -> bool {
+        self.lost[root / HALF] >> (root % HALF) & 1 == 1
     }
 }
 
-/// Turns the strands of a group with their triangles' frames about the place where they are bound.
 #[inline(always)]
-fn turn_group<S: Simd>(simd: S, group: &Group, positions: &[Vec3], out: &mut [RigidTransform]) {
+fn turn_groups<S: Simd>(
+    simd: S,
+    groups: &[Group],
+    positions: &[Vec3],
+    out: &mut [RigidTransform],
+    lost: &mut [u8],
+) {
+    for g in 0..groups.len() {
+        let first = g * HALF;
+        let last = (first + HALF).min(out.len());
+        lost[g] = turn_group(simd, &groups[g], positions, &mut out[first..last]);
+    }
+}
+
+/// Turns the strands of a group with their triangles' frames about the place where they are bound. Gives a bit for
+/// every lane that is lost.
+#[inline(always)]
+fn turn_group<S: Simd>(
+    simd: S,
+    group: &Group,
+    positions: &[Vec3],
+    out: &mut [RigidTransform],
+) -> u8 {
     let mut corner = [[0.0; HALF]; 9];
     for lane in 0..HALF {
         for c in 0..3 {
@@ -179,17 +230,26 @@ fn turn_group<S: Simd>(simd: S, group: &Group, positions: &[Vec3], out: &mut [Ri
         + b * f32x8::from_slice(simd, &group.weights[1])
         + c * f32x8::from_slice(simd, &group.weights[2]);
     let translation = place - turned;
+    // A triangle with a corner that is not finite is not proper either: no comparison with what is not a number holds,
+    // and of infinite edges both sides are infinite.
     let proper = flat.to_bitmask();
+    let mut lost = 0;
     for lane in 0..out.len() {
-        out[lane] = if proper >> lane & 1 == 1 {
-            RigidTransform {
+        if proper >> lane & 1 == 1 {
+            out[lane] = RigidTransform {
                 rotation: Quat::from_xyzw(v.x[lane], v.y[lane], v.z[lane], w[lane]),
                 translation: translation.lane(lane),
-            }
+            };
+            continue;
+        }
+        let pose = turn_one(group, lane, positions);
+        if pose.is_finite() {
+            out[lane] = pose;
         } else {
-            turn_one(group, lane, positions)
-        };
+            lost |= 1 << lane;
+        }
     }
+    lost
 }
 
 /// Turns the strand of one lane, whatever its triangle is like.
@@ -291,7 +351,9 @@ mod tests {
                 }
             }
             let mut out = [RigidTransform::IDENTITY; HALF];
-            dispatch!(Level::new(), simd => turn_group(simd, &group, &positions, &mut out));
+            let lost =
+                dispatch!(Level::new(), simd => turn_group(simd, &group, &positions, &mut out));
+            prop_assert_eq!(lost, 0);
             for (lane, found) in out.iter().enumerate() {
                 let expected = turn_one(&group, lane, &positions);
                 let [a, b, c] = group.corners[lane].map(|v| positions[v as usize]);
@@ -300,6 +362,35 @@ mod tests {
                 let bound = 1e-5 + 1e-6 / area.max(1e-6);
                 prop_assert!(found.rotation.dot(expected.rotation).abs() > 1.0 - bound);
                 prop_assert!(found.translation.distance(expected.translation) < 4.0 * bound.sqrt());
+            }
+        }
+    }
+
+    /// Roots on a triangle with any corner that is not finite stay where they were, and the others do not notice.
+    #[test]
+    fn roots_on_a_triangle_that_is_nowhere_stay() {
+        let corner = |i: usize| Vec3::new((i * i) as f32, (7 * i % 5) as f32, (3 * i % 11) as f32);
+        let positions: Vec<Vec3> = (0..3 * HALF).map(corner).collect();
+        let mut group = Group::EMPTY;
+        for lane in 0..HALF {
+            group.corners[lane] = [0, 1, 2].map(|k| (3 * lane + k) as u32);
+            group.weights[0][lane] = 1.0;
+            group.triangle_from_rest[3][lane] = 1.0;
+        }
+        let turn = |positions: &[Vec3], out: &mut [RigidTransform]| -> u8 {
+            dispatch!(Level::new(), simd => turn_group(simd, &group, positions, out))
+        };
+        let mut whole = [RigidTransform::IDENTITY; HALF];
+        assert_eq!(turn(&positions, &mut whole), 0);
+        let before = RigidTransform::from_translation(Vec3::X * 5.0);
+        for nowhere in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for vertex in 9..12 {
+                for axis in 0..3 {
+                    let (mut broken, mut out) = (positions.clone(), [before; HALF]);
+                    broken[vertex][axis] = nowhere;
+                    assert_eq!(turn(&broken, &mut out), 1 << 3);
+                    assert!((0..HALF).all(|l| out[l] == if l == 3 { before } else { whole[l] }));
+                }
             }
         }
     }

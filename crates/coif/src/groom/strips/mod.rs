@@ -3,11 +3,11 @@
 //! A strip is a chain of joints, which is its first edge, and a width; the second edge lies across
 //! it, along the binormal. A *virtual point* below the scalp, behind the anchor, says in which
 //! direction the strip grows (`jung2005` 4.1). Strips come from scalp polygons ([`scalp`]) or from the
-//! strands of any groom ([`wisps`]); strands lie in them as [`carry`] says. What moves strips is
-//! `model::cantilever`; what makes quads of them is `grow::strips`.
+//! strands of any groom ([`wisps`]); `locate.rs` finds where strands lie in them. What moves strips is
+//! `model::cantilever`; what carries strands along and makes quads of strips is `grow::strips`.
 
-pub mod carry;
 mod frame;
+mod locate;
 mod order;
 pub mod scalp;
 pub mod texture;

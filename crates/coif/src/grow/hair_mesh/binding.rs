@@ -86,6 +86,14 @@ impl Binding {
         self.first.last().map_or(0, |&n| n as usize)
     }
 
+    /// The columns of the bundle that a strand is in; the first again where a triangle has no fourth.
+    pub(crate) fn columns_of(&self, mesh: &HairMesh, strand: usize) -> [usize; 4] {
+        let (block, lane, _) = self.blocks.strand(strand);
+        let vertices = self.blocks.place(block.first_row, lane).map_or([0; 4], |p| p.vertices());
+        let starts = mesh.columns.first_points();
+        vertices.map(|v| starts.partition_point(|&first| first <= v) - 1)
+    }
+
     /// How far each point is beside its place (m): 0 for one that lies inside its bundle.
     pub fn offsets(&self) -> impl ExactSizeIterator<Item = f32> + '_ {
         let strands = 0..self.blocks.lane_of.len();

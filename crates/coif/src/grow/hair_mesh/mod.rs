@@ -7,14 +7,17 @@
 //! not: segments keep their length (`lay.rs`).
 //!
 //! Strands are carried sixteen at a time: `blocks.rs` has their places in lanes, `curve.rs` finds where the
-//! mesh would have them, `lay_lanes.rs` lays them there. [`plain`] does the same point by point.
+//! mesh would have them, `lay_lanes.rs` lays them there, out of the body as `around.rs` knows it. [`plain`] does the
+//! same point by point.
 //!
 //! [`scatter`] and [`Growth`] make hair in the rest shape; [`Binding`] carries any hair along. The
 //! vertices come from a model.
 
+mod around;
 mod binding;
 mod blocks;
 mod curve;
+mod inside;
 mod lay;
 mod lay_lanes;
 mod place;
@@ -22,6 +25,7 @@ pub mod plain;
 mod scatter;
 mod style;
 
+pub(crate) use around::BodyAround;
 pub use binding::Binding;
 pub use scatter::{RootPlace, scatter};
 pub use style::{Growth, Styling};

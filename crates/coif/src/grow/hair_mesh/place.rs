@@ -75,6 +75,11 @@ impl Place {
         Self::new(&Cell::new(mesh, found), found.at, found.along, [0.0; 3])
     }
 
+    /// The vertices of the columns around it on the level below.
+    pub(super) fn vertices(&self) -> [u32; 4] {
+        self.lower
+    }
+
     /// From the place to the point `p` (m), with the frames at rest: along, across, and at right angles.
     pub(super) fn offset_of(&self, rest: &[Frame], p: Vec3) -> [f32; 3] {
         let blend = blend(rest, self);

@@ -8,7 +8,8 @@
 use glam::Vec3;
 
 use super::over::{Lower, over};
-use super::{GRAZE, Settings, stack};
+use super::room::GRAZE;
+use super::{Settings, stack};
 use crate::groom::Fibre;
 use crate::groom::strips::{JointFrame, Strips};
 use crate::math::lane_layout::in_lane;

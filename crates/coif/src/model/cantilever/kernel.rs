@@ -22,7 +22,6 @@ use glam::Vec3;
 
 use super::block::{Below, Block, Joints, Outcome, Ramps, Rows};
 use super::over::{Ribbons, RowsBelow, Segment};
-use super::turn_out::STRAIGHT;
 use crate::collide::response::friction_fraction_lanes;
 use crate::collide::{Near, PosedShape, PosedShapes};
 use crate::environment::FieldObstacle;
@@ -33,6 +32,10 @@ use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, lane, set_lane};
 
 /// Shortest way (m) that still has a direction.
 const NO_DIRECTION: f32 = 1e-9;
+
+/// Square of the sine of the angle between a segment and a normal below which the segment has no
+/// direction along the surface.
+pub(crate) const STRAIGHT: f32 = 1e-8;
 
 /// How far the binormal follows the lean of the strip: `T x T_avg` changes by at most 2, and with less
 /// than half of that added to it a unit vector never vanishes, so the strip never flips over.

@@ -4,40 +4,40 @@
 //! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`), and nothing
 //! rebounds: without momentum restitution has no meaning.
 //! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom lie in them and
-//! are placed only when someone looks ([`MovesStrips::strand_positions`]).
+//! are placed only when someone looks (`grow::strips`).
 
 mod block;
 mod kernel;
 mod lanes;
 mod over;
 pub mod plain;
+mod room;
 mod settings;
 mod stack;
 #[cfg(test)]
 mod tests;
-mod turn_out;
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
+pub(crate) use self::kernel::STRAIGHT;
 pub(crate) use self::lanes::LaneBlock;
 pub use self::lanes::StripLanes;
+pub(crate) use self::room::BodyAtRest;
+#[cfg(test)]
+pub(crate) use self::room::DEEPEST;
 pub use self::settings::Settings;
 
 use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
 use super::quarantine::lanes_of;
-use super::{
-    Capabilities, Carrier, Environment, GrowEnvironment, Model, MovesStrips, Primitive, StepReport,
-};
-use crate::body::MovingCollider;
-use crate::collide::{Near, PosedShape, PosedShapes, read_colliders, save_colliders};
+use super::{Capabilities, Carrier, Environment, Model, MovesStrips, Primitive, StepReport};
+use crate::collide::{PosedShape, PosedShapes};
 use crate::contact::Access;
 use crate::groom::Groom;
-use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{StripPose, Strips, wisps};
-use crate::math::bytes::{Reader, floats, put_floats};
+use crate::math::bytes::{floats, put_floats};
 use crate::math::lane_layout::LanePlaces;
 use crate::math::lanes::{VECTOR, lane};
 use crate::math::{LANES, RigidTransform};
@@ -63,23 +63,6 @@ const LONGEST_STEP: f32 = 1.01 / 120.0;
 /// Share of a new step's length in the averaged one: a hitch of one frame is spread over eight.
 const NEW_STEP: f32 = 0.125;
 
-/// Rounding (m) that a groom at rest may have against the surface that it lies on.
-const GRAZE: f32 = 2e-5;
-
-/// Deepest that hair may lie in the body at rest and stay there (m): colliders are rough, and grooms lie a little
-/// below their surface. What is deeper goes through something, and leaves it.
-const DEEPEST: f32 = 5e-3;
-
-/// How far a point stays from the body (m) that is at this distance from it at rest, whatever it would like.
-fn room_at(distance: f32) -> f32 {
-    let room = distance - GRAZE;
-    if room < -DEEPEST { 0.0 } else { room }
-}
-
-/// How far away a collider may be (m) that a point at rest is measured against: distances in the step are
-/// less than the true ones, the more so the longer a collider is, and never by as much as this.
-const NEIGHBOUR: f32 = 0.5;
-
 /// How much wider virtual collision spheres get along a strip (m per m): where more is asked for, a strip that
 /// comes to lie on the body would have to stand up from it.
 const WIDENS: f32 = 0.15;
@@ -88,17 +71,6 @@ const WIDENS: f32 = 0.15;
 fn widest(before: f32, length: f32) -> f32 {
     before.max(0.0) + WIDENS * length
 }
-
-/// A collider where the step starts.
-fn at_start(collider: &MovingCollider) -> PosedShape {
-    PosedShape::new(&MovingCollider { end: collider.start, ..*collider }, 1.0)
-}
-
-/// How far points of strands stay from the body (m), if the groom leaves as much.
-const STRAND_ROOM: f32 = 2e-4;
-
-/// How far strands may be from where their strip wants them (m): pushed aside by the body.
-const STRAND_REACH: f32 = 0.02;
 
 /// The strips of a groom, or strips through its strands.
 fn strips_of(groom: &Groom, settings: &Settings) -> Result<Strips> {
@@ -119,14 +91,13 @@ pub struct Cantilever {
     settings: Settings,
     level: Level,
     strips: Strips,
-    strands: CarriedStrands,
     blocks: Vec<Block>,
     /// The joints of all blocks, one block after the other, and which of their positions is that of now.
     joints: Vec<Joints>,
     now: usize,
     /// Where each strip lies in the rows.
     places: LanePlaces,
-    /// Where the roots of the strips are.
+    /// Where the roots of the strips were last, always finite.
     roots: Vec<RigidTransform>,
     /// Averaged length of a step (s), and that of the last one.
     dt: f32,
@@ -135,12 +106,8 @@ pub struct Cantilever {
     set_for: [f32; 2],
     /// Whether the distances of the groom from the body are known.
     met_body: bool,
-    /// The colliders at the end of the last step.
+    /// The colliders at the end of the step: scratch.
     shapes: PosedShapes,
-    /// The colliders that they were posed from.
-    colliders: Vec<MovingCollider>,
-    /// How far the points of strands stay from them (m).
-    room: Vec<f32>,
 }
 
 impl Cantilever {
@@ -150,9 +117,8 @@ impl Cantilever {
         groom.validate()?;
         let strips = strips_of(groom, settings)?;
         strips.validate(groom.strands.strand_count())?;
-        let strands = CarriedStrands::new(groom, &strips);
         let heights = heights_of(&strips);
-        let (fibre, thickness) = (&groom.fibre, strands.thickness());
+        let (fibre, thickness) = (&groom.fibre, &strips.thickness(groom));
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
         let (blocks, joints): (Vec<Block>, Vec<Vec<Joints>>) = stack::stacks(&strips)
             .into_par_iter()
@@ -165,7 +131,6 @@ impl Cantilever {
             settings: settings.clone(),
             level: Level::new(),
             strips,
-            strands,
             blocks,
             joints: joints.concat(),
             now: 0,
@@ -176,8 +141,6 @@ impl Cantilever {
             set_for: [0.0; 2],
             met_body: false,
             shapes: PosedShapes::default(),
-            colliders: Vec::new(),
-            room: vec![STRAND_ROOM; groom.strands.point_count()],
         };
         model.reset(&vec![RigidTransform::IDENTITY; count]);
         Ok(model)
@@ -216,26 +179,6 @@ impl Cantilever {
         self.places.unpack(out, |row, l| lane(part(&self.joints[row]), 0, l));
     }
 
-    /// How fast the joints moved in the last step (m/s).
-    fn joint_velocities(&self) -> Vec<Vec3> {
-        let joints = vec![Vec3::ZERO; self.strips.edges.point_count()];
-        let (mut now, mut before) = (joints.clone(), joints);
-        self.unpack(|row| &row.position[self.now], &mut now);
-        self.unpack(|row| &row.position[1 - self.now], &mut before);
-        let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
-        for (v, x) in now.iter_mut().zip(&before) {
-            *v = (*v - *x) * per_second;
-        }
-        now
-    }
-
-    /// Where the strands are, with roots that go with those of their strips.
-    fn strands_with_strips(&self, out: &mut [Vec3]) {
-        let strips = self.strips.strip_of_strand.iter();
-        let roots: Vec<RigidTransform> = strips.map(|&s| self.roots[s as usize]).collect();
-        self.strand_positions(&GrowEnvironment { world_from_rest: &roots, field: None }, out);
-    }
-
     /// Calls `work` for every block with its rows and those of the block that it lies on.
     fn for_each_block(
         &mut self,
@@ -249,30 +192,13 @@ impl Cantilever {
     ///
     /// Source: `jung2005` 4.2; the paper sets radii by hand.
     fn meet_body(&mut self, env: &Environment<'_>) {
-        let mut shapes = PosedShapes::default();
-        shapes.refill(env.colliders.iter().map(at_start));
-        let field = env.field;
-        let level = self.level;
-        // How far a point is from the nearest of some shapes and the field.
-        let distance = |p: Vec3, near: &Near<'_>| {
-            let of_field = field.map(|o| o.field.distance_at(p) - o.skin);
-            let shapes = near.all().map(|s| s.tangent_plane(p).1);
-            shapes.chain(of_field).fold(f32::INFINITY, f32::min)
-        };
-        // The strands first: where they are at rest, they stay.
-        let mut positions = vec![Vec3::ZERO; self.room.len()];
-        self.strands_with_strips(&mut positions);
-        self.room.par_iter_mut().zip(&positions).for_each(|(room, p)| {
-            let near = dispatch!(level, simd => Near::pick(simd, &shapes, *p, NEIGHBOUR));
-            *room = room.min(room_at(distance(*p, &near)));
-        });
+        let body = BodyAtRest::new(env.colliders, env.field);
         self.for_each_block(|_, rows, _| {
             let mut before = [f32::INFINITY; LANES];
             for joint in rows.joints.iter_mut() {
                 for l in 0..LANES {
                     let p = lane(&joint.position[rows.now], 0, l);
-                    let near = dispatch!(level, simd => Near::pick(simd, &shapes, p, NEIGHBOUR));
-                    let room = room_at(distance(p, &near));
+                    let room = body.room(p);
                     joint.radius[l] =
                         joint.radius[l].min(room).min(widest(before[l], joint.length[l]));
                 }
@@ -323,43 +249,6 @@ impl MovesStrips for Cantilever {
     fn lanes(&self) -> StripLanes<'_> {
         Self::lanes(self)
     }
-
-    fn strand_positions(&self, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
-        let field = env.field.as_ref();
-        let mut pose = StripPose::default();
-        self.pose(&mut pose);
-        // Strands stay out of what is near their strip; a second time, if that led into something.
-        let aside = |strand: usize| {
-            let joints = self.strips.edges.points_of(self.strips.strip_of_strand[strand] as usize);
-            let line = &pose.position[joints];
-            let (lo, hi) =
-                line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
-            let reach = 0.5 * (hi - lo).length() + self.strands.reach() + STRAND_REACH;
-            let middle = 0.5 * (lo + hi);
-            let near = dispatch!(self.level, simd => Near::pick(simd, &self.shapes, middle, reach));
-            move |point: usize, parent: Vec3, along: Vec3, length: f32| {
-                let room = self.room[point];
-                let turn = |along, shape: &PosedShape| {
-                    turn_out::leave_shape(shape, parent, along, length, room)
-                };
-                let all = |along| {
-                    let turned = near.all().fold(along, turn);
-                    field.map_or(turned, |f| turn_out::leave_field(f, parent, turned, length, room))
-                };
-                let turned = all(along);
-                if turned == along { along } else { all(turned) }
-            }
-        };
-        self.strands.positions(&pose, env.world_from_rest, aside, out);
-    }
-
-    /// Strands move as the joints beside their points do.
-    fn strand_velocities(&self, out: &mut [Vec3]) {
-        let now = self.joint_velocities();
-        let first = self.strips.edges.first_points();
-        let of_strip = &self.strips.strip_of_strand;
-        self.strands.mix(&now, |s| now[first[of_strip[s] as usize] as usize], out);
-    }
 }
 
 impl Model for Cantilever {
@@ -377,10 +266,13 @@ impl Model for Cantilever {
         }
         self.average_step(env.dt);
         let mut shapes = std::mem::take(&mut self.shapes);
-        self.colliders.clear();
-        self.colliders.extend_from_slice(env.colliders);
         shapes.refill(env.colliders.iter().map(|c| PosedShape::new(c, env.dt)));
-        self.roots.copy_from_slice(env.world_from_rest);
+        // A root that is nowhere stays where it was.
+        let mut roots = std::mem::take(&mut self.roots);
+        for (root, now) in roots.iter_mut().zip(env.world_from_rest).filter(|(_, t)| t.is_finite())
+        {
+            *root = *now;
+        }
         self.now = 1 - self.now;
         let before = if self.last_step > 0.0 { self.last_step } else { env.dt };
         self.last_step = env.dt;
@@ -391,7 +283,7 @@ impl Model for Cantilever {
         self.for_each_block(|block, rows, below| {
             let outcome = dispatch!(level, simd => {
                 let wind = block.wind(env, &rows.joints[0].position[1 - rows.now]);
-                let around = Surroundings { roots: block.roots(env.world_from_rest), wind };
+                let around = Surroundings { roots: block.roots(&roots), wind };
                 if block.ramps.is_empty() {
                     kernel::step_block::<_, false>(simd, block, rows, below, &pass, &around, &obstacles)
                 } else {
@@ -399,8 +291,13 @@ impl Model for Cantilever {
                 }
             });
             block.outcome = outcome;
-            for l in lanes_of(outcome.broken) {
-                rows.reset_lane(block, l, &env.world_from_rest[block.strips[l] as usize]);
+            for (l, &strip) in block.strips.iter().enumerate() {
+                if !env.world_from_rest[strip as usize].is_finite() {
+                    block.outcome.broken |= 1 << l;
+                }
+            }
+            for l in lanes_of(block.outcome.broken) {
+                rows.reset_lane(block, l, &roots[block.strips[l] as usize]);
                 block.stop_root(l);
             }
         });
@@ -414,11 +311,10 @@ impl Model for Cantilever {
             }
         }
         self.shapes = shapes;
+        self.roots = roots;
     }
 
     fn reset(&mut self, world_from_rest: &[RigidTransform]) {
-        self.shapes.refill(std::iter::empty());
-        self.colliders.clear();
         self.roots.copy_from_slice(world_from_rest);
         self.for_each_block(|block, rows, _| {
             block.set_roots(world_from_rest);
@@ -431,8 +327,6 @@ impl Model for Cantilever {
     }
 
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]) {
-        self.shapes.refill(std::iter::empty());
-        self.colliders.clear();
         self.roots.copy_from_slice(to);
         self.for_each_block(|block, rows, _| {
             block.set_roots(to);
@@ -453,7 +347,13 @@ impl Model for Cantilever {
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        out.copy_from_slice(&self.joint_velocities());
+        // How fast the joints moved in the last step.
+        let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
+        self.places.unpack(out, |row, l| {
+            let [now, before] =
+                [self.now, 1 - self.now].map(|k| lane(&self.joints[row].position[k], 0, l));
+            (now - before) * per_second
+        });
     }
 
     fn carrier(&self) -> Option<Carrier<'_>> {
@@ -464,7 +364,6 @@ impl Model for Cantilever {
         out.push(self.met_body.into());
         let mut floats = |values: &[f32]| put_floats(out, values.iter().copied());
         floats(&[self.dt, self.last_step]);
-        floats(&self.room);
         for row in &self.joints {
             floats(&row.position[1 - self.now]);
             floats(&row.position[self.now]);
@@ -476,30 +375,24 @@ impl Model for Cantilever {
             floats(&block.velocity);
             floats(&block.end_velocity);
         }
-        save_colliders(&self.colliders, out);
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
         let joints = self.joints.len() * (4 * VECTOR + LANES);
         let blocks = self.blocks.len() * 2 * VECTOR;
-        let expected = 1 + 4 * (2 + self.room.len() + joints + blocks);
-        let colliders = bytes.get(expected..).and_then(|bytes| {
-            let mut rest = Reader(bytes);
-            read_colliders(&mut rest).filter(|_| rest.0.is_empty())
-        });
-        let Some(colliders) = colliders else {
+        let expected = 1 + 4 * (2 + joints + blocks);
+        if bytes.len() != expected {
+            let found = bytes.len();
             return Err(Error::BadCheckpoint(format!(
-                "{} bytes of strips where the groom needs {expected} and its colliders",
-                bytes.len()
+                "{found} bytes of strips where the groom needs {expected}"
             )));
-        };
+        }
         self.met_body = bytes[0] != 0;
         let mut values = floats(&bytes[1..]);
         let mut fill = |to: &mut [f32]| to.iter_mut().zip(&mut values).for_each(|(to, v)| *to = v);
         let mut head = [0.0; 2];
         fill(&mut head);
         [self.dt, self.last_step] = head;
-        fill(&mut self.room);
         for row in &mut self.joints {
             fill(&mut row.position[1 - self.now]);
             fill(&mut row.position[self.now]);
@@ -512,13 +405,9 @@ impl Model for Cantilever {
             fill(&mut block.end_velocity);
             block.set_roots(world_from_rest);
         }
-        // Strands are laid around the body as it was.
-        self.colliders = colliders;
-        let dt = self.last_step;
-        self.shapes.refill(self.colliders.iter().map(|c| PosedShape::new(c, dt)));
+        self.roots.copy_from_slice(world_from_rest);
         // The bend factors are set anew by the next step.
         self.set_for = [0.0; 2];
-        self.roots.copy_from_slice(world_from_rest);
         Ok(())
     }
 }

@@ -4,15 +4,14 @@
 use glam::{Mat3, Vec3};
 
 use super::block::{ByPlace, Common, Made};
-use super::kernel::{FOLLOW, Pass, RISES};
+use super::kernel::{FOLLOW, Pass, RISES, STRAIGHT};
 use super::over::{Lower, least_height, over};
-use super::turn_out::STRAIGHT;
-use super::{Settings, at_start, heights_of, room_at, strips_of, widest};
+use super::room::{at_start, room_at};
+use super::{Settings, heights_of, strips_of, widest};
 use crate::Result;
 use crate::collide::PosedShape;
 use crate::collide::response::friction_fraction;
 use crate::groom::Groom;
-use crate::groom::strips::carry::CarriedStrands;
 use crate::groom::strips::{JointFrame, StripPose};
 use crate::math::RigidTransform;
 use crate::model::Environment;
@@ -56,9 +55,8 @@ impl PlainCantilever {
     /// Copies a valid groom; see [`super::Cantilever::new`].
     pub fn new(groom: &Groom, settings: &Settings) -> Result<Self> {
         let strips = strips_of(groom, settings)?;
-        let strands = CarriedStrands::new(groom, &strips);
         let heights = heights_of(&strips);
-        let (fibre, thickness) = (&groom.fibre, strands.thickness());
+        let (fibre, thickness) = (&groom.fibre, &strips.thickness(groom));
         let common = Common { strips: &strips, fibre, settings, thickness, heights };
         let below: Vec<Option<usize>> = (0..strips.count()).map(|s| strips.lies_on(s)).collect();
         let strips = (0..strips.count()).map(|s| {

@@ -143,8 +143,8 @@ fn instruction_sets_agree_to_the_bit() {
         let mut model = Cantilever::new(&groom, &single()).expect("valid");
         model.level = level;
         swing(60, 1.0 / 40.0, 72, |env| model.step(env, &mut StepReport::default()));
-        let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
-        model.strands_with_strips(&mut positions);
+        let mut positions = vec![Vec3::ZERO; model.strips().edges.point_count()];
+        model.positions(&mut positions);
         hash_positions(&positions)
     };
     assert_eq!(run(Level::new()), run(Level::baseline()));
@@ -307,8 +307,8 @@ fn a_long_step_of_an_even_motion_is_no_kick() {
         model.pose(&mut pose);
         let shape: Vec<Vec3> =
             pose.position.iter().map(|p| *p - Vec3::X * (speed * time)).collect();
-        let mut velocities = vec![Vec3::ZERO; groom.strands.point_count()];
-        model.strand_velocities(&mut velocities);
+        let mut velocities = vec![Vec3::ZERO; model.strips().edges.point_count()];
+        model.velocities(&mut velocities);
         (shape, velocities)
     };
     // Long enough to forget the start; then one step four times as long, as in a hitch.
@@ -353,30 +353,27 @@ fn chains_bend_by_their_place() {
     assert!(same.iter().all(|d| (d - same[0]).abs() < 1e-5) && same[0] > 0.01, "{same:?}");
 }
 
-/// Hair that goes through a plane at rest leaves it; hair that grazes it stays.
+/// Strips that go through a plane at rest leave it; those that graze it stay.
 #[test]
-fn hair_that_begins_inside_something_comes_out() {
+fn strips_that_begin_inside_something_come_out() {
     let groom = hair(40);
-    let strands = groom.strands.strand_count();
     let mut model = Cantilever::new(&groom, &single()).expect("valid");
+    let edges = model.strips().edges.clone();
     let at = RigidTransform::from_translation(Vec3::NEG_Y * 0.03);
     let plane = MovingCollider { shape: Shape::Plane, friction: 0.3, start: at, end: at };
-    let (wind, roots) = (Wind::default(), vec![RigidTransform::IDENTITY; strands]);
-    let above = groom.strands.iter().filter(|line| line[0].y > 0.0).count();
-    assert!(above > 20, "{above}");
+    let (wind, roots) = (Wind::default(), vec![RigidTransform::IDENTITY; edges.strand_count()]);
     for _ in 0..60 {
         let env = Environment { colliders: &[plane], ..alone(1.0 / 60.0, &wind, &roots) };
         model.step(&env, &mut StepReport::default());
     }
-    let mut points = vec![Vec3::ZERO; groom.strands.point_count()];
-    model.strands_with_strips(&mut points);
+    let mut points = vec![Vec3::ZERO; edges.point_count()];
+    model.positions(&mut points);
     let mut through = 0;
-    for (s, line) in groom.strands.iter().enumerate().filter(|(_, line)| line[0].y > 0.0) {
-        let first = groom.strands.points_of(s).start;
-        for (p, rest) in points[first..].iter().zip(line) {
+    for s in (0..edges.strand_count()).filter(|&s| edges.strand(s)[0].y > 0.0) {
+        for (p, rest) in points[edges.points_of(s)].iter().zip(edges.strand(s)) {
             through += usize::from(rest.y < -0.03 - DEEPEST);
-            assert!(p.y > -0.03 - DEEPEST - 1e-4, "strand {s}: {p} from {rest}");
-            assert!(p.y > -0.0301 || rest.y < -0.03, "strand {s}: {p} from {rest}");
+            assert!(p.y > -0.03 - DEEPEST - 1e-4, "strip {s}: {p} from {rest}");
+            assert!(p.y > -0.0301 || rest.y < -0.03, "strip {s}: {p} from {rest}");
         }
     }
     assert!(through > 20, "{through}");

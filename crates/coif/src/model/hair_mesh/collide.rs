@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use glam::Vec3A;
 
-use super::dynamics::{MeshDynamics, MeshEnvironment, MeshReport, Touch};
+use super::dynamics::{MeshDynamics, MeshEnvironment, Touch};
 use super::obstacles::Hit;
+use super::report::MeshReport;
 use crate::collide::response::{friction_fraction, rebound_speed};
 use crate::groom::hair_mesh::Exposure;
 use crate::math::sparse::modified_conjugate_gradient::Constraint;

@@ -16,11 +16,15 @@ pub mod condition;
 mod dynamics;
 mod elements;
 mod hold;
+mod implicit;
+mod layout;
 mod measure;
 mod minimise;
 mod nearest_column;
 mod obstacles;
 pub mod plain;
+mod put_back;
+mod report;
 mod restoring_spring;
 mod saved;
 mod seams;
@@ -33,15 +37,14 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-pub use dynamics::{MeshDynamics, MeshEnvironment, MeshReport, MeshTimes};
+pub use dynamics::{MeshDynamics, MeshEnvironment};
 pub use measure::MeshMeasure;
+pub use report::{MeshReport, MeshTimes};
 pub use settings::Settings;
 
 use self::nearest_column::NearestColumn;
-use self::obstacles::Around;
-use super::{Capabilities, Carrier, Environment, FieldObstacle, Model, Primitive, StepReport};
+use super::{Capabilities, Carrier, Environment, Model, Primitive, StepReport};
 use crate::contact::Access;
-use crate::environment::Obstacle;
 use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
 use crate::math::RigidTransform;
@@ -101,11 +104,6 @@ impl HairMeshModel {
     /// The mesh in its rest shape: that of the groom, or one that was fitted to it.
     pub fn mesh(&self) -> &HairMesh {
         &self.mesh
-    }
-
-    /// What strands in the mesh stay out of: the colliders at the end of the last step, and the body's own surface.
-    pub fn obstacle<'a>(&'a self, field: Option<&'a FieldObstacle<'a>>) -> impl Obstacle + 'a {
-        Around { obstacles: &self.dynamics.obstacles, field }
     }
 }
 
@@ -168,7 +166,7 @@ impl Model for HairMeshModel {
     }
 
     fn carrier(&self) -> Option<Carrier<'_>> {
-        Some(Carrier::HairMesh(self))
+        Some(Carrier::HairMesh(&self.mesh))
     }
 
     fn velocities(&self, out: &mut [Vec3]) {

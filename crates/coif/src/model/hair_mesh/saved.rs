@@ -3,8 +3,6 @@
 use glam::Vec3A;
 
 use super::dynamics::{MeshDynamics, Touch};
-use super::obstacles::Posed;
-use crate::collide::{read_colliders, save_colliders};
 use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::{Error, Result};
@@ -38,21 +36,18 @@ impl MeshDynamics {
         }
         out.extend(self.open.iter().map(|open| u8::from(*open)));
         out.push(u8::from(self.depth_is_known));
-        save_posed(&self.obstacles.posed, out);
     }
 
     /// Takes back what [`MeshDynamics::save`] wrote, with the roots where they were then. On error nothing
     /// has changed.
     pub fn restore(&mut self, bytes: &[u8], roots: &[RigidTransform]) -> Result<()> {
         let expected = BYTES * self.x.len() + self.open.len() + 1;
-        let Some((bytes, posed)) =
-            bytes.split_at_checked(expected).and_then(|(own, rest)| Some((own, posed(rest)?)))
-        else {
+        if bytes.len() != expected {
             return Err(Error::BadCheckpoint(format!(
-                "{} bytes of a hair mesh where {expected} and its obstacles were expected",
+                "{} bytes of a hair mesh where {expected} were expected",
                 bytes.len()
             )));
-        };
+        }
         let (vertices, flags) = bytes.split_at(BYTES * self.x.len());
         for (v, bytes) in vertices.chunks_exact(BYTES).enumerate() {
             let mut reader = Reader(bytes);
@@ -72,8 +67,6 @@ impl MeshDynamics {
         for (to, from) in self.open.iter_mut().zip(open) {
             *to = *from != 0;
         }
-        // Hair is laid around the body as it was.
-        self.obstacles.pose(&posed.colliders, posed.dt, posed.part);
         self.obstructed.known = false;
         self.depth_is_known = known.first().is_some_and(|k| *k != 0);
         for (to, from) in self.roots.iter_mut().zip(roots) {
@@ -81,18 +74,4 @@ impl MeshDynamics {
         }
         Ok(())
     }
-}
-
-/// Appends what obstacles were posed from: the substep, and the colliders.
-fn save_posed(posed: &Posed, out: &mut Vec<u8>) {
-    put_floats(out, [posed.dt, posed.part[0], posed.part[1]]);
-    save_colliders(&posed.colliders, out);
-}
-
-/// What [`save_posed`] wrote; `None` if it is something else.
-fn posed(bytes: &[u8]) -> Option<Posed> {
-    let mut from = Reader(bytes);
-    let (dt, part) = (from.f32()?, [from.f32()?, from.f32()?]);
-    let colliders = read_colliders(&mut from)?;
-    from.0.is_empty().then_some(Posed { colliders, dt, part })
 }

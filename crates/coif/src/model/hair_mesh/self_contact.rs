@@ -7,7 +7,8 @@
 
 use glam::Vec3A;
 
-use super::dynamics::{MeshDynamics, MeshReport};
+use super::dynamics::MeshDynamics;
+use super::report::MeshReport;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
 use crate::math::sparse::modified_conjugate_gradient::Constraint;
 

@@ -110,7 +110,8 @@ pub(super) struct Block {
     pub(super) unresolved: u32,
     /// Substeps per second that the fastest particle of each strand asks for.
     pub(super) asks: [f32; LANES],
-    /// Lanes that were broken at the end of the last step.
+    /// Lanes whose root had no finite pose in the last step, and those that were broken at its end.
+    pub(super) nowhere: u16,
     pub(super) broken: u16,
 }
 
@@ -155,6 +156,7 @@ impl Block {
             room: super::collide::Room::new(rows),
             unresolved: 0,
             asks: [0.0; LANES],
+            nowhere: 0,
             broken: 0,
         };
         for l in 0..LANES {

@@ -492,10 +492,14 @@ impl MassSpring {
         in_halves(blocks, scratch, per, &|block, _| {
             block.root[0] = block.root[1];
             block.slide(far_end, time);
+            block.nowhere = 0;
             for l in 0..LANES {
+                // A root that is nowhere stays where it was.
                 let root = env.world_from_rest[block.strands[l] as usize];
                 if root.is_finite() {
                     block.root[1][l] = root;
+                } else {
+                    block.nowhere |= 1 << l;
                 }
                 let still = env.wind.is_still();
                 let wind = if still {
@@ -526,7 +530,7 @@ impl MassSpring {
     fn quarantine(&mut self, report: &mut StepReport) {
         let per = self.blocks.len().div_ceil(self.scratch.len().max(1)).max(1);
         in_halves(&mut self.blocks, &mut self.scratch, per, &|block, _| {
-            block.broken = block.find_broken() & block.in_use();
+            block.broken = (block.find_broken() | block.nowhere) & block.in_use();
         });
         for block in &mut self.blocks {
             report.add(block.unresolved, block.broken.into(), &block.strands);

@@ -2,11 +2,11 @@
 
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, mask32x16};
 
-use super::Around;
+use super::around::BodyAround;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8};
 
-impl Around<'_> {
+impl BodyAround<'_> {
     /// One bit for every point (m; all x, all y, all z) that is inside of a solid or below the body's own
     /// surface, but for rounding.
     pub(super) fn inside(&self, level: Level, points: &[f32; VECTOR]) -> u32 {
@@ -17,7 +17,7 @@ impl Around<'_> {
     fn inside_lanes<S: Simd>(&self, simd: S, points: &[f32; VECTOR]) -> u32 {
         let p = Vec3x::of_row(simd, points);
         let mut inside = mask32x16::splat(simd, false);
-        for shape in &self.obstacles.shapes {
+        for shape in self.shapes {
             inside |= shape.holds(simd, p);
         }
         let mut bits = inside.to_bitmask() as u32;

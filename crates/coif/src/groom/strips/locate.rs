@@ -1,0 +1,69 @@
+//! Where the points of a strand lie in their strip: which joints they hang on, and where they are in the frames of
+//! these. How thick a strip is follows from it; `grow::strips` carries strands by it.
+
+use glam::Vec3;
+
+use super::{JointFrame, Strips};
+use crate::groom::Groom;
+
+/// Where a point hangs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hung {
+    /// The joint before it, of its strip; the other is the next.
+    pub(crate) segment: usize,
+    /// How much the other joint counts, 0 to 1.
+    pub(crate) share: f32,
+    /// Where it is, seen from the two joints, in their frames (m).
+    pub(crate) offset: [Vec3; 2],
+}
+
+impl Strips {
+    /// Hangs points that go along a strip, one after the other. `frames` is scratch.
+    pub(crate) fn hang(
+        &self,
+        strip: usize,
+        points: &[Vec3],
+        frames: &mut Vec<JointFrame>,
+        mut visit: impl FnMut(Hung, Vec3),
+    ) {
+        let joints = self.edges.strand(strip);
+        self.rest_frames(strip, frames);
+        let mut from = 0;
+        for &p in points {
+            let (segment, share) = nearest_segment(joints, p, from);
+            from = segment;
+            let offset = [segment, segment + 1].map(|j| frames[j].local(p - joints[j]));
+            visit(Hung { segment, share, offset }, p);
+        }
+    }
+
+    /// Per strip: how far the strands of a groom that lie in it are out of its plane (m).
+    pub(crate) fn thickness(&self, groom: &Groom) -> Vec<f32> {
+        let mut thickness = vec![0.0f32; self.count()];
+        let mut frames = Vec::new();
+        for (s, line) in groom.strands.iter().enumerate() {
+            let strip = self.strip_of_strand[s] as usize;
+            let thick = &mut thickness[strip];
+            let embedded = (groom.embedded[s] as usize).clamp(1, line.len() - 1);
+            self.hang(strip, &line[embedded..], &mut frames, |hung, _| {
+                *thick = hung.offset.iter().map(|o| o.y.abs()).fold(*thick, f32::max);
+            });
+        }
+        thickness
+    }
+}
+
+/// The segment of a chain nearest to a point, from segment `from` on, and where on it. Later segments
+/// have to be nearer: a strand goes along its strip.
+fn nearest_segment(joints: &[Vec3], p: Vec3, from: usize) -> (usize, f32) {
+    let mut best = (f32::INFINITY, from, 0.0);
+    for j in from..joints.len() - 1 {
+        let (a, way) = (joints[j], joints[j + 1] - joints[j]);
+        let share = ((p - a).dot(way) / way.length_squared()).clamp(0.0, 1.0);
+        let distance = p.distance_squared(a + way * share);
+        if distance < best.0 {
+            best = (distance, j, share);
+        }
+    }
+    (best.1, best.2)
+}

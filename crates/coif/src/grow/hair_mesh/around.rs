@@ -1,0 +1,201 @@
+//! The body as strands in a hair mesh see it: links that would end inside are placed outside, with their length.
+
+use fearless_simd::Level;
+use glam::{Vec3, Vec3A};
+
+use crate::collide::{PosedShape, SKIN, depth_inside};
+use crate::environment::{FieldObstacle, Link, Met, Obstacle};
+use crate::math::LANES;
+use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
+
+/// Rounds of tangent planes for a link of a strand before those at its parent.
+const PLANE_ROUNDS: usize = 3;
+
+/// Most planes that a link is held against: no more solids of a body meet in one place.
+const MAX_PLANES: usize = 8;
+
+/// Depth (m) that nobody sees: what planes leave of it stays, rather than being turned far away.
+const GRAZING: f32 = 3e-4;
+
+/// Colliders and, if there is one, the body's own surface, for strands to stay out of.
+pub(crate) struct BodyAround<'a> {
+    pub(super) shapes: &'a [PosedShape],
+    pub(super) field: Option<&'a FieldObstacle<'a>>,
+    level: Level,
+}
+
+impl<'a> BodyAround<'a> {
+    /// Shapes as the last step left them, and the surface as it is now.
+    pub(crate) fn new(shapes: &'a [PosedShape], field: Option<&'a FieldObstacle<'a>>) -> Self {
+        Self { shapes, field, level: Level::new() }
+    }
+}
+
+impl Obstacle for BodyAround<'_> {
+    fn depth(&self, p: Vec3A) -> f32 {
+        depth_inside(self.shapes, self.field, p)
+    }
+
+    fn may_hold(&self, points: &[f32; 3 * LANES]) -> u32 {
+        self.inside(self.level, points)
+    }
+
+    /// Model: tangent planes at the place that was wanted, then at what they gave, then at the parent:
+    /// those that separate it from all obstacles leave a way out of every crease. What is still inside,
+    /// in a hollow of the body's own surface, is looked for around.
+    fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
+        let deep = |p: Vec3| self.depth(p.into()) - allowed;
+        let (parent, wanted) = (Vec3::from(link.parent), Vec3::from(link.wanted));
+        let mut best = (wanted, deep(wanted));
+        if best.1 <= 0.5 * SKIN {
+            return None;
+        }
+        let met = self.deepest(link.wanted);
+        let mut tangent_at = wanted;
+        for round in 0..=PLANE_ROUNDS {
+            if round == PLANE_ROUNDS {
+                tangent_at = parent;
+            }
+            let mut planes = [HalfSpace { normal: Vec3::Y, offset: 0.0 }; MAX_PLANES];
+            let count = self.planes(tangent_at.into(), 2.0 * link.length, allowed, &mut planes);
+            let planes = planes[..count].iter().copied();
+            let Some(next) = nearest_allowed(planes, parent, link.length, wanted) else { continue };
+            let depth = deep(next);
+            if depth < best.1 {
+                best = (next, depth);
+            }
+            if best.1 <= 0.5 * SKIN {
+                break;
+            }
+            tangent_at = next;
+        }
+        if best.1 > GRAZING {
+            let along = (best.0 - parent).normalize_or(Vec3::Y);
+            let out = self.deepest(link.parent).normal.into();
+            let (direction, depth) = search_around(parent, link.length, along, out, deep);
+            if depth < best.1 {
+                best = (parent + direction * link.length, depth);
+            }
+        }
+        Some(Met { at: best.0.into(), ..met })
+    }
+}
+
+impl BodyAround<'_> {
+    /// What of all obstacles is nearest to a point, or deepest around it: its normal and its velocity.
+    fn deepest(&self, p: Vec3A) -> Met {
+        let mut least = f32::INFINITY;
+        let mut met = Met { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
+        for shape in self.shapes {
+            if let Some((distance, normal)) = shape.probe(p, SKIN)
+                && distance < least
+            {
+                least = distance;
+                met = Met { at: p, normal, velocity: shape.velocity_at(p.into()).into() };
+            }
+        }
+        if let Some(field) = self.field {
+            let sample = field.field.sample(p.into());
+            if sample.distance - field.skin < least {
+                met =
+                    Met { at: p, normal: sample.gradient.into(), velocity: sample.velocity.into() };
+            }
+        }
+        met
+    }
+
+    /// Half-spaces without obstacles that are nearer to `p` than `reach` (m), but for `allowed` (m) of them;
+    /// how many there are.
+    fn planes(&self, p: Vec3A, reach: f32, allowed: f32, out: &mut [HalfSpace]) -> usize {
+        let near = self.shapes.iter().filter_map(|shape| shape.probe(p, reach));
+        let field = self.field.map(|f| {
+            let sample = f.field.sample(p.into());
+            (sample.distance - f.skin, Vec3A::from(sample.gradient))
+        });
+        let mut count = 0;
+        for ((distance, normal), out) in field.into_iter().chain(near).zip(out) {
+            *out = HalfSpace { normal: normal.into(), offset: normal.dot(p) - distance - allowed };
+            count += 1;
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Quat;
+
+    use super::*;
+    use crate::body::{MovingCollider, Shape};
+    use crate::math::RigidTransform;
+
+    const SHAPES: [Shape; 4] = [
+        Shape::Sphere { radius: 0.1 },
+        Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.07) },
+        Shape::Capsule { half_height: 0.1, radius: 0.06 },
+        Shape::Plane,
+    ];
+
+    fn still(shape: Shape, at: Vec3) -> PosedShape {
+        let pose = RigidTransform { rotation: Quat::from_rotation_z(0.3), translation: at };
+        PosedShape::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
+    }
+
+    /// Sixteen points at a time are inside where they are one by one.
+    #[test]
+    fn a_quick_look_finds_the_points_that_are_inside() {
+        for shape in SHAPES {
+            let shapes = [still(shape, Vec3::new(0.02, -0.01, 0.03))];
+            let around = BodyAround::new(&shapes, None);
+            let mut held = 0;
+            for row in 0..200 {
+                let at = |i: usize| {
+                    let along = |k: f32| ((16 * row + i) as f32 * k).sin() * 0.12;
+                    Vec3A::new(along(1.1), along(1.7), along(2.3))
+                };
+                let points = std::array::from_fn(|k| at(k % LANES)[k / LANES]);
+                let bits = around.may_hold(&points);
+                for i in 0..LANES {
+                    let depth = around.depth(at(i));
+                    // On the surface itself either will do.
+                    let is_near = shapes[0].probe(at(i), 1e-6).is_some_and(|(d, _)| d < 1e-6);
+                    let is_clear = depth > 1e-6 || !is_near;
+                    assert!(
+                        !is_clear || (depth > 0.0) == (bits & (1 << i) != 0),
+                        "{shape:?} {depth}"
+                    );
+                    held += usize::from(depth > 1e-6);
+                }
+            }
+            assert!((100..3000).contains(&held), "{shape:?} {held}");
+        }
+    }
+
+    /// Wherever a link begins outside of two solids that cross and a plane, it ends outside, as long as it is.
+    #[test]
+    fn links_leave_every_crease_with_their_length() {
+        let shapes = [
+            still(Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.12) }, Vec3::ZERO),
+            still(Shape::Capsule { half_height: 0.2, radius: 0.06 }, Vec3::new(0.12, -0.1, 0.0)),
+            still(Shape::Plane, Vec3::Y * -0.2),
+        ];
+        let around = BodyAround::new(&shapes, None);
+        let (mut met, mut deepest) = (0, 0.0f32);
+        for i in 0..250_000 {
+            let at = |k: f32| (i as f32 * k).sin();
+            let parent = Vec3A::new(at(1.1), at(1.7), at(2.3)) * 0.25;
+            if around.depth(parent) > 0.0 {
+                continue;
+            }
+            let direction = Vec3A::new(at(0.7), at(0.9), at(1.3)).normalize_or(Vec3A::X);
+            let link = Link { parent, length: 0.012, wanted: parent + direction * 0.012 };
+            if let Some(place) = around.place(&link, 0.0) {
+                met += 1;
+                deepest = deepest.max(around.depth(place.at));
+                assert!((place.at.distance(parent) / link.length - 1.0).abs() < 1e-4);
+            }
+        }
+        println!("{met} links met something; {deepest} m at most");
+        assert!(met > 1000 && deepest <= 0.5 * SKIN, "{met} {deepest}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Segments of strands that turn about their inner ends until their outer ends are outside of the body: the length-sphere
+//! projection of `model::cantilever`, one at a time and without friction.
+
+use glam::Vec3;
+
+use crate::collide::{Near, PosedShape};
+use crate::environment::FieldObstacle;
+use crate::model::cantilever::STRAIGHT;
+
+/// A segment of a strand that can turn.
+pub(super) struct Turning {
+    /// Where it begins (m).
+    pub(super) parent: Vec3,
+    /// How long it is (m).
+    pub(super) length: f32,
+    /// How far from the body its end stays (m).
+    pub(super) room: f32,
+}
+
+impl Turning {
+    /// The direction nearest to `along` in which the segment ends outside of all that is near, as far as its length
+    /// allows; a second time, if that led into something.
+    pub(super) fn leave(
+        &self,
+        along: Vec3,
+        near: &Near<'_>,
+        field: Option<&FieldObstacle<'_>>,
+    ) -> Vec3 {
+        let all = |along| {
+            let turned = near.all().fold(along, |along, shape| self.leave_shape(shape, along));
+            field.map_or(turned, |field| self.leave_field(field, turned))
+        };
+        let turned = all(along);
+        if turned == along { along } else { all(turned) }
+    }
+
+    /// The same for a shape alone: see `turn_out` in the model's kernel.
+    fn leave_shape(&self, shape: &PosedShape, along: Vec3) -> Vec3 {
+        let p = self.parent + along * self.length;
+        // Most are far away.
+        if !shape.plane && !shape.may_reach(p, self.room) {
+            return along;
+        }
+        let (out, distance) = shape.tangent_plane(p);
+        self.turn(along, out, distance)
+    }
+
+    /// The same for a body's own surface, as it is now.
+    fn leave_field(&self, obstacle: &FieldObstacle<'_>, along: Vec3) -> Vec3 {
+        let p = self.parent + along * self.length;
+        let distance = obstacle.field.distance_at(p) - obstacle.skin;
+        if distance >= self.room {
+            return along;
+        }
+        let out = obstacle.field.sample(p).gradient.normalize_or_zero();
+        if out == Vec3::ZERO { along } else { self.turn(along, out, distance) }
+    }
+
+    /// Turns the segment until its end is far enough outside of a surface that is `distance` (m) below it along `out`,
+    /// or as far as it can be.
+    fn turn(&self, along: Vec3, out: Vec3, distance: f32) -> Vec3 {
+        if distance >= self.room {
+            return along;
+        }
+        turn(along, out, (self.room - distance) / self.length)
+    }
+}
+
+/// Turns a unit vector until it has `more` along `out` than it had, or as much as it can have.
+fn turn(along: Vec3, out: Vec3, more: f32) -> Vec3 {
+    let into = out.dot(along);
+    let c = (into + more).min(1.0);
+    let flat = along - out * into;
+    let straight = flat.length_squared() < STRAIGHT;
+    let flat = if straight { out.any_orthonormal_vector() } else { flat.normalize() };
+    (out * c + flat * (1.0 - c * c).max(0.0).sqrt()).normalize_or(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::{MovingCollider, Shape};
+    use crate::math::RigidTransform;
+
+    #[test]
+    fn segments_turn_out_of_every_shape() {
+        for shape in [
+            Shape::Sphere { radius: 0.4 },
+            Shape::Ellipsoid { radii: Vec3::new(0.3, 0.8, 0.5) },
+            Shape::Capsule { half_height: 0.5, radius: 0.2 },
+            Shape::Plane,
+        ] {
+            let pose = RigidTransform::from_translation(Vec3::Y * 0.1);
+            let collider = MovingCollider { shape, friction: 0.3, start: pose, end: pose };
+            let posed = PosedShape::new(&collider, 0.01);
+            for i in 0..400 {
+                let t = i as f32;
+                let p = Vec3::new((t * 0.7).sin(), (t * 0.31).cos(), (t * 0.13).sin())
+                    * (0.1 + 0.004 * t);
+                let (out, distance) = posed.tangent_plane(p);
+                // From the surface, straight in or along: the end is outside, at the same length.
+                let parent = p - out * distance;
+                for along in [-out, out.any_orthonormal_vector()] {
+                    let segment = Turning { parent, length: 0.05, room: 1e-3 };
+                    let turned = segment.leave_shape(&posed, along);
+                    assert!(turned.is_normalized());
+                    let end = posed.tangent_plane(parent + turned * 0.05).1;
+                    assert!(end > 1e-3 - 1e-5 || distance < -0.05, "{shape:?} {p}: {end}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The implicit step of a hair mesh: forces and matrix, the solve with contacts as constraints, and friction from what
+//! these constraints gave.
+
+use glam::{Mat3A, Vec3, Vec3A};
+
+use super::assemble::{Implicit, State, assemble};
+use super::dynamics::{MeshDynamics, MeshEnvironment, Touch};
+use super::restoring_spring::RESTORING_TIME;
+use crate::collide::response::regularised_friction_fraction;
+use crate::math::SolveReport;
+use crate::math::sparse::{Limits, solve_columns};
+
+/// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
+/// Hair that is drawn tight over an edge would else hold itself there for ever.
+const MAX_PRESSURE: f32 = 50.0;
+
+/// Length of a step (s) that may leave the whole error that is allowed.
+const LONG_STEP: f32 = 1.0 / 60.0;
+
+/// Share of the error at the start, in squares, that a solve may leave: hair in violent motion needs no
+/// more than a few parts in a thousand.
+const RELATIVE: f64 = 1e-5;
+
+impl MeshDynamics {
+    /// Forces and the matrix.
+    pub(super) fn assemble(&mut self, env: &MeshEnvironment<'_>, h: f32) {
+        let all_alike = self.settings.damping.at(0.0);
+        let largest = self.settings.damping.values().fold(0.0, f32::max);
+        let still = env.wind.is_still();
+        self.matrix.clear();
+        for column in 0..self.roots.len() {
+            let turn = Mat3A::from_quat(self.roots[column].rotation);
+            let root = self.x[self.starts[column] as usize];
+            let gravity = Vec3A::from(env.gravity);
+            let wind = if still {
+                Vec3A::ZERO
+            } else {
+                // Gusts are as large as a head: one per column is fine enough.
+                Vec3A::from(env.wind.velocity_at(root.into(), env.time))
+            };
+            self.as_at_rest[column] = self.rests(column, gravity + wind * largest);
+            for v in self.starts[column] as usize..self.starts[column + 1] as usize {
+                let mass = self.elements.mass[v];
+                let drag = *self.drag.get(v).unwrap_or(&all_alike);
+                let mut own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
+                let mut inertia = 1.0 + h * drag;
+                // What holds a vertex at rest brings it back, too.
+                let stiffness = self.hold_stiffness[v];
+                own += (self.rest_target(column, v) - self.x[v] - self.v[v] * h) * stiffness;
+                inertia += h * h * stiffness;
+                // Add the restoring spring of a vertex that is stuck.
+                if self.stuck[v] > 0.0 {
+                    let displacement = self.restoring_displacement(column, v);
+                    let pull = self.restoring_stiffness(v);
+                    own += (displacement - self.v[v] * (h + RESTORING_TIME)) * pull;
+                    inertia += h * (h + RESTORING_TIME) * pull;
+                }
+                self.right[v] = own * (h * mass);
+                self.matrix.diagonal[v] = Mat3A::from_diagonal(Vec3::splat(mass * inertia));
+            }
+        }
+        let implicit = Implicit { h, friction_time: self.settings.friction_time };
+        let state = State {
+            x: &self.x,
+            v: &self.v,
+            below: &self.below,
+            open: &self.open,
+            stuck: &self.stuck,
+        };
+        self.is_stuck.fill(false);
+        let (matrix, right, is_stuck) = (&mut self.matrix, &mut self.right, &mut self.is_stuck);
+        assemble(&self.elements, implicit, state, matrix, right, is_stuck);
+        self.count_stuck(env, h);
+    }
+
+    /// The implicit solve with contacts as constraints, then new velocities and positions.
+    pub(super) fn solve(&mut self, env: &MeshEnvironment<'_>, h: f32) -> SolveReport {
+        // Start from what the constraints prescribe. Starting from the last step's change would save a
+        // tenth of the iterations, but what a solve leaves would then feed the next, and hair trembles.
+        let mut touches = false;
+        for v in 0..self.x.len() {
+            self.change[v] = Vec3A::ZERO;
+            if let Some(touch) = self.touch[v] {
+                touches = true;
+                let surface = self.obstacles.velocity(touch.solid, self.x[v], env.field.as_ref());
+                self.change[v] = touch.normal * touch.normal.dot(surface - self.v[v]);
+            }
+        }
+        // Put the constraints into the matrix, and note what their forces will be.
+        if touches {
+            self.matrix.multiply(&self.change, &mut self.moved);
+            for v in 0..self.x.len() {
+                let mut missing = self.right[v] - self.moved[v];
+                if let Some(Touch { normal, .. }) = self.touch[v] {
+                    missing -= normal * normal.dot(missing);
+                    self.projected_diagonal[v] =
+                        self.matrix.project_row(v, normal, &mut self.projected);
+                }
+                self.moved[v] = missing;
+            }
+            for v in 0..self.x.len() {
+                if let Some(touch) = self.touch[v] {
+                    self.matrix.constrain(v, touch.normal);
+                }
+            }
+        }
+        self.preconditioner.factor(&self.matrix);
+        if let Some(coarse) = &mut self.coarse {
+            coarse.fill(&self.matrix);
+        }
+        // What solves leave adds up: shorter steps must each leave less.
+        let share = f64::from(h / LONG_STEP).min(1.0);
+        for (allowed, whole) in self.allowed_energy.iter_mut().zip(&self.error_energy) {
+            *allowed = whole * share * share;
+        }
+        let limits = Limits {
+            absolute: &self.allowed_energy,
+            relative: RELATIVE,
+            iterations: self.settings.max_iterations,
+        };
+        let report = solve_columns(
+            (&self.matrix, &self.preconditioner, self.coarse.as_mut()),
+            if touches { &self.moved } else { &self.right },
+            &mut self.change,
+            |v, change| match &self.touch[v] {
+                Some(touch) => change - touch.normal * touch.normal.dot(change),
+                None => change,
+            },
+            &limits,
+            &mut self.column_scratch,
+        );
+        for v in 0..self.x.len() {
+            self.v[v] += self.change[v];
+            if let Some(touch) = self.touch[v] {
+                self.rub(v, touch, env, h);
+            }
+            self.x[v] += self.v[v] * h;
+        }
+        // Roots are exactly where the body has them.
+        for column in 0..self.roots.len() {
+            let v = self.starts[column] as usize;
+            self.x[v] = self.roots[column].point(self.rest[v].into()).into();
+        }
+        report
+    }
+
+    /// Coulomb friction of a vertex on a surface, regularised at rest (`cani2006` 5.2 does so between
+    /// wisps); the vertex leaves the surface if that would have to pull.
+    fn rub(&mut self, v: usize, touch: Touch, env: &MeshEnvironment<'_>, h: f32) {
+        // What the surface gave (kg m/s): what is missing in the vertex's own balance along the normal.
+        let projected = (&self.projected[..], self.projected_diagonal[v]);
+        let push = self.matrix.projected_times(v, projected.0, projected.1, &self.change)
+            - touch.normal.dot(self.right[v]);
+        if push <= 0.0 {
+            // One step may be rounding, and what is let go too early falls back with a jolt.
+            self.touch[v] = (!touch.is_loose).then_some(Touch { is_loose: true, ..touch });
+            return;
+        }
+        self.touch[v] = Some(Touch { is_loose: false, ..touch });
+        let surface = self.obstacles.velocity(touch.solid, self.x[v], env.field.as_ref());
+        let sliding = self.v[v] - surface;
+        let sliding = sliding - touch.normal * touch.normal.dot(sliding);
+        let speed = sliding.length();
+        let most = touch.friction * (push / self.elements.mass[v]).min(MAX_PRESSURE * h);
+        self.v[v] -=
+            sliding * regularised_friction_fraction(speed, most, self.settings.creep_speed);
+    }
+}

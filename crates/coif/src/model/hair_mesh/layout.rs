@@ -1,0 +1,135 @@
+//! Lays a hair mesh out for its steps: conditions, masses, matrix, and what its rest shape says of each vertex.
+
+use glam::{Vec3, Vec3A};
+
+use super::check;
+use super::dynamics::MeshDynamics;
+use super::elements::{Elements, along_columns};
+use super::hold::{hold_columns, hold_stiffness};
+use super::minimise::Minimiser;
+use super::obstacles::Obstacles;
+use super::report::MeshTimes;
+use super::restoring_spring::{Obstructed, columns_alone, shortest_edges};
+use super::self_contact::SelfContact;
+use super::settings::Settings;
+use crate::Result;
+use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
+use crate::limits::MAX_STRAND_LENGTHS;
+use crate::math::RigidTransform;
+use crate::math::sparse::modified_conjugate_gradient::{Constraint, Scratch};
+use crate::math::sparse::{BlockGaussSeidel, CoarseLevel, ColumnScratch};
+use crate::params::Ramp;
+
+impl MeshDynamics {
+    /// Lays out a mesh; `gravity` (m/s^2) is what its rest shape has to stand.
+    pub fn new(mesh: &HairMesh, settings: &Settings, gravity: Vec3) -> Result<Self> {
+        check(mesh, settings, gravity)?;
+        let topology = mesh.topology();
+        let (mut elements, matrix) = Elements::new(mesh, &topology, settings);
+        let n = mesh.vertex_count();
+        let starts = mesh.columns.first_points().to_vec();
+        let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
+        let hold = hold_columns(mesh, &mut elements, gravity);
+        let rest: Vec<Vec3A> = mesh.positions().iter().map(|&p| p.into()).collect();
+        let reach =
+            (0..mesh.column_count()).map(|c| MAX_STRAND_LENGTHS * mesh.columns.length(c)).collect();
+        let varying = |ramp: &Ramp| match ramp.constant() {
+            Some(_) => Vec::new(),
+            None => along_columns(mesh, ramp),
+        };
+        let (drag, friction) = (varying(&settings.damping), varying(&settings.friction));
+        let mut constraint = vec![Constraint::Free; n];
+        starts[..starts.len() - 1]
+            .iter()
+            .for_each(|&root| constraint[root as usize] = Constraint::Pinned);
+        let zero = vec![Vec3A::ZERO; n];
+        let columns = mesh.column_count();
+        let open = vec![false; elements.stitches.len()];
+        let projected = vec![Vec3A::ZERO; matrix.place_count()];
+        let preconditioner = BlockGaussSeidel::new(&matrix, &starts);
+        let mut error_energy = vec![0.0; preconditioner.component_count()];
+        for column in 0..columns {
+            let mass = preconditioner.unknowns(column).map(|v| f64::from(elements.mass[v]));
+            let tolerance = f64::from(settings.tolerance);
+            error_energy[preconditioner.component(column)] +=
+                mass.sum::<f64>() * tolerance * tolerance;
+        }
+        Ok(Self {
+            allowed_energy: error_energy.clone(),
+            error_energy,
+            column_scratch: ColumnScratch::new(&preconditioner, n),
+            preconditioner,
+            coarse: CoarseLevel::new(&matrix, &starts),
+            minimiser: Minimiser::new(mesh, &topology),
+            clearance: clearance(&rest, &topology),
+            shortest: shortest_edges(&rest, &topology),
+            alone: columns_alone(mesh),
+            self_contact: SelfContact::new(mesh, &topology),
+            exposure: topology.exposure,
+            settings: settings.clone(),
+            elements,
+            matrix,
+            starts,
+            hold_stiffness: hold_stiffness(mesh, &hold),
+            hold,
+            held: gravity.into(),
+            drag,
+            friction,
+            reach,
+            x: rest.clone(),
+            v: zero.clone(),
+            change: zero.clone(),
+            touch: vec![None; n],
+            stuck: vec![0.0; n],
+            idle: vec![0.0; n],
+            is_stuck: vec![false; n],
+            as_at_rest: vec![false; columns],
+            obstructed: Obstructed::new(mesh),
+            open,
+            depth: vec![0.0; n],
+            depth_is_known: false,
+            roots: vec![RigidTransform::IDENTITY; columns],
+            roots_before: vec![RigidTransform::IDENTITY; columns],
+            below: vec![[Vec3A::ZERO; 2]; columns],
+            right: zero.clone(),
+            constraint,
+            before: rest.clone(),
+            moved: zero.clone(),
+            zero,
+            rest,
+            scratch: Scratch::new(n),
+            projected,
+            projected_diagonal: vec![Vec3A::ZERO; n],
+            obstacles: Obstacles::default(),
+            times: MeshTimes::default(),
+        })
+    }
+}
+
+/// Share of the way to the outside that a vertex inside keeps when the body pushes it.
+const KEPT_INSIDE: f32 = 0.3;
+
+/// How far from a surface each vertex is put (m): outer ones on it, inner ones in proportion to how deep they
+/// lie in the hair.
+fn clearance(rest: &[Vec3A], topology: &Topology) -> Vec<f32> {
+    let outer = |v: usize| topology.exposure[v] == Exposure::External;
+    let mut way: Vec<f32> =
+        (0..rest.len()).map(|v| if outer(v) { 0.0 } else { f32::INFINITY }).collect();
+    // Shortest ways along edges: a mesh is only a few edges thick.
+    let edges = || topology.across.iter().chain(&topology.along);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &[a, b] in edges() {
+            let (a, b) = (a as usize, b as usize);
+            let length = rest[a].distance(rest[b]);
+            for (near, far) in [(a, b), (b, a)] {
+                if way[near] + length < way[far] {
+                    way[far] = way[near] + length;
+                    changed = true;
+                }
+            }
+        }
+    }
+    way.iter().map(|w| if w.is_finite() { KEPT_INSIDE * w } else { 0.0 }).collect()
+}

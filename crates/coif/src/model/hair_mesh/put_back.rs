@@ -1,0 +1,79 @@
+//! Columns that are put somewhere: back on their rest shape when they broke or at a reset, along with a jump of the body,
+//! or onto their roots.
+
+use glam::Vec3A;
+
+use super::dynamics::MeshDynamics;
+use crate::math::RigidTransform;
+use crate::model::quarantine::is_sane;
+
+impl MeshDynamics {
+    /// Puts columns back on their rest shape that left the world, are no longer numbers, or grow where `roots` has no
+    /// finite pose.
+    pub(super) fn put_back_broken(&mut self, roots: &[RigidTransform], broken: &mut [bool]) -> u32 {
+        let mut count = 0;
+        for column in 0..self.roots.len() {
+            let range = self.starts[column] as usize..self.starts[column + 1] as usize;
+            let root = self.x[range.start];
+            let points = range.map(|v| (self.x[v].distance_squared(root), self.v[v].is_finite()));
+            let grows = roots.get(column).is_none_or(RigidTransform::is_finite);
+            let sane = grows && is_sane(points, self.reach[column]);
+            if let Some(broken) = broken.get_mut(column) {
+                *broken = !sane;
+            }
+            if !sane {
+                count += 1;
+                self.put_on_rest(column);
+            }
+        }
+        count
+    }
+
+    fn put_on_rest(&mut self, column: usize) {
+        for v in self.starts[column] as usize..self.starts[column + 1] as usize {
+            self.x[v] = self.roots[column].point(self.rest[v].into()).into();
+            self.v[v] = Vec3A::ZERO;
+            self.touch[v] = None;
+            self.stuck[v] = 0.0;
+            self.idle[v] = 0.0;
+        }
+    }
+
+    /// Puts every column at rest on its rest shape, carried by the body.
+    pub fn reset(&mut self, roots: &[RigidTransform]) {
+        for (column, root) in roots.iter().enumerate().take(self.roots.len()) {
+            self.roots[column] = *root;
+            self.put_on_rest(column);
+        }
+        self.open.fill(false);
+        self.depth_is_known = false;
+        self.obstructed.known = false;
+    }
+
+    /// Carries the hair along with a jump of the body to where these roots are.
+    pub fn teleport(&mut self, roots: &[RigidTransform]) {
+        self.obstructed.known = false;
+        for (column, to) in roots.iter().enumerate().take(self.roots.len()) {
+            let motion = *to * self.roots[column].inverse();
+            let turn = |d: Vec3A| Vec3A::from(motion.direction(d.into()));
+            self.roots[column] = *to;
+            for v in self.starts[column] as usize..self.starts[column + 1] as usize {
+                self.x[v] = motion.point(self.x[v].into()).into();
+                self.v[v] = turn(self.v[v]);
+                if let Some(touch) = &mut self.touch[v] {
+                    touch.normal = turn(touch.normal);
+                }
+            }
+        }
+    }
+
+    /// Moves every vertex onto the root of its column and stops it: figure 8 of `wu2016`.
+    pub fn collapse(&mut self) {
+        for column in 0..self.roots.len() {
+            let root = self.x[self.starts[column] as usize];
+            for v in self.starts[column] as usize..self.starts[column + 1] as usize {
+                (self.x[v], self.v[v]) = (root, Vec3A::ZERO);
+            }
+        }
+    }
+}
