@@ -5,7 +5,9 @@ use crate::tangle::{Tangle, tangle};
 use coif::contact::crossing::first_crossing;
 use coif::contact::segments::Segments;
 use coif::contact::strand_contact::Settings;
-use coif::contact::{Chains, HairContact, StrandContact, edge_collision, repulsion, stiction};
+use coif::contact::{
+    Chains, HairContact, StrandContact, broad_phase, edge_collision, repulsion, stiction,
+};
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
@@ -373,7 +375,8 @@ fn impossible_settings_are_named() {
     fails(Settings { repulsion: Some(repulsion), ..Settings::default() }, "thickness");
     let collision = edge_collision::Settings { rounds: 0, ..Default::default() };
     fails(Settings { collision: Some(collision), ..Settings::default() }, "rounds");
-    fails(Settings { margin: f32::NAN, ..Settings::default() }, "margin");
+    let detection = broad_phase::Settings { margin: f32::NAN, ..Default::default() };
+    fails(Settings { detection, ..Settings::default() }, "margin");
     fails(Settings { mass_scale: 0.0, ..Settings::default() }, "mass_scale");
     for wetness in [-1.0, 0.0, 0.3, 1.0, 7.0, f32::NAN] {
         assert!(Settings::wet(wetness).validate().is_ok());

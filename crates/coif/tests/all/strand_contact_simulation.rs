@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::scene::{Shake, ball, groom};
 use coif::body::Body;
 use coif::contact::strand_contact::Settings;
-use coif::contact::{ContactSettings, repulsion, stiction};
+use coif::contact::{ContactSettings, broad_phase, repulsion, stiction};
 use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
 
@@ -22,7 +22,7 @@ fn touch() -> Settings {
     Settings {
         stiction: Some(stiction),
         repulsion: Some(repulsion),
-        margin: 2e-3,
+        detection: broad_phase::Settings { margin: 2e-3, ..Default::default() },
         ..Settings::default()
     }
 }
@@ -88,7 +88,10 @@ fn a_checkpoint_holds_the_springs() {
 
 #[test]
 fn impossible_settings_are_refused() {
-    let hair = Some(Settings { margin: -1.0, ..Settings::default() });
+    let hair = Some(Settings {
+        detection: broad_phase::Settings { margin: -1.0, ..Default::default() },
+        ..Settings::default()
+    });
     let motion = Shake { angle: 0.0, height: 0.0 };
     let body = Arc::new(Body::rigid(ball(), Arc::new(motion)).expect("a valid body"));
     let contacts = hair.map(Into::into).into_iter().collect();

@@ -7,9 +7,10 @@ use std::ops::Range;
 
 use fearless_simd::Simd;
 
-use super::lanes::{Eight, Line, Probe, WIDTH};
-use super::tree::{Tree, within};
-use super::{APART, Found, MAX_FOUND, Reach};
+use super::nodes::{Nodes, within};
+use crate::contact::detection::broad_phase::{APART, Reach};
+use crate::contact::detection::found::{Found, Nearest};
+use crate::contact::detection::lines::{Eight, Line, Probe, WIDTH};
 use crate::contact::detection::segments::Segments;
 
 /// Segments that go down the tree together.
@@ -72,7 +73,7 @@ impl Shortlist {
     }
 }
 
-/// Room for the search of one task.
+/// Room for the search of one thread.
 #[derive(Debug, Default)]
 pub(super) struct Room {
     /// What is near a group of segments, and near eight of them.
@@ -93,60 +94,22 @@ impl Room {
     }
 }
 
-/// The nearest that a segment has found.
-struct Nearest {
-    found: [(f32, u32); MAX_FOUND],
-    count: usize,
-    /// Where the farthest is, once there is no room.
-    farthest: usize,
-    dropped: u64,
-}
-
-impl Nearest {
-    #[inline]
-    fn add(&mut self, distance2: f32, sorted: u32) {
-        if self.count < MAX_FOUND {
-            self.found[self.count] = (distance2, sorted);
-            self.count += 1;
-            if self.count == MAX_FOUND {
-                self.find_farthest();
-            }
-            return;
-        }
-        // Put it in the place of the farthest.
-        self.dropped += 1;
-        if (distance2, sorted) < self.found[self.farthest] {
-            self.found[self.farthest] = (distance2, sorted);
-            self.find_farthest();
-        }
-    }
-
-    fn find_farthest(&mut self) {
-        self.farthest = 0;
-        for (i, found) in self.found.iter().enumerate() {
-            if *found > self.found[self.farthest] {
-                self.farthest = i;
-            }
-        }
-    }
-}
-
 /// Finds the pairs of the segments `range` of the tree with those before them, for each in turn. The
 /// range starts with a group.
 #[inline(always)]
 pub(super) fn look<S: Simd>(
     simd: S,
-    tree: &Tree,
+    tree: &Nodes,
     segments: &Segments,
     reach: Reach,
     range: Range<usize>,
+    room: &mut Room,
     to: &mut Found,
 ) {
-    to.counts.clear();
-    to.others.clear();
-    let reach = reach.distance + reach.margin;
-    let mut nearest = Nearest { found: [(0.0, 0); MAX_FOUND], count: 0, farthest: 0, dropped: 0 };
-    let Found { counts, others, room, dropped } = to;
+    to.clear();
+    let reach = reach.total();
+    let mut nearest = Nearest::new();
+    let Found { counts, others, dropped } = to;
     let Room { for_group, for_eight, bits, near, distances } = room;
     for group in range.start / GROUP..range.end.div_ceil(GROUP) {
         let eights = group * WIDTH..((group + 1) * WIDTH).min(range.end.div_ceil(WIDTH));
@@ -181,7 +144,7 @@ pub(super) fn look<S: Simd>(
                     *bits = probe.test(simd, &tree.lines()[*other as usize], distance2);
                 }
                 // Keep those that may touch.
-                nearest.count = 0;
+                nearest.clear();
                 let own = tree.segment[index];
                 for (&(other, bits), distance2) in near.iter().zip(distances.iter()) {
                     let mut bits = bits & within(&(0..index), other as usize);
@@ -194,7 +157,7 @@ pub(super) fn look<S: Simd>(
                         }
                     }
                 }
-                let found = &nearest.found[..nearest.count];
+                let found = nearest.found();
                 counts.push(found.len() as u8);
                 others.extend(found.iter().map(|&(_, other)| tree.segment[other as usize]));
             }
