@@ -67,6 +67,26 @@ fn every_model_feels_it_and_gives_the_same_bits() {
     }
 }
 
+/// Detection only finds: what hair does then is the same, whichever is chosen, within a step and after it.
+#[test]
+fn every_detection_gives_the_same_bits() {
+    for name in ["mass-spring", "position-based"] {
+        let model = ModelSettings::by_name(name).expect("a model");
+        let run = |method: broad_phase::Method| {
+            let detection = broad_phase::Settings { method, ..touch().detection };
+            let mut sim = shaken(&model, Some(Settings { detection, ..touch() }));
+            (0..40).for_each(|_| sim.step());
+            let report = sim.report().contact.strands.expect("a report");
+            assert!(report.springs > 15 && report.dropped_pairs == 0, "{name}: {report:?}");
+            sim.state_hash()
+        };
+        let tree = run(broad_phase::Method::Tree);
+        for &(detection, method) in broad_phase::Method::NAMES {
+            assert_eq!(run(method), tree, "{name} with {detection}");
+        }
+    }
+}
+
 #[test]
 fn a_checkpoint_holds_the_springs() {
     let model = ModelSettings::default();

@@ -16,7 +16,7 @@ use super::broad_phase::{APART, BroadPhase, Motion, PairList, Reach};
 use super::found::{Found, Nearest, collect};
 use super::lines::{Eight, Line, Probe, SLACK, WIDTH};
 use super::segments::Segments;
-use crate::math::group::{Keyed, group};
+use crate::math::group::{Keyed, group, make_room, make_room_after};
 
 /// Edge of a cell as a fraction of the mean length of segments. Longer cells hold more segments that are not near, shorter
 /// ones make a segment go through more of them.
@@ -93,6 +93,7 @@ impl Grid {
     fn fill(&mut self, cells: &Cells) {
         let lines = &self.lines;
         self.everywhere.clear();
+        make_room(&mut self.everywhere, 0);
         self.everywhere.extend(
             (0..lines.len() as u32).filter(|&i| cells.pieces(&lines[i as usize]).is_none()),
         );
@@ -239,6 +240,7 @@ impl Filled<'_> {
         to: &mut Found,
     ) {
         to.clear();
+        let room_for_pairs = to.others.capacity();
         let mut nearest = Nearest::new();
         for own in range {
             let line = &self.lines[own];
@@ -271,6 +273,7 @@ impl Filled<'_> {
             to.others.extend(found.map(|&(_, other)| self.segment[other as usize]));
         }
         to.dropped = nearest.dropped;
+        make_room_after(&mut to.others, room_for_pairs);
     }
 }
 

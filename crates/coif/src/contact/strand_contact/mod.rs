@@ -16,6 +16,7 @@ use crate::contact::response::edge_collision::{self, EdgeCollision, Way};
 use crate::contact::response::repulsion::{self, Repulsion};
 use crate::contact::response::stiction::{self, MAX_SPRINGS, Motion, Scratch, Stiction};
 use crate::contact::{Chains, ContactForce, ContactSpring, HairContact};
+use crate::math::group::make_room;
 use crate::{Error, Result};
 
 /// The word that chooses this contact.
@@ -261,7 +262,9 @@ impl HairContact for StrandContact {
         if let Some(repulsion) = self.repulsion.as_mut().filter(|r| r.is_firm()) {
             let held = self.stiction.as_ref();
             let springs = &mut self.with_repulsion;
-            springs.extend_from_slice(held.map_or(&[], Stiction::springs));
+            let sticking = held.map_or(&[][..], Stiction::springs);
+            make_room(springs, sticking.len());
+            springs.extend_from_slice(sticking);
             repulsion.add_contact_springs(&self.pairs, held, position, velocity, step, springs);
         }
     }

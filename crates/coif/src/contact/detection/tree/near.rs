@@ -12,6 +12,7 @@ use crate::contact::detection::broad_phase::{APART, Reach};
 use crate::contact::detection::found::{Found, Nearest};
 use crate::contact::detection::lines::{Eight, Line, Probe, WIDTH};
 use crate::contact::detection::segments::Segments;
+use crate::math::group::make_room_after;
 
 /// Segments that go down the tree together.
 const GROUP: usize = WIDTH * WIDTH;
@@ -21,7 +22,7 @@ const GROUP: usize = WIDTH * WIDTH;
 const MAX_SEEN: usize = 1 << 12;
 
 /// Eights of segments, with the capsules around them side by side.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shortlist {
     eight: Vec<u32>,
     capsules: Vec<Eight>,
@@ -74,7 +75,7 @@ impl Shortlist {
 }
 
 /// Room for the search of one thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Room {
     /// What is near a group of segments, and near eight of them.
     for_group: Shortlist,
@@ -84,6 +85,23 @@ pub(super) struct Room {
     /// Eights near a segment, and which of each eight are.
     near: Vec<(u32, u32)>,
     distances: Vec<[f32; WIDTH]>,
+}
+
+impl Default for Room {
+    /// Room for all that a search can find.
+    fn default() -> Self {
+        let shortlist = || Shortlist {
+            eight: Vec::with_capacity(MAX_SEEN),
+            capsules: Vec::with_capacity(MAX_SEEN / WIDTH),
+        };
+        Self {
+            for_group: shortlist(),
+            for_eight: shortlist(),
+            bits: Vec::with_capacity(MAX_SEEN / WIDTH),
+            near: Vec::with_capacity(MAX_SEEN),
+            distances: Vec::with_capacity(MAX_SEEN),
+        }
+    }
 }
 
 impl Room {
@@ -107,6 +125,7 @@ pub(super) fn look<S: Simd>(
     to: &mut Found,
 ) {
     to.clear();
+    let room_for_pairs = to.others.capacity();
     let reach = reach.total();
     let mut nearest = Nearest::new();
     let Found { counts, others, dropped } = to;
@@ -164,4 +183,5 @@ pub(super) fn look<S: Simd>(
         }
     }
     *dropped = nearest.dropped;
+    make_room_after(others, room_for_pairs);
 }
