@@ -167,7 +167,6 @@ impl Stiction {
     fn break_long(&mut self, position: &[Vec3]) {
         let before = self.springs.len();
         let most = self.settings.break_;
-        make_room(&mut self.holds, before);
         self.holds.resize(before, false);
         let holds = self.holds.par_iter_mut().zip(&self.springs).with_min_len(CHUNK);
         holds.for_each(|(holds, spring)| *holds = spring.difference(position).length() <= most);
@@ -257,6 +256,7 @@ impl Stiction {
         self.made = made as u64;
         let mut old = self.springs.len();
         make_room(&mut self.springs, old + made);
+        make_room(&mut self.holds, old + made);
         let Some(&filler) = self.links.first().filter(|_| made > 0) else { return };
         self.springs.resize(old + made, spring_of(&filler, &self.settings));
         let mut to = self.springs.len();

@@ -117,6 +117,17 @@ pub struct Report {
     pub collision: edge_collision::Report,
     /// Pairs left out because hair is too dense for all of them.
     pub dropped_pairs: u64,
+    /// Most of what collision left, and most pairs left out, of all substeps since the start, a reset or a checkpoint.
+    pub worst: Worst,
+}
+
+/// The worst of many substeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Worst {
+    /// Pairs that still passed through each other after the last round.
+    pub crossings_left: u64,
+    /// Pairs left out because hair was too dense for all of them.
+    pub dropped_pairs: u64,
 }
 
 /// Contact between single hairs.
@@ -132,6 +143,8 @@ pub struct StrandContact {
     /// Springs between hairs that stick and, after them, those of repulsion between hairs in contact;
     /// empty where there is no contact.
     with_repulsion: Vec<ContactSpring>,
+    /// Of all substeps before this one.
+    worst: Worst,
 }
 
 impl StrandContact {
@@ -158,21 +171,26 @@ impl StrandContact {
             scratch: Scratch::default(),
             ahead: Vec::new(),
             with_repulsion: Vec::new(),
+            worst: Worst::default(),
         })
     }
 
     /// What the last step did.
     pub fn report(&self) -> Report {
+        let collision =
+            self.collision.as_ref().map_or(edge_collision::Report::default(), |c| *c.report());
+        let dropped_pairs = self.pairs.dropped();
         Report {
             pairs: self.pairs.len() as u64,
             springs: self.stiction.as_ref().map_or(0, |s| s.springs().len() as u64),
             changed: self.stiction.as_ref().map_or((0, 0), Stiction::changes),
             touching: self.repulsion.as_ref().map_or(0, |r| r.touching() as u64),
-            collision: self
-                .collision
-                .as_ref()
-                .map_or(edge_collision::Report::default(), |c| *c.report()),
-            dropped_pairs: self.pairs.dropped(),
+            collision,
+            dropped_pairs,
+            worst: Worst {
+                crossings_left: self.worst.crossings_left.max(collision.left),
+                dropped_pairs: self.worst.dropped_pairs.max(dropped_pairs),
+            },
         }
     }
 
@@ -244,6 +262,7 @@ impl HairContact for StrandContact {
         if !self.fits(&[position.len(), velocity.len()], dt) {
             return;
         }
+        self.worst = self.report().worst;
         // Where pairs are missing, what is left out must not depend on the past.
         if self.pairs.dropped() > 0 {
             self.pairs.clear();
@@ -324,6 +343,7 @@ impl HairContact for StrandContact {
 
     fn reset(&mut self) {
         self.pairs.reset();
+        self.worst = Worst::default();
         if let Some(stiction) = &mut self.stiction {
             stiction.clear();
         }
