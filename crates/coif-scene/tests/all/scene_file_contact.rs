@@ -240,7 +240,7 @@ fn detection_is_chosen_by_name_and_switches_nothing_on() {
     let by_default = read("[contact.stiction]", &[]).unwrap().strands.detection;
     assert_eq!(by_default, broad_phase::Settings::default());
     assert_eq!(by_default, strand_contact::Settings::NONE.detection);
-    let message = "'detection' in [contact.strands]: unknown detection 'gird'";
+    let message = "unknown detection 'gird'";
     check("[contact.strands]\ndetection = 'gird'", &[], message, "did you mean 'grid'?");
     check("contact = ['strands']", &[], "unknown contact 'strands'", "available: volume");
 }
