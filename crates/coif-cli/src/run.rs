@@ -14,7 +14,8 @@ mod trouble;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use coif::contact::strand_contact;
+use coif::contact::volume::VolumeReport;
+use coif::contact::{self, strand_contact};
 use coif::simulation::Stage;
 use coif_io::Cache;
 use coif_render::studio::{self, Studio};
@@ -81,24 +82,53 @@ pub(crate) struct Outcome {
     pub(crate) series: Vec<Row>,
 }
 
-/// What contact between single hairs did: what there is at the end, and the worst of all frames.
+/// What contact between hairs did: what there is at the end, and the worst of all steps of this run.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct ContactFigures {
     /// Pairs of segments near each other at the end.
     pub(crate) pairs: u64,
     /// Springs that hold at the end.
     pub(crate) springs: u64,
-    /// Most pairs that had passed through each other in the last step of a frame.
+    /// Most pairs that had passed through each other in a substep.
     pub(crate) crossings_left: u64,
-    /// Most pairs that were left out, as hair was too dense for all of them.
+    /// Most pairs that were left out in a substep, as hair was too dense for all of them.
     pub(crate) dropped_pairs: u64,
+    /// Whether single hairs touch each other.
+    #[serde(skip)]
+    pub(crate) touches_single_hairs: bool,
+    /// Contact on a grid, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) volume: Option<VolumeFigures>,
+}
+
+/// What contact on a grid did in the last step of the run.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct VolumeFigures {
+    pub(crate) cell_m: f32,
+    /// Nodes along x, y and z.
+    pub(crate) nodes: [u32; 3],
+    /// Particles that took no part: not finite, or far away from all others.
+    pub(crate) left_out: u64,
 }
 
 impl ContactFigures {
-    fn add(&mut self, report: &strand_contact::Report) {
-        (self.pairs, self.springs) = (report.pairs, report.springs);
-        self.crossings_left = self.crossings_left.max(report.collision.left);
-        self.dropped_pairs = self.dropped_pairs.max(report.dropped_pairs);
+    /// From the report of the last step; `None` where hair does not touch hair.
+    fn new(report: &contact::Report) -> Option<Self> {
+        let contact::Report { volume, strands, .. } = report;
+        let touches_single_hairs = strands.is_some();
+        let strands = strands.or(volume.map(|_| strand_contact::Report::default()))?;
+        let of_grid = |v: VolumeReport| {
+            let VolumeReport { cell, nodes, left_out, .. } = v;
+            VolumeFigures { cell_m: cell, nodes, left_out }
+        };
+        Some(Self {
+            pairs: strands.pairs,
+            springs: strands.springs,
+            crossings_left: strands.worst.crossings_left,
+            dropped_pairs: strands.worst.dropped_pairs,
+            touches_single_hairs,
+            volume: volume.map(of_grid),
+        })
     }
 }
 
@@ -186,7 +216,6 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     let mut warnings = built.warnings.clone();
     let mut strands = built.groom.strands.clone();
     let (mut simulated, mut simulating, mut rendered, mut rendering) = (0u64, 0.0, 0u64, 0.0);
-    let mut contact: Option<ContactFigures> = None;
     let mut progress = talk.progress("simulating", frames);
     for frame in 0..frames {
         let is_last = frame + 1 == frames;
@@ -206,9 +235,6 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             strands.positions_mut().copy_from_slice(simulation.grow());
             simulating += clock.elapsed().as_secs_f64();
             simulated += 1;
-            if let Some(report) = simulation.report().contact.strands {
-                contact.get_or_insert_default().add(&report);
-            }
             let unusual = notices::of(&simulation, &built);
             note(&mut warnings, unusual, |text| progress.warn(talk, text));
             if let Some(writer) = &writer {
@@ -285,7 +311,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         substeps: simulation.report().substeps,
         solve_iterations: simulation.report().solve.iterations,
         solve_residual: simulation.report().solve.residual,
-        contact,
+        contact: ContactFigures::new(&simulation.report().contact),
         non_finite: peaks.non_finite,
         state_hash: format!("{:016x}", simulation.state_hash()),
         outputs,

@@ -50,8 +50,8 @@ fn on_primitives(model: &ModelSettings) -> Simulation {
     simulation(hair(model), SHAKE, model)
 }
 
-/// Contact as a volume, if the model takes it. Lists of pairs of single hairs grow with the number of pairs, whatever the
-/// model: `strand_contact_allocation.rs` has their steady state.
+/// Contact as a volume, if the model takes it. Lists of pairs of single hairs have room for twice what their first step
+/// found, and grow where hair gets denser than that, whatever the model: `strand_contact_allocation.rs` has that.
 fn contacts_for(model: &ModelSettings) -> Vec<ContactSettings> {
     let volume = ContactSettings::from(volume::Settings::default());
     volume.acts(model.capabilities().contact).map(|_| volume).into_iter().collect()

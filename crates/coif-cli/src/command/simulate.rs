@@ -124,11 +124,21 @@ pub(crate) fn summary(outcome: &Outcome) -> String {
     if let Some(c) = &o.contact {
         let [pairs, springs, left, dropped] =
             [c.pairs, c.springs, c.crossings_left, c.dropped_pairs].map(units::count);
-        let _ = writeln!(
-            out,
-            "  contact: {pairs} pairs of segments near each other, {springs} springs hold; at most {left} \
-             crossings left and {dropped} pairs left out in a step"
-        );
+        if c.touches_single_hairs {
+            let _ = writeln!(
+                out,
+                "  contact: {pairs} pairs of segments near each other, {springs} springs hold; at most {left} \
+                 crossings left and {dropped} pairs left out in a substep"
+            );
+        }
+        if let Some(grid) = &c.volume {
+            let ([x, y, z], cell) = (grid.nodes, units::metres(grid.cell_m));
+            let left_out = units::count(grid.left_out);
+            let _ = writeln!(
+                out,
+                "  contact on a grid: {x} x {y} x {z} nodes in cells of {cell}; {left_out} particles left out"
+            );
+        }
     }
     if let Some(last) = o.series.last() {
         let _ = writeln!(

@@ -114,6 +114,12 @@ fn contact_has_its_stage_and_warnings_come_once() {
     assert!(outcome["stages_ms"]["contact"].as_f64().unwrap() > 0.0, "{outcome}");
     assert_eq!(outcome["warnings"], serde_json::json!([]));
     assert!(folder.ok(&simulate(&volume)).contains(", contact "));
+    // What it did is told as well; of single hairs there is nothing to tell.
+    let grid = &outcome["contact"]["volume"];
+    assert!(grid["nodes"][0].as_u64() > Some(1) && grid["cell_m"].as_f64() > Some(0.0), "{grid}");
+    assert_eq!(outcome["contact"]["pairs"], 0);
+    let told = folder.ok(&simulate(&volume));
+    assert!(told.contains("contact on a grid: ") && !told.contains("contact: "), "{told}");
     assert!(!folder.ok(&simulate(&["--frames", "3"])).contains("contact"));
     let other = folder.json(&simulate(&["--frames", "3"]));
     assert_ne!(hash(&outcome), hash(&other), "contact changes nothing");

@@ -186,6 +186,7 @@ fn position_based(iterations: u32) -> ModelSettings {
         iterations,
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
+        friction: 1.0.into(),
         hold_shape: false,
         restitution: 0.0,
     })
@@ -201,6 +202,7 @@ fn spring(stiffness: f64, substeps: u32, damping: f64) -> ModelSettings {
         substeps,
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
+        friction: 1.0.into(),
         hold_shape: false,
         restitution: 0.0,
     })

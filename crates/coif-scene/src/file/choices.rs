@@ -1,6 +1,6 @@
 //! The words that a scene file chooses from: one enum per choice, each with its names.
 
-use coif::contact::volume;
+use coif::contact::{strand_contact, volume};
 use coif::params;
 
 /// Declares an enum whose variants have a name in scene files, and which a parameter can be.
@@ -262,6 +262,8 @@ choice! {
 pub(crate) const PLANNED_MODELS: &[&str] = &["super-helix", "rigid-links"];
 /// Ways hair touches hair.
 pub(crate) const CONTACTS: &[&str] = &[volume::NAME, "stiction", "repulsion", "edge-collision"];
+/// The table of what the last three have in common; it switches none of them on.
+pub(crate) const STRANDS: &str = strand_contact::NAME;
 /// Ways hair touches hair that the design names and that cannot be simulated yet.
 pub const PLANNED_CONTACTS: &[&str] = &[];
 

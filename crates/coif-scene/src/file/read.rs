@@ -2,7 +2,7 @@
 
 use coif::model::ModelSettings;
 
-use super::choices::{BodyShape, CONTACTS, Motion, PLANNED_CONTACTS, Style};
+use super::choices::{BodyShape, CONTACTS, Motion, PLANNED_CONTACTS, STRANDS, Style};
 use super::collider::ColliderDraft;
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, COLLIDER, CONTACT_TABLES, RENAMED, SECTIONS};
@@ -202,13 +202,17 @@ fn expand_contacts(root: &mut Node) {
     }
 }
 
-/// Refuses contacts that nobody knows, and lists of anything but names.
+/// Refuses contacts that nobody knows, and lists of anything but names. The table of what contacts have in common is no
+/// contact, and has keys.
 fn check_contact(sources: &Sources, entry: &Entry) -> Result<(), SceneError> {
     let Value::Table(entries) = &entry.node.value else {
         let error = wrong_container(sources, entry, "", "a table or a list of names");
         return Err(error.with_hint("write [contact.volume], or contact = [\"volume\"]"));
     };
-    match entries.iter().find(|e| !CONTACTS.contains(&e.key.as_str())) {
+    let known = |e: &&Entry| {
+        CONTACTS.contains(&e.key.as_str()) || e.key == STRANDS && !e.node.entries().is_empty()
+    };
+    match entries.iter().find(|e| !known(e)) {
         Some(Entry { key, key_span, node }) => {
             let node = Node { span: *key_span, ..node.clone() };
             Err(unknown_choice(sources, &node, "contact", key, CONTACTS, PLANNED_CONTACTS))

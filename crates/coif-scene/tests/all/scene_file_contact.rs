@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use coif::contact::volume;
+use coif::contact::{ContactSettings, broad_phase, strand_contact, volume};
 use coif_scene::file::{Collide, FieldScene, Problem, Scene, SceneError};
 use coif_scene::{Built, build};
 
@@ -226,4 +226,21 @@ fn a_written_scene_has_the_volume_only_if_it_is_on() {
     let text = on.to_toml();
     assert!(text.contains("\n[contact.volume]\nfriction = 0.2 "), "{text}");
     assert_eq!(read(&text, &[]), Ok(on));
+}
+
+#[test]
+fn detection_is_chosen_by_name_and_switches_nothing_on() {
+    let text = "[contact.strands]\ndetection = 'grid'\nmargin = 1e-4\n";
+    let scene = read(text, &[]).unwrap();
+    assert!(scene.contacts().is_empty());
+    let scene = read(text, &["contact.stiction={}"]).unwrap();
+    let [ContactSettings::Strands(strands)] = &scene.contacts()[..] else { panic!("one contact") };
+    let wanted = broad_phase::Settings { method: broad_phase::Method::Grid, margin: 1e-4 };
+    assert!(strands.detection == wanted && strands.stiction.is_some());
+    let by_default = read("[contact.stiction]", &[]).unwrap().strands.detection;
+    assert_eq!(by_default, broad_phase::Settings::default());
+    assert_eq!(by_default, strand_contact::Settings::NONE.detection);
+    let message = "unknown detection 'gird'";
+    check("[contact.strands]\ndetection = 'gird'", &[], message, "did you mean 'grid'?");
+    check("contact = ['strands']", &[], "unknown contact 'strands'", "available: volume");
 }

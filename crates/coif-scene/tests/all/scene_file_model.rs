@@ -131,7 +131,7 @@ fn keys_of_another_model_are_refused_with_a_way_out() {
         (
             "[model]\nname = 'position-based'\ncorrection = 1",
             "'correction' in [model] cannot be used together with model 'position-based'",
-            "'correction' belongs to follow-the-leader; position-based has style_time, damping, hold_shape, restitution, iterations",
+            "'correction' belongs to follow-the-leader; position-based has style_time, damping, friction, hold_shape, restitution, iterations",
         ),
         (
             "[model]\n\niterations = 3",

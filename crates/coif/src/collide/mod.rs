@@ -16,7 +16,7 @@ pub(crate) mod response;
 
 pub(crate) use self::broad_phase::{Near, PosedShapes};
 pub(crate) use self::checkpoint::{read_colliders, save_colliders};
-pub(crate) use self::particles::{Collision, Particles};
+pub(crate) use self::particles::{Collision, FrictionScale, Particles};
 pub(crate) use self::posed_field::PosedField;
 pub(crate) use self::posed_shape::{PosedShape, depth_inside, pose_between};
 

@@ -41,6 +41,21 @@ impl Collision {
     }
 }
 
+/// Friction of particles relative to that of the surface: one number for all, or one for each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FrictionScale<'a> {
+    pub(crate) all: f32,
+    /// Per particle; empty where all have the same.
+    pub(crate) each: &'a [f32],
+}
+
+impl FrictionScale<'_> {
+    #[inline]
+    pub(crate) fn at(&self, particle: usize) -> f32 {
+        self.each.get(particle).copied().unwrap_or(self.all)
+    }
+}
+
 /// How a particle moved in a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
@@ -52,6 +67,8 @@ pub(super) struct Path {
     pub(super) dt: f32,
     /// Whether it has collided in this step already.
     pub(super) again: bool,
+    /// Its friction relative to that of the surface.
+    pub(super) friction: f32,
 }
 
 /// A surface that a particle has come below.
@@ -73,7 +90,8 @@ impl Path {
     /// friction times the displacement that the surface takes and gives back along its normal. A particle that has
     /// collided before in the step has paid for that, and pays for what it came below the surface since.
     pub(super) fn collide(&self, p: Vec3, surface: &Surface) -> (Vec3, Collision) {
-        let Surface { normal, velocity, friction, restitution, depth } = *surface;
+        let Surface { normal, velocity, restitution, depth, .. } = *surface;
+        let friction = self.friction * surface.friction;
         let bounce = rebound_speed((self.arriving - velocity).dot(normal), restitution);
         let moved = p - self.before - velocity * self.dt;
         let out = moved.dot(normal);
@@ -97,6 +115,7 @@ pub(crate) struct Particles<'a> {
     pub(crate) arriving: &'a [Vec3],
     /// Collisions since this was cleared.
     pub(crate) collision: &'a mut [Collision],
+    pub(crate) friction: FrictionScale<'a>,
 }
 
 impl Particles<'_> {
@@ -125,7 +144,8 @@ impl Particles<'_> {
         for (i, p) in self.position.iter_mut().enumerate() {
             let here = || shapes.iter().enumerate().filter(|(i, _)| picked(*i)).map(|(_, s)| s);
             let again = !self.collision[i].is_none();
-            let path = Path { before: self.before[i], arriving: self.arriving[i], dt, again };
+            let (before, arriving) = (self.before[i], self.arriving[i]);
+            let path = Path { before, arriving, dt, again, friction: self.friction.at(i) };
             let mut moved = push_out(here, &path, *p);
             // The body's own surface has the last word: shapes only stand in for it.
             let path = Path { again: again || moved.is_some(), ..path };
@@ -213,7 +233,7 @@ mod tests {
     }
 
     fn path(before: Vec3) -> Path {
-        Path { before, arriving: Vec3::ZERO, dt: DT, again: false }
+        Path { before, arriving: Vec3::ZERO, dt: DT, again: false, friction: 1.0 }
     }
 
     proptest! {
@@ -249,12 +269,16 @@ mod tests {
     fn friction_stops_and_slows() {
         let plane = still(Shape::Plane, Vec3::NEG_Y * SKIN);
         // From the surface, a centimetre into the plane and some way aside.
-        let slid = |aside: f32| {
+        let slid = |aside: f32, friction: f32| {
             let p = Vec3::new(aside, -0.01, 0.0);
-            push_out(|| [&plane].into_iter(), &path(Vec3::ZERO), p).unwrap().0.x
+            let path = Path { friction, ..path(Vec3::ZERO) };
+            push_out(|| [&plane].into_iter(), &path, p).unwrap().0.x
         };
-        assert!(slid(0.002).abs() < 1e-6);
-        assert!((slid(0.01) - 0.007).abs() < 1e-6);
+        assert!(slid(0.002, 1.0).abs() < 1e-6);
+        assert!((slid(0.01, 1.0) - 0.007).abs() < 1e-6);
+        // Friction of the particle counts as that of the surface does.
+        assert!((slid(0.01, 2.0) - 0.004).abs() < 1e-6);
+        assert_eq!(slid(0.01, 0.0), 0.01);
     }
 
     #[test]

@@ -141,7 +141,7 @@ mod tests {
 
     /// From a place to another with an even velocity.
     fn path(before: Vec3, p: Vec3, dt: f32) -> Path {
-        Path { before, arriving: (p - before) / dt, dt, again: false }
+        Path { before, arriving: (p - before) / dt, dt, again: false, friction: 1.0 }
     }
 
     const DT: f32 = 0.01;

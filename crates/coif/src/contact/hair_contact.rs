@@ -22,11 +22,12 @@ pub trait HairContact: Send {
     /// them (`selle2008` 5.2). Called at the start of a substep of `dt` seconds.
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32);
 
-    /// The springs that hold now. They enter both velocity solves (steps 1 and 7).
+    /// The springs that hold now. They enter both velocity solves (steps 1 and 7), at different positions: a model of points
+    /// linearises them anew from rest length and segment, which a force at an arc length has lost, and without a look-up.
     fn springs(&self) -> &[ContactSpring];
 
-    /// Appends the forces of those springs, with their stiffness, at places on the chains: for a model whose unknowns
-    /// are not the points.
+    /// Appends the same springs as forces, with their stiffness, at places on the chains: for a model whose unknowns are
+    /// not the points, and that maps arc lengths to its own. None of the models of today does.
     fn forces(&self, position: &[Vec3], velocity: &[Vec3], out: &mut Vec<ContactForce>);
 
     /// Changes the velocities (m/s) so that hairs do not come nearer (steps 3 and 9). The hair is at

@@ -5,7 +5,8 @@
 //! and the contact it follows whether the contact acts after each step ([`Contact`]), on velocities, or within it
 //! ([`HairContact`]), as forces with their stiffness that the model solves for, or is refused.
 //!
-//! `detection` tells which segments are near each other, `response` what they do then; `volume` is both, on a grid.
+//! `detection` tells which segments are near each other ([`broad_phase`] is its choice), `response` what they do then;
+//! `volume` is both, on a grid.
 //!
 //! Samples have two velocities. `motion` is how particles really moved over the last step; `velocity`
 //! is what the next step starts from. They may differ, as where a velocity also carries the reaction
@@ -23,7 +24,7 @@ pub mod strand_contact;
 pub mod volume;
 
 pub use chains::{Chains, Order, Place, Samples};
-pub use detection::{crossing, pairs, segments};
+pub use detection::{broad_phase, crossing, pairs, segments};
 pub use hair_contact::HairContact;
 pub use lender::{Access, Acts, Lender};
 pub(crate) use list::Contacts;

@@ -42,11 +42,26 @@ pub(crate) fn group(
     first.truncate(keys + 1);
 }
 
-/// Makes room for `length` elements in all, with an eighth to spare when it has to grow: to double is too
-/// much for lists of millions.
+/// Elements that a list which comes and goes has room for at least.
+const MIN_ROOM: usize = 64;
+
+/// Elements from which on a list gets an eighth to spare, not as much again: to double is too much for lists of millions.
+const LARGE: usize = 1 << 20;
+
+/// Makes room for `length` elements in all. A list that has to grow, or has no room yet, gets room for twice as many and
+/// [`MIN_ROOM`] more: it allocates again only when it gets longer than that.
 pub(crate) fn make_room<T>(list: &mut Vec<T>, length: usize) {
-    if list.capacity() < length {
-        list.reserve_exact(length + length / 8 - list.len());
+    if list.capacity() < length || list.capacity() == 0 {
+        let spare = if length < LARGE { length + MIN_ROOM } else { length / 8 };
+        list.reserve_exact(length + spare - list.len());
+    }
+}
+
+/// [`make_room`] for a list that was filled element by element, and had room for `before` when that began.
+pub(crate) fn make_room_after<T>(list: &mut Vec<T>, before: usize) {
+    if list.capacity() != before || before == 0 {
+        let spare = if list.len() < LARGE { list.len() + MIN_ROOM } else { 0 };
+        list.reserve_exact(spare);
     }
 }
 

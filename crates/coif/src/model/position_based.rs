@@ -47,6 +47,8 @@ parameters! {
         style_time: Ramp = 0.25.into(), "s", 1e-3..=1000.0, unlimited: true;
         /// Rate at which hair takes on the velocity of the air.
         damping: Ramp = 5.0.into(), "1/s", 0.0..=1000.0;
+        /// Friction on the body, relative to what the body has.
+        friction: Ramp = 1.0.into(), "", 0.0..=100.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
         /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
@@ -77,7 +79,7 @@ impl PositionBased {
         settings.validate()?;
         groom.validate()?;
         check_even(groom, MAX_UNEVEN, NAME)?;
-        let chains = Chains::new(groom);
+        let chains = Chains::new(groom, &settings.friction);
         let profile = Profile::new(groom, &settings.style_time, &settings.damping);
         let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
         let strands: Vec<_> = chains.ranges().collect();

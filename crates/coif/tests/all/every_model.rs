@@ -28,12 +28,14 @@ fn models() -> Vec<ModelSettings> {
         ModelSettings::PositionBased(position_based::Settings {
             style_time: ramp(0.1, 0.5),
             damping: ramp(8.0, 2.0),
+            friction: ramp(2.0, 0.5),
             ..Default::default()
         }),
         ModelSettings::ExplicitSpring(explicit_spring::Settings {
             style_time: ramp(0.1, 0.5),
             damping: ramp(8.0, 2.0),
             stretch_modulus: ramp(5e5, 3e5),
+            friction: ramp(2.0, 0.5),
             ..Default::default()
         }),
         ModelSettings::FollowTheLeader(follow_the_leader::Settings {
@@ -46,6 +48,7 @@ fn models() -> Vec<ModelSettings> {
         ModelSettings::MassSpring(mass_spring::Settings {
             stiffness: ramp(2.0, 0.5),
             damping: ramp(8.0, 2.0),
+            friction: ramp(2.0, 0.5),
             ..Default::default()
         }),
         ModelSettings::Cantilever(cantilever::Settings {

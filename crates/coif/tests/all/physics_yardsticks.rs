@@ -23,6 +23,7 @@ fn limp_position_based(iterations: u32) -> ModelSettings {
         iterations,
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
+        friction: 1.0.into(),
         hold_shape: false,
         restitution: 0.0,
     })
@@ -36,6 +37,7 @@ fn limp_springs(stretch_modulus: f32, stretch_damping: f32) -> ModelSettings {
         substeps: 0,
         style_time: f32::INFINITY.into(),
         damping: 0.0.into(),
+        friction: 1.0.into(),
         hold_shape: false,
         restitution: 0.0,
     })

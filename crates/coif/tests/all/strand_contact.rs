@@ -5,7 +5,10 @@ use crate::tangle::{Tangle, tangle};
 use coif::contact::crossing::first_crossing;
 use coif::contact::segments::Segments;
 use coif::contact::strand_contact::Settings;
-use coif::contact::{Chains, HairContact, StrandContact, edge_collision, repulsion, stiction};
+use coif::contact::{
+    Chains, ContactSpring, HairContact, Place, StrandContact, broad_phase, edge_collision,
+    repulsion, stiction,
+};
 use coif::groom::{Fibre, Groom, Strands};
 use glam::Vec3;
 
@@ -373,7 +376,8 @@ fn impossible_settings_are_named() {
     fails(Settings { repulsion: Some(repulsion), ..Settings::default() }, "thickness");
     let collision = edge_collision::Settings { rounds: 0, ..Default::default() };
     fails(Settings { collision: Some(collision), ..Settings::default() }, "rounds");
-    fails(Settings { margin: f32::NAN, ..Settings::default() }, "margin");
+    let detection = broad_phase::Settings { margin: f32::NAN, ..Default::default() };
+    fails(Settings { detection, ..Settings::default() }, "margin");
     fails(Settings { mass_scale: 0.0, ..Settings::default() }, "mass_scale");
     for wetness in [-1.0, 0.0, 0.3, 1.0, 7.0, f32::NAN] {
         assert!(Settings::wet(wetness).validate().is_ok());
@@ -446,4 +450,102 @@ fn springs_are_forces_at_places_on_chains() {
         assert!(force.direction.dot(apart) > 0.999 * apart.length());
         assert_eq!((force.stiffness, force.damping), (spring.stiffness, spring.damping));
     }
+}
+
+/// The forces that a model gets which does not know points, against the springs: each is minus the gradient of the energy,
+/// at (chain, arc length), and its stiffness and damping are what it changes by along its direction.
+#[test]
+fn forces_on_chains_are_gradients_of_the_energy_of_the_springs() {
+    let Tangle { groom, .. } = tangle(80, 6, 0.004);
+    let chains = Chains::of_strands(&groom);
+    let settings = Settings { stiction: Some(stiction::Settings::default()), ..Settings::NONE };
+    let mut contact = StrandContact::new(&chains, &settings).expect("valid settings");
+    // Points come in another order than those of the chains: the strands from last to first.
+    let strands = (0..groom.strands.strand_count()).rev();
+    let order: Vec<u32> =
+        strands.flat_map(|s| groom.strands.points_of(s)).map(|p| p as u32).collect();
+    contact.arrange(&order);
+    let start: Vec<Vec3> = order.iter().map(|&p| groom.strands.positions()[p as usize]).collect();
+    let still = vec![Vec3::ZERO; start.len()];
+    contact.find(&start, &still, 1e-3);
+    let springs = contact.springs().to_vec();
+    assert!(springs.len() > 50, "{}", springs.len());
+    // Pull the springs out of their rest, and let the hair move.
+    let wave = |i: usize, k: f32| Vec3::new((k * i as f32).sin(), (2.0 * k * i as f32).cos(), k);
+    let x: Vec<Vec3> = (0..start.len()).map(|i| start[i] + 2e-4 * wave(i, 0.7)).collect();
+    let v: Vec<Vec3> = (0..start.len()).map(|i| 0.1 * wave(i, 1.3)).collect();
+    let mut forces = Vec::new();
+    contact.forces(&x, &v, &mut forces);
+    let mut standing = Vec::new();
+    contact.forces(&x, &still, &mut standing);
+    assert_eq!(forces.len(), springs.len());
+
+    // Where an arc length is among the points of contact, with weights.
+    let at = |place: &Place| {
+        let points = chains.points_of(place.chain as usize);
+        let arc = &chains.arc_length()[points.clone()];
+        let i = arc.partition_point(|s| *s <= place.arc_length).clamp(1, arc.len() - 1) - 1;
+        let t = (place.arc_length - arc[i]) / (arc[i + 1] - arc[i]);
+        let number = |p: usize| order.iter().position(|&o| o as usize == p).expect("a point");
+        [(number(points.start + i), 1.0 - t), (number(points.start + i + 1), t)]
+    };
+    // The energy of a spring (J) with its points here, in double precision.
+    let length = |spring: &ContactSpring, x: &[glam::DVec3]| {
+        let place = |k: usize| {
+            let (s, t) = (spring.segments[k] as usize, f64::from(spring.at[k]));
+            x[s] * (1.0 - t) + x[s + 1] * t
+        };
+        place(0).distance(place(1))
+    };
+    let energy = |spring: &ContactSpring, x: &[glam::DVec3]| {
+        let stretch = length(spring, x) - f64::from(spring.rest);
+        0.5 * f64::from(spring.stiffness) * stretch * stretch
+    };
+    let mut x64: Vec<_> = x.iter().map(|p| p.as_dvec3()).collect();
+    let (mut force_error, mut rate_error) = (0.0f64, 0.0f64);
+    for ((spring, force), standing) in springs.iter().zip(&forces).zip(&standing) {
+        let scale = f64::from(spring.stiffness) * 2e-4;
+        // On each point: the force at the places, by their weights.
+        for (side, place) in [1.0, -1.0].into_iter().zip(&standing.at) {
+            for (point, weight) in at(place) {
+                for axis in 0..3 {
+                    let step = 1e-7;
+                    let mut moved = |by: f64| {
+                        x64[point][axis] += by;
+                        let energy = energy(spring, &x64);
+                        x64[point][axis] -= by;
+                        energy
+                    };
+                    let gradient = (moved(step) - moved(-step)) / (2.0 * step);
+                    let found = side * standing.magnitude * standing.direction[axis] * weight;
+                    force_error = force_error.max((f64::from(found) + gradient).abs() / scale);
+                }
+            }
+        }
+        // Drawn apart by a little along its direction, and faster by a little.
+        let along = |value: &[Vec3], by: f32| {
+            let mut value = value.to_vec();
+            let first = spring.segments[0] as usize;
+            value[first..=first + 1].iter_mut().for_each(|v| *v += force.direction * by);
+            value
+        };
+        let magnitude = |x: &[Vec3], v: &[Vec3]| {
+            let mut out = Vec::new();
+            contact.forces(x, v, &mut out);
+            let same = out.iter().zip(&springs).find(|(_, s)| s.segments == spring.segments);
+            f64::from(same.expect("the same springs").0.magnitude)
+        };
+        let (step, faster) = (2e-5f32, 0.1f32);
+        let stiffness = (magnitude(&along(&x, -step), &still)
+            - magnitude(&along(&x, step), &still))
+            / f64::from(2.0 * step);
+        let damping = (magnitude(&x, &along(&v, -faster)) - magnitude(&x, &along(&v, faster)))
+            / f64::from(2.0 * faster);
+        for (found, truth) in [(stiffness, force.stiffness), (damping, force.damping)] {
+            rate_error = rate_error.max((found / f64::from(truth) - 1.0).abs());
+        }
+    }
+    println!("{} springs: forces to {force_error:.1e}, rates to {rate_error:.1e}", springs.len());
+    // Single precision: a place is known to a nanometre, of stretches of a tenth of a millimetre.
+    assert!(force_error < 1e-4 && rate_error < 1e-3, "{force_error} {rate_error}");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::scene::{Shake, ball, groom};
 use coif::body::Body;
 use coif::contact::strand_contact::Settings;
-use coif::contact::{ContactSettings, repulsion, stiction};
+use coif::contact::{ContactSettings, broad_phase, repulsion, stiction};
 use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
 
@@ -22,7 +22,7 @@ fn touch() -> Settings {
     Settings {
         stiction: Some(stiction),
         repulsion: Some(repulsion),
-        margin: 2e-3,
+        detection: broad_phase::Settings { margin: 2e-3, ..Default::default() },
         ..Settings::default()
     }
 }
@@ -67,6 +67,26 @@ fn every_model_feels_it_and_gives_the_same_bits() {
     }
 }
 
+/// Detection only finds: what hair does then is the same, whichever is chosen, within a step and after it.
+#[test]
+fn every_detection_gives_the_same_bits() {
+    for name in ["mass-spring", "position-based"] {
+        let model = ModelSettings::by_name(name).expect("a model");
+        let run = |method: broad_phase::Method| {
+            let detection = broad_phase::Settings { method, ..touch().detection };
+            let mut sim = shaken(&model, Some(Settings { detection, ..touch() }));
+            (0..40).for_each(|_| sim.step());
+            let report = sim.report().contact.strands.expect("a report");
+            assert!(report.springs > 15 && report.dropped_pairs == 0, "{name}: {report:?}");
+            sim.state_hash()
+        };
+        let tree = run(broad_phase::Method::Tree);
+        for &(detection, method) in broad_phase::Method::NAMES {
+            assert_eq!(run(method), tree, "{name} with {detection}");
+        }
+    }
+}
+
 #[test]
 fn a_checkpoint_holds_the_springs() {
     let model = ModelSettings::default();
@@ -88,7 +108,10 @@ fn a_checkpoint_holds_the_springs() {
 
 #[test]
 fn impossible_settings_are_refused() {
-    let hair = Some(Settings { margin: -1.0, ..Settings::default() });
+    let hair = Some(Settings {
+        detection: broad_phase::Settings { margin: -1.0, ..Default::default() },
+        ..Settings::default()
+    });
     let motion = Shake { angle: 0.0, height: 0.0 };
     let body = Arc::new(Body::rigid(ball(), Arc::new(motion)).expect("a valid body"));
     let contacts = hair.map(Into::into).into_iter().collect();

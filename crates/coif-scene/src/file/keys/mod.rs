@@ -90,6 +90,16 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
             keys: contact::keys("contact.edge-collision").leak(),
         },
         Section {
+            path: "contact.strands",
+            meaning: "How single hairs that are near each other are found, for stiction, repulsion and edge-collision. \
+                  The table alone switches none of them on.",
+            keys: of_params(Table {
+                get: |s: &Scene| Some(&s.strands.detection),
+                get_mut: |s| Some(&mut s.strands.detection),
+            })
+            .leak(),
+        },
+        Section {
             path: "wind",
             meaning: "Moving air.",
             keys: of_params(Table {

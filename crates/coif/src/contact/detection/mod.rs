@@ -1,8 +1,16 @@
-//! Which segments are near each other: the broad phase is a tree of capsules over all segments (`pairs`), the narrow
-//! phase the closest points of two segments (`segments.rs`) and the time of impact of two moving ones (`crossing.rs`).
-//! `culling.rs` leaves out most pairs, sixteen at a time, before the exact computations. Knows no response.
+//! Which segments are near each other, apart from what they do then.
+//!
+//! The broad phase is a choice ([`broad_phase`]): a tree of capsules over all segments (`tree`), or a uniform grid with
+//! mailboxes (`grid`). `pairs` keeps what it found while hair moves little, and is what responses go through. The narrow
+//! phase is the closest points of two segments (`segments`) and the time of impact of two moving ones (`crossing`);
+//! `culling` leaves out most pairs, sixteen at a time, before these exact computations.
 
+pub mod broad_phase;
 pub mod crossing;
 pub(super) mod culling;
+mod found;
+mod grid;
+mod lines;
 pub mod pairs;
 pub mod segments;
+mod tree;

@@ -16,6 +16,7 @@ use crate::contact::detection::crossing::{TOLERANCE, first_crossing};
 use crate::contact::detection::culling::keep_passing;
 use crate::contact::detection::pairs::{BATCH, Move, Pairs};
 use crate::contact::detection::segments::Segments;
+use crate::math::group::make_room;
 use crate::params::parameters;
 
 /// Points that one task takes.
@@ -181,6 +182,8 @@ impl EdgeCollision {
         self.motion.clear();
         self.motion.extend(way.end.iter().zip(way.start).map(|(end, start)| (*end - *start) / dt));
         self.moves[0].clear();
+        self.moves[0].reserve(segments.points());
+        self.impulses.reserve(segments.points());
         if !pairs.are_for(way.start) {
             pairs.moves(way.start, &mut self.moves[0]);
         }
@@ -238,6 +241,8 @@ impl EdgeCollision {
             });
         });
         self.collisions.clear();
+        make_room(&mut self.collisions, self.found.len());
+        make_room(&mut self.links, self.found.len());
         self.collisions.extend(self.found.iter());
         self.links.clear();
         self.links.extend(self.collisions.iter().map(|collision| collision.link));

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::spring::difference;
 use crate::contact::detection::segments::Segments;
 use crate::math::cache::prefetch_item;
-use crate::math::group::{Keyed, group, make_room};
+use crate::math::group::{Keyed, group, make_room, make_room_after};
 
 /// Pairs or points that one task takes.
 const CHUNK: usize = 1024;
@@ -169,6 +169,17 @@ impl Impulses {
     /// Bytes of memory in use.
     pub(in crate::contact) fn bytes(&self) -> usize {
         self.ends.bytes() + 16 * self.pushes.capacity() + 4 * self.lightness.capacity()
+    }
+
+    /// Makes the room that it takes to prepare for a few links: so that the first ones allocate nothing.
+    pub(in crate::contact) fn reserve(&mut self, points: usize) {
+        let Ends { first_a, first_b, order_b } = &mut self.ends;
+        for list in [first_a, first_b] {
+            list.reserve((points + 2).saturating_sub(list.len()));
+        }
+        self.lightness.reserve(points.saturating_sub(self.lightness.len()));
+        make_room(order_b, 0);
+        make_room(&mut self.pushes, 0);
     }
 
     /// Takes links in the order of `a`, then `b`.
@@ -327,7 +338,9 @@ impl<T: Copy + Send + Sync> Lists<T> {
         self.lists.resize_with(points.div_ceil(CHUNK), Vec::new);
         self.lists.par_iter_mut().enumerate().for_each(|(chunk, list)| {
             list.clear();
+            let room = list.capacity();
             fill(chunk * CHUNK..((chunk + 1) * CHUNK).min(points), list);
+            make_room_after(list, room);
         });
     }
 

@@ -139,6 +139,7 @@ impl Repulsion {
                 }
             }
         });
+        make_room(springs, springs.len() + self.contact_springs.len());
         springs.extend(self.contact_springs.iter());
     }
 
@@ -165,6 +166,7 @@ impl Repulsion {
         let inverse_mass = segments.inverse_mass();
         let motion: &[Vec3] = velocity;
         self.moves.clear();
+        self.moves.reserve(segments.points());
         if !pairs.are_for(position) {
             pairs.moves(position, &mut self.moves);
         }
@@ -215,6 +217,7 @@ impl Repulsion {
         self.touches.extend(self.found.iter());
         self.links.extend(self.touches.iter().map(|touch| touch.link));
         if self.links.is_empty() {
+            self.impulses.reserve(segments.points());
             return;
         }
         self.impulses.prepare(segments, &self.links);

@@ -254,9 +254,10 @@ impl Stiction {
         };
         let made = (0..self.links.len()).filter(|&i| chosen(i)).count();
         self.made = made as u64;
-        let Some(&filler) = self.links.first().filter(|_| made > 0) else { return };
         let mut old = self.springs.len();
         make_room(&mut self.springs, old + made);
+        make_room(&mut self.holds, old + made);
+        let Some(&filler) = self.links.first().filter(|_| made > 0) else { return };
         self.springs.resize(old + made, spring_of(&filler, &self.settings));
         let mut to = self.springs.len();
         for i in (0..self.links.len()).rev().filter(|&i| chosen(i)) {
@@ -288,8 +289,10 @@ impl Stiction {
     ) {
         let (position, dt) = (motion.position, motion.dt);
         scratch.links.clear();
-        scratch.links.extend(self.springs.iter().map(link_of));
         scratch.pulls.clear();
+        make_room(&mut scratch.links, self.springs.len());
+        make_room(&mut scratch.pulls, self.springs.len());
+        scratch.links.extend(self.springs.iter().map(link_of));
         scratch.pulls.extend(self.springs.iter().map(|spring| {
             let way = spring.difference(position);
             let along = way.normalize_or_zero();

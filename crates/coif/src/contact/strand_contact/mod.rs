@@ -9,12 +9,14 @@ use glam::Vec3;
 
 pub(super) use self::after_step::AfterStep;
 
-use crate::contact::detection::pairs::{Pairs, Reach};
+use crate::contact::detection::broad_phase::{self, Reach};
+use crate::contact::detection::pairs::Pairs;
 use crate::contact::detection::segments::Segments;
 use crate::contact::response::edge_collision::{self, EdgeCollision, Way};
 use crate::contact::response::repulsion::{self, Repulsion};
 use crate::contact::response::stiction::{self, MAX_SPRINGS, Motion, Scratch, Stiction};
 use crate::contact::{Chains, ContactForce, ContactSpring, HairContact};
+use crate::math::group::make_room;
 use crate::{Error, Result};
 
 /// The word that chooses this contact.
@@ -36,10 +38,8 @@ pub struct Settings {
     pub repulsion: Option<repulsion::Settings>,
     /// Hairs do not pass through each other.
     pub collision: Option<edge_collision::Settings>,
-    /// How far (m) hair may move relative to other hair, both together, until pairs are searched for
-    /// anew. More means fewer searches and more pairs: memory grows with the square of all distances. At
-    /// most a third of the distance at which hair touches is used.
-    pub margin: f32,
+    /// How pairs of segments that are near each other are found.
+    pub detection: broad_phase::Settings,
     /// Mass of the hair over that of dry hair: water weighs.
     pub mass_scale: f32,
 }
@@ -57,8 +57,13 @@ impl Default for Settings {
 
 impl Settings {
     /// Hairs do not touch.
-    pub const NONE: Self =
-        Self { stiction: None, repulsion: None, collision: None, margin: 0.2e-3, mass_scale: 1.0 };
+    pub const NONE: Self = Self {
+        stiction: None,
+        repulsion: None,
+        collision: None,
+        detection: broad_phase::Settings { method: broad_phase::Method::Tree, margin: 0.2e-3 },
+        mass_scale: 1.0,
+    };
 
     /// Hair from dry (0) to dripping (1): heavier, with more, stiffer and longer springs that pull it
     /// into clumps (`selle2008` 5.2). Values beyond count as 0 or 1.
@@ -87,19 +92,10 @@ impl Settings {
         self.stiction.as_ref().map_or(Ok(()), stiction::Settings::validate)?;
         self.repulsion.as_ref().map_or(Ok(()), repulsion::Settings::validate)?;
         self.collision.as_ref().map_or(Ok(()), edge_collision::Settings::validate)?;
-        let checks = [
-            ("contact margin (m)", self.margin, (0.0..=1.0).contains(&self.margin), "0 to 1"),
-            (
-                "contact mass_scale",
-                self.mass_scale,
-                (0.01..=100.0).contains(&self.mass_scale),
-                "0.01 to 100",
-            ),
-        ];
-        for (name, value, fine, expected) in checks {
-            if !fine {
-                return Err(Error::OutOfRange { name: name.into(), value: value.into(), expected });
-            }
+        self.detection.validate()?;
+        if !(0.01..=100.0).contains(&self.mass_scale) {
+            let (name, value) = ("contact mass_scale".into(), self.mass_scale.into());
+            return Err(Error::OutOfRange { name, value, expected: "0.01 to 100" });
         }
         Ok(())
     }
@@ -121,6 +117,17 @@ pub struct Report {
     pub collision: edge_collision::Report,
     /// Pairs left out because hair is too dense for all of them.
     pub dropped_pairs: u64,
+    /// Most of what collision left, and most pairs left out, of all substeps since the start, a reset or a checkpoint.
+    pub worst: Worst,
+}
+
+/// The worst of many substeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Worst {
+    /// Pairs that still passed through each other after the last round.
+    pub crossings_left: u64,
+    /// Pairs left out because hair was too dense for all of them.
+    pub dropped_pairs: u64,
 }
 
 /// Contact between single hairs.
@@ -136,6 +143,8 @@ pub struct StrandContact {
     /// Springs between hairs that stick and, after them, those of repulsion between hairs in contact;
     /// empty where there is no contact.
     with_repulsion: Vec<ContactSpring>,
+    /// Of all substeps before this one.
+    worst: Worst,
 }
 
 impl StrandContact {
@@ -148,35 +157,40 @@ impl StrandContact {
         // Hair under contact forces snaps back, and must not reach hair that the broad phase has not paired it with.
         let is_firm = settings.repulsion.as_ref().is_some_and(|r| r.firm);
         let margin = if is_firm {
-            settings.margin.max(2.0 * thickness)
+            settings.detection.margin.max(2.0 * thickness)
         } else {
-            settings.margin.min(MAX_MARGIN * distance)
+            settings.detection.margin.min(MAX_MARGIN * distance)
         };
         Ok(Self {
             segments: Segments::new(chains, settings.mass_scale),
             reach: Reach { distance, margin },
-            pairs: Pairs::default(),
+            pairs: Pairs::new(settings.detection.method),
             stiction: settings.stiction.as_ref().map(Stiction::new).transpose()?,
             repulsion: settings.repulsion.as_ref().map(Repulsion::new).transpose()?,
             collision: settings.collision.as_ref().map(EdgeCollision::new).transpose()?,
             scratch: Scratch::default(),
             ahead: Vec::new(),
             with_repulsion: Vec::new(),
+            worst: Worst::default(),
         })
     }
 
     /// What the last step did.
     pub fn report(&self) -> Report {
+        let collision =
+            self.collision.as_ref().map_or(edge_collision::Report::default(), |c| *c.report());
+        let dropped_pairs = self.pairs.dropped();
         Report {
             pairs: self.pairs.len() as u64,
             springs: self.stiction.as_ref().map_or(0, |s| s.springs().len() as u64),
             changed: self.stiction.as_ref().map_or((0, 0), Stiction::changes),
             touching: self.repulsion.as_ref().map_or(0, |r| r.touching() as u64),
-            collision: self
-                .collision
-                .as_ref()
-                .map_or(edge_collision::Report::default(), |c| *c.report()),
-            dropped_pairs: self.pairs.dropped(),
+            collision,
+            dropped_pairs,
+            worst: Worst {
+                crossings_left: self.worst.crossings_left.max(collision.left),
+                dropped_pairs: self.worst.dropped_pairs.max(dropped_pairs),
+            },
         }
     }
 
@@ -248,6 +262,7 @@ impl HairContact for StrandContact {
         if !self.fits(&[position.len(), velocity.len()], dt) {
             return;
         }
+        self.worst = self.report().worst;
         // Where pairs are missing, what is left out must not depend on the past.
         if self.pairs.dropped() > 0 {
             self.pairs.clear();
@@ -266,7 +281,9 @@ impl HairContact for StrandContact {
         if let Some(repulsion) = self.repulsion.as_mut().filter(|r| r.is_firm()) {
             let held = self.stiction.as_ref();
             let springs = &mut self.with_repulsion;
-            springs.extend_from_slice(held.map_or(&[], Stiction::springs));
+            let sticking = held.map_or(&[][..], Stiction::springs);
+            make_room(springs, sticking.len());
+            springs.extend_from_slice(sticking);
             repulsion.add_contact_springs(&self.pairs, held, position, velocity, step, springs);
         }
     }
@@ -325,7 +342,8 @@ impl HairContact for StrandContact {
     }
 
     fn reset(&mut self) {
-        self.pairs.clear();
+        self.pairs.reset();
+        self.worst = Worst::default();
         if let Some(stiction) = &mut self.stiction {
             stiction.clear();
         }
@@ -335,6 +353,7 @@ impl HairContact for StrandContact {
         if let Some(stiction) = &self.stiction {
             stiction.save(out);
         }
+        self.pairs.save(out);
     }
 
     fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
@@ -342,7 +361,6 @@ impl HairContact for StrandContact {
             Some(stiction) => stiction.restore(&self.segments, bytes)?,
             None => bytes,
         };
-        self.pairs.clear();
-        Some(rest)
+        self.pairs.restore(rest)
     }
 }

@@ -24,12 +24,13 @@ pub(super) use self::shape::{Pose, Shape};
 use self::rows::Rows;
 use super::quarantine::is_sane;
 use super::{Environment, StepReport};
-use crate::collide::{Collision, Particles, PosedField, PosedShape};
+use crate::collide::{Collision, FrictionScale, Particles, PosedField, PosedShape};
 use crate::contact::{Lender, Samples};
 use crate::groom::Groom;
 use crate::limits::MAX_STRAND_LENGTHS;
 use crate::math::RigidTransform;
 use crate::math::bytes::{floats, put_floats};
+use crate::params::Ramp;
 use crate::{Error, Result};
 
 /// What a model has to say of its state, where all of it is in a field `chains`.
@@ -105,6 +106,8 @@ pub(super) struct Chains {
     collision: Vec<Collision>,
     /// Positions in the rest shape (m).
     rest: Vec<Vec3>,
+    /// Friction relative to that of the body: of all, and of each particle where they differ.
+    friction: (f32, Vec<f32>),
     strands: Vec<Strand>,
     /// What contact between hair sees.
     rows: Rows,
@@ -149,6 +152,7 @@ pub(super) struct Chain<'a> {
     /// Collisions of particles with the body since this was cleared.
     pub(super) collision: &'a mut [Collision],
     pub(super) rest: &'a [Vec3],
+    friction: FrictionScale<'a>,
     /// World from rest at the start of the step.
     pub(super) root_before: Pose,
     /// World from rest at the end of the step.
@@ -165,19 +169,21 @@ impl Chain<'_> {
         dt: f32,
     ) -> u32 {
         let free = self.embedded..;
+        let FrictionScale { all, each } = self.friction;
         let mut particles = Particles {
             position: &mut self.position[free.clone()],
             before: &self.before[free.clone()],
             arriving: &self.arriving[free.clone()],
-            collision: &mut self.collision[free],
+            collision: &mut self.collision[free.clone()],
+            friction: FrictionScale { all, each: each.get(free).unwrap_or(&[]) },
         };
         particles.collide(shapes, field, dt)
     }
 }
 
 impl Chains {
-    /// Copies a valid groom.
-    pub(super) fn new(groom: &Groom) -> Self {
+    /// Copies a valid groom. `friction` is relative to that of the body.
+    pub(super) fn new(groom: &Groom, friction: &Ramp) -> Self {
         let rest = groom.strands.positions().to_vec();
         let mut length = vec![0.0; rest.len()];
         let strands = (0..groom.strands.strand_count()).map(|s| {
@@ -199,6 +205,8 @@ impl Chains {
         });
         let strands: Vec<Strand> = strands.collect();
         let held = strands.iter().flat_map(|s| s.first..s.first + s.embedded);
+        let lines = groom.strands.iter().filter(|_| friction.constant().is_none());
+        let each = lines.flat_map(|line| friction.along(line)).collect();
         Self {
             rows: Rows::new(groom, &length, held),
             position: rest.clone(),
@@ -207,6 +215,7 @@ impl Chains {
             arriving: vec![Vec3::ZERO; rest.len()],
             collision: vec![Collision::NONE; rest.len()],
             rest,
+            friction: (friction.at(0.0), each),
             strands,
         }
     }
@@ -224,7 +233,9 @@ impl Chains {
         report: &mut StepReport,
         advance: &(impl Fn(Chain<'_>) -> u32 + Sync),
     ) {
-        let fixed = Fixed { rest: &self.rest, roots: env.world_from_rest };
+        let (all, each) = &self.friction;
+        let friction = FrictionScale { all: *all, each };
+        let fixed = Fixed { rest: &self.rest, friction, roots: env.world_from_rest };
         let part = Part {
             first_strand: 0,
             first_point: 0,
@@ -292,6 +303,7 @@ impl Chains {
 /// What chains read and never write during a step.
 struct Fixed<'a> {
     rest: &'a [Vec3],
+    friction: FrictionScale<'a>,
     roots: &'a [RigidTransform],
 }
 
@@ -320,6 +332,7 @@ impl Part<'_> {
             let points = strand.first..strand.first + strand.count;
             let here = points.start - self.first_point..points.end - self.first_point;
             let root = &fixed.roots[self.first_strand + s];
+            let FrictionScale { all, each } = fixed.friction;
             let chain = Chain {
                 points: points.clone(),
                 embedded: strand.embedded,
@@ -329,6 +342,7 @@ impl Part<'_> {
                 arriving: &mut self.arriving[here.clone()],
                 collision: &mut self.collision[here.clone()],
                 rest: &fixed.rest[points.clone()],
+                friction: FrictionScale { all, each: each.get(points.clone()).unwrap_or(&[]) },
                 root_before: Pose::new(&strand.root),
                 root: Pose::new(root),
             };

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn particles_weigh_as_much_as_the_hair_and_roots_are_held() {
         let groom = groom();
-        let mut chains = Chains::new(&groom);
+        let mut chains = Chains::new(&groom, &1.0.into());
         let samples = chains.lend();
         let bits = |masks: &[u16]| masks.iter().map(|m| m.count_ones()).sum::<u32>();
         assert_eq!(samples.rows(), 76);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_contact_adds_comes_back_to_the_same_particle() {
-        let mut chains = Chains::new(&groom());
+        let mut chains = Chains::new(&groom(), &1.0.into());
         for (i, v) in chains.velocity.iter_mut().enumerate() {
             *v = Vec3::new(i as f32, -(i as f32), 0.5);
         }

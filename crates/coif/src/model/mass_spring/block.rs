@@ -65,6 +65,8 @@ pub(super) struct Block {
     pub(super) weight: Box<[f32]>,
     /// Rate (1/s) at which particles take on the velocity of the air; empty where it is the same everywhere.
     pub(super) drag: Box<[f32]>,
+    /// Friction of particles relative to that of the body; empty where it is the same everywhere.
+    pub(super) friction: Box<[f32]>,
     /// Stiffness (scaled) and rest lengths (m) of all springs that begin at a row.
     pub(super) springs: Box<[f32]>,
     /// Distance from the particle that this one hangs on, in the groom (m).
@@ -135,6 +137,11 @@ impl Block {
             mass: vec![NO_MASS; rows * LANES].into_boxed_slice(),
             weight: floats(LANES),
             drag: floats(if strands.iter().any(|s| !s.1.drag.is_empty()) { LANES } else { 0 }),
+            friction: floats(if strands.iter().any(|s| !s.1.friction.is_empty()) {
+                LANES
+            } else {
+                0
+            }),
             springs: floats(SPRINGS * LANES),
             length: floats(LANES),
             hold: floats(VECTOR),
@@ -183,6 +190,10 @@ impl Block {
             self.weight[at] = (strand.weight[row] * scale) as f32;
             if let (Some(to), Some(drag)) = (self.drag.get_mut(at), strand.drag.get(row)) {
                 *to = *drag;
+            }
+            let friction = (self.friction.get_mut(at), strand.friction.get(row));
+            if let (Some(to), Some(friction)) = friction {
+                *to = *friction;
             }
             set_lane(&mut self.hold, row, l, (strand.hold[row] * scale).as_vec3());
             set_lane(&mut self.rest, row, l, strand.position[row].as_vec3());

@@ -5,7 +5,8 @@ use glam::Vec3;
 use super::block::{Block, Touched};
 use super::substep::Substep;
 use crate::collide::response::friction_fraction;
-use crate::collide::{Collision, Particles, PosedField, PosedShape};
+use crate::collide::{Collision, FrictionScale, Particles, PosedField, PosedShape};
+use crate::math::LANES;
 use crate::math::lanes::{lane, set_lane};
 use crate::model::Environment;
 
@@ -19,6 +20,8 @@ pub(super) struct Room {
     after: Vec<Vec3>,
     velocity: Vec<Vec3>,
     collision: Vec<Collision>,
+    /// Empty where all have the same.
+    friction: Vec<f32>,
 }
 
 impl Room {
@@ -29,6 +32,7 @@ impl Room {
             after: Vec::with_capacity(rows),
             velocity: Vec::with_capacity(rows),
             collision: Vec::with_capacity(rows),
+            friction: Vec::with_capacity(rows),
         }
     }
 }
@@ -76,6 +80,7 @@ fn collide_lane(
     room.after.clear();
     room.velocity.clear();
     room.collision.clear();
+    room.friction.clear();
     for row in block.held_at_root[l]..end {
         if block.is_point[row as usize] >> l & 1 == 1 {
             room.rows.push(row);
@@ -83,6 +88,7 @@ fn collide_lane(
             room.after.push(lane(&block.next, row.into(), l) + block.origin_next[l]);
             room.velocity.push(lane(&block.v, row.into(), l));
             room.collision.push(Collision::NONE);
+            room.friction.extend(block.friction.get(usize::from(row) * LANES + l));
         }
     }
     let mut particles = Particles {
@@ -90,6 +96,7 @@ fn collide_lane(
         before: &room.before,
         arriving: &room.velocity,
         collision: &mut room.collision,
+        friction: FrictionScale { all: substep.friction, each: &room.friction },
     };
     block.unresolved += particles.collide(shapes, field, substep.h);
     for k in (0..room.rows.len()).filter(|&k| !room.collision[k].is_none()) {

@@ -92,6 +92,8 @@ parameters! {
         stiffness: Ramp = 1.0.into(), "", 1e-3..=1000.0;
         /// Rate at which hair takes on the velocity of the air.
         damping: Ramp = 4.0.into(), "1/s", 0.0..=1000.0;
+        /// Friction on the body, relative to what the body has.
+        friction: Ramp = 1.0.into(), "", 0.0..=100.0;
         /// Whether the groom is the shape at rest under gravity; if not, it sags.
         hold_shape: bool = true;
         /// Fraction of the approach speed at which hair rebounds from the body. Of this and `body.field_restitution` the
@@ -305,6 +307,7 @@ impl MassSpring {
                 share: end,
                 fibre_damping,
                 drag: settings.damping.at(0.0),
+                friction: settings.friction.at(0.0),
                 strain_limit: settings.strain_limit,
                 restitution: settings.restitution,
                 velocity_update: settings.velocity_update,

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::contact::{ContactSpring, difference};
 use crate::math::cache::prefetch_item;
-use crate::math::group::{Keyed, group};
+use crate::math::group::{Keyed, group, make_room};
 
 /// Points or springs that one task takes: fixed, for the order of sums.
 const CHUNK: usize = 2048;
@@ -122,7 +122,9 @@ impl Net {
         let tied = Tied { springs, segments: points.saturating_sub(1) as u32 };
         let count = tied.count();
         group(&tied, points, count, &mut self.first, &mut self.numbers);
+        make_room(&mut self.ends, count);
         self.ends.resize(count, End::default());
+        make_room(&mut self.links, springs.len());
         for list in [
             &mut self.rate,
             &mut self.solution,
@@ -130,6 +132,7 @@ impl Net {
             &mut self.search,
             &mut self.image,
         ] {
+            make_room(list, springs.len());
             list.resize(springs.len(), 0.0);
         }
     }

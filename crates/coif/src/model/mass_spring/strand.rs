@@ -37,6 +37,8 @@ pub(super) struct Strand {
     pub(super) weight: Vec<f64>,
     /// Rate (1/s) at which it takes on the velocity of the air; empty where it is the same everywhere.
     pub(super) drag: Vec<f32>,
+    /// Friction relative to that of the body; empty where it is the same everywhere.
+    pub(super) friction: Vec<f32>,
     /// Force (N) that holds the groom against gravity, in the rest frame.
     pub(super) hold: Vec<DVec3>,
     /// Whether the body carries it.
@@ -107,6 +109,9 @@ impl Strand {
         if settings.damping.constant().is_none() {
             strand.drag = strand.along(&settings.damping.along(line));
         }
+        if settings.friction.constant().is_none() {
+            strand.friction = strand.along(&settings.friction.along(line));
+        }
         let h = f64::from(settings.longest_substep);
         strand.bound_stiffness(h * (h + f64::from(material.fibre.damping)));
         if settings.hold_shape {
@@ -142,6 +147,7 @@ impl Strand {
             mass: Vec::new(),
             weight: Vec::new(),
             drag: Vec::new(),
+            friction: Vec::new(),
             hold: Vec::new(),
             held: Vec::new(),
             held_at_root: 0,

@@ -34,6 +34,8 @@ pub(super) struct Substep {
     pub(super) fibre_damping: f32,
     /// Rate (1/s) at which hair takes on the velocity of the air, where blocks have none of their own.
     pub(super) drag: f32,
+    /// Friction relative to that of the body, where blocks have none of their own.
+    pub(super) friction: f32,
     pub(super) strain_limit: f32,
     /// Fraction of the approach speed at which hair rebounds from the body.
     pub(super) restitution: f32,

@@ -4,6 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contact::Chains;
+use crate::contact::detection::broad_phase::APART;
+use crate::contact::detection::found::MAX_FOUND;
+use crate::contact::detection::lines::{Line, SLACK};
 use crate::contact::detection::segments::closest_points_segment_segment;
 use crate::groom::{Fibre, Groom, Strands};
 
@@ -51,22 +54,92 @@ fn list(pairs: &Pairs) -> BTreeSet<(usize, usize)> {
     (0..pairs.points()).flat_map(|a| pairs.of(a).iter().map(move |&b| (a, b as usize))).collect()
 }
 
+/// The broad phase that looks at all pairs, in double precision, and leaves out those farther than `limit` times what
+/// counts as near.
+struct BruteForce {
+    limit: f64,
+}
+
+impl BroadPhase for BruteForce {
+    fn search(
+        &mut self,
+        segments: &Segments,
+        motion: &Motion<'_>,
+        reach: Reach,
+        pairs: &mut PairList,
+    ) {
+        let points = motion.middle.len();
+        let there: Vec<usize> =
+            (0..points - 1).filter(|&p| motion.has_segment(segments, p)).collect();
+        let mut found = Vec::new();
+        for (i, &a) in there.iter().enumerate() {
+            for &b in &there[i + 1..] {
+                // In the middle of their motion they are nearer than the reach and half of their way.
+                let (p, q) = (Line::of_segment(motion, a), Line::of_segment(motion, b));
+                let way = p.way.as_dvec3().distance(q.way.as_dvec3());
+                let near = f64::from(reach.total()) + f64::from(p.pad) + f64::from(q.pad) + way;
+                let apart = f64::from(distance(motion.middle, a, b));
+                if segments.may_touch(a as u32, b as u32, APART) && apart <= near * self.limit {
+                    found.push((a as u32, b as u32));
+                }
+            }
+        }
+        pairs.fill(points, &mut found);
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+fn found_by(
+    mut pairs: Pairs,
+    segments: &Segments,
+    start: &[Vec3],
+    end: &[Vec3],
+    reach: Reach,
+) -> Option<BTreeSet<(usize, usize)>> {
+    pairs.find(segments, start, end, reach);
+    let found = list(&pairs);
+    assert_eq!(found.len(), pairs.len());
+    (pairs.dropped() == 0).then_some(found)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-    /// The pairs are those that brute force finds: none is missing at any time of the motion, and
-    /// none is there that is far.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Tree and grid find exactly the pairs that brute force finds; only what is farther than that by less than the slack
+    /// for rounding may be found by one and not by the other.
     #[test]
-    fn pairs_are_those_of_brute_force(
+    fn all_broad_phases_find_the_same_pairs(
         seed in 1u32..1_000_000, strands in 2usize..60, size in 0.005f32..0.05,
-        reach in 0.0f32..0.004, margin in 0.0f32..0.003, moving: bool
+        reach in 1e-4f32..0.004, margin in 0.0f32..0.003, moving: bool
     ) {
         let (segments, start, moved) = hair(seed, strands, size);
         let end = if moving { &moved } else { &start };
-        let mut pairs = Pairs::default();
-        pairs.find(&segments, &start, end, Reach { distance: reach, margin });
-        let found = list(&pairs);
-        prop_assert_eq!(found.len(), pairs.len());
-        prop_assume!(pairs.dropped() == 0);
+        let reach = Reach { distance: reach, margin };
+        let found = |pairs| found_by(pairs, &segments, &start, end, reach);
+        let brute = |limit| found(Pairs::with(Box::new(BruteForce { limit }))).expect("all");
+        let (least, most) = (brute(1.0), brute(1.0 + 1.5 * f64::from(SLACK)));
+        for &(name, method) in Method::NAMES {
+            let Some(found) = found(Pairs::new(method)) else { continue };
+            prop_assert!(found.is_superset(&least), "{name} misses {:?}", least.difference(&found));
+            prop_assert!(found.is_subset(&most), "{name} has {:?}", found.difference(&most));
+        }
+    }
+
+    /// The pairs are those that hair itself has: none is missing at any time of the motion, and none is there that is far.
+    #[test]
+    fn no_pair_is_missing_at_any_time_of_the_motion(
+        seed in 1u32..1_000_000, strands in 2usize..60, size in 0.005f32..0.05,
+        reach in 0.0f32..0.004, margin in 0.0f32..0.003, moving: bool, which in 0..Method::NAMES.len()
+    ) {
+        let (segments, start, moved) = hair(seed, strands, size);
+        let end = if moving { &moved } else { &start };
+        let near = Reach { distance: reach, margin };
+        let pairs = Pairs::new(Method::NAMES[which].1);
+        let found = found_by(pairs, &segments, &start, end, near);
+        prop_assume!(found.is_some());
+        let found = found.unwrap_or_default();
         for a in (0..start.len()).filter(|&a| segments.starts(a)) {
             for b in (a + 1..start.len()).filter(|&b| segments.starts(b)) {
                 let least = (0..=8)
@@ -93,7 +166,7 @@ proptest! {
 fn pairs_are_kept_until_something_moves_by_the_margin() {
     let (segments, mut position, _) = hair(3, 40, 0.02);
     let reach = Reach { distance: 1e-3, margin: 2e-3 };
-    let mut pairs = Pairs::default();
+    let mut pairs = Pairs::new(Method::Tree);
     pairs.find(&segments, &position, &position, reach);
     // Hair that moves as a whole keeps its pairs.
     position.iter_mut().for_each(|p| *p += Vec3::Y);
@@ -114,15 +187,17 @@ fn what_is_not_a_number_is_in_no_pair() {
     position[3] = Vec3::NAN;
     position[30].y = f32::INFINITY;
     let reach = Reach { distance: 2e-3, margin: 0.0 };
-    let mut pairs = Pairs::default();
-    pairs.find(&segments, &position, &position, reach);
-    let found = list(&pairs);
-    assert!(!found.is_empty());
-    for (a, b) in found {
-        for bad in [2, 3, 29, 30] {
-            assert!(a != bad && b != bad, "{a} {b}");
+    for &(_, method) in Method::NAMES {
+        let mut pairs = Pairs::new(method);
+        pairs.find(&segments, &position, &position, reach);
+        let found = list(&pairs);
+        assert!(!found.is_empty());
+        for (a, b) in found {
+            for bad in [2, 3, 29, 30] {
+                assert!(a != bad && b != bad, "{a} {b}");
+            }
+            assert!(distance(&position, a, b) <= 2.1e-3);
         }
-        assert!(distance(&position, a, b) <= 2.1e-3);
     }
 }
 
@@ -137,25 +212,83 @@ fn a_heap_of_hair_is_bounded_and_reported() {
     let groom = Groom::new(all, Fibre::default());
     let segments = Segments::new(&Chains::of_strands(&groom), 1.0);
     let position = groom.strands.positions();
-    let mut pairs = Pairs::default();
-    pairs.find(&segments, position, position, Reach { distance: 1e-3, margin: 0.0 });
-    assert!(pairs.dropped() > 0);
-    assert!(pairs.len() <= segments.count() * MAX_FOUND);
+    for &(_, method) in Method::NAMES {
+        let mut pairs = Pairs::new(method);
+        pairs.find(&segments, position, position, Reach { distance: 1e-3, margin: 0.0 });
+        assert!(pairs.dropped() > 0);
+        assert!(pairs.len() <= segments.count() * MAX_FOUND);
+    }
 }
 
 #[test]
 fn the_list_does_not_depend_on_threads() {
     let (segments, start, end) = hair(11, 2000, 0.05);
-    let run = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        pool.install(|| {
-            let mut pairs = Pairs::default();
-            let reach = Reach { distance: 2e-3, margin: 1e-3 };
-            pairs.find(&segments, &start, &end, reach);
-            (pairs.first.clone(), pairs.other.clone())
-        })
+    for &(name, method) in Method::NAMES {
+        let run = |threads| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| {
+                let mut pairs = Pairs::new(method);
+                let reach = Reach { distance: 2e-3, margin: 1e-3 };
+                pairs.find(&segments, &start, &end, reach);
+                (pairs.list.first.clone(), pairs.list.other.clone())
+            })
+        };
+        let one = run(1);
+        assert!(one.1.len() > 1000, "{name}: {}", one.1.len());
+        assert!(one == run(2) && one == run(3), "{name}");
+    }
+}
+
+/// A broad phase with a state: how often it has searched.
+#[derive(Default)]
+struct Counting(u32);
+
+impl BroadPhase for Counting {
+    fn search(&mut self, _: &Segments, motion: &Motion<'_>, _: Reach, pairs: &mut PairList) {
+        self.0 += 1;
+        pairs.fill(motion.middle.len(), &mut [(0, 4 + self.0)]);
+    }
+
+    fn bytes(&self) -> usize {
+        4
+    }
+
+    fn reset(&mut self) {
+        self.0 = 0;
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        out.extend(self.0.to_le_bytes());
+    }
+
+    fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let (state, rest) = bytes.split_first_chunk()?;
+        self.0 = u32::from_le_bytes(*state);
+        Some(rest)
+    }
+}
+
+/// What a broad phase knows of the past goes with the checkpoint, and is forgotten on reset.
+#[test]
+fn a_state_is_saved_restored_and_reset() {
+    let (segments, position, _) = hair(3, 40, 0.02);
+    let reach = Reach { distance: 1e-3, margin: 0.0 };
+    let search = |pairs: &mut Pairs| {
+        pairs.clear();
+        pairs.find(&segments, &position, &position, reach);
+        pairs.of(0).to_vec()
     };
-    let one = run(1);
-    assert!(one.1.len() > 1000, "{}", one.1.len());
-    assert!(one == run(2) && one == run(3));
+    let mut pairs = Pairs::with(Box::new(Counting::default()));
+    assert_eq!(search(&mut pairs), [5]);
+    assert_eq!(search(&mut pairs), [6]);
+    let mut saved = Vec::new();
+    pairs.save(&mut saved);
+    saved.push(99);
+    let mut again = Pairs::with(Box::new(Counting::default()));
+    assert_eq!(again.restore(&saved[..2]), None);
+    assert_eq!(again.restore(&saved), Some(&[99][..]));
+    assert_eq!(search(&mut again), search(&mut pairs));
+    again.reset();
+    assert_eq!(search(&mut again), [5]);
 }

@@ -1,11 +1,11 @@
 //! The order of segments in which neighbours in space are neighbours in memory.
 //!
 //! All segments are split in two by the median of their middles along an axis, each half again, and so
-//! on down to eights, at the borders of the tree's nodes (`tree.rs`).
+//! on down to eights, at the borders of the tree's nodes (`nodes.rs`).
 
 use glam::Vec3;
 
-use super::lanes::WIDTH;
+use crate::contact::detection::lines::WIDTH;
 
 /// Segments that one task sorts.
 const TASK: usize = 4096;

@@ -7,10 +7,12 @@ use std::ops::Range;
 
 use fearless_simd::Simd;
 
-use super::lanes::{Eight, Line, Probe, WIDTH};
-use super::tree::{Tree, within};
-use super::{APART, Found, MAX_FOUND, Reach};
+use super::nodes::{Nodes, within};
+use crate::contact::detection::broad_phase::{APART, Reach};
+use crate::contact::detection::found::{Found, Nearest};
+use crate::contact::detection::lines::{Eight, Line, Probe, WIDTH};
 use crate::contact::detection::segments::Segments;
+use crate::math::group::make_room_after;
 
 /// Segments that go down the tree together.
 const GROUP: usize = WIDTH * WIDTH;
@@ -20,7 +22,7 @@ const GROUP: usize = WIDTH * WIDTH;
 const MAX_SEEN: usize = 1 << 12;
 
 /// Eights of segments, with the capsules around them side by side.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shortlist {
     eight: Vec<u32>,
     capsules: Vec<Eight>,
@@ -72,8 +74,8 @@ impl Shortlist {
     }
 }
 
-/// Room for the search of one task.
-#[derive(Debug, Default)]
+/// Room for the search of one thread.
+#[derive(Debug)]
 pub(super) struct Room {
     /// What is near a group of segments, and near eight of them.
     for_group: Shortlist,
@@ -85,6 +87,23 @@ pub(super) struct Room {
     distances: Vec<[f32; WIDTH]>,
 }
 
+impl Default for Room {
+    /// Room for all that a search can find.
+    fn default() -> Self {
+        let shortlist = || Shortlist {
+            eight: Vec::with_capacity(MAX_SEEN),
+            capsules: Vec::with_capacity(MAX_SEEN / WIDTH),
+        };
+        Self {
+            for_group: shortlist(),
+            for_eight: shortlist(),
+            bits: Vec::with_capacity(MAX_SEEN / WIDTH),
+            near: Vec::with_capacity(MAX_SEEN),
+            distances: Vec::with_capacity(MAX_SEEN),
+        }
+    }
+}
+
 impl Room {
     /// Bytes of memory in use.
     pub(super) fn bytes(&self) -> usize {
@@ -93,60 +112,23 @@ impl Room {
     }
 }
 
-/// The nearest that a segment has found.
-struct Nearest {
-    found: [(f32, u32); MAX_FOUND],
-    count: usize,
-    /// Where the farthest is, once there is no room.
-    farthest: usize,
-    dropped: u64,
-}
-
-impl Nearest {
-    #[inline]
-    fn add(&mut self, distance2: f32, sorted: u32) {
-        if self.count < MAX_FOUND {
-            self.found[self.count] = (distance2, sorted);
-            self.count += 1;
-            if self.count == MAX_FOUND {
-                self.find_farthest();
-            }
-            return;
-        }
-        // Put it in the place of the farthest.
-        self.dropped += 1;
-        if (distance2, sorted) < self.found[self.farthest] {
-            self.found[self.farthest] = (distance2, sorted);
-            self.find_farthest();
-        }
-    }
-
-    fn find_farthest(&mut self) {
-        self.farthest = 0;
-        for (i, found) in self.found.iter().enumerate() {
-            if *found > self.found[self.farthest] {
-                self.farthest = i;
-            }
-        }
-    }
-}
-
 /// Finds the pairs of the segments `range` of the tree with those before them, for each in turn. The
 /// range starts with a group.
 #[inline(always)]
 pub(super) fn look<S: Simd>(
     simd: S,
-    tree: &Tree,
+    tree: &Nodes,
     segments: &Segments,
     reach: Reach,
     range: Range<usize>,
+    room: &mut Room,
     to: &mut Found,
 ) {
-    to.counts.clear();
-    to.others.clear();
-    let reach = reach.distance + reach.margin;
-    let mut nearest = Nearest { found: [(0.0, 0); MAX_FOUND], count: 0, farthest: 0, dropped: 0 };
-    let Found { counts, others, room, dropped } = to;
+    to.clear();
+    let room_for_pairs = to.others.capacity();
+    let reach = reach.total();
+    let mut nearest = Nearest::new();
+    let Found { counts, others, dropped } = to;
     let Room { for_group, for_eight, bits, near, distances } = room;
     for group in range.start / GROUP..range.end.div_ceil(GROUP) {
         let eights = group * WIDTH..((group + 1) * WIDTH).min(range.end.div_ceil(WIDTH));
@@ -181,7 +163,7 @@ pub(super) fn look<S: Simd>(
                     *bits = probe.test(simd, &tree.lines()[*other as usize], distance2);
                 }
                 // Keep those that may touch.
-                nearest.count = 0;
+                nearest.clear();
                 let own = tree.segment[index];
                 for (&(other, bits), distance2) in near.iter().zip(distances.iter()) {
                     let mut bits = bits & within(&(0..index), other as usize);
@@ -194,11 +176,12 @@ pub(super) fn look<S: Simd>(
                         }
                     }
                 }
-                let found = &nearest.found[..nearest.count];
+                let found = nearest.found();
                 counts.push(found.len() as u8);
                 others.extend(found.iter().map(|&(_, other)| tree.segment[other as usize]));
             }
         }
     }
     *dropped = nearest.dropped;
+    make_room_after(others, room_for_pairs);
 }

@@ -1,15 +1,15 @@
 //! Segments in order, and capsules around each eight of them, around each eight of those, and so on.
 
 use fearless_simd::Simd;
-use glam::Vec3;
 use rayon::prelude::*;
 
 use super::CHUNK;
-use super::lanes::{Eight, Line, Probe, WIDTH};
+use crate::contact::detection::broad_phase::Motion;
+use crate::contact::detection::lines::{Eight, Line, Probe, WIDTH};
 
 /// A tree of capsules over segments, eight to a node.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
+pub(super) struct Nodes {
     /// Which segments there are, in the order of the tree.
     pub(super) segment: Vec<u32>,
     /// The segments themselves, then the capsules around eights, level by level; eight lines to an
@@ -17,7 +17,7 @@ pub(super) struct Tree {
     levels: Vec<Vec<Eight>>,
 }
 
-impl Tree {
+impl Nodes {
     pub(super) fn bytes(&self) -> usize {
         let eights = self.levels.iter().map(Vec::capacity).sum::<usize>();
         size_of::<Eight>() * eights + 4 * self.segment.capacity()
@@ -42,8 +42,8 @@ impl Tree {
         }
     }
 
-    /// Takes the segments in the order of `self.segment`; `way` is how far points go.
-    pub(super) fn fill(&mut self, reference: &[Vec3], way: &[Vec3]) {
+    /// Takes the segments in the order of `self.segment`.
+    pub(super) fn fill(&mut self, motion: &Motion<'_>) {
         let count = self.segment.len();
         if self.levels.is_empty() {
             self.levels.push(Vec::new());
@@ -52,14 +52,7 @@ impl Tree {
         let lines = self.levels[0].par_chunks_mut(CHUNK / WIDTH);
         lines.zip(self.segment.par_chunks(CHUNK)).for_each(|(lines, segments)| {
             for (i, &segment) in segments.iter().enumerate() {
-                let s = segment as usize;
-                let (a, b) = (reference[s], reference[s + 1]);
-                let line = Line {
-                    middle: 0.5 * (a + b),
-                    half: 0.5 * (b - a),
-                    way: 0.25 * (way[s] + way[s + 1]),
-                    pad: 0.25 * way[s].distance(way[s + 1]),
-                };
+                let line = Line::of_segment(motion, segment as usize);
                 lines[i / WIDTH].set(i % WIDTH, &line);
             }
         });

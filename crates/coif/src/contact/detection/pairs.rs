@@ -1,34 +1,18 @@
-//! Pairs of segments that are near each other, or will be.
+//! The pairs of segments that are near each other, or will be, as the responses see them.
 //!
-//! ```text
-//!  points ─► lines ─► order ─► tree of capsules ─► pairs by segment
-//!            middle,   split by   eight to a node,    sorted
-//!            motion    medians    eight tests at once
-//! ```
-//!
-//! Segments are sorted so that neighbours in space are neighbours in memory. Eight neighbours share a
-//! capsule, eight capsules share a larger one, and so on; most segments are left out with a capsule that
-//! is not near. What counts is motion relative to each other, for neighbours move together. Pairs are
-//! found with a margin and are good until something has moved by half of it beside its way.
-//!
-//! The list is in the order of the segments and the same for any number of threads.
-
-mod lanes;
-mod near;
-mod order;
-mod tree;
+//! A broad phase finds them, with a margin; they are good until something has moved by half of it beside its way. What
+//! counts is motion relative to each other, for neighbours move together. The list is in the order of the segments and
+//! the same for any number of threads.
 
 use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::near::Room;
-use self::order::Item;
-use self::tree::Tree;
+use super::broad_phase::{BroadPhase, Method, Motion, PairList, Reach};
 use super::culling::min_distances;
 use super::segments::{Segments, usable};
 use crate::math::cache::prefetch_item;
-use crate::math::group::{Keyed, group, make_room};
+use crate::math::group::make_room;
 
 /// Points or segments that one task takes.
 const CHUNK: usize = 2048;
@@ -36,22 +20,6 @@ const CHUNK: usize = 2048;
 /// Pairs that are asked for at once, and most that are worked on then.
 const ASKED: usize = 256;
 pub(in crate::contact) const BATCH: usize = 2 * ASKED;
-
-/// Segments of one strand touch if they are at least this far apart along it: nearer ones are held by
-/// the strand itself.
-pub const APART: u32 = 4;
-
-/// Most pairs that one segment finds; of more, the nearest are kept.
-const MAX_FOUND: usize = 32;
-
-/// How near is near (m).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reach {
-    /// Segments as near as this are pairs.
-    pub distance: f32,
-    /// Added to the distance, so that the pairs stay good while hair moves by half of it.
-    pub margin: f32,
-}
 
 /// How a segment has moved: its ends as far from the mean (m) as `beside`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,16 +36,11 @@ impl Move {
     }
 }
 
-/// Finds pairs and keeps them.
+/// Lets a broad phase find pairs, and keeps them.
 pub struct Pairs {
     level: Level,
-    items: Vec<Item>,
-    tree: Tree,
-    chunks: Vec<Found>,
-    /// Per point: where its segment's pairs start in `other`.
-    first: Vec<u32>,
-    /// The segments with the higher number of all pairs.
-    other: Vec<u32>,
+    broad_phase: Box<dyn BroadPhase>,
+    list: PairList,
     /// Per pair: how far apart its segments are at `start` (m), or a little less.
     apart: Vec<f32>,
     /// Where the points were when pairs were last asked for.
@@ -88,43 +51,31 @@ pub struct Pairs {
     way: Vec<Vec3>,
     reach: Reach,
     good: bool,
-    dropped: u64,
     searches: u64,
 }
 
-/// What one task found.
-#[derive(Debug, Default)]
-struct Found {
-    /// How many pairs each of its segments found.
-    counts: Vec<u8>,
-    /// The other segments of these pairs.
-    others: Vec<u32>,
-    room: Room,
-    dropped: u64,
-}
+impl Pairs {
+    /// No pairs yet; found by this broad phase.
+    pub fn new(method: Method) -> Self {
+        Self::with(method.build())
+    }
 
-impl Default for Pairs {
-    fn default() -> Self {
+    /// The same with a broad phase of one's own.
+    pub fn with(broad_phase: Box<dyn BroadPhase>) -> Self {
         Self {
             level: Level::new(),
-            items: Vec::new(),
-            tree: Tree::default(),
-            chunks: Vec::new(),
-            first: Vec::new(),
-            other: Vec::new(),
+            broad_phase,
+            list: PairList::default(),
             apart: Vec::new(),
             start: Vec::new(),
             reference: Vec::new(),
             way: Vec::new(),
             reach: Reach { distance: 0.0, margin: 0.0 },
             good: false,
-            dropped: 0,
             searches: 0,
         }
     }
-}
 
-impl Pairs {
     /// Makes sure that all pairs are there that come as near as `reach` while the points go straight
     /// from `start` to `end`. Searches anew only if points have moved by more than the margin allows.
     pub fn find(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
@@ -139,21 +90,41 @@ impl Pairs {
         self.measure_gaps();
     }
 
-    /// Forgets all pairs.
+    /// Has all pairs looked for anew when they are next asked for.
     pub fn clear(&mut self) {
         self.good = false;
+    }
+
+    /// Forgets all pairs and the past: the hair was put somewhere else.
+    pub fn reset(&mut self) {
+        self.clear();
+        self.broad_phase.reset();
+    }
+
+    /// Appends what must be known to go on with the same bits.
+    pub(in crate::contact) fn save(&self, out: &mut Vec<u8>) {
+        self.broad_phase.save(out);
+    }
+
+    /// Takes back what [`Pairs::save`] wrote; gives back the bytes that follow it, or `None` if these are not its bytes.
+    pub(in crate::contact) fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let rest = self.broad_phase.restore(bytes)?;
+        self.clear();
+        Some(rest)
     }
 
     /// The pairs of a segment with segments of a higher number, in order.
     #[inline]
     pub fn of(&self, segment: usize) -> &[u32] {
-        &self.other[self.first[segment] as usize..self.first[segment + 1] as usize]
+        let PairList { first, other, .. } = &self.list;
+        &other[first[segment] as usize..first[segment + 1] as usize]
     }
 
     /// How far apart (m) the segments of these pairs were when they were asked for, or a little less.
     #[inline]
     pub(in crate::contact) fn apart(&self, segment: usize) -> &[f32] {
-        &self.apart[self.first[segment] as usize..self.first[segment + 1] as usize]
+        let first = &self.list.first;
+        &self.apart[first[segment] as usize..first[segment + 1] as usize]
     }
 
     /// Calls `work` with those pairs of the segments `range` that are `near`, which gets both segments and
@@ -237,22 +208,22 @@ impl Pairs {
 
     /// How many points the pairs are for.
     pub fn points(&self) -> usize {
-        self.first.len().saturating_sub(1)
+        self.list.first.len().saturating_sub(1)
     }
 
     /// How many pairs there are.
     pub fn len(&self) -> usize {
-        self.other.len()
+        self.list.other.len()
     }
 
     /// Whether there is no pair.
     pub fn is_empty(&self) -> bool {
-        self.other.is_empty()
+        self.list.other.is_empty()
     }
 
     /// Pairs that the last search left out where hair was too dense to keep all of them.
     pub fn dropped(&self) -> u64 {
-        self.dropped
+        self.list.dropped
     }
 
     /// How often pairs were searched for anew.
@@ -262,11 +233,9 @@ impl Pairs {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let bytes = |c: &Found| c.others.capacity() * 4 + c.counts.capacity() + c.room.bytes();
-        let found: usize = self.chunks.iter().map(bytes).sum();
-        let words = self.first.capacity() + self.other.capacity() + self.apart.capacity();
-        let items = size_of::<Item>() * self.items.capacity();
-        found + items + 4 * words + 36 * self.reference.capacity() + self.tree.bytes()
+        let PairList { first, other, .. } = &self.list;
+        let words = first.capacity() + other.capacity() + self.apart.capacity();
+        4 * words + 36 * self.reference.capacity() + self.broad_phase.bytes()
     }
 
     /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
@@ -298,18 +267,18 @@ impl Pairs {
     /// Measures how far apart the segments of all pairs are.
     fn measure_gaps(&mut self) {
         self.apart.clear();
-        make_room(&mut self.apart, self.other.len());
-        self.apart.resize(self.other.len(), 0.0);
-        fill_gaps(self.level, &self.start, &self.first, &self.other, 0, &mut self.apart);
+        make_room(&mut self.apart, self.list.other.len());
+        self.apart.resize(self.list.other.len(), 0.0);
+        let PairList { first, other, .. } = &self.list;
+        fill_gaps(self.level, &self.start, first, other, 0, &mut self.apart);
     }
 
     fn search(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
         self.searches += 1;
         self.reach = reach;
         self.measure(start, end);
-        self.sort(segments);
-        self.look(segments);
-        self.collect(start.len());
+        let motion = Motion { middle: &self.reference, displacement: &self.way };
+        self.broad_phase.search(segments, &motion, reach, &mut self.list);
         self.good = true;
     }
 
@@ -330,67 +299,6 @@ impl Pairs {
                     way[i] = *end - *start - shift;
                 }
             });
-    }
-
-    /// Brings the segments into order, and builds the tree over them.
-    fn sort(&mut self, segments: &Segments) {
-        let (reference, way) = (&self.reference, &self.way);
-        // What is not a number, or too far away for one, takes no part.
-        let fine = |p: usize| usable(reference[p]) && usable(way[p]);
-        let there = |p: usize| segments.starts(p) && fine(p) && fine(p + 1);
-        let points = reference.len();
-        self.items.clear();
-        self.items.extend((0..points.saturating_sub(1)).filter(|&p| there(p)).map(|p| {
-            let (a, b) = (reference[p], reference[p + 1]);
-            Item { middle: 0.5 * (a + b), extent: (b - a).abs(), segment: p as u32 }
-        }));
-        order::sort(&mut self.items, self.reach.distance + self.reach.margin);
-        let order = &mut self.tree.segment;
-        order.resize(self.items.len(), 0);
-        order.par_iter_mut().zip(&self.items).with_min_len(CHUNK).for_each(|(segment, item)| {
-            *segment = item.segment;
-        });
-        self.tree.fill(&self.reference, &self.way);
-    }
-
-    /// Lets every segment look around.
-    fn look(&mut self, segments: &Segments) {
-        let count = self.tree.segment.len();
-        self.chunks.resize_with(count.div_ceil(CHUNK), Found::default);
-        let (tree, reach, level) = (&self.tree, self.reach, self.level);
-        self.chunks.par_iter_mut().enumerate().for_each(|(chunk, found)| {
-            let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(count);
-            dispatch!(level, simd => near::look(simd, tree, segments, reach, range, found));
-        });
-        self.dropped = self.chunks.iter().map(|found| found.dropped).sum();
-    }
-
-    /// Brings the pairs into the order of the segments.
-    fn collect(&mut self, points: usize) {
-        let all = AllFound { chunks: &self.chunks, order: &self.tree.segment };
-        let count = self.chunks.iter().map(|found| found.others.len()).sum();
-        group(&all, points, count, &mut self.first, &mut self.other);
-        sort_lists(&self.first, &mut self.other);
-    }
-}
-
-/// All pairs in the order in which they were found.
-struct AllFound<'a> {
-    chunks: &'a [Found],
-    order: &'a [u32],
-}
-
-impl Keyed for AllFound<'_> {
-    /// The lower number is the key.
-    fn each(&self, mut take: impl FnMut(u32, u32)) {
-        for (found, order) in self.chunks.iter().zip(self.order.chunks(CHUNK)) {
-            let mut others = found.others.iter();
-            for (&own, &count) in order.iter().zip(&found.counts) {
-                for &other in others.by_ref().take(usize::from(count)) {
-                    take(own.min(other), own.max(other));
-                }
-            }
-        }
     }
 }
 
@@ -426,21 +334,6 @@ fn fill_gaps(
         || fill_gaps(level, x, &first[..=middle], &other[..cut], segment, low),
         || fill_gaps(level, x, &first[middle..], &other[cut..], segment + middle, high),
     );
-}
-
-/// Sorts each list of `values`; `first` holds where they start and where the last one ends.
-fn sort_lists(first: &[u32], values: &mut [u32]) {
-    let lists = first.len() - 1;
-    if lists <= CHUNK {
-        let base = first[0];
-        for w in first.windows(2) {
-            values[(w[0] - base) as usize..(w[1] - base) as usize].sort_unstable();
-        }
-        return;
-    }
-    let middle = lists / 2;
-    let (low, high) = values.split_at_mut((first[middle] - first[0]) as usize);
-    rayon::join(|| sort_lists(&first[..=middle], low), || sort_lists(&first[middle..], high));
 }
 
 /// Mean way of all points (m), summed in a fixed order.

@@ -6,6 +6,8 @@
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Vec3;
 
+use super::broad_phase::Motion;
+
 /// Lines looked at together.
 pub(super) const WIDTH: usize = 8;
 
@@ -23,6 +25,21 @@ pub(super) struct Line {
     pub(super) way: Vec3,
     /// How far its parts can be from where middle, half and way put them (m).
     pub(super) pad: f32,
+}
+
+impl Line {
+    /// A segment of hair that moves like this.
+    #[inline]
+    pub(super) fn of_segment(motion: &Motion<'_>, segment: usize) -> Self {
+        let ends = |of: &[Vec3]| (of[segment], of[segment + 1]);
+        let ((a, b), (way_a, way_b)) = (ends(motion.middle), ends(motion.displacement));
+        Self {
+            middle: 0.5 * (a + b),
+            half: 0.5 * (b - a),
+            way: 0.25 * (way_a + way_b),
+            pad: 0.25 * way_a.distance(way_b),
+        }
+    }
 }
 
 /// Eight lines, one array for each number.
