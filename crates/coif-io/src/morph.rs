@@ -172,14 +172,14 @@ impl Spline {
     /// The shapes that are nearest to all frames, if they are near enough.
     fn fit(&self, frames: &[StripFrame], tolerance: f32, stop: &dyn Fn() -> bool) -> Fit {
         let Some(inverse) = self.pseudo_inverse() else { return Fit::Far };
-        let ways: Vec<_> = frames.iter().map(|f| self::moved(f, &frames[0])).collect();
+        let displacements: Vec<_> = frames.iter().map(|f| self::moved(f, &frames[0])).collect();
         let turns: Vec<_> = frames.iter().map(|f| self::turned(f, &frames[0])).collect();
         let (mut moved, mut turned) = (Vec::new(), Vec::new());
         for row in &inverse {
             if stop() {
                 return Fit::Stopped;
             }
-            moved.push(mixed(row.iter().copied(), &ways));
+            moved.push(mixed(row.iter().copied(), &displacements));
             turned.push(mixed(row.iter().copied(), &turns));
         }
         // Hold the spline against every frame.
@@ -188,8 +188,8 @@ impl Spline {
             if stop() {
                 return Fit::Stopped;
             }
-            let way = mixed(weights.iter().copied(), &moved);
-            for ((p, q), d) in frame.positions.iter().zip(&frames[0].positions).zip(way) {
+            let displacement = mixed(weights.iter().copied(), &moved);
+            for ((p, q), d) in frame.positions.iter().zip(&frames[0].positions).zip(displacement) {
                 let off = p.distance(*q + d);
                 if off.is_nan() || off > MAX_STRAY * tolerance {
                     return Fit::Far;
@@ -280,9 +280,10 @@ mod tests {
                 };
                 let (a, b) = (row(pair[0]), row(pair[1]));
                 for (v, p) in frames[k].positions.iter().enumerate() {
-                    let way = a.get(v).copied().unwrap_or_default();
+                    let displacement = a.get(v).copied().unwrap_or_default();
                     let to = b.get(v).copied().unwrap_or_default();
-                    worst = worst.max(p.distance(frames[0].positions[v] + way.lerp(to, share)));
+                    worst = worst
+                        .max(p.distance(frames[0].positions[v] + displacement.lerp(to, share)));
                 }
             }
         }

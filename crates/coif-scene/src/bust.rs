@@ -378,8 +378,10 @@ mod tests {
     #[test]
     fn the_bust_has_human_proportions_and_hair_where_hair_grows() {
         let bust = Bust;
-        let surface_along = |from: Vec3, way: Vec3| {
-            (0..4000).map(|i| from + way * (0.2 - i as f32 * 5e-5)).find(|&p| bust.value(p) < 0.0)
+        let surface_along = |from: Vec3, direction: Vec3| {
+            (0..4000)
+                .map(|i| from + direction * (0.2 - i as f32 * 5e-5))
+                .find(|&p| bust.value(p) < 0.0)
         };
         let top = surface_along(Vec3::new(0.0, 0.0, -0.01), Vec3::Y).unwrap();
         let back = surface_along(Vec3::new(0.0, 0.03, 0.0), Vec3::NEG_Z).unwrap();

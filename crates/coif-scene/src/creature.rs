@@ -65,8 +65,8 @@ impl Figure for Creature {
         let mirror =
             |(centre, radii): (Vec3, Vec3)| (Vec3::new(-centre.x, centre.y, centre.z), radii);
         let other = |q: Quat| Quat::from_xyzw(q.x, -q.y, -q.z, q.w);
-        let way = TAIL.1 - TAIL.0;
-        let tail = Shape::Capsule { half_height: way.length() * 0.5, radius: 0.022 };
+        let axis = TAIL.1 - TAIL.0;
+        let tail = Shape::Capsule { half_height: axis.length() * 0.5, radius: 0.022 };
         let throat = (Vec3::new(0.0, -0.020, 0.0), Vec3::new(0.052, 0.055, 0.046));
         vec![
             round(TORSO, Quat::IDENTITY, CHEST),
@@ -82,7 +82,7 @@ impl Figure for Creature {
             Collider::new(
                 tail,
                 (TAIL.0 + TAIL.1) * 0.5,
-                Quat::from_rotation_arc(Vec3::Y, way.normalize()),
+                Quat::from_rotation_arc(Vec3::Y, axis.normalize()),
                 CHEST,
             ),
         ]

@@ -187,8 +187,9 @@ mod tests {
             let mut balance = std::collections::BTreeMap::<(u32, u32), i32>::new();
             for [a, b, c] in &mesh.triangles {
                 for (from, to) in [(a, b), (b, c), (c, a)] {
-                    let (key, way) = if from < to { ((*from, *to), 1) } else { ((*to, *from), -1) };
-                    *balance.entry(key).or_default() += way;
+                    let (key, sign) =
+                        if from < to { ((*from, *to), 1) } else { ((*to, *from), -1) };
+                    *balance.entry(key).or_default() += sign;
                 }
             }
             assert!(balance.values().all(|&sum| sum == 0), "{shape:?} has a hole");

@@ -21,20 +21,20 @@ pub struct Lens {
 impl Lens {
     /// From the enlarged space to the real one. Never moves two points apart.
     fn real(&self, q: Vec3) -> Vec3 {
-        let way = q - self.centre;
-        let far = way.length();
+        let offset = q - self.centre;
+        let far = offset.length();
         let edge = self.radius * self.power;
         let near = if far < edge { far / self.power } else { self.radius + far - edge };
-        self.centre + way * if far > 0.0 { near / far } else { 0.0 }
+        self.centre + offset * if far > 0.0 { near / far } else { 0.0 }
     }
 
     /// From the real space to the enlarged one.
     fn enlarged(&self, p: Vec3) -> Vec3 {
-        let way = p - self.centre;
-        let near = way.length();
+        let offset = p - self.centre;
+        let near = offset.length();
         let edge = self.radius * self.power;
         let far = if near < self.radius { near * self.power } else { edge + near - self.radius };
-        self.centre + way * if near > 0.0 { far / near } else { 0.0 }
+        self.centre + offset * if near > 0.0 { far / near } else { 0.0 }
     }
 }
 

@@ -123,9 +123,9 @@ impl MeshFigure<'_> {
             .map(|(&v, w)| self.fitted.normals[v as usize] * w)
             .sum::<Vec3>()
             .normalize_or(Vec3::Y);
-        let way = p - hit.point;
-        let side = if way.dot(normal) < 0.0 { -1.0 } else { 1.0 };
-        (side * way.length(), (way * side).normalize_or(normal))
+        let from_surface = p - hit.point;
+        let side = if from_surface.dot(normal) < 0.0 { -1.0 } else { 1.0 };
+        (side * from_surface.length(), (from_surface * side).normalize_or(normal))
     }
 }
 

@@ -140,11 +140,11 @@ impl BodyMotion {
                 let u = t - hops * HOP.period;
                 let side = |hop: f64| if hop < 1.0 { 0.0 } else { 1.0 - 2.0 * (hop % 2.0) };
                 let turned = ease((u - HOP.leave) / HOP.flight());
-                let way = side(hops) + (side(hops + 1.0) - side(hops)) * turned;
+                let lean = side(hops) + (side(hops + 1.0) - side(hops)) * turned;
                 Pose {
                     head_pitch: 0.10 * bell((u - 0.13) / 0.11) + 0.16 * bell((u - 0.57) / 0.14),
-                    head_roll: 0.07 * way,
-                    body_yaw: 0.30 * way,
+                    head_roll: 0.07 * lean,
+                    body_yaw: 0.30 * lean,
                     shift: [0.0, HOP.height(u), 0.0],
                     ..Pose::default()
                 }

@@ -41,17 +41,18 @@ impl Leg {
         let angle = |v: Vec3| v.z.atan2(v.y);
         let (thigh, shank) = (flat(self.knee - self.hip), flat(self.ankle - self.knee));
         let (long, short) = (thigh.length(), shank.length());
-        let way = flat(target - self.hip);
+        let to_target = flat(target - self.hip);
         let least = (long - short).abs() + 0.02 * long;
-        let distance = way.length().clamp(least, 0.999 * (long + short));
+        let distance = to_target.length().clamp(least, 0.999 * (long + short));
         // Put the knee.
         let cosine = (long * long + distance * distance - short * short) / (2.0 * long * distance);
         let side = wrapped(angle(thigh) - angle(flat(self.ankle - self.hip))).signum();
-        let thigh_turn = wrapped(angle(way) + side * cosine.clamp(-1.0, 1.0).acos() - angle(thigh));
+        let thigh_turn =
+            wrapped(angle(to_target) + side * cosine.clamp(-1.0, 1.0).acos() - angle(thigh));
         let turn = Quat::from_rotation_x(thigh_turn);
         let knee = self.hip + turn * (self.knee - self.hip);
         // Put the ankle.
-        let end = flat(self.hip) + way.normalize_or(Vec3::NEG_Y) * distance;
+        let end = flat(self.hip) + to_target.normalize_or(Vec3::NEG_Y) * distance;
         let shank_turn = Quat::from_rotation_x(wrapped(angle(flat(end - knee)) - angle(shank)));
         let ankle = knee + shank_turn * (self.ankle - self.knee);
         let carry = |from: Vec3, to: Vec3, rotation: Quat| RigidTransform {

@@ -362,7 +362,7 @@ mod tests {
         #[derive(Copy)]
         pub struct Inner of "inner" {
             /// A direction.
-            way as "inner_way": Vec3 = Vec3::X, "m", -1.0..=1.0;
+            direction as "inner_way": Vec3 = Vec3::X, "m", -1.0..=1.0;
         }
     }
 
@@ -406,7 +406,7 @@ mod tests {
         assert_eq!((s.get("most"), s.params()[2].absent), (None, "no limit"));
         s.set("most", Value::Count(3)).unwrap();
         s.set("inner_way", Value::Vector(Vec3::Y)).unwrap();
-        assert_eq!((s.most, s.inner.way), (Some(3), Vec3::Y));
+        assert_eq!((s.most, s.inner.direction), (Some(3), Vec3::Y));
         s.on = false;
         assert!(s.validate().is_err());
     }
@@ -430,7 +430,7 @@ mod tests {
             assert!(message.ends_with(" s: expected 0.1 to 1000 s"), "{message}");
         }
         assert_eq!(s, Settings::default());
-        s.inner.way.z = f32::INFINITY;
+        s.inner.direction.z = f32::INFINITY;
         let message = s.validate().unwrap_err().to_string();
         assert_eq!(
             message,

@@ -125,8 +125,8 @@ fn frames_between_others_are_left_to_the_player() {
         let positions = mesh.positions.iter().map(|p| *p + Vec3::Z * z).collect();
         StripFrame { positions, ..StripFrame::of(&mesh) }
     };
-    let ways = [0.0, 0.01, 0.02, 0.0302, 0.04, 0.03, 0.02];
-    let frames: Vec<StripFrame> = ways.into_iter().map(at).collect();
+    let displacements = [0.0, 0.01, 0.02, 0.0302, 0.04, 0.03, 0.02];
+    let frames: Vec<StripFrame> = displacements.into_iter().map(at).collect();
     let bytes = glb(&frames, &mesh).unwrap();
     let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("a valid file");
     let blob = blob.expect("a binary chunk");

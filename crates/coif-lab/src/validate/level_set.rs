@@ -56,17 +56,17 @@ const SCHEMES: [(&str, Scheme); 4] = [
 struct Flight {
     name: &'static str,
     /// Way per frame (m).
-    way: Vec3,
+    displacement: Vec3,
     /// Axis times angle per frame.
     turn: Vec3,
 }
 
-const WAY: Vec3 = Vec3::new(0.03, 0.02, 0.06);
+const DISPLACEMENT: Vec3 = Vec3::new(0.03, 0.02, 0.06);
 const TURN: Vec3 = Vec3::new(0.6, 0.2, 0.3);
 const FLIGHTS: [Flight; 3] = [
-    Flight { name: "flies", way: WAY, turn: Vec3::ZERO },
-    Flight { name: "turns", way: Vec3::ZERO, turn: TURN },
-    Flight { name: "flies-and-turns", way: WAY, turn: TURN },
+    Flight { name: "flies", displacement: DISPLACEMENT, turn: Vec3::ZERO },
+    Flight { name: "turns", displacement: Vec3::ZERO, turn: TURN },
+    Flight { name: "flies-and-turns", displacement: DISPLACEMENT, turn: TURN },
 ];
 
 fn run() -> Result<Findings, Error> {
@@ -122,7 +122,7 @@ impl Flight {
     fn pose(&self, a: f32) -> RigidTransform {
         RigidTransform {
             rotation: Quat::from_scaled_axis(self.turn * a),
-            translation: self.way * a,
+            translation: self.displacement * a,
         }
     }
 
@@ -132,7 +132,7 @@ impl Flight {
         let mut field = DistanceField::new(&mesh.triangles, &settings)?;
         let pose = self.pose(a);
         let positions: Vec<Vec3> = mesh.positions.iter().map(|&p| pose.point(p)).collect();
-        let velocity = |p: &Vec3| (self.way + self.turn.cross(*p - pose.translation)) / DT;
+        let velocity = |p: &Vec3| (self.displacement + self.turn.cross(*p - pose.translation)) / DT;
         let velocities: Vec<Vec3> = positions.iter().map(velocity).collect();
         field.rebuild(&positions, &velocities);
         Ok(field)
@@ -206,6 +206,6 @@ mod tests {
         let outline = flight.outline(|x| flight.exact(x, MIDWAY));
         assert!(outline.iter().all(|p| p.0.is_finite()));
         let height = outline.iter().map(|p| p.1.abs()).fold(0.0, f64::max);
-        assert!(height < f64::from(RADII.y + WAY.y), "{height}");
+        assert!(height < f64::from(RADII.y + DISPLACEMENT.y), "{height}");
     }
 }

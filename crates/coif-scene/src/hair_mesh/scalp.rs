@@ -75,18 +75,18 @@ impl<'a> Scalp<'a> {
         let aim = AIM[0] + (AIM[1] - AIM[0]) * back;
         let down = Vec3::new(angle.sin(), -aim, angle.cos()).normalize_or(Vec3::NEG_Y);
         let arch = ARCH * (1.0 - back);
-        let way = |t: f32| {
+        let path = |t: f32| {
             let up = arch * (std::f32::consts::PI * t).sin();
             self.surface((turned(from, down, t) + Vec3::Y * up).normalize_or(down))
         };
-        let line = self.hair_line(way);
-        (0..=POINTS).map(|i| way(line * i as f32 / POINTS as f32)).collect()
+        let line = self.hair_line(path);
+        (0..=POINTS).map(|i| path(line * i as f32 / POINTS as f32)).collect()
     }
 
     /// How far along a way over the skin hair grows, 0..1.
-    fn hair_line(&self, way: impl Fn(f32) -> Vec3) -> f32 {
+    fn hair_line(&self, path: impl Fn(f32) -> Vec3) -> f32 {
         const SAMPLES: usize = 48;
-        let grows = |t: f32| self.figure.hair_density(way(t)) > LINE;
+        let grows = |t: f32| self.figure.hair_density(path(t)) > LINE;
         // Look for the last hairy place; bare ones before it have no hair anyway.
         let at = |i: usize| i as f32 / SAMPLES as f32;
         let last = (0..=SAMPLES).rev().find(|&i| grows(at(i))).unwrap_or(0);

@@ -51,11 +51,11 @@ impl Track {
         let mut points = scalp;
         if points.len() >= 2 {
             let last = points[points.len() - 1];
-            let mut way = (last - points[points.len() - 2]).normalize_or(Vec3::NEG_Y);
+            let mut direction = (last - points[points.len() - 2]).normalize_or(Vec3::NEG_Y);
             let mut p = last;
             for _ in 0..(LONGEST / STEP) as usize {
-                way = next_way(figure, cut, around, p, way);
-                p += way * STEP;
+                direction = next_direction(figure, cut, around, p, direction);
+                p += direction * STEP;
                 points.push(p);
                 if p.y < end {
                     break;
@@ -97,7 +97,7 @@ impl Track {
 }
 
 /// The direction in which a track goes on below the hair line.
-fn next_way(figure: &dyn Figure, cut: Cut, around: f32, p: Vec3, way: Vec3) -> Vec3 {
+fn next_direction(figure: &dyn Figure, cut: Cut, around: f32, p: Vec3, direction: Vec3) -> Vec3 {
     let radial = Vec3::new(p.x - AXIS.x, 0.0, p.z - AXIS.z);
     let wanted = match cut {
         // All around the neck, turning in at the ends; beside the face, not over it.
@@ -116,21 +116,21 @@ fn next_way(figure: &dyn Figure, cut: Cut, around: f32, p: Vec3, way: Vec3) -> V
         }
     };
     // Turn towards it within a few centimetres.
-    let mut way = (way + wanted * (STEP / 0.020)).normalize_or(way);
+    let mut direction = (direction + wanted * (STEP / 0.020)).normalize_or(direction);
     let skin = |q: Vec3| figure.hull(q) - GAP;
-    way = slid(way, skin(p), SOFT, || gradient(&skin, p));
-    way = slid(way, face_shield(p), SOFT, || gradient(&face_shield, p));
-    way.normalize_or(Vec3::NEG_Y)
+    direction = slid(direction, skin(p), SOFT, || gradient(&skin, p));
+    direction = slid(direction, face_shield(p), SOFT, || gradient(&face_shield, p));
+    direction.normalize_or(Vec3::NEG_Y)
 }
 
 /// Takes what goes into a surface off a direction, the more the nearer (m) it is, and leads out of it.
-fn slid(way: Vec3, distance: f32, soft: f32, normal: impl Fn() -> Vec3) -> Vec3 {
+fn slid(direction: Vec3, distance: f32, soft: f32, normal: impl Fn() -> Vec3) -> Vec3 {
     if distance >= soft {
-        return way;
+        return direction;
     }
     let n = normal();
     let share = 1.0 - (distance / soft).clamp(0.0, 1.0);
-    way - n * (way.dot(n).min(0.0) * share) + n * (-distance / soft).clamp(0.0, 1.0)
+    direction - n * (direction.dot(n).min(0.0) * share) + n * (-distance / soft).clamp(0.0, 1.0)
 }
 
 /// The way up from the ground: out of the skull on top, away from the neck below.

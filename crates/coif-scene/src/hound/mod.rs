@@ -304,9 +304,9 @@ impl Figure for Hound {
             color.lerp(black, smoothstep(0.0230, 0.0195, p.distance(NOSE_AT - Vec3::Z * 0.008)));
         // The line of the mouth.
         let q = Vec3::new(p.x.abs(), p.y, p.z);
-        let way = MOUTH[1] - MOUTH[0];
-        let t = ((q - MOUTH[0]).dot(way) / way.length_squared()).clamp(0.0, 1.0);
-        let lip = (q.y - (MOUTH[0] + way * t).y).abs();
+        let line = MOUTH[1] - MOUTH[0];
+        let t = ((q - MOUTH[0]).dot(line) / line.length_squared()).clamp(0.0, 1.0);
+        let lip = (q.y - (MOUTH[0] + line * t).y).abs();
         let on_lip = smoothstep(0.0045, 0.0020, lip) * smoothstep(0.465, 0.475, p.z);
         color = color.lerp(black, 0.85 * on_lip);
         // Dark almond eyes with a black rim and a glint.

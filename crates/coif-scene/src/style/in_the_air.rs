@@ -92,11 +92,12 @@ fn swept(request: &StyleRequest, s: usize) -> Vec<Vec3> {
     let radius = CURL * curl;
     let fall = (1.0 - (TAU * radius / TURN).powi(2)).max(0.0).sqrt();
     let point = |i: usize| {
-        let way = length * i as f32 / STEPS as f32;
-        let angle = TAU * way / TURN;
+        let arc_length = length * i as f32 / STEPS as f32;
+        let angle = TAU * arc_length / TURN;
         // Widen from the root to the full radius within a third of a turn.
-        let out = Vec3::new(angle.cos(), 0.0, angle.sin()) * (radius * (3.0 * way / TURN).min(1.0));
-        at + out - Vec3::Y * (way * fall)
+        let out = Vec3::new(angle.cos(), 0.0, angle.sin())
+            * (radius * (3.0 * arc_length / TURN).min(1.0));
+        at + out - Vec3::Y * (arc_length * fall)
     };
     (0..=STEPS).map(point).collect()
 }

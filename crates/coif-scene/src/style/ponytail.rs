@@ -37,12 +37,12 @@ pub(super) fn grow(
     .normalize();
     let mut line = vec![p];
     for i in 1..200 {
-        let way = through - p;
-        let left = way.length();
+        let offset = through - p;
+        let left = offset.length();
         if left < step * 1.2 {
             break;
         }
-        d = (d * 0.75 + way / left * 0.25).normalize_or(d);
+        d = (d * 0.75 + offset / left * 0.25).normalize_or(d);
         p += d * step;
         let gap = layer * (1.0 - (-(i as f32) * step / 0.02).exp());
         let depth = gap - figure.value(p);

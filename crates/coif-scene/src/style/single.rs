@@ -29,12 +29,12 @@ pub(super) fn coil(_: &dyn Figure, root: &Root, recipe: &Recipe, random: &mut Ra
     let around = std::f32::consts::TAU * COIL_RADIUS;
     let rise = (1.0 - (around / COIL_TURN).powi(2)).max(0.0).sqrt();
     let line = (0..=STEPS).map(|i| {
-        let way = recipe.length * i as f32 / STEPS as f32;
-        let angle = start + way / COIL_TURN * std::f32::consts::TAU;
+        let arc_length = recipe.length * i as f32 / STEPS as f32;
+        let angle = start + arc_length / COIL_TURN * std::f32::consts::TAU;
         // Widen from the root to the full radius within a third of a turn.
-        let radius = COIL_RADIUS * (3.0 * way / COIL_TURN).min(1.0);
+        let radius = COIL_RADIUS * (3.0 * arc_length / COIL_TURN).min(1.0);
         let out = Vec3::new(angle.cos(), 0.0, angle.sin()) * radius;
-        root.position + out + Vec3::Y * (way * rise)
+        root.position + out + Vec3::Y * (arc_length * rise)
     });
     Grown { line: line.collect(), held: 1 }
 }

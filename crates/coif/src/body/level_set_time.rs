@@ -151,7 +151,7 @@ mod tests {
     #[derive(Clone, Copy)]
     struct Flight {
         /// Way per frame (m).
-        way: Vec3,
+        displacement: Vec3,
         /// Angle per frame about each axis.
         turn: Vec3,
     }
@@ -161,12 +161,12 @@ mod tests {
             let place = Vec3::new(0.03, 0.02, -0.01);
             RigidTransform {
                 rotation: Quat::from_scaled_axis(self.turn * a),
-                translation: place + self.way * a,
+                translation: place + self.displacement * a,
             }
         }
 
         fn velocity(&self, a: f32, p: Vec3) -> Vec3 {
-            (self.way + self.turn.cross(p - self.pose(a).translation)) / DT
+            (self.displacement + self.turn.cross(p - self.pose(a).translation)) / DT
         }
 
         fn field(&self, mesh: &TriangleMesh, a: f32) -> DistanceField {
@@ -241,9 +241,15 @@ mod tests {
     fn two_sided_is_far_better_than_the_others() {
         let mesh = ellipsoid();
         let flights = [
-            ("flies", Flight { way: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::ZERO }),
-            ("turns", Flight { way: Vec3::ZERO, turn: Vec3::new(0.3, 0.1, 0.6) }),
-            ("both", Flight { way: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::new(0.3, 0.1, 0.6) }),
+            ("flies", Flight { displacement: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::ZERO }),
+            ("turns", Flight { displacement: Vec3::ZERO, turn: Vec3::new(0.3, 0.1, 0.6) }),
+            (
+                "both",
+                Flight {
+                    displacement: Vec3::new(0.04, -0.03, 0.02),
+                    turn: Vec3::new(0.3, 0.1, 0.6),
+                },
+            ),
         ];
         for (name, flight) in flights {
             use Scheme::{Linear, OneSided, TwoSided, TwoSidedCurved};
@@ -267,7 +273,8 @@ mod tests {
     #[test]
     fn frames_are_exact_and_time_is_continuous() {
         let mesh = ellipsoid();
-        let flight = Flight { way: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::new(0.3, 0.1, 0.6) };
+        let flight =
+            Flight { displacement: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::new(0.3, 0.1, 0.6) };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
         for scheme in [Scheme::TwoSided, Scheme::TwoSidedCurved] {
             let between = LevelSetInTime::new(&start, &end, DT).with_scheme(scheme);
@@ -297,7 +304,8 @@ mod tests {
     #[test]
     fn gradient_and_velocity_are_those_of_the_moving_surface() {
         let mesh = ellipsoid();
-        let flight = Flight { way: Vec3::new(0.02, -0.03, 0.0), turn: Vec3::new(0.0, 0.2, 0.4) };
+        let flight =
+            Flight { displacement: Vec3::new(0.02, -0.03, 0.0), turn: Vec3::new(0.0, 0.2, 0.4) };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
         let between = LevelSetInTime::new(&start, &end, DT);
         let (mut worst, mut worst_velocity) = (1.0f32, 0.0f32);
@@ -330,7 +338,7 @@ mod tests {
         let between = LevelSetInTime::new(&empty, &empty, DT);
         assert_eq!(between.distance_at(Vec3::ZERO, 0.5), f32::INFINITY);
         let mesh = ellipsoid();
-        let flight = Flight { way: Vec3::X, turn: Vec3::ZERO };
+        let flight = Flight { displacement: Vec3::X, turn: Vec3::ZERO };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
         let between = LevelSetInTime::new(&start, &end, DT);
         assert!(!between.distance_at(Vec3::NAN, 0.5).is_nan());

@@ -214,9 +214,9 @@ mod tests {
     #[test]
     fn contact_begins_in_the_part_in_which_the_surface_arrives() {
         const PARTS: u32 = 12;
-        let way = Vec3::Y * 0.06;
-        let (start, field) = (slab_at(-0.06, way / DT), slab_at(0.0, way / DT));
-        let motion = Some(FieldMotion { start: &start, fastest: way.length() / DT });
+        let displacement = Vec3::Y * 0.06;
+        let (start, field) = (slab_at(-0.06, displacement / DT), slab_at(0.0, displacement / DT));
+        let motion = Some(FieldMotion { start: &start, fastest: displacement.length() / DT });
         let obstacle =
             FieldObstacle { field: &field, motion, friction: 0.3, restitution: 0.0, skin: SKIN };
         for high in [0.042, 0.053, 0.066, 0.0715, 0.089, 0.0985] {

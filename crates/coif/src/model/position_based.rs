@@ -152,10 +152,10 @@ impl Held {
                 tried[i] += (gravity + held.acceleration[i]).as_dvec3() * mobility[i];
             }
             for i in (0..iterations).flat_map(|_| embedded..line.len()) {
-                let way = tried[i] - tried[i - 1];
+                let edge = tried[i] - tried[i - 1];
                 let outer_share = if i == embedded { 1.0 } else { 0.5 };
-                let correction = way.length() - (length[i] - shortened[i]);
-                let along = way.normalize_or_zero();
+                let correction = edge.length() - (length[i] - shortened[i]);
+                let along = edge.normalize_or_zero();
                 tried[i - 1] += along * (correction * (1.0 - outer_share));
                 tried[i] -= along * (correction * outer_share);
                 moved[i] += correction * outer_share;
@@ -231,21 +231,21 @@ fn sweep(chain: &mut Chain<'_>, length: &[f32]) {
     let first = before[embedded].as_dvec3() - chain.position[embedded - 1].as_dvec3();
     moved[embedded] -= distance_correction(first + moved[embedded].as_dvec3(), length[embedded]);
     for i in embedded + 1..moved.len() {
-        let way = before[i].as_dvec3() - before[i - 1].as_dvec3();
-        let way = way + (moved[i].as_dvec3() - moved[i - 1].as_dvec3());
-        let correction = distance_correction(way, length[i]) * 0.5;
+        let edge = before[i].as_dvec3() - before[i - 1].as_dvec3();
+        let edge = edge + (moved[i].as_dvec3() - moved[i - 1].as_dvec3());
+        let correction = distance_correction(edge, length[i]) * 0.5;
         moved[i - 1] += correction;
         moved[i] -= correction;
     }
 }
 
-/// How far the ends of a constraint have to approach each other, as a vector along the `way` from one to the
+/// How far the ends of a constraint have to approach each other, as a vector along the `edge` from one to the
 /// other.
 #[inline]
-fn distance_correction(way: DVec3, length: f32) -> Vec3 {
-    let distance = way.length();
+fn distance_correction(edge: DVec3, length: f32) -> Vec3 {
+    let distance = edge.length();
     if distance > 1e-9 {
-        (way * (1.0 - f64::from(length) / distance)).as_vec3()
+        (edge * (1.0 - f64::from(length) / distance)).as_vec3()
     } else {
         Vec3::Y * -length
     }

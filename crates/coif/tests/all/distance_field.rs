@@ -222,11 +222,11 @@ fn holes_do_not_leak() {
     let mut mesh = ball(64, 32, |p| p * 0.2);
     // Cut holes that face along the axes and between them, one of them across from another.
     let cut = |p: Vec3, to: Vec3| p.normalize().dot(to.normalize()) < 0.985;
-    let ways = [Vec3::X, -Vec3::X, Vec3::Y, Vec3::ONE, Vec3::new(0.3, -0.8, 0.5)];
+    let directions = [Vec3::X, -Vec3::X, Vec3::Y, Vec3::ONE, Vec3::new(0.3, -0.8, 0.5)];
     let corners = mesh.positions.clone();
     mesh.triangles.retain(|t| {
         let centre: Vec3 = t.iter().map(|&v| corners[v as usize]).sum();
-        ways.iter().all(|&w| cut(centre, w))
+        directions.iter().all(|&w| cut(centre, w))
     });
     let holed = field(&mesh, &settings(0.01));
     assert!(holed.report().open_rows > 0 && holed.report().capped_nodes > 0);
@@ -234,7 +234,7 @@ fn holes_do_not_leak() {
     for (p, d) in nodes(&holed) {
         let truth = (p.length() - 0.2) / 0.01;
         let towards = |w: Vec3| p.normalize().dot(w.normalize());
-        let at_hole = ways.iter().any(|&w| towards(w) > 0.97) && truth.abs() < 3.0;
+        let at_hole = directions.iter().any(|&w| towards(w) > 0.97) && truth.abs() < 3.0;
         // The polyhedron is a tenth of a cell within its sphere at most.
         let flips = d * truth < 0.0 && truth.abs() > 0.1;
         assert!(at_hole || !flips, "{p}: {d} for {truth}");

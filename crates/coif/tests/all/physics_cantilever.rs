@@ -126,11 +126,11 @@ fn over(strips: &Strips, pose: &StripPose, [upper, lower]: [usize; 2], j: usize)
         let (start, end) = (middle(lower, i - 1), middle(lower, i));
         let along = end - start;
         let share = ((p - start).dot(along) / along.length_squared()).clamp(0.0, 1.0);
-        let way = p - (start + along * share);
-        if way.length_squared() < nearest.0 {
-            let height = way.dot(frame.normal());
-            let aside = (way.length_squared() - height * height).max(0.0).sqrt();
-            nearest = (way.length_squared(), height, aside);
+        let offset = p - (start + along * share);
+        if offset.length_squared() < nearest.0 {
+            let height = offset.dot(frame.normal());
+            let aside = (offset.length_squared() - height * height).max(0.0).sqrt();
+            nearest = (offset.length_squared(), height, aside);
         }
     }
     (nearest.1, nearest.2)

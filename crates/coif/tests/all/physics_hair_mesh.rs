@@ -179,15 +179,15 @@ fn hair_under_load_is_not_led_home() {
         },
     };
     let mut hair = dynamics(&mesh, &Settings::default());
-    let mut way = [0.0f32; 2];
+    let mut distance = [0.0f32; 2];
     for frame in 0..300 {
         step(&mut hair, n, RigidTransform::IDENTITY, DT, Vec3::new(-12.0, 0.0, 0.0), &[wall]);
         if frame >= 90 {
-            way = [way[0].max(hair.measure().farthest), hair.measure().farthest];
+            distance = [distance[0].max(hair.measure().farthest), hair.measure().farthest];
         }
     }
-    println!("{way:?} m from rest");
-    assert!(way[1] > 0.02 && way[1] > 0.9 * way[0]);
+    println!("{distance:?} m from rest");
+    assert!(distance[1] > 0.02 && distance[1] > 0.9 * distance[0]);
 }
 
 /// Figure 8: all vertices on their roots.
@@ -218,7 +218,7 @@ fn motion_does_not_depend_on_resolution_or_step() {
         let mesh = hanging([cells, cells], layers, size, false);
         let mut hair = dynamics(&mesh, &Settings::default());
         let dt = 1.0 / per_second as f32;
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         for k in 1..=per_second {
             let time = k as f32 * dt;
             let swing = Vec3::X * (0.05 * (1.0 - (time * 6.0).cos()));
@@ -226,10 +226,10 @@ fn motion_does_not_depend_on_resolution_or_step() {
             step(&mut hair, mesh.column_count(), pose, dt, Vec3::ZERO, &[]);
             if k % (per_second / 30) == 0 {
                 let corner = mesh.vertex(0, layers as u32) as usize;
-                way.push(hair.positions()[corner]);
+                path.push(hair.positions()[corner]);
             }
         }
-        way
+        path
     };
     let apart = |a: &[Vec3A], b: &[Vec3A]| {
         a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) / size.y
@@ -325,9 +325,9 @@ fn seams_hold_open_and_close_again() {
     // Pulls the sides apart with this acceleration (m/s^2).
     let pull = |hair: &mut MeshDynamics, strength: f32| {
         for c in 0..n {
-            let way = if right.contains(&(c as u32)) { strength } else { -strength };
+            let signed = if right.contains(&(c as u32)) { strength } else { -strength };
             for v in mesh.columns.points_of(c).skip(1) {
-                let toward = if mesh.bundles[0].columns()[0] == 0 { way } else { -way };
+                let toward = if mesh.bundles[0].columns()[0] == 0 { signed } else { -signed };
                 hair.velocities_mut()[v].x += toward * DT;
             }
         }

@@ -46,7 +46,7 @@ fn hair_sticks_and_slips() {
     let velocity = vec![Vec3::ZERO; position.len()];
     let step = 10e-6;
     // Between two slips hair is pulled from straight above to where the spring is as long as it may.
-    let way = (break_ * break_ - gap * gap).sqrt();
+    let travel = (break_ * break_ - gap * gap).sqrt();
     let mut since_slip = 0.0;
     let mut slips = 0;
     for i in 0..2000 {
@@ -55,14 +55,14 @@ fn hair_sticks_and_slips() {
         assert_eq!(report.springs, 1, "step {i}");
         if report.changed.1 > 0 {
             slips += 1;
-            assert!((since_slip - way).abs() < 2.0 * step, "{since_slip} {way}");
+            assert!((since_slip - travel).abs() < 2.0 * step, "{since_slip} {travel}");
             since_slip = 0.0;
         }
         position[2].x += step;
         position[3].x += step;
         since_slip += step;
     }
-    let expected = (2000.0 * step / way) as i32;
+    let expected = (2000.0 * step / travel) as i32;
     println!("{slips} slips over 20 mm, expected {expected}");
     assert!((slips - expected).abs() <= 1, "{slips} {expected}");
 }
@@ -145,8 +145,8 @@ fn no_segment_has_more_springs_than_allowed() {
                 for segment in spring.segments {
                     count[segment as usize] += 1;
                 }
-                let way = spring.difference(&position);
-                assert!(way.length() < stiction.break_ * 1.5);
+                let difference = spring.difference(&position);
+                assert!(difference.length() < stiction.break_ * 1.5);
             }
             assert!(contact.springs().len() > 50);
             assert!(count.iter().all(|&n| n <= springs), "{springs}");
@@ -174,8 +174,8 @@ fn flung_hairs_do_not_pass_through() {
                     Settings { stiction: None, repulsion: None, collision, ..Settings::default() };
                 let mut contact =
                     StrandContact::new(&Chains::of_strands(&groom), &settings).unwrap();
-                let way = |i: usize| if i < 21 { Vec3::NEG_Y } else { Vec3::Y } * speed;
-                let mut velocity: Vec<Vec3> = (0..42).map(way).collect();
+                let motion = |i: usize| if i < 21 { Vec3::NEG_Y } else { Vec3::Y } * speed;
+                let mut velocity: Vec<Vec3> = (0..42).map(motion).collect();
                 let mut end: Vec<Vec3> =
                     start.iter().zip(&velocity).map(|(x, v)| *x + *v * dt).collect();
                 contact.find(&start, &velocity, dt);

@@ -127,10 +127,10 @@ fn closest_weights<S: Simd>(simd: S, p: V<S>, a: V<S>, b: V<S>, c: V<S>) -> V<S>
 /// Where between `from` and `to` is closest to `p`, and how far squared.
 #[inline(always)]
 fn closest_on_edge<S: Simd>(simd: S, p: V<S>, from: V<S>, to: V<S>) -> (f32x8<S>, f32x8<S>) {
-    let (edge, way) = (to.minus(from), p.minus(from));
+    let (edge, offset) = (to.minus(from), p.minus(from));
     let length2 = edge.dot(edge).max(f32x8::splat(simd, f32::MIN_POSITIVE));
-    let t = (edge.dot(way) / length2).max(f32x8::splat(simd, 0.0)).min(f32x8::splat(simd, 1.0));
-    let gap = way.minus(edge.times(t));
+    let t = (edge.dot(offset) / length2).max(f32x8::splat(simd, 0.0)).min(f32x8::splat(simd, 1.0));
+    let gap = offset.minus(edge.times(t));
     (t, gap.dot(gap))
 }
 

@@ -216,12 +216,12 @@ impl DistanceField {
         if !lo.cmple(hi).all() {
             return nothing;
         }
-        let way = p - p.max(lo).min(hi);
-        let distance = way.length();
+        let offset = p - p.max(lo).min(hi);
+        let distance = offset.length();
         if distance.is_nan() || p.is_nan() {
             return nothing;
         }
-        let gradient = way.normalize_or(Vec3::Y);
+        let gradient = offset.normalize_or(Vec3::Y);
         FieldSample { distance, gradient, velocity: self.mean_velocity }
     }
 }

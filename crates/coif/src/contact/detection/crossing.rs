@@ -240,14 +240,14 @@ mod tests {
     }
 
     /// Ends of two segments that are at `place` at a time, at the shares s and t.
-    fn made_to_meet(
+    fn made_to_collide(
         (time, s, t): (f32, f32, f32),
         [u, v, place]: [Vec3; 3],
-        ways: [Vec3; 4],
+        displacements: [Vec3; 4],
     ) -> ([Vec3; 4], [Vec3; 4]) {
         let then = [place - u * s, place + u * (1.0 - s), place - v * t, place + v * (1.0 - t)];
-        let start = std::array::from_fn(|i| then[i] - ways[i] * time);
-        let end = std::array::from_fn(|i| then[i] + ways[i] * (1.0 - time));
+        let start = std::array::from_fn(|i| then[i] - displacements[i] * time);
+        let end = std::array::from_fn(|i| then[i] + displacements[i] * (1.0 - time));
         (start, end)
     }
 
@@ -265,7 +265,7 @@ mod tests {
     fn segments_that_barely_touch_meet() {
         let u = Vec3::new(-0.008873366, 0.0071319956, -0.0015522325);
         let v = Vec3::new(-0.005758795, -0.00070817454, -0.000756213);
-        let ways = [
+        let displacements = [
             Vec3::new(0.00669657, -0.018051181, 0.003205204),
             Vec3::new(0.019798152, 0.0, 0.019624788),
             Vec3::new(0.007295783, -0.002254511, 0.019627007),
@@ -273,7 +273,7 @@ mod tests {
         ];
         let place = Vec3::new(0.0, 0.0, -0.29276195);
         let shares = (0.8742893, 0.9012999, 0.4800117);
-        let (start, end) = made_to_meet(shares, [u, v, place], ways);
+        let (start, end) = made_to_collide(shares, [u, v, place], displacements);
         let found = find(start, end).expect("a crossing");
         assert!((found.time - 0.8742893).abs() < 0.05, "{found:?}");
     }
@@ -289,11 +289,11 @@ mod tests {
         fn constructed_crossings_are_found(
             time in 0.0f32..1.0, s in 0.02f32..0.98, t in 0.02f32..0.98,
             u in vec3(0.01), v in vec3(0.01), place in vec3(0.3),
-            ways in [vec3(0.02), vec3(0.02), vec3(0.02), vec3(0.02)], straight: bool
+            displacements in [vec3(0.02), vec3(0.02), vec3(0.02), vec3(0.02)], straight: bool
         ) {
             prop_assume!(u.length() > 1e-3 && v.length() > 1e-3);
-            let ways = if straight { [ways[0], ways[0], ways[2], ways[2]] } else { ways };
-            let (start, end) = made_to_meet((time, s, t), [u, v, place], ways);
+            let displacements = if straight { [displacements[0], displacements[0], displacements[2], displacements[2]] } else { displacements };
+            let (start, end) = made_to_collide((time, s, t), [u, v, place], displacements);
             let found = find(start, end).expect("a crossing");
             // Rounding of the ends moves the time where hair is slow or nearly in one plane.
             prop_assert!(found.time <= f64::from(time) + 0.05, "{found:?} {time}");

@@ -126,9 +126,9 @@ impl Edges {
         let (wc, vc) = (w - u * wa, v - u * va);
         let t = unit(-wc.dot(vc) / vc.dot(vc).max(tiny));
         let s = unit(wa + va * t);
-        let way = w - u * s;
-        let t = unit(-way.dot(v) / vv);
-        let distance = (way + v * t).length();
+        let offset = w - u * s;
+        let t = unit(-offset.dot(v) / vv);
+        let distance = (offset + v * t).length();
         distance - (uu.max(vv)).sqrt() * f32x16::splat(simd, ROUNDING)
     }
 }
@@ -191,13 +191,13 @@ mod tests {
         for i in 0..count {
             // From hair that lies side by side to hair that flies about.
             let spread = [1e-4, 1e-3, 1e-2][i % 3];
-            let (place, along, way) = (vector(0.3), vector(0.01), vector(0.01));
+            let (place, along, displacement) = (vector(0.3), vector(0.01), vector(0.01));
             let first = start.len() as u32;
             list.push((first, first + 2));
             for p in [place, place + along, place, place + along] {
                 let p = p + vector(spread);
                 start.push(p);
-                end.push(p + way + vector(spread));
+                end.push(p + displacement + vector(spread));
             }
         }
         (list, start, end)

@@ -155,7 +155,8 @@ impl Cells {
     /// millionths of where it is.
     fn radius(&self, line: &Line) -> f32 {
         let farthest = line.middle.abs().max_element() + line.half.abs().max_element();
-        (self.half_reach + line.pad + line.way.length()) * (1.0 + 2.0 * SLACK) + 2e-6 * farthest
+        (self.half_reach + line.pad + line.displacement.length()) * (1.0 + 2.0 * SLACK)
+            + 2e-6 * farthest
     }
 
     /// How many pieces a segment is cut into, and how far each reaches from its line. `None` if it is too long or too thick.

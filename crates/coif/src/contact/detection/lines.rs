@@ -22,7 +22,7 @@ pub(super) struct Line {
     /// Half of the way from end to end (m).
     pub(super) half: Vec3,
     /// Half of the way that its middle goes (m).
-    pub(super) way: Vec3,
+    pub(super) displacement: Vec3,
     /// How far its parts can be from where middle, half and way put them (m).
     pub(super) pad: f32,
 }
@@ -32,12 +32,13 @@ impl Line {
     #[inline]
     pub(super) fn of_segment(motion: &Motion<'_>, segment: usize) -> Self {
         let ends = |of: &[Vec3]| (of[segment], of[segment + 1]);
-        let ((a, b), (way_a, way_b)) = (ends(motion.middle), ends(motion.displacement));
+        let ((a, b), (displacement_a, displacement_b)) =
+            (ends(motion.middle), ends(motion.displacement));
         Self {
             middle: 0.5 * (a + b),
             half: 0.5 * (b - a),
-            way: 0.25 * (way_a + way_b),
-            pad: 0.25 * way_a.distance(way_b),
+            displacement: 0.25 * (displacement_a + displacement_b),
+            pad: 0.25 * displacement_a.distance(displacement_b),
         }
     }
 }
@@ -47,7 +48,7 @@ impl Line {
 pub(super) struct Eight {
     middle: [[f32; WIDTH]; 3],
     half: [[f32; WIDTH]; 3],
-    way: [[f32; WIDTH]; 3],
+    displacement: [[f32; WIDTH]; 3],
     pad: [f32; WIDTH],
 }
 
@@ -57,7 +58,7 @@ impl Eight {
         for axis in 0..3 {
             self.middle[axis][lane] = line.middle[axis];
             self.half[axis][lane] = line.half[axis];
-            self.way[axis][lane] = line.way[axis];
+            self.displacement[axis][lane] = line.displacement[axis];
         }
         self.pad[lane] = line.pad;
     }
@@ -65,8 +66,9 @@ impl Eight {
     #[inline]
     pub(super) fn get(&self, lane: usize) -> Line {
         let of = |from: &[[f32; WIDTH]; 3]| Vec3::from(from.map(|values| values[lane]));
-        let (middle, half, way) = (of(&self.middle), of(&self.half), of(&self.way));
-        Line { middle, half, way, pad: self.pad[lane] }
+        let (middle, half, displacement) =
+            (of(&self.middle), of(&self.half), of(&self.displacement));
+        Line { middle, half, displacement, pad: self.pad[lane] }
     }
 
     /// The axis of a capsule around the first `count` lines, with its radius as the pad.
@@ -74,14 +76,15 @@ impl Eight {
         let lines = (0..count).map(|lane| self.get(lane));
         // Hair grows either way: turn all lines to the side of the first.
         let first = self.get(0).half;
-        let (mut along, mut middle, mut way) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+        let (mut along, mut middle, mut displacement) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
         for line in lines.clone() {
             along += if line.half.dot(first) < 0.0 { -line.half } else { line.half };
             middle += line.middle;
-            way += line.way;
+            displacement += line.displacement;
         }
         let share = 1.0 / count.max(1) as f32;
-        let (along, middle, way) = (along.normalize_or(Vec3::X), middle * share, way * share);
+        let (along, middle, displacement) =
+            (along.normalize_or(Vec3::X), middle * share, displacement * share);
         // Make the axis as long as all ends need, and the capsule as thick.
         let (mut lo, mut hi, mut pad) = (f32::INFINITY, f32::NEG_INFINITY, 0.0f32);
         for line in lines {
@@ -90,18 +93,23 @@ impl Eight {
                 let at = from.dot(along);
                 (lo, hi) = (lo.min(at), hi.max(at));
                 let across = (from - along * at).length();
-                pad = pad.max(across + line.pad + line.way.distance(way));
+                pad = pad.max(across + line.pad + line.displacement.distance(displacement));
             }
         }
         let half = along * (0.5 * (hi - lo));
-        Line { middle: middle + along * (0.5 * (hi + lo)), half, way, pad: pad * (1.0 + SLACK) }
+        Line {
+            middle: middle + along * (0.5 * (hi + lo)),
+            half,
+            displacement,
+            pad: pad * (1.0 + SLACK),
+        }
     }
 }
 
 /// A line that looks for others, in all lanes.
 pub(super) struct Probe<S: Simd> {
     middle: [f32x8<S>; 3],
-    way: [f32x8<S>; 3],
+    displacement: [f32x8<S>; 3],
     along: [f32x8<S>; 3],
     length: f32x8<S>,
     near: f32x8<S>,
@@ -116,7 +124,7 @@ impl<S: Simd> Probe<S> {
         let along = if length > 0.0 { line.half / length } else { Vec3::ZERO };
         Self {
             middle: splat(line.middle),
-            way: splat(line.way),
+            displacement: splat(line.displacement),
             along: splat(along),
             length: f32x8::splat(simd, length),
             near: f32x8::splat(simd, (reach + line.pad) * (1.0 + SLACK)),
@@ -167,8 +175,8 @@ impl<S: Simd> Probe<S> {
     /// How near the lines have to be in the middle of their motion.
     #[inline(always)]
     fn near(&self, simd: S, lines: &Eight) -> f32x8<S> {
-        let way = minus(load(simd, &lines.way), self.way);
-        self.near + f32x8::from_slice(simd, &lines.pad) + dot(way, way).sqrt()
+        let displacement = minus(load(simd, &lines.displacement), self.displacement);
+        self.near + f32x8::from_slice(simd, &lines.pad) + dot(displacement, displacement).sqrt()
     }
 }
 

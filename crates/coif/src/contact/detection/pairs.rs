@@ -48,7 +48,7 @@ pub struct Pairs {
     /// Where the points were, in the middle of their motion.
     reference: Vec<Vec3>,
     /// How far they went, relative to all hair.
-    way: Vec<Vec3>,
+    displacement: Vec<Vec3>,
     reach: Reach,
     good: bool,
     searches: u64,
@@ -69,7 +69,7 @@ impl Pairs {
             apart: Vec::new(),
             start: Vec::new(),
             reference: Vec::new(),
-            way: Vec::new(),
+            displacement: Vec::new(),
             reach: Reach { distance: 0.0, margin: 0.0 },
             good: false,
             searches: 0,
@@ -241,15 +241,15 @@ impl Pairs {
     /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
     /// the way that was looked at, but not beside it.
     fn covers(&self, position: &[Vec3]) -> bool {
-        let (reference, way) = (&self.reference, &self.way);
+        let (reference, displacement) = (&self.reference, &self.displacement);
         let mean = mean_shift(reference, position);
         // Find at which time of its motion the hair is.
         let (mut along, mut all) = (0.0, 0.0);
         for p in (0..position.len()).step_by(16) {
             let moved = position[p] - reference[p] - mean;
-            if moved.is_finite() && way[p].is_finite() {
-                along += f64::from(moved.dot(way[p]));
-                all += f64::from(way[p].length_squared());
+            if moved.is_finite() && displacement[p].is_finite() {
+                along += f64::from(moved.dot(displacement[p]));
+                all += f64::from(displacement[p].length_squared());
             }
         }
         let time = if all > 0.0 { (along / all).clamp(-0.5, 0.5) as f32 } else { 0.0 };
@@ -258,7 +258,7 @@ impl Pairs {
             && position.par_chunks(CHUNK).enumerate().all(|(chunk, position)| {
                 let first = chunk * CHUNK;
                 position.iter().enumerate().all(|(i, now)| {
-                    let expected = reference[first + i] + time * way[first + i] + mean;
+                    let expected = reference[first + i] + time * displacement[first + i] + mean;
                     now.distance_squared(expected) <= most * most || !usable(*now)
                 })
             })
@@ -277,7 +277,7 @@ impl Pairs {
         self.searches += 1;
         self.reach = reach;
         self.measure(start, end);
-        let motion = Motion { middle: &self.reference, displacement: &self.way };
+        let motion = Motion { middle: &self.reference, displacement: &self.displacement };
         self.broad_phase.search(segments, &motion, reach, &mut self.list);
         self.good = true;
     }
@@ -286,17 +286,17 @@ impl Pairs {
     fn measure(&mut self, start: &[Vec3], end: &[Vec3]) {
         let points = start.len();
         self.reference.resize(points, Vec3::ZERO);
-        self.way.resize(points, Vec3::ZERO);
+        self.displacement.resize(points, Vec3::ZERO);
         let shift = mean_shift(start, end);
         let shift = if shift.is_finite() { shift } else { Vec3::ZERO };
         self.reference
             .par_chunks_mut(CHUNK)
-            .zip(self.way.par_chunks_mut(CHUNK))
+            .zip(self.displacement.par_chunks_mut(CHUNK))
             .zip(start.par_chunks(CHUNK).zip(end.par_chunks(CHUNK)))
-            .for_each(|((reference, way), (start, end))| {
+            .for_each(|((reference, displacement), (start, end))| {
                 for (i, (start, end)) in start.iter().zip(end).enumerate() {
                     reference[i] = 0.5 * (*start + *end);
-                    way[i] = *end - *start - shift;
+                    displacement[i] = *end - *start - shift;
                 }
             });
     }
@@ -339,10 +339,10 @@ fn fill_gaps(
 /// Mean way of all points (m), summed in a fixed order.
 fn mean_shift(from: &[Vec3], to: &[Vec3]) -> Vec3 {
     // One point in sixteen tells how hair moves as a whole.
-    let ways = from.iter().zip(to).step_by(16).map(|(from, to)| *to - *from);
-    let (sum, count) = ways
-        .filter(|way| way.is_finite())
-        .fold((Vec3::ZERO, 0u32), |(sum, count), way| (sum + way, count + 1));
+    let displacements = from.iter().zip(to).step_by(16).map(|(from, to)| *to - *from);
+    let (sum, count) = displacements
+        .filter(|displacement| displacement.is_finite())
+        .fold((Vec3::ZERO, 0u32), |(sum, count), displacement| (sum + displacement, count + 1));
     sum / count.max(1) as f32
 }
 

@@ -84,7 +84,7 @@ struct Collision {
 }
 
 /// Where hair goes in a step.
-pub struct Way<'a> {
+pub struct Trajectory<'a> {
     /// Where it starts (m).
     pub start: &'a [Vec3],
     /// Where it ends (m).
@@ -142,12 +142,12 @@ impl EdgeCollision {
         segments: &Segments,
         pairs: &Pairs,
         held: Option<&Stiction>,
-        way: &mut Way<'_>,
+        trajectory: &mut Trajectory<'_>,
     ) {
         self.report = Report::default();
         self.moved.clear();
         self.moved.resize(segments.points(), true);
-        self.go_through(segments, pairs, held, way);
+        self.go_through(segments, pairs, held, trajectory);
     }
 
     /// [`Self::collide`] once more, for points that were moved since; what that left is looked at as well.
@@ -156,7 +156,7 @@ impl EdgeCollision {
         segments: &Segments,
         pairs: &Pairs,
         held: Option<&Stiction>,
-        way: &mut Way<'_>,
+        trajectory: &mut Trajectory<'_>,
         moved: &[bool],
     ) {
         let Report { collided, left } = self.report;
@@ -166,7 +166,7 @@ impl EdgeCollision {
         } else {
             self.moved.iter_mut().zip(moved).for_each(|(all, moved)| *all |= moved);
         }
-        self.go_through(segments, pairs, held, way);
+        self.go_through(segments, pairs, held, trajectory);
         self.report.collided += collided.saturating_sub(left);
     }
 
@@ -176,20 +176,22 @@ impl EdgeCollision {
         segments: &Segments,
         pairs: &Pairs,
         held: Option<&Stiction>,
-        way: &mut Way<'_>,
+        trajectory: &mut Trajectory<'_>,
     ) {
-        let dt = way.dt;
+        let dt = trajectory.dt;
         self.motion.clear();
-        self.motion.extend(way.end.iter().zip(way.start).map(|(end, start)| (*end - *start) / dt));
+        self.motion.extend(
+            trajectory.end.iter().zip(trajectory.start).map(|(end, start)| (*end - *start) / dt),
+        );
         self.moves[0].clear();
         self.moves[0].reserve(segments.points());
         self.impulses.reserve(segments.points());
-        if !pairs.are_for(way.start) {
-            pairs.moves(way.start, &mut self.moves[0]);
+        if !pairs.are_for(trajectory.start) {
+            pairs.moves(trajectory.start, &mut self.moves[0]);
         }
         let most = ROUNDS_OF_FEW * self.settings.rounds;
         for round in 0..=most {
-            self.find(segments, pairs, held, way);
+            self.find(segments, pairs, held, trajectory);
             let collided = self.collisions.len() as u64;
             let before = std::mem::replace(&mut self.report.left, collided);
             if round == 0 {
@@ -201,19 +203,26 @@ impl EdgeCollision {
             if collided == 0 || !few && (round >= self.settings.rounds || !helps) {
                 break;
             }
-            self.push(segments, way);
+            self.push(segments, trajectory);
         }
     }
 
     /// Finds the pairs that collide, among those with a point that moved in the last round.
-    fn find(&mut self, segments: &Segments, pairs: &Pairs, held: Option<&Stiction>, way: &Way<'_>) {
+    fn find(
+        &mut self,
+        segments: &Segments,
+        pairs: &Pairs,
+        held: Option<&Stiction>,
+        trajectory: &Trajectory<'_>,
+    ) {
         let moved = &self.moved;
         self.stirred.clear();
         self.stirred.extend(moved.windows(2).map(|ends| ends[0] || ends[1]));
         let (stirred, inverse_mass, level) =
             (&self.stirred, segments.inverse_mass(), pairs.level());
-        let (start, end) = (way.start, &*way.end);
-        let steps = Steps { start, end, motion: &self.motion, dt: way.dt, gap: self.settings.gap };
+        let (start, end) = (trajectory.start, &*trajectory.end);
+        let steps =
+            Steps { start, end, motion: &self.motion, dt: trajectory.dt, gap: self.settings.gap };
         pairs.moves(end, &mut self.moves[1]);
         let moves = &self.moves;
         self.found.fill(pairs.points(), |range, list| {
@@ -249,8 +258,8 @@ impl EdgeCollision {
     }
 
     /// Stops the pairs that collide.
-    fn push(&mut self, segments: &Segments, way: &mut Way<'_>) {
-        let (friction, dt, links) = (self.settings.friction, way.dt, &self.links);
+    fn push(&mut self, segments: &Segments, trajectory: &mut Trajectory<'_>) {
+        let (friction, dt, links) = (self.settings.friction, trajectory.dt, &self.links);
         let inverse_mass = segments.inverse_mass();
         self.impulses.prepare(segments, links);
         self.moved.fill(false);
@@ -266,7 +275,8 @@ impl EdgeCollision {
             // Carry the change to motion, end and velocity alike.
             let impulses = &self.impulses;
             let points = self.motion.par_chunks_mut(CHUNK).zip(self.moved.par_chunks_mut(CHUNK));
-            let ends = way.end.par_chunks_mut(CHUNK).zip(way.velocity.par_chunks_mut(CHUNK));
+            let ends =
+                trajectory.end.par_chunks_mut(CHUNK).zip(trajectory.velocity.par_chunks_mut(CHUNK));
             points.zip(ends).enumerate().for_each(|(chunk, ((motion, moved), (end, velocity)))| {
                 let first = chunk * CHUNK;
                 let range = first..first + motion.len();
@@ -317,8 +327,8 @@ fn normal(a: Vec3, b: Vec3, apart: Vec3, speed: Vec3) -> Vec3 {
     } else {
         // Beside each other: across the hair, along the way between them.
         let along = a.normalize_or_zero();
-        let way = apart - along * apart.dot(along);
-        way.try_normalize().unwrap_or_else(|| across(a, b))
+        let offset = apart - along * apart.dot(along);
+        offset.try_normalize().unwrap_or_else(|| across(a, b))
     };
     let side = apart.dot(n);
     let ahead = if side == 0.0 { -speed.dot(n) } else { side };

@@ -294,9 +294,13 @@ impl Stiction {
         make_room(&mut scratch.pulls, self.springs.len());
         scratch.links.extend(self.springs.iter().map(link_of));
         scratch.pulls.extend(self.springs.iter().map(|spring| {
-            let way = spring.difference(position);
-            let along = way.normalize_or_zero();
-            Pull { along, push: dt * spring.stiffness * (way.length() - spring.rest), sum: 0.0 }
+            let difference = spring.difference(position);
+            let along = difference.normalize_or_zero();
+            Pull {
+                along,
+                push: dt * spring.stiffness * (difference.length() - spring.rest),
+                sum: 0.0,
+            }
         }));
         let drag = dt * (dt * self.settings.stiffness + self.settings.damping);
         let Scratch { links, pulls, impulses } = scratch;

@@ -12,7 +12,7 @@ pub(super) use self::after_step::AfterStep;
 use crate::contact::detection::broad_phase::{self, Reach};
 use crate::contact::detection::pairs::Pairs;
 use crate::contact::detection::segments::Segments;
-use crate::contact::response::edge_collision::{self, EdgeCollision, Way};
+use crate::contact::response::edge_collision::{self, EdgeCollision, Trajectory};
 use crate::contact::response::repulsion::{self, Repulsion};
 use crate::contact::response::stiction::{self, MAX_SPRINGS, Motion, Scratch, Stiction};
 use crate::contact::{Chains, ContactForce, ContactSpring, HairContact};
@@ -322,8 +322,8 @@ impl HairContact for StrandContact {
             self.find_once(start);
         }
         if let Some(collision) = &mut self.collision {
-            let way = &mut Way { start, end, velocity, dt };
-            collision.collide(&self.segments, &self.pairs, self.stiction.as_ref(), way);
+            let trajectory = &mut Trajectory { start, end, velocity, dt };
+            collision.collide(&self.segments, &self.pairs, self.stiction.as_ref(), trajectory);
         }
     }
 
@@ -335,9 +335,9 @@ impl HairContact for StrandContact {
             // Velocities that nobody asks for.
             let velocity = &mut self.ahead;
             velocity.resize(start.len(), Vec3::ZERO);
-            let way = &mut Way { start, end, velocity, dt };
+            let trajectory = &mut Trajectory { start, end, velocity, dt };
             let (segments, held) = (&self.segments, self.stiction.as_ref());
-            collision.collide_again(segments, &self.pairs, held, way, moved);
+            collision.collide_again(segments, &self.pairs, held, trajectory, moved);
         }
     }
 

@@ -177,14 +177,14 @@ impl HairMesh {
     /// go less far, or stay as they were.
     fn grown(&self, strands: &Strands, keep: impl Fn(Vec3) -> Vec3) -> Result<Option<Self>> {
         let missing = self.outside(strands, 0.2 * FitReport::TOLERANCE)?;
-        let mut ways = vec![(Vec3::ZERO, 0.0f32); self.vertex_count()];
+        let mut displacements = vec![(Vec3::ZERO, 0.0f32); self.vertex_count()];
         let mut before = 0.0;
-        for (vertices, way) in &missing {
-            let length = way.length();
+        for (vertices, displacement) in &missing {
+            let length = displacement.length();
             before += length;
             for &(v, weight) in vertices {
-                let sum = &mut ways[v as usize];
-                *sum = (sum.0 + *way * (weight * length), sum.1 + weight * length);
+                let sum = &mut displacements[v as usize];
+                *sum = (sum.0 + *displacement * (weight * length), sum.1 + weight * length);
             }
         }
         let mut share = vec![FARTHER; self.vertex_count()];
@@ -192,8 +192,8 @@ impl HairMesh {
         for _ in 0..TRIES {
             mesh.columns.positions_mut().copy_from_slice(self.positions());
             for (v, p) in mesh.columns.positions_mut().iter_mut().enumerate() {
-                if ways[v].1 > 0.0 && self.locate(v).1 > 0 {
-                    *p = keep(*p + ways[v].0 / ways[v].1 * share[v]);
+                if displacements[v].1 > 0.0 && self.locate(v).1 > 0 {
+                    *p = keep(*p + displacements[v].0 / displacements[v].1 * share[v]);
                 }
             }
             mesh.untangle(UNTANGLING, &keep);
@@ -213,7 +213,7 @@ impl HairMesh {
         }
         mesh.undo_bad(self.positions());
         let left = mesh.outside(strands, 0.2 * FitReport::TOLERANCE)?;
-        let after: f32 = left.iter().map(|(_, way)| way.length()).sum();
+        let after: f32 = left.iter().map(|(_, displacement)| displacement.length()).sum();
         Ok((after < 0.98 * before).then_some(mesh))
     }
 
@@ -297,9 +297,9 @@ impl HairMesh {
 /// Moves the sections of a tube, as they are, as far as the corner that goes farthest to where it may be.
 fn lift(tube: &mut [Vec<Vec3>; 4], keep: impl Fn(Vec3) -> Vec3) {
     for k in 1..tube[0].len() {
-        let ways = [0, 1, 2, 3].map(|i| keep(tube[i][k]) - tube[i][k]);
+        let displacements = [0, 1, 2, 3].map(|i| keep(tube[i][k]) - tube[i][k]);
         let longer = |a: Vec3, b: Vec3| if b.length_squared() > a.length_squared() { b } else { a };
-        let farthest = ways.into_iter().fold(Vec3::ZERO, longer);
+        let farthest = displacements.into_iter().fold(Vec3::ZERO, longer);
         tube.iter_mut().for_each(|line| line[k] += farthest);
     }
 }

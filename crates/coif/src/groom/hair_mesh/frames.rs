@@ -74,17 +74,17 @@ impl Frames {
             }
             // Choose coefficients of least size with which the ways to the neighbours add up to the
             // direction: e . (sum e e^T)^-1 d.
-            let way = |n: &Neighbour| rest[n.vertex as usize] - rest[v];
+            let edge = |n: &Neighbour| rest[n.vertex as usize] - rest[v];
             let mut sum = Mat3::ZERO;
             for n in &neighbours[start..] {
-                let e = way(n);
+                let e = edge(n);
                 sum += Mat3::from_cols(e * e.x, e * e.y, e * e.z);
             }
             let ridge = RIDGE * (sum.x_axis.x + sum.y_axis.y + sum.z_axis.z);
             let solve = (sum + Mat3::from_diagonal(Vec3::splat(ridge.max(1e-30)))).inverse();
             let d = solve * directions[v];
             for n in &mut neighbours[start..] {
-                n.across = way(n).dot(d);
+                n.across = edge(n).dot(d);
             }
             first.push(neighbours.len() as u32);
         }
@@ -113,9 +113,9 @@ impl Frames {
         let position = Vec3A::from(vertices[v]);
         let (mut along, mut across) = (Vec3A::ZERO, Vec3A::ZERO);
         for n in &self.neighbours[self.first[v] as usize..self.first[v + 1] as usize] {
-            let way = Vec3A::from(vertices[n.vertex as usize]) - position;
-            along += way * n.along;
-            across += way * n.across;
+            let edge = Vec3A::from(vertices[n.vertex as usize]) - position;
+            along += edge * n.along;
+            across += edge * n.across;
         }
         Frame { position, along, across }
     }

@@ -93,7 +93,7 @@ impl HairMesh {
                     continue;
                 }
                 let sides = walk.sides_over(&bundle.level)?;
-                let bare = sides.iter().filter(|ways| ways.is_empty()).count();
+                let bare = sides.iter().filter(|quads| quads.is_empty()).count();
                 if bare == 0 {
                     steps.push((b, walk.around(&bundle.level, &sides)?));
                     continue;
@@ -213,16 +213,16 @@ impl<'a> Walk<'a> {
     fn sides_over(&self, level: &[u32]) -> Result<Vec<Vec<[u32; 2]>>> {
         let mut sides = Vec::with_capacity(level.len());
         for [a, b] in edges(level) {
-            let mut ways: Vec<[u32; 2]> = self.quads_over(a, b).map(|(_, up)| up).collect();
-            ways.sort_unstable();
-            ways.dedup();
-            ways.retain(|up| up.iter().all(|&v| self.below[v as usize] == u32::MAX));
-            if ways.len() > MAX_OVER_EDGE {
+            let mut quads: Vec<[u32; 2]> = self.quads_over(a, b).map(|(_, up)| up).collect();
+            quads.sort_unstable();
+            quads.dedup();
+            quads.retain(|up| up.iter().all(|&v| self.below[v as usize] == u32::MAX));
+            if quads.len() > MAX_OVER_EDGE {
                 let (a, b) = (self.names.vertex(a), self.names.vertex(b));
-                let problem = format!("has {} quads over it: expected 1", ways.len());
+                let problem = format!("has {} quads over it: expected 1", quads.len());
                 return Err(wrong(format!("the edge between {a} and {b}"), problem));
             }
-            sides.push(ways);
+            sides.push(quads);
         }
         Ok(sides)
     }
@@ -243,11 +243,11 @@ impl<'a> Walk<'a> {
     /// The one choice of a quad per side that comes back to where it began: the level above.
     fn around(&self, level: &[u32], sides: &[Vec<[u32; 2]>]) -> Result<Vec<u32>> {
         let mut paths: Vec<Vec<u32>> = sides[0].iter().map(|up| up.to_vec()).collect();
-        for ways in &sides[1..] {
+        for quads in &sides[1..] {
             let go_on = |path: &Vec<u32>| {
                 let path = path.clone();
                 let here = path[path.len() - 1];
-                let on = ways.iter().filter(move |up| up[0] == here);
+                let on = quads.iter().filter(move |up| up[0] == here);
                 on.map(move |up| [&path[..], &[up[1]]].concat()).collect::<Vec<_>>()
             };
             paths = paths.iter().flat_map(go_on).collect();
@@ -286,7 +286,7 @@ impl<'a> Walk<'a> {
     }
 
     fn without_layer(&self, bundle: &Climber, sides: &[Vec<[u32; 2]>]) -> Error {
-        let bare = edges(&bundle.level).zip(sides).filter(|(_, ways)| ways.is_empty());
+        let bare = edges(&bundle.level).zip(sides).filter(|(_, quads)| quads.is_empty());
         let bare: Vec<[u32; 2]> = bare.map(|(ends, _)| ends).collect();
         let first = bare.first().map(|ends| ends.map(|v| self.names.vertex(v)).join(" and "));
         Error::RootWithoutLayer {

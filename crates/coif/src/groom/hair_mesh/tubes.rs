@@ -106,8 +106,9 @@ impl Sample {
         let mean = lines.iter().map(|l| l[0]).sum::<Vec3>() / count;
         let reach = lines.iter().map(|l| l[0].distance(mean)).fold(MIN_REACH, f32::max);
         // Hair that grows one way grows on one side of the point to look from.
-        let way = lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
-        let centre = mean - way * (way.length() * 1.5 * reach);
+        let direction =
+            lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
+        let centre = mean - direction * (direction.length() * 1.5 * reach);
         let axis = lines
             .iter()
             .map(|l| (l[0] - centre).normalize_or_zero())
@@ -150,14 +151,16 @@ impl Sample {
             // A cell without neighbours goes where its roots are in its middle.
             if cells.is_alone(cell) {
                 let middle = roots.iter().map(|&s| self.at[s]).sum::<Vec2>() / roots.len() as f32;
-                let way = middle - 0.5 * (places[0] + places[2]);
-                places = places.map(|p| p + way);
+                let displacement = middle - 0.5 * (places[0] + places[2]);
+                places = places.map(|p| p + displacement);
             }
             let ground = places.map(|place| self.root_at(place, cells.side));
-            for (way, strands) in self.ways(roots, size).into_iter().enumerate() {
+            for (displacement, strands) in self.by_direction(roots, size).into_iter().enumerate() {
                 let plan = Plan { strands, ground };
                 let tube = self.tube(&plan, size);
-                fitted.extend(corners.into_iter().zip(tube).map(|(c, line)| (c, line, way == 0)));
+                fitted.extend(
+                    corners.into_iter().zip(tube).map(|(c, line)| (c, line, displacement == 0)),
+                );
                 plans.push(plan);
             }
         }
@@ -267,8 +270,8 @@ impl Sample {
         let up = x.cross(y).normalize_or(Vec3::Y);
         let y = up.cross(x);
         let tangent = |k: usize| {
-            let way = axis[(k + 1).min(last)] - axis[k.saturating_sub(1)];
-            way.normalize_or(up)
+            let direction = axis[(k + 1).min(last)] - axis[k.saturating_sub(1)];
+            direction.normalize_or(up)
         };
         let mut turn = Quat::from_rotation_arc(up, tangent(0));
         let wide =
@@ -328,8 +331,8 @@ impl Sample {
     /// of them.
     ///
     /// Model: two means of where strands are, seen from their roots, at half of their length and at their tips.
-    fn ways(&self, strands: &[usize], size: f32) -> Vec<Vec<usize>> {
-        let way = |s: usize| {
+    fn by_direction(&self, strands: &[usize], size: f32) -> Vec<Vec<usize>> {
+        let directions = |s: usize| {
             let line = &self.lines[s];
             [line[line.len() / 2] - line[0], line[line.len() - 1] - line[0]]
         };
@@ -338,13 +341,13 @@ impl Sample {
         };
         let mean = |of: &[usize]| {
             let share = 1.0 / of.len().max(1) as f32;
-            [0, 1].map(|k| of.iter().map(|&s| way(s)[k]).sum::<Vec3>() * share)
+            [0, 1].map(|k| of.iter().map(|&s| directions(s)[k]).sum::<Vec3>() * share)
         };
         let farthest = |from: [Vec3; 2]| {
-            let far = strands
-                .iter()
-                .max_by(|&&a, &&b| f32::total_cmp(&apart(way(a), from), &apart(way(b), from)));
-            far.map_or(from, |&s| way(s))
+            let far = strands.iter().max_by(|&&a, &&b| {
+                f32::total_cmp(&apart(directions(a), from), &apart(directions(b), from))
+            });
+            far.map_or(from, |&s| directions(s))
         };
         let first = farthest(mean(strands));
         let mut means = [first, farthest(first)];
@@ -352,13 +355,14 @@ impl Sample {
         for _ in 0..8 {
             halves = [Vec::new(), Vec::new()];
             for &s in strands {
-                let far = means.map(|m| apart(way(s), m));
+                let far = means.map(|m| apart(directions(s), m));
                 halves[usize::from(far[1] < far[0])].push(s);
             }
             means = [mean(&halves[0]), mean(&halves[1])];
         }
-        let squares =
-            |k: usize| -> f32 { halves[k].iter().map(|&s| apart(way(s), means[k]).powi(2)).sum() };
+        let squares = |k: usize| -> f32 {
+            halves[k].iter().map(|&s| apart(directions(s), means[k]).powi(2)).sum()
+        };
         let within: f32 = squares(0) + squares(1);
         let within = (within / strands.len().max(1) as f32).sqrt();
         let gap = apart(means[0], means[1]);
@@ -484,9 +488,9 @@ fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
     let from = (about.floor() as usize).saturating_sub(2).min(last);
     let mut best = (f32::INFINITY, 0, 0.0);
     for k in from..=(from + 4).min(last) {
-        let way = line[k + 1] - line[k];
-        let t = ((p - line[k]).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
-        let distance = (line[k] + way * t).distance_squared(p);
+        let edge = line[k + 1] - line[k];
+        let t = ((p - line[k]).dot(edge) / edge.length_squared().max(1e-12)).clamp(0.0, 1.0);
+        let distance = (line[k] + edge * t).distance_squared(p);
         if distance < best.0 {
             best = (distance, k, t);
         }

@@ -92,10 +92,10 @@ impl HairMesh {
                 }
                 closed += 1;
                 let around = x[last[v].min(v + 1)] - x[v - level.min(2)];
-                let way = around.normalize_or(Vec3::Y) * (1.1 * (LONG - e.length()));
+                let correction = around.normalize_or(Vec3::Y) * (1.1 * (LONG - e.length()));
                 let share = if level > 1 { 0.5 } else { 0.0 };
-                x[v] += way * (1.0 - share);
-                x[v - 1] -= way * share;
+                x[v] += correction * (1.0 - share);
+                x[v - 1] -= correction * share;
                 (moved[v], moved[v - 1]) = (true, moved[v - 1] || level > 1);
             }
             if closed == 0 {

@@ -58,9 +58,9 @@ impl Strips {
 fn nearest_segment(joints: &[Vec3], p: Vec3, from: usize) -> (usize, f32) {
     let mut best = (f32::INFINITY, from, 0.0);
     for j in from..joints.len() - 1 {
-        let (a, way) = (joints[j], joints[j + 1] - joints[j]);
-        let share = ((p - a).dot(way) / way.length_squared()).clamp(0.0, 1.0);
-        let distance = p.distance_squared(a + way * share);
+        let (a, edge) = (joints[j], joints[j + 1] - joints[j]);
+        let share = ((p - a).dot(edge) / edge.length_squared()).clamp(0.0, 1.0);
+        let distance = p.distance_squared(a + edge * share);
         if distance < best.0 {
             best = (distance, j, share);
         }

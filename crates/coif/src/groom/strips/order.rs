@@ -98,9 +98,9 @@ fn joint_over_joint(line: &[Vec3], below: &[Vec3]) -> Vec<Vec3> {
         let low = below[i.min(below.len() - 1)];
         let mut best = (f32::INFINITY, 0.0);
         for k in 0..segments {
-            let (a, way) = (line[k], line[k + 1] - line[k]);
-            let share = ((low - a).dot(way) / way.length_squared()).clamp(0.0, 1.0);
-            let apart = (a + way * share).distance_squared(low);
+            let (a, edge) = (line[k], line[k + 1] - line[k]);
+            let share = ((low - a).dot(edge) / edge.length_squared()).clamp(0.0, 1.0);
+            let apart = (a + edge * share).distance_squared(low);
             if apart < best.0 {
                 best = (apart, until[k] + share * (until[k + 1] - until[k]));
             }
@@ -174,12 +174,12 @@ fn pair(
         }
         // Seen from the middle of the lower strip.
         let middle = |s: usize, p: Vec3| p + frames[s][i].binormal * (0.5 * strips.width[s]);
-        let way = middle(upper, high[i]) - middle(lower, low[i]);
-        if way.length() > reach {
+        let offset = middle(upper, high[i]) - middle(lower, low[i]);
+        if offset.length() > reach {
             return None;
         }
-        beside += way.dot(frame.binormal).abs();
-        apart += way.length();
+        beside += offset.dot(frame.binormal).abs();
+        apart += offset.length();
     }
     let joints = (high.len() - 1) as f32;
     let over = beside < BESIDE * width * joints && farther_out >= MOSTLY * joints;

@@ -144,9 +144,9 @@ pub fn over_polygons(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings)
     let distance = |p: Vec3| {
         let hit = search.closest(p);
         let out = mesh.triangle_frame(hit.triangle) * Vec3::Y;
-        let way = p - hit.point;
-        let side = if way.dot(out) < 0.0 { -1.0 } else { 1.0 };
-        (way.length() * side, (way * side).try_normalize().unwrap_or(out))
+        let offset = p - hit.point;
+        let side = if offset.dot(out) < 0.0 { -1.0 } else { 1.0 };
+        (offset.length() * side, (offset * side).try_normalize().unwrap_or(out))
     };
     around_body(mesh, polygons, settings, &distance)
 }
@@ -301,8 +301,8 @@ fn combed(tangent: Vec3, normal: Vec3) -> Vec3 {
     let to = tangent.normalize_or(Vec3::NEG_Y);
     let facing = normal.dot(to).clamp(0.0, 1.0);
     let falls = facing * facing * (3.0 - 2.0 * facing);
-    let way = to.lerp(Vec3::NEG_Y, falls);
-    (way - normal * way.dot(normal))
+    let direction = to.lerp(Vec3::NEG_Y, falls);
+    (direction - normal * direction.dot(normal))
         .try_normalize()
         .unwrap_or_else(|| normal.any_orthonormal_vector())
 }
@@ -467,11 +467,11 @@ mod tests {
             if normal.z > 0.0 {
                 continue;
             }
-            let way = combed(back, normal);
-            assert!(way.is_normalized() && way.dot(normal).abs() < 1e-5);
+            let direction = combed(back, normal);
+            assert!(direction.is_normalized() && direction.dot(normal).abs() < 1e-5);
             // Nowhere up, and down where the scalp faces back.
-            assert!(way.y < 0.02, "{normal} {way}");
-            assert!(normal.z > -0.8 || way.y < -0.6, "{normal} {way}");
+            assert!(direction.y < 0.02, "{normal} {direction}");
+            assert!(normal.z > -0.8 || direction.y < -0.6, "{normal} {direction}");
         }
         // Straight against the scalp, and straight down from below, any way is right.
         assert!(combed(Vec3::Z, Vec3::NEG_Z).is_normalized());

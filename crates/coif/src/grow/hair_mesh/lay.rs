@@ -118,8 +118,8 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
             self.step();
         }
         let aim = self.at(self.share);
-        let way = aim.at - self.end.at;
-        let u = way * (1.0 / way.length().max(NOTHING));
+        let offset = aim.at - self.end.at;
+        let u = offset * (1.0 / offset.length().max(NOTHING));
         let along = u * u.dot(aim.velocity - self.end.velocity);
         self.end = Moving { at: self.end.at + u * length, velocity: aim.velocity - along };
         self.end

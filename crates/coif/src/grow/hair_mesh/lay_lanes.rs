@@ -251,8 +251,8 @@ impl<'a, S: Simd> Chains<'a, S> {
             self.step::<RATES>(simd, going);
         }
         let aim = self.at::<RATES>(self.share);
-        let way = aim.at - q.at;
-        let u = way * (f32x16::splat(simd, 1.0) / way.length().max(nothing));
+        let offset = aim.at - q.at;
+        let u = offset * (f32x16::splat(simd, 1.0) / offset.length().max(nothing));
         let mut end = MovingLanes { at: q.at + u * length, velocity: aim.velocity };
         if RATES {
             end.velocity = aim.velocity - u * u.dot(aim.velocity - q.velocity);

@@ -305,10 +305,10 @@ impl Obstacle for Ball {
         (self.1 - root.distance(self.0)).max(0.0)
     }
     fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
-        let (way, radius) = (link.wanted - self.0, self.1 - allowed);
-        let normal = way.normalize_or(Vec3A::Y);
+        let (offset, radius) = (link.wanted - self.0, self.1 - allowed);
+        let normal = offset.normalize_or(Vec3A::Y);
         // Lay the link into the tangent plane above its end.
-        (way.length() < radius).then(|| {
+        (offset.length() < radius).then(|| {
             let rise = ((self.0 - link.parent).dot(normal) + radius) / link.length;
             let along = (link.wanted - link.parent).reject_from_normalized(normal);
             let flat = (1.0 - rise * rise).max(0.0).sqrt();

@@ -377,9 +377,9 @@ impl BlockGaussSeidel {
                         (f32x8::from_slice(simd, step), f32x8::from_slice(simd, ratio));
                     let (x, p) = (&mut x[slots.clone()], &mut p[slots.clone()]);
                     for ((x, p), r) in x.iter_mut().zip(p).zip(&r[slots]) {
-                        let way = load(simd, p);
-                        store(load(simd, x) + way * step, x);
-                        store(load(simd, r) + way * ratio, p);
+                        let direction = load(simd, p);
+                        store(load(simd, x) + direction * step, x);
+                        store(load(simd, r) + direction * ratio, p);
                     }
                 }
             }

@@ -118,8 +118,8 @@ impl<'a> Rows<'a> {
         for (i, joint) in self.joints.iter_mut().enumerate() {
             let here = lane(&block.rest, i, l);
             if i > 0 {
-                let way = here - lane(&block.rest, i - 1, l);
-                frame = frame.transported(way.normalize_or(frame.tangent));
+                let segment = here - lane(&block.rest, i - 1, l);
+                frame = frame.transported(segment.normalize_or(frame.tangent));
             }
             let p = world_from_rest.point(here);
             joint.position.iter_mut().for_each(|x| set_lane(x, 0, l, p));

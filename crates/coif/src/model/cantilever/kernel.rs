@@ -242,9 +242,9 @@ impl<S: Simd> Lanes<S> {
         let force_time = f32x16::from_slice(simd, &block.force_time);
         // T x T_avg against the groomed one, in the plane across T.
         let normal = tangent.cross(binormal);
-        let way = load(tips) - parent;
-        let size = way.length().max(splat(NO_DIRECTION));
-        let leans = tangent.cross(way * (splat(1.0) / size));
+        let edge = load(tips) - parent;
+        let size = edge.length().max(splat(NO_DIRECTION));
+        let leans = tangent.cross(edge * (splat(1.0) / size));
         let last = f32x16::from_slice(simd, &block.last);
         let follow = splat(FOLLOW) / last;
         Self {
@@ -305,14 +305,14 @@ impl<S: Simd> Lanes<S> {
         let [c0, c1, c2] = self.turned;
         let e = c0 * kept.x + c1 * kept.y + c2 * kept.z + offset;
         // (v) keep the length, from the corrected predecessor.
-        let mut way = wanted + e;
-        let mut size2 = way.dot(way);
+        let mut direction = wanted + e;
+        let mut size2 = direction.dot(direction);
         let lost = size2.simd_lt(NO_DIRECTION * NO_DIRECTION);
         if lost.any_true() {
-            way = wanted.or(lost, way);
-            size2 = way.dot(way);
+            direction = wanted.or(lost, direction);
+            size2 = direction.dot(direction);
         }
-        let mut along = way * (splat(1.0) / size2.sqrt());
+        let mut along = direction * (splat(1.0) / size2.sqrt());
         // (ii) leave the body.
         let joint = Joint {
             i: place.i as f32,

@@ -53,21 +53,21 @@ pub(super) fn over(
     // Seen from the segment that begins at a joint.
     let seen = |first: usize| {
         let (start, end) = (lower(first), lower(first + 1));
-        let (way, out) = (from(&start), end.frame.normal());
-        let share = (way.dot(end.frame.tangent) / end.length).clamp(0.0, 1.0);
-        let height = way.dot(out) + start.frame.binormal.dot(out) * (half * share);
-        Over { out, height, aside: way.dot(end.frame.binormal) }
+        let (offset, out) = (from(&start), end.frame.normal());
+        let share = (offset.dot(end.frame.tangent) / end.length).clamp(0.0, 1.0);
+        let height = offset.dot(out) + start.frame.binormal.dot(out) * (half * share);
+        Over { out, height, aside: offset.dot(end.frame.binormal) }
     };
     let (here, next) = (lower(i), lower(i + 1));
-    let way = from(&here);
-    if way.dot(here.frame.tangent) < -here.length {
+    let offset = from(&here);
+    if offset.dot(here.frame.tangent) < -here.length {
         return seen(i.saturating_sub(2));
     }
     // Nothing comes after the tip.
     if i >= last {
         return seen(i - 1);
     }
-    if way.dot(next.frame.tangent) > next.length {
+    if offset.dot(next.frame.tangent) > next.length {
         return seen((i + 1).min(last - 1));
     }
     let (before, after) = (seen(i - 1), seen(i));
@@ -155,8 +155,8 @@ impl<'a> RowsBelow<'a> {
         let goes_on = ribbons.last.simd_gt(i);
         let mut found = second.or(!(valley ^ lower) & goes_on, first);
         // Or one farther away.
-        let way = middle - after.start;
-        let short = (way.dot(before.tangent) + before.length).simd_lt(0.0);
+        let offset = middle - after.start;
+        let short = (offset.dot(before.tangent) + before.length).simd_lt(0.0);
         let far = second.along.simd_gt(after.length) & !short & goes_on;
         if (short | far).any_true() {
             let farther = self.segment(simd, ribbons, self.i + 1).see(simd, middle);
@@ -233,14 +233,14 @@ impl<S: Simd> Segment<S> {
     /// Where joints are whose middles are given (m).
     #[inline(always)]
     fn see(&self, simd: S, middle: Vec3x<S>) -> Seen<S> {
-        let way = middle - self.start;
-        let along = way.dot(self.tangent);
+        let offset = middle - self.start;
+        let along = offset.dot(self.tangent);
         let share = along.max(f32x16::splat(simd, 0.0)).min(self.length);
         Seen {
             out: self.out,
             along,
-            height: way.dot(self.out) + self.twist * share,
-            aside: way.dot(self.across),
+            height: offset.dot(self.out) + self.twist * share,
+            aside: offset.dot(self.across),
         }
     }
 }

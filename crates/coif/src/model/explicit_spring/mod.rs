@@ -298,9 +298,9 @@ fn spring_force(
     length: f32,
     [stiffness, damper]: [f32; 2],
 ) -> Vec3 {
-    let way = b - a;
-    let distance = way.length();
-    let u = if distance > 1e-9 { way * (1.0 / distance) } else { Vec3::Y };
+    let edge = b - a;
+    let distance = edge.length();
+    let u = if distance > 1e-9 { edge * (1.0 / distance) } else { Vec3::Y };
     u * (stiffness * (distance - length) + damper * (velocity_b - velocity_a).dot(u))
 }
 

@@ -234,19 +234,19 @@ impl<S: Simd> Half<S> {
         let pulled = (Vec3x8::of_row(simd, row.next, H) - x) * half_row(simd, row.tension, H);
         let y = x + drift + pulled + constants.fall;
         // Project onto the length sphere (3.1), on from the segment before if there is no direction.
-        let mut way = y - parent;
-        let mut distance2 = way.dot(way);
+        let mut direction = y - parent;
+        let mut distance2 = direction.dot(direction);
         let lost = distance2.simd_lt(NO_DIRECTION * NO_DIRECTION);
         if lost.any_true() {
-            way = self.ahead.or(lost, way);
-            distance2 = way.dot(way);
+            direction = self.ahead.or(lost, direction);
+            distance2 = direction.dot(direction);
         }
         let distance = distance2.sqrt();
         // Keep the angle with the segment before (eq. 11).
         if pass.bend.is_on() && row.i > 1 {
-            way = unbend(simd, &pass.bend, self.ahead, way, distance);
+            direction = unbend(simd, &pass.bend, self.ahead, direction, distance);
         }
-        let mut along = way * (f32x8::splat(simd, 1.0) / distance);
+        let mut along = direction * (f32x8::splat(simd, 1.0) / distance);
         let mut p = parent + along * length;
         let pull = (distance - length) * half_row(simd, row.reaction, H);
         pull.store_slice(&mut row.tension_before.as_chunks_mut::<HALF>().0[H]);
@@ -344,13 +344,13 @@ pub(super) fn bounds_of<'a, S: Simd>(
     let zero = f32x8::splat(simd, 0.0);
     let mut a = [0, 1].map(|half| Vec3x8::of_row(simd, &position[0], half));
     let (mut lo, mut hi) = (a[0], a[0]);
-    let mut way = [zero; 2];
+    let mut arc_length = [zero; 2];
     let (mut short2, mut speed2) = (zero, zero);
     for i in 0..count {
         let known = i == 0 || i == count / 2 || i + 1 == count;
         for half in 0..2 {
             if i > 0 {
-                way[half] += half_row(simd, length(i), half);
+                arc_length[half] += half_row(simd, length(i), half);
             }
             if known {
                 let v = Vec3x8::of_row(simd, &velocity[i], half);
@@ -358,8 +358,9 @@ pub(super) fn bounds_of<'a, S: Simd>(
                 let b = Vec3x8::of_row(simd, &position[i], half);
                 lo = Vec3x8 { x: lo.x.min(b.x), y: lo.y.min(b.y), z: lo.z.min(b.z) };
                 hi = Vec3x8 { x: hi.x.max(b.x), y: hi.y.max(b.y), z: hi.z.max(b.z) };
-                short2 = short2.max(way[half] * way[half] - (b - a[half]).dot(b - a[half]));
-                (a[half], way[half]) = (b, zero);
+                short2 = short2
+                    .max(arc_length[half] * arc_length[half] - (b - a[half]).dot(b - a[half]));
+                (a[half], arc_length[half]) = (b, zero);
             }
         }
     }
@@ -396,35 +397,35 @@ fn splat_index<S: Simd>(simd: S, i: usize) -> f32x8<S> {
 
 /// Unit vectors along ways; any where there is no way.
 #[inline(always)]
-pub(super) fn direction_of<S: Simd>(simd: S, way: Vec3x8<S>) -> Vec3x8<S> {
-    let size2 = way.dot(way);
-    let along = way * (f32x8::splat(simd, 1.0) / size2.sqrt());
+pub(super) fn direction_of<S: Simd>(simd: S, edge: Vec3x8<S>) -> Vec3x8<S> {
+    let size2 = edge.dot(edge);
+    let along = edge * (f32x8::splat(simd, 1.0) / size2.sqrt());
     along.or(size2.simd_gt(NO_DIRECTION * NO_DIRECTION), Vec3x8::splat(simd, Vec3::NEG_Y))
 }
 
 /// Turns segments that bend too far against the ones before back to the limit, in the plane of the
-/// two. `ahead` is the direction of the segment before; `way` and `distance` are the direction that
+/// two. `ahead` is the direction of the segment before; `direction` and `distance` are the direction that
 /// was wanted, and its size, which stays.
 #[inline(always)]
 pub(super) fn unbend<S: Simd>(
     simd: S,
     limit: &BendLimit,
     ahead: Vec3x8<S>,
-    way: Vec3x8<S>,
+    direction: Vec3x8<S>,
     distance: f32x8<S>,
 ) -> Vec3x8<S> {
-    let along = ahead.dot(way);
+    let along = ahead.dot(direction);
     let bent = along.simd_lt(distance * limit.cos);
     if !bent.any_true() {
-        return way;
+        return direction;
     }
-    let tangent = way - ahead * along;
+    let tangent = direction - ahead * along;
     let size = tangent.length();
     // Straight back has no plane: take any.
     let side = Vec3x8 { x: ahead.y, y: ahead.z, z: ahead.x }.cross(ahead);
     let tangent = tangent.or(size.simd_gt(distance * 1e-4), side);
     let scale = distance * limit.sin / tangent.length().max(f32x8::splat(simd, NO_DIRECTION));
-    (ahead * (distance * limit.cos) + tangent * scale).or(bent, way)
+    (ahead * (distance * limit.cos) + tangent * scale).or(bent, direction)
 }
 
 /// World from rest, in half of the lanes.

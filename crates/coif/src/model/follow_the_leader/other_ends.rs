@@ -91,9 +91,9 @@ fn backward<S: Simd>(simd: S, block: &Block, half: usize, wanted: &mut [f32], ti
         let at_tip = index.simd_ge(last);
         let end = tip.or(index.simd_eq(last), y);
         let length = block.length_row(simd, (i + 1).min(block.points - 1), half);
-        let way = y - outer;
-        let distance = way.length().max(f32x8::splat(simd, 1e-9));
-        let p = end.or(at_tip, outer + way * (length / distance));
+        let edge = y - outer;
+        let distance = edge.length().max(f32x8::splat(simd, 1e-9));
+        let p = end.or(at_tip, outer + edge * (length / distance));
         p.store(wanted, i, half);
         outer = p;
     }
@@ -135,9 +135,9 @@ fn average<S: Simd>(
             let index = splat(i as f32);
             let mut p = leader;
             if i > 0 {
-                let way = Vec3x8::load(simd, wanted, i, half) - leader;
-                let distance = way.length().max(splat(1e-9));
-                p = leader + way * (block.length_row(simd, i, half) / distance);
+                let edge = Vec3x8::load(simd, wanted, i, half) - leader;
+                let distance = edge.length().max(splat(1e-9));
+                p = leader + edge * (block.length_row(simd, i, half) / distance);
             }
             leader = p;
             let share = if ends == Ends::Both { index / last } else { splat(0.5) };
@@ -179,13 +179,13 @@ fn lay_out_from_middle(block: &Block, wanted: &mut [f32], l: usize, centre: Vec3
     let middle = last / 2;
     for i in (middle + 1)..=last {
         let inner = lane(wanted, i - 1, l);
-        let way = (lane(wanted, i, l) - inner).normalize_or(Vec3::NEG_Y);
-        set_lane(wanted, i, l, inner + way * block.length_of(i, l));
+        let direction = (lane(wanted, i, l) - inner).normalize_or(Vec3::NEG_Y);
+        set_lane(wanted, i, l, inner + direction * block.length_of(i, l));
     }
     for i in (0..middle).rev() {
         let inner = lane(wanted, i + 1, l);
-        let way = (lane(wanted, i, l) - inner).normalize_or(Vec3::Y);
-        set_lane(wanted, i, l, inner + way * block.length_of(i + 1, l));
+        let direction = (lane(wanted, i, l) - inner).normalize_or(Vec3::Y);
+        set_lane(wanted, i, l, inner + direction * block.length_of(i + 1, l));
     }
     let shift = centre - centre_of(block, wanted, l);
     for i in 0..=last {

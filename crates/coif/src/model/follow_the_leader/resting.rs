@@ -96,7 +96,7 @@ pub(super) struct Points<S: Simd> {
     pub(super) drift: Vec3x<S>,
     /// Where they go in the step, as far as is known: where their velocity takes them, or where an earlier solve has
     /// brought them (m).
-    pub(super) way: Vec3x<S>,
+    pub(super) displacement: Vec3x<S>,
     /// Their own mass.
     pub(super) mass: f32x16<S>,
     /// Inertia of all that may press on them.
@@ -168,7 +168,7 @@ fn press_in_lanes<S: Simd>(
     let zero = f32x8::splat(simd, 0.0);
     let mut sums = [[zero; 9]; 2];
     let (x, shift, drift) = (points.x.halves(), points.shift.halves(), points.drift.halves());
-    let way = points.way.halves();
+    let displacement = points.displacement.halves();
     let inertia = <[_; 2]>::from(simd.split_f32x16(points.inertia));
     let mass = <[_; 2]>::from(simd.split_f32x16(points.mass));
     let (memory, held) = (memory.as_chunks_mut::<HALF>().0, held.as_chunks_mut::<HALF>().0);
@@ -201,7 +201,7 @@ fn press_in_lanes<S: Simd>(
             // Hold the points on the plane, and hold or brake them along it.
             let stiffness = active.select(inertia[half] * STIFFNESS, zero);
             let slides = friction.dot(friction).simd_le(0.0);
-            let slip = way[half] - surface.moves;
+            let slip = displacement[half] - surface.moves;
             let slip = slip - n * slip.dot(n);
             let slip = slip.length().max(f32x8::splat(simd, CREEP * pass.dt));
             let by = slip * (1.0 / (SLOW * pass.dt));

@@ -228,11 +228,11 @@ impl MeshDynamics {
             let first = self.starts[column] as usize;
             let fastest = self.reach[column] / (MAX_STRAND_LENGTHS * h);
             for v in first + 1..self.starts[column + 1] as usize {
-                let way = self.x[v] - self.x[v - 1];
+                let edge = self.x[v] - self.x[v - 1];
                 let allowed = self.rest[v].distance(self.rest[v - 1]) * (1.0 + most);
-                let length = way.length();
+                let length = edge.length();
                 if length > allowed {
-                    let u = way / length;
+                    let u = edge / length;
                     self.x[v] = self.x[v - 1] + u * allowed;
                     let away = (self.v[v] - self.v[v - 1]).dot(u).max(0.0);
                     self.v[v] -= u * away;

@@ -317,7 +317,7 @@ impl Elements {
                 // Axes in all directions across see every bending half on the mean.
                 let volume = self.mass[vertex] / settings.bulk_density * 2.0 / count.max(1) as f32;
                 let length = 0.5 * (here.distance(after) + here.distance(before));
-                let way = if is_root { 0.5 * length } else { length };
+                let reach = if is_root { 0.5 * length } else { length };
                 let bending = settings.bending * relative[vertex];
                 let first = self.wings.len() as u32;
                 for pair in &neighbours[..count] {
@@ -335,7 +335,7 @@ impl Elements {
                         is_later: pair[1] as usize > vertex,
                         rest: rest_angle(x),
                         least,
-                        stiffness: (bending * volume / (way * way)).min(hardest),
+                        stiffness: (bending * volume / (reach * reach)).min(hardest),
                     });
                 }
                 let vertex = vertex as u32;

@@ -113,7 +113,7 @@ const KEPT_INSIDE: f32 = 0.3;
 /// lie in the hair.
 fn clearance(rest: &[Vec3A], topology: &Topology) -> Vec<f32> {
     let outer = |v: usize| topology.exposure[v] == Exposure::External;
-    let mut way: Vec<f32> =
+    let mut path: Vec<f32> =
         (0..rest.len()).map(|v| if outer(v) { 0.0 } else { f32::INFINITY }).collect();
     // Shortest ways along edges: a mesh is only a few edges thick.
     let edges = || topology.across.iter().chain(&topology.along);
@@ -124,12 +124,12 @@ fn clearance(rest: &[Vec3A], topology: &Topology) -> Vec<f32> {
             let (a, b) = (a as usize, b as usize);
             let length = rest[a].distance(rest[b]);
             for (near, far) in [(a, b), (b, a)] {
-                if way[near] + length < way[far] {
-                    way[far] = way[near] + length;
+                if path[near] + length < path[far] {
+                    path[far] = path[near] + length;
                     changed = true;
                 }
             }
         }
     }
-    way.iter().map(|w| if w.is_finite() { KEPT_INSIDE * w } else { 0.0 }).collect()
+    path.iter().map(|w| if w.is_finite() { KEPT_INSIDE * w } else { 0.0 }).collect()
 }

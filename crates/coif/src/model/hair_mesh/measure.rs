@@ -36,10 +36,10 @@ impl MeshMeasure {
             let root = &mesh.roots[column];
             for v in mesh.starts[column] as usize..mesh.starts[column + 1] as usize {
                 let home = Vec3A::from(root.point(Vec3::from(mesh.rest[v])));
-                let way = home.distance(mesh.x[v]);
-                distance += f64::from(way);
+                let away = home.distance(mesh.x[v]);
+                distance += f64::from(away);
                 count += 1;
-                m.farthest = m.farthest.max(way);
+                m.farthest = m.farthest.max(away);
                 if v > mesh.starts[column] as usize {
                     let rest = mesh.rest[v].distance(mesh.rest[v - 1]);
                     m.length += rest;

@@ -120,8 +120,8 @@ mod tests {
         for &root in &mesh.columns.first_points()[..mesh.column_count()] {
             constraint[root as usize] = Constraint::Pinned;
         }
-        for &(v, way) in held {
-            (constraint[v], moved[v]) = (Constraint::Pinned, way);
+        for &(v, displacement) in held {
+            (constraint[v], moved[v]) = (Constraint::Pinned, displacement);
         }
         let zero = vec![Vec3A::ZERO; n];
         let mut scratch = Scratch::new(n);
@@ -133,13 +133,18 @@ mod tests {
     #[test]
     fn moved_tips_shear_a_block_evenly() {
         let mesh = HairMesh::block([3, 2], 6, Vec3::ONE, false);
-        let way = Vec3A::new(0.3, -0.1, 0.2);
-        let tips: Vec<_> =
-            (0..mesh.column_count()).map(|c| (mesh.columns.points_of(c).end - 1, way)).collect();
+        let displacement = Vec3A::new(0.3, -0.1, 0.2);
+        let tips: Vec<_> = (0..mesh.column_count())
+            .map(|c| (mesh.columns.points_of(c).end - 1, displacement))
+            .collect();
         let (moved, _) = spread(&mesh, &tips);
         for v in 0..mesh.vertex_count() {
             let (_, level) = mesh.locate(v);
-            assert!((moved[v] - way * (level as f32 / 6.0)).length() < 1e-4, "{v}: {}", moved[v]);
+            assert!(
+                (moved[v] - displacement * (level as f32 / 6.0)).length() < 1e-4,
+                "{v}: {}",
+                moved[v]
+            );
         }
     }
 

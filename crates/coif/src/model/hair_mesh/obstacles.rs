@@ -171,16 +171,16 @@ impl Wedge {
     /// the point to and fro between them, and out of a narrow wedge that takes dozens of rounds.
     #[inline(always)]
     fn leave(&mut self, p: Vec3A, normal: Vec3A, depth: f32) -> Vec3A {
-        let mut way = normal * depth;
+        let mut correction = normal * depth;
         if let Some((last, height)) = self.plane {
             let (cosine, below) = (last.dot(normal), (height - last.dot(p)).max(0.0));
             let sine2 = 1.0 - cosine * cosine;
             if cosine < 0.0 && sine2 > 1e-4 {
                 let [a, b] = [depth - below * cosine, below - depth * cosine];
-                way = ((normal * a + last * b) / sine2).clamp_length_max(WEDGE.max(depth));
+                correction = ((normal * a + last * b) / sine2).clamp_length_max(WEDGE.max(depth));
             }
         }
-        let to = p + way;
+        let to = p + correction;
         self.plane = Some((normal, normal.dot(to)));
         to
     }

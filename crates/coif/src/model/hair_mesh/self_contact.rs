@@ -165,9 +165,9 @@ impl MeshDynamics {
     fn part(&mut self, contact: &mut SelfContact, k: usize, other: usize) {
         let (a, b) = (contact.vertices[k], contact.vertices[other]);
         let (i, j) = (a as usize, b as usize);
-        let way = self.x[j] + self.moved[j] - self.x[i] - self.moved[i];
+        let offset = self.x[j] + self.moved[j] - self.x[i] - self.moved[i];
         let touching = contact.radius[k] + contact.radius[other];
-        let squared = way.length_squared();
+        let squared = offset.length_squared();
         if squared >= touching * touching || squared == 0.0 || contact.are_near(a, b) {
             return;
         }
@@ -176,7 +176,7 @@ impl MeshDynamics {
         if distance >= least {
             return;
         }
-        let normal = way / distance;
+        let normal = offset / distance;
         for (v, side) in [(i, -0.5), (j, 0.5)] {
             self.moved[v] += normal * (side * (least - distance));
             contact.is_moved[v] = true;

@@ -98,9 +98,9 @@ fn assemble<S: Simd, const DRAGS: bool>(
             }
             let stiffness = spring_number(simd, numbers, 2 * s - 2);
             let rest = spring_number(simd, numbers, 2 * s - 1);
-            let way = Vec3x::of_row(simd, &x[j + s]) - from;
-            let length = way.length().max(splat(NO_LENGTH));
-            let d = way * (splat(1.0) / length);
+            let difference = Vec3x::of_row(simd, &x[j + s]) - from;
+            let length = difference.length().max(splat(NO_LENGTH));
+            let d = difference * (splat(1.0) / length);
             let rate = d.dot(Vec3x::of_row(simd, &v[j + s]) - speed);
             edge.force = d * (stiffness * share * (length - rest + lag * rate));
             edge.outer = outer_product(d, coefficient * stiffness);

@@ -325,9 +325,10 @@ impl Block {
     /// Lets held ends slide to where they are at `time` (s).
     pub(super) fn slide(&mut self, far_end: &FarEnd, time: f64) {
         self.slid[0] = self.slid[1];
-        let way = far_end.slide * time.clamp(0.0, far_end.until.into()) as f32;
+        let displacement = far_end.slide * time.clamp(0.0, far_end.until.into()) as f32;
         for l in 0..LANES {
-            self.slid[1][l] = if self.strands[l] >= far_end.first { way } else { Vec3::ZERO };
+            self.slid[1][l] =
+                if self.strands[l] >= far_end.first { displacement } else { Vec3::ZERO };
         }
     }
 
@@ -340,14 +341,18 @@ impl Block {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FarEndPose {
     first: u32,
-    way: f32,
+    displacement: f32,
     turn: f32,
 }
 
 impl FarEndPose {
     pub(super) fn at(far_end: &FarEnd, time: f64) -> Self {
         let time = time.clamp(0.0, far_end.until.into()) as f32;
-        Self { first: far_end.first, way: far_end.approach * time, turn: far_end.twist * time }
+        Self {
+            first: far_end.first,
+            displacement: far_end.approach * time,
+            turn: far_end.twist * time,
+        }
     }
 
     /// Where a particle held at the tip is: turned about the line to the root and moved along it.
@@ -357,6 +362,6 @@ impl FarEndPose {
         }
         let axis = (root - tip).normalize_or(Vec3::Y);
         let turned = glam::Quat::from_axis_angle(axis, self.turn) * (p - tip);
-        tip + turned + axis * self.way
+        tip + turned + axis * self.displacement
     }
 }

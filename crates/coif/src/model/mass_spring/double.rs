@@ -152,12 +152,12 @@ fn assemble_lane(
         };
         for s in 1..=BLOCKS.min(count - 1 - row) {
             let (stiffness, rest) = (number(row, 2 * s - 2), number(row, 2 * s - 1));
-            let way = at(row + s) - at(row);
-            let length = way.length();
+            let difference = at(row + s) - at(row);
+            let length = difference.length();
             if stiffness == 0.0 || length < 1e-12 {
                 continue;
             }
-            let d = way / length;
+            let d = difference / length;
             let rate = d.dot(speed(row + s) - speed(row));
             let points = [row, row + s, row, row];
             let weights = [-1.0, 1.0, 0.0, 0.0];

@@ -18,24 +18,24 @@ pub(super) fn mask<S: Simd>(simd: S, bits: u16) -> mask32x16<S> {
     mask32x16::from_bitmask(simd, bits.into())
 }
 
-/// How far particles that are `way` from those they hang on have to go along it to be within the share
+/// How far particles that are `segment` from those they hang on have to go along it to be within the share
 /// `limit` of their length `rest`; nothing if none of the lanes `free` has to.
 #[inline(always)]
 fn back_within<S: Simd>(
     simd: S,
-    way: Vec3x<S>,
+    segment: Vec3x<S>,
     rest: f32x16<S>,
     limit: f32,
     free: mask32x16<S>,
 ) -> Option<Vec3x<S>> {
     let splat = |value: f32| f32x16::splat(simd, value);
-    let distance = way.length();
+    let distance = segment.length();
     let wanted = distance.min(rest * splat(1.0 + limit)).max(rest * splat(1.0 - limit));
     let moves = (wanted - distance).abs().simd_gt(rest * splat(EXACT)) & free;
     if !moves.any_true() {
         return None;
     }
-    let change = way * ((wanted - distance) / distance.max(splat(1e-12)));
+    let change = segment * ((wanted - distance) / distance.max(splat(1e-12)));
     Some(change * moves.select(splat(1.0), splat(0.0)))
 }
 
@@ -62,11 +62,11 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
         let parent = second.or(mask(simd, block.two_back[j]), before);
         let velocity = Vec3x::of_row(simd, &half[j]);
         let end = Vec3x::of_row(simd, &x[j]) + velocity * step;
-        let way = end - parent;
+        let segment = end - parent;
         let rest = f32x16::from_slice(simd, &length[j]);
         let free = mask(simd, block.free[j] & !block.held_at_both);
         (second, before) = (before, end);
-        if let Some(change) = back_within(simd, way, rest, limit, free) {
+        if let Some(change) = back_within(simd, segment, rest, limit, free) {
             before = end + change;
             (velocity + change * per_step).to_row(&mut half[j]);
         }
@@ -88,11 +88,11 @@ pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f3
     for j in 1..rows {
         let parent = second.or(mask(simd, block.two_back[j]), before);
         let end = Vec3x::of_row(simd, &next[j]);
-        let way = end - parent;
+        let segment = end - parent;
         let rest = f32x16::from_slice(simd, &length[j]);
         let free = mask(simd, block.free[j] & !block.held_at_both);
         (second, before) = (before, end);
-        if let Some(change) = back_within(simd, way, rest, limit, free) {
+        if let Some(change) = back_within(simd, segment, rest, limit, free) {
             before = end + change;
             before.to_row(&mut next[j]);
         }
@@ -111,8 +111,8 @@ pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
         }
         march_from_both_ends(block, l, limit);
         for row in (0..count).filter(|&row| block.free[row] >> l & 1 == 1) {
-            let way = lane(&block.next, row, l) - lane(&block.x, row, l);
-            set_lane(&mut block.half, row, l, way / h);
+            let displacement = lane(&block.next, row, l) - lane(&block.x, row, l);
+            set_lane(&mut block.half, row, l, displacement / h);
         }
     }
 }
@@ -150,12 +150,12 @@ fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
             // All sides of a triangle are as long as its segment.
             let rest = block.length[row.max(parent) * LANES + l];
             let end = lane(&block.next, row, l);
-            let way = end - lane(&block.next, parent, l);
-            let distance = way.length();
+            let segment = end - lane(&block.next, parent, l);
+            let distance = segment.length();
             let wanted = distance.clamp(rest * (1.0 - limit), rest * (1.0 + limit));
             if (wanted - distance).abs() > rest * EXACT {
                 moved = true;
-                let change = way * ((wanted - distance) / distance.max(1e-12));
+                let change = segment * ((wanted - distance) / distance.max(1e-12));
                 set_lane(&mut block.next, row, l, end + change);
             }
         }

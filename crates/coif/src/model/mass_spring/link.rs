@@ -28,9 +28,9 @@ pub struct Link {
 impl Link {
     /// A spring between two points; `None` if they coincide, so that it has no direction.
     pub fn between([a, b]: [u32; 2], x: &[DVec3], stiffness: f64, rest: f64) -> Option<Self> {
-        let way = x[b as usize] - x[a as usize];
-        let length = way.length();
-        let direction = way.try_normalize()?;
+        let edge = x[b as usize] - x[a as usize];
+        let length = edge.length();
+        let direction = edge.try_normalize()?;
         let weights = [-1.0, 1.0, 0.0, 0.0];
         Some(Self { points: [a, b, a, b], weights, direction, stretch: length - rest, stiffness })
     }

@@ -326,8 +326,8 @@ fn each_stretch(level: Level, links: &[Link], value: &[Vec3], mut take: impl FnM
             prefetch_item(level, value, other);
             prefetch_item(level, value, other + 1);
         }
-        let way = difference(link.segments, link.at, value);
-        let stretch = link.root * link.direction.dot(way);
+        let change = difference(link.segments, link.at, value);
+        let stretch = link.root * link.direction.dot(change);
         // Hair that broke pulls nobody along.
         take(i, if stretch.is_finite() { stretch } else { 0.0 });
     }
@@ -366,15 +366,15 @@ fn frozen(
     share: f32,
     look_ahead: f32,
 ) -> Option<(Link, f32)> {
-    let (mut way, mut velocity) = (Vec3::ZERO, Vec3::ZERO);
+    let (mut edge, mut velocity) = (Vec3::ZERO, Vec3::ZERO);
     for ((segment, at), sign) in spring.segments.into_iter().zip(spring.at).zip([1.0, -1.0]) {
         let (a, b) = (state.get(segment as usize)?, state.get(segment as usize + 1)?);
-        way += sign * a.position.lerp(b.position, at);
+        edge += sign * a.position.lerp(b.position, at);
         velocity += sign * a.velocity.lerp(b.velocity, at);
     }
-    let direction = way.try_normalize()?;
+    let direction = edge.try_normalize()?;
     let lag = look_ahead * spring.stiffness + spring.damping;
-    let stretch = way.length() - spring.rest;
+    let stretch = edge.length() - spring.rest;
     let pull = share * (spring.stiffness * stretch + lag * velocity.dot(direction));
     let root = (share * lag).sqrt();
     let link = Link { segments: spring.segments, at: spring.at, direction, root };

@@ -145,11 +145,11 @@ impl PlainStrand {
             let is_segment = point[row].is_some() && point[row - 1].is_none();
             let parent = if is_segment { row - 2 } else { row - 1 };
             let rest = self.shape.position[row].distance(self.shape.position[parent]);
-            let way = end[row] - end[parent];
-            let distance = way.length();
+            let segment = end[row] - end[parent];
+            let distance = segment.length();
             let wanted = distance.clamp(rest * (1.0 - limit), rest * (1.0 + limit));
             if distance > 0.0 && (wanted - distance).abs() > 1e-6 * rest {
-                let change = way * ((wanted - distance) / distance);
+                let change = segment * ((wanted - distance) / distance);
                 end[row] += change;
                 half[row] += change / h;
             }

@@ -158,14 +158,14 @@ impl Strand {
                 2.0 * f64::from(material.fibre.shear_modulus / material.fibre.young_modulus);
             let twisting = ratio * bending * chord.inside * chord.inside;
             let along = (four[2] - four[1]).normalize_or(DVec3::Y);
-            let way = (four[3] - four[0]).normalize_or(DVec3::Y);
+            let axial = (four[3] - four[0]).normalize_or(DVec3::Y);
             let bends = [1, 2].map(|joint| {
                 let axis = (four[joint] - four[joint - 1]).cross(four[joint + 1] - four[joint]);
                 (axis.normalize_or_zero(), four[joint])
             });
             // How a spring gets longer with the angles of the two joints and with the turn.
-            let torsion_bend = bends.map(|(axis, at)| way.dot(axis.cross(four[3] - at)));
-            let torsion_turn = way.dot(along.cross(four[3] - four[2]));
+            let torsion_bend = bends.map(|(axis, at)| axial.dot(axis.cross(four[3] - at)));
+            let torsion_turn = axial.dot(along.cross(four[3] - four[2]));
             let most = torsion_bend.iter().fold(1e-9 * l, |m: f64, g| m.max(g.abs()));
             let torsion = TORSION_FRACTION * bending / (most * most);
             let torsion = torsion.min(twisting / (torsion_turn * torsion_turn).max(1e-30));

@@ -292,8 +292,8 @@ fn follow_body(block: &mut Block, substep: &Substep) {
         // Where the root goes is known before any particle is asked for.
         let goes = block.held_targets(l, substep.share, None, |_, _| {});
         block.held_targets(l, substep.share, far_end, |row, target| {
-            let way = (target - lane(x, row, l)) + (goes - origin);
-            set_lane(&mut v, row, l, way * per_h);
+            let displacement = (target - lane(x, row, l)) + (goes - origin);
+            set_lane(&mut v, row, l, displacement * per_h);
         });
         block.origin_next[l] = goes;
     }

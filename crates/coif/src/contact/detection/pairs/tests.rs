@@ -76,8 +76,9 @@ impl BroadPhase for BruteForce {
             for &b in &there[i + 1..] {
                 // In the middle of their motion they are nearer than the reach and half of their way.
                 let (p, q) = (Line::of_segment(motion, a), Line::of_segment(motion, b));
-                let way = p.way.as_dvec3().distance(q.way.as_dvec3());
-                let near = f64::from(reach.total()) + f64::from(p.pad) + f64::from(q.pad) + way;
+                let displacement = p.displacement.as_dvec3().distance(q.displacement.as_dvec3());
+                let near =
+                    f64::from(reach.total()) + f64::from(p.pad) + f64::from(q.pad) + displacement;
                 let apart = f64::from(distance(motion.middle, a, b));
                 if segments.may_touch(a as u32, b as u32, APART) && apart <= near * self.limit {
                     found.push((a as u32, b as u32));

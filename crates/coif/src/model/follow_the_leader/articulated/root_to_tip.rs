@@ -90,7 +90,7 @@ pub(super) fn root_to_tip<S: Simd>(
             turn += by_turn.mul(turn_leader);
         }
         let across = tangents.mul(turn) * length;
-        let mut way = segment + e * left.chord + across;
+        let mut direction = segment + e * left.chord + across;
         // Follow how far pushes of the body have taken the point: that is no velocity.
         let mut turn_pushed = Vec2x::zero(simd);
         if pushed_before {
@@ -110,12 +110,12 @@ pub(super) fn root_to_tip<S: Simd>(
         }
         (left.pull - slack).store_slice(&mut tension[i]);
         // Project onto the length sphere (3.1), on from the segment before if there is no direction.
-        let distance2 = way.dot(way);
+        let distance2 = direction.dot(direction);
         let lost = distance2.simd_lt(NO_DIRECTION2);
         if lost.any_true() {
-            way = ahead.or(lost, way);
+            direction = ahead.or(lost, direction);
         }
-        let mut along = way * (splat(1.0) / way.length());
+        let mut along = direction * (splat(1.0) / direction.length());
         let along_free = along;
         // Keep the angle with the segment before (eq. 11).
         if pass.bend.is_on() && i > 1 && ahead.dot(along).simd_lt(limit).any_true() {

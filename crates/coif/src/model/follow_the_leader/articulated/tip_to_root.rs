@@ -154,8 +154,8 @@ pub(super) fn tip_to_root<S: Simd>(
         }
         // Hold what lies on the body.
         if touches {
-            let way = found.map_or(drift, |found| Vec3x::of_row(simd, &found[i]) - x);
-            let points = Points { x, shift, drift, way, mass, inertia: last + 1.0 };
+            let displacement = found.map_or(drift, |found| Vec3x::of_row(simd, &found[i]) - x);
+            let points = Points { x, shift, drift, displacement, mass, inertia: last + 1.0 };
             let (memory, held) = (&mut contact[i], &mut held[i]);
             let pressed = resting::press(simd, block, i, memory, held, &points, pass, obstacles);
             inertia = inertia.plus(&pressed.inertia);

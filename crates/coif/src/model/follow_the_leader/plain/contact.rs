@@ -16,16 +16,16 @@ pub(super) fn unbend(
     limit: &BendLimit,
     before: Vec3,
     length_before: f32,
-    way: Vec3,
+    direction: Vec3,
     distance: f32,
 ) -> Vec3 {
-    let along = before.dot(way);
+    let along = before.dot(direction);
     if along >= length_before * distance * limit.cos {
-        return way;
+        return direction;
     }
     let inverse = 1.0 / length_before.max(1e-9);
     let u = before * inverse;
-    let mut tangent = way - u * (along * inverse);
+    let mut tangent = direction - u * (along * inverse);
     if tangent.length() <= distance * 1e-4 {
         tangent = Vec3::new(u.y, u.z, u.x).cross(u);
     }

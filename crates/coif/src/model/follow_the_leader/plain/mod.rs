@@ -235,8 +235,8 @@ fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
     let last = strand.particles.len() - 1;
     for i in (1..=last).rev() {
         let [inner, outer] = [strand.particles[i - 1], strand.particles[i]];
-        let way = outer.position - inner.position + (outer.velocity - inner.velocity) * pass.dt;
-        let ahead = way / outer.length;
+        let edge = outer.position - inner.position + (outer.velocity - inner.velocity) * pass.dt;
+        let ahead = edge / outer.length;
         let e = root.inverse().direction(ahead / ahead.length().max(1e-3));
         let g = strand.shape.step[i] / outer.length;
         let q = outer.frame;
@@ -287,7 +287,7 @@ fn step_strand(
     for i in 1..count {
         let particle = strand.particles[i];
         let (x, v) = (particle.position, particle.velocity);
-        let mut way;
+        let mut direction;
         let (mut turn, mut turn_pushed) = (Vec2::ZERO, Vec2::ZERO);
         if let Some(left) = left.get(i) {
             // Find the best turn behind the leader.
@@ -301,20 +301,20 @@ fn step_strand(
             for (contact, held) in strand.particles[i].contacts.iter_mut().zip(&left.held) {
                 impact |= update(contact, held, place, dt);
             }
-            way = e * (particle.length * (1.0 + left.shrinks)) + across;
+            direction = e * (particle.length * (1.0 + left.shrinks)) + across;
             turn_pushed = left.by_turn * turn_pushed_leader - left.by_leader.dot(pushed);
             pushed += left.tangents.mul(turn_pushed) * particle.length;
         } else {
             // Predict (eq. 1), with the pull of the next segment (eq. 9).
             let x_next = strand.particles[(i + 1).min(count - 1)].position;
-            way = x + v * dt + (x_next - x) * particle.tension + fall - parent;
+            direction = x + v * dt + (x_next - x) * particle.tension + fall - parent;
         }
         // Project on the length sphere (3.1).
-        if way.length_squared() < 1e-18 {
-            way = parent - grandparent;
+        if direction.length_squared() < 1e-18 {
+            direction = parent - grandparent;
         }
-        let distance = way.length();
-        let along_free = way / distance;
+        let distance = direction.length();
+        let along_free = direction / distance;
         // Keep the angle with the segment before (eq. 11).
         let mut limit = pass.bend;
         if pass.backward {
@@ -322,14 +322,14 @@ fn step_strand(
         }
         if pass.bend.is_on() && i > 1 {
             let before = strand.particles[i - 1].length;
-            way = unbend(&limit, parent - grandparent, before, way, distance);
+            direction = unbend(&limit, parent - grandparent, before, direction, distance);
             if let Some(left) = left.get(i) {
-                let straighter = way / distance - along_free;
+                let straighter = direction / distance - along_free;
                 pushed += straighter * particle.length;
                 turn_pushed += left.tangents.dot(straighter);
             }
         }
-        let mut p = parent + way * (particle.length / distance);
+        let mut p = parent + direction * (particle.length / distance);
         let mut brake = Vec3::ZERO;
         let mut dragged = pushed;
         if i >= strand.embedded {

@@ -30,8 +30,8 @@ pub(super) fn press(
         return None;
     }
     let stiffness = whole * STIFFNESS;
-    let way = found.map_or(drift, |found| found - particle.position);
-    let slip = (way - moves).reject_from_normalized(normal).length().max(CREEP * pass.dt);
+    let displacement = found.map_or(drift, |found| found - particle.position);
+    let slip = (displacement - moves).reject_from_normalized(normal).length().max(CREEP * pass.dt);
     let sticks = contact.friction != Vec3::ZERO;
     let more = 1.0 + SLOW_FRICTION / (1.0 + (slip / (SLOW * pass.dt)).powi(2));
     let slowed = (coefficient * more * contact.force / slip).min(stiffness);

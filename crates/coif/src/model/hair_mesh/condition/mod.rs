@@ -32,9 +32,9 @@ mod differences {
     ) -> [Vec3A; N] {
         std::array::from_fn(|v| {
             let slope = |axis: usize| {
-                let at = |way: f32| {
+                let at = |displacement: f32| {
                     let mut moved = x;
-                    moved[v][axis] += way;
+                    moved[v][axis] += displacement;
                     value(moved)
                 };
                 (at(step) - at(-step)) / (2.0 * step)

@@ -23,11 +23,11 @@ pub struct Stretch {
 /// triangle, so that no diagonal is stiffer. Without its area: the stiffness carries the volume.
 #[inline(always)]
 pub fn stretch_condition(a: Vec3A, b: Vec3A, inverse_rest: f32) -> Stretch {
-    let way = b - a;
-    let length = way.length();
+    let edge = b - a;
+    let length = edge.length();
     // An edge without length has no direction to pull in; other conditions open it.
     let inverse = if length > SHORTEST { 1.0 / length } else { 0.0 };
-    let direction = way * inverse;
+    let direction = edge * inverse;
     Stretch {
         value: length * inverse_rest - 1.0,
         gradient: direction * inverse_rest,
@@ -61,11 +61,11 @@ mod tests {
             let [a, b]: [Vec3A; 2] = points(seed);
             let here = stretch_condition(a, b, 2.0);
             let step = 1e-2;
-            for way in [Vec3A::X, Vec3A::Y, Vec3A::Z] {
-                let at = |s: f32| stretch_condition(a, b + way * s, 2.0).gradient;
+            for axis in [Vec3A::X, Vec3A::Y, Vec3A::Z] {
+                let at = |s: f32| stretch_condition(a, b + axis * s, 2.0).gradient;
                 let change = (at(step) - at(-step)) / (2.0 * step);
                 let u = here.direction;
-                let truth = (way - u * u.dot(way)) * here.across;
+                let truth = (axis - u * u.dot(axis)) * here.across;
                 assert!(
                     (change - truth).length() < 1e-2 * here.across.max(1.0),
                     "{change} {truth}"

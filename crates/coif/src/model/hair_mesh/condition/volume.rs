@@ -49,29 +49,29 @@ mod tests {
     /// and C times the second derivative of the volume, whose blocks are those of a cross product.
     #[test]
     fn the_derivative_of_the_force_has_the_two_known_parts() {
-        let cross = |e: Vec3A, way: Vec3A| e.cross(way);
+        let cross = |e: Vec3A, direction: Vec3A| e.cross(direction);
         for seed in 0..20 {
             let x: [Vec3A; 4] = points(seed);
             let (inverse, rest) = (2.0, 0.1);
             let here = volume_condition(x, inverse, rest);
             let (e1, e2, e3) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
             for axis in 0..3 {
-                let mut way = Vec3A::ZERO;
-                way[axis] = 1.0;
+                let mut direction = Vec3A::ZERO;
+                direction[axis] = 1.0;
                 // Move the last corner: grad_1 changes by e2 x way, grad_2 by way x e1, grad_3 not at all.
                 let second = [
-                    -(cross(e2, way) + cross(way, e1)),
-                    cross(e2, way),
-                    cross(way, e1),
+                    -(cross(e2, direction) + cross(direction, e1)),
+                    cross(e2, direction),
+                    cross(direction, e1),
                     Vec3A::ZERO,
                 ];
                 let force = |s: f32| {
                     let mut moved = x;
-                    moved[3] += way * s;
+                    moved[3] += direction * s;
                     let c = volume_condition(moved, inverse, rest);
                     c.gradients.map(|g| g * -c.value)
                 };
-                let (step, slope) = (1e-2, here.gradients[3].dot(way));
+                let (step, slope) = (1e-2, here.gradients[3].dot(direction));
                 let (plus, minus) = (force(step), force(-step));
                 for v in 0..4 {
                     let found = (plus[v] - minus[v]) / (2.0 * step);
