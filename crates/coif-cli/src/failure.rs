@@ -32,7 +32,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// An error with a way out.
+    /// An error with a hint.
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Error { message: message.into(), hint: Some(hint.into()) }
     }
@@ -79,7 +79,7 @@ impl From<coif_io::Error> for Failure {
     }
 }
 
-/// The way out of what a reader or writer complains about.
+/// The hint for what a reader or writer complains about.
 fn hint_for_file(error: &coif_io::Error) -> String {
     if let Some(hint) = error.hint() {
         return hint.into();
@@ -162,7 +162,7 @@ impl From<coif::Error> for Failure {
     }
 }
 
-/// The way out of what the core complains about.
+/// The hint for what the core complains about.
 fn hint_for(error: &coif::Error) -> String {
     if let coif::Error::NoContact { contact, .. } = error {
         return hint_for_contact(contact);

@@ -1,7 +1,7 @@
 //! What can go wrong with a file: where, what was expected, what was found, and what to do.
 //!
 //! `Display` gives one line, `file:line:column: message` for text and `file: byte N: message` for
-//! binary files. [`Error::hint`] gives the way out where there is one.
+//! binary files. [`Error::hint`] gives a hint where there is one.
 
 use std::fmt;
 use std::io;

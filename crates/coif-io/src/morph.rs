@@ -1,6 +1,6 @@
 //! Many frames of a mesh as few shapes that are mixed.
 //!
-//! Two ways, whichever needs fewer shapes. Key frames: a frame between two others is on the straight way
+//! Two methods, whichever needs fewer shapes. Key frames: a frame between two others is on the straight path
 //! from one to the other; right for what moves slowly or stands still for a while. A spline: shapes are the
 //! control points of a cubic B-spline in time, fitted to all frames at once; right for what swings. Either
 //! way weights are 0 to 1 and few count at a time, since some readers allow nothing else.
@@ -15,7 +15,7 @@ pub(crate) struct Morph {
     /// How far vertices (m) and normals are from the first frame.
     pub(crate) moved: Vec<Vec<Vec3>>,
     pub(crate) turned: Vec<Vec<Vec3>>,
-    /// Frames at which weights are given; those between lie on the straight way.
+    /// Frames at which weights are given; those between are interpolated linearly.
     pub(crate) frames: Vec<usize>,
     /// One weight per shape at each of these frames.
     pub(crate) weights: Vec<Vec<f32>>,
@@ -24,7 +24,7 @@ pub(crate) struct Morph {
 /// Frames from one knot of a spline to the next that are tried, fewest shapes first.
 const SPACINGS: [usize; 9] = [16, 12, 10, 8, 6, 5, 4, 3, 2];
 
-/// Share of all vertices of all frames that may be farther from their place than the tolerance, and how many
+/// Fraction of all vertices of all frames that may be farther from their place than the tolerance, and how many
 /// times as far: a tip that is stopped by a shoulder turns within a frame, and a spline does not.
 const STRAYS: f64 = 1e-3;
 const MAX_STRAY: f32 = 6.0;
@@ -78,7 +78,7 @@ fn turned(to: &StripFrame, from: &StripFrame) -> Vec<Vec3> {
     to.normals.iter().zip(&from.normals).map(|(a, b)| *a - *b).collect()
 }
 
-/// The frames that have to be kept so that a straight way from one to the next leaves no vertex of a frame
+/// The frames that have to be kept so that a straight path from one to the next leaves no vertex of a frame
 /// between them farther than `tolerance` (m) from its place. The first is among them, and the last unless
 /// nothing moves. `None` if `stop` said so.
 fn key_frames(
@@ -89,13 +89,13 @@ fn key_frames(
     let mut keys = vec![0];
     let mut from = 0;
     while from + 1 < frames.len() {
-        // Go on as long as all frames in between are on the way.
+        // Go on as long as all frames in between are on the path.
         let fits = |to: usize| {
             (from + 1..to).all(|k| {
-                let share = (k - from) as f32 / (to - from) as f32;
+                let fraction = (k - from) as f32 / (to - from) as f32;
                 let ends = frames[from].positions.iter().zip(&frames[to].positions);
                 let mut pairs = ends.zip(&frames[k].positions);
-                pairs.all(|((a, b), p)| a.lerp(*b, share).distance(*p) <= tolerance)
+                pairs.all(|((a, b), p)| a.lerp(*b, fraction).distance(*p) <= tolerance)
             })
         };
         let mut to = from + 1;
@@ -273,7 +273,7 @@ mod tests {
         let mut worst = 0.0f32;
         for pair in morph.frames.windows(2).chain([[morph.frames[0]; 2].as_slice()]) {
             for k in pair[0]..=pair[1] {
-                let share = (k - pair[0]) as f32 / (pair[1] - pair[0]).max(1) as f32;
+                let fraction = (k - pair[0]) as f32 / (pair[1] - pair[0]).max(1) as f32;
                 let row = |frame: usize| {
                     let at = morph.frames.iter().position(|f| *f == frame).unwrap();
                     mixed(morph.weights[at].iter().map(|&w| w.into()), &morph.moved)
@@ -283,7 +283,7 @@ mod tests {
                     let displacement = a.get(v).copied().unwrap_or_default();
                     let to = b.get(v).copied().unwrap_or_default();
                     worst = worst
-                        .max(p.distance(frames[0].positions[v] + displacement.lerp(to, share)));
+                        .max(p.distance(frames[0].positions[v] + displacement.lerp(to, fraction)));
                 }
             }
         }

@@ -13,7 +13,7 @@ const HEAD: Vec3 = Vec3::new(0.076, 0.112, 0.095);
 const POINTS: usize = 32;
 /// Strands in a wisp.
 const WISP: usize = 24;
-/// Where the hair parts (share of the head's half width).
+/// Where the hair parts (fraction of the head's half width).
 const PARTING: f32 = 0.22;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

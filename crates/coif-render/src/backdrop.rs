@@ -1,4 +1,4 @@
-//! What is behind everything, and the way from light to 8-bit sRGB.
+//! What is behind everything, and the conversion from light to 8-bit sRGB.
 
 use glam::Vec3;
 
@@ -41,7 +41,7 @@ impl Backdrop {
         self.top.lerp(self.bottom, 0.5 + 0.5 * y) + self.glow * (glow * glow)
     }
 
-    /// The share of light that the lens lets through at a place.
+    /// The fraction of light that the lens lets through at a place.
     pub(crate) fn lens(&self, x: f32, y: f32) -> f32 {
         let r2 = 0.5 * (x * x + y * y);
         1.0 - self.vignette.clamp(0.0, 1.0) * r2 * r2

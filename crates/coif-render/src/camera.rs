@@ -14,7 +14,7 @@ pub struct Camera {
     pub position: Vec3,
     /// What it looks at (m).
     pub target: Vec3,
-    /// Which way is up; need not be at a right angle to the view.
+    /// Up direction; need not be at a right angle to the view.
     pub up: Vec3,
     /// Angle between the lower and the upper edge of the picture (rad).
     pub vertical_fov: f32,
@@ -61,7 +61,7 @@ impl Camera {
         Self { up, ..Self::look_at(centre - forward * distance, centre) }
     }
 
-    /// The way the camera looks (unit length).
+    /// View direction (unit length).
     pub fn forward(&self) -> Vec3 {
         (self.target - self.position).normalize_or(Vec3::NEG_Z)
     }

@@ -1,4 +1,4 @@
-//! A finished picture, and its way into a file.
+//! A finished picture, and how it is written to a file.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -11,7 +11,7 @@ pub struct Light {
     pub direction: Vec3,
     /// Linear colour times intensity.
     pub color: Vec3,
-    /// Whether hair and body stand in its way.
+    /// Whether hair and body occlude it.
     pub casts_shadow: bool,
 }
 

@@ -90,7 +90,7 @@ impl HairLook {
 
     /// Extinction per unit of optical depth in red, green and blue.
     ///
-    /// A fibre of the colour `c` passes on about the share `sqrt(c)` of what it meets, forward
+    /// A fibre of the colour `c` passes on about the fraction `sqrt(c)` of incident light, forward
     /// more than sideways; what it passes on is not lost to the hair below.
     pub(crate) fn extinction(&self) -> Vec3 {
         let color = ((self.root_color + self.tip_color) * 0.5).clamp(Vec3::ZERO, Vec3::ONE);

@@ -146,7 +146,7 @@ fn best_view(scene: &Scene) -> View {
     }
 }
 
-/// The way the camera looks in a view of a body that faces +z.
+/// The view direction in a view of a body that faces +z.
 fn direction(view: View, auto: View) -> Vec3 {
     match view {
         View::Front => Vec3::new(0.0, -0.05, -1.0),

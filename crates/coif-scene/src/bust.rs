@@ -79,7 +79,7 @@ pub(crate) fn head(p: Vec3) -> f32 {
         ellipsoid(p, Vec3::new(0.0, -0.0990, 0.0690), Vec3::new(0.0185, 0.0140, 0.0165)),
         0.016,
     );
-    // Cheeks fill the way from the cheek bone to the mouth.
+    // Cheeks fill the space from the cheek bone to the mouth.
     d = join(
         d,
         ellipsoid(p, Vec3::new(0.031, -0.050, 0.049), Vec3::new(0.019, 0.024, 0.022)),
@@ -334,7 +334,7 @@ impl Figure for Bust {
         smoothstep(line - 0.002, line + 0.012, p.y) * on_ear
     }
 
-    fn head_share(&self, p: Vec3) -> f32 {
+    fn head_weight(&self, p: Vec3) -> f32 {
         // The chin goes with the head although it is as low as the neck.
         let under_chin = 0.75 * p.z.clamp(0.0, 0.09) * smoothstep(-0.155, -0.115, p.y);
         smoothstep(-0.215, -0.045, p.y + under_chin)
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(bust.hair_density(back), 1.0);
         assert_eq!(bust.hair_density(brow), 0.0);
         assert_eq!(bust.hair_density(Vec3::new(0.17, -0.25, 0.0)), 0.0);
-        assert!(bust.head_share(top) == 1.0 && bust.head_share(Vec3::new(0.0, -0.3, 0.0)) == 0.0);
+        assert!(bust.head_weight(top) == 1.0 && bust.head_weight(Vec3::new(0.0, -0.3, 0.0)) == 0.0);
     }
 
     #[test]

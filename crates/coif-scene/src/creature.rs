@@ -96,7 +96,7 @@ impl Figure for Creature {
         smoothstep(0.001, 0.006, bare(p))
     }
 
-    fn head_share(&self, p: Vec3) -> f32 {
+    fn head_weight(&self, p: Vec3) -> f32 {
         smoothstep(-0.070, 0.010, p.y) * smoothstep(0.16, 0.10, (p.z - 0.02).abs().max(0.0))
     }
 

@@ -28,12 +28,12 @@ pub trait Figure: Implicit + Send {
         self.hair_density(p)
     }
     /// How far a place follows the head (1) or the chest (0), if these are all its bones.
-    fn head_share(&self, _p: Vec3) -> f32 {
+    fn head_weight(&self, _p: Vec3) -> f32 {
         1.0
     }
     /// The bones that carry a place of the surface.
     fn bone_weights(&self, p: Vec3) -> BoneWeights {
-        neck_weights(self.head_share(p))
+        neck_weights(self.head_weight(p))
     }
     /// How its bones move. Chest, neck, head and ground come first, in this order.
     fn motion(&self, kind: MotionKind, speed: f32) -> Arc<dyn Motion> {
@@ -99,11 +99,11 @@ pub fn body(
 }
 
 /// Blends chest to neck in the lower half, neck to head in the upper.
-pub(crate) fn neck_weights(head_share: f32) -> BoneWeights {
-    let (from, to, t) = if head_share < 0.5 {
-        (CHEST, NECK, 2.0 * head_share)
+pub(crate) fn neck_weights(head_weight: f32) -> BoneWeights {
+    let (from, to, t) = if head_weight < 0.5 {
+        (CHEST, NECK, 2.0 * head_weight)
     } else {
-        (NECK, HEAD, 2.0 * head_share - 1.0)
+        (NECK, HEAD, 2.0 * head_weight - 1.0)
     };
     [(from as u16, 1.0 - t), (to as u16, t), (0, 0.0), (0, 0.0)]
 }

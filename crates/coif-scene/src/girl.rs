@@ -163,7 +163,7 @@ impl Figure for Girl {
     fn bone_weights(&self, p: Vec3) -> BoneWeights {
         // The neck bends as the bust's; arms and legs hang from the chest.
         if p.y > -0.190 && p.x.abs() < 0.09 {
-            neck_weights(Bust.head_share(p))
+            neck_weights(Bust.head_weight(p))
         } else {
             self.parts.bone_weights(p)
         }

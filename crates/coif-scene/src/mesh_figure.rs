@@ -113,7 +113,7 @@ pub(crate) struct MeshFigure<'a> {
 }
 
 impl MeshFigure<'_> {
-    /// Distance with the sign of the smooth normal's side, and the way out.
+    /// Distance with the sign of the smooth normal's side, and the direction out.
     fn signed(&self, p: Vec3) -> (f32, Vec3) {
         let hit = self.search.closest(p);
         let corners = self.fitted.mesh.triangles[hit.triangle];

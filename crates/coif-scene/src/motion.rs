@@ -125,7 +125,7 @@ impl BodyMotion {
                 Pose { body_yaw: TAU * turns, ..Pose::default() }
             }
             Kind::Walk => walk(TAU * 0.95 * t, begin),
-            // Crouch, leave the ground at 2.2 m/s, land and give way.
+            // Crouch, leave the ground at 2.2 m/s, land and bend the knees.
             Kind::Jump => {
                 let u = t % 1.5;
                 Pose {
@@ -196,7 +196,7 @@ impl Motion for BodyMotion {
             rotation: Quat::from_rotation_y(wrapped(pose.body_yaw)),
             translation: shift,
         };
-        let share = |s: f64| {
+        let fraction = |s: f64| {
             Quat::from_euler(
                 EulerRot::YXZ,
                 (pose.head_yaw * s) as f32,
@@ -204,11 +204,11 @@ impl Motion for BodyMotion {
                 (pose.head_roll * s) as f32,
             )
         };
-        let neck = RigidTransform::about(self.pivots.neck, share(0.4));
+        let neck = RigidTransform::about(self.pivots.neck, fraction(0.4));
         match bone {
             CHEST => body,
             NECK => body * neck,
-            _ => body * neck * RigidTransform::about(self.pivots.head, share(0.6)),
+            _ => body * neck * RigidTransform::about(self.pivots.head, fraction(0.6)),
         }
     }
 }

@@ -208,7 +208,7 @@ impl Parts {
     }
 
     /// How much each part has to do with a place, largest at the nearest.
-    fn shares(&self, p: Vec3, soft: f32) -> impl Iterator<Item = (&Part, f32)> {
+    fn part_weights(&self, p: Vec3, soft: f32) -> impl Iterator<Item = (&Part, f32)> {
         let values: Vec<f32> = self.parts.iter().map(|part| part.solid.value(p)).collect();
         let least = self
             .parts
@@ -227,11 +227,11 @@ impl Parts {
     /// The bones that carry a place of the surface.
     pub(crate) fn bone_weights(&self, p: Vec3) -> BoneWeights {
         let mut carried: Vec<(u16, f32)> = Vec::new();
-        for (part, share) in self.shares(p, SOFT) {
+        for (part, blend) in self.part_weights(p, SOFT) {
             match carried.iter_mut().find(|(bone, _)| usize::from(*bone) == part.bone) {
                 // Parts of one bone do not add up: many small ones would outweigh a large one.
-                Some((_, weight)) => *weight = weight.max(share),
-                None => carried.push((part.bone as u16, share)),
+                Some((_, weight)) => *weight = weight.max(blend),
+                None => carried.push((part.bone as u16, blend)),
             }
         }
         carried.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -252,12 +252,12 @@ impl Parts {
     /// The same with borders that are `soft` metres wide: for colours of small things.
     pub(crate) fn regions_within(&self, p: Vec3, soft: f32) -> [f32; REGIONS] {
         let mut regions = [0.0f32; REGIONS];
-        for (part, share) in self.shares(p, soft) {
+        for (part, blend) in self.part_weights(p, soft) {
             let region = &mut regions[part.region.min(REGIONS - 1)];
-            *region = region.max(share);
+            *region = region.max(blend);
         }
         let total: f32 = regions.iter().sum();
-        regions.map(|share| share / total.max(1e-12))
+        regions.map(|blend| blend / total.max(1e-12))
     }
 
     /// Distance (m) to the nearest part of a region.

@@ -16,7 +16,7 @@ pub(crate) struct Leg {
     pub(crate) ankle: Vec3,
 }
 
-/// Where a foot is on its way: offset of the ankle (m), turn of the foot about x (rad).
+/// Where a foot is on its path: offset of the ankle (m), turn of the foot about x (rad).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Footfall {
     pub(crate) forward: f32,
@@ -67,10 +67,10 @@ impl Leg {
     }
 }
 
-/// A way of walking.
+/// A gait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gait {
-    /// Way of a foot on the ground (m).
+    /// Path of a foot on the ground (m).
     pub(crate) stride: f64,
     /// Height of a foot in the air (m).
     pub(crate) lift: f64,
@@ -92,7 +92,7 @@ impl Gait {
             let slope = -self.stride * (1.0 - self.stance) / self.stance;
             (hermite(x, -half, slope, half, slope), Some(x))
         };
-        // Up and down smoothly, bent most in the first half of the way through the air.
+        // Up and down smoothly, bent most in the first half of the path through the air.
         let up = air.map_or(0.0, |x| (std::f64::consts::PI * x).sin().powi(2));
         let bent = air.map_or(0.0, |x| (std::f64::consts::PI * x.powf(0.7)).sin().powi(2));
         Footfall {

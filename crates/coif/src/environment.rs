@@ -62,7 +62,7 @@ pub struct FieldObstacle<'a> {
 #[derive(Clone, Copy)]
 pub struct FieldMotion<'a> {
     /// Distance to the surface at the start of the step. Its velocity, and that of the field at the end,
-    /// is the way of each point of the surface in this step, over the length of the step.
+    /// is the displacement of each point of the surface in this step, over the length of the step.
     pub start: &'a DistanceField,
     /// Speed of the fastest point of the surface (m/s).
     pub fastest: f32,

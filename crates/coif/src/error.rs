@@ -212,7 +212,7 @@ pub enum Error {
     },
 }
 
-/// The way out of too short a spring by even segments, if there is one.
+/// The hint for too short a spring by even segments, if there is one.
 fn uneven(ratio: f32, limit: f32) -> String {
     if limit < 1.0 {
         return String::new();

@@ -296,7 +296,7 @@ fn mass_spring_hair_and_moving_fields_are_true() {
 }
 
 /// Strips leave as one mesh that moves, with a target for every frame after the first that is not on the
-/// way between two others.
+/// straight path between two others.
 #[test]
 fn strips_are_written_as_a_mesh_that_moves() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! A whole step the plain way: the reference of the scenes that `ftl` measures.
+//! A whole step in plain code: the reference of the scenes that `ftl` measures.
 //!
 //! Distance field, roots, hair and contact one after the other, each by the version that one would
 //! write first, on one thread.

@@ -42,7 +42,7 @@ const DAMPING: f32 = 15.0;
 /// Points of the reference curve.
 const FINE: usize = 400;
 
-/// Largest share of deflection and angle by which the tip may be off.
+/// Largest relative error of deflection and angle of the tip.
 fn tolerance(segments: usize) -> f64 {
     if segments <= 10 { 0.06 } else { 0.05 }
 }

@@ -3,7 +3,7 @@
 //! Swinging: a chain of length `L` hung at one end swings in the shapes `J0(2 w sqrt(s / g))`, `s`
 //! the distance from the free end; the zeros `j = 2.405, 5.520, 8.654` of `J0` at the root give the
 //! frequencies `f = j / (4 pi) sqrt(g / L)` (D. Bernoulli, 1732). Each mode is started in its own
-//! shape, and what is measured is its share of the motion.
+//! shape, and what is measured is its amplitude in the motion.
 //! Resting: held at both ends, a chain hangs in a catenary.
 //! Falling: the sum of kinetic and potential energy never grows (one-way).
 //!
@@ -64,7 +64,7 @@ const TWO_PASS_CASES: [(usize, u32, f32); 5] =
     [(30, 60, 1.0), (30, 240, 1.0), (15, 960, 1.0), (30, 960, 1.0), (60, 960, 1.0)];
 /// Length of the strand (m).
 pub(super) const LENGTH: f64 = 0.3;
-/// Largest way of the tip from the middle (m): small against the length.
+/// Largest displacement of the tip from the middle (m): small against the length.
 const SWING: f64 = 0.004;
 /// Largest slope of a swing of the one-way pass, at the tip: what is of its square is not in the reference.
 const SLOPE: f64 = 0.02;
@@ -73,7 +73,7 @@ const ULP: f64 = 1.0 / (1u32 << 25) as f64;
 
 fn run() -> Result<Findings, Error> {
     let mut rows = Vec::new();
-    let mut swings = Plot::new("Swing of a limp strand, first mode", "time (s)", "share (mm)");
+    let mut swings = Plot::new("Swing of a limp strand, first mode", "time (s)", "amplitude (mm)");
     for case in CASES {
         for mode in 0..J0_ZEROS.len() {
             one_way_swing(case, mode, &mut rows, &mut swings)?;
@@ -118,10 +118,10 @@ fn swing(
     let settings = Settings { correction: correction.into(), ..Settings::limp() };
     let mut simulation = chain(&line, settings, world)?;
     // Three periods: enough to measure, and before the damping hides the swing.
-    let mut shares = Vec::new();
+    let mut amplitudes = Vec::new();
     while simulation.time() < 3.0 / truth {
         let strands = simulation.strands();
-        shares.push((simulation.time(), share_of(&shape, strands.strand(0)) * 1e3));
+        amplitudes.push((simulation.time(), amplitude_of(&shape, strands.strand(0)) * 1e3));
         simulation.step();
     }
     let name = |what: &str| {
@@ -136,7 +136,7 @@ fn swing(
         name("mode"),
         model,
         "frequency (Hz)",
-        [frequency(&shares), truth * slower],
+        [frequency(&amplitudes), truth * slower],
         // A chain of n segments swings as one of links: its modes are off by (mode / n)^2, about.
         0.02 + (2.0 * (mode + 1) as f64 / points as f64).powi(2),
     ));
@@ -144,11 +144,11 @@ fn swing(
         name("damping"),
         model,
         "damping ratio",
-        [damping(&shares), decay / slower.hypot(decay)],
+        [damping(&amplitudes), decay / slower.hypot(decay)],
         DAMPING_TOLERANCE,
     ));
     if mode == 0 {
-        plot.line(&format!("{points} pts, {steps_per_second} Hz"), shares);
+        plot.line(&format!("{points} pts, {steps_per_second} Hz"), amplitudes);
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ fn one_way_swing(
     let line = hanging(&shape.iter().map(|x| small * x).collect::<Vec<_>>(), points);
     let settings = Settings { correction: correction.into(), backward: false, ..Settings::limp() };
     let mut simulation = chain(&line, settings, world)?;
-    let (mut aside, mut shares) = (Vec::new(), Vec::new());
+    let (mut aside, mut amplitudes) = (Vec::new(), Vec::new());
     let period = 2.0 * PI / reference.rate.1;
     let steps = points + (3.0 * period / dt).ceil() as usize;
     for step in 0..=steps {
@@ -185,7 +185,7 @@ fn one_way_swing(
         if step >= points {
             aside.push(line.iter().map(|p| f64::from(p.x)).collect::<Vec<_>>());
         }
-        shares.push((simulation.time(), share_of(&shape, line) * 1e3));
+        amplitudes.push((simulation.time(), amplitude_of(&shape, line) * 1e3));
         simulation.step();
     }
     let found = reference.measure(&aside, dt);
@@ -213,7 +213,7 @@ fn one_way_swing(
         tolerance,
     ));
     if mode == 0 {
-        plot.line(&format!("one way, {points} pts, {steps_per_second} Hz"), shares);
+        plot.line(&format!("one way, {points} pts, {steps_per_second} Hz"), amplitudes);
     }
     Ok(())
 }
@@ -249,8 +249,8 @@ pub(super) fn hanging(shape: &[f64], points: usize) -> Vec<Vec3> {
     (0..points).map(|i| Vec3::new((SWING * shape[i]) as f32, -along(i) as f32, 0.0)).collect()
 }
 
-/// How much of a shape is in a strand's way aside (m); tips count half.
-pub(super) fn share_of(shape: &[f64], line: &[Vec3]) -> f64 {
+/// Amplitude of a shape in a strand's displacement across the vertical (m); tips count half.
+pub(super) fn amplitude_of(shape: &[f64], line: &[Vec3]) -> f64 {
     let weight = |i: usize| if i + 1 == shape.len() { 0.5 } else { 1.0 };
     let product: f64 = (0..shape.len()).map(|i| weight(i) * shape[i] * f64::from(line[i].x)).sum();
     let square: f64 = (0..shape.len()).map(|i| weight(i) * shape[i] * shape[i]).sum();
@@ -329,9 +329,9 @@ fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error
             .zip(&velocities)
             .enumerate()
             .map(|(i, (p, v))| {
-                let share = if i == 0 || i + 1 == points as usize { 0.5 } else { 1.0 };
+                let weight = if i == 0 || i + 1 == points as usize { 0.5 } else { 1.0 };
                 let motion = 0.5 * f64::from(v.length_squared());
-                share * mass * (motion + g * f64::from(p.y))
+                weight * mass * (motion + g * f64::from(p.y))
             })
             .sum();
         least = least.min(sum);

@@ -15,7 +15,7 @@ use coif::model::{Environment, Model, StepReport};
 use coif::simulation::Wind;
 use glam::{Quat, Vec3};
 
-use super::chain::{LENGTH, damping, frequency, hanging, share_of};
+use super::chain::{LENGTH, amplitude_of, damping, frequency, hanging};
 use super::{Check, Findings, Plot, Row};
 use crate::Error;
 
@@ -35,7 +35,7 @@ fn run() -> Result<Findings, Error> {
             rest(ratio, steps_per_second, &mut rows)?;
         }
     }
-    let mut swings = Plot::new("Swing of a styled strand", "time (s)", "share (mm)");
+    let mut swings = Plot::new("Swing of a styled strand", "time (s)", "amplitude (mm)");
     for style_time in [f32::INFINITY, 2.0, 0.5, 0.2] {
         for steps_per_second in [60, 240, 960] {
             swing(style_time, steps_per_second, &mut rows, &mut swings)?;
@@ -195,23 +195,23 @@ fn swing(
     let mut model = FollowTheLeader::new(&groom, &settings, dt, GRAVITY)?;
     let push: Vec<Vec3> = shape.iter().map(|u| Vec3::X * (0.03 * u) as f32).collect();
     model.add_velocities(&push);
-    let mut shares = Vec::new();
+    let mut amplitudes = Vec::new();
     let (mut time, mut now) = (0.0, vec![Vec3::ZERO; points]);
     let roots = [RigidTransform::IDENTITY];
     while time < 4.0 * 2.0 * PI / omega {
         model.positions(&mut now);
-        shares.push((time, share_of(&shape, &now) * 1e3));
+        amplitudes.push((time, amplitude_of(&shape, &now) * 1e3));
         time += f64::from(dt);
         model.step(&still(time, dt, &roots, &Wind::default()), &mut StepReport::default());
     }
     let name = |what: &str| format!("ftl/{what}-style-{style_time}-s-{steps_per_second}-hz");
     let truth = omega / (2.0 * PI);
-    let found = [frequency(&shares), damping(&shares)];
+    let found = [frequency(&amplitudes), damping(&amplitudes)];
     rows.push(Row::compare(name("swing"), NAME, "frequency (Hz)", [found[0], truth], 0.1));
     let zeta = rate / rate.hypot(omega);
     rows.push(Row::compare(name("decay"), NAME, "damping ratio", [found[1], zeta], 0.1));
     if steps_per_second == 240 {
-        plot.line(&format!("style time {style_time} s"), shares);
+        plot.line(&format!("style time {style_time} s"), amplitudes);
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ const SPEED: f32 = 10.0;
 const CREEP: [f32; 4] = [0.05, 0.1, 0.25, 0.6];
 
 /// What is asked for: a hundredth of the length, of the volume.
-const SHARE: f64 = 0.01;
+const MAX_DISTANCE: f64 = 0.01;
 
 /// Deepest that a vertex may be in the body (m) at ten times the speed.
 const DEEPEST: f64 = 2e-3;
@@ -206,7 +206,7 @@ fn seams(rows: &mut Vec<Row>, length: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn share(measure: &MeshMeasure) -> f64 {
+fn relative_distance(measure: &MeshMeasure) -> f64 {
     f64::from(measure.mean_distance / measure.length)
 }
 
@@ -221,12 +221,17 @@ fn recovery(rows: &mut Vec<Row>, name: &str, runs: &[Outcome]) {
         values.fold(0.0, |a, b| if a >= b { a } else { b })
     };
     for (what, quantity, value, tolerance) in [
-        ("distance", "mean distance from rest over the length", worst(&share), SHARE),
+        (
+            "distance",
+            "mean distance from rest over the length",
+            worst(&relative_distance),
+            MAX_DISTANCE,
+        ),
         (
             "volume",
             "largest change of a prism's volume over its volume",
             worst(&|m| m.volume_change.into()),
-            SHARE,
+            MAX_DISTANCE,
         ),
         ("inverted", "corners inside out", worst(&|m| m.inverted.into()), 0.0),
     ] {
@@ -263,7 +268,7 @@ fn shake(
         }
         outcome.max_open = outcome.max_open.max(report.open);
         outcome.open = report.open;
-        let away = if report.broken > 0 { f64::NAN } else { share(&now) };
+        let away = if report.broken > 0 { f64::NAN } else { relative_distance(&now) };
         outcome.line.push((f64::from(frame as f32 * STEP), away));
     }
     outcome.after = hair.measure();
@@ -281,7 +286,7 @@ fn collapse(shaken: &ShakenMesh, settings: &Settings) -> Result<Outcome, Error> 
         still.advance(&mut hair, &mut broken);
         let now = hair.measure();
         amiss += f64::from(now.mean_volume_change * STEP);
-        line.push((f64::from(frame as f32 * STEP), share(&now)));
+        line.push((f64::from(frame as f32 * STEP), relative_distance(&now)));
     }
     Ok(Outcome { after: hair.measure(), line, amiss, ..Outcome::default() })
 }

@@ -1,5 +1,5 @@
 //! `hold`: a groom keeps its shape. Every built-in style stands still for two seconds under
-//! gravity; the largest way that a tip goes, over the length of its strand, stays below 1 %.
+//! gravity; the largest displacement of a tip, over the length of its strand, stays below 1 %.
 
 use coif::groom::Strands;
 use coif::model::{cantilever, follow_the_leader, mass_spring};
@@ -82,7 +82,7 @@ fn hold(case: &Case, style: &str) -> Result<(Row, Vec<(f64, f64)>), Error> {
     Ok((row, line))
 }
 
-/// The largest way a tip has gone, over the length of its strand.
+/// The largest displacement of a tip, over the length of its strand.
 fn drift(rest: &Strands, now: &Strands) -> f64 {
     let of_strand = |s: usize| match (rest.strand(s).last(), now.strand(s).last()) {
         (Some(a), Some(b)) => f64::from(a.distance(*b) / rest.length(s)),

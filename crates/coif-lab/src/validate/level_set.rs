@@ -3,12 +3,12 @@
 //!
 //! An ellipsoid flies farther than it is thick within one frame, or turns by 0.7 rad, or both. Distances
 //! at half of the frame are compared with the exact ones, at places within two cells of the surface.
-//! Three ways of the paper: blending both frames (linear), going along from the first alone (one-sided,
+//! Three methods of the paper: blending both frames (linear), going along from the first alone (one-sided,
 //! as Kim and Ko do), from both (two-sided); and two-sided along a curved path, which is what Coif does.
 //!
-//! What was asked for before the first run: the paper's way has at most half of the error of its rivals,
+//! What was asked for before the first run: the paper's method has at most half of the error of its rivals,
 //! ours at most a fifth, and less than a tenth of a cell. One row had to move: midway through a turn the
-//! paper's way is no better than one-sided (0.8 and 0.9 times as exact), because both take the velocity
+//! paper's method is no better than one-sided (0.8 and 0.9 times as exact), because both take the velocity
 //! at the place itself. What it gains is that it arrives at the second frame, so that is where the two
 //! are compared.
 
@@ -55,7 +55,7 @@ const SCHEMES: [(&str, Scheme); 4] = [
 /// A body that flies and turns, both evenly.
 struct Flight {
     name: &'static str,
-    /// Way per frame (m).
+    /// Displacement per frame (m).
     displacement: Vec3,
     /// Axis times angle per frame.
     turn: Vec3,

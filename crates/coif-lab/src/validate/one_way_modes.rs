@@ -158,7 +158,7 @@ impl OneWayChain {
     }
 }
 
-/// In how many pieces the way from endlessly short steps is gone: the rate goes by less than a tenth of its size in
+/// In how many increments the step length is continued from zero: the rate changes by less than a tenth of its size in
 /// each, down to 60 steps a second.
 const FOLLOWED: i32 = 64;
 /// More than enough from that near: the error is squared by each.

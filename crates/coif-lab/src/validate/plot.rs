@@ -77,8 +77,8 @@ impl Plot {
             y_axis.widen(scale * (height - top - bottom));
         }
         let plot_height = height - top - bottom;
-        let x_at = |x: f64| left + plot_width * x_axis.share(x);
-        let y_at = |y: f64| top + plot_height * (1.0 - y_axis.share(y));
+        let x_at = |x: f64| left + plot_width * x_axis.fraction(x);
+        let y_at = |y: f64| top + plot_height * (1.0 - y_axis.fraction(y));
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
              font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n\
@@ -176,7 +176,7 @@ impl Axis {
         (self.lo, self.hi) = (self.lo - more, self.hi + more);
     }
 
-    fn share(&self, value: f64) -> f64 {
+    fn fraction(&self, value: f64) -> f64 {
         (value - self.lo) / (self.hi - self.lo)
     }
 

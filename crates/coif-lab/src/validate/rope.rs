@@ -57,7 +57,7 @@ const RADIUS: f64 = 0.01;
 /// several motions is a property of the method.
 const CIRCLES: [f64; 5] = [0.07, 0.0675, 0.065, 0.0625, 0.06];
 
-/// A rope that is longer by this share does not look like one that is not, and one that is longer by
+/// A rope that is longer by this fraction does not look like one that is not, and one that is longer by
 /// less does at a glance: what the paper calls substantial stretch, and similar behaviour.
 const SEEN: f64 = 0.1;
 /// What counts as the same as a rope that does not stretch.
@@ -192,7 +192,7 @@ fn position_based(iterations: u32) -> ModelSettings {
     })
 }
 
-/// Springs of a stiffness in N/m, damped at a share of critical.
+/// Springs of a stiffness in N/m, damped at a fraction of critical.
 fn spring(stiffness: f64, substeps: u32, damping: f64) -> ModelSettings {
     let modulus = (stiffness * SEGMENT / (0.5 * TAU * RADIUS * RADIUS)) as f32;
     let fastest = 2.0 * (stiffness / MASS).sqrt();
@@ -278,12 +278,12 @@ fn stretches(shape: &[Vec3]) -> impl Iterator<Item = f64> + '_ {
     shape.windows(2).map(|w| f64::from(w[0].distance(w[1])) / SEGMENT - 1.0)
 }
 
-/// Change of the whole rope's length, as a share of it.
+/// Change of the whole rope's length, as a fraction of it.
 fn of_length(shape: &[Vec3]) -> f64 {
     (stretches(shape).sum::<f64>() / (PARTICLES - 1) as f64).abs()
 }
 
-/// Largest change of a segment's length, as a share of it.
+/// Largest change of a segment's length, as a fraction of it.
 fn of_segments(shape: &[Vec3]) -> f64 {
     stretches(shape).map(f64::abs).fold(0.0, f64::max)
 }

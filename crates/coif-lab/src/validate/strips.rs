@@ -172,8 +172,8 @@ fn over(strips: &Strips, pose: &StripPose, [upper, lower]: [usize; 2], j: usize)
         // A joint has the frame of the segment that ends there.
         let frame = JointFrame { tangent: pose.tangent[i], binormal: pose.binormal[i] };
         let along = line[k + 1] - line[k];
-        let share = ((p - line[k]).dot(along) / along.length_squared()).clamp(0.0, 1.0);
-        let offset = p - (line[k] + along * share);
+        let fraction = ((p - line[k]).dot(along) / along.length_squared()).clamp(0.0, 1.0);
+        let offset = p - (line[k] + along * fraction);
         if offset.length_squared() < nearest.0 {
             let height = offset.dot(frame.normal());
             let aside = (offset.length_squared() - height * height).max(0.0).sqrt();

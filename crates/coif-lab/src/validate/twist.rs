@@ -69,7 +69,7 @@ fn run() -> Result<Findings, Error> {
             continue;
         }
         model.positions(&mut position);
-        // Turns are counted as the end turns: about the way back to the root.
+        // Turns are counted as the end turns: about the direction back to the root.
         let given =
             f64::from(settings.far_end.twist) * time.min(settings.far_end.until.into()) / TAU;
         let (twist, writhe) = (-model.twist_of(0) / TAU, -writhe(&position));

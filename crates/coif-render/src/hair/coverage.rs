@@ -43,15 +43,15 @@ fn profile(d: f32, half_width: f32) -> f32 {
     tent_integral(d + half_width) - tent_integral(d - half_width)
 }
 
-/// The share of a fragment that was cut in two, so that both halves over each other give the whole.
-fn cut(alpha: f32, share: f32) -> f32 {
+/// The fraction of a fragment that was cut in two, so that both halves over each other give the whole.
+fn cut(alpha: f32, fraction: f32) -> f32 {
     if alpha < FAINT {
-        alpha * share
+        alpha * fraction
     } else if alpha > 0.9999 {
         // Even a sliver of an opaque fibre would cover all: keep it just below.
-        1.0 - (1e-4f32).powf(share)
+        1.0 - (1e-4f32).powf(fraction)
     } else {
-        1.0 - (1.0 - alpha).powf(share)
+        1.0 - (1.0 - alpha).powf(fraction)
     }
 }
 
@@ -284,17 +284,17 @@ impl TilePixels {
             if open == 0 {
                 continue;
             }
-            let share = hi - lo;
+            let fraction = hi - lo;
             let offset = row as f32 + 0.5 - centre;
             let d = Vec4::new(offset, offset + 1.0, offset + 2.0, offset + 3.0);
             let mut alphas = profile4(d, half).min(Vec4::ONE) * opacity;
-            if share < 0.9999 {
+            if fraction < 0.9999 {
                 // A column cut by a joint is completed by the next stroke; a true end is not.
                 let joined = (m0 <= left || cut_before) && (m1 >= left + 1.0 || cut_after);
                 if !joined || alphas.max_element() < FAINT {
-                    alphas *= share;
+                    alphas *= fraction;
                 } else {
-                    alphas = Vec4::from_array(alphas.to_array().map(|alpha| cut(alpha, share)));
+                    alphas = Vec4::from_array(alphas.to_array().map(|alpha| cut(alpha, fraction)));
                 }
             }
             let depth = p.z + (q.z - p.z) * t;
@@ -347,8 +347,8 @@ impl TilePixels {
                 }
                 let from = (0.5 + (pixel - p).dot(start_plane)).clamp(0.0, 1.0);
                 let to = (0.5 + (q - pixel).dot(end_plane)).clamp(0.0, 1.0);
-                let share = from + to - 1.0;
-                if share <= 0.0 {
+                let fraction = from + to - 1.0;
+                if fraction <= 0.0 {
                     continue;
                 }
                 let t = ((pixel - p).dot(along) / length).clamp(0.0, 1.0);
@@ -358,12 +358,12 @@ impl TilePixels {
                     continue;
                 }
                 let joined = (from >= 1.0 || before.is_some()) && (to >= 1.0 || after.is_some());
-                let alpha = if share > 0.9999 {
+                let alpha = if fraction > 0.9999 {
                     whole
                 } else if joined {
-                    cut(whole, share)
+                    cut(whole, fraction)
                 } else {
-                    whole * share
+                    whole * fraction
                 };
                 // A round fibre is brightest in the middle; the mean stays as it is.
                 let u = (d / half.max(1e-3)).clamp(-1.0, 1.0);

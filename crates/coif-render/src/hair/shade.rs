@@ -18,7 +18,7 @@ use crate::shadow::{LitBy, Shadows};
 const VEIL: f32 = 0.16;
 /// Openness towards a light that the body hides.
 const BEHIND_BODY: f32 = 0.25;
-/// A share of light too small to be seen.
+/// A fraction of light too small to be seen.
 const NIGHT: f32 = 1.5e-3;
 /// How far a hair is lifted out of its own shadow (depth cells of the map).
 const LIFT: f32 = 0.6;

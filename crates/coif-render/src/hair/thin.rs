@@ -3,7 +3,7 @@
 //! **Model**: a fraction of the strands, chosen by their seeds, is drawn that much wider, so the
 //! covered area stays the same on average; strands at the edge of the choice are narrower, so
 //! none appears at once. **Source**: stochastic simplification (Cook, Halstead, Planck, Ryu 2007).
-//! **Deviations**: one share for the whole frame. It depends on the camera, the number of strands
+//! **Deviations**: one fraction for the whole frame. It depends on the camera, the number of strands
 //! and their width, not on where hair is: nothing changes while hair moves. Shadows are cast by
 //! all hair.
 
@@ -12,7 +12,7 @@ use crate::{Camera, HairView, Settings};
 
 /// So many strands are always drawn if there are as many: fewer would show.
 const FEWEST: f32 = 16384.0;
-/// Nothing is left out if less than this share would be.
+/// Nothing is left out if less than this fraction would be.
 const WORTHWHILE: f32 = 0.1;
 /// Part of the strands drawn that is narrower than the rest.
 const EDGE: f32 = 0.1;
@@ -20,7 +20,7 @@ const EDGE: f32 = 0.1;
 /// Which strands are drawn, and how wide.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Thinning {
-    share: f32,
+    fraction: f32,
 }
 
 impl Thinning {
@@ -35,18 +35,18 @@ impl Thinning {
         let fewest = FEWEST / strands.max(1) as f32;
         let distance = camera.position.distance(camera.target).max(camera.near);
         let width = 2.0 * mean_radius(hair) * focal / distance;
-        let share = (width / settings.finest_width.max(1e-6)).max(fewest);
-        Self { share: if share < 1.0 - WORTHWHILE { share } else { 1.0 } }
+        let fraction = (width / settings.finest_width.max(1e-6)).max(fewest);
+        Self { fraction: if fraction < 1.0 - WORTHWHILE { fraction } else { 1.0 } }
     }
 
     /// How much wider the strand of this seed is drawn; 0 if it is left out. The mean is one.
     pub(crate) fn widening(&self, seed: u32) -> f32 {
-        if self.share >= 1.0 {
+        if self.fraction >= 1.0 {
             return 1.0;
         }
         let rank = hash(seed ^ 0x7419) as f32 / u32::MAX as f32;
-        let edge = EDGE * self.share;
-        ((self.share - rank) / edge + 0.5).clamp(0.0, 1.0) / self.share
+        let edge = EDGE * self.fraction;
+        ((self.fraction - rank) / edge + 0.5).clamp(0.0, 1.0) / self.fraction
     }
 }
 
@@ -68,20 +68,20 @@ mod tests {
 
     #[test]
     fn the_mean_width_stays() {
-        for share in [0.1f32, 0.35, 0.6, 0.89, 1.0] {
-            let thinning = Thinning { share };
+        for fraction in [0.1f32, 0.35, 0.6, 0.89, 1.0] {
+            let thinning = Thinning { fraction };
             let widths: Vec<f32> = (0..100_000).map(|seed| thinning.widening(seed)).collect();
             let mean = widths.iter().sum::<f32>() / widths.len() as f32;
-            assert!((mean - 1.0).abs() < 0.02, "{share}: {mean}");
+            assert!((mean - 1.0).abs() < 0.02, "{fraction}: {mean}");
             let drawn = widths.iter().filter(|w| **w > 0.0).count() as f32 / 1e5;
-            assert!((drawn / share - 1.0).abs() < 0.07, "{share}: {drawn}");
+            assert!((drawn / fraction - 1.0).abs() < 0.07, "{fraction}: {drawn}");
         }
     }
 
     #[test]
     fn a_strand_never_appears_at_once() {
         for seed in 0..200 {
-            let at = |k: i32| Thinning { share: 0.3 + 1e-4 * k as f32 }.widening(seed);
+            let at = |k: i32| Thinning { fraction: 0.3 + 1e-4 * k as f32 }.widening(seed);
             let jump = (0..4000).map(|k| (at(k + 1) - at(k)).abs()).fold(0.0, f32::max);
             assert!(jump < 0.02, "{jump}");
         }

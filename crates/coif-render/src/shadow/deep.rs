@@ -2,7 +2,7 @@
 //!
 //! **Model**: light falls off as `exp(-tau)`; `tau` is the area of fibre seen from the light per
 //! area of texel, summed from the light to the point. **Source**: `selle2008` 6 (deep shadow
-//! maps), `cani2006` 3 (light-oriented density volume). **Deviations**: all texels share evenly
+//! maps), `cani2006` 3 (light-oriented density volume). **Deviations**: all texels have the same, evenly
 //! spaced depth nodes instead of compressed curves, and fibres are splatted with linear weights in
 //! all three directions. Sums are integers, so neither the order of strands nor the number of
 //! threads changes a bit.
@@ -224,9 +224,9 @@ impl DeepMap {
             (first + nx * nz + nz, fx * fy),
         ];
         for (at, weight) in corners {
-            let share = units * weight;
-            let near = (share * (1.0 - fz) + 0.5) as u32;
-            let far = (share * fz + 0.5) as u32;
+            let weighted = units * weight;
+            let near = (weighted * (1.0 - fz) + 0.5) as u32;
+            let far = (weighted * fz + 0.5) as u32;
             if let Some([a, b]) = grid.get_mut(at..at + 2) {
                 *a = a.saturating_add(near);
                 *b = b.saturating_add(far);

@@ -83,7 +83,7 @@ impl HairMap {
     }
 }
 
-/// One light with what stands in its way.
+/// One light with what occludes it.
 #[derive(Debug, Default)]
 pub(crate) struct LitBy {
     pub(crate) toward: Vec3,

@@ -4,7 +4,7 @@
 //! where its hair begins, and a few layers lie at the same distances behind that; `tau` up to the end of
 //! each layer is exact, between them it is linear. Because layers begin where the hair does, a dozen of
 //! them do without bands. **Source**: `yuksel2008`, as `wu2016` 4 renders.
-//! **Deviations**: layers grow with the square of their number, and texels share fibres with linear
+//! **Deviations**: layers grow with the square of their number, and fibres are distributed over texels with linear
 //! weights. Sums are integers and beginnings are minima, so no order of strands or threads changes a bit.
 
 use glam::{Vec2, Vec3};

@@ -53,7 +53,7 @@ impl SkinShader<'_> {
     pub(crate) fn shade(&self, at: &SkinPoint) -> Vec3 {
         let to_eye = (self.eye - at.position).normalize_or(Vec3::Z);
         let normal = at.normal.normalize_or(to_eye);
-        // Meshes may be wound either way: light the side that is seen.
+        // Meshes may be wound in either direction: light the side that is seen.
         let normal = if normal.dot(to_eye) < -0.2 { -normal } else { normal };
         let facing = normal.dot(to_eye).clamp(0.0, 1.0);
         let mut sum = Vec3::ZERO;

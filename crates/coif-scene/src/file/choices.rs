@@ -160,8 +160,8 @@ choice! {
 }
 
 choice! {
-    /// What hair touches.
-    Collide, "way to collide" {
+    /// What hair collides with.
+    Collide, "collision method" {
         /// Spheres, ellipsoids, capsules and planes.
         #[default]
         Primitives = "primitives",
@@ -260,11 +260,11 @@ choice! {
 
 /// Models that the design names and that cannot be simulated yet.
 pub(crate) const PLANNED_MODELS: &[&str] = &["super-helix", "rigid-links"];
-/// Ways hair touches hair.
+/// Methods of contact of hair on hair.
 pub(crate) const CONTACTS: &[&str] = &[volume::NAME, "stiction", "repulsion", "edge-collision"];
 /// The table of what the last three have in common; it switches none of them on.
 pub(crate) const STRANDS: &str = strand_contact::NAME;
-/// Ways hair touches hair that the design names and that cannot be simulated yet.
+/// Methods of contact of hair on hair that the design names and that cannot be simulated yet.
 pub const PLANNED_CONTACTS: &[&str] = &[];
 
 #[cfg(test)]

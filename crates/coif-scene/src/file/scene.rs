@@ -72,7 +72,7 @@ impl Default for Scene {
 }
 
 impl Scene {
-    /// Whether single hairs touch each other in any way.
+    /// Whether single hairs collide with each other by any method.
     pub fn touches_single_hairs(&self) -> bool {
         let strand_contact::Settings { stiction, repulsion, collision, .. } = &self.strands;
         stiction.is_some() || repulsion.is_some() || collision.is_some()
@@ -148,7 +148,7 @@ parameters! {
         /// Height at which strips are cut that would hang lower, in the body's rest shape; none gets shorter than 0.3 of
         /// its length.
         cut as "strip_cut": Option<f32> = scalp::Settings::default().cut, "m", -1000.0..=1000.0, absent: "not cut";
-        /// Where hair is combed to; the part along the scalp counts. Where the scalp faces that way, hair falls.
+        /// Where hair is combed to; the part along the scalp counts. Where the scalp faces in that direction, hair falls.
         tangent as "strip_tangent": Vec3 = scalp::Settings::default().tangent, "", -1.0..=1.0;
         /// How far strips stand off at the root: 0 lies flat, 1 stands on end.
         lift as "strip_lift": f32 = scalp::Settings::default().lift, "", 0.0..=1.0;

@@ -191,7 +191,7 @@ fn drop_alternatives(root: &mut Node, parents: &[Step], last: &Step) {
 }
 
 /// Removes from the scene file the keys that do not go with the word that is being set: those of
-/// another model, or of another way to collide.
+/// another model, or of another collision method.
 fn drop_unneeded(root: &mut Node, parents: &[Step], last: &Step, node: &Node) {
     let ([table], Value::String(chosen)) = (parents, &node.value) else { return };
     let Some(entries) = entries_of(root, &table.name) else { return };

@@ -6,7 +6,7 @@
 
 use coif::groom::hair_mesh::Bundle;
 
-/// Fraction of the way around the head that the hair from the end of the parting falls on: the nape.
+/// Fraction of the path around the head that the hair from the end of the parting falls on: the nape.
 const BACK: f32 = 0.16;
 
 /// Size of a layout.
@@ -70,14 +70,14 @@ impl Layout {
 
     /// The column on the parting from which step `i` around the head starts, and how far along the parting it is.
     fn parting_column(&self, i: usize) -> (usize, f32) {
-        let share = |j: usize| j as f32 / self.along as f32;
+        let fraction = |j: usize| j as f32 / self.along as f32;
         if i < self.along {
-            (i, share(i))
+            (i, fraction(i))
         } else if i <= self.along + self.fan {
             (self.along, 1.0)
         } else {
             let back = i - self.along - self.fan;
-            (self.along + back, share(self.along - back))
+            (self.along + back, fraction(self.along - back))
         }
     }
 
@@ -136,7 +136,7 @@ impl Layout {
         let spokes = (0..per_ring)
             .map(|i| (0..self.rings).map(|r| [ring_column(r, i), ring_column(r + 1, i)]).collect())
             .collect();
-        // The steps beside the parting share the head but for the part at the back that its end serves.
+        // The steps beside the parting are distributed over the head but for the part at the back that its end serves.
         let beside = 0.5 - 0.5 * BACK;
         let around = |i: usize| {
             let (along, fan) = (self.along as f32, self.fan as f32);

@@ -1,6 +1,6 @@
 //! Built-in hair meshes: short, to the shoulders and long, in three resolutions, and the hair in them.
 //!
-//! A layout says which polygons there are, the scalp where their corners are, the columns which way they
+//! A layout says which polygons there are, the scalp where their corners are, the columns in which direction they
 //! grow. Any hair mesh, built in or from a file, is filled with strands by [`filled`].
 
 mod layout;
@@ -165,7 +165,7 @@ pub fn built_in(
     Some(whole.cut(&edges, whole_until(layout.layers)))
 }
 
-/// How high above its track (m) a column is, that starts at `outwards` of the way from slit to hair line,
+/// How high above its track (m) a column is, that starts at `outwards` of the path from slit to hair line,
 /// after some of its whole length.
 fn height(cut: Cut, outwards: f32, root: Vec3, along: f32, whole: f32) -> f32 {
     let rise = |reach: f32| 1.0 - (-along / reach).exp();
@@ -187,7 +187,7 @@ fn lowness(around: f32) -> f32 {
     0.5 + 0.5 * smoothstep(0.0, 0.22, around.min(1.0 - around))
 }
 
-/// The first level on which locks may part: a third of the way.
+/// The first level on which locks may part: a third of all levels.
 fn whole_until(layers: usize) -> u32 {
     (layers as u32 / 3).max(1)
 }
@@ -272,13 +272,13 @@ mod tests {
     /// The smallest corner of a prism, over the mean of its corners.
     fn narrowest(mesh: &HairMesh) -> f32 {
         let at = |v: u32| mesh.positions()[v as usize];
-        let shares = mesh.prisms().map(|prism| {
+        let fractions = mesh.prisms().map(|prism| {
             let volumes: Vec<f32> =
                 prism.corner_tetrahedra().map(|t| tetrahedron_volume(t.map(at))).collect();
             let mean = volumes.iter().sum::<f32>() / volumes.len() as f32;
             volumes.iter().fold(f32::INFINITY, |least, v| least.min(v / mean))
         });
-        shares.fold(f32::INFINITY, f32::min)
+        fractions.fold(f32::INFINITY, f32::min)
     }
 
     const ALL: [Cut; 3] = [Cut::Short, Cut::Shoulder, Cut::Long];

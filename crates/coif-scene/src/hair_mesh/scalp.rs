@@ -20,7 +20,7 @@ const TEMPLE: f32 = 1.1;
 /// How much lower than the middle of the head tracks aim, as a slope: at the temple, and at the back.
 const AIM: [f32; 2] = [0.1, 1.2];
 
-/// How far a track at the front goes up on its way to the temple, as a slope: over the corner of the
+/// How far a track at the front goes up towards the temple, as a slope: over the corner of the
 /// forehead, where the hair line is.
 const ARCH: f32 = 0.32;
 
@@ -64,7 +64,7 @@ impl<'a> Scalp<'a> {
         self.middle + direction * (0.5 * (inside + outside))
     }
 
-    /// Points on the skin from the parting (`parting` of the way along it, 1 at the crown) to the hair line,
+    /// Points on the skin from the parting (`parting` of the path along it, 1 at the crown) to the hair line,
     /// `around` the head: 0 at one temple, 0.5 at the nape, 1 at the other temple.
     pub(super) fn track(&self, parting: f32, around: f32) -> Vec<Vec3> {
         let direction = |on_bust: Vec3| (on_bust - BUST_MIDDLE).normalize_or(Vec3::Y);
@@ -83,7 +83,7 @@ impl<'a> Scalp<'a> {
         (0..=POINTS).map(|i| path(line * i as f32 / POINTS as f32)).collect()
     }
 
-    /// How far along a way over the skin hair grows, 0..1.
+    /// How far along a path over the skin hair grows, 0..1.
     fn hair_line(&self, path: impl Fn(f32) -> Vec3) -> f32 {
         const SAMPLES: usize = 48;
         let grows = |t: f32| self.figure.hair_density(path(t)) > LINE;
@@ -100,7 +100,7 @@ impl<'a> Scalp<'a> {
 }
 
 /// One direction turned towards another, by a fraction of the angle between them; beyond it above 1.
-fn turned(from: Vec3, to: Vec3, share: f32) -> Vec3 {
+fn turned(from: Vec3, to: Vec3, fraction: f32) -> Vec3 {
     let (axis, angle) = Quat::from_rotation_arc(from, to).to_axis_angle();
-    Quat::from_axis_angle(axis, angle * share) * from
+    Quat::from_axis_angle(axis, angle * fraction) * from
 }

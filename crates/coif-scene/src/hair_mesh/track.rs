@@ -30,7 +30,7 @@ const BACK_HALF_WIDTH: f32 = 0.105;
 /// How far in front the hair beside the face hangs (m, z): farther, and it lies over the cheeks.
 const BESIDE: f32 = 0.012;
 
-/// A line over the ground, with the way up from it.
+/// A line over the ground, with the up direction at each point.
 pub(super) struct Track {
     points: Vec<Vec3>,
     normals: Vec<Vec3>,
@@ -83,7 +83,7 @@ impl Track {
         self.passed[self.passed.len() - 1]
     }
 
-    /// The place after some way along the track and up from it (m).
+    /// The place at some arc length along the track and up from it (m).
     pub(super) fn at(&self, along: f32, height: f32) -> Vec3 {
         let last = self.points.len() - 1;
         let i = self.passed.partition_point(|&s| s <= along).clamp(1, last) - 1;
@@ -129,11 +129,11 @@ fn slid(direction: Vec3, distance: f32, soft: f32, normal: impl Fn() -> Vec3) ->
         return direction;
     }
     let n = normal();
-    let share = 1.0 - (distance / soft).clamp(0.0, 1.0);
-    direction - n * (direction.dot(n).min(0.0) * share) + n * (-distance / soft).clamp(0.0, 1.0)
+    let weight = 1.0 - (distance / soft).clamp(0.0, 1.0);
+    direction - n * (direction.dot(n).min(0.0) * weight) + n * (-distance / soft).clamp(0.0, 1.0)
 }
 
-/// The way up from the ground: out of the skull on top, away from the neck below.
+/// The up direction from the ground: out of the skull on top, away from the neck below.
 fn up_from(figure: &dyn Figure, p: Vec3) -> Vec3 {
     let hull = |q: Vec3| figure.hull(q);
     let aside = Vec3::new(p.x - AXIS.x, 0.0, p.z - AXIS.z).normalize_or(Vec3::NEG_Z);

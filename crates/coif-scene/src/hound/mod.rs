@@ -237,7 +237,7 @@ impl Figure for Hound {
         // The topknot falls from the middle of the skull to both sides, behind the eyes.
         let crown = regions[SKULL] * smoothstep(0.440, 0.395, p.z);
         let brow = regions[SKULL] * (1.0 - smoothstep(0.440, 0.395, p.z));
-        let share = [
+        let lengths = [
             (TRUNK, 0.80),
             (RUMP, 0.72),
             (THROAT, 0.62),
@@ -249,7 +249,7 @@ impl Figure for Hound {
             (MUZZLE, 0.045),
             (NOSE, 0.03),
         ];
-        let mut length: f32 = share.iter().map(|&(region, long)| regions[region] * long).sum();
+        let mut length: f32 = lengths.iter().map(|&(region, long)| regions[region] * long).sum();
         length += crown * 0.80 + brow * 0.05;
         length *= 1.0 - 0.80 * saddle;
         length *= 1.0 - 0.20 * smoothstep(0.24, 0.10, p.y);

@@ -174,9 +174,9 @@ impl Stance {
         self.trunk * RigidTransform::about(WAIST, self.pelvis)
     }
 
-    /// A share of the turn of the head.
-    fn nod(&self, share: f64) -> Quat {
-        let [yaw, pitch, roll] = self.head.map(|angle| (angle * share) as f32);
+    /// A fraction of the turn of the head.
+    fn nod(&self, fraction: f64) -> Quat {
+        let [yaw, pitch, roll] = self.head.map(|angle| (angle * fraction) as f32);
         Quat::from_euler(EulerRot::YXZ, yaw, pitch, roll)
     }
 

@@ -44,8 +44,8 @@ pub(super) fn grow(
         d = (d + pull * step).normalize_or(d);
         p += d * step;
         // Stay at the layer's distance from the skin, which opens up along the hair.
-        let share = i as f32 / STEPS as f32;
-        let depth = layer * (1.0 - (1.0 - share) * (1.0 - share)) - figure.value(p);
+        let fraction = i as f32 / STEPS as f32;
+        let depth = layer * (1.0 - (1.0 - fraction) * (1.0 - fraction)) - figure.value(p);
         if depth > 0.0 {
             let n = figure.normal(p);
             p += n * depth;

@@ -8,7 +8,7 @@ const LEAST: usize = 3;
 /// Most points on a strand.
 const MOST: usize = 200;
 
-/// Shares `total` points among strands, so that segments are about equally long everywhere. Every
+/// Distributes `total` points over strands, so that segments are about equally long everywhere. Every
 /// strand gets 3 to 200 points (2, if there are not enough); within that the sum is exact.
 pub(super) fn by_length(grown: &[Grown], total: usize) -> Vec<usize> {
     let least = LEAST.min(total / grown.len().max(1)).max(2);

@@ -18,9 +18,9 @@ pub(super) fn grow(
     // Shorter on the face and the paws, longest on neck and back.
     let face = smoothstep(0.135, 0.060, p0.distance(Vec3::new(0.0, 0.045, 0.130)));
     let paws = smoothstep(-0.185, -0.215, p0.y);
-    let share = 1.0 - 0.72 * face - 0.5 * paws;
+    let fraction = 1.0 - 0.72 * face - 0.5 * paws;
     let length = recipe.length
-        * share.max(0.18)
+        * fraction.max(0.18)
         * random.between(0.72, 1.0)
         * (1.0 + 0.25 * noise(p0 * 35.0, 2));
     // Lie back and down, with a slow wander from place to place.

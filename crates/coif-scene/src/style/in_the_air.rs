@@ -64,8 +64,8 @@ pub(super) fn groom(mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom
     if request.style == Style::Sweep {
         for s in 0..request.strands {
             let points = groom.strands.points_of(s);
-            let share = ROWS[row_and_column(request.strands, s).0];
-            groom.radius[points].iter_mut().for_each(|r| *r *= share);
+            let fraction = ROWS[row_and_column(request.strands, s).0];
+            groom.radius[points].iter_mut().for_each(|r| *r *= fraction);
         }
     }
     groom.bind(mesh).ok()?;
@@ -75,13 +75,13 @@ pub(super) fn groom(mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom
 /// The first hair stands upright with its middle out towards +z; the others lie across it.
 fn crossed(request: &StyleRequest, s: usize) -> Vec<Vec3> {
     let length = request.length.unwrap_or(CROSSED);
-    let share = |i: usize| i as f32 / STEPS as f32;
+    let fraction = |i: usize| i as f32 / STEPS as f32;
     let upright = |u: f32| Vec3::new(0.0, length * u, SLACK * (PI * u).sin().powi(2));
     // Every second one above, every second one below the middle.
     let side = if s.is_multiple_of(2) { SPREAD } else { -SPREAD };
     let height = length * (0.5 + side * (s / 2) as f32 / (request.strands / 2).max(1) as f32);
     let lying = |u: f32| Vec3::new(length * (u - 0.5) * 1.6, height, SLACK + PASSING);
-    (0..=STEPS).map(share).map(|u| if s == 0 { upright(u) } else { lying(u) }).collect()
+    (0..=STEPS).map(fraction).map(|u| if s == 0 { upright(u) } else { lying(u) }).collect()
 }
 
 /// Hairs that hang in rows: from left to right ever curlier, from top to bottom ever softer.

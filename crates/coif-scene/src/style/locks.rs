@@ -207,13 +207,13 @@ impl Locks {
                 line.push(p);
                 continue;
             }
-            let share = along / total.max(1e-6);
+            let fraction = along / total.max(1e-6);
             // Close in on the lock's own strand, point by point, more and more towards the tip.
             let there =
-                (share * (leader.line.len() - 1) as f32).min((leader.line.len() - 1) as f32);
+                (fraction * (leader.line.len() - 1) as f32).min((leader.line.len() - 1) as f32);
             let k = (there as usize).min(leader.line.len() - 2);
             let middle = leader.line[k].lerp(leader.line[k + 1], there - k as f32);
-            let pull = close * smoothstep(0.05, 0.75, share);
+            let pull = close * smoothstep(0.05, 0.75, fraction);
             p = p.lerp(middle, pull);
             // Wave or curl with the lock.
             let set_in = smoothstep(self.from, self.from + 1.5 * self.turn, along);
@@ -223,7 +223,7 @@ impl Locks {
             p += across * (radius * angle.cos()) + binormal * (radius * self.round * angle.sin());
             // Let single hairs wander.
             let wander = noise3(p * 55.0 + own, 11);
-            p += wander * (frizz * share * (0.4 + share));
+            p += wander * (frizz * fraction * (0.4 + fraction));
             let depth = 0.0012 - figure.value(p);
             if depth > 0.0 && along > 0.004 {
                 p += figure.normal(p) * depth;

@@ -176,8 +176,8 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
         .enumerate()
         .map(|(s, (strand, points))| {
             let mut line = resampled(&strand.line, points);
-            let share = strand.held as f32 / strand.line.len() as f32;
-            let held = (share * (points - 1) as f32).floor() as u32 + 1;
+            let fraction = strand.held as f32 / strand.line.len() as f32;
+            let held = (fraction * (points - 1) as f32).floor() as u32 + 1;
             let lift = room * Random::new(request.seed, 0x11f7_0000 + s as u64).unit();
             lift_out(figure, &solids, &mut line, held as usize, lift);
             for _round in 0..MAX_SMOOTHINGS {
@@ -287,9 +287,9 @@ fn patch(figure: &dyn Figure, mesh: &TriangleMesh, style: Style) -> Option<(Vec3
 /// Makes hair that is shorter than `length` finer in proportion, down to a third.
 fn thin_short_hair(groom: &mut Groom, length: f32) {
     for s in 0..groom.strands.strand_count() {
-        let share = (groom.strands.length(s) / length).clamp(0.33, 1.0);
+        let fraction = (groom.strands.length(s) / length).clamp(0.33, 1.0);
         for r in &mut groom.radius[groom.strands.points_of(s)] {
-            *r *= share;
+            *r *= fraction;
         }
     }
 }

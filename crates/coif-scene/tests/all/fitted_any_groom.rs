@@ -51,21 +51,21 @@ fn assert_fits(name: &str, groom: &Groom, built: &Built, most: f64) {
         let fitted = HairMesh::fit_on(groom, &settings, built.body.rest(), built.body.colliders());
         let (mesh, report) = fitted.unwrap_or_else(|e| panic!("{name}, {settings:?}: {e}"));
         mesh.validate().unwrap_or_else(|e| panic!("{name}, {settings:?}: {e}"));
-        let share = 100.0 * report.outside as f64 / report.points as f64;
+        let percent = 100.0 * report.outside as f64 / report.points as f64;
         println!(
-            "{name}, {} asked: {} bundles, {} vertices, {share:.1} % outside ({most} %), mean {:.2} mm",
+            "{name}, {} asked: {} bundles, {} vertices, {percent:.1} % outside ({most} %), mean {:.2} mm",
             settings.bundles,
             mesh.bundles.len(),
             mesh.vertex_count(),
             1e3 * report.mean
         );
-        assert!(share <= most, "{name}, {settings:?}: {report:?}");
+        assert!(percent <= most, "{name}, {settings:?}: {report:?}");
         assert!(report.mean < 1e-3, "{name}, {settings:?}: {report:?}");
     }
 }
 
 /// As many strands as bundles or fewer have tubes of their own, so nearly nothing is outside but where they lie on
-/// the skin; with a few more, strands that share a tube go their own ways.
+/// the skin; with a few more, strands that share a tube go in different directions.
 #[test]
 fn few_strands_of_any_style_have_a_mesh_around_them() {
     for style in STYLES {

@@ -17,16 +17,16 @@ const STYLES: [&str; 6] = ["short", "bob", "long-straight", "long-wavy", "long-c
 
 /// Fraction of points outside, in percent, and the line that says it.
 fn outside(name: &str, mesh: &HairMesh, report: &FitReport) -> f64 {
-    let share = 100.0 * report.outside as f64 / report.points as f64;
+    let percent = 100.0 * report.outside as f64 / report.points as f64;
     println!(
-        "{name}: {} bundles, {} vertices, {share:.1} % outside, mean {:.2} mm, farthest {:.0} mm, {} dropped",
+        "{name}: {} bundles, {} vertices, {percent:.1} % outside, mean {:.2} mm, farthest {:.0} mm, {} dropped",
         mesh.bundles.len(),
         mesh.vertex_count(),
         1e3 * report.mean,
         1e3 * report.farthest,
         report.dropped
     );
-    share
+    percent
 }
 
 /// How deep a point is in the deepest collider at rest (m).

@@ -17,7 +17,7 @@ const FPS: f64 = 30.0;
 /// Fastest that a point of hair at rest may be (m/s): less than two millimetres a frame.
 const AT_REST: f32 = 0.05;
 
-/// The share of points that are not at rest, at most, while a scene is watched.
+/// The fraction of points that are not at rest, at most, while a scene is watched.
 fn restless(scene: &str, more: &[&str]) -> f32 {
     let mut sets = vec!["groom.strands=300".into(), format!("body.stop={STOP}")];
     sets.extend(more.iter().map(|set| set.to_string()));

@@ -1,5 +1,5 @@
 //! What hair touches: the body's surface as a distance field, and other hair as a volume. Their keys
-//! reach the simulation, and what does not fit is refused with a way out.
+//! reach the simulation, and what does not fit is refused with a hint.
 
 use std::path::Path;
 
@@ -89,13 +89,13 @@ fn keys_of_the_surface_need_the_surface() {
     check("", &[on, "body.field_restitution=2"], range, "");
     let range = "'field_friction' in [body]: expected a number, found a string";
     check("", &[on, "body.field_friction=much"], range, "");
-    // A neighbour that is no way to collide is the trouble itself.
+    // A neighbour that is no collision method is the trouble itself.
     let text = "[body]\ncollide = 3\nfield_cell = 0.01";
     let error = read(text, &[]).unwrap_err();
     assert!(matches!(error.problem(), Problem::WrongType { .. }), "{}", error.report());
 }
 
-/// Who sets another way to collide does not care about the details of the one before.
+/// Who sets another collision method does not care about the details of the one before.
 #[test]
 fn another_way_to_collide_on_the_command_line_drops_the_keys_of_the_surface() {
     let text = "[body]\ncollide = 'distance-field'\nfield_cell = 0.01\nspeed = 2";

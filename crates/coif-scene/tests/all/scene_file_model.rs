@@ -1,4 +1,4 @@
-//! Choosing a model: its own keys reach it, those of other models are refused with a way out, and the
+//! Choosing a model: its own keys reach it, those of other models are refused with a hint, and the
 //! scene runs.
 
 use std::path::Path;

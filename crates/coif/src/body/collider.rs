@@ -214,8 +214,8 @@ mod tests {
     }
 
     proptest! {
-        /// Geometry's truth: the answer lies on the surface, the way to it is along the normal, and
-        /// the distance has the size and the sign of that way.
+        /// Geometry's truth: the answer lies on the surface, the offset to it is along the normal, and
+        /// the distance has the size and the sign of that offset.
         #[test]
         fn projections_are_on_the_surface_and_along_the_normal(
             p in (-1.5f32..1.5, -1.5f32..1.5, -1.5f32..1.5).prop_map(Vec3::from)

@@ -27,7 +27,7 @@ impl HairMesh {
             let away = p - near.point;
             // Over a sharp edge, as of an ear, one of its triangles may be seen from behind; the mean normal is not.
             let corners = body.triangles[near.triangle].iter().zip(near.barycentric);
-            let mean: Vec3 = corners.map(|(&v, share)| normals[v as usize] * share).sum();
+            let mean: Vec3 = corners.map(|(&v, weight)| normals[v as usize] * weight).sum();
             let mut p = p;
             if away.dot(mean) <= 0.0 || away.length() < CLEARANCE {
                 let [a, b, c] = body.corners(near.triangle);

@@ -34,7 +34,7 @@ pub enum Scheme {
 /// Distance and velocity of a body at any time between two frames.
 ///
 /// Model: `phi(x, a) = (1 - a) phi0(x0) + a phi1(x1)`, where x0 and x1 are where the point x at the
-/// share a of the frame comes from and goes to.
+/// fraction a of the frame comes from and goes to.
 /// Source: `selle2008` 5.1.
 /// Deviations: the paper goes straight, by the mean of both velocities at x:
 /// `x0 = x - dt a v`, `x1 = x + dt (1 - a) v`. Where a body turns, the velocity at x is not that at x0 or
@@ -45,7 +45,7 @@ pub enum Scheme {
 ///
 /// Exact at both frames. Continuous in between, but for jumps of less than a tenth of a cell where the
 /// field's gradient jumps from cell to cell. Velocities of the fields have to be those at the frames
-/// themselves, or in both the way of each point between the two frames, over `dt`: then every point
+/// themselves, or in both the displacement of each point between the two frames, over `dt`: then every point
 /// goes straight from one frame to the other, however unevenly the body moves. Means over the frame
 /// before would not arrive.
 #[derive(Clone, Copy)]
@@ -67,7 +67,7 @@ impl<'a> LevelSetInTime<'a> {
         Self { scheme, ..self }
     }
 
-    /// Signed distance to the surface (m) at `x` (m), a share `a` of the way from the first frame (0)
+    /// Signed distance to the surface (m) at `x` (m), at the fraction `a` of the time from the first frame (0)
     /// to the second (1).
     pub fn distance_at(&self, x: Vec3, a: f32) -> f32 {
         if a <= 0.0 {
@@ -83,7 +83,7 @@ impl<'a> LevelSetInTime<'a> {
         (1.0 - a) * self.start.distance_at(from) + a * self.end.distance_at(to)
     }
 
-    /// Distance, its gradient, and the velocity of the surface at `x`, a share `a` of the way from the
+    /// Distance, its gradient, and the velocity of the surface at `x`, at the fraction `a` of the time from the
     /// first frame to the second.
     pub fn sample(&self, x: Vec3, a: f32) -> FieldSample {
         let a = if a.is_nan() { 0.0 } else { a.clamp(0.0, 1.0) };
@@ -123,7 +123,7 @@ impl<'a> LevelSetInTime<'a> {
                     let (v0, v1) = velocities(from, to);
                     from = x - (v0 * (1.0 - 0.5 * a) + v1 * (0.5 * a)) * before;
                     to = x + (v0 * (0.5 - 0.5 * a) + v1 * (0.5 + 0.5 * a)) * after;
-                    // Where all goes the same way, the second round finds what the first did.
+                    // Where all points move in the same direction, the second round finds what the first did.
                     if (from, to) == last {
                         break;
                     }
@@ -150,7 +150,7 @@ mod tests {
     /// A body that flies and turns, both evenly.
     #[derive(Clone, Copy)]
     struct Flight {
-        /// Way per frame (m).
+        /// Displacement per frame (m).
         displacement: Vec3,
         /// Angle per frame about each axis.
         turn: Vec3,
@@ -294,7 +294,7 @@ mod tests {
             println!("{scheme:?}: largest jump {} cells", largest / CELL);
             assert!(largest < 0.1 * CELL, "{largest}");
         }
-        // Kim and Ko's way does not arrive at the second frame.
+        // Kim and Ko's method does not arrive at the second frame.
         let one_sided = LevelSetInTime::new(&start, &end, DT).with_scheme(Scheme::OneSided);
         let jump = |x: &Vec3| (one_sided.distance_at(*x, 1.0) - end.distance_at(*x)).abs();
         let jump = places(&flight, 1.0).iter().map(jump).fold(0.0, f32::max);

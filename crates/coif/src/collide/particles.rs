@@ -252,7 +252,7 @@ mod tests {
             }
         }
 
-        /// In the crease of two balls that cross, a particle finds its way out of both.
+        /// In the crease of two balls that cross, a particle leaves both.
         #[test]
         fn a_crease_is_left(p in vec3(0.3)) {
             let balls =
@@ -263,12 +263,12 @@ mod tests {
         }
     }
 
-    /// Coulomb: a particle pressed on a plane by its way down stays where the slope is below the
+    /// Coulomb: a particle pushed into a plane by its displacement stays where the slope is below the
     /// friction, and slides by what is left where it is above.
     #[test]
     fn friction_stops_and_slows() {
         let plane = still(Shape::Plane, Vec3::NEG_Y * SKIN);
-        // From the surface, a centimetre into the plane and some way aside.
+        // From the surface, a centimetre into the plane and some distance aside.
         let slid = |aside: f32, friction: f32| {
             let p = Vec3::new(aside, -0.01, 0.0);
             let path = Path { friction, ..path(Vec3::ZERO) };

@@ -133,10 +133,10 @@ mod tests {
         field
     }
 
-    fn ground(field: &DistanceField, restitution: f32, share: f32) -> PosedField<'_> {
+    fn ground(field: &DistanceField, restitution: f32, fraction: f32) -> PosedField<'_> {
         let obstacle =
             FieldObstacle { field, motion: None, friction: 0.3, restitution: 0.0, skin: SKIN };
-        PosedField::at(obstacle, restitution, DT, share)
+        PosedField::at(obstacle, restitution, DT, fraction)
     }
 
     /// From a place to another with an even velocity.
@@ -163,7 +163,7 @@ mod tests {
         assert!(ground.push_out(&path(TOP, TOP, DT), Vec3::NAN).is_none());
     }
 
-    /// Coulomb: what slides less than friction times the way in stops; what slides more goes on by
+    /// Coulomb: what slides less than friction times the displacement into the surface stops; what slides more goes on by
     /// the rest.
     #[test]
     fn friction_stops_and_slows() {
@@ -176,7 +176,7 @@ mod tests {
         assert!((slid(0.01) - 0.007).abs() < 1e-5, "{}", slid(0.01));
     }
 
-    /// Comes in with 1 m/s, leaves with the share of it, besides what the surface does itself.
+    /// Comes in with 1 m/s, leaves with that fraction of it, besides what the surface does itself.
     #[test]
     fn a_share_of_the_speed_comes_back() {
         for velocity in [Vec3::ZERO, Vec3::Y * 0.5] {
@@ -197,11 +197,12 @@ mod tests {
     #[test]
     fn a_body_that_moves_arrives_in_time() {
         let field = slab(Vec3::Y * 2.0);
-        for share in [1.0, 0.75, 0.25] {
+        for fraction in [1.0, 0.75, 0.25] {
             let p = Vec3::new(0.0, 0.07, 0.0);
-            let (out, _) = ground(&field, 0.0, share).push_out(&path(p, p, 0.25 * DT), p).unwrap();
-            let truth = 0.1001 - 2.0 * (1.0 - share) * DT;
-            assert!((out.y - truth).abs() < 1e-4, "{share}: {} {truth}", out.y);
+            let (out, _) =
+                ground(&field, 0.0, fraction).push_out(&path(p, p, 0.25 * DT), p).unwrap();
+            let truth = 0.1001 - 2.0 * (1.0 - fraction) * DT;
+            assert!((out.y - truth).abs() < 1e-4, "{fraction}: {} {truth}", out.y);
         }
         // It leaves the place where it was in time as well.
         let (field, was) = (slab(Vec3::NEG_Y * 2.0), Vec3::new(0.0, 0.105, 0.0));

@@ -24,7 +24,7 @@ pub(crate) struct PosedShape {
     /// From the world to the unit ball: `to_ball * p - ball_centre`. For a plane, lengths stay.
     pub(crate) to_ball: Mat3,
     pub(crate) ball_centre: Vec3,
-    /// How far the unit ball is swept along y, both ways.
+    /// How far the unit ball is swept along y, in both directions.
     pub(crate) sweep: f32,
     pub(crate) plane: bool,
     /// How fast the distance from the ball's middle, in its scale, grows at most (1/m).

@@ -14,7 +14,7 @@ pub struct Report {
     pub strands: Option<strand_contact::Report>,
 }
 
-/// A way for hair to touch hair after the step of a model.
+/// A method for contact of hair on hair after the step of a model.
 pub trait Contact: Send {
     /// Forgets what it knows of the past. The hair is in its rest shape, as `hair` has it.
     fn reset(&mut self, hair: &Samples<'_>);

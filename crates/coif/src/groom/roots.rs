@@ -21,7 +21,7 @@ pub struct RootBinding {
 }
 
 impl RootBinding {
-    /// The way out of the scalp in the rest shape: the triangle's unit normal.
+    /// The direction out of the scalp in the rest shape: the triangle's unit normal.
     pub fn normal(&self) -> Vec3 {
         self.rest_frame * Vec3::Y
     }

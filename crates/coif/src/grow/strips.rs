@@ -197,8 +197,8 @@ fn along(joints: &[Vec3], line: &[Vec3], points: usize) -> Vec<Vec3> {
                 before += lengths[segment];
                 segment += 1;
             }
-            let share = ((target - before) / lengths[segment]).clamp(0.0, 1.0);
-            line[segment].lerp(line[segment + 1], share)
+            let fraction = ((target - before) / lengths[segment]).clamp(0.0, 1.0);
+            line[segment].lerp(line[segment + 1], fraction)
         })
         .collect()
 }

@@ -9,7 +9,7 @@ pub struct SolveReport {
     pub residual: f64,
 }
 
-/// Improves `x` until `apply(x)` is `right` but for the share `tolerance` of its size, or for `most`
+/// Improves `x` until `apply(x)` is `right` but for the fraction `tolerance` of its size, or for `most`
 /// iterations. `diagonal` is that of the matrix, as preconditioner.
 pub(crate) fn conjugate_gradient(
     mut apply: impl FnMut(&[f64], &mut [f64]),

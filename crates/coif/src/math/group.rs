@@ -1,4 +1,4 @@
-//! Values grouped by a key: a counting sort that threads share by keys.
+//! Values grouped by a key: a counting sort, distributed over threads by key.
 //!
 //! Every thread goes through all values and takes those of its own keys, so that nothing is written
 //! twice and the order within a key is that of the values, whatever the number of threads.
@@ -65,7 +65,7 @@ pub(crate) fn make_room_after<T>(list: &mut Vec<T>, before: usize) {
     }
 }
 
-/// Lets threads share the keys.
+/// Distributes the keys over threads.
 fn in_pieces(
     counts: &mut [u32],
     from_key: usize,

@@ -118,7 +118,7 @@ pub(crate) fn search_around(
         best.1 <= 0.0
     };
     consider(out);
-    // Circles around the direction that was wanted, wider and wider, until there is a way out.
+    // Circles around the direction that was wanted, wider and wider, until one leaves all obstacles.
     for (ring, &(sin, cos)) in RINGS.iter().enumerate() {
         let mut found = false;
         for step in 0..STEPS_AROUND {

@@ -17,7 +17,7 @@ pub(crate) fn tangent_plane(to_ball: &Mat3, s: Vec3) -> (Vec3, f32) {
     let gradient = to_ball.transpose() * s;
     let size2 = gradient.dot(gradient);
     if size2 < NO_GRADIENT {
-        // In the very middle any way out is right.
+        // In the very middle any direction is right.
         let gradient = to_ball.transpose() * Vec3::X;
         return (gradient.normalize_or(Vec3::X), -1.0 / gradient.length());
     }

@@ -46,7 +46,7 @@ pub struct StepReport {
     pub contact: Report,
 }
 
-/// A way for hair to move.
+/// A model of how hair moves.
 pub trait Model: Send {
     /// The word that chooses it.
     fn name(&self) -> &'static str;

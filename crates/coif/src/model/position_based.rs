@@ -2,7 +2,7 @@
 //! section 4.
 //!
 //! Each particle is predicted; then distance constraints are projected one by one, root to tip, both
-//! ends moving by the same way, `iterations` times; velocities follow from the positions. With few
+//! ends moving by the same distance, `iterations` times; velocities follow from the positions. With few
 //! iterations hair is stretchy, whatever else is set: that is what the method is known for, and what
 //! `coif validate rope` measures against Follow-The-Leader.
 //!
@@ -24,7 +24,7 @@ use crate::collide::{Collision, PosedField, PosedShape};
 use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
 
-/// Most that the held groom may shorten a constraint, as a share of its length: hair that is suddenly
+/// Most that the held groom may shorten a constraint, as a fraction of its length: hair that is suddenly
 /// weightless shrinks by no more than this. What its tension does not carry within it holds the groom
 /// directly.
 const MAX_SHORTENED: f32 = 0.1;
@@ -153,12 +153,12 @@ impl Held {
             }
             for i in (0..iterations).flat_map(|_| embedded..line.len()) {
                 let edge = tried[i] - tried[i - 1];
-                let outer_share = if i == embedded { 1.0 } else { 0.5 };
+                let outer_weight = if i == embedded { 1.0 } else { 0.5 };
                 let correction = edge.length() - (length[i] - shortened[i]);
                 let along = edge.normalize_or_zero();
-                tried[i - 1] += along * (correction * (1.0 - outer_share));
-                tried[i] -= along * (correction * outer_share);
-                moved[i] += correction * outer_share;
+                tried[i - 1] += along * (correction * (1.0 - outer_weight));
+                tried[i] -= along * (correction * outer_weight);
+                moved[i] += correction * outer_weight;
             }
             for i in embedded..line.len() {
                 let lacks = f64::from(held.tension[i]) - moved[i] / per_acceleration;

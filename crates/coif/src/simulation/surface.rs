@@ -20,7 +20,7 @@ pub struct Surface {
     pub field: distance_field::Settings,
     /// Coulomb friction.
     pub friction: f32,
-    /// Share of the speed into the surface that comes back, 0..1.
+    /// Fraction of the speed into the surface that comes back, 0..1.
     pub restitution: f32,
 }
 

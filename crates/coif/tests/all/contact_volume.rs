@@ -1,4 +1,4 @@
-//! Friction and repulsion on the grid: what they conserve, which way they push, and what they must
+//! Friction and repulsion on the grid: what they conserve, in which direction they push, and what they must
 //! not do to a groom at rest.
 
 use crate::rows::{Rows, cloud, particle};
@@ -183,9 +183,9 @@ fn compressed_hair_expands() {
     // Most particles go outwards, many times as hard as gravity pulls.
     let outwards = |p: &Particle| p.velocity.dot(p.position.normalize_or(Vec3::X)) / DT;
     let mean = after.iter().map(outwards).sum::<f32>() / after.len() as f32;
-    let share = after.iter().filter(|p| outwards(p) > 0.0).count() as f32 / after.len() as f32;
-    println!("mean push outwards {mean} m/s^2, {share} of the particles");
-    assert!(mean > 20.0 && share > 0.95);
+    let fraction = after.iter().filter(|p| outwards(p) > 0.0).count() as f32 / after.len() as f32;
+    println!("mean push outwards {mean} m/s^2, {fraction} of the particles");
+    assert!(mean > 20.0 && fraction > 0.95);
     // Stretched hair is left alone.
     let mut loose = hair.clone();
     loose.iter_mut().for_each(|p| p.position *= 1.5);

@@ -182,7 +182,7 @@ fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
         };
         let named = step(&broken, false);
         assert_eq!(named, [7], "{name}");
-        // The way back from nowhere has no velocity either.
+        // The displacement back from a non-finite place has no velocity either.
         let again = step(&healthy, false);
         assert!(again.iter().all(|s| named.contains(s)), "{name}: {again:?}");
         assert!(step(&healthy, false).is_empty(), "{name}");

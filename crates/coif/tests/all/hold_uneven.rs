@@ -38,10 +38,10 @@ fn uneven(seed: u64, strands: usize, ratio: f32) -> Groom {
         let mut line = vec![normal * RADIUS];
         let mut along = 0.0;
         for weight in weights {
-            let share = weight / total;
-            let direction = Quat::from_axis_angle(axis, bend * (along + 0.5 * share)) * normal;
-            line.push(line[line.len() - 1] + direction * (length * share));
-            along += share;
+            let fraction = weight / total;
+            let direction = Quat::from_axis_angle(axis, bend * (along + 0.5 * fraction)) * normal;
+            line.push(line[line.len() - 1] + direction * (length * fraction));
+            along += fraction;
         }
         all.push(&line);
     }

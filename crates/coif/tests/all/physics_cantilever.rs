@@ -101,16 +101,16 @@ fn the_shape_does_not_depend_on_the_frame_rate() {
             let off = poses[2].position.iter().zip(rest).map(|(p, r)| p.distance(root.point(*r)));
             swing = off.fold(swing, f32::max);
         }
-        let share = worst.map(|w| w / length);
+        let relative = worst.map(|w| w / length);
         println!(
             "{motion:?}: 30 against 120: {:.4} of the length, 60 against 120: {:.4} (tolerance 0.02); \
              swings {:.2} of the length",
-            share[0],
-            share[1],
+            relative[0],
+            relative[1],
             swing / length
         );
         assert!(swing > 0.2 * length, "hardly anything moved: {swing}");
-        assert!(share[0] < 0.02 && share[1] < 0.02, "{motion:?}: {share:?}");
+        assert!(relative[0] < 0.02 && relative[1] < 0.02, "{motion:?}: {relative:?}");
     }
 }
 
@@ -125,8 +125,8 @@ fn over(strips: &Strips, pose: &StripPose, [upper, lower]: [usize; 2], j: usize)
         let frame = JointFrame { tangent: pose.tangent[i], binormal: pose.binormal[i] };
         let (start, end) = (middle(lower, i - 1), middle(lower, i));
         let along = end - start;
-        let share = ((p - start).dot(along) / along.length_squared()).clamp(0.0, 1.0);
-        let offset = p - (start + along * share);
+        let fraction = ((p - start).dot(along) / along.length_squared()).clamp(0.0, 1.0);
+        let offset = p - (start + along * fraction);
         if offset.length_squared() < nearest.0 {
             let height = offset.dot(frame.normal());
             let aside = (offset.length_squared() - height * height).max(0.0).sqrt();
@@ -140,7 +140,7 @@ fn over(strips: &Strips, pose: &StripPose, [upper, lower]: [usize; 2], j: usize)
 const IN_ORDER: f32 = 2e-4;
 
 /// The least height (m) of a joint over the strip that its own lies on, through 2.5 s, wherever the two
-/// overlap; how many strips lie on another; and which share of their joints is in order at rest.
+/// overlap; how many strips lie on another; and which fraction of their joints is in order at rest.
 fn min_height(sim: &mut Simulation) -> (f32, usize, f32) {
     let strips = sim.strips().expect("strips").clone();
     let rest = strips.rest_pose();
@@ -275,7 +275,7 @@ fn deflection_follows_the_beam_equation_for_any_number_of_joints() {
         let mut sim = simulation(hair, Shake { angle: 0.0, height: 0.0 }, &cantilever(settings));
         sim.advance_to(4.0);
         let tip = sim.strands().strand(0)[points - 1];
-        // y'' = -tau D W / L^2 from the clamped end: y(L) = tau D W / 2, plus half a segment's share.
+        // y'' = -tau D W / L^2 from the clamped end: y(L) = tau D W / 2, plus the half segment at the end.
         let shape = 0.5 * (1.0 + 1.0 / (points - 1) as f32);
         (0.2 - tip.y, tau * compliance * (9.81 / damping) * shape)
     };

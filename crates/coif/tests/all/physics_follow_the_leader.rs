@@ -177,7 +177,7 @@ fn a_ramp_of_the_style_time_is_felt_where_it_says() {
     assert!(middle.max(tip) < 1e-4, "{middle} {tip}");
 }
 
-/// A strand pointing straight into the floor has no tangent to keep: it must still find a way.
+/// A strand pointing straight into the floor has no tangent to keep: it must still get a direction.
 #[test]
 fn a_strand_pointing_straight_into_a_plane_slides_away() {
     let mut strands = Strands::new();

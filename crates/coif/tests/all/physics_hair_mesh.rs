@@ -55,7 +55,7 @@ fn step(
     mesh.step(&env, &vec![pose; columns], &mut vec![false; columns])
 }
 
-/// The groomed shape is the equilibrium, whichever way hair grows, and a step of a thirtieth of a
+/// The groomed shape is the equilibrium, in whichever direction hair grows, and a step of a thirtieth of a
 /// second keeps it.
 #[test]
 fn a_groom_stays_where_it_is_under_gravity() {

@@ -77,9 +77,9 @@ impl Run {
 }
 
 fn upright(points: usize, length: f32, bulge: f32) -> Vec<Vec3> {
-    let share = |i: usize| i as f32 / (points - 1) as f32;
+    let fraction = |i: usize| i as f32 / (points - 1) as f32;
     let out = |u: f32| bulge * (std::f32::consts::PI * u).sin().powi(2);
-    (0..points).map(share).map(|u| Vec3::new(0.0, length * u, out(u))).collect()
+    (0..points).map(fraction).map(|u| Vec3::new(0.0, length * u, out(u))).collect()
 }
 
 /// Twist plus writhe is what the end was turned by, all the time: to pass through itself would change it

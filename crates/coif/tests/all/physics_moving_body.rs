@@ -68,7 +68,7 @@ fn field_settings() -> distance_field::Settings {
     distance_field::Settings { cell: CELL, ..Default::default() }
 }
 
-/// Hair that hangs beside the bar, in its way on both sides.
+/// Hair that hangs beside the bar, in its path on both sides.
 fn hair() -> Groom {
     let mut strands = Strands::new();
     for i in 0..24 {

@@ -290,7 +290,7 @@ fn hair_stays_out_of_a_ball_that_shakes() {
     }
 }
 
-/// Every shape, in the way of hair that falls: nothing ends inside.
+/// Every shape, in the path of hair that falls: nothing ends inside.
 #[test]
 fn hair_falls_on_every_shape_and_stays_outside() {
     let shapes = [

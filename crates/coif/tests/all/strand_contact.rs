@@ -248,11 +248,11 @@ fn momentum_is_conserved() {
     assert_eq!((velocity[0], velocity[11]), (before[0], before[11]));
 }
 
-/// Repulsion stops the approach and pushes apart by no more than its share of the depth.
+/// Repulsion stops the approach and pushes apart by no more than its fraction of the depth.
 #[test]
 fn repulsion_is_soft() {
     let repulsion = repulsion::Settings { stiffness: 1e3, rounds: 50, ..Default::default() };
-    let (thickness, share) = (repulsion.thickness, repulsion.share);
+    let (thickness, fraction) = (repulsion.thickness, repulsion.share);
     let settings = Settings {
         stiction: None,
         collision: None,
@@ -273,7 +273,7 @@ fn repulsion_is_soft() {
         contact.repel(position, &mut velocity, dt);
         // The hairs touch in their middles.
         let speed = 0.5 * (velocity[1] + velocity[2] - velocity[5] - velocity[6]).y;
-        let most = share * 0.5 * thickness / dt;
+        let most = fraction * 0.5 * thickness / dt;
         println!("approach {approach} m/s: {speed} m/s, at most {most} m/s");
         assert!((speed / most - 1.0).abs() < 0.02, "{speed} {most}");
     }

@@ -59,8 +59,8 @@ fn in_words(detail: &Detail) -> String {
     let mut shares: Vec<_> = detail.shares.iter().collect();
     shares.sort_by(|a, b| b.1.total_cmp(a.1));
     // Writing to a string cannot fail.
-    for (name, share) in shares {
-        let _ = write!(out, ", {name} {:.0} %", share * 100.0);
+    for (name, fraction) in shares {
+        let _ = write!(out, ", {name} {:.0} %", fraction * 100.0);
     }
     let (parts, iterations) = (detail.parts_per_frame, detail.max_iterations);
     let _ = write!(out, "; {parts} parts, at most {iterations} iterations");

@@ -290,7 +290,7 @@ mod tests {
         let (row, detail) = measure(&CASES[0], &built, 1).unwrap();
         assert_eq!((row.strands, row.name.as_str()), (40, "long-straight-1k-quick"));
         assert!((detail.shares.values().sum::<f64>() - 1.0).abs() < 1e-9);
-        assert!(detail.shares.values().all(|share| *share > 0.0), "{:?}", detail.shares);
+        assert!(detail.shares.values().all(|fraction| *fraction > 0.0), "{:?}", detail.shares);
         assert!(detail.parts_per_frame >= 1);
     }
 }

@@ -269,7 +269,7 @@ impl Hair {
 mod tests {
     use super::*;
 
-    /// Both ways solve the same system.
+    /// Both methods solve the same system.
     #[test]
     fn the_factor_gives_what_the_textbook_gives() {
         let hair = Hair::new();

@@ -207,7 +207,7 @@ impl<S: Simd> Stencil<S> {
         (least + 1.0).max(diagonal).max(corner)
     }
 
-    /// The shortest way to the nodes.
+    /// The shortest path to the nodes.
     ///
     /// Model: between three nodes with distances d0 (straight behind), d1 (aside), d2 (corner) the
     /// distance is linear. A ray that leaves at (a, b), 0 <= b <= a <= 1, arrives with

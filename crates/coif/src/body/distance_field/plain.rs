@@ -1,4 +1,4 @@
-//! The same task the way one would write it first, with the means that `muller2012` 3.7 names: each
+//! The same task as one would write it first, with the means that `muller2012` 3.7 names: each
 //! triangle against the nodes of its widened box, sides by pseudo-normals, fast marching with a
 //! heap, velocities averaged outward. Tests hold [`super::DistanceField`] against it, and
 //! `coif bench` measures the speed-up over it.

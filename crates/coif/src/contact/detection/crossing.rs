@@ -239,7 +239,7 @@ mod tests {
         (-size..size, -size..size, -size..size).prop_map(Vec3::from)
     }
 
-    /// Ends of two segments that are at `place` at a time, at the shares s and t.
+    /// Ends of two segments that are at `place` at a time, at the barycentric coordinates s and t.
     fn made_to_collide(
         (time, s, t): (f32, f32, f32),
         [u, v, place]: [Vec3; 3],
@@ -272,8 +272,8 @@ mod tests {
             Vec3::new(0.014230728, -0.0046411646, 0.014125865),
         ];
         let place = Vec3::new(0.0, 0.0, -0.29276195);
-        let shares = (0.8742893, 0.9012999, 0.4800117);
-        let (start, end) = made_to_collide(shares, [u, v, place], displacements);
+        let barycentric = (0.8742893, 0.9012999, 0.4800117);
+        let (start, end) = made_to_collide(barycentric, [u, v, place], displacements);
         let found = find(start, end).expect("a crossing");
         assert!((found.time - 0.8742893).abs() < 0.05, "{found:?}");
     }

@@ -82,7 +82,7 @@ fn keep(pairs: &[(u32, u32)], bits: u32, mut count: usize, kept: &mut [(u32, u32
     count
 }
 
-/// The edges of sixteen pairs, and the way from the first point of one to that of the other.
+/// The edges of sixteen pairs, and the offset from the first point of one to that of the other.
 struct Edges {
     u: Lanes,
     v: Lanes,
@@ -133,7 +133,7 @@ impl Edges {
     }
 }
 
-/// Which pairs may pass through each other on their way, as bits.
+/// Which pairs may pass through each other on their paths, as bits.
 ///
 /// Model: the volume `u x v . w` over time is a cubic, and lies between the least and the largest of its
 /// Bernstein coefficients, which are the products of ends.

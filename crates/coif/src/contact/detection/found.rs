@@ -1,4 +1,4 @@
-//! What the tasks of a broad phase find, and its way into the order of segments.
+//! What the tasks of a broad phase find, and how it gets into the order of segments.
 
 use super::broad_phase::PairList;
 use crate::math::group::{Keyed, group};

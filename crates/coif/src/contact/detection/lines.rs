@@ -19,11 +19,11 @@ pub(super) const SLACK: f32 = 1e-3;
 pub(super) struct Line {
     /// Middle (m).
     pub(super) middle: Vec3,
-    /// Half of the way from end to end (m).
+    /// Half of the vector from end to end (m).
     pub(super) half: Vec3,
-    /// Half of the way that its middle goes (m).
+    /// Half of the displacement of its middle (m).
     pub(super) displacement: Vec3,
-    /// How far its parts can be from where middle, half and way put them (m).
+    /// How far its parts can be from where middle, half and displacement put them (m).
     pub(super) pad: f32,
 }
 
@@ -74,7 +74,7 @@ impl Eight {
     /// The axis of a capsule around the first `count` lines, with its radius as the pad.
     pub(super) fn capsule(&self, count: usize) -> Line {
         let lines = (0..count).map(|lane| self.get(lane));
-        // Hair grows either way: turn all lines to the side of the first.
+        // Hair grows in either direction: turn all lines to the side of the first.
         let first = self.get(0).half;
         let (mut along, mut middle, mut displacement) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
         for line in lines.clone() {
@@ -82,9 +82,9 @@ impl Eight {
             middle += line.middle;
             displacement += line.displacement;
         }
-        let share = 1.0 / count.max(1) as f32;
+        let weight = 1.0 / count.max(1) as f32;
         let (along, middle, displacement) =
-            (along.normalize_or(Vec3::X), middle * share, displacement * share);
+            (along.normalize_or(Vec3::X), middle * weight, displacement * weight);
         // Make the axis as long as all ends need, and the capsule as thick.
         let (mut lo, mut hi, mut pad) = (f32::INFINITY, f32::NEG_INFINITY, 0.0f32);
         for line in lines {
@@ -140,7 +140,7 @@ impl<S: Simd> Probe<S> {
         let near = self.near(simd, lines);
         let one = f32x8::splat(simd, 1.0);
         let (e, w) = (load(simd, &lines.half), minus(load(simd, &lines.middle), self.middle));
-        // Split the way between the middles, and the half line, into along and across.
+        // Split the offset between the middles, and the half line, into along and across.
         let (wa, ea) = (dot(w, self.along), dot(e, self.along));
         let (wc, ec) = (less(w, self.along, wa), less(e, self.along, ea));
         // Find where the other comes nearest to this line.
@@ -153,7 +153,7 @@ impl<S: Simd> Probe<S> {
     /// Which of the lines come near, as bits, and how far they are apart in the middle of their motion.
     ///
     /// Model: two lines that go straight come as near as `reach` only if, in the middle of their
-    /// motion, they are nearer than that and half of their way relative to each other.
+    /// motion, they are nearer than that and half of their displacement relative to each other.
     #[inline(always)]
     pub(super) fn test(&self, simd: S, lines: &Eight, distance2: &mut [f32; WIDTH]) -> u32 {
         let near = self.near(simd, lines);

@@ -1,6 +1,6 @@
 //! The pairs of segments that are near each other, or will be, as the responses see them.
 //!
-//! A broad phase finds them, with a margin; they are good until something has moved by half of it beside its way. What
+//! A broad phase finds them, with a margin; they are good until something has moved by half of it beside its path. What
 //! counts is motion relative to each other, for neighbours move together. The list is in the order of the segments and
 //! the same for any number of threads.
 
@@ -239,7 +239,7 @@ impl Pairs {
     }
 
     /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
-    /// the way that was looked at, but not beside it.
+    /// the path that was tested, but not beside it.
     fn covers(&self, position: &[Vec3]) -> bool {
         let (reference, displacement) = (&self.reference, &self.displacement);
         let mean = mean_shift(reference, position);
@@ -336,7 +336,7 @@ fn fill_gaps(
     );
 }
 
-/// Mean way of all points (m), summed in a fixed order.
+/// Mean displacement of all points (m), summed in a fixed order.
 fn mean_shift(from: &[Vec3], to: &[Vec3]) -> Vec3 {
     // One point in sixteen tells how hair moves as a whole.
     let displacements = from.iter().zip(to).step_by(16).map(|(from, to)| *to - *from);

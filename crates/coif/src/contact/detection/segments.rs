@@ -98,9 +98,9 @@ pub(in crate::contact) fn usable(p: Vec3) -> bool {
 /// The places where two segments are nearest to each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Closest {
-    /// Share of the way along the first segment, 0..1.
+    /// Barycentric coordinate along the first segment, 0..1.
     pub s: f32,
-    /// Share of the way along the second segment, 0..1.
+    /// Barycentric coordinate along the second segment, 0..1.
     pub t: f32,
     /// From the place on the second to the place on the first (m).
     pub apart: Vec3,
@@ -115,8 +115,8 @@ impl Closest {
 
 /// The closest points of the segments `a` and `b`.
 ///
-/// Model: minimum of a convex function of two shares on the unit square. The minimum of the two lines
-/// is taken if it is inside; otherwise one share is at its end, and the other follows from it.
+/// Model: minimum of a convex function of two barycentric coordinates on the unit square. The minimum of the two lines
+/// is taken if it is inside; otherwise one coordinate is at its end, and the other follows from it.
 /// Segments that are parallel meet in the middle of where they lie beside each other. Segments without
 /// a length count as points.
 #[inline]

@@ -325,7 +325,7 @@ fn normal(a: Vec3, b: Vec3, apart: Vec3, speed: Vec3) -> Vec3 {
     let n = if n.length() > 1e-4 * a.length() * b.length() {
         n.normalize_or(Vec3::Y)
     } else {
-        // Beside each other: across the hair, along the way between them.
+        // Beside each other: across the hair, along the offset between them.
         let along = a.normalize_or_zero();
         let offset = apart - along * apart.dot(along);
         offset.try_normalize().unwrap_or_else(|| across(a, b))

@@ -1,6 +1,6 @@
 //! Equal and opposite impulses between places on two segments, for many pairs at once.
 //!
-//! Model: all pairs see the same velocities, and a point that takes part in n pairs shares its mass
+//! Model: all pairs see the same velocities, and a point that takes part in n pairs has its mass distributed
 //! among them: a pair's impulse is found for points n times as light, and given to the points as they
 //! are. So impulses on a point are averaged, never add up to too much, and each pair conserves
 //! momentum exactly.
@@ -31,7 +31,7 @@ const AHEAD: usize = 24;
 pub(in crate::contact) struct Link {
     pub(in crate::contact) a: u32,
     pub(in crate::contact) b: u32,
-    /// Fractions of the way along `a` and `b`, 0..1.
+    /// Barycentric coordinates along `a` and `b`, 0..1.
     pub(in crate::contact) at: [f32; 2],
 }
 
@@ -305,7 +305,7 @@ pub(in crate::contact) fn with_friction(n: Vec3, normal: f32, friction: f32, see
     n * normal - if speed > 0.0 { slide * (drag / speed) } else { Vec3::ZERO }
 }
 
-/// A unit vector across two segments, where the way between them is too short to have a direction.
+/// A unit vector across two segments, where the offset between them is too short to have a direction.
 pub(in crate::contact) fn across(a: Vec3, b: Vec3) -> Vec3 {
     let n = a.cross(b);
     let least = 1e-6 * a.length() * b.length();

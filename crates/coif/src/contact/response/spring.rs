@@ -7,7 +7,7 @@ use crate::contact::detection::segments::Segments;
 
 /// A spring between a place on one segment and a place on another.
 ///
-/// Model: the places are fixed shares along the segments. The force along the way between them is
+/// Model: the places have fixed barycentric coordinates on the segments. The force along the offset between them is
 /// `stiffness * (length - rest)` plus `damping` times the rate of the length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactSpring {

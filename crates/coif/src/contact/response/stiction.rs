@@ -27,7 +27,7 @@ const CHUNK: usize = 1024;
 const SAVED: usize = 16;
 
 parameters! {
-    /// Parameters of stiction. The defaults are for dry human hair, where a spring gives way at 2 micronewtons: the
+    /// Parameters of stiction. The defaults are for dry human hair, where a spring breaks at 2 micronewtons: the
     /// weight of three centimetres of hair.
     pub struct Settings of "stiction", also check_distances {
         /// Nearer than this, two hairs stick; less than `break`.

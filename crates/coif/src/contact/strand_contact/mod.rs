@@ -215,7 +215,7 @@ impl StrandContact {
     }
 
     /// Adds what contact does in `dt` seconds to the velocities of hair that any model has moved to
-    /// `position`: springs, then repulsion, then collision on the way that hair is about to go.
+    /// `position`: springs, then repulsion, then collision on the path that hair is about to take.
     pub fn apply(&mut self, position: &[Vec3], velocity: &mut [Vec3], dt: f32) {
         if !self.fits(&[position.len(), velocity.len()], dt) {
             return;

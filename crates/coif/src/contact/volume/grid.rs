@@ -8,7 +8,7 @@ use crate::math::lanes;
 /// coarser cell.
 pub(super) const MAX_NODES: usize = 1 << 20;
 
-/// Share of the particles that may be left out at each end of each axis, if the hair does not fit
+/// Fraction of the particles that may be left out at each end of each axis, if the hair does not fit
 /// otherwise: strands that flew away.
 const STRAY_SHARE: f32 = 0.005;
 
@@ -89,7 +89,7 @@ impl Grid {
     }
 
     /// Number of nodes in a layer of equal y. Nodes lie along x, then z, then y: hair is tall, and
-    /// layers are what threads share out.
+    /// layers are distributed over threads.
     pub(super) fn layer(&self) -> usize {
         self.nodes[0] * self.nodes[2]
     }

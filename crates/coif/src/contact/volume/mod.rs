@@ -40,7 +40,7 @@ pub const NAME: &str = "volume";
 /// The step (1/s) for which the paper's per-step strengths are meant.
 const STEPS_PER_SECOND: f32 = 60.0;
 
-/// Way (m) over which the pressure has to fall from full to none to push with the strength that was
+/// Distance (m) over which the pressure has to fall from full to none to push with the strength that was
 /// asked for: two cells of the usual size. It makes the strength independent of the cell.
 const PRESSURE_LENGTH: f32 = 0.02;
 

@@ -69,12 +69,12 @@ impl Scatter<'_> {
                 }
             }
             let all: u32 = counts.iter().sum();
-            // Cut where the running count passes the next share.
+            // Cut where the running count passes the next quota.
             let mut seen = 0;
             for (layer, &count) in counts.iter().enumerate() {
                 seen += count;
-                let share = u64::from(seen) * parts as u64;
-                if share >= u64::from(all) * cuts.len() as u64 && cuts.len() < parts {
+                let scaled = u64::from(seen) * parts as u64;
+                if scaled >= u64::from(all) * cuts.len() as u64 && cuts.len() < parts {
                     cuts.push(layer + 1);
                 }
             }

@@ -1,7 +1,7 @@
 //! A hair mesh fitted to strands, so that any groom can be simulated as a volume.
 //!
 //! Every cell of the scalp with roots becomes a bundle, a tube around its strands ([`super::tubes`]). Where
-//! neighbours run alike they share columns; where they go different ways, as at a parting, each has its own. What is
+//! neighbours run alike they share columns; where they go in different directions, as at a parting, each has its own. What is
 //! folded is opened or laid anew in a simpler form, vertices are kept out of the body, and surfaces that strands stick
 //! out of are moved out as far as they do. The error is reported.
 
@@ -187,13 +187,13 @@ impl HairMesh {
                 *sum = (sum.0 + *displacement * (weight * length), sum.1 + weight * length);
             }
         }
-        let mut share = vec![FARTHER; self.vertex_count()];
+        let mut fraction = vec![FARTHER; self.vertex_count()];
         let mut mesh = self.clone();
         for _ in 0..TRIES {
             mesh.columns.positions_mut().copy_from_slice(self.positions());
             for (v, p) in mesh.columns.positions_mut().iter_mut().enumerate() {
                 if displacements[v].1 > 0.0 && self.locate(v).1 > 0 {
-                    *p = keep(*p + displacements[v].0 / displacements[v].1 * share[v]);
+                    *p = keep(*p + displacements[v].0 / displacements[v].1 * fraction[v]);
                 }
             }
             mesh.untangle(UNTANGLING, &keep);
@@ -207,7 +207,7 @@ impl HairMesh {
                     let less = if mesh.is_good(b, k, SLIVER) { 0.7 } else { 0.0 };
                     let prism = mesh.prism(b, k);
                     let corners = prism.lower().iter().chain(prism.upper());
-                    corners.for_each(|&v| share[v as usize] *= less);
+                    corners.for_each(|&v| fraction[v as usize] *= less);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What a vertex of a hair mesh tells the hair around it: where it is, which way its column runs, and how
+//! What a vertex of a hair mesh tells the hair around it: where it is, in which direction its column runs, and how
 //! it is turned about it.
 //!
 //! All three are linear in the positions of the vertex and its neighbours, with coefficients from the rest
@@ -38,7 +38,7 @@ pub struct Frames {
     neighbours: Vec<Neighbour>,
 }
 
-/// How much the way to a neighbour counts.
+/// Weights of the edge to a neighbour.
 #[derive(Debug, Clone, Copy)]
 struct Neighbour {
     vertex: u32,
@@ -72,7 +72,7 @@ impl Frames {
             for &vertex in &across[v] {
                 neighbours.push(Neighbour { vertex, along: 0.0, across: 0.0 });
             }
-            // Choose coefficients of least size with which the ways to the neighbours add up to the
+            // Choose coefficients of least size with which the edges to the neighbours add up to the
             // direction: e . (sum e e^T)^-1 d.
             let edge = |n: &Neighbour| rest[n.vertex as usize] - rest[v];
             let mut sum = Mat3::ZERO;

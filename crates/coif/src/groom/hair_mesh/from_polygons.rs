@@ -56,7 +56,7 @@ pub struct Walked {
     pub open: Vec<usize>,
 }
 
-/// A bundle on its way up.
+/// A bundle that is being built upwards.
 struct Climber {
     /// Its root polygon.
     root: usize,

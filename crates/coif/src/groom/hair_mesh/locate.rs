@@ -42,7 +42,7 @@ impl HairMesh {
     }
 
     /// For every point that is farther than `enough` (m) from the mesh at rest: the vertices around the place
-    /// nearest to it, with their weights, and the way from there to the point.
+    /// nearest to it, with their weights, and the offset from there to the point.
     pub(super) fn outside(&self, strands: &Strands, enough: f32) -> Result<Vec<(Around, Vec3)>> {
         let all = self.nearest(strands, enough, |search, (found, p), distance| {
             (distance > enough).then(|| {

@@ -32,7 +32,7 @@ const STRAY: f32 = 0.004;
 /// these means. Halves of strands that are spread evenly are 3.5 apart.
 const TWO_WAYS: f32 = 4.0;
 
-/// Fraction of a cell's strands that go another way than most of them and have a tube of their own. Fewer are left
+/// Fraction of a cell's strands that go in another direction than most of them and have a tube of their own. Fewer are left
 /// out: single hairs would take as many vertices as a lock.
 const OTHERS: f32 = 0.25;
 
@@ -99,13 +99,13 @@ impl Sample {
         lengths.sort_unstable_by(f32::total_cmp);
         let layers = layers.min(layers_for(lengths[lengths.len() / 2]));
         let fine: Vec<Vec<Vec3>> =
-            chosen.iter().map(|&s| at_shares(strands.strand(s), FINER * layers)).collect();
+            chosen.iter().map(|&s| at_fractions(strands.strand(s), FINER * layers)).collect();
         let lines: Vec<Vec<Vec3>> =
             fine.iter().map(|line| line.iter().copied().step_by(FINER).collect()).collect();
         let count = lines.len() as f32;
         let mean = lines.iter().map(|l| l[0]).sum::<Vec3>() / count;
         let reach = lines.iter().map(|l| l[0].distance(mean)).fold(MIN_REACH, f32::max);
-        // Hair that grows one way grows on one side of the point to look from.
+        // Hair that grows in one direction grows on one side of the point to look from.
         let direction =
             lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
         let centre = mean - direction * (direction.length() * 1.5 * reach);
@@ -139,7 +139,7 @@ impl Sample {
         Cells { side: large, roots: count(large) }
     }
 
-    /// A bundle over every cell, two where its strands go two ways, and how each was planned.
+    /// A bundle over every cell, two where its strands go in two directions, and how each was planned.
     pub(super) fn mesh(&self, cells: &Cells) -> Result<(HairMesh, Vec<Plan>)> {
         // Lay a tube around the strands of every cell.
         const CORNERS: [[i32; 2]; 4] = [[0, 0], [1, 0], [1, 1], [0, 1]];
@@ -189,9 +189,9 @@ impl Sample {
         }
         let mut columns = Strands::new();
         for members in &groups {
-            let share = 1.0 / members.len() as f32;
+            let weight = 1.0 / members.len() as f32;
             let line: Vec<Vec3> = (0..=self.layers)
-                .map(|k| members.iter().map(|&i| fitted[i].1[k] * share).sum())
+                .map(|k| members.iter().map(|&i| fitted[i].1[k] * weight).sum())
                 .collect();
             columns.push(&line);
         }
@@ -226,7 +226,7 @@ impl Sample {
             }
         }
         let layers = self.layers.min(layers_for(length(&line)));
-        self.around(plan, &at_shares(&line, layers), size)
+        self.around(plan, &at_fractions(&line, layers), size)
     }
 
     /// A straight box around all points of a plan's strands, from behind their roots to the farthest of them.
@@ -249,9 +249,9 @@ impl Sample {
         let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
         corners.map(|[i, j]| {
             let side = root + u * across[i] + v * over[j];
-            let share = |k: usize| k as f32 / layers as f32;
+            let fraction = |k: usize| k as f32 / layers as f32;
             (0..=layers)
-                .map(|k| side + along * (ends[0] + (ends[1] - ends[0]) * share(k)))
+                .map(|k| side + along * (ends[0] + (ends[1] - ends[0]) * fraction(k)))
                 .collect()
         })
     }
@@ -327,7 +327,7 @@ impl Sample {
         columns
     }
 
-    /// Of strands that go two ways, those that go where more of them go, and the others unless they are few; else all
+    /// Of strands that go in two directions, those that go where more of them go, and the others unless they are few; else all
     /// of them.
     ///
     /// Model: two means of where strands are, seen from their roots, at half of their length and at their tips.
@@ -340,8 +340,8 @@ impl Sample {
             (a[0].distance_squared(b[0]) + a[1].distance_squared(b[1])).sqrt()
         };
         let mean = |of: &[usize]| {
-            let share = 1.0 / of.len().max(1) as f32;
-            [0, 1].map(|k| of.iter().map(|&s| directions(s)[k]).sum::<Vec3>() * share)
+            let weight = 1.0 / of.len().max(1) as f32;
+            [0, 1].map(|k| of.iter().map(|&s| directions(s)[k]).sum::<Vec3>() * weight)
         };
         let farthest = |from: [Vec3; 2]| {
             let far = strands.iter().max_by(|&&a, &&b| {
@@ -378,8 +378,8 @@ impl Sample {
 
     /// The mean of some of these lines.
     fn mean(&self, strands: &[usize], lines: &[Vec<Vec3>]) -> Vec<Vec3> {
-        let share = 1.0 / strands.len() as f32;
-        (0..lines[0].len()).map(|k| strands.iter().map(|&s| lines[s][k] * share).sum()).collect()
+        let weight = 1.0 / strands.len() as f32;
+        (0..lines[0].len()).map(|k| strands.iter().map(|&s| lines[s][k] * weight).sum()).collect()
     }
 
     /// About how wide a cell is at the roots (m).
@@ -499,10 +499,10 @@ fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
 }
 
 /// The range that all but a fraction of some values lie in, on either side, at least as wide as `least`.
-fn range(values: &mut [f32], share: f32, least: f32) -> [f32; 2] {
+fn range(values: &mut [f32], fraction: f32, least: f32) -> [f32; 2] {
     values.sort_unstable_by(f32::total_cmp);
     let Some(last) = values.len().checked_sub(1) else { return [-0.5 * least, 0.5 * least] };
-    let left_out = (share * last as f32) as usize;
+    let left_out = (fraction * last as f32) as usize;
     let (low, high) = (values[left_out] - MARGIN, values[last - left_out] + MARGIN);
     let more = 0.5 * (least - (high - low)).max(0.0);
     [low - more, high + more]
@@ -519,7 +519,7 @@ fn layers_for(length: f32) -> usize {
 }
 
 /// Points of a line at growing distances: `count` steps from its root to its tip.
-fn at_shares(line: &[Vec3], count: usize) -> Vec<Vec3> {
+fn at_fractions(line: &[Vec3], count: usize) -> Vec<Vec3> {
     let total = length(line);
     let (mut segment, mut passed) = (0, 0.0);
     (0..=count)

@@ -46,7 +46,7 @@ impl HairMesh {
             .collect();
         let mut moved = vec![false; self.vertex_count()];
         for round in 0..rounds {
-            // Let go of evenness and ask for less in the end, where they are in each other's way.
+            // Let go of evenness and ask for less in the end, where these constraints contradict each other.
             let early = 2 * round < rounds;
             let open = if early { wanted_open } else { 0.4 * wanted_open };
             let x = self.columns.positions_mut();
@@ -93,9 +93,9 @@ impl HairMesh {
                 closed += 1;
                 let around = x[last[v].min(v + 1)] - x[v - level.min(2)];
                 let correction = around.normalize_or(Vec3::Y) * (1.1 * (LONG - e.length()));
-                let share = if level > 1 { 0.5 } else { 0.0 };
-                x[v] += correction * (1.0 - share);
-                x[v - 1] -= correction * share;
+                let fraction = if level > 1 { 0.5 } else { 0.0 };
+                x[v] += correction * (1.0 - fraction);
+                x[v - 1] -= correction * fraction;
                 (moved[v], moved[v - 1]) = (true, moved[v - 1] || level > 1);
             }
             if closed == 0 {

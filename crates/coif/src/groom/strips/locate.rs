@@ -12,7 +12,7 @@ pub(crate) struct Hung {
     /// The joint before it, of its strip; the other is the next.
     pub(crate) segment: usize,
     /// How much the other joint counts, 0 to 1.
-    pub(crate) share: f32,
+    pub(crate) fraction: f32,
     /// Where it is, seen from the two joints, in their frames (m).
     pub(crate) offset: [Vec3; 2],
 }
@@ -30,10 +30,10 @@ impl Strips {
         self.rest_frames(strip, frames);
         let mut from = 0;
         for &p in points {
-            let (segment, share) = nearest_segment(joints, p, from);
+            let (segment, fraction) = nearest_segment(joints, p, from);
             from = segment;
             let offset = [segment, segment + 1].map(|j| frames[j].local(p - joints[j]));
-            visit(Hung { segment, share, offset }, p);
+            visit(Hung { segment, fraction, offset }, p);
         }
     }
 
@@ -59,10 +59,10 @@ fn nearest_segment(joints: &[Vec3], p: Vec3, from: usize) -> (usize, f32) {
     let mut best = (f32::INFINITY, from, 0.0);
     for j in from..joints.len() - 1 {
         let (a, edge) = (joints[j], joints[j + 1] - joints[j]);
-        let share = ((p - a).dot(edge) / edge.length_squared()).clamp(0.0, 1.0);
-        let distance = p.distance_squared(a + edge * share);
+        let fraction = ((p - a).dot(edge) / edge.length_squared()).clamp(0.0, 1.0);
+        let distance = p.distance_squared(a + edge * fraction);
         if distance < best.0 {
-            best = (distance, j, share);
+            best = (distance, j, fraction);
         }
     }
     (best.1, best.2)

@@ -237,8 +237,8 @@ pub(crate) fn at_equal_arc_length(line: &[Vec3], count: usize) -> Vec<Vec3> {
             before += length(segment);
             segment += 1;
         }
-        let share = ((target - before) / length(segment).max(SHORTEST)).clamp(0.0, 1.0);
-        out.push(line[segment].lerp(line[segment + 1], share));
+        let fraction = ((target - before) / length(segment).max(SHORTEST)).clamp(0.0, 1.0);
+        out.push(line[segment].lerp(line[segment + 1], fraction));
     }
     out
 }

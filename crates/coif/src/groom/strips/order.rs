@@ -99,10 +99,10 @@ fn joint_over_joint(line: &[Vec3], below: &[Vec3]) -> Vec<Vec3> {
         let mut best = (f32::INFINITY, 0.0);
         for k in 0..segments {
             let (a, edge) = (line[k], line[k + 1] - line[k]);
-            let share = ((low - a).dot(edge) / edge.length_squared()).clamp(0.0, 1.0);
-            let apart = (a + edge * share).distance_squared(low);
+            let fraction = ((low - a).dot(edge) / edge.length_squared()).clamp(0.0, 1.0);
+            let apart = (a + edge * fraction).distance_squared(low);
             if apart < best.0 {
-                best = (apart, until[k] + share * (until[k + 1] - until[k]));
+                best = (apart, until[k] + fraction * (until[k + 1] - until[k]));
             }
         }
         let left = (segments - i) as f32;
@@ -110,8 +110,8 @@ fn joint_over_joint(line: &[Vec3], below: &[Vec3]) -> Vec<Vec3> {
         let most = (before + EVEN[1] * mean).min(total - EVEN[0] * mean * left);
         before = best.1.max(least).min(most);
         let k = until.partition_point(|&u| u <= before).clamp(1, segments) - 1;
-        let share = ((before - until[k]) / (until[k + 1] - until[k])).clamp(0.0, 1.0);
-        out.push(line[k].lerp(line[k + 1], share));
+        let fraction = ((before - until[k]) / (until[k + 1] - until[k])).clamp(0.0, 1.0);
+        out.push(line[k].lerp(line[k + 1], fraction));
     }
     out.push(line[segments]);
     out
@@ -134,7 +134,7 @@ fn chain(next: &[u32], first: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(first), |&s| (next[s] != Strips::NONE).then(|| next[s] as usize))
 }
 
-/// Pairs of different strips whose anchors are within a distance (m), both ways round.
+/// Pairs of different strips whose anchors are within a distance (m), in both orders.
 fn neighbours(strips: &Strips, reach: f32) -> Vec<(usize, usize)> {
     let anchor = |s: usize| strips.edges.strand(s)[0];
     let cell = |p: Vec3| (p / reach.max(1e-6)).floor().as_ivec3();

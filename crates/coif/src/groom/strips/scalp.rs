@@ -23,7 +23,7 @@ pub struct Settings {
     pub segments: usize,
     /// Height (m) at which strips are cut that would hang lower, if they are; that of the first layer counts.
     pub cut: Option<f32>,
-    /// Where hair is combed to; the part along the scalp counts. Where the scalp faces that way, hair falls.
+    /// Where hair is combed to; the part along the scalp counts. Where the scalp faces in that direction, hair falls.
     pub tangent: Vec3,
     /// How far strips stand off where they begin: 0 lies flat, 1 stands on end.
     pub lift: f32,
@@ -68,13 +68,13 @@ const ROUNDS: usize = 6;
 /// Least height of a strip over the one below, as a fraction of the distance of layers.
 const OVER: f32 = 0.8;
 
-/// How much shorter than asked a strip may be (share).
+/// How much shorter than asked a strip may be (fraction).
 const SHORTER: f32 = 0.12;
 
-/// How long a strip stays at least that is cut (share).
+/// How long a strip stays at least that is cut (fraction).
 const MIN_CUT: f32 = 0.3;
 
-/// How uneven a cut is (share).
+/// How uneven a cut is (fraction).
 const UNEVEN_CUT: f32 = 0.06;
 
 /// Most strips of a groom: beyond this it is a mistake in the density.
@@ -240,8 +240,8 @@ impl Column {
         column
     }
 
-    /// Shortens the strips to where they pass a height (m) on their way down, times `share`.
-    fn cut(&mut self, height: f32, share: f32, settings: &Settings, distance: Distance<'_>) {
+    /// Shortens the strips to where they pass a height (m) downwards, times `fraction`.
+    fn cut(&mut self, height: f32, fraction: f32, settings: &Settings, distance: Distance<'_>) {
         let line = self.grow(0, None, settings, distance);
         let step = self.length / settings.segments as f32;
         // The last joint that is not below, and how far it is from there.
@@ -249,7 +249,7 @@ impl Column {
         let Some(next) = line.get(last + 1) else { return };
         let falls = (line[last].y - next.y).max(f32::MIN_POSITIVE);
         let part = ((line[last].y - height) / falls).clamp(0.0, 1.0);
-        let left = (last as f32 + part) * step * share;
+        let left = (last as f32 + part) * step * fraction;
         self.length = left.max(MIN_CUT * self.length);
     }
 
@@ -443,13 +443,13 @@ mod tests {
         }
         for s in 0..columns {
             let tip = |strips: &Strips| strips.edges.strand(s)[13].y;
-            let share = cut.edges.length(s) / long.edges.length(s);
-            if share > 0.999 {
+            let fraction = cut.edges.length(s) / long.edges.length(s);
+            if fraction > 0.999 {
                 kept += 1;
                 assert!(tip(&long) > -0.09, "strip {s}: {}", tip(&long));
             } else {
                 ended += 1;
-                assert!(share > 0.999 * MIN_CUT && tip(&long) < -0.07, "strip {s}: {share}");
+                assert!(fraction > 0.999 * MIN_CUT && tip(&long) < -0.07, "strip {s}: {fraction}");
                 assert!((-0.09..-0.06).contains(&tip(&cut)), "strip {s}: {}", tip(&cut));
             }
         }
@@ -473,7 +473,7 @@ mod tests {
             assert!(direction.y < 0.02, "{normal} {direction}");
             assert!(normal.z > -0.8 || direction.y < -0.6, "{normal} {direction}");
         }
-        // Straight against the scalp, and straight down from below, any way is right.
+        // Straight against the scalp, and straight down from below, any direction is right.
         assert!(combed(Vec3::Z, Vec3::NEG_Z).is_normalized());
         assert!(combed(Vec3::NEG_Y, Vec3::NEG_Y).is_normalized());
     }

@@ -41,7 +41,7 @@ impl Obstacle for BodyAround<'_> {
     }
 
     /// Model: tangent planes at the place that was wanted, then at what they gave, then at the parent:
-    /// those that separate it from all obstacles leave a way out of every crease. What is still inside,
+    /// those that separate it from all obstacles leave a path out of every crease. What is still inside,
     /// in a hollow of the body's own surface, is looked for around.
     fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
         let deep = |p: Vec3| self.depth(p.into()) - allowed;

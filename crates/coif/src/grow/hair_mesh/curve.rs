@@ -366,7 +366,7 @@ pub(super) fn roots<S: Simd, const RATES: bool>(
     MovingLanes { at: place, velocity: first + du * a + dv * b + turn * h }
 }
 
-/// The first corner of the roots' triangles, and the ways from it to the others.
+/// The first corner of the roots' triangles, and the edges from it to the others.
 #[inline(always)]
 fn corner_sides<S: Simd>(simd: S, block: &Block, frames: &[Frame]) -> [Vec3x<S>; 3] {
     let mut rows = [[0.0; VECTOR]; 3];

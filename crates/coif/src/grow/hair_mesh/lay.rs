@@ -3,11 +3,11 @@
 //! A hair mesh stretches and shrinks, hair does not. The curve is where the mesh would carry the points of
 //! a strand; the strand follows it from its root as a chain does that is laid down link by link, and ends
 //! before the curve does where that is too long, or goes on straight where it is too short. What stands
-//! in the way of a link pushes it aside; the next ones find back to the curve.
+//! in the path of a link pushes it aside; the next ones find back to the curve.
 
 use glam::Vec3A;
 
-/// A length may be off by this share without the chain leaving the points of the curve: at rest both are
+/// A length may be off by this fraction without the chain leaving the points of the curve: at rest both are
 /// the same, to the last bit.
 pub(super) const SAME: f32 = 2e-5;
 
@@ -37,7 +37,7 @@ pub(super) struct Chain<C: FnMut(usize) -> Moving> {
     from: Moving,
     to: Moving,
     /// How far along that segment it has come, 0..1.
-    share: f32,
+    fraction: f32,
     /// Where the chain ends so far.
     end: Moving,
 }
@@ -47,7 +47,7 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
     pub(super) fn new(count: usize, mut curve: C) -> Self {
         let from = curve(0);
         let to = if count > 1 { curve(1) } else { from };
-        Self { curve, count, next: 1, from, to, share: 0.0, end: from }
+        Self { curve, count, next: 1, from, to, fraction: 0.0, end: from }
     }
 
     /// Where the chain ends so far.
@@ -70,11 +70,11 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
         let d = self.to.at - self.from.at;
         let reached = self.to.at.distance(q.at);
         if (reached - length).abs() <= length * SAME {
-            self.share = 1.0;
+            self.fraction = 1.0;
             self.end = self.slid(1.0, q);
             return self.end;
         }
-        let start = self.from.at + d * self.share - q.at;
+        let start = self.from.at + d * self.fraction - q.at;
         if start.length_squared() > length * length {
             return self.return_to_curve(length);
         }
@@ -86,8 +86,8 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
             return self.end;
         }
         let root = (ad * ad - dd * (away.length_squared() - length * length)).max(0.0).sqrt();
-        self.share = ((root - ad) / dd).max(self.share);
-        self.end = self.slid(self.share, q);
+        self.fraction = ((root - ad) / dd).max(self.fraction);
+        self.end = self.slid(self.fraction, q);
         self.end
     }
 
@@ -101,7 +101,7 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
         self.next += 1;
         self.from = self.to;
         self.to = (self.curve)(self.next);
-        self.share = 0.0;
+        self.fraction = 0.0;
     }
 
     /// Goes on from beside the curve: as far along it as the link is long, and there as far as it reaches.
@@ -109,15 +109,15 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
         let mut left = length;
         loop {
             let whole = self.from.at.distance(self.to.at);
-            let rest = whole * (1.0 - self.share);
+            let rest = whole * (1.0 - self.fraction);
             if left <= rest || self.next + 1 >= self.count {
-                self.share += left / whole.max(NOTHING);
+                self.fraction += left / whole.max(NOTHING);
                 break;
             }
             left -= rest;
             self.step();
         }
-        let aim = self.at(self.share);
+        let aim = self.at(self.fraction);
         let offset = aim.at - self.end.at;
         let u = offset * (1.0 / offset.length().max(NOTHING));
         let along = u * u.dot(aim.velocity - self.end.velocity);
@@ -126,17 +126,17 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
     }
 
     /// A point of the present segment.
-    fn at(&self, share: f32) -> Moving {
+    fn at(&self, fraction: f32) -> Moving {
         let velocity = self.to.velocity - self.from.velocity;
         Moving {
-            at: self.from.at + (self.to.at - self.from.at) * share,
-            velocity: self.from.velocity + velocity * share,
+            at: self.from.at + (self.to.at - self.from.at) * fraction,
+            velocity: self.from.velocity + velocity * fraction,
         }
     }
 
     /// A point of the present segment, with the velocity that keeps its distance from `q`.
-    fn slid(&self, share: f32, q: Moving) -> Moving {
-        let mut here = if share == 1.0 { self.to } else { self.at(share) };
+    fn slid(&self, fraction: f32, q: Moving) -> Moving {
+        let mut here = if fraction == 1.0 { self.to } else { self.at(fraction) };
         let (d, link) = (self.to.at - self.from.at, here.at - q.at);
         let rate = link.dot(d);
         if rate * rate > GRAZING * GRAZING * d.length_squared() * link.length_squared() {

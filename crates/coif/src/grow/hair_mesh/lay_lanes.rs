@@ -42,7 +42,7 @@ struct Chains<'a, S: Simd> {
     from: MovingLanes<S>,
     to: MovingLanes<S>,
     /// How far along that segment it has come, 0..1.
-    share: f32x16<S>,
+    fraction: f32x16<S>,
     /// Where the chains end so far.
     end: MovingLanes<S>,
     /// No chain that can still go on has a `next` below this.
@@ -148,7 +148,7 @@ impl<'a, S: Simd> Chains<'a, S> {
     #[inline(always)]
     fn new(simd: S, curve: Curve<'a>, last: f32x16<S>, root: MovingLanes<S>) -> Self {
         let (zero, next) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 1.0));
-        Self { curve, last, next, from: root, to: root, share: zero, end: root, lowest: 1 }
+        Self { curve, last, next, from: root, to: root, fraction: zero, end: root, lowest: 1 }
     }
 
     /// Lays a link of each lane's length (m); see [`super::lay::Chain::link`].
@@ -170,7 +170,7 @@ impl<'a, S: Simd> Chains<'a, S> {
         let d = self.to.at - self.from.at;
         if (same | !active).all_true() {
             // All are on the points of their curves.
-            self.share = one;
+            self.fraction = one;
             self.end = self.to;
             if RATES {
                 self.end.velocity = slid(simd, &self.to, q, d);
@@ -178,18 +178,18 @@ impl<'a, S: Simd> Chains<'a, S> {
             return;
         }
         // |a + s d - q| = l, where the curve leaves the ball.
-        let start = self.from.at + d * self.share - q.at;
+        let start = self.from.at + d * self.fraction - q.at;
         let beside = !same & start.dot(start).simd_gt(length * length);
         let away = self.from.at - q.at;
         let (dd, ad) = (d.dot(d), away.dot(d));
         let nothing = !same & dd.simd_lt(NOTHING * NOTHING);
         let zero = f32x16::splat(simd, 0.0);
         let root = (ad * ad - dd * (away.dot(away) - length * length)).max(zero).sqrt();
-        let share = ((root - ad) / dd).max(self.share);
-        let before = self.share;
-        self.share = same.select(one, (nothing | beside).select(before, share));
-        let mut end = self.at::<RATES>(self.share);
-        let on_point = self.share.simd_eq(one);
+        let fraction = ((root - ad) / dd).max(self.fraction);
+        let before = self.fraction;
+        self.fraction = same.select(one, (nothing | beside).select(before, fraction));
+        let mut end = self.at::<RATES>(self.fraction);
+        let on_point = self.fraction.simd_eq(one);
         end.at = self.to.at.or(on_point | nothing, end.at);
         if RATES {
             end.velocity = self.to.velocity.or(on_point | nothing, end.velocity);
@@ -205,7 +205,7 @@ impl<'a, S: Simd> Chains<'a, S> {
     #[inline(always)]
     fn step<const RATES: bool>(&mut self, simd: S, lanes: mask32x16<S>) {
         self.from = or::<S, RATES>(self.to, lanes, self.from);
-        self.share = lanes.select(f32x16::splat(simd, 0.0), self.share);
+        self.fraction = lanes.select(f32x16::splat(simd, 0.0), self.fraction);
         self.next = lanes.select(self.next + 1.0, self.next);
         // Look for their rows, the lowest first.
         let mut wanted = lanes;
@@ -240,9 +240,9 @@ impl<'a, S: Simd> Chains<'a, S> {
         let nothing = f32x16::splat(simd, NOTHING);
         loop {
             let whole = (self.from.at - self.to.at).length();
-            let rest = whole * (f32x16::splat(simd, 1.0) - self.share);
+            let rest = whole * (f32x16::splat(simd, 1.0) - self.fraction);
             let stop = going & (left.simd_le(rest) | self.next.simd_ge(self.last));
-            self.share = stop.select(self.share + left / whole.max(nothing), self.share);
+            self.fraction = stop.select(self.fraction + left / whole.max(nothing), self.fraction);
             going &= !stop;
             if !going.any_true() {
                 break;
@@ -250,7 +250,7 @@ impl<'a, S: Simd> Chains<'a, S> {
             left -= rest;
             self.step::<RATES>(simd, going);
         }
-        let aim = self.at::<RATES>(self.share);
+        let aim = self.at::<RATES>(self.fraction);
         let offset = aim.at - q.at;
         let u = offset * (f32x16::splat(simd, 1.0) / offset.length().max(nothing));
         let mut end = MovingLanes { at: q.at + u * length, velocity: aim.velocity };
@@ -262,11 +262,11 @@ impl<'a, S: Simd> Chains<'a, S> {
 
     /// A point of the present segments.
     #[inline(always)]
-    fn at<const RATES: bool>(&self, share: f32x16<S>) -> MovingLanes<S> {
-        let at = self.from.at + (self.to.at - self.from.at) * share;
+    fn at<const RATES: bool>(&self, fraction: f32x16<S>) -> MovingLanes<S> {
+        let at = self.from.at + (self.to.at - self.from.at) * fraction;
         let mut velocity = self.from.velocity;
         if RATES {
-            velocity += (self.to.velocity - self.from.velocity) * share;
+            velocity += (self.to.velocity - self.from.velocity) * fraction;
         }
         MovingLanes { at, velocity }
     }

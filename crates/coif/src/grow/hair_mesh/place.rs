@@ -202,8 +202,8 @@ fn axes(blend: &Blend) -> [Vec3A; 3] {
 fn axis_rates(now: &Blend, rate: &Blend, scales: &Scales) -> [Vec3A; 3] {
     let (t, n) = (now.along * scales.shrink, scales.n * scales.narrow);
     let dt = (rate.along - t * t.dot(rate.along)) * scales.shrink;
-    let share = scales.ac * scales.shrink;
-    let dn = rate.across - dt * share - t * (rate.across.dot(t) + now.across.dot(dt));
+    let scale = scales.ac * scales.shrink;
+    let dn = rate.across - dt * scale - t * (rate.across.dot(t) + now.across.dot(dt));
     let dn = (dn - n * n.dot(dn)) * (scales.aa * scales.narrow);
     [dt, dn, dt.cross(n) + t.cross(dn)]
 }
@@ -214,7 +214,7 @@ fn axis_rates(now: &Blend, rate: &Blend, scales: &Scales) -> [Vec3A; 3] {
 pub(super) struct Root {
     /// Three corners of the polygon.
     pub(super) corners: [u32; 3],
-    /// Fractions of the ways to the second and the third corner, and how far it is along the normal (m).
+    /// Fractions of the edges to the second and the third corner, and how far it is along the normal (m).
     pub(super) at: [f32; 3],
 }
 
@@ -253,14 +253,14 @@ fn sides(frames: &[Frame], corners: [u32; 3]) -> [Vec3A; 3] {
     [u, v, u.cross(v)]
 }
 
-/// A place on the face between two columns, in a bundle that has both: `share` of the way from the first
+/// A place on the face between two columns, in a bundle that has both: at `along_edge`, 0..1, on the edge from the first
 /// to the second.
 #[cfg(test)]
 pub(super) fn place_on_edge(
     mesh: &HairMesh,
     bundle: usize,
     columns: [u32; 2],
-    share: f32,
+    along_edge: f32,
     layer: u32,
     fraction: f32,
 ) -> TestPlace {
@@ -271,7 +271,7 @@ pub(super) fn place_on_edge(
         (4, Some(2)) => Vec2::ONE,
         _ => Vec2::Y,
     };
-    let at = corner(columns[0]).lerp(corner(columns[1]), share);
+    let at = corner(columns[0]).lerp(corner(columns[1]), along_edge);
     let found = Found { bundle: bundle as u32, at, along: layer as f32 + fraction };
     TestPlace(Place::inside(mesh, &found))
 }

@@ -28,7 +28,7 @@ pub struct RootPlace {
 /// place). The same seed gives the same places; any first part of them is evenly spread as well. Fewer
 /// than `count`, or none, come back only where the density leaves no room.
 ///
-/// Model: every polygon gets its share of the roots, rounded so that they add up, at the points of a
+/// Model: every polygon gets its quota of the roots, rounded so that they add up, at the points of a
 /// sequence of low discrepancy (of the plastic number), of which more are kept where the polygon is wide
 /// and the density high.
 pub fn scatter(
@@ -45,20 +45,20 @@ pub fn scatter(
     if total <= 0.0 {
         return Vec::new();
     }
-    // Give each polygon its share; the last fractions go to the roots of largest remainder.
+    // Give each polygon its quota; the last fractions go to the roots of largest remainder.
     let wanted = |p: &Polygon| p.mass / total * count as f64;
-    let mut shares: Vec<usize> = polygons.iter().map(|p| wanted(p).floor() as usize).collect();
+    let mut quotas: Vec<usize> = polygons.iter().map(|p| wanted(p).floor() as usize).collect();
     let mut order: Vec<usize> = (0..polygons.len()).collect();
     let remainder = |b: usize| wanted(&polygons[b]).fract();
     order.sort_by(|&a, &b| remainder(b).total_cmp(&remainder(a)).then(a.cmp(&b)));
-    let missing = count.saturating_sub(shares.iter().sum());
+    let missing = count.saturating_sub(quotas.iter().sum());
     for &b in order.iter().take(missing) {
-        shares[b] += 1;
+        quotas[b] += 1;
     }
     let mut places: Vec<(f32, RootPlace)> = polygons
         .par_iter()
-        .zip(&shares)
-        .flat_map_iter(|(polygon, &share)| polygon.roots(share, &density))
+        .zip(&quotas)
+        .flat_map_iter(|(polygon, &quota)| polygon.roots(quota, &density))
         .collect();
     places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.bundle.cmp(&b.1.bundle)));
     places.into_iter().map(|(_, place)| place).collect()
@@ -135,15 +135,15 @@ impl Polygon {
     }
 
     /// That many roots, each with its rank in the polygon, 0..1.
-    fn roots(&self, share: usize, density: &impl Fn(Vec3) -> f32) -> Vec<(f32, RootPlace)> {
-        let mut roots = Vec::with_capacity(share);
+    fn roots(&self, quota: usize, density: &impl Fn(Vec3) -> f32) -> Vec<(f32, RootPlace)> {
+        let mut roots = Vec::with_capacity(quota);
         let (mut i, mut misses) = (0u32, 0);
-        while roots.len() < share && misses < TRIES {
+        while roots.len() < quota && misses < TRIES {
             let (at, chance) = self.probe(i);
             i += 1;
             let position = self.point(at);
             if chance * self.widest < self.area_rate(at) * density(position) {
-                let rank = (roots.len() as f32 + 0.5) / share as f32;
+                let rank = (roots.len() as f32 + 0.5) / quota as f32;
                 roots.push((rank, RootPlace { bundle: self.bundle, at, position }));
                 misses = 0;
             } else {
@@ -191,7 +191,7 @@ mod tests {
         // The variance of random points is their mean.
         println!("{mean} roots in a square, variance {variance}");
         assert!(variance < 0.25 * mean, "{mean} {variance}");
-        // Polygons get their share to one root.
+        // Polygons get their quota to one root.
         let all = mesh.root_triangles();
         let area_of = |b: usize| -> f64 {
             (0..all.1.len())
@@ -224,8 +224,8 @@ mod tests {
         let expected = area(true) / (area(true) + 0.25 * area(false));
         for part in [400, 4000] {
             let left = roots[..part].iter().filter(|r| r.position.x < 0.0).count();
-            let share = left as f64 / part as f64;
-            assert!((share - expected).abs() < 0.04, "{part}: {share}, expected {expected}");
+            let fraction = left as f64 / part as f64;
+            assert!((fraction - expected).abs() < 0.04, "{part}: {fraction}, expected {expected}");
         }
         assert!(scatter(&mesh, 10, 1, |_| 0.0).is_empty());
         assert_eq!(scatter(&mesh, 100, 1, |_| 1.0), scatter(&mesh, 100, 1, |_| 1.0));

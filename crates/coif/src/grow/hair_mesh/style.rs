@@ -94,13 +94,13 @@ impl Growth {
         let last = (line.len() - 1) as f32;
         let (mut passed, mut before) = (0.0f32, root.position);
         for (i, out) in line.iter_mut().enumerate() {
-            let share = i as f32 / last;
-            let (place, axes) = field.at(root, end * share);
+            let fraction = i as f32 / last;
+            let (place, axes) = field.at(root, end * fraction);
             passed += place.distance(before);
             before = place;
             // Close in on the middle of the clump, more and more.
-            let (middle, _) = field.at(clump, end * share);
-            let mut p = place + (middle - place) * close * share.sqrt() * share.sqrt();
+            let (middle, _) = field.at(clump, end * fraction);
+            let mut p = place + (middle - place) * close * fraction.sqrt() * fraction.sqrt();
             // Curl about it, from nothing at the root to the full radius after half a turn.
             let [_, n, b] = axes;
             let grown = smooth(passed / (0.5 * pitch).max(1e-6));
@@ -116,7 +116,7 @@ impl Growth {
                 wander.0 += size * ((turn + at * std::f32::consts::TAU).sin());
                 wander.1 += size * ((turn * 1.13 + other * std::f32::consts::TAU).sin());
             }
-            let grown = share * smooth(passed / 0.02);
+            let grown = fraction * smooth(passed / 0.02);
             *out = p + (n * wander.0 + b * wander.1) * (0.6 * frizz * grown);
         }
     }

@@ -149,9 +149,9 @@ fn hair_is_continuous_across_faces() {
             .filter(|&b| side.columns.iter().all(|c| mesh.bundles[b].columns().contains(c)))
             .collect();
         let [a, b] = sharing[..] else { continue };
-        for share in [0.2, 0.7] {
+        for fraction in [0.2, 0.7] {
             let place = |bundle: usize| {
-                binding::place_on_edge(&mesh, bundle, side.columns, share, side.layer, 0.37)
+                binding::place_on_edge(&mesh, bundle, side.columns, fraction, side.layer, 0.37)
             };
             let (p, q) = (binding::point(&now, &place(a)), binding::point(&now, &place(b)));
             assert!(p.distance(q) < 1e-6, "bundles {a} and {b}: {p} {q}");
@@ -319,7 +319,7 @@ impl Obstacle for Ball {
     }
 }
 
-/// A ball in the way: no point is inside, and lengths stay.
+/// A ball in the path: no point is inside, and lengths stay.
 #[test]
 fn hair_is_laid_around_what_is_in_its_way() {
     let (mesh, strands) = (bent(), curly());

@@ -32,7 +32,7 @@ struct HungPoint {
     /// The joint before it, among all joints of all strips; the other is the next.
     joint: u32,
     /// How much the other joint counts, 0 to 1.
-    share: f32,
+    fraction: f32,
     /// Where it is, seen from the two joints, in their frames (m). Of an embedded point: its place in
     /// the rest shape.
     offset: [Vec3; 2],
@@ -74,18 +74,18 @@ impl StripBinding {
             let length = |i: usize| if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 };
             places.extend((0..held).map(|i| HungPoint {
                 joint: 0,
-                share: 0.0,
+                fraction: 0.0,
                 offset: [line[i]; 2],
                 length: length(i),
             }));
             let mut i = held;
             strips.hang(strip, &line[held..], &mut frames, |hung, p| {
                 let [a, b] = [0, 1].map(|k| joints[hung.segment + k]);
-                reach = reach.max(p.distance(a.lerp(b, hung.share)));
+                reach = reach.max(p.distance(a.lerp(b, hung.fraction)));
                 let joint = (first + hung.segment) as u32;
                 places.push(HungPoint {
                     joint,
-                    share: hung.share,
+                    fraction: hung.fraction,
                     offset: hung.offset,
                     length: length(i),
                 });
@@ -192,7 +192,7 @@ impl StripBinding {
                     let frame = JointFrame { tangent: pose.tangent[j], binormal: pose.binormal[j] };
                     pose.position[j] + frame.point(place.offset[k])
                 };
-                let target = at(0).lerp(at(1), place.share);
+                let target = at(0).lerp(at(1), place.fraction);
                 let ahead = if i > 1 {
                     line[i - 1] - line[i - 2]
                 } else {
@@ -216,7 +216,7 @@ impl StripBinding {
                 line[i] = if i < self.embedded[s] as usize {
                     anchor
                 } else {
-                    of_joints[j].lerp(of_joints[j + 1], place.share)
+                    of_joints[j].lerp(of_joints[j + 1], place.fraction)
                 };
             }
         });

@@ -87,7 +87,7 @@ struct Vertices<S: Simd> {
 /// Sixteen times two edges at two joints, three coordinates each.
 type Piece = [[[f32; 4]; LANES]; 3];
 
-/// Pairs of joints that are computed before they are written: a strip's share of them is some whole lines of
+/// Pairs of joints that are computed before they are written: those of a strip are some whole lines of
 /// memory.
 const PAIRS: usize = 4;
 

@@ -285,7 +285,7 @@ impl BlockGaussSeidel {
         );
     }
 
-    /// The sweep back: `plain = (D + L)^-T F p`, and what it added on the way.
+    /// The sweep back: `plain = (D + L)^-T F p`, and what it added meanwhile.
     #[inline(always)]
     fn sweep_back<S: Simd>(&self, simd: S, p: &[Slot], sweep: &mut Sweep) {
         let Sweep { plain, added, sum, .. } = sweep;

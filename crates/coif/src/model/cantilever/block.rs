@@ -29,7 +29,7 @@ pub(super) struct Joints {
     pub(super) radius: [f32; LANES],
     /// How far it is from where the groom wants it (m).
     pub(super) deviation: [f32; VECTOR],
-    /// Unit vector across the strip. That along it is the way from the joint before.
+    /// Unit vector across the strip. That along it is the direction from the joint before.
     pub(super) binormal: [f32; VECTOR],
     /// Where it is (m), and where it was before the step: these change places.
     pub(super) position: [[f32; VECTOR]; 2],
@@ -180,7 +180,7 @@ pub(super) struct Block {
     pub(super) weight: [f32; LANES],
     /// Time in which a strip returns (s).
     pub(super) style_time: [f32; LANES],
-    /// The bend factor of a step: share of a deviation that it leaves.
+    /// The bend factor of a step: fraction of a deviation that it leaves.
     pub(super) keep: [f32; LANES],
     /// Time over which a step's forces count (s), from the averaged length of steps, and its motion, from
     /// its own.
@@ -218,7 +218,7 @@ pub(super) struct Common<'a> {
     pub(super) heights: [f32; 2],
 }
 
-/// Share of the height of a strip over the one below that is always left: less lets layers close up where
+/// Fraction of the height of a strip over the one below that is always left: less lets layers close up where
 /// they swing, more stiffens them against each other.
 const STAYS_OVER: f32 = 0.25;
 
@@ -300,8 +300,8 @@ impl Made {
 /// How far the joints of a strip stay over another (m), how far aside they are on it (m), and half of the
 /// widths of both (m).
 ///
-/// Model: a share of their height at rest and of the layers' distance, and no less than a few hairs. Where the
-/// groom has them the other way round, they may stay so, and no more. Beside the other, by more than the mean
+/// Model: a fraction of their height at rest and of the layers' distance, and no less than a few hairs. Where the
+/// groom has them in the opposite order, they may stay so, and no more. Beside the other, by more than the mean
 /// width, they may sink as the roof of `over.rs` falls.
 fn gaps(
     common: &Common<'_>,

@@ -30,7 +30,7 @@ use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, lane, set_lane};
 
-/// Shortest way (m) that still has a direction.
+/// Shortest vector (m) that still has a direction.
 const NO_DIRECTION: f32 = 1e-9;
 
 /// Square of the sine of the angle between a segment and a normal below which the segment has no
@@ -178,7 +178,7 @@ struct Lanes<S: Simd> {
     binormal: Vec3x<S>,
     /// How the scalp has turned in this step: columns.
     turned: [Vec3x<S>; 3],
-    /// Way of the air and of what falls (m), and how much the goal's own way counts.
+    /// Displacement by air and by gravity (m), and the weight of the goal's own displacement.
     carried: Vec3x<S>,
     held_back: f32x16<S>,
     keep: f32x16<S>,
@@ -295,12 +295,12 @@ impl<S: Simd> Lanes<S> {
         let e = Vec3x::of_row(simd, &row.deviation);
         let x = Vec3x::of_row(simd, &row.position[1 - place.now]);
         let moved = goal - (x - e);
-        let share = self.weight * (length * length);
+        let compliance = self.weight * (length * length);
         let (carried, held_back, keep) = match place.ramps {
             None => (self.carried, self.held_back, self.keep),
             Some(ramps) => self.by_place(simd, ramps),
         };
-        let offset = (carried - moved * held_back) * (share * 0.5);
+        let offset = (carried - moved * held_back) * (compliance * 0.5);
         let kept = e * keep + offset;
         let [c0, c1, c2] = self.turned;
         let e = c0 * kept.x + c1 * kept.y + c2 * kept.z + offset;
@@ -366,7 +366,7 @@ impl<S: Simd> Lanes<S> {
         (air * row(&ramps.force_time), row(&ramps.move_time) * (1.0 / self.dt), row(&ramps.keep))
     }
 
-    /// The binormal of a joint whose segment goes a way, with the lean of the strip and without.
+    /// The binormal of a joint whose segment has a direction, with the lean of the strip and without.
     #[inline(always)]
     fn across(&self, simd: S, along: Vec3x<S>, i: f32) -> (Vec3x<S>, Vec3x<S>) {
         let one = f32x16::splat(simd, 1.0);
@@ -463,7 +463,7 @@ impl<S: Simd> Lanes<S> {
     /// `moves` is the velocity of the surface (m/s).
     ///
     /// Model: Coulomb friction of hair without momentum. What presses a joint into the surface in a step
-    /// is the depth it would have without contact; of its way along the surface friction takes the
+    /// is the depth it would have without contact; of its displacement along the surface friction takes the
     /// coefficient times that, and all of it at most. Both are in proportion to the length of the step.
     #[inline(always)]
     fn rub(
@@ -486,7 +486,7 @@ impl<S: Simd> Lanes<S> {
     }
 
     /// Turns segments about their inner ends until their outer ends are as far from a plane as they
-    /// have to be (m), the shortest way, less what friction holds back ([`Self::rub`]). Says how many
+    /// have to be (m), by the shortest displacement, less what friction holds back ([`Self::rub`]). Says how many
     /// cannot get there even without a radius.
     ///
     /// Model: the points at length l from the joint before and at the wanted distance from the plane are
@@ -568,7 +568,7 @@ impl<S: Simd> Lanes<S> {
     }
 }
 
-/// A joint on its way out of the body.
+/// A joint that is pushed out of the body.
 struct Joint<S: Simd> {
     /// Which one of its strip.
     i: f32,

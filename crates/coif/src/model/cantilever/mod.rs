@@ -56,11 +56,11 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
 };
 
 /// Longest step (s): a 120th of a second, and a little for rounding, so that 30, 60 and 120 frames a second
-/// have one shape. Of a longer one, what slides over the body takes another way; shorter ones cost as much
+/// have one shape. Of a longer one, what slides over the body takes another path; shorter ones cost as much
 /// more as they are shorter.
 const LONGEST_STEP: f32 = 1.01 / 120.0;
 
-/// Share of a new step's length in the averaged one: a hitch of one frame is spread over eight.
+/// Weight of a new step's length in the averaged one: a hitch of one frame is spread over eight.
 const NEW_STEP: f32 = 0.125;
 
 /// How much wider virtual collision spheres get along a strip (m per m): where more is asked for, a strip that

@@ -54,8 +54,8 @@ pub(super) fn over(
     let seen = |first: usize| {
         let (start, end) = (lower(first), lower(first + 1));
         let (offset, out) = (from(&start), end.frame.normal());
-        let share = (offset.dot(end.frame.tangent) / end.length).clamp(0.0, 1.0);
-        let height = offset.dot(out) + start.frame.binormal.dot(out) * (half * share);
+        let fraction = (offset.dot(end.frame.tangent) / end.length).clamp(0.0, 1.0);
+        let height = offset.dot(out) + start.frame.binormal.dot(out) * (half * fraction);
         Over { out, height, aside: offset.dot(end.frame.binormal) }
     };
     let (here, next) = (lower(i), lower(i + 1));
@@ -235,11 +235,11 @@ impl<S: Simd> Segment<S> {
     fn see(&self, simd: S, middle: Vec3x<S>) -> Seen<S> {
         let offset = middle - self.start;
         let along = offset.dot(self.tangent);
-        let share = along.max(f32x16::splat(simd, 0.0)).min(self.length);
+        let fraction = along.max(f32x16::splat(simd, 0.0)).min(self.length);
         Seen {
             out: self.out,
             along,
-            height: offset.dot(self.out) + self.twist * share,
+            height: offset.dot(self.out) + self.twist * fraction,
             aside: offset.dot(self.across),
         }
     }

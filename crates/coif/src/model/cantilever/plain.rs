@@ -178,8 +178,8 @@ fn step_strip(
         let wanted = frame.point(joint.goal);
         let goal = parent + wanted;
         let moved = goal - (joint.position - joint.deviation);
-        let share = strip.weight * joint.length * joint.length;
-        let offset = (air * force_time - moved * (force_time / pass.step)) * (0.5 * share);
+        let compliance = strip.weight * joint.length * joint.length;
+        let offset = (air * force_time - moved * (force_time / pass.step)) * (0.5 * compliance);
         let e = turned * (joint.deviation * keep + offset) + offset;
         let mut along = (wanted + e).normalize_or(wanted.normalize_or(frame.tangent));
         // Leave the body.
@@ -203,8 +203,8 @@ fn step_strip(
                     let slip = p - joint.position - shape.velocity_at(p) * pass.step;
                     let slip = slip - out * slip.dot(out);
                     let limit = depth * friction * shape.friction;
-                    let share = friction_fraction(slip.length(), limit);
-                    let held = (p - slip * share - parent).normalize_or(along);
+                    let fraction = friction_fraction(slip.length(), limit);
+                    let held = (p - slip * fraction - parent).normalize_or(along);
                     let moved = parent + held * joint.length - p;
                     along = turn(held, out, depth - moved.dot(out));
                 }

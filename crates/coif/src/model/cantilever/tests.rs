@@ -178,7 +178,7 @@ fn lengths_surfaces_and_frames_hold_through_a_swing() {
     });
 }
 
-/// The same way in one step or in two: what a ball drags along does not depend on the step, and without
+/// The same path in one step or in two: what a ball drags along does not depend on the step, and without
 /// friction it drags nothing.
 #[test]
 fn friction_drags_hair_along_with_what_it_lies_on() {
@@ -268,7 +268,7 @@ fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
         let expected = tau * compliance * speed * (1.0 - (-0.2 / tau).exp());
         let mut pose = StripPose::default();
         model.pose(&mut pose);
-        // The length turns the way aside into a tangent.
+        // The length turns the displacement aside into a tangent.
         let found = 0.2 * (pose.position[1].z / pose.position[1].x);
         assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected} at {dt}");
     }

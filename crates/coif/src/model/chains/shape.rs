@@ -32,11 +32,11 @@ impl Pose {
         self.rotation * d
     }
 
-    /// Points go straight from one pose to the other: where they are after this share of the way.
-    pub(in crate::model) fn between(&self, other: &Self, share: f32) -> Self {
+    /// Points go straight from one pose to the other: where they are after this fraction of the path.
+    pub(in crate::model) fn between(&self, other: &Self, fraction: f32) -> Self {
         Self {
-            rotation: self.rotation * (1.0 - share) + other.rotation * share,
-            translation: self.translation * (1.0 - share) + other.translation * share,
+            rotation: self.rotation * (1.0 - fraction) + other.rotation * fraction,
+            translation: self.translation * (1.0 - fraction) + other.translation * fraction,
         }
     }
 }
@@ -44,10 +44,10 @@ impl Pose {
 /// A spring from each particle to its place in the groom, carried by the body.
 ///
 /// Model: acceleration `k (target - x) + c (target' - v)` with `k = 1 / style_time^2` and `c` from
-/// [`DAMPING_RATIO`], taken implicitly: one step goes the share `k h^2 / D` of the way to the target
-/// and takes over the share `c h / D` of the target's motion, `D = 1 + k h^2 + c h`. Stable for any
+/// [`DAMPING_RATIO`], taken implicitly: one step goes the fraction `k h^2 / D` of the offset to the target
+/// and takes over the fraction `c h / D` of the target's motion, `D = 1 + k h^2 + c h`. Stable for any
 /// step, and independent of the number of points, of iterations and of substeps. In terms of
-/// velocities, because the way of a short substep is lost in the rounding of a position.
+/// velocities, because the displacement of a short substep is lost in the rounding of a position.
 /// Deviations: not a bending force. It knows the place of a particle, not the angle of its segment,
 /// so that hair cannot stay turned to the other side of the head.
 #[derive(Debug, Clone, Copy)]

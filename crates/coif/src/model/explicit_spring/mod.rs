@@ -62,7 +62,7 @@ parameters! {
 /// far below this limit the shortest spring usually needs more substeps than are allowed, and is refused for it.
 const MAX_UNEVEN: f32 = 1000.0;
 
-/// The most that the weight of a held groom may stretch a spring, as a share of its length.
+/// The most that the weight of a held groom may stretch a spring, as a fraction of its length.
 const MAX_HELD_STRETCH: f32 = 0.5;
 
 /// Hair that moves as an explicit chain of springs.
@@ -210,10 +210,11 @@ impl Model for ExplicitSpring {
             inverse_dt: 1.0 / env.dt,
             stretch_damping: settings.stretch_damping,
         };
-        let share = |k: u32| k as f32 / *substeps as f32;
+        let fraction = |k: u32| k as f32 / *substeps as f32;
         shapes.clear();
         for k in 0..*substeps {
-            let moving = env.colliders.iter().map(|c| pose_between(c, share(k), share(k + 1)));
+            let moving =
+                env.colliders.iter().map(|c| pose_between(c, fraction(k), fraction(k + 1)));
             shapes.extend(moving.map(|c| PosedShape::bouncing(&c, part.h, restitution)));
         }
         chains.step(env, report, &|mut chain: Chain<'_>| {
@@ -222,11 +223,11 @@ impl Model for ExplicitSpring {
             let pull = profile.pull(part.h, env.gravity, wind);
             let mut unresolved = 0;
             for k in 0..*substeps {
-                let poses = [from.between(&to, share(k)), from.between(&to, share(k + 1))];
+                let poses = [from.between(&to, fraction(k)), from.between(&to, fraction(k + 1))];
                 advance_springs(&mut chain, springs, &part, &pull, &poses);
                 let count = env.colliders.len();
                 let now = &shapes[k as usize * count..][..count];
-                let at = |field| PosedField::at(field, restitution, env.dt, share(k + 1));
+                let at = |field| PosedField::at(field, restitution, env.dt, fraction(k + 1));
                 unresolved = collide(&mut chain, now, env.field.map(at).as_ref(), part.h);
             }
             unresolved

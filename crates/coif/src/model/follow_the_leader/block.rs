@@ -28,7 +28,7 @@ pub(super) struct Rows<'a> {
     pub(super) position: &'a mut [f32],
     /// Velocities (m/s).
     pub(super) velocity: &'a mut [f32],
-    /// Pull of the next segment on a point: how far it moves it in a step, as a share of the
+    /// Pull of the next segment on a point: how far it moves it in a step, as a fraction of the
     /// segment's vector.
     pub(super) tension: &'a mut [f32],
     /// What the points touch (`resting.rs`); empty without a pass from tip to root.
@@ -191,7 +191,7 @@ pub(super) struct Block {
     pub(super) even: bool,
     /// Distance to the predecessor (m).
     pub(super) length: LineAligned,
-    /// Share of a length correction that acts on the predecessor, by length (1/m):
+    /// Fraction of a length correction that acts on the predecessor, by length (1/m):
     /// per point, or one row if even, with half of it at the tip.
     pub(super) reaction: LineAligned,
     /// Positions in the rest shape (m).
@@ -244,7 +244,7 @@ const TIE: usize = 4 * LANES;
 /// Numbers in a row of [`Block::fixed`].
 pub(super) const FIXED: usize = 12 * LANES;
 
-/// Segments whose lengths differ by less than this share count as equal for the masses beside them.
+/// Segments whose lengths differ by less than this fraction count as equal for the masses beside them.
 const EQUAL: f32 = 1e-3;
 
 impl Block {

@@ -35,7 +35,7 @@ pub(super) const SLOPE: f32 = 1.75;
 /// surface have a curve in common worth looking for.
 pub(super) const NO_CONE: f32 = 1e-4;
 
-/// Share of a segment's length by which it is turned farther out of a surface than asked for: more than rounding.
+/// Fraction of a segment's length by which it is turned farther out of a surface than asked for: more than rounding.
 pub(super) const CLEAR_OF_ROUNDING: f32 = 1e-6;
 
 /// The result of a collision in lanes.
@@ -119,8 +119,8 @@ impl<S: Simd> Touch<S> {
         let sliding = relative - across;
         let speed = sliding.length();
         let most = self.friction * self.depth * inverse_dt;
-        let share = (most / speed.max(f32x8::splat(simd, 1e-9))).min(f32x8::splat(simd, 1.0));
-        (across + sliding * share).or(self.depth.simd_gt(zero), Vec3x8::splat(simd, Vec3::ZERO))
+        let fraction = (most / speed.max(f32x8::splat(simd, 1e-9))).min(f32x8::splat(simd, 1.0));
+        (across + sliding * fraction).or(self.depth.simd_gt(zero), Vec3x8::splat(simd, Vec3::ZERO))
     }
 }
 

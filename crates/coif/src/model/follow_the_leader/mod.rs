@@ -3,7 +3,7 @@
 //! Each particle is put on the sphere of its segment's length around its predecessor, in the direction in
 //! which it would go, and moved on that sphere out of the body, root to tip.
 //!
-//! Where it would go is found in one of two ways. By default a pass from tip to root goes before
+//! Where it would go is found by one of two methods. By default a pass from tip to root goes before
 //! (`articulated/`; 3.4, made implicit): it carries the masses and forces of all that hangs on a point, and
 //! holds the groomed shape (`style.rs`). It is stable for any groom and any step, and comes to rest. Without
 //! it ([`Settings::backward`]) particles are predicted on their own and velocities corrected for the mass that

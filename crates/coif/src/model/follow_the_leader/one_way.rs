@@ -27,7 +27,7 @@ pub(super) const CHUNK: usize = 8;
 /// (m), by gravity, style and contact.
 const MARGIN: f32 = 0.015;
 
-/// Shortest way from a predecessor (m) that still has a direction.
+/// Shortest vector from a predecessor (m) that still has a direction.
 const NO_DIRECTION: f32 = 1e-9;
 
 /// Advances a block by one step of the one-way pass. `EVEN`: see [`Block::even`].
@@ -138,7 +138,7 @@ struct Constants<S: Simd> {
     dt: f32x8<S>,
     /// How far gravity moves a point in a step (m).
     fall: Vec3x8<S>,
-    /// From a way in a step to the velocity that the air leaves (1/s).
+    /// From a displacement in a step to the velocity that the air leaves (1/s).
     carried_on: f32x8<S>,
 }
 
@@ -395,7 +395,7 @@ fn splat_index<S: Simd>(simd: S, i: usize) -> f32x8<S> {
     f32x8::splat(simd, i as f32)
 }
 
-/// Unit vectors along ways; any where there is no way.
+/// Unit vectors along edges; any where an edge has no length.
 #[inline(always)]
 pub(super) fn direction_of<S: Simd>(simd: S, edge: Vec3x8<S>) -> Vec3x8<S> {
     let size2 = edge.dot(edge);

@@ -125,7 +125,7 @@ fn average<S: Simd>(
         back.copy_from_slice(wanted);
         let end = if held { tip } else { row_at(simd, back, &block.last, half) };
         backward(simd, block, half, back, end);
-        // Go forward, and average on the way.
+        // Go forward, and average at each point.
         let mut leader = Vec3x8::load(simd, wanted, 0, half);
         let root_place = root.point(Vec3x8::load(simd, &block.rest, 0, half));
         if held {
@@ -140,9 +140,9 @@ fn average<S: Simd>(
                 p = leader + edge * (block.length_row(simd, i, half) / distance);
             }
             leader = p;
-            let share = if ends == Ends::Both { index / last } else { splat(0.5) };
+            let weight = if ends == Ends::Both { index / last } else { splat(0.5) };
             let b = Vec3x8::load(simd, back, i, half);
-            let mut mean = p + (b - p) * share.min(splat(1.0));
+            let mut mean = p + (b - p) * weight.min(splat(1.0));
             if held {
                 mean = tip.or(index.simd_eq(last), mean);
                 if i == 0 {
@@ -194,7 +194,7 @@ fn lay_out_from_middle(block: &Block, wanted: &mut [f32], l: usize, centre: Vec3
     }
 }
 
-/// Takes the averaged places over: out of the body, and velocities from the way.
+/// Takes the averaged places over: out of the body, and velocities from the displacement.
 #[inline(always)]
 fn finish<S: Simd>(
     simd: S,

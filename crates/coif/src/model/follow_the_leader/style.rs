@@ -33,7 +33,7 @@ pub(super) struct RestShape {
     pub(super) mass: Vec<f32>,
     /// Per point: mass times squared step frequency times place, plus the dead load times `dt^2` (m).
     pub(super) goal: Vec<Vec3>,
-    /// Per point: the way from its predecessor in the rest shape (m).
+    /// Per point: the vector from its predecessor in the rest shape (m).
     pub(super) step: Vec<Vec3>,
     /// Per point: cosine of the largest turn of its segment against the one before.
     pub(super) turn: Vec<f32>,

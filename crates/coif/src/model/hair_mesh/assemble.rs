@@ -84,7 +84,7 @@ pub(crate) fn assemble(
     }
 }
 
-/// The share of a list that belongs to one of `pieces` pieces of the head: all lists go along the columns.
+/// The part of a list that belongs to one of `pieces` pieces of the head: all lists go along the columns.
 fn part<T>(all: &[T], piece: usize, pieces: usize) -> &[T] {
     &all[all.len() * piece / pieces..all.len() * (piece + 1) / pieces]
 }
@@ -144,11 +144,11 @@ fn add_corners(
         let c = volume_condition(i.map(|v| state.x[v]), corner.inverse_reference, corner.rest);
         let g = c.gradients;
         // V / V0 is the value over the rest value, plus 1.
-        let share = c.value / (corner.rest * corner.inverse_reference) + 1.0;
+        let fraction = c.value / (corner.rest * corner.inverse_reference) + 1.0;
         // An inverted corner is stuck until it has half of its volume back.
-        if share < FOUND && corner.stiffness > 0.0 {
+        if fraction < FOUND && corner.stiffness > 0.0 {
             for v in i {
-                stuck[v] |= share <= 0.0 || state.stuck[v] > 0.0;
+                stuck[v] |= fraction <= 0.0 || state.stuck[v] > 0.0;
             }
         }
         let v = i.map(|v| state.v[v]);

@@ -15,7 +15,7 @@ use crate::math::sparse::modified_conjugate_gradient::Constraint;
 /// again. After the last they are only brought out.
 const ROUNDS: usize = 2;
 
-/// Most that contact may stretch an edge along the hair, as a share of its length: hair may be caught.
+/// Most that contact may stretch an edge along the hair, as a fraction of its length: hair may be snagged.
 const MAX_STRETCH: f32 = 0.3;
 
 /// What minimisation may leave undone (m): a tenth of a millimetre on the mean.
@@ -41,7 +41,7 @@ impl MeshDynamics {
         report.corrected += found;
         self.times.collision += clock.elapsed().as_secs_f64();
         if found > 0 {
-            self.share(self.settings.minimise, report);
+            self.distribute(self.settings.minimise, report);
         }
         for round in 0..ROUNDS {
             if round + 1 == ROUNDS && report.corrected > 0 {
@@ -56,7 +56,7 @@ impl MeshDynamics {
             self.times.collision += clock.elapsed().as_secs_f64();
             if left > 0 {
                 let is_last = round + 1 == ROUNDS;
-                self.share(self.settings.minimise && !is_last, report);
+                self.distribute(self.settings.minimise && !is_last, report);
                 report.inside += if is_last { self.count_inside(env) } else { 0 };
             }
         }
@@ -157,7 +157,7 @@ impl MeshDynamics {
     }
 
     /// Moves vertices that were corrected, and with deformation minimisation all others after them.
-    pub(super) fn share(&mut self, with_all: bool, report: &mut MeshReport) {
+    pub(super) fn distribute(&mut self, with_all: bool, report: &mut MeshReport) {
         let clock = Instant::now();
         if with_all {
             let (constraint, zero, scratch) = (&self.constraint, &self.zero, &mut self.scratch);

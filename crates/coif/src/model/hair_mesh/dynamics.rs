@@ -51,7 +51,7 @@ pub(super) struct Touch {
     pub(super) is_loose: bool,
 }
 
-/// Most that an edge along the hair may be longer than at rest, as a share, before contact.
+/// Most that an edge along the hair may be longer than at rest, as a fraction, before contact.
 const MAX_STRETCH: f32 = 0.1;
 
 /// A hair mesh in motion.
@@ -193,18 +193,18 @@ impl MeshDynamics {
         self.obstacles.pose(env.colliders, h, fractions);
     }
 
-    /// Gives the roots the velocity that takes them the share `share` of the way to where they belong.
-    fn follow_roots(&mut self, roots: &[RigidTransform], h: f32, share: f32) {
+    /// Gives the roots the velocity that takes them by the fraction `fraction` of the motion to where they belong.
+    fn follow_roots(&mut self, roots: &[RigidTransform], h: f32, fraction: f32) {
         for column in 0..self.roots.len() {
             let (from, mut to) = (self.roots[column], self.roots[column]);
             let finite = |t: &&RigidTransform| t.is_finite();
             if let Some(root) = roots.get(column).filter(finite) {
                 to = *root;
             }
-            if share < 1.0 {
+            if fraction < 1.0 {
                 to = RigidTransform {
-                    rotation: from.rotation.slerp(to.rotation, share),
-                    translation: from.translation.lerp(to.translation, share),
+                    rotation: from.rotation.slerp(to.rotation, fraction),
+                    translation: from.translation.lerp(to.translation, fraction),
                 };
             }
             let v = self.starts[column] as usize;

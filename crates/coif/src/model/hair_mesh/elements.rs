@@ -122,7 +122,7 @@ fn mean_of(values: &[f32], vertices: &[u32]) -> f32 {
 }
 
 /// Smallest volume of a corner that is told apart, as a fraction of the mean of its prism: flatter corners
-/// would be stiffer than their share of the hair.
+/// would be stiffer than the volume of hair that belongs to them.
 const MIN_CORNER: f32 = 0.3;
 
 /// Smallest distance of a wing from its axis that is told apart, as a fraction of that at rest.
@@ -131,7 +131,7 @@ const MIN_WING: f32 = 0.25;
 /// How much farther from its axis than that a wing has to be at rest to count.
 const CLEAR_WING: f32 = 1.5;
 
-/// Most that a condition pulls a vertex back per way and mass (1/s^2). In a step of a 30th of a second it then
+/// Most that a condition pulls a vertex back per displacement and mass (1/s^2). In a step of a 30th of a second it then
 /// weighs half a million times as much as the vertex, which single precision just tells apart. Edges of a
 /// centimetre are as hard as before.
 const HARDEST: f32 = 3e8;
@@ -151,13 +151,13 @@ impl Elements {
         let mut elements = Self { mass: vec![0.0; n], ..Self::default() };
         let relative = along_columns(mesh, &settings.stiffness);
         let relative = &relative[..];
-        let mut share = Shares::default();
+        let mut volumes = Volumes::default();
         for prism in mesh.prisms() {
-            elements.add_prism(mesh, &prism, settings, relative, &mut share);
+            elements.add_prism(mesh, &prism, settings, relative, &mut volumes);
         }
         elements.soften_corners(&rest);
-        elements.add_edges(&rest, topology, settings, relative, &mut share.edges);
-        elements.add_quads(&rest, settings, relative, &mut share.quads);
+        elements.add_edges(&rest, topology, settings, relative, &mut volumes.edges);
+        elements.add_quads(&rest, settings, relative, &mut volumes.quads);
         elements.add_hinges(mesh, &rest, topology, settings, relative);
         elements.add_stitches(mesh, &rest, settings);
         let matrix = elements.place(mesh);
@@ -171,7 +171,7 @@ impl Elements {
         prism: &Prism,
         settings: &Settings,
         relative: &[f32],
-        share: &mut Shares,
+        volumes: &mut Volumes,
     ) {
         let n = prism.corners();
         let at = |v: u32| mesh.positions()[v as usize];
@@ -200,14 +200,14 @@ impl Elements {
         let part = volume / n as f32;
         for i in 0..n {
             let next = (i + 1) % n;
-            share.add_edge(lower[i], upper[i], part);
-            share.add_edge(lower[i], lower[next], part);
-            share.add_edge(upper[i], upper[next], part);
-            share.add_quad([lower[i], lower[next], upper[next], upper[i]], 2.0 * part);
+            volumes.add_edge(lower[i], upper[i], part);
+            volumes.add_edge(lower[i], lower[next], part);
+            volumes.add_edge(upper[i], upper[next], part);
+            volumes.add_quad([lower[i], lower[next], upper[next], upper[i]], 2.0 * part);
         }
         if let ([a, b, c, d], [e, f, g, h]) = (lower, upper) {
-            share.add_quad([*a, *b, *c, *d], 0.5 * volume);
-            share.add_quad([*e, *f, *g, *h], 0.5 * volume);
+            volumes.add_quad([*a, *b, *c, *d], 0.5 * volume);
+            volumes.add_quad([*e, *f, *g, *h], 0.5 * volume);
         }
     }
 
@@ -239,12 +239,12 @@ impl Elements {
         topology: &Topology,
         settings: &Settings,
         relative: &[f32],
-        shares: &mut [([u32; 2], f32)],
+        volumes: &mut [([u32; 2], f32)],
     ) {
         let mut along = topology.along.clone();
         along.sort_unstable();
-        shares.sort_by_key(|s| s.0);
-        for same in shares.chunk_by(|a, b| a.0 == b.0) {
+        volumes.sort_by_key(|s| s.0);
+        for same in volumes.chunk_by(|a, b| a.0 == b.0) {
             let vertices = same[0].0;
             let volume: f32 = same.iter().map(|s| s.1).sum();
             let length = rest[vertices[0] as usize].distance(rest[vertices[1] as usize]);
@@ -270,10 +270,10 @@ impl Elements {
         rest: &[Vec3A],
         settings: &Settings,
         relative: &[f32],
-        shares: &mut [([u32; 4], [u32; 4], f32)],
+        volumes: &mut [([u32; 4], [u32; 4], f32)],
     ) {
-        shares.sort_by_key(|s| s.0);
-        for same in shares.chunk_by(|a, b| a.0 == b.0) {
+        volumes.sort_by_key(|s| s.0);
+        for same in volumes.chunk_by(|a, b| a.0 == b.0) {
             let corners = same[0].1;
             let volume: f32 = same.iter().map(|s| s.2).sum();
             let [a, b, c, d] = corners.map(|v| rest[v as usize]);
@@ -438,13 +438,13 @@ fn rest_angle(x: [Vec3A; 4]) -> [f32; 2] {
 
 /// Fractions of volume, noted prism by prism.
 #[derive(Default)]
-struct Shares {
+struct Volumes {
     edges: Vec<([u32; 2], f32)>,
     /// Sorted corners, corners in turn, volume.
     quads: Vec<([u32; 4], [u32; 4], f32)>,
 }
 
-impl Shares {
+impl Volumes {
     fn add_edge(&mut self, a: u32, b: u32, volume: f32) {
         self.edges.push(([a.min(b), a.max(b)], volume));
     }

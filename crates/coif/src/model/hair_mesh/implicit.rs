@@ -17,7 +17,7 @@ const MAX_PRESSURE: f32 = 50.0;
 /// Length of a step (s) that may leave the whole error that is allowed.
 const LONG_STEP: f32 = 1.0 / 60.0;
 
-/// Share of the error at the start, in squares, that a solve may leave: hair in violent motion needs no
+/// Fraction of the error at the start, in squares, that a solve may leave: hair in violent motion needs no
 /// more than a few parts in a thousand.
 const RELATIVE: f64 = 1e-5;
 
@@ -109,9 +109,9 @@ impl MeshDynamics {
             coarse.fill(&self.matrix);
         }
         // What solves leave adds up: shorter steps must each leave less.
-        let share = f64::from(h / LONG_STEP).min(1.0);
+        let fraction = f64::from(h / LONG_STEP).min(1.0);
         for (allowed, whole) in self.allowed_energy.iter_mut().zip(&self.error_energy) {
-            *allowed = whole * share * share;
+            *allowed = whole * fraction * fraction;
         }
         let limits = Limits {
             absolute: &self.allowed_energy,

@@ -106,7 +106,7 @@ impl MeshDynamics {
     }
 }
 
-/// Share of the way to the outside that a vertex inside keeps when the body pushes it.
+/// Fraction of the path to the outside that a vertex inside keeps when the body pushes it.
 const KEPT_INSIDE: f32 = 0.3;
 
 /// How far from a surface each vertex is put (m): outer ones on it, inner ones in proportion to how deep they
@@ -115,7 +115,7 @@ fn clearance(rest: &[Vec3A], topology: &Topology) -> Vec<f32> {
     let outer = |v: usize| topology.exposure[v] == Exposure::External;
     let mut path: Vec<f32> =
         (0..rest.len()).map(|v| if outer(v) { 0.0 } else { f32::INFINITY }).collect();
-    // Shortest ways along edges: a mesh is only a few edges thick.
+    // Shortest paths along edges: a mesh is only a few edges thick.
     let edges = || topology.across.iter().chain(&topology.along);
     let mut changed = true;
     while changed {

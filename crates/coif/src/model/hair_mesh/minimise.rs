@@ -129,7 +129,7 @@ mod tests {
         (moved, report)
     }
 
-    /// All tips moved alike: the way falls off evenly to the roots.
+    /// All tips moved alike: the displacement falls off evenly to the roots.
     #[test]
     fn moved_tips_shear_a_block_evenly() {
         let mesh = HairMesh::block([3, 2], 6, Vec3::ONE, false);

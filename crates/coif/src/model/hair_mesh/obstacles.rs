@@ -35,7 +35,7 @@ pub(crate) struct Obstacles {
 }
 
 impl Obstacles {
-    /// Poses the colliders for a substep, `dt` seconds long, that goes from the first share of the
+    /// Poses the colliders for a substep, `dt` seconds long, that goes from the first fraction of the
     /// step to the second.
     pub(crate) fn pose(&mut self, colliders: &[MovingCollider], dt: f32, [from, to]: [f32; 2]) {
         self.shapes.clear();
@@ -87,7 +87,7 @@ impl Obstacles {
     /// Brings a vertex that went from `before` to `p` out of all obstacles, `clearance` metres away from
     /// them; less than 0 lets it be that deep. `None` if it is outside.
     ///
-    /// Model: closest point of the surface. A vertex whose way led right through a solid, seen from the
+    /// Model: closest point of the surface. A vertex whose path went right through a solid, seen from the
     /// solid, goes to the tangent plane at the place where it went in, so that hair does not change
     /// sides.
     pub(crate) fn push_out(
@@ -153,7 +153,7 @@ impl Obstacles {
     }
 }
 
-/// Longest way (m) out of a wedge in one go: from behind an ear.
+/// Longest displacement (m) out of a wedge in one go: from behind an ear.
 const WEDGE: f32 = 0.03;
 
 /// The surface that a point was last brought out of.

@@ -155,7 +155,7 @@ impl MeshDynamics {
             return;
         }
         report.corrected += found;
-        self.share(self.settings.minimise, report);
+        self.distribute(self.settings.minimise, report);
         for (v, moved) in self.v.iter_mut().zip(&self.moved) {
             *v += *moved / h;
         }

@@ -19,12 +19,12 @@ const PARALLEL: f32 = 1e-3;
 /// Shortest spring that has a direction (m).
 const NO_LENGTH: f32 = 1e-12;
 
-/// What a velocity solve is like: `v' = v + share a(x, v')`, where a spring pulls with
+/// What a velocity solve is like: `v' = v + step a(x, v')`, where a spring pulls with
 /// `k (stretch + lag rate(v'))`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
-    /// Part of the substep over which the acceleration acts (s).
-    pub(super) share: f32,
+    /// Time within the substep over which the acceleration acts (s).
+    pub(super) step: f32,
     /// Time by which springs look ahead, with the fibre's damping (s).
     pub(super) lag: f32,
     /// Rate (1/s) at which hair takes on the velocity of the air, where the block has none of its own.
@@ -78,8 +78,8 @@ fn assemble<S: Simd, const DRAGS: bool>(
     let band = &mut system.band.as_chunks_mut::<ROW>().0[..rows];
     let rhs = &mut system.rhs.as_chunks_mut::<VECTOR>().0[..rows];
     let splat = |value: f32| f32x16::splat(simd, value);
-    let (share, lag) = (splat(times.share), splat(times.lag));
-    let coefficient = splat(times.share * times.lag);
+    let (step, lag) = (splat(times.step), splat(times.lag));
+    let coefficient = splat(times.step * times.lag);
     let wind = Vec3x::of_row(simd, &block.wind);
 
     // What springs that begin at the last four rows pull: a row is written once, when all that reach
@@ -102,7 +102,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
             let length = difference.length().max(splat(NO_LENGTH));
             let d = difference * (splat(1.0) / length);
             let rate = d.dot(Vec3x::of_row(simd, &v[j + s]) - speed);
-            edge.force = d * (stiffness * share * (length - rest + lag * rate));
+            edge.force = d * (stiffness * step * (length - rest + lag * rate));
             edge.outer = outer_product(d, coefficient * stiffness);
         }
         // The altitude spring of the tetrahedron with them.
@@ -121,7 +121,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
             let stiffness = spring_number(simd, numbers, 6);
             let stiffness = direction.dot(direction).simd_gt(0.5).select(stiffness, splat(0.0));
             let rate = direction.dot(rate_vector);
-            let tension = stiffness * share * (length - rest + lag * rate);
+            let tension = stiffness * step * (length - rest + lag * rate);
             tetrahedron.weights = weights;
             tetrahedron.pull = Pull {
                 force: direction * tension,
@@ -135,12 +135,12 @@ fn assemble<S: Simd, const DRAGS: bool>(
         let mass = f32x16::from_slice(simd, &mass[j]);
         let (drag, slowed) = if DRAGS {
             let drag = f32x16::from_slice(simd, &drags[j]);
-            (drag, splat(1.0) + share * drag)
+            (drag, splat(1.0) + step * drag)
         } else {
-            (splat(times.drag), splat(1.0 + times.share * times.drag))
+            (splat(times.drag), splat(1.0 + times.step * times.drag))
         };
         let air = (wind - speed) * (mass * drag);
-        let mut force = (Vec3x::of_row(simd, &load[j]) + air) * share;
+        let mut force = (Vec3x::of_row(simd, &load[j]) + air) * step;
         let inertia = mass * slowed;
         let mut diagonal = [splat(0.0); 6];
         for axis in 0..3 {
@@ -194,7 +194,7 @@ impl<S: Simd> Pull<S> {
     }
 }
 
-/// The same of an altitude spring, and how its particles share it.
+/// The same of an altitude spring, and how it is distributed over its particles.
 #[derive(Clone, Copy)]
 struct Tetrahedron<S: Simd> {
     pull: Pull<S>,

@@ -293,16 +293,16 @@ impl Block {
         lane(&self.x, row, l) + self.origin[l]
     }
 
-    /// Where the held particles of a lane go by the share `share` of the step: calls `put` with the row
+    /// Where the held particles of a lane go by the fraction `fraction` of the step: calls `put` with the row
     /// and the position relative to the root. Gives back where the root is.
     pub(super) fn held_targets(
         &self,
         l: usize,
-        share: f32,
+        fraction: f32,
         far_end: Option<&FarEndPose>,
         mut put: impl FnMut(usize, Vec3),
     ) -> Vec3 {
-        let pose = self.pose(l, share);
+        let pose = self.pose(l, fraction);
         for row in 0..self.held_at_root[l] as usize {
             put(row, pose.direction(lane(&self.rest, row, l)));
         }
@@ -314,7 +314,7 @@ impl Block {
                 put(row, pose.direction(far_end.place(strand, at(row), at(count - 1), at(0))));
             }
         }
-        pose.point(self.root_rest[l] + self.slid[0][l].lerp(self.slid[1][l], share))
+        pose.point(self.root_rest[l] + self.slid[0][l].lerp(self.slid[1][l], fraction))
     }
 
     /// Where the root of a lane is at the end of the step.
@@ -332,8 +332,8 @@ impl Block {
         }
     }
 
-    fn pose(&self, l: usize, share: f32) -> Pose {
-        Pose::new(&self.root[0][l]).between(&Pose::new(&self.root[1][l]), share)
+    fn pose(&self, l: usize, fraction: f32) -> Pose {
+        Pose::new(&self.root[0][l]).between(&Pose::new(&self.root[1][l]), fraction)
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn collide_with_body(
     if shapes.is_empty() && env.field.is_none() {
         return;
     }
-    let at = |field| PosedField::at(field, substep.restitution, env.dt, substep.share);
+    let at = |field| PosedField::at(field, substep.restitution, env.dt, substep.fraction);
     let field = env.field.map(at);
     let mut room = std::mem::replace(&mut block.room, Room::new(0));
     for l in 0..block.lanes {

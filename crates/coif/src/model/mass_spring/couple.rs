@@ -231,7 +231,7 @@ impl Coupling {
             // Freeze the springs, and let them pull with the right-hand sides.
             let (read, place) = (&*blocks, &self.place);
             self.net.see(|i| state_of(&read[place[i].block as usize], &place[i], which));
-            self.net.freeze(springs, times.share * self.scale, look_ahead);
+            self.net.freeze(springs, times.step * self.scale, look_ahead);
             self.each_run(blocks, scratch, |block, scratch, points, _| {
                 points.add_pulls(block, which, -1.0, &mut scratch.rhs);
                 scratch.size = dot(level, &scratch.rhs, &scratch.rhs);

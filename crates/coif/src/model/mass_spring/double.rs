@@ -136,7 +136,7 @@ fn assemble_lane(
     rhs: &mut [f32],
 ) {
     let count = block.count[l] as usize;
-    let (share, lag) = (f64::from(times.share), f64::from(times.lag));
+    let (step, lag) = (f64::from(times.step), f64::from(times.lag));
     let at = |row: usize| lane(x, row, l).as_dvec3();
     let speed = |row: usize| lane(v, row, l).as_dvec3();
     let number = |row: usize, i: usize| f64::from(block.springs[(row * SPRINGS + i) * LANES + l]);
@@ -162,7 +162,7 @@ fn assemble_lane(
             let points = [row, row + s, row, row];
             let weights = [-1.0, 1.0, 0.0, 0.0];
             pull(points, weights, d, stiffness * (length - rest + lag * rate));
-            add_outer(lines, points, weights, d, share * lag * stiffness);
+            add_outer(lines, points, weights, d, step * lag * stiffness);
         }
         let stiffness = number(row, 6);
         if row + 3 < count && stiffness > 0.0 {
@@ -173,7 +173,7 @@ fn assemble_lane(
                 let rate = rate.dot(found.direction);
                 let tension = stiffness * (found.length - rest[found.candidate] + lag * rate);
                 pull(points, found.weights, found.direction, tension);
-                let stiffness = share * lag * stiffness;
+                let stiffness = step * lag * stiffness;
                 add_outer(lines, points, found.weights, found.direction, stiffness);
             }
         }
@@ -182,10 +182,10 @@ fn assemble_lane(
         let drag = f64::from(*block.drag.get(row * LANES + l).unwrap_or(&times.drag));
         let load = lane(&block.load, row, l).as_dvec3();
         let own = std::mem::take(&mut forces[row % (BLOCKS + 1)]);
-        let force = (own + load + (wind - speed(row)) * (mass * drag)) * share;
+        let force = (own + load + (wind - speed(row)) * (mass * drag)) * step;
         set_lane(rhs, row, l, force.as_vec3());
         for axis in 0..3 {
-            lines[3 * row + axis][LINE - 1] += mass * (1.0 + share * drag);
+            lines[3 * row + axis][LINE - 1] += mass * (1.0 + step * drag);
         }
     }
     // Particles that may not move, and those that are not there, are systems of their own.
@@ -375,7 +375,7 @@ mod tests {
         let normal = Vec3::new(0.6, 0.0, 0.8);
         let touch = |row, lane, sticks| Touched { row, lane, normal, sticks };
         block.touched.extend([touch(6, 1, false), touch(7, 1, true), touch(9, 4, false)]);
-        let times = Times { share: 1.1e-3, lag: 3e-3, drag: 20.0 };
+        let times = Times { step: 1.1e-3, lag: 3e-3, drag: 20.0 };
         let (mut band, mut rhs) = (vec![0.0; block.rows * ROW], vec![0.0; block.rows * VECTOR]);
         let mut system = System { band: &mut band, rhs: &mut rhs };
         let level = fearless_simd::Level::new();

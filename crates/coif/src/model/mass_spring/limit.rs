@@ -18,7 +18,7 @@ pub(super) fn mask<S: Simd>(simd: S, bits: u16) -> mask32x16<S> {
     mask32x16::from_bitmask(simd, bits.into())
 }
 
-/// How far particles that are `segment` from those they hang on have to go along it to be within the share
+/// How far particles that are `segment` from those they hang on have to go along it to be within the fraction
 /// `limit` of their length `rest`; nothing if none of the lanes `free` has to.
 #[inline(always)]
 fn back_within<S: Simd>(
@@ -39,7 +39,7 @@ fn back_within<S: Simd>(
     Some(change * moves.select(splat(1.0), splat(0.0)))
 }
 
-/// Changes the velocities `half` so that in `h` seconds no segment gets longer or shorter than the share
+/// Changes the velocities `half` so that in `h` seconds no segment gets longer or shorter than the fraction
 /// `limit` of its length.
 ///
 /// Model: march from the root to the tip; a particle that would get too far from the one it hangs on, or

@@ -111,12 +111,12 @@ pub struct Particles<'a> {
 ///
 /// Model: `v' = v + s a(v')`, where a spring pulls with `k (stretch + lag rate(v'))`: `selle2008` 4.1,
 /// with `lag` the time step plus the fibre's damping time. Solved for the change of the velocity.
-/// Symbols: `share` s (s), `lag` (s).
+/// Symbols: `step` s (s), `lag` (s).
 pub fn solve_velocities(
     particles: &Particles<'_>,
     links: &[Link],
     velocity: &mut [DVec3],
-    [share, lag]: [f64; 2],
+    [step, lag]: [f64; 2],
     tolerance: f64,
 ) -> SolveReport {
     let n = velocity.len();
@@ -134,9 +134,9 @@ pub fn solve_velocities(
             *v = constraint.filter(*v);
         }
     };
-    force.iter_mut().for_each(|f| *f *= share);
+    force.iter_mut().for_each(|f| *f *= step);
     filter(&mut force);
-    let inertia = |i: usize| particles.mass[i] * (1.0 + share * particles.drag[i]);
+    let inertia = |i: usize| particles.mass[i] * (1.0 + step * particles.drag[i]);
     let mut diagonal = vec![0.0; 3 * n];
     for i in 0..n {
         diagonal[3 * i..3 * i + 3].fill(inertia(i));
@@ -145,7 +145,7 @@ pub fn solve_velocities(
         for i in 0..4 {
             let w = link.direction * link.weights[i];
             for (c, w) in w.to_array().into_iter().enumerate() {
-                diagonal[3 * link.points[i] as usize + c] += share * lag * link.stiffness * w * w;
+                diagonal[3 * link.points[i] as usize + c] += step * lag * link.stiffness * w * w;
             }
         }
     }
@@ -158,7 +158,7 @@ pub fn solve_velocities(
         filter(&mut vectors);
         image.fill(DVec3::ZERO);
         for link in links {
-            link.pull(-share * lag * link.stiffness * link.rate(&vectors), &mut image);
+            link.pull(-step * lag * link.stiffness * link.rate(&vectors), &mut image);
         }
         for i in 0..n {
             image[i] += vectors[i] * inertia(i);

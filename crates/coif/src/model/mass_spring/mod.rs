@@ -140,7 +140,7 @@ fn mass_scale(groom: &Groom) -> f32 {
     mean.clamp(1e-20, 1e20).log2().round().exp2().recip() as f32
 }
 
-/// Adds the colliders as they move from one share of the step to another.
+/// Adds the colliders as they move from one fraction of the step to another.
 fn pose_shapes(
     env: &Environment<'_>,
     [start, end]: [f32; 2],
@@ -293,7 +293,7 @@ impl MassSpring {
         });
     }
 
-    /// The constants of a substep of `dt` seconds, by the shares of it at which the substep begins
+    /// The constants of a substep of `dt` seconds, by the fractions of it at which the substep begins
     /// and ends.
     fn substeps(&self, dt: f32) -> impl Fn(f32, f32) -> Substep + Sync + use<> {
         let settings = self.settings.clone();
@@ -304,7 +304,7 @@ impl MassSpring {
             let is_held = settings.hold_tips;
             Substep {
                 h: dt * (end - start),
-                share: end,
+                fraction: end,
                 fibre_damping,
                 drag: settings.damping.at(0.0),
                 friction: settings.friction.at(0.0),
@@ -377,14 +377,15 @@ impl Model for MassSpring {
             self.coupling = Some(coupling);
         } else {
             // Otherwise each block goes through all substeps while it is in the cache.
-            let share = |k: u32| k as f32 / substeps as f32;
-            (0..substeps)
-                .for_each(|k| pose_shapes(env, [share(k), share(k + 1)], restitution, &mut shapes));
+            let fraction = |k: u32| k as f32 / substeps as f32;
+            (0..substeps).for_each(|k| {
+                pose_shapes(env, [fraction(k), fraction(k + 1)], restitution, &mut shapes)
+            });
             let shapes_of = |k: u32| &shapes[k as usize * colliders..][..colliders];
             let (blocks, scratch) = (&mut self.blocks, &mut self.scratch);
             in_halves(blocks, scratch, BLOCKS_PER_TASK, &|block, scratch| {
                 for k in 0..substeps {
-                    let substep = substep(share(k), share(k + 1));
+                    let substep = substep(fraction(k), fraction(k + 1));
                     let blocks = std::slice::from_mut(block);
                     let scratch = std::slice::from_mut(scratch);
                     let mut work = Work { level, blocks, scratch, per: 1, coupling: None };
@@ -519,10 +520,10 @@ impl MassSpring {
         substep_count::substeps(blocks, env.dt, &self.settings, &mut self.rates)
     }
 
-    /// In how many substeps the share of a step that is left will be taken, as fast as the hair is now.
-    fn substeps_left(&mut self, env: &Environment<'_>, share: f32) -> u32 {
+    /// In how many substeps the fraction of a step that is left will be taken, as fast as the hair is now.
+    fn substeps_left(&mut self, env: &Environment<'_>, fraction: f32) -> u32 {
         let Self { blocks, scratch, .. } = self;
-        let left = env.dt * share;
+        let left = env.dt * fraction;
         in_halves(blocks, scratch, 1, &|block, _| {
             block.asks = substep_count::fastest(block, left, env.dt);
         });

@@ -6,7 +6,7 @@
 //! `(1 + c^1/2 G^T A^-1 G c^1/2) y = c^1/2 G^T A^-1 b`, which takes as many iterations as one for x with
 //! A as preconditioner, and a fifth of its memory.
 //!
-//! Threads share springs, then points, and never a result; sums are taken in the order of the springs.
+//! Springs, then points, are distributed over threads, which never write the same result; sums are taken in the order of the springs.
 
 use fearless_simd::Level;
 use glam::Vec3;
@@ -143,16 +143,16 @@ impl Net {
         states.for_each(|(i, to)| *to = state(i));
     }
 
-    /// Freezes the directions of the springs that have been tied, and lets them pull; `share` is the
+    /// Freezes the directions of the springs that have been tied, and lets them pull; `step` is the
     /// time over which they do (s, scaled), `look_ahead` that by which they look ahead (s).
     ///
     /// Source: `selle2008` 4.1.
-    pub(super) fn freeze(&mut self, springs: &[ContactSpring], share: f32, look_ahead: f32) {
+    pub(super) fn freeze(&mut self, springs: &[ContactSpring], step: f32, look_ahead: f32) {
         self.links.resize(springs.len(), Link::default());
         let state = &self.state;
         self.links.par_iter_mut().zip(&mut self.rate).zip(springs).with_min_len(CHUNK).for_each(
             |((link, pull), spring)| {
-                (*link, *pull) = frozen(spring, state, share, look_ahead).unwrap_or_default();
+                (*link, *pull) = frozen(spring, state, step, look_ahead).unwrap_or_default();
             },
         );
         let (links, numbers) = (&self.links, &self.numbers);
@@ -230,7 +230,7 @@ impl Net {
 
     /// One iteration, with what the points did when the springs pulled along the search, and the
     /// residual's size before, squared. Says how large it is now, and by how much the search turned;
-    /// nothing if there is no way on.
+    /// nothing if the iteration has broken down.
     pub(super) fn advance(&mut self, energy: f64) -> Option<(f64, f32)> {
         let (level, value) = (self.level, &self.value);
         self.links
@@ -363,7 +363,7 @@ impl Keyed for Tied<'_> {
 fn frozen(
     spring: &ContactSpring,
     state: &[PointState],
-    share: f32,
+    step: f32,
     look_ahead: f32,
 ) -> Option<(Link, f32)> {
     let (mut edge, mut velocity) = (Vec3::ZERO, Vec3::ZERO);
@@ -375,8 +375,8 @@ fn frozen(
     let direction = edge.try_normalize()?;
     let lag = look_ahead * spring.stiffness + spring.damping;
     let stretch = edge.length() - spring.rest;
-    let pull = share * (spring.stiffness * stretch + lag * velocity.dot(direction));
-    let root = (share * lag).sqrt();
+    let pull = step * (spring.stiffness * stretch + lag * velocity.dot(direction));
+    let root = (step * lag).sqrt();
     let link = Link { segments: spring.segments, at: spring.at, direction, root };
     (pull.is_finite() && root.is_finite()).then_some((link, pull))
 }

@@ -128,7 +128,7 @@ impl Strand {
     /// Replaces the constants where four points follow each other without extra particles.
     ///
     /// Model: a joint resists a change of its angle with `EI / l`, a segment a turn of what follows it
-    /// about its axis with `GJ / l`. Torsion springs also resist bending, so they get a small share of
+    /// about its axis with `GJ / l`. Torsion springs also resist bending, so they get a small fraction of
     /// it; bending springs get what is left of it; altitude springs get what torsion springs leave of
     /// the twisting. Segments are chords: the hair itself is longer and lies outside of them, and a pull
     /// along the axis of a curl twists it with a longer arm (see [`Chord`]).
@@ -324,8 +324,8 @@ impl TributaryLengths<'_> {
     /// hair with segments of length 1: where it is not known, that in even hair with the shortest segment.
     fn min_lever(&self, first: usize, last: usize) -> f64 {
         let known = first + 1 == last && self.extra[first] && self.extra[last];
-        let share = if known { MIN_LEVER_SQUARED } else { 1.0 };
-        share * self.shortest(first, last).powi(2)
+        let fraction = if known { MIN_LEVER_SQUARED } else { 1.0 };
+        fraction * self.shortest(first, last).powi(2)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::model::chains::hold_groom;
 /// turn every joint bends as easily to all sides.
 pub(super) const ROTATION: f64 = std::f64::consts::FRAC_PI_2;
 
-/// Fraction of a segment's mass that its extra particle carries; the points at its ends share the rest.
+/// Fraction of a segment's mass that its extra particle carries; the rest is distributed over the points at its ends.
 const EXTRA_MASS: f64 = 0.25;
 
 /// Largest stretch of an edge that holds up the groom, as a fraction of its length.

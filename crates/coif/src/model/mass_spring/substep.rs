@@ -28,8 +28,8 @@ const TINY: f32 = 1e-18;
 pub(super) struct Substep {
     /// Length (s).
     pub(super) h: f32,
-    /// Share of the step that is over at its end.
-    pub(super) share: f32,
+    /// Fraction of the step that is over at its end.
+    pub(super) fraction: f32,
     /// Internal friction of the fibre as a time (s).
     pub(super) fibre_damping: f32,
     /// Rate (1/s) at which hair takes on the velocity of the air, where blocks have none of their own.
@@ -125,7 +125,7 @@ impl Work<'_> {
     /// Step 1: `v(n+1/2) = v(n) + dt/2 a(x(n), v(n+1/2))`.
     fn solve_half_velocity(&mut self, substep: &Substep) -> SolveReport {
         let times = Times {
-            share: 0.5 * substep.h,
+            step: 0.5 * substep.h,
             lag: substep.h + substep.fibre_damping,
             drag: substep.drag,
         };
@@ -148,11 +148,11 @@ impl Work<'_> {
     /// Steps 7 and 8: `v(n+1/2) = v(n) + dt/2 a(x(n+1/2), v(n+1/2))`, `v(n+1) = 2 v(n+1/2) - v(n)`; or
     /// backward Euler, `v(n+1) = v(n) + dt a(x(n+1/2), v(n+1))`.
     fn solve_velocity(&mut self, substep: &Substep) -> SolveReport {
-        let (share, factor) = match substep.velocity_update {
+        let (step, factor) = match substep.velocity_update {
             VelocityUpdate::Trapezoidal => (0.5 * substep.h, 2.0),
             VelocityUpdate::BackwardEuler => (substep.h, 1.0),
         };
-        let times = Times { share, lag: substep.h + substep.fibre_damping, drag: substep.drag };
+        let times = Times { step, lag: substep.h + substep.fibre_damping, drag: substep.drag };
         self.solve(
             times,
             substep.h,
@@ -290,8 +290,8 @@ fn follow_body(block: &mut Block, substep: &Substep) {
         let origin = block.origin[l];
         let x = &block.x;
         // Where the root goes is known before any particle is asked for.
-        let goes = block.held_targets(l, substep.share, None, |_, _| {});
-        block.held_targets(l, substep.share, far_end, |row, target| {
+        let goes = block.held_targets(l, substep.fraction, None, |_, _| {});
+        block.held_targets(l, substep.fraction, far_end, |row, target| {
             let displacement = (target - lane(x, row, l)) + (goes - origin);
             set_lane(&mut v, row, l, displacement * per_h);
         });
@@ -321,7 +321,7 @@ fn advance_positions<S: Simd>(simd: S, block: &mut Block, substep: &Substep) {
     let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
     let mut next = std::mem::take(&mut block.next);
     for l in 0..LANES {
-        block.held_targets(l, substep.share, far_end, |row, target| {
+        block.held_targets(l, substep.fraction, far_end, |row, target| {
             set_lane(&mut next, row, l, target)
         });
         for row in block.count[l] as usize..rows {

@@ -8,7 +8,7 @@ use super::block::Block;
 use crate::math::LANES;
 use crate::math::lanes::lane;
 
-/// Largest angle (rad) by which a segment may turn in one substep, or share of its length by which it may
+/// Largest angle (rad) by which a segment may turn in one substep, or fraction of its length by which it may
 /// stretch.
 const MAX_TURN: f32 = 0.3;
 

@@ -74,7 +74,7 @@ impl BroadPhase for BruteForce {
         let mut found = Vec::new();
         for (i, &a) in there.iter().enumerate() {
             for &b in &there[i + 1..] {
-                // In the middle of their motion they are nearer than the reach and half of their way.
+                // In the middle of their motion they are nearer than the reach and half of their displacement.
                 let (p, q) = (Line::of_segment(motion, a), Line::of_segment(motion, b));
                 let displacement = p.displacement.as_dvec3().distance(q.displacement.as_dvec3());
                 let near =

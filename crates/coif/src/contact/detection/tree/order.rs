@@ -10,7 +10,7 @@ use crate::contact::detection::lines::WIDTH;
 /// Segments that one task sorts.
 const TASK: usize = 4096;
 
-/// A segment on its way to its place.
+/// A segment that is being sorted.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Item {
     pub(super) middle: Vec3,
@@ -44,7 +44,7 @@ fn split(items: &mut [Item], node: usize, reach: f32) {
         return;
     }
     let axis = best_axis(items, reach);
-    // No two segments are the same, so that there is one way to split them.
+    // No two segments are the same, so that the split is unique.
     items.select_nth_unstable_by(at, |a, b| {
         a.middle[axis].total_cmp(&b.middle[axis]).then(a.segment.cmp(&b.segment))
     });

@@ -113,7 +113,7 @@ impl<S: Simd> Candidate<'_, S> {
                         }
                     }
                 }
-                // What contact has bent beyond the limit has to give way as a whole, too.
+                // What contact has bent beyond the limit has to yield as a whole, too.
                 let bent = segment.along.dot(ahead[half]).simd_lt(limit[half] - BENT) & active;
                 outcome.impact |= (bent.to_bitmask() as u32) << (half * HALF);
                 // Lanes that are pinned stay.

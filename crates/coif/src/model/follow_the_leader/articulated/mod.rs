@@ -65,7 +65,7 @@ use crate::math::tangent::Columns;
 /// Numbers that the first pass leaves a point for the second ([`Left`]).
 pub(super) const SCRATCH: usize = 20 * LANES;
 
-/// Least squared length (m^2) of a way that still has a direction.
+/// Least squared length (m^2) of a vector that still has a direction.
 const NO_DIRECTION2: f32 = 1e-24;
 
 /// Most solves of a step in which hair comes upon the body: each leaves a fifth of what contact has to take

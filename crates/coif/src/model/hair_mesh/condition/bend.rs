@@ -31,7 +31,7 @@ pub fn bend_condition(x: [Vec3A; 4], rest: [f32; 2], least: f32) -> Bend {
     let (p, q) = (p - u * along_p, q - u * along_q);
     let (p2, q2) = (p.length_squared().max(least * least), q.length_squared().max(least * least));
     let scale = 1.0 / (p2 * q2).sqrt();
-    // The angle from the way on through the edge to the wing after it.
+    // The angle from the direction straight on through the edge to the wing after it.
     let (cosine, sine) = (-p.dot(q) * scale, -p.cross(q).dot(u) * scale);
     let (cosine, sine) = (cosine * rest[0] + sine * rest[1], sine * rest[0] - cosine * rest[1]);
     let half = (0.5 * (1.0 + cosine)).max(FOLDED).sqrt();

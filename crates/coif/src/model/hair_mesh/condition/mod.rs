@@ -54,11 +54,11 @@ mod differences {
     }
 
     /// Fails unless both gradients agree to a fraction of their size.
-    pub(super) fn agree<const N: usize>(found: [Vec3A; N], truth: [Vec3A; N], share: f32) {
+    pub(super) fn agree<const N: usize>(found: [Vec3A; N], truth: [Vec3A; N], tolerance: f32) {
         let size = truth.iter().map(|g| g.length()).fold(0.0, f32::max);
         for v in 0..N {
             let error = (found[v] - truth[v]).length();
-            assert!(error <= share * size, "vertex {v}: {} against {}", found[v], truth[v]);
+            assert!(error <= tolerance * size, "vertex {v}: {} against {}", found[v], truth[v]);
         }
         // No condition cares where in the world it is.
         let sum: Vec3A = found.iter().sum();

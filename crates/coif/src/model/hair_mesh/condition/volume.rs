@@ -58,7 +58,7 @@ mod tests {
             for axis in 0..3 {
                 let mut direction = Vec3A::ZERO;
                 direction[axis] = 1.0;
-                // Move the last corner: grad_1 changes by e2 x way, grad_2 by way x e1, grad_3 not at all.
+                // Move the last corner: grad_1 changes by e2 x direction, grad_2 by direction x e1, grad_3 not at all.
                 let second = [
                     -(cross(e2, direction) + cross(direction, e1)),
                     cross(e2, direction),
