@@ -6,7 +6,7 @@ mod wind;
 use glam::Vec3;
 
 pub(crate) use self::obstacle::Nowhere;
-pub use self::obstacle::{Link, Met, Obstacle};
+pub use self::obstacle::{Link, Obstacle, ObstacleCollision};
 pub use self::wind::Wind;
 
 use crate::body::MovingCollider;

@@ -43,7 +43,7 @@ fn to_and_fro(contact: &mut StrandContact, hair: &Tangle, steps: usize) -> usize
 }
 
 /// Hair that is pressed together to a third of its size, and let go.
-fn pressed(contact: &mut StrandContact, hair: &Tangle) -> (usize, u64) {
+fn compressed(contact: &mut StrandContact, hair: &Tangle) -> (usize, u64) {
     let mut position = hair.groom.strands.positions().to_vec();
     let mut still = vec![Vec3::ZERO; position.len()];
     let (mut made, mut pairs) = (0, 0);
@@ -77,8 +77,8 @@ fn a_step_allocates_nothing() {
             assert!(first > 0);
             assert_eq!(then, 0, "{name}: {at_first:?}, then {report:?}");
 
-            let (grown, pairs) = pressed(&mut contact, &hair);
-            let (again, _) = pressed(&mut contact, &hair);
+            let (grown, pairs) = compressed(&mut contact, &hair);
+            let (again, _) = compressed(&mut contact, &hair);
             let denser = pairs as f64 / at_first.pairs as f64;
             println!("{name}: {grown} allocations while {denser:.1} times as dense, then {again}");
             assert!(denser > 4.0 && contact.report().dropped_pairs == 0, "{denser}");

@@ -252,7 +252,7 @@ impl StrokeChunk {
         let points = &self.points;
         let strokes = || points.iter().enumerate().filter(|(_, p)| p.is_followed());
         for (i, a) in strokes() {
-            grid.for_each_touched(a, &points[i + 1], |tile| self.first_entry[tile + 1] += 1);
+            grid.for_each_tile(a, &points[i + 1], |tile| self.first_entry[tile + 1] += 1);
         }
         for tile in 0..tiles {
             self.first_entry[tile + 1] += self.first_entry[tile];
@@ -263,7 +263,7 @@ impl StrokeChunk {
         for (i, a) in strokes() {
             let b = &points[i + 1];
             let entry = Entry { depth: 0.5 * (a.z + b.z), point: i as u32 };
-            grid.for_each_touched(a, b, |tile| {
+            grid.for_each_tile(a, b, |tile| {
                 self.entries[self.first_entry[tile] as usize] = entry;
                 self.first_entry[tile] += 1;
             });
@@ -354,8 +354,8 @@ pub(crate) fn hermite(
 }
 
 impl TileGrid {
-    /// Calls `touch` with each tile that the stroke's box meets.
-    fn for_each_touched(&self, a: &StrokePoint, b: &StrokePoint, mut touch: impl FnMut(usize)) {
+    /// Calls `visit` with each tile that the stroke's box meets.
+    fn for_each_tile(&self, a: &StrokePoint, b: &StrokePoint, mut visit: impl FnMut(usize)) {
         let margin = 1.5 * a.half_width.max(b.half_width) + 1.5;
         let span = |p: f32, q: f32, count: usize| {
             let per_tile = 1.0 / TILE as f32;
@@ -366,7 +366,7 @@ impl TileGrid {
         let columns = span(a.x, b.x, self.columns);
         for row in span(a.y, b.y, self.rows) {
             for column in columns.clone() {
-                touch(row * self.columns + column);
+                visit(row * self.columns + column);
             }
         }
     }

@@ -111,7 +111,7 @@ impl SurfacePass {
         self.first_of_tile.clear();
         self.first_of_tile.resize(grid.count() + 1, 0);
         for triangle in &self.triangles {
-            for_each_touched(triangle, grid, |tile| self.first_of_tile[tile + 1] += 1);
+            for_each_tile(triangle, grid, |tile| self.first_of_tile[tile + 1] += 1);
         }
         for tile in 0..grid.count() {
             self.first_of_tile[tile + 1] += self.first_of_tile[tile];
@@ -120,7 +120,7 @@ impl SurfacePass {
         self.of_tile.clear();
         self.of_tile.resize(self.first_of_tile[grid.count()] as usize, 0);
         for (index, triangle) in self.triangles.iter().enumerate() {
-            for_each_touched(triangle, grid, |tile| {
+            for_each_tile(triangle, grid, |tile| {
                 self.of_tile[next[tile] as usize] = index as u32;
                 next[tile] += 1;
             });
@@ -246,7 +246,7 @@ impl SurfacePass {
     }
 }
 
-fn for_each_touched(triangle: &ScreenTriangle, grid: TileGrid, mut touch: impl FnMut(usize)) {
+fn for_each_tile(triangle: &ScreenTriangle, grid: TileGrid, mut visit: impl FnMut(usize)) {
     let [a, b, c] = triangle.corners;
     let (lo, hi) = (a.min(b).min(c), a.max(b).max(c));
     let tile = TILE as f32;
@@ -255,7 +255,7 @@ fn for_each_touched(triangle: &ScreenTriangle, grid: TileGrid, mut touch: impl F
     };
     for row in span(lo.y, hi.y, grid.rows) {
         for column in span(lo.x, hi.x, grid.columns) {
-            touch(row * grid.columns + column);
+            visit(row * grid.columns + column);
         }
     }
 }

@@ -56,7 +56,7 @@ fn set_ball(balls: &mut Balls, l: usize, middle: Vec3, reach: f32) {
 
 /// One bit for each of eight balls that a ball touches.
 #[inline(always)]
-fn touching<S: Simd>(simd: S, [x, y, z, size]: &Balls, middle: Vec3, radius: f32) -> u32 {
+fn overlapping<S: Simd>(simd: S, [x, y, z, size]: &Balls, middle: Vec3, radius: f32) -> u32 {
     let row = |row: &[f32; HALF]| f32x8::from_slice(simd, row);
     let (x, y, z) = (row(x) - middle.x, row(y) - middle.y, row(z) - middle.z);
     let size = row(size) + radius;
@@ -106,8 +106,8 @@ impl<'a> Near<'a> {
     pub(crate) fn add<S: Simd>(&mut self, simd: S, middle: Vec3, radius: f32, reach: f32) {
         let farthest = radius + reach;
         for (g, group) in self.shapes.groups.iter().enumerate() {
-            for k in set_bits(touching(simd, group, middle, farthest)).map(|k| g * HALF + k) {
-                for l in set_bits(touching(simd, &self.shapes.balls[k], middle, farthest)) {
+            for k in set_bits(overlapping(simd, group, middle, farthest)).map(|k| g * HALF + k) {
+                for l in set_bits(overlapping(simd, &self.shapes.balls[k], middle, farthest)) {
                     self.take(k * HALF + l, middle, radius, reach);
                 }
             }

@@ -41,7 +41,7 @@ impl PosedShape {
 
     /// Which of sixteen points may be nearer than a radius (m): all that are, and some others.
     #[inline(always)]
-    pub(crate) fn may_touch<S: Simd>(
+    pub(crate) fn may_overlap<S: Simd>(
         &self,
         simd: S,
         p: Vec3x<S>,
@@ -128,14 +128,14 @@ mod tests {
                     sixteen.iter().enumerate().for_each(|(l, &q)| p.set_lane(l, q));
                     let radius = f32x16::splat(simd, 0.1);
                     let (outs, distances) = posed.tangent_planes(simd, p);
-                    let touches = posed.may_touch(simd, p, radius).to_bitmask();
+                    let overlaps = posed.may_overlap(simd, p, radius).to_bitmask();
                     let held = posed.holds(simd, p).to_bitmask();
                     let velocities = posed.velocities(simd, p);
                     for (l, &q) in sixteen.iter().enumerate() {
                         let (out, distance) = posed.tangent_plane(q);
                         assert!((distances[l] - distance).abs() < 1e-5);
                         assert!(outs.lane(l).distance(out) < 1e-4);
-                        assert!(distance >= 0.1 || touches & (1 << l) != 0, "{shape:?} {q}");
+                        assert!(distance >= 0.1 || overlaps & (1 << l) != 0, "{shape:?} {q}");
                         assert!(distance.abs() < 1e-6 || (held >> l & 1 == 1) == (distance < 0.0));
                         assert!(velocities.lane(l).distance(posed.velocity_at(q)) < 1e-5);
                     }

@@ -9,7 +9,7 @@ pub trait Obstacle: Sync {
     /// How deep a point is inside (m).
     fn depth(&self, p: Vec3A) -> f32;
     /// For a link whose end is deeper than `allowed` (m): where it can end instead.
-    fn place(&self, link: &Link, allowed: f32) -> Option<Met>;
+    fn place(&self, link: &Link, allowed: f32) -> Option<ObstacleCollision>;
     /// Which of sixteen points (m; all x, all y, all z) may be inside, one bit each. Only those are asked
     /// about one by one: a bit too many costs time, one too few leaves hair inside.
     fn may_hold(&self, _points: &[f32; 3 * LANES]) -> u32 {
@@ -30,7 +30,7 @@ pub struct Link {
 
 /// Where a link that met something ends.
 #[derive(Debug, Clone, Copy)]
-pub struct Met {
+pub struct ObstacleCollision {
     /// m.
     pub at: Vec3A,
     /// Out of what it met, unit length.
@@ -47,7 +47,7 @@ impl Obstacle for Nowhere {
         0.0
     }
 
-    fn place(&self, _: &Link, _: f32) -> Option<Met> {
+    fn place(&self, _: &Link, _: f32) -> Option<ObstacleCollision> {
         None
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct SavedGrowth {
     body: BodyShapes,
     /// How far strands stay from the body (m), and whether they have met it.
     room: Vec<f32>,
-    has_met_body: bool,
+    has_clearance: bool,
 }
 
 impl Growth {
@@ -76,7 +76,7 @@ impl Growth {
 
     /// Before the first step: learns how far from the body the strands lie at rest. `world_from_rest` is a pose per
     /// primitive as it still is, colliders and surface are those of the step.
-    pub(crate) fn meet_body(
+    pub(crate) fn measure_clearance(
         &mut self,
         model: &dyn Model,
         world_from_rest: &[RigidTransform],
@@ -84,12 +84,12 @@ impl Growth {
         field: Option<FieldObstacle<'_>>,
     ) {
         if let (Self::InStrips(strands), Some(Carrier::Strips(strips))) = (self, model.carrier())
-            && !strands.binding.has_met_body
+            && !strands.binding.has_clearance
         {
             let InStrips { binding, joints, .. } = &mut **strands;
             let pose = joints.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
             strips.pose(pose);
-            binding.meet_body(pose, world_from_rest, &BodyAtRest::new(colliders, field));
+            binding.measure_clearance(pose, world_from_rest, &BodyAtRest::new(colliders, field));
         }
     }
 
@@ -155,7 +155,7 @@ impl Growth {
             Self::ByModel => {}
             Self::InStrips(strands) => {
                 strands.body.save(out);
-                out.push(strands.binding.has_met_body.into());
+                out.push(strands.binding.has_clearance.into());
                 put_floats(out, strands.binding.room.iter().copied());
             }
             Self::InHairMesh(strands) => strands.body.save(out),
@@ -169,9 +169,9 @@ impl Growth {
             Self::ByModel => BodyShapes::default(),
             _ => BodyShapes::read(&mut from)?,
         };
-        let mut saved = SavedGrowth { body, room: Vec::new(), has_met_body: false };
+        let mut saved = SavedGrowth { body, room: Vec::new(), has_clearance: false };
         if let Self::InStrips(strands) = self {
-            saved.has_met_body = from.u8()? != 0;
+            saved.has_clearance = from.u8()? != 0;
             saved.room = from.floats(strands.binding.room.len())?.collect();
         }
         from.0.is_empty().then_some(saved)
@@ -183,7 +183,7 @@ impl Growth {
             Self::ByModel => {}
             Self::InStrips(strands) => {
                 strands.body = saved.body;
-                strands.binding.has_met_body = saved.has_met_body;
+                strands.binding.has_clearance = saved.has_clearance;
                 strands.binding.room = saved.room;
             }
             Self::InHairMesh(strands) => {

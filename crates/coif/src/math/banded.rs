@@ -282,13 +282,13 @@ mod tests {
         let (mut banded, mut dense) = fill(rows, seed, stiff);
         let mut random = noise(seed ^ 77);
         let mut vector: Vec<f32> = (0..rows * VECTOR).map(|_| random() as f32).collect();
-        let right = vector.clone();
+        let rhs = vector.clone();
         banded.factor();
         banded.solve(&mut vector);
         let mut worst = 0.0f64;
         for (lane, dense) in dense.iter_mut().enumerate() {
             let at = |i: usize| (i / 3) * VECTOR + (i % 3) * LANES + lane;
-            let mut truth: Vec<f64> = (0..3 * rows).map(|i| right[at(i)].into()).collect();
+            let mut truth: Vec<f64> = (0..3 * rows).map(|i| rhs[at(i)].into()).collect();
             assert!(solve_positive_definite(dense, &mut truth));
             let size = truth.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             for (i, x) in truth.iter().enumerate() {

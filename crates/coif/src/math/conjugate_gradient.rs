@@ -9,12 +9,12 @@ pub struct SolveReport {
     pub residual: f64,
 }
 
-/// Improves `x` until `apply(x)` is `right` but for the fraction `tolerance` of its size, or for `most`
+/// Improves `x` until `apply(x)` is `rhs` but for the fraction `tolerance` of its size, or for `most`
 /// iterations. `diagonal` is that of the matrix, as preconditioner.
 pub(crate) fn conjugate_gradient(
     mut apply: impl FnMut(&[f64], &mut [f64]),
     diagonal: &[f64],
-    right: &[f64],
+    rhs: &[f64],
     x: &mut [f64],
     tolerance: f64,
     most: u32,
@@ -22,8 +22,8 @@ pub(crate) fn conjugate_gradient(
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut image = vec![0.0; x.len()];
     apply(x, &mut image);
-    let mut left: Vec<f64> = right.iter().zip(&image).map(|(b, a)| b - a).collect();
-    let size = dot(right, right).sqrt();
+    let mut left: Vec<f64> = rhs.iter().zip(&image).map(|(b, a)| b - a).collect();
+    let size = dot(rhs, rhs).sqrt();
     let mut report = SolveReport::default();
     if size == 0.0 {
         x.fill(0.0);
@@ -71,10 +71,10 @@ mod tests {
                 y[i] = 2.0 * x[i] - before - after;
             }
         };
-        let mut right = vec![0.0; n];
-        right[10] = 2.0;
+        let mut rhs = vec![0.0; n];
+        rhs[10] = 2.0;
         let mut x = vec![0.0; n];
-        let report = conjugate_gradient(apply, &vec![2.0; n], &right, &mut x, 1e-12, 21);
+        let report = conjugate_gradient(apply, &vec![2.0; n], &rhs, &mut x, 1e-12, 21);
         assert!(report.residual < 1e-12 && report.iterations <= 21, "{report:?}");
         for (i, x) in x.iter().enumerate() {
             let truth = 11.0 - (i as f64 - 10.0).abs();

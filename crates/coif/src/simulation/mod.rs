@@ -163,8 +163,8 @@ impl Simulation {
         };
         let primitives = model.carrier().map(|carrier| bind(carrier.root_places())).transpose()?;
         let (name, can) = (model.name(), model.capabilities());
-        let touched = |surface| SurfaceField::new(&body, surface, can.splits_steps);
-        let surface = world.surface.as_ref().map(touched).transpose()?;
+        let field_of = |surface| SurfaceField::new(&body, surface, can.splits_steps);
+        let surface = world.surface.as_ref().map(field_of).transpose()?;
         let contacts = Contacts::new(&world.contacts, &groom, name, can.contact, model.lender())?;
         let mut simulation = Self {
             growth: Growth::new(&groom, &*model)?,
@@ -259,7 +259,7 @@ impl Simulation {
         self.timers.measure(Stage::Grow, || {
             let poses = poses(&self.roots, self.primitives.as_ref());
             let field = self.surface.as_ref().map(SurfaceField::obstacle);
-            self.growth.meet_body(&*self.model, poses, &step.colliders, field);
+            self.growth.measure_clearance(&*self.model, poses, &step.colliders, field);
         });
         // Let the roots follow the body.
         self.timers.measure(Stage::Roots, || {

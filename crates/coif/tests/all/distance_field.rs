@@ -306,9 +306,9 @@ fn bodies_that_overlap_count_as_one() {
 #[test]
 fn a_body_inside_out_is_a_body() {
     let mut mesh = ball(64, 32, |p| p * 0.2);
-    let right = nodes(&field(&mesh, &settings(0.01)));
+    let expected = nodes(&field(&mesh, &settings(0.01)));
     mesh.triangles.iter_mut().for_each(|t| t.swap(0, 1));
-    for ((p, d), (_, truth)) in nodes(&field(&mesh, &settings(0.01))).into_iter().zip(right) {
+    for ((p, d), (_, truth)) in nodes(&field(&mesh, &settings(0.01))).into_iter().zip(expected) {
         assert!((d - truth).abs() < 1e-3, "{p}: {d} for {truth}");
     }
 }

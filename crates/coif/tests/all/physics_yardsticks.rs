@@ -391,11 +391,11 @@ fn shaken(model: &ModelSettings, threads: usize, volume: Option<volume::Settings
 #[test]
 fn hair_touches_hair_with_the_same_bits_for_any_number_of_threads() {
     for model in defaults() {
-        let touching = shaken(&model, 1, Some(volume::Settings::default()));
-        assert_ne!(touching, shaken(&model, 1, None), "{}", model.name());
+        let with_contact = shaken(&model, 1, Some(volume::Settings::default()));
+        assert_ne!(with_contact, shaken(&model, 1, None), "{}", model.name());
         for threads in [2, 3] {
             let again = shaken(&model, threads, Some(volume::Settings::default()));
-            assert_eq!(again, touching, "{} on {threads} threads", model.name());
+            assert_eq!(again, with_contact, "{} on {threads} threads", model.name());
         }
     }
 }

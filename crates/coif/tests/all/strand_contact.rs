@@ -243,7 +243,7 @@ fn momentum_is_conserved() {
     let change = (momentum(&velocity) - momentum(&before)).length() / size;
     println!("mean change of velocity {change:e} m/s");
     assert!(change < 1e-6, "{change}");
-    assert!(contact.report().touching > 0);
+    assert!(contact.report().contacts > 0);
     assert!(velocity[5] != before[5]);
     assert_eq!((velocity[0], velocity[11]), (before[0], before[11]));
 }
@@ -293,7 +293,7 @@ fn the_same_bits_for_any_number_of_threads() {
                 position.iter_mut().zip(&velocity).for_each(|(x, v)| *x += *v * 1e-3);
             }
             let report = contact.report();
-            assert!(report.springs > 100 && report.touching > 10, "{report:?}");
+            assert!(report.springs > 100 && report.contacts > 10, "{report:?}");
             let bits = |v: &Vec3| v.to_array().map(f32::to_bits);
             (position.iter().map(bits).collect::<Vec<_>>(), contact.springs().to_vec(), report)
         })

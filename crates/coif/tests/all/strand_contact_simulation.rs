@@ -11,7 +11,7 @@ use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
 
 /// Few hairs stand for many: they touch from afar.
-fn touch() -> Settings {
+fn contact_settings() -> Settings {
     let stiction = stiction::Settings {
         make: 15e-3,
         break_: 25e-3,
@@ -43,7 +43,7 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 #[test]
 fn every_model_feels_it_and_gives_the_same_bits() {
     // Strands in a hair mesh or a strip are carried along: there is nothing to feel it.
-    for (name, _) in ModelSettings::taking(&touch().into()) {
+    for (name, _) in ModelSettings::taking(&contact_settings().into()) {
         let model = ModelSettings::by_name(name).expect("a model");
         let run = |threads, hair: Option<Settings>| {
             with_threads(threads, || {
@@ -53,7 +53,7 @@ fn every_model_feels_it_and_gives_the_same_bits() {
                 (sim.state_hash(), sim.report().contact.strands)
             })
         };
-        let one = run(1, Some(touch()));
+        let one = run(1, Some(contact_settings()));
         let (hash, none) = run(1, None);
         println!("{name}: {:?}", one.1);
         assert!(none.is_none());
@@ -62,8 +62,8 @@ fn every_model_feels_it_and_gives_the_same_bits() {
             // One in ten strands at least; hair that keeps its shape meets others less often.
             assert!(report.springs > 15, "{name}: {report:?}");
         }
-        assert_eq!(one, run(2, Some(touch())), "{name}");
-        assert_eq!(one, run(3, Some(touch())), "{name}");
+        assert_eq!(one, run(2, Some(contact_settings())), "{name}");
+        assert_eq!(one, run(3, Some(contact_settings())), "{name}");
     }
 }
 
@@ -73,8 +73,8 @@ fn every_detection_gives_the_same_bits() {
     for name in ["mass-spring", "position-based"] {
         let model = ModelSettings::by_name(name).expect("a model");
         let run = |method: broad_phase::Method| {
-            let detection = broad_phase::Settings { method, ..touch().detection };
-            let mut sim = shaken(&model, Some(Settings { detection, ..touch() }));
+            let detection = broad_phase::Settings { method, ..contact_settings().detection };
+            let mut sim = shaken(&model, Some(Settings { detection, ..contact_settings() }));
             (0..40).for_each(|_| sim.step());
             let report = sim.report().contact.strands.expect("a report");
             assert!(report.springs > 15 && report.dropped_pairs == 0, "{name}: {report:?}");
@@ -90,11 +90,11 @@ fn every_detection_gives_the_same_bits() {
 #[test]
 fn a_checkpoint_holds_the_springs() {
     let model = ModelSettings::default();
-    let mut sim = shaken(&model, Some(touch()));
+    let mut sim = shaken(&model, Some(contact_settings()));
     (0..20).for_each(|_| sim.step());
     let bytes = sim.checkpoint();
     (0..20).for_each(|_| sim.step());
-    let mut other = shaken(&model, Some(touch()));
+    let mut other = shaken(&model, Some(contact_settings()));
     other.restore(&bytes).expect("a checkpoint");
     (0..20).for_each(|_| other.step());
     assert_eq!(sim.state_hash(), other.state_hash());

@@ -63,14 +63,14 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
 /// Factor and solve sixteen strands, on one core.
 fn factor_solve(setting: &Setting) -> Result<Row, Error> {
     let hair = Hair::new();
-    let (assembled, right) = hair.in_lanes();
+    let (assembled, rhs) = hair.in_lanes();
     let particles = hair.mass.len() * LANES;
     let mut banded = Banded::new(hair.mass.len());
-    let mut solution = right.clone();
+    let mut solution = rhs.clone();
     let mut pieces = Pieces::default();
     for piece in 0..50 * setting.repetitions() {
         banded.rows_mut().copy_from_slice(&assembled);
-        solution.copy_from_slice(&right);
+        solution.copy_from_slice(&rhs);
         let fast = seconds(|| {
             banded.factor();
             banded.solve(&mut solution);
@@ -241,13 +241,13 @@ impl Hair {
                 }
             }
         }
-        let right = self.force.iter().enumerate().flat_map(|(row, force)| {
+        let rhs = self.force.iter().enumerate().flat_map(|(row, force)| {
             let force = if row < HELD { DVec3::ZERO } else { *force };
             let axis = move |axis: usize| (force[axis] * PART * scale) as f32;
             (0..3).flat_map(move |a| std::iter::repeat_n(axis(a), LANES))
         });
-        let right = right.collect();
-        (banded.rows_mut().to_vec(), right)
+        let rhs = rhs.collect();
+        (banded.rows_mut().to_vec(), rhs)
     }
 
     /// The velocities of one strand by the textbook.

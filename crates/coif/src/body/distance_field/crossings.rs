@@ -18,23 +18,23 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Counts along all rows. `winding` and `touched` are overwritten; returns how many rows went
+    /// Counts along all rows. `winding` and `is_crossed` are overwritten; returns how many rows went
     /// through a hole. Their nodes become [`UNKNOWN`].
     pub(super) fn count(
         &self,
         candidates: impl Iterator<Item = [[f32; 4]; 3]>,
         winding: &mut Vec<i16>,
-        touched: &mut Vec<bool>,
+        is_crossed: &mut Vec<bool>,
     ) -> u32 {
         let (u, v) = self.across();
         winding.clear();
         winding.resize(self.layout.size(), 0);
-        touched.clear();
-        touched.resize(self.layout.len[u] * self.layout.len[v], false);
+        is_crossed.clear();
+        is_crossed.resize(self.layout.len[u] * self.layout.len[v], false);
         for corners in candidates {
-            self.cross(corners, winding, touched);
+            self.cross(corners, winding, is_crossed);
         }
-        self.sum(winding, touched)
+        self.sum(winding, is_crossed)
     }
 
     /// The two axes across the rows, such that (u, v, axis) is right-handed.
@@ -43,7 +43,7 @@ impl Rows<'_> {
     }
 
     /// Notes every row that the triangle crosses at the first node behind the crossing.
-    fn cross(&self, corners: [[f32; 4]; 3], winding: &mut [i16], touched: &mut [bool]) {
+    fn cross(&self, corners: [[f32; 4]; 3], winding: &mut [i16], is_crossed: &mut [bool]) {
         let (u, v) = self.across();
         let [a, b, c] = corners.map(|p| [p[u], p[v], p[self.axis]]);
         let (lo, hi) = span(a[0], b[0], c[0]);
@@ -67,7 +67,7 @@ impl Rows<'_> {
                 // Nothing is below zero, so that casting rounds down.
                 let next = depth as usize + 1;
                 let row = i + j * u_len;
-                touched[row] = true;
+                is_crossed[row] = true;
                 let mut at = [0; 3];
                 (at[u], at[v], at[self.axis]) = (i, j, next.min(self.layout.len[self.axis] - 1));
                 let place = &mut winding[self.layout.index(at[0], at[1], at[2])];
@@ -78,13 +78,13 @@ impl Rows<'_> {
     }
 
     /// Sums along the rows that were crossed.
-    fn sum(&self, winding: &mut [i16], touched: &[bool]) -> u32 {
+    fn sum(&self, winding: &mut [i16], is_crossed: &[bool]) -> u32 {
         let (u, v) = self.across();
         let layout = self.layout;
         let stride = [1, layout.row, layout.plane];
         let (u_len, length) = (layout.len[u], layout.len[self.axis]);
         let mut open = 0;
-        for (row, _) in touched.iter().enumerate().filter(|&(_, &touched)| touched) {
+        for (row, _) in is_crossed.iter().enumerate().filter(|&(_, &is_crossed)| is_crossed) {
             let start = layout.index(0, 0, 0) + row % u_len * stride[u] + row / u_len * stride[v];
             let nodes = || (0..length).map(|i| start + i * stride[self.axis]);
             let mut count = 0i16;
@@ -139,8 +139,8 @@ mod tests {
         let triangles: Vec<_> = triangles.map(|t| t.map(corner)).collect();
         for axis in 0..3 {
             let rows = Rows { axis, layout: &layout };
-            let (mut winding, mut touched) = (Vec::new(), Vec::new());
-            let open = rows.count(triangles.iter().copied(), &mut winding, &mut touched);
+            let (mut winding, mut is_crossed) = (Vec::new(), Vec::new());
+            let open = rows.count(triangles.iter().copied(), &mut winding, &mut is_crossed);
             assert_eq!(open, 0);
             for n in 0..729 {
                 let p = [n % 9, n / 9 % 9, n / 81];

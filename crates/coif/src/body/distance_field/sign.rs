@@ -39,7 +39,7 @@ pub(super) struct Sides {
     /// Nodes that a cap over a hole runs between.
     pub(super) caps: Vec<u32>,
     winding: [Vec<i16>; 3],
-    touched: Vec<bool>,
+    is_crossed: Vec<bool>,
     near: Vec<u8>,
     undecided: Vec<u32>,
 }
@@ -64,7 +64,7 @@ impl Sides {
         let corners = |t: u32| surface.triangles[t as usize].map(|v| surface.vertices[v as usize]);
         let candidates = nearest.crossing_x.iter().map(|&t| corners(t));
         let rows = Rows { axis: 0, layout };
-        let open = rows.count(candidates, &mut self.winding[0], &mut self.touched);
+        let open = rows.count(candidates, &mut self.winding[0], &mut self.is_crossed);
         self.inside.clear();
         self.inside.extend(self.winding[0].iter().map(|&w| u8::from(w != 0)));
         // Confirm, or let all axes vote.
@@ -108,7 +108,7 @@ impl Sides {
                 Some([*a?, *b?, *c?])
             });
             let rows = Rows { axis, layout };
-            report.open_rows += rows.count(all, &mut self.winding[axis], &mut self.touched);
+            report.open_rows += rows.count(all, &mut self.winding[axis], &mut self.is_crossed);
         }
         let [first, second, third] = &mut self.winding;
         let others = second.iter().zip(third.iter());
@@ -124,8 +124,8 @@ impl Sides {
                 _ => 0,
             };
             // Keep the winding number of an axis that was right.
-            let right = votes.iter().filter(known).find(|&&w| (w != 0) == (balance > 0));
-            *first = right.copied().unwrap_or(0);
+            let winner = votes.iter().filter(known).find(|&&w| (w != 0) == (balance > 0));
+            *first = winner.copied().unwrap_or(0);
         }
         // Settle ties near the surface.
         for node in band {

@@ -20,7 +20,7 @@ pub(in crate::contact) const FLAT: f64 = 3e-6;
 /// Value of the cubic over its largest coefficient, below which a turning point may be a root: what
 /// single precision of the points moves it by, where segments barely touch. With less, such collisions are
 /// missed; with more, time is spent on pairs that do not collide.
-const TOUCHES: f64 = 1e-4;
+const ROOT_TOLERANCE: f64 = 1e-4;
 
 /// The same, below which rounding may have moved a pair of roots next to a turning point.
 pub(in crate::contact) const NEARLY: f64 = 1e-2;
@@ -106,7 +106,7 @@ pub fn first_crossing(
     if largest <= FLAT * size {
         return approach(&a, &b, 0.0, 1.0);
     }
-    let roots = unit_roots(cubic, TOUCHES * largest).into_iter().flatten();
+    let roots = unit_roots(cubic, ROOT_TOLERANCE * largest).into_iter().flatten();
     roots.clone().find_map(|time| collide(&a, &b, time)).or_else(|| {
         // Where the cubic barely reaches zero, rounding moves its roots far: look around there.
         let turns = turning_points(cubic).into_iter();
@@ -147,16 +147,16 @@ fn coplanarity(a: &Moving, b: &Moving) -> ([f64; 4], f64) {
     (cubic, length(&u) * length(&v) * (w[0].length() + w[1].length()))
 }
 
-/// The roots of a cubic between 0 and 1 in order, and places where it turns around within `touches`
+/// The roots of a cubic between 0 and 1 in order, and places where it turns around within `tolerance`
 /// of zero.
-fn unit_roots(k: [f64; 4], touches: f64) -> [Option<f64>; 7] {
+fn unit_roots(k: [f64; 4], tolerance: f64) -> [Option<f64>; 7] {
     let f = |t: f64| value_of(k, t);
     // Cut at the turning points: in between there is at most one root.
     let turns = turning_points(k).map(|t| t.clamp(0.0, 1.0));
     let cuts = [0.0, turns[0].min(turns[1]), turns[0].max(turns[1]), 1.0];
     let mut roots = [None; 7];
     for (i, &cut) in cuts.iter().enumerate() {
-        if f(cut).abs() <= touches {
+        if f(cut).abs() <= tolerance {
             roots[2 * i] = Some(cut);
         }
         if i < 3 && f(cut) * f(cuts[i + 1]) < 0.0 {

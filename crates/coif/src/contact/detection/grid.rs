@@ -250,7 +250,7 @@ impl Filled<'_> {
             nearest.clear();
             let mut ask = |other: u32| {
                 let place = other as usize;
-                if segments.may_touch(self.segment[own], self.segment[place], APART) {
+                if segments.may_collide(self.segment[own], self.segment[place], APART) {
                     eight.push(simd, &probe, other, &self.lines[place], &mut nearest);
                 }
             };

@@ -84,7 +84,7 @@ impl Segments {
 
     /// Whether two segments are far enough from each other along the hair to touch.
     #[inline]
-    pub(in crate::contact) fn may_touch(&self, a: u32, b: u32, apart: u32) -> bool {
+    pub(in crate::contact) fn may_collide(&self, a: u32, b: u32, apart: u32) -> bool {
         a.abs_diff(b) >= apart || self.strand[a as usize] != self.strand[b as usize]
     }
 }
@@ -235,6 +235,6 @@ mod tests {
         assert!((1.0 / inverse[2] - 2.0 * line * 0.015).abs() < 1e-12);
         let starts: Vec<bool> = (0..6).map(|p| segments.starts(p)).collect();
         assert_eq!(starts, [true, true, true, false, true, false]);
-        assert!(!segments.may_touch(0, 2, 4) && segments.may_touch(2, 4, 4));
+        assert!(!segments.may_collide(0, 2, 4) && segments.may_collide(2, 4, 4));
     }
 }

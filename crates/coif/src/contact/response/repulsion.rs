@@ -49,9 +49,9 @@ parameters! {
 #[derive(Debug)]
 pub struct Repulsion {
     settings: Settings,
-    found: Lists<Touch>,
+    found: Lists<RepulsionContact>,
     links: Vec<Link>,
-    touches: Vec<Touch>,
+    contacts: Vec<RepulsionContact>,
     impulses: Impulses,
     /// How segments have moved since their pairs were found; nothing if they have not.
     moves: Vec<Move>,
@@ -60,7 +60,7 @@ pub struct Repulsion {
 
 /// Two segments that are too near.
 #[derive(Debug, Clone, Copy)]
-struct Touch {
+struct RepulsionContact {
     link: Link,
     /// From the second to the first.
     normal: Vec3,
@@ -76,7 +76,7 @@ impl Repulsion {
             settings: settings.clone(),
             found: Lists::default(),
             links: Vec::new(),
-            touches: Vec::new(),
+            contacts: Vec::new(),
             impulses: Impulses::default(),
             moves: Vec::new(),
             contact_springs: Lists::default(),
@@ -84,7 +84,7 @@ impl Repulsion {
     }
 
     /// How many pairs were too near in the last step.
-    pub fn touching(&self) -> usize {
+    pub fn contact_count(&self) -> usize {
         self.links.len()
     }
 
@@ -95,8 +95,8 @@ impl Repulsion {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let touches = self.touches.capacity() * size_of::<Touch>();
-        touches
+        let contacts = self.contacts.capacity() * size_of::<RepulsionContact>();
+        contacts
             + 16 * (self.links.capacity() + self.moves.capacity())
             + self.found.bytes()
             + self.impulses.bytes()
@@ -178,7 +178,7 @@ impl Repulsion {
                 apart - nearer < thickness
             };
             let mut close = [(0, 0); BATCH];
-            let mut touch = |a: usize, second: usize| {
+            let mut contact = |a: usize, second: usize| {
                 let b = second as u32;
                 let of = |s: usize| [position[s], position[s + 1]];
                 let (p, q) = (of(a), of(second));
@@ -200,22 +200,22 @@ impl Repulsion {
                     let speed = link.difference(motion).dot(normal).max(0.0);
                     let pushed = speed + dt * settings.stiffness * depth * lightness;
                     let target = pushed.min((settings.share * depth / dt).max(speed));
-                    list.push(Touch { link, normal, target });
+                    list.push(RepulsionContact { link, normal, target });
                 }
             };
             pairs.each_batch(range, &[position, motion], near, |batch| {
                 let (kept, level) = (&mut close, pairs.level());
                 let count =
                     dispatch!(level, simd => keep_near(simd, batch, position, thickness, kept));
-                close[..count].iter().for_each(|&(a, b)| touch(a as usize, b as usize));
+                close[..count].iter().for_each(|&(a, b)| contact(a as usize, b as usize));
             });
         });
-        self.touches.clear();
+        self.contacts.clear();
         self.links.clear();
-        make_room(&mut self.touches, self.found.len());
+        make_room(&mut self.contacts, self.found.len());
         make_room(&mut self.links, self.found.len());
-        self.touches.extend(self.found.iter());
-        self.links.extend(self.touches.iter().map(|touch| touch.link));
+        self.contacts.extend(self.found.iter());
+        self.links.extend(self.contacts.iter().map(|contact| contact.link));
         if self.links.is_empty() {
             self.impulses.reserve(segments.points());
             return;
@@ -223,13 +223,13 @@ impl Repulsion {
         self.impulses.prepare(segments, &self.links);
         let friction = settings.friction;
         for _ in 0..settings.rounds {
-            let (links, touches) = (&self.links, &mut self.touches);
-            self.impulses.round(links, touches, velocity, |_, touch, seen| {
-                let missing = touch.target - seen.velocity.dot(touch.normal);
+            let (links, contacts) = (&self.links, &mut self.contacts);
+            self.impulses.round(links, contacts, velocity, |_, contact, seen| {
+                let missing = contact.target - seen.velocity.dot(contact.normal);
                 if missing <= 0.0 {
                     return Vec3::ZERO;
                 }
-                with_friction(touch.normal, missing / seen.inverse_mass, friction, &seen)
+                with_friction(contact.normal, missing / seen.inverse_mass, friction, &seen)
             });
             self.impulses.add_to(segments, links, velocity);
         }

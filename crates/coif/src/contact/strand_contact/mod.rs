@@ -112,7 +112,7 @@ pub struct Report {
     /// Springs made in the last step, and broken.
     pub changed: (u64, u64),
     /// Pairs nearer than the thickness.
-    pub touching: u64,
+    pub contacts: u64,
     /// Pairs that would have passed through each other, and that still do.
     pub collision: edge_collision::Report,
     /// Pairs left out because hair is too dense for all of them.
@@ -184,7 +184,7 @@ impl StrandContact {
             pairs: self.pairs.len() as u64,
             springs: self.stiction.as_ref().map_or(0, |s| s.springs().len() as u64),
             changed: self.stiction.as_ref().map_or((0, 0), Stiction::changes),
-            touching: self.repulsion.as_ref().map_or(0, |r| r.touching() as u64),
+            contacts: self.repulsion.as_ref().map_or(0, |r| r.contact_count() as u64),
             collision,
             dropped_pairs,
             worst: Worst {

@@ -194,8 +194,8 @@ impl HairMesh {
             bundle.columns().iter().for_each(|&c| around[c as usize].push(b));
         }
         for (c, bundles) in around.iter().enumerate() {
-            let met = fan(c as u32, bundles[0], &self.bundles, &edges);
-            if met != bundles.len() {
+            let reached = fan(c as u32, bundles[0], &self.bundles, &edges);
+            if reached != bundles.len() {
                 return Err(wrong(
                     names.column(c as u32),
                     "is where bundles meet that share no edge: give each group a column of its own",
@@ -288,18 +288,18 @@ fn fan(column: u32, start: usize, bundles: &[Bundle], edges: &BTreeMap<[u32; 2],
         };
         edges.get(&edge).copied()
     };
-    let mut met = 1;
+    let mut reached = 1;
     for forward in [true, false] {
         let mut at = start;
         while let Some(next) = neighbour(at, forward) {
             if next == start {
-                return met;
+                return reached;
             }
-            met += 1;
+            reached += 1;
             at = next;
         }
     }
-    met
+    reached
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use fearless_simd::Level;
 use glam::{Vec3, Vec3A};
 
 use crate::collide::{PosedShape, SKIN, depth_inside};
-use crate::environment::{FieldObstacle, Link, Met, Obstacle};
+use crate::environment::{FieldObstacle, Link, Obstacle, ObstacleCollision};
 use crate::math::LANES;
 use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
 
@@ -43,14 +43,14 @@ impl Obstacle for BodyAround<'_> {
     /// Model: tangent planes at the place that was wanted, then at what they gave, then at the parent:
     /// those that separate it from all obstacles leave a path out of every crease. What is still inside,
     /// in a hollow of the body's own surface, is looked for around.
-    fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
+    fn place(&self, link: &Link, allowed: f32) -> Option<ObstacleCollision> {
         let deep = |p: Vec3| self.depth(p.into()) - allowed;
         let (parent, wanted) = (Vec3::from(link.parent), Vec3::from(link.wanted));
         let mut best = (wanted, deep(wanted));
         if best.1 <= 0.5 * SKIN {
             return None;
         }
-        let met = self.deepest(link.wanted);
+        let collision = self.deepest(link.wanted);
         let mut tangent_at = wanted;
         for round in 0..=PLANE_ROUNDS {
             if round == PLANE_ROUNDS {
@@ -77,31 +77,38 @@ impl Obstacle for BodyAround<'_> {
                 best = (parent + direction * link.length, depth);
             }
         }
-        Some(Met { at: best.0.into(), ..met })
+        Some(ObstacleCollision { at: best.0.into(), ..collision })
     }
 }
 
 impl BodyAround<'_> {
     /// What of all obstacles is nearest to a point, or deepest around it: its normal and its velocity.
-    fn deepest(&self, p: Vec3A) -> Met {
+    fn deepest(&self, p: Vec3A) -> ObstacleCollision {
         let mut least = f32::INFINITY;
-        let mut met = Met { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
+        let mut collision = ObstacleCollision { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
         for shape in self.shapes {
             if let Some((distance, normal)) = shape.probe(p, SKIN)
                 && distance < least
             {
                 least = distance;
-                met = Met { at: p, normal, velocity: shape.velocity_at(p.into()).into() };
+                collision = ObstacleCollision {
+                    at: p,
+                    normal,
+                    velocity: shape.velocity_at(p.into()).into(),
+                };
             }
         }
         if let Some(field) = self.field {
             let sample = field.field.sample(p.into());
             if sample.distance - field.skin < least {
-                met =
-                    Met { at: p, normal: sample.gradient.into(), velocity: sample.velocity.into() };
+                collision = ObstacleCollision {
+                    at: p,
+                    normal: sample.gradient.into(),
+                    velocity: sample.velocity.into(),
+                };
             }
         }
-        met
+        collision
     }
 
     /// Half-spaces without obstacles that are nearer to `p` than `reach` (m), but for `allowed` (m) of them;
@@ -180,7 +187,7 @@ mod tests {
             still(Shape::Plane, Vec3::Y * -0.2),
         ];
         let around = BodyAround::new(&shapes, None);
-        let (mut met, mut deepest) = (0, 0.0f32);
+        let (mut collisions, mut deepest) = (0, 0.0f32);
         for i in 0..250_000 {
             let at = |k: f32| (i as f32 * k).sin();
             let parent = Vec3A::new(at(1.1), at(1.7), at(2.3)) * 0.25;
@@ -190,12 +197,12 @@ mod tests {
             let direction = Vec3A::new(at(0.7), at(0.9), at(1.3)).normalize_or(Vec3A::X);
             let link = Link { parent, length: 0.012, wanted: parent + direction * 0.012 };
             if let Some(place) = around.place(&link, 0.0) {
-                met += 1;
+                collisions += 1;
                 deepest = deepest.max(around.depth(place.at));
                 assert!((place.at.distance(parent) / link.length - 1.0).abs() < 1e-4);
             }
         }
-        println!("{met} links met something; {deepest} m at most");
-        assert!(met > 1000 && deepest <= 0.5 * SKIN, "{met} {deepest}");
+        println!("{collisions} links collided; {deepest} m at most");
+        assert!(collisions > 1000 && deepest <= 0.5 * SKIN, "{collisions} {deepest}");
     }
 }

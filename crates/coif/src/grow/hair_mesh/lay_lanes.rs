@@ -96,17 +96,17 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
         let row = &mut laid[i - written];
         row.store::<S, RATES>(&chains.end);
         allowed = (allowed - length).max(f32x16::splat(simd, 0.0));
-        let met = obstacle.may_hold(&row.at) & active.to_bitmask() as u32;
-        if met != 0 {
+        let inside = obstacle.may_hold(&row.at) & active.to_bitmask() as u32;
+        if inside != 0 {
             let mut before = PointRow::NONE;
             before.store::<S, RATES>(&parents);
-            for_lanes(met, |k| {
+            for_lanes(inside, |k| {
                 let here = row.lane(k);
                 let link = Link { parent: before.lane(k).at, length: length[k], wanted: here.at };
-                if let Some(met) = obstacle.place(&link, allowed[k]) {
-                    let into = (here.velocity - met.velocity).dot(met.normal).min(0.0);
-                    let velocity = here.velocity - met.normal * into;
-                    row.set_lane(k, Moving { at: met.at, velocity });
+                if let Some(collision) = obstacle.place(&link, allowed[k]) {
+                    let into = (here.velocity - collision.velocity).dot(collision.normal).min(0.0);
+                    let velocity = here.velocity - collision.normal * into;
+                    row.set_lane(k, Moving { at: collision.at, velocity });
                 }
             });
             chains.end = row.load::<S, RATES>(simd);

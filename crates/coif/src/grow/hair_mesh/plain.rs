@@ -89,9 +89,12 @@ impl PlainBinding {
                 let mut here = chain.link(length);
                 allowed = (allowed - length).max(0.0);
                 let link = Link { parent: last.at, length, wanted: here.at };
-                if let Some(met) = obstacle.place(&link, allowed) {
-                    let into = (here.velocity - met.velocity).dot(met.normal).min(0.0);
-                    here = Moving { at: met.at, velocity: here.velocity - met.normal * into };
+                if let Some(collision) = obstacle.place(&link, allowed) {
+                    let into = (here.velocity - collision.velocity).dot(collision.normal).min(0.0);
+                    here = Moving {
+                        at: collision.at,
+                        velocity: here.velocity - collision.normal * into,
+                    };
                     chain.push(here);
                 }
                 out(first + i, here);

@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3, Vec3A, Vec3Swizzles};
 
 use super::*;
-use crate::environment::{Link, Met, Obstacle};
+use crate::environment::{Link, Obstacle, ObstacleCollision};
 use crate::groom::hair_mesh::{Frame, Frames};
 use crate::groom::{HairMesh, Strands};
 
@@ -304,7 +304,7 @@ impl Obstacle for Ball {
     fn depth(&self, root: Vec3A) -> f32 {
         (self.1 - root.distance(self.0)).max(0.0)
     }
-    fn place(&self, link: &Link, allowed: f32) -> Option<Met> {
+    fn place(&self, link: &Link, allowed: f32) -> Option<ObstacleCollision> {
         let (offset, radius) = (link.wanted - self.0, self.1 - allowed);
         let normal = offset.normalize_or(Vec3A::Y);
         // Lay the link into the tangent plane above its end.
@@ -314,7 +314,7 @@ impl Obstacle for Ball {
             let flat = (1.0 - rise * rise).max(0.0).sqrt();
             let direction = normal * rise.min(1.0) + along.normalize_or_zero() * flat;
             let at = link.parent + direction.normalize() * link.length;
-            Met { at, normal, velocity: Vec3A::ZERO }
+            ObstacleCollision { at, normal, velocity: Vec3A::ZERO }
         })
     }
 }

@@ -55,7 +55,7 @@ pub struct StripBinding {
     /// How far each point stays from the body (m).
     pub(crate) room: Vec<f32>,
     /// Whether that is what the groom leaves: the body has been seen.
-    pub(crate) has_met_body: bool,
+    pub(crate) has_clearance: bool,
     level: Level,
 }
 
@@ -101,7 +101,7 @@ impl StripBinding {
             room: vec![ROOM; places.len()],
             places,
             reach,
-            has_met_body: false,
+            has_clearance: false,
             level: Level::new(),
         }
     }
@@ -118,7 +118,7 @@ impl StripBinding {
 
     /// Learns how far from the body the strands lie at rest, with strips at `pose` and their roots at
     /// `world_from_rest`, a pose per strip: as far as that, they may come.
-    pub(crate) fn meet_body(
+    pub(crate) fn measure_clearance(
         &mut self,
         pose: &StripPose,
         world_from_rest: &[RigidTransform],
@@ -132,7 +132,7 @@ impl StripBinding {
             .par_iter_mut()
             .zip(&positions)
             .for_each(|(room, p)| *room = room.min(body.room(*p)));
-        self.has_met_body = true;
+        self.has_clearance = true;
     }
 
     /// Where the strands are (m), in the groom's order, with strips that are at `pose`: out of `shapes` and of the
@@ -366,7 +366,7 @@ mod tests {
             if let Growth::InStrips(strands) = &mut growth {
                 strands.binding.level = level;
             }
-            growth.meet_body(&model, &roots, &plane, None);
+            growth.measure_clearance(&model, &roots, &plane, None);
             for _ in 0..60 {
                 model.step(&env, &mut StepReport::default());
                 growth.follow(&model, &plane, env.dt);

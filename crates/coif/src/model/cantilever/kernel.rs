@@ -389,14 +389,14 @@ impl<S: Simd> Lanes<S> {
         field: Option<&FieldObstacle<'_>>,
     ) -> u32 {
         let mut unresolved = 0;
-        let mut touched = 0;
+        let mut last_hit = 0;
         for (k, shape) in near.iter(joint.reach) {
             if self.leave_shape(simd, joint, along, shape, &mut unresolved) {
-                touched = k;
+                last_hit = k;
             }
         }
         // Leave once more what lay before the last one on the list: that may have led into it.
-        for (_, shape) in near.iter(joint.reach).take_while(|(k, _)| *k < touched) {
+        for (_, shape) in near.iter(joint.reach).take_while(|(k, _)| *k < last_hit) {
             self.leave_shape(simd, joint, along, shape, &mut unresolved);
         }
         if let Some(field) = field {
@@ -416,7 +416,7 @@ impl<S: Simd> Lanes<S> {
         unresolved: &mut u32,
     ) -> bool {
         let p = self.parent + *along * joint.length;
-        if !shape.may_touch(simd, p, joint.radius).any_true() {
+        if !shape.may_overlap(simd, p, joint.radius).any_true() {
             return false;
         }
         let (out, distance) = shape.tangent_planes(simd, p);
@@ -424,14 +424,14 @@ impl<S: Simd> Lanes<S> {
         if !hit.any_true() {
             return false;
         }
-        let touch = Touch { hit, out, distance };
+        let collision = JointCollision { hit, out, distance };
         let held = if shape.friction > 0.0 {
             let moves = shape.velocities(simd, p);
-            self.rub(simd, joint, &touch, p, moves, shape.friction)
+            self.apply_friction(simd, joint, &collision, p, moves, shape.friction)
         } else {
             Vec3x::splat(simd, Vec3::ZERO)
         };
-        *unresolved = self.turn_out(simd, joint, along, &touch, joint.radius, held);
+        *unresolved = self.turn_out(simd, joint, along, &collision, joint.radius, held);
         true
     }
 
@@ -453,9 +453,9 @@ impl<S: Simd> Lanes<S> {
         if !hit.any_true() {
             return false;
         }
-        let touch = Touch { hit, out: over.out, distance: over.height };
+        let collision = JointCollision { hit, out: over.out, distance: over.height };
         let free = Vec3x::splat(simd, Vec3::ZERO);
-        self.turn_out(simd, joint, along, &touch, over.least, free);
+        self.turn_out(simd, joint, along, &collision, over.least, free);
         true
     }
 
@@ -466,27 +466,27 @@ impl<S: Simd> Lanes<S> {
     /// is the depth it would have without contact; of its displacement along the surface friction takes the
     /// coefficient times that, and all of it at most. Both are in proportion to the length of the step.
     #[inline(always)]
-    fn rub(
+    fn apply_friction(
         &self,
         simd: S,
         joint: &Joint<S>,
-        touch: &Touch<S>,
+        collision: &JointCollision<S>,
         p: Vec3x<S>,
         moves: Vec3x<S>,
         friction: f32,
     ) -> Vec3x<S> {
         let slip = p - joint.before - moves * f32x16::splat(simd, self.dt);
-        let slip = slip - touch.out * slip.dot(touch.out);
+        let slip = slip - collision.out * slip.dot(collision.out);
         let friction = match joint.friction {
             None => f32x16::splat(simd, self.friction * friction),
             Some(relative) => relative * friction,
         };
-        let limit = (joint.radius - touch.distance) * friction;
+        let limit = (joint.radius - collision.distance) * friction;
         slip * (friction_fraction_lanes(simd, slip.length(), limit) * joint.per_length)
     }
 
     /// Turns segments about their inner ends until their outer ends are as far from a plane as they
-    /// have to be (m), by the shortest displacement, less what friction holds back ([`Self::rub`]). Says how many
+    /// have to be (m), by the shortest displacement, less what friction holds back ([`Self::apply_friction`]). Says how many
     /// cannot get there even without a radius.
     ///
     /// Model: the points at length l from the joint before and at the wanted distance from the plane are
@@ -498,12 +498,12 @@ impl<S: Simd> Lanes<S> {
         simd: S,
         joint: &Joint<S>,
         along: &mut Vec3x<S>,
-        touch: &Touch<S>,
+        collision: &JointCollision<S>,
         radius: f32x16<S>,
         held: Vec3x<S>,
     ) -> u32 {
         let one = f32x16::splat(simd, 1.0);
-        let Touch { hit, out, distance } = *touch;
+        let JointCollision { hit, out, distance } = *collision;
         let into = out.dot(*along);
         let wanted = into + (radius - distance) * joint.per_length;
         let c = wanted.min(one);
@@ -555,14 +555,14 @@ impl<S: Simd> Lanes<S> {
                 break;
             }
             let out = slope * (f32x16::splat(simd, 1.0) / size.max(f32x16::splat(simd, 1e-3)));
-            let touch = Touch { hit, out, distance };
+            let collision = JointCollision { hit, out, distance };
             let held = if obstacle.friction > 0.0 {
                 let moves = surface_motion(simd, obstacle, p, hit);
-                self.rub(simd, joint, &touch, p, moves, obstacle.friction)
+                self.apply_friction(simd, joint, &collision, p, moves, obstacle.friction)
             } else {
                 Vec3x::splat(simd, Vec3::ZERO)
             };
-            unresolved = self.turn_out(simd, joint, along, &touch, radius, held);
+            unresolved = self.turn_out(simd, joint, along, &collision, radius, held);
         }
         unresolved
     }
@@ -589,7 +589,7 @@ struct Joint<S: Simd> {
 
 /// Joints that are too near to a plane: which ones, its normal, and how far they are (m).
 #[derive(Clone, Copy)]
-struct Touch<S: Simd> {
+struct JointCollision<S: Simd> {
     hit: mask32x16<S>,
     out: Vec3x<S>,
     distance: f32x16<S>,

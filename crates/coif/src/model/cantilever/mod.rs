@@ -105,7 +105,7 @@ pub struct Cantilever {
     /// The two that bend factors are set for.
     set_for: [f32; 2],
     /// Whether the distances of the groom from the body are known.
-    met_body: bool,
+    has_clearance: bool,
     /// The colliders at the end of the step: scratch.
     shapes: PosedShapes,
 }
@@ -139,7 +139,7 @@ impl Cantilever {
             dt: 0.0,
             last_step: 0.0,
             set_for: [0.0; 2],
-            met_body: false,
+            has_clearance: false,
             shapes: PosedShapes::default(),
         };
         model.reset(&vec![RigidTransform::IDENTITY; count]);
@@ -191,7 +191,7 @@ impl Cantilever {
     /// Limits the virtual collision spheres to what the groom at rest leaves room for.
     ///
     /// Source: `jung2005` 4.2; the paper sets radii by hand.
-    fn meet_body(&mut self, env: &Environment<'_>) {
+    fn measure_clearance(&mut self, env: &Environment<'_>) {
         let body = BodyAtRest::new(env.colliders, env.field);
         self.for_each_block(|_, rows, _| {
             let mut before = [f32::INFINITY; LANES];
@@ -205,7 +205,7 @@ impl Cantilever {
                 before = joint.radius;
             }
         });
-        self.met_body = true;
+        self.has_clearance = true;
     }
 
     /// Averages the length of steps for what forces do (`jung2005` 4.3 step 1), and sets the bend factors for
@@ -261,8 +261,8 @@ impl Model for Cantilever {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        if !self.met_body {
-            self.meet_body(env);
+        if !self.has_clearance {
+            self.measure_clearance(env);
         }
         self.average_step(env.dt);
         let mut shapes = std::mem::take(&mut self.shapes);
@@ -361,7 +361,7 @@ impl Model for Cantilever {
     }
 
     fn save(&self, out: &mut Vec<u8>) {
-        out.push(self.met_body.into());
+        out.push(self.has_clearance.into());
         let mut floats = |values: &[f32]| put_floats(out, values.iter().copied());
         floats(&[self.dt, self.last_step]);
         for row in &self.joints {
@@ -387,7 +387,7 @@ impl Model for Cantilever {
                 "{found} bytes of strips where the groom needs {expected}"
             )));
         }
-        self.met_body = bytes[0] != 0;
+        self.has_clearance = bytes[0] != 0;
         let mut values = floats(&bytes[1..]);
         let mut fill = |to: &mut [f32]| to.iter_mut().zip(&mut values).for_each(|(to, v)| *to = v);
         let mut head = [0.0; 2];

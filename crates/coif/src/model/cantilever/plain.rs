@@ -48,7 +48,7 @@ struct Strip {
 pub struct PlainCantilever {
     settings: Settings,
     strips: Vec<Strip>,
-    met_body: bool,
+    has_clearance: bool,
 }
 
 impl PlainCantilever {
@@ -87,12 +87,12 @@ impl PlainCantilever {
                 end_velocity: Vec3::ZERO,
             }
         });
-        Ok(Self { settings: settings.clone(), strips: strips.collect(), met_body: false })
+        Ok(Self { settings: settings.clone(), strips: strips.collect(), has_clearance: false })
     }
 
     /// Advances all strips by `env.dt`, which has to be the same in every step.
     pub fn step(&mut self, env: &Environment<'_>) {
-        if !self.met_body {
+        if !self.has_clearance {
             let shapes: Vec<PosedShape> = env.colliders.iter().map(at_start).collect();
             for strip in &mut self.strips {
                 let mut before = f32::INFINITY;
@@ -103,7 +103,7 @@ impl PlainCantilever {
                     before = joint.radius;
                 }
             }
-            self.met_body = true;
+            self.has_clearance = true;
         }
         let shapes: Vec<PosedShape> =
             env.colliders.iter().map(|c| PosedShape::new(c, env.dt)).collect();

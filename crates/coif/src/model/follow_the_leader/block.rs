@@ -43,8 +43,8 @@ impl<'a> Rows<'a> {
         let (p0, p1) = self.position.split_at_mut(rows * VECTOR);
         let (v0, v1) = self.velocity.split_at_mut(rows * VECTOR);
         let (t0, t1) = self.tension.split_at_mut(rows * LANES);
-        let touching = self.contact.len().min(rows * MEMORY);
-        let (c0, c1) = self.contact.split_at_mut(touching);
+        let contacts = self.contact.len().min(rows * MEMORY);
+        let (c0, c1) = self.contact.split_at_mut(contacts);
         let framed = self.frame.len().min(rows * FRAME);
         let (f0, f1) = self.frame.split_at_mut(framed);
         (
@@ -185,7 +185,7 @@ pub(super) struct Block {
     /// Index of the last embedded point of each lane's strand.
     pub(super) last_embedded: [f32; LANES],
     /// Largest number of embedded points in a lane.
-    pub(super) most_embedded: usize,
+    pub(super) max_embedded: usize,
 
     /// Whether the strands have equally many points and each has segments of one length, nearly.
     pub(super) even: bool,
@@ -268,7 +268,7 @@ impl Block {
             points,
             last: std::array::from_fn(|l| (count(in_lane(l)) - 1) as f32),
             last_embedded: [0.0; LANES],
-            most_embedded: 1,
+            max_embedded: 1,
             even,
             length: LineAligned::zeros(points * LANES),
             reaction: LineAligned::zeros(if even { LANES } else { points * LANES }),
@@ -292,7 +292,7 @@ impl Block {
             let last = line.len() - 1;
             let embedded = (groom.embedded[s] as usize).clamp(1, last);
             block.last_embedded[l] = (embedded - 1) as f32;
-            block.most_embedded = block.most_embedded.max(embedded);
+            block.max_embedded = block.max_embedded.max(embedded);
             // Continue straight beyond the tip.
             let step = line[last] - line[last - 1];
             for i in 0..points {

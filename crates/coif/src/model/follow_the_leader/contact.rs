@@ -41,11 +41,11 @@ pub(super) const CLEAR_OF_ROUNDING: f32 = 1e-6;
 /// The result of a collision in lanes.
 pub(super) struct LaneContact<S: Simd> {
     /// Whether anything was touched; if not, the rest says nothing.
-    pub(super) touched: bool,
+    pub(super) collided: bool,
     /// What to take off their velocities (m/s).
     pub(super) brake: Vec3x8<S>,
     /// The last two things that were touched: the number of a collider, or [`FIELD`], or [`NOTHING`].
-    pub(super) touched_what: [f32x8<S>; 2],
+    pub(super) collided_with: [f32x8<S>; 2],
     /// How deep the points were (m).
     pub(super) depth: f32x8<S>,
     /// How many could not be brought out.
@@ -83,16 +83,16 @@ impl<S: Simd> Segment<S> {
 }
 
 /// What has been touched, for friction.
-struct Touch<S: Simd> {
+struct LaneCollision<S: Simd> {
     normal: Vec3x8<S>,
     depth: f32x8<S>,
     surface: Vec3x8<S>,
     friction: f32x8<S>,
-    /// See [`LaneContact::touched_what`].
+    /// See [`LaneContact::collided_with`].
     what: [f32x8<S>; 2],
 }
 
-impl<S: Simd> Touch<S> {
+impl<S: Simd> LaneCollision<S> {
     /// Notes that lanes touch a thing.
     #[inline(always)]
     fn note(&mut self, lanes: mask32x8<S>, what: f32) {
@@ -137,8 +137,8 @@ pub(super) fn leave_body<S: Simd>(
     pass: &Pass,
 ) -> LaneContact<S> {
     let mut p = segment.end();
-    let mut touched = false;
-    let mut touch = Touch::none(simd);
+    let mut collided = false;
+    let mut collision = LaneCollision::none(simd);
     // Go round the near colliders until none of them has moved a point since its own turn: a point
     // that lies on a tangent plane is outside of that collider.
     let (count, mut settled) = (near.len(), 0);
@@ -160,15 +160,16 @@ pub(super) fn leave_body<S: Simd>(
         if !inside.any_true() {
             continue;
         }
-        touched = true;
+        collided = true;
         let (turned, reached) = onto_plane(segment, inside, n, distance);
         settled = usize::from(reached);
         // Remember the touch for friction.
-        touch.depth = inside.select((-distance).max(touch.depth), touch.depth);
-        touch.normal = n.or(inside, touch.normal);
-        touch.surface = material_velocity(simd, collider, p).or(inside, touch.surface);
-        touch.friction = inside.select(f32x8::splat(simd, collider.friction), touch.friction);
-        touch.note(inside, number as f32);
+        collision.depth = inside.select((-distance).max(collision.depth), collision.depth);
+        collision.normal = n.or(inside, collision.normal);
+        collision.surface = material_velocity(simd, collider, p).or(inside, collision.surface);
+        collision.friction =
+            inside.select(f32x8::splat(simd, collider.friction), collision.friction);
+        collision.note(inside, number as f32);
         segment.along = turned.or(inside, segment.along);
         p = segment.end();
     }
@@ -179,19 +180,26 @@ pub(super) fn leave_body<S: Simd>(
         p = segment.end();
     }
     if let Some(field) = obstacles.field {
-        let (inside, stuck) = leave_field(simd, field, active, segment, p, &mut touch);
+        let (inside, stuck) = leave_field(simd, field, active, segment, p, &mut collision);
         if inside {
-            touched = true;
+            collided = true;
             p = segment.end();
         }
         unresolved += stuck;
     }
-    if touched && unbend_on_plane(simd, near, obstacles, active, segment, touch.normal) {
+    if collided && unbend_on_plane(simd, near, obstacles, active, segment, collision.normal) {
         p = segment.end();
     }
-    touch.friction = touch.friction * segment.friction;
-    let brake = if touched { touch.brake(simd, p - before, 1.0 / pass.dt) } else { touch.normal };
-    LaneContact { touched, brake, touched_what: touch.what, depth: touch.depth, unresolved }
+    collision.friction = collision.friction * segment.friction;
+    let brake =
+        if collided { collision.brake(simd, p - before, 1.0 / pass.dt) } else { collision.normal };
+    LaneContact {
+        collided,
+        brake,
+        collided_with: collision.what,
+        depth: collision.depth,
+        unresolved,
+    }
 }
 
 /// Turns segments that contact has bent beyond the bending limit along the surface until they are within it: says
@@ -273,7 +281,7 @@ fn leave_field<S: Simd>(
     active: mask32x8<S>,
     segment: &mut Segment<S>,
     mut p: Vec3x8<S>,
-    touch: &mut Touch<S>,
+    collision: &mut LaneCollision<S>,
 ) -> (bool, u32) {
     let near = segment.clear.simd_lt(obstacle.skin) & active;
     let mut asked = near.to_bitmask() as u32;
@@ -332,11 +340,12 @@ fn leave_field<S: Simd>(
             velocity.set_lane(lane, obstacle.field.velocity_at(surface));
         }
         let (turned, _) = onto_plane(segment, inside_mask, n, distance);
-        touch.depth = inside_mask.select((-distance).max(touch.depth), touch.depth);
-        touch.normal = n.or(inside_mask, touch.normal);
-        touch.surface = velocity.or(inside_mask, touch.surface);
-        touch.friction = inside_mask.select(f32x8::splat(simd, obstacle.friction), touch.friction);
-        touch.note(inside_mask, FIELD);
+        collision.depth = inside_mask.select((-distance).max(collision.depth), collision.depth);
+        collision.normal = n.or(inside_mask, collision.normal);
+        collision.surface = velocity.or(inside_mask, collision.surface);
+        collision.friction =
+            inside_mask.select(f32x8::splat(simd, obstacle.friction), collision.friction);
+        collision.note(inside_mask, FIELD);
         segment.along = turned.or(inside_mask, segment.along);
         p = segment.end();
     }

@@ -97,7 +97,7 @@ fn rises(
     line: &[Vec3],
     settings: &Settings,
     steps_per_second: u32,
-    touching: bool,
+    with_body: bool,
     seed: u32,
 ) -> ([f64; 2], bool) {
     let budget = Budget::new(line, settings);
@@ -127,7 +127,7 @@ fn rises(
     let first = budget.of(line, &push, &[Quat::IDENTITY; POINTS]);
     let (mut least, mut before) = (f64::INFINITY, f64::INFINITY);
     let [mut most, mut step_most] = [0.0f64; 2];
-    let mut met = false;
+    let mut collided = false;
     for step in 0..4 * steps_per_second {
         let env = Environment {
             time: f64::from(step) * f64::from(dt),
@@ -135,7 +135,7 @@ fn rises(
             gravity: GRAVITY,
             wind: &Wind::default(),
             world_from_rest: &[RigidTransform::IDENTITY],
-            colliders: if touching { &colliders } else { &[] },
+            colliders: if with_body { &colliders } else { &[] },
             field: None,
         };
         model.step(&env, &mut StepReport::default());
@@ -145,14 +145,14 @@ fn rises(
             c.shape.project_point(c.end.inverse().point(*p)).distance
         };
         for c in &colliders {
-            met |= x.iter().any(|p| depth(c, p) < SKIN + 1e-4);
+            collided |= x.iter().any(|p| depth(c, p) < SKIN + 1e-4);
         }
         let energy = budget.of(&x, &v, &model.frames_of(0));
         most = most.max((energy - least) / first);
         step_most = step_most.max((energy - before) / first);
         (least, before) = (energy.min(least), energy);
     }
-    ([most, step_most], met)
+    ([most, step_most], collided)
 }
 
 /// What a style holds never gains energy, to rounding, at any rate, on the body and off it, but for one thing. The
@@ -170,21 +170,22 @@ fn no_step_adds_energy() {
         ("curly", curly(), default),
         ("curly, no air", curly(), free),
     ] {
-        for touching in [false, true] {
+        for with_body in [false, true] {
             for steps_per_second in [60, 240, 960] {
                 let (mut worst, mut contacts) = ([0.0f64; 2], 0);
                 for seed in 0..5 {
-                    let (rises, met) = rises(&line, &settings, steps_per_second, touching, seed);
-                    contacts += usize::from(met);
+                    let (rises, collided) =
+                        rises(&line, &settings, steps_per_second, with_body, seed);
+                    contacts += usize::from(collided);
                     worst = [0, 1].map(|k| rises[k].max(worst[k]));
                 }
                 assert!(
-                    contacts > 2 || !touching || name.starts_with("curly"),
+                    contacts > 2 || !with_body || name.starts_with("curly"),
                     "thrown hair has to touch the body"
                 );
-                let case = format!("{name}, touching {touching}, {steps_per_second} Hz");
+                let case = format!("{name}, with body {with_body}, {steps_per_second} Hz");
                 println!("{case}: {:.1e} in all, {:.1e} in a step", worst[0], worst[1]);
-                let bound = match (name, touching, steps_per_second) {
+                let bound = match (name, with_body, steps_per_second) {
                     ("limp", ..) => continue,
                     // Seen: 0.0074.
                     ("curly" | "curly, no air", _, 60) => 0.02,

@@ -200,11 +200,12 @@ impl Group {
     #[inline(always)]
     fn reach<S: Simd>(&self, simd: S, bounds: &Bounds) -> u64 {
         let row = |from: &[f32; HALF]| f32x8::from_slice(simd, from);
-        let mut meet = mask32x8::splat(simd, true);
+        let mut overlap = mask32x8::splat(simd, true);
         for i in 0..3 {
-            meet &= row(&self.lo[i]).simd_le(bounds.hi[i]) & row(&self.hi[i]).simd_ge(bounds.lo[i]);
+            overlap &=
+                row(&self.lo[i]).simd_le(bounds.hi[i]) & row(&self.hi[i]).simd_ge(bounds.lo[i]);
         }
-        if !meet.any_true() {
+        if !overlap.any_true() {
             return 0;
         }
         let (centre, extent) = ((bounds.lo + bounds.hi) * 0.5, (bounds.hi - bounds.lo) * 0.5);
@@ -223,7 +224,7 @@ impl Group {
         let reach = size.length() + 1.0;
         let round = s.dot(s).simd_lt(reach * reach);
         let plane = row(&self.plane).simd_gt(0.5);
-        (plane.select(below, round) & meet).to_bitmask()
+        (plane.select(below, round) & overlap).to_bitmask()
     }
 }
 

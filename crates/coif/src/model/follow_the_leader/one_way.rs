@@ -14,11 +14,9 @@ use super::collider::Obstacles;
 use super::contact::{SLOPE, Segment, leave_body};
 use super::near::{Bounds, Near, near_box};
 use super::{BendLimit, Pass};
+use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row};
-
-/// Farthest a particle may get from the origin (m) before it counts as broken.
-pub(super) const FARTHEST: f32 = 1e5;
 
 /// Points for which near colliders are looked up together.
 pub(super) const CHUNK: usize = 8;
@@ -106,10 +104,10 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
             }
             if (inside[0] | inside[1]).any_true() {
                 if inside[0].any_true() {
-                    p[0] = lower.touch(simd, &world, &mut row, 0, &near, &mut outcome);
+                    p[0] = lower.collide(simd, &world, &mut row, 0, &near, &mut outcome);
                 }
                 if inside[1].any_true() {
-                    p[1] = upper.touch(simd, &world, &mut row, 1, &near, &mut outcome);
+                    p[1] = upper.collide(simd, &world, &mut row, 1, &near, &mut outcome);
                 }
             }
         }
@@ -127,7 +125,7 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
     // ends there.
     for half in 0..2 {
         let tip = Vec3x8::of_row(simd, &position[points - 1], half);
-        let sane = tip.dot(tip).simd_lt(FARTHEST * FARTHEST);
+        let sane = tip.dot(tip).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
         outcome.broken |= (!(sane.to_bitmask() as u32) & 0xff) << (half * HALF);
     }
     outcome
@@ -252,7 +250,7 @@ impl<S: Simd> Half<S> {
         pull.store_slice(&mut row.tension_before.as_chunks_mut::<HALF>().0[H]);
 
         // Points that are embedded go where the body carries them.
-        if row.i < block.most_embedded {
+        if row.i < block.max_embedded {
             (p, along) = embedded(simd, block, row.i, H, p, along, parent);
         }
         ((p - x) * constants.carried_on + self.blow).to_row(row.velocity, H);
@@ -268,7 +266,7 @@ impl<S: Simd> Half<S> {
     /// of the pass, whose registers are scarce: all but the direction is read again.
     #[cold]
     #[inline(never)]
-    fn touch(
+    fn collide(
         &mut self,
         simd: S,
         world: &World<'_, S>,
@@ -312,11 +310,11 @@ impl<S: Simd> Half<S> {
         (self.along, self.clear) = (segment.along, segment.clear);
         outcome.unresolved += contact.unresolved;
         let mut position = segment.end();
-        if row.i < block.most_embedded {
+        if row.i < block.max_embedded {
             (position, _) =
                 embedded(simd, block, row.i, half, position, segment.along, segment.parent);
         }
-        if contact.touched {
+        if contact.collided {
             let moved = (position - x) * constants.carried_on + self.blow - contact.brake;
             moved.to_row(row.velocity, half);
         }

@@ -10,8 +10,9 @@ use glam::Vec3;
 
 use super::block::{Block, FIXED, Outcome, Rows};
 use super::collider::Obstacles;
-use super::one_way::{Carrier, FARTHEST};
+use super::one_way::Carrier;
 use super::{Ends, Pass};
+use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane, set_lane};
 
@@ -224,7 +225,7 @@ fn finish<S: Simd>(
         }
         ((p - x) * carried_on + blow).store(rows.velocity, i, half);
         p.store(rows.position, i, half);
-        sane &= p.dot(p).simd_lt(FARTHEST * FARTHEST);
+        sane &= p.dot(p).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
     }
     Outcome { broken: !(sane.to_bitmask() as u32) & 0xff, ..Outcome::default() }
 }

@@ -44,8 +44,8 @@ pub(super) const MEMORY: usize = REMEMBERED * CONTACTS * LANES;
 
 /// Numbers that the first pass leaves the second of each contact of a row: normal, displacement of the surface,
 /// distance to be kept from it, stiffness along the normal and along the surface, coefficient of friction, slip before.
-const PRESSED: usize = 11;
-pub(super) const HELD: usize = PRESSED * CONTACTS * LANES;
+const TERMS_PER_CONTACT: usize = 11;
+pub(super) const TERMS: usize = TERMS_PER_CONTACT * CONTACTS * LANES;
 
 /// Stands for the distance field where others are numbers of colliders.
 pub(super) const FIELD: f32 = 1e6;
@@ -104,7 +104,7 @@ pub(super) struct Points<S: Simd> {
 }
 
 /// What contacts add to the inertia and to the right-hand side of a row.
-pub(super) struct Pressed<S: Simd> {
+pub(super) struct ContactTermsLanes<S: Simd> {
     pub(super) inertia: Symmetric<S>,
     pub(super) rhs: Vec3x<S>,
 }
@@ -137,41 +137,41 @@ pub(super) fn forces(memory: &[f32; MEMORY]) -> [&[f32; LANES]; CONTACTS] {
 #[cold]
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
-pub(super) fn press<S: Simd>(
+pub(super) fn add_contact_terms<S: Simd>(
     simd: S,
     block: &Block,
     i: usize,
     memory: &mut [f32; MEMORY],
-    held: &mut [f32; HELD],
+    terms: &mut [f32; TERMS],
     points: &Points<S>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
-) -> Pressed<S> {
+) -> ContactTermsLanes<S> {
     simd.vectorize(
         #[inline(always)]
-        || press_in_lanes(simd, block, i, memory, held, points, pass, obstacles),
+        || add_contact_terms_in_lanes(simd, block, i, memory, terms, points, pass, obstacles),
     )
 }
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn press_in_lanes<S: Simd>(
+fn add_contact_terms_in_lanes<S: Simd>(
     simd: S,
     block: &Block,
     i: usize,
     memory: &mut [f32; MEMORY],
-    held: &mut [f32; HELD],
+    terms: &mut [f32; TERMS],
     points: &Points<S>,
     pass: &Pass,
     obstacles: &Obstacles<'_>,
-) -> Pressed<S> {
+) -> ContactTermsLanes<S> {
     let zero = f32x8::splat(simd, 0.0);
     let mut sums = [[zero; 9]; 2];
     let (x, shift, drift) = (points.x.halves(), points.shift.halves(), points.drift.halves());
     let displacement = points.displacement.halves();
     let inertia = <[_; 2]>::from(simd.split_f32x16(points.inertia));
     let mass = <[_; 2]>::from(simd.split_f32x16(points.mass));
-    let (memory, held) = (memory.as_chunks_mut::<HALF>().0, held.as_chunks_mut::<HALF>().0);
+    let (memory, terms) = (memory.as_chunks_mut::<HALF>().0, terms.as_chunks_mut::<HALF>().0);
     for half in 0..2 {
         let exists = f32x8::splat(simd, i as f32).simd_le(half_row(simd, &block.last, half));
         let mut allowed = zero;
@@ -232,12 +232,12 @@ fn press_in_lanes<S: Simd>(
             let left =
                 [n.x, n.y, n.z, t.x, t.y, t.z, offset, stiffness, along, surface.friction, slip];
             for (j, value) in left.into_iter().enumerate() {
-                value.store_slice(&mut held[2 * (PRESSED * k + j) + half]);
+                value.store_slice(&mut terms[2 * (TERMS_PER_CONTACT * k + j) + half]);
             }
         }
     }
     let whole = |j: usize| simd.combine_f32x8(sums[0][j], sums[1][j]);
-    Pressed {
+    ContactTermsLanes {
         inertia: Symmetric {
             xx: whole(0),
             yy: whole(1),
@@ -352,22 +352,25 @@ pub(super) fn rebound<S: Simd>(
 pub(super) fn update<S: Simd>(
     simd: S,
     memory: &mut [f32; MEMORY],
-    held: &[f32; HELD],
+    terms: &[f32; TERMS],
     a: Vec3x<S>,
     dt: f32,
 ) -> u32 {
     let mut excess = 0;
-    let (memory, held) = (memory.as_chunks_mut::<LANES>().0, held.as_chunks::<LANES>().0);
+    let (memory, terms) = (memory.as_chunks_mut::<LANES>().0, terms.as_chunks::<LANES>().0);
     let zero = f32x16::splat(simd, 0.0);
-    for (memory, held) in
-        memory.as_chunks_mut::<REMEMBERED>().0.iter_mut().zip(held.as_chunks::<PRESSED>().0)
+    for (memory, terms) in memory
+        .as_chunks_mut::<REMEMBERED>()
+        .0
+        .iter_mut()
+        .zip(terms.as_chunks::<TERMS_PER_CONTACT>().0)
     {
         let before = f32x16::from_slice(simd, &memory[1]);
         let active = before.simd_gt(0.0);
         if !active.any_true() {
             continue;
         }
-        let number = |j: usize| f32x16::from_slice(simd, &held[j]);
+        let number = |j: usize| f32x16::from_slice(simd, &terms[j]);
         let n = Vec3x { x: number(0), y: number(1), z: number(2) };
         let target = Vec3x { x: number(3), y: number(4), z: number(5) };
         let (offset, stiffness, along, friction) = (number(6), number(7), number(8), number(9));

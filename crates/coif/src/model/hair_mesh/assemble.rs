@@ -50,7 +50,7 @@ pub(crate) fn assemble(
     implicit: Implicit,
     state: State<'_>,
     matrix: &mut BlockMatrix,
-    right: &mut [Vec3A],
+    rhs: &mut [Vec3A],
     stuck: &mut [bool],
 ) {
     let Implicit { h, friction_time } = implicit;
@@ -61,11 +61,11 @@ pub(crate) fn assemble(
     let pieces = elements.corners.len().div_ceil(PIECE).max(1);
     for piece in 0..pieces {
         let implicit = [h, ahead];
-        add_edges(part(&elements.edges, piece, pieces), implicit, state, matrix, right);
-        add_quads(part(&elements.quads, piece, pieces), implicit, state, matrix, right);
-        add_corners(part(&elements.corners, piece, pieces), implicit, state, matrix, right, stuck);
+        add_edges(part(&elements.edges, piece, pieces), implicit, state, matrix, rhs);
+        add_quads(part(&elements.quads, piece, pieces), implicit, state, matrix, rhs);
+        add_corners(part(&elements.corners, piece, pieces), implicit, state, matrix, rhs, stuck);
         for hinge in part(&elements.hinges, piece, pieces) {
-            add_hinge(elements, hinge, implicit, state, matrix, right);
+            add_hinge(elements, hinge, implicit, state, matrix, rhs);
         }
     }
     for (stitch, open) in elements.stitches.iter().zip(state.open) {
@@ -75,8 +75,8 @@ pub(crate) fn assemble(
         };
         let gap = state.x[b] - state.x[a] + (state.v[b] - state.v[a]) * ahead;
         let push = gap * (h * stiffness);
-        right[a] += push;
-        right[b] -= push;
+        rhs[a] += push;
+        rhs[b] -= push;
         let k = Mat3A::from_diagonal(glam::Vec3::splat(stiffness * scale));
         matrix.diagonal[a] += k;
         matrix.diagonal[b] += k;
@@ -95,7 +95,7 @@ fn add_quads(
     [h, ahead]: [f32; 2],
     state: State<'_>,
     matrix: &mut BlockMatrix,
-    right: &mut [Vec3A],
+    rhs: &mut [Vec3A],
 ) {
     let scale = h * ahead;
     for quad in quads {
@@ -104,10 +104,10 @@ fn add_quads(
         let (p, q) = (c.third, c.second);
         let rate = p.dot(state.v[i[2]] - state.v[i[0]]) + q.dot(state.v[i[1]] - state.v[i[3]]);
         let push = h * quad.stiffness * (c.value + ahead * rate);
-        right[i[0]] += p * push;
-        right[i[1]] -= q * push;
-        right[i[2]] -= p * push;
-        right[i[3]] += q * push;
+        rhs[i[0]] += p * push;
+        rhs[i[1]] -= q * push;
+        rhs[i[2]] -= p * push;
+        rhs[i[3]] += q * push;
         let k = quad.stiffness * scale;
         let (pp, qq, pq) = (outer(p * k, p), outer(q * k, q), outer(p * k, q));
         let qp = pq.transpose();
@@ -135,7 +135,7 @@ fn add_corners(
     [h, ahead]: [f32; 2],
     state: State<'_>,
     matrix: &mut BlockMatrix,
-    right: &mut [Vec3A],
+    rhs: &mut [Vec3A],
     stuck: &mut [bool],
 ) {
     let scale = h * ahead;
@@ -157,7 +157,7 @@ fn add_corners(
         let k = corner.stiffness * scale;
         let scaled = g.map(|g| g * k);
         for a in 0..4 {
-            right[i[a]] -= g[a] * push;
+            rhs[i[a]] -= g[a] * push;
             matrix.diagonal[i[a]] += outer(scaled[a], g[a]);
         }
         let blocks = matrix.blocks_mut();
@@ -176,7 +176,7 @@ fn add_edges(
     [h, ahead]: [f32; 2],
     state: State<'_>,
     matrix: &mut BlockMatrix,
-    right: &mut [Vec3A],
+    rhs: &mut [Vec3A],
 ) {
     let scale = h * ahead;
     for edge in edges {
@@ -189,8 +189,8 @@ fn add_edges(
         let taut = edge.stiffness * value.max(0.0) * c.across;
         let across = moving - c.direction * c.direction.dot(moving);
         let push = g * (edge.stiffness * (value + ahead * g.dot(moving))) + across * (taut * h);
-        right[a] += push * h;
-        right[b] -= push * h;
+        rhs[a] += push * h;
+        rhs[b] -= push * h;
         let taut = taut * h * h;
         let u = c.direction;
         let along = edge.stiffness * scale * edge.inverse_rest * edge.inverse_rest - taut;
@@ -208,7 +208,7 @@ fn add_hinge(
     [h, ahead]: [f32; 2],
     state: State<'_>,
     matrix: &mut BlockMatrix,
-    right: &mut [Vec3A],
+    rhs: &mut [Vec3A],
 ) {
     let here = hinge.vertex as usize;
     let after = here + 1;
@@ -233,7 +233,7 @@ fn add_hinge(
         force[0] -= g_before * push;
         force[1] -= g_a * push;
         force[2] -= g_after * push;
-        right[b] -= g_b * push;
+        rhs[b] -= g_b * push;
         let k = wing.stiffness * c.slope * h * ahead;
         let (k_before, k_a, k_after) = (g_before * k, g_a * k, g_after * k);
         sum[0] += outer(k_before, g_before);
@@ -250,9 +250,9 @@ fn add_hinge(
             blocks[*place as usize] += block;
         }
     }
-    right[before] += force[0];
-    right[here] += force[1];
-    right[after] += force[2];
+    rhs[before] += force[0];
+    rhs[here] += force[1];
+    rhs[after] += force[2];
     matrix.diagonal[before] += sum[0];
     matrix.diagonal[here] += sum[2];
     matrix.diagonal[after] += sum[5];

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use glam::Vec3A;
 
-use super::dynamics::{MeshDynamics, MeshEnvironment, Touch};
+use super::dynamics::{MeshDynamics, MeshEnvironment, VertexCollision};
 use super::obstacles::Hit;
 use super::report::MeshReport;
 use crate::collide::response::{friction_fraction, rebound_speed};
@@ -82,7 +82,7 @@ impl MeshDynamics {
                 continue;
             }
             if self.may_pass(v) {
-                self.touch[v] = None;
+                self.collision[v] = None;
                 continue;
             }
             let (before, allowed) = (self.before[v], self.allowed(v));
@@ -91,18 +91,19 @@ impl MeshDynamics {
                 found += 1;
                 self.moved[v] = hit.point - self.x[v];
                 self.constraint[v] = Constraint::Pinned;
-                self.meet(v, &hit);
-            } else if let Some(touch) = self.touch[v] {
+                self.resolve_collision(v, &hit);
+            } else if let Some(collision) = self.collision[v] {
                 // The surface has turned under the vertex, or the vertex has left it.
-                let normal = self.obstacles.still_touched(touch.solid, self.x[v], allowed, field);
-                self.touch[v] = normal.map(|normal| Touch { normal, ..touch });
+                let normal =
+                    self.obstacles.resting_normal(collision.solid, self.x[v], allowed, field);
+                self.collision[v] = normal.map(|normal| VertexCollision { normal, ..collision });
             }
         }
         found
     }
 
     /// Velocity of a vertex that has come to a surface: none into it but what rebounds, and slower along it.
-    fn meet(&mut self, v: usize, hit: &Hit) {
+    fn resolve_collision(&mut self, v: usize, hit: &Hit) {
         let relative = self.friction.get(v).copied();
         let friction = relative.unwrap_or(self.settings.friction.at(0.0)) * hit.friction;
         let relative = self.v[v] - hit.velocity;
@@ -118,7 +119,8 @@ impl MeshDynamics {
         }
         let (normal, solid) = (hit.normal, hit.solid);
         let stays = bounce <= 0.0;
-        self.touch[v] = stays.then_some(Touch { normal, solid, friction, is_loose: false });
+        self.collision[v] =
+            stays.then_some(VertexCollision { normal, solid, friction, is_loose: false });
     }
 
     /// Corrects all vertices that are inside the body after minimisation, inner ones as well.

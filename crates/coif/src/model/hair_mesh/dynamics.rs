@@ -43,7 +43,7 @@ pub struct MeshEnvironment<'a> {
 
 /// A vertex that lies on a surface.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Touch {
+pub(super) struct VertexCollision {
     pub(super) normal: Vec3A,
     pub(super) solid: u32,
     pub(super) friction: f32,
@@ -89,7 +89,7 @@ pub struct MeshDynamics {
     pub(super) x: Vec<Vec3A>,
     pub(super) v: Vec<Vec3A>,
     pub(super) change: Vec<Vec3A>,
-    pub(super) touch: Vec<Option<Touch>>,
+    pub(super) collision: Vec<Option<VertexCollision>>,
     pub(super) open: Vec<bool>,
     /// For how long each vertex has been stuck (s).
     pub(super) stuck: Vec<f32>,
@@ -110,7 +110,7 @@ pub struct MeshDynamics {
     pub(super) roots_before: Vec<RigidTransform>,
     /// Scratch.
     pub(super) below: Vec<[Vec3A; 2]>,
-    pub(super) right: Vec<Vec3A>,
+    pub(super) rhs: Vec<Vec3A>,
     pub(super) zero: Vec<Vec3A>,
     pub(super) constraint: Vec<Constraint>,
     pub(super) before: Vec<Vec3A>,

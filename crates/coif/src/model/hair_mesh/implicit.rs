@@ -4,7 +4,7 @@
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::assemble::{Implicit, State, assemble};
-use super::dynamics::{MeshDynamics, MeshEnvironment, Touch};
+use super::dynamics::{MeshDynamics, MeshEnvironment, VertexCollision};
 use super::restoring_spring::RESTORING_TIME;
 use crate::collide::response::regularised_friction_fraction;
 use crate::math::SolveReport;
@@ -55,7 +55,7 @@ impl MeshDynamics {
                     own += (displacement - self.v[v] * (h + RESTORING_TIME)) * pull;
                     inertia += h * (h + RESTORING_TIME) * pull;
                 }
-                self.right[v] = own * (h * mass);
+                self.rhs[v] = own * (h * mass);
                 self.matrix.diagonal[v] = Mat3A::from_diagonal(Vec3::splat(mass * inertia));
             }
         }
@@ -68,8 +68,8 @@ impl MeshDynamics {
             stuck: &self.stuck,
         };
         self.is_stuck.fill(false);
-        let (matrix, right, is_stuck) = (&mut self.matrix, &mut self.right, &mut self.is_stuck);
-        assemble(&self.elements, implicit, state, matrix, right, is_stuck);
+        let (matrix, rhs, is_stuck) = (&mut self.matrix, &mut self.rhs, &mut self.is_stuck);
+        assemble(&self.elements, implicit, state, matrix, rhs, is_stuck);
         self.count_stuck(env, h);
     }
 
@@ -77,21 +77,22 @@ impl MeshDynamics {
     pub(super) fn solve(&mut self, env: &MeshEnvironment<'_>, h: f32) -> SolveReport {
         // Start from what the constraints prescribe. Starting from the last step's change would save a
         // tenth of the iterations, but what a solve leaves would then feed the next, and hair trembles.
-        let mut touches = false;
+        let mut any_collision = false;
         for v in 0..self.x.len() {
             self.change[v] = Vec3A::ZERO;
-            if let Some(touch) = self.touch[v] {
-                touches = true;
-                let surface = self.obstacles.velocity(touch.solid, self.x[v], env.field.as_ref());
-                self.change[v] = touch.normal * touch.normal.dot(surface - self.v[v]);
+            if let Some(collision) = self.collision[v] {
+                any_collision = true;
+                let surface =
+                    self.obstacles.velocity(collision.solid, self.x[v], env.field.as_ref());
+                self.change[v] = collision.normal * collision.normal.dot(surface - self.v[v]);
             }
         }
         // Put the constraints into the matrix, and note what their forces will be.
-        if touches {
+        if any_collision {
             self.matrix.multiply(&self.change, &mut self.moved);
             for v in 0..self.x.len() {
-                let mut missing = self.right[v] - self.moved[v];
-                if let Some(Touch { normal, .. }) = self.touch[v] {
+                let mut missing = self.rhs[v] - self.moved[v];
+                if let Some(VertexCollision { normal, .. }) = self.collision[v] {
                     missing -= normal * normal.dot(missing);
                     self.projected_diagonal[v] =
                         self.matrix.project_row(v, normal, &mut self.projected);
@@ -99,8 +100,8 @@ impl MeshDynamics {
                 self.moved[v] = missing;
             }
             for v in 0..self.x.len() {
-                if let Some(touch) = self.touch[v] {
-                    self.matrix.constrain(v, touch.normal);
+                if let Some(collision) = self.collision[v] {
+                    self.matrix.constrain(v, collision.normal);
                 }
             }
         }
@@ -120,10 +121,10 @@ impl MeshDynamics {
         };
         let report = solve_columns(
             (&self.matrix, &self.preconditioner, self.coarse.as_mut()),
-            if touches { &self.moved } else { &self.right },
+            if any_collision { &self.moved } else { &self.rhs },
             &mut self.change,
-            |v, change| match &self.touch[v] {
-                Some(touch) => change - touch.normal * touch.normal.dot(change),
+            |v, change| match &self.collision[v] {
+                Some(collision) => change - collision.normal * collision.normal.dot(change),
                 None => change,
             },
             &limits,
@@ -131,8 +132,8 @@ impl MeshDynamics {
         );
         for v in 0..self.x.len() {
             self.v[v] += self.change[v];
-            if let Some(touch) = self.touch[v] {
-                self.rub(v, touch, env, h);
+            if let Some(collision) = self.collision[v] {
+                self.apply_friction(v, collision, env, h);
             }
             self.x[v] += self.v[v] * h;
         }
@@ -146,22 +147,29 @@ impl MeshDynamics {
 
     /// Coulomb friction of a vertex on a surface, regularised at rest (`cani2006` 5.2 does so between
     /// wisps); the vertex leaves the surface if that would have to pull.
-    fn rub(&mut self, v: usize, touch: Touch, env: &MeshEnvironment<'_>, h: f32) {
+    fn apply_friction(
+        &mut self,
+        v: usize,
+        collision: VertexCollision,
+        env: &MeshEnvironment<'_>,
+        h: f32,
+    ) {
         // What the surface gave (kg m/s): what is missing in the vertex's own balance along the normal.
         let projected = (&self.projected[..], self.projected_diagonal[v]);
         let push = self.matrix.projected_times(v, projected.0, projected.1, &self.change)
-            - touch.normal.dot(self.right[v]);
+            - collision.normal.dot(self.rhs[v]);
         if push <= 0.0 {
             // One step may be rounding, and what is let go too early falls back with a jolt.
-            self.touch[v] = (!touch.is_loose).then_some(Touch { is_loose: true, ..touch });
+            self.collision[v] =
+                (!collision.is_loose).then_some(VertexCollision { is_loose: true, ..collision });
             return;
         }
-        self.touch[v] = Some(Touch { is_loose: false, ..touch });
-        let surface = self.obstacles.velocity(touch.solid, self.x[v], env.field.as_ref());
+        self.collision[v] = Some(VertexCollision { is_loose: false, ..collision });
+        let surface = self.obstacles.velocity(collision.solid, self.x[v], env.field.as_ref());
         let sliding = self.v[v] - surface;
-        let sliding = sliding - touch.normal * touch.normal.dot(sliding);
+        let sliding = sliding - collision.normal * collision.normal.dot(sliding);
         let speed = sliding.length();
-        let most = touch.friction * (push / self.elements.mass[v]).min(MAX_PRESSURE * h);
+        let most = collision.friction * (push / self.elements.mass[v]).min(MAX_PRESSURE * h);
         self.v[v] -=
             sliding * regularised_friction_fraction(speed, most, self.settings.creep_speed);
     }

@@ -7,7 +7,7 @@ use crate::collide::{PosedShape, SKIN, depth_inside, pose_between};
 use crate::environment::FieldObstacle;
 
 /// Distance from a surface (m) up to which a vertex that touches it goes on doing so.
-const TOUCHING: f32 = 1e-3;
+const CONTACT_DISTANCE: f32 = 1e-3;
 
 /// Rounds through the obstacles for one vertex: two that cross at a right angle take two or three, where they meet in
 /// a narrow wedge it takes more.
@@ -64,14 +64,14 @@ impl Obstacles {
     }
 
     /// Normal of a surface that a vertex has touched, if it still does; `allowed` is how deep it may be (m).
-    pub(crate) fn still_touched(
+    pub(crate) fn resting_normal(
         &self,
         solid: u32,
         p: Vec3A,
         allowed: f32,
         field: Option<&FieldObstacle<'_>>,
     ) -> Option<Vec3A> {
-        let margin = TOUCHING - allowed;
+        let margin = CONTACT_DISTANCE - allowed;
         match (self.shapes.get(solid as usize), field) {
             (Some(shape), _) => {
                 let (distance, normal) = shape.probe(p, margin)?;

@@ -137,22 +137,22 @@ impl PlainMesh {
         for v in (0..n).filter(|&v| is_root[v]) {
             self.v[v] = (Vec3A::from(root.point(self.rest[v].into())) - self.x[v]) / h;
         }
-        let mut right = vec![Vec3A::ZERO; n];
+        let mut rhs = vec![Vec3A::ZERO; n];
         self.matrix.values.fill(0.0);
         for v in 0..n {
             let drag = self.drag[v];
             let mass = self.elements.mass[v];
-            right[v] = (Vec3A::from(gravity) - self.v[v] * drag) * (h * mass);
+            rhs[v] = (Vec3A::from(gravity) - self.v[v] * drag) * (h * mass);
             let inertia = Mat3A::from_diagonal(Vec3::splat(mass * (1.0 + h * drag)));
             self.matrix.add(v, v, inertia);
         }
-        self.add_conditions(h, root, &mut right);
+        self.add_conditions(h, root, &mut rhs);
         for v in (0..n).filter(|&v| is_root[v]) {
             self.matrix.hold(v);
-            right[v] = Vec3A::ZERO;
+            rhs[v] = Vec3A::ZERO;
         }
         // Roots do not change, so that what their columns hold is multiplied with zero.
-        let b: Vec<f64> = right.iter().flat_map(|r| r.to_array().map(f64::from)).collect();
+        let b: Vec<f64> = rhs.iter().flat_map(|r| r.to_array().map(f64::from)).collect();
         let diagonal: Vec<f64> = (0..3 * n)
             .map(|row| {
                 let range = self.matrix.starts[row]..self.matrix.starts[row + 1];
@@ -174,7 +174,7 @@ impl PlainMesh {
         report
     }
 
-    fn add_conditions(&mut self, h: f32, root: RigidTransform, right: &mut [Vec3A]) {
+    fn add_conditions(&mut self, h: f32, root: RigidTransform, rhs: &mut [Vec3A]) {
         let ahead = h + self.settings.friction_time;
         let Self { elements, matrix, x, v, .. } = self;
         // One condition: its vertices with gradients, value and stiffness.
@@ -182,7 +182,7 @@ impl PlainMesh {
             let [push, slope] = stiffness;
             let push = h * (push * value + ahead * slope * rate);
             for (k, &(i, g)) in four.iter().enumerate() {
-                right[i] -= g * push;
+                rhs[i] -= g * push;
                 for &(j, other) in &four[..=k] {
                     let (g, other) = (g * (slope * h * ahead), other);
                     let block = Mat3A::from_cols(g * other.x, g * other.y, g * other.z);
@@ -244,8 +244,8 @@ impl PlainMesh {
             let (u, moving) = (c.direction, v[b] - v[a]);
             let taut = edge.stiffness * (c.value + edge.offset).max(0.0) * c.across * h * h;
             let push = (moving - u * u.dot(moving)) * taut;
-            right[a] += push;
-            right[b] -= push;
+            rhs[a] += push;
+            rhs[b] -= push;
             let block = Mat3A::from_diagonal(Vec3::splat(taut))
                 - Mat3A::from_cols(u * u.x, u * u.y, u * u.z) * taut;
             matrix.add(a, a, block);

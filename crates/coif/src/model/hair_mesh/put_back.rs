@@ -33,7 +33,7 @@ impl MeshDynamics {
         for v in self.starts[column] as usize..self.starts[column + 1] as usize {
             self.x[v] = self.roots[column].point(self.rest[v].into()).into();
             self.v[v] = Vec3A::ZERO;
-            self.touch[v] = None;
+            self.collision[v] = None;
             self.stuck[v] = 0.0;
             self.idle[v] = 0.0;
         }
@@ -60,8 +60,8 @@ impl MeshDynamics {
             for v in self.starts[column] as usize..self.starts[column + 1] as usize {
                 self.x[v] = motion.point(self.x[v].into()).into();
                 self.v[v] = turn(self.v[v]);
-                if let Some(touch) = &mut self.touch[v] {
-                    touch.normal = turn(touch.normal);
+                if let Some(collision) = &mut self.collision[v] {
+                    collision.normal = turn(collision.normal);
                 }
             }
         }

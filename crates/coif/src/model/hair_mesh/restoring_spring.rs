@@ -154,16 +154,17 @@ impl MeshDynamics {
     /// Model: under this load the rest shape is the equilibrium. So it is contact that holds the vertex, or a lock is
     /// twisted.
     fn is_snagged(&self, column: usize, v: usize, env: &MeshEnvironment<'_>, h: f32) -> bool {
-        let (touch, was_stuck) = (self.touch[v], self.stuck[v] > 0.0);
+        let (collision, was_stuck) = (self.collision[v], self.stuck[v] > 0.0);
         let stays = self.idle[v] > STAYS;
-        if !self.as_at_rest[column] || !(was_stuck || stays || touch.is_some()) {
+        if !self.as_at_rest[column] || !(was_stuck || stays || collision.is_some()) {
             return false;
         }
         let target = self.rest_target(column, v);
         let displacement = target - self.x[v];
         let off = displacement.length_squared();
         let min_distance = self.shortest[v] * if was_stuck { BACK } else { OFF };
-        let is_obstructed = touch.is_some_and(|touch| touch.normal.dot(displacement) < 0.0);
+        let is_obstructed =
+            collision.is_some_and(|collision| collision.normal.dot(displacement) < 0.0);
         off > min_distance * min_distance
             && (off < SNAG * SNAG || !is_obstructed)
             && self.is_slow(column, v, h, if was_stuck { SNAGGED_SPEED } else { AT_REST })

@@ -2,7 +2,7 @@
 
 use glam::Vec3A;
 
-use super::dynamics::{MeshDynamics, Touch};
+use super::dynamics::{MeshDynamics, VertexCollision};
 use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::{Error, Result};
@@ -21,18 +21,19 @@ impl MeshDynamics {
     /// Appends everything that a step changes.
     pub fn save(&self, out: &mut Vec<u8>) {
         for v in 0..self.x.len() {
-            let touch = self.touch[v].unwrap_or(Touch {
+            let collision = self.collision[v].unwrap_or(VertexCollision {
                 normal: Vec3A::ZERO,
                 solid: NOTHING,
                 friction: 0.0,
                 is_loose: false,
             });
-            let vectors = [self.x[v], self.v[v], touch.normal];
+            let vectors = [self.x[v], self.v[v], collision.normal];
             let floats = vectors.iter().flat_map(|v| v.to_array());
-            let is_loose = f32::from(u8::from(touch.is_loose));
-            let numbers = [touch.friction, self.depth[v], self.idle[v], self.stuck[v], is_loose];
+            let is_loose = f32::from(u8::from(collision.is_loose));
+            let numbers =
+                [collision.friction, self.depth[v], self.idle[v], self.stuck[v], is_loose];
             put_floats(out, floats.chain(numbers));
-            put_u32(out, touch.solid);
+            put_u32(out, collision.solid);
         }
         out.extend(self.open.iter().map(|open| u8::from(*open)));
         out.push(u8::from(self.depth_is_known));
@@ -60,8 +61,8 @@ impl MeshDynamics {
             (self.depth[v], self.idle[v], self.stuck[v]) = (depth, float(), float());
             let is_loose = float() > 0.0;
             let solid = reader.u32().unwrap_or(NOTHING);
-            self.touch[v] =
-                (solid != NOTHING).then_some(Touch { normal, solid, friction, is_loose });
+            self.collision[v] =
+                (solid != NOTHING).then_some(VertexCollision { normal, solid, friction, is_loose });
         }
         let (open, known) = flags.split_at(self.open.len());
         for (to, from) in self.open.iter_mut().zip(open) {

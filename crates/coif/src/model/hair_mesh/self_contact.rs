@@ -166,12 +166,15 @@ impl MeshDynamics {
         let (a, b) = (contact.vertices[k], contact.vertices[other]);
         let (i, j) = (a as usize, b as usize);
         let offset = self.x[j] + self.moved[j] - self.x[i] - self.moved[i];
-        let touching = contact.radius[k] + contact.radius[other];
+        let contact_distance = contact.radius[k] + contact.radius[other];
         let squared = offset.length_squared();
-        if squared >= touching * touching || squared == 0.0 || contact.are_near(a, b) {
+        if squared >= contact_distance * contact_distance
+            || squared == 0.0
+            || contact.are_near(a, b)
+        {
             return;
         }
-        let least = touching.min(self.rest[i].distance(self.rest[j]));
+        let least = contact_distance.min(self.rest[i].distance(self.rest[j]));
         let distance = squared.sqrt();
         if distance >= least {
             return;

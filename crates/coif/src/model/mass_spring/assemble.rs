@@ -7,7 +7,7 @@ use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch
 use glam::Vec3;
 
 use super::altitude::{CANDIDATES, min_altitude};
-use super::block::{Block, SPRINGS, Touched};
+use super::block::{Block, ParticleCollision, SPRINGS};
 use super::limit::mask;
 use crate::math::LANES;
 use crate::math::banded::{BLOCKS, DIAGONAL, ROW, lower};
@@ -357,15 +357,15 @@ fn hold_particles<S: Simd>(
 /// Model: with the projector P across the normal, rows and columns of the particle become P A P, and
 /// its normal direction is left to itself; a particle that sticks has P = 0. So the velocity in that
 /// direction stays what it was, exactly, and the matrix stays as well conditioned as it was.
-pub(super) fn constrain(touched: &[Touched], system: &mut System<'_>) {
+pub(super) fn constrain(collisions: &[ParticleCollision], system: &mut System<'_>) {
     let rows = system.rhs.len() / VECTOR;
-    for touch in touched {
-        let (j, l) = (touch.row as usize, touch.lane as usize);
-        let n = touch.normal.to_array();
+    for collision in collisions {
+        let (j, l) = (collision.row as usize, collision.lane as usize);
+        let n = collision.normal.to_array();
         let projector: [[f32; 3]; 3] = std::array::from_fn(|r| {
             std::array::from_fn(|c| {
                 let identity = if r == c { 1.0 } else { 0.0 };
-                if touch.sticks { 0.0 } else { identity - n[r] * n[c] }
+                if collision.sticks { 0.0 } else { identity - n[r] * n[c] }
             })
         });
         let band = &mut *system.band;

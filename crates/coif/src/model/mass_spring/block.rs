@@ -27,7 +27,7 @@ const FASTEST: f32 = 1e5;
 
 /// A particle that touches the body during a step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Touched {
+pub(super) struct ParticleCollision {
     pub(super) row: u16,
     pub(super) lane: u8,
     /// Whether friction holds it: then all of its velocity is that of the surface.
@@ -105,7 +105,7 @@ pub(super) struct Block {
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
     /// What touches the body; never longer than there are points.
-    pub(super) touched: Vec<Touched>,
+    pub(super) collisions: Vec<ParticleCollision>,
     /// Where hair points were before and went, their velocities and touches: room for one strand.
     pub(super) room: super::collide::Room,
     /// Particles left inside the body.
@@ -159,7 +159,7 @@ impl Block {
             next: floats(VECTOR),
             load: floats(VECTOR),
             wind: [0.0; VECTOR],
-            touched: Vec::with_capacity(rows * LANES),
+            collisions: Vec::with_capacity(rows * LANES),
             room: super::collide::Room::new(rows),
             unresolved: 0,
             asks: [0.0; LANES],

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::block::{Block, Touched};
+use super::block::{Block, ParticleCollision};
 use super::substep::Substep;
 use crate::collide::response::friction_fraction;
 use crate::collide::{Collision, FrictionScale, Particles, PosedField, PosedShape};
@@ -52,7 +52,7 @@ pub(super) fn collide_with_body(
     shapes: &[PosedShape],
     substep: &Substep,
 ) {
-    block.touched.clear();
+    block.collisions.clear();
     block.unresolved = 0;
     if shapes.is_empty() && env.field.is_none() {
         return;
@@ -122,6 +122,6 @@ fn collide_lane(
             before * (1.0 - friction_fraction(before.length(), friction * lost))
         };
         set_lane(&mut block.v, row, l, surface + sliding + normal * bounce);
-        block.touched.push(Touched { row: row as u16, lane: l as u8, sticks, normal });
+        block.collisions.push(ParticleCollision { row: row as u16, lane: l as u8, sticks, normal });
     }
 }

@@ -329,11 +329,11 @@ impl Points<'_> {
             }
         }
         if which == 1 {
-            for touch in &block.touched {
-                let (row, l) = (touch.row.into(), touch.lane.into());
+            for collision in &block.collisions {
+                let (row, l) = (collision.row.into(), collision.lane.into());
                 let all = lane(to, row, l);
-                let across = all - touch.normal * all.dot(touch.normal);
-                set_lane(to, row, l, if touch.sticks { Vec3::ZERO } else { across });
+                let across = all - collision.normal * all.dot(collision.normal);
+                set_lane(to, row, l, if collision.sticks { Vec3::ZERO } else { across });
             }
         }
     }

@@ -10,7 +10,7 @@ use glam::{DMat3, DVec3, Vec3};
 
 use super::altitude::{CANDIDATES, min_altitude};
 use super::assemble::Times;
-use super::block::{Block, SPRINGS, Touched};
+use super::block::{Block, ParticleCollision, SPRINGS};
 use super::strand::Strand;
 use crate::math::LANES;
 use crate::math::banded::BLOCKS;
@@ -70,14 +70,15 @@ impl Double {
         x: &[f32],
         v: &[f32],
         times: &Times,
-        touched: &[Touched],
+        collisions: &[ParticleCollision],
         rhs: &mut [f32],
     ) {
         for (k, l) in lanes_of(block).enumerate() {
             let lines = &mut self.lines[3 * block.rows * k..][..3 * block.rows];
             assemble_lane(block, l, x, v, times, lines, rhs);
-            for touch in touched.iter().filter(|touch| usize::from(touch.lane) == l) {
-                constrain(touch, lines, rhs);
+            for collision in collisions.iter().filter(|collision| usize::from(collision.lane) == l)
+            {
+                constrain(collision, lines, rhs);
             }
         }
     }
@@ -271,11 +272,11 @@ fn project(lines: &mut [Line], row: usize, projector: DMat3) {
 }
 
 /// [`super::assemble::constrain`] for one particle.
-fn constrain(touch: &Touched, lines: &mut [Line], rhs: &mut [f32]) {
-    let (row, l) = (usize::from(touch.row), usize::from(touch.lane));
-    let n = touch.normal.as_dvec3();
+fn constrain(collision: &ParticleCollision, lines: &mut [Line], rhs: &mut [f32]) {
+    let (row, l) = (usize::from(collision.row), usize::from(collision.lane));
+    let n = collision.normal.as_dvec3();
     let across = DMat3::IDENTITY - DMat3::from_cols(n * n.x, n * n.y, n * n.z);
-    let projector = if touch.sticks { DMat3::ZERO } else { across };
+    let projector = if collision.sticks { DMat3::ZERO } else { across };
     project(lines, row, projector);
     let force = projector * lane(rhs, row, l).as_dvec3();
     set_lane(rhs, row, l, force.as_vec3());
@@ -373,17 +374,21 @@ mod tests {
         fill(&mut block.load, 10.0);
         fill(&mut block.wind, 5.0);
         let normal = Vec3::new(0.6, 0.0, 0.8);
-        let touch = |row, lane, sticks| Touched { row, lane, normal, sticks };
-        block.touched.extend([touch(6, 1, false), touch(7, 1, true), touch(9, 4, false)]);
+        let collision = |row, lane, sticks| ParticleCollision { row, lane, normal, sticks };
+        block.collisions.extend([
+            collision(6, 1, false),
+            collision(7, 1, true),
+            collision(9, 4, false),
+        ]);
         let times = Times { step: 1.1e-3, lag: 3e-3, drag: 20.0 };
         let (mut band, mut rhs) = (vec![0.0; block.rows * ROW], vec![0.0; block.rows * VECTOR]);
         let mut system = System { band: &mut band, rhs: &mut rhs };
         let level = fearless_simd::Level::new();
         assemble_lanes(level, &block, &x, &v, &times, &mut system);
-        constrain_lanes(&block.touched, &mut system);
+        constrain_lanes(&block.collisions, &mut system);
         let mut double = Double::new(std::slice::from_ref(&block));
         let mut right_double = rhs.clone();
-        double.assemble(&block, &x, &v, &times, &block.touched, &mut right_double);
+        double.assemble(&block, &x, &v, &times, &block.collisions, &mut right_double);
         for l in 0..LANES {
             let lines = &double.lines[3 * block.rows * l..];
             let largest = (0..block.count[l] as usize)

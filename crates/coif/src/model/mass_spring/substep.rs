@@ -165,8 +165,8 @@ impl Work<'_> {
                 assemble_lanes(level, block, middle, &block.v, &times, &mut system);
                 let rows = block.rows;
                 let mut system = System { band: &mut band[..rows * ROW], rhs: &mut rhs[..floats] };
-                constrain(&block.touched, &mut system);
-                double.assemble(block, middle, &block.v, &times, &block.touched, rhs);
+                constrain(&block.collisions, &mut system);
+                double.assemble(block, middle, &block.v, &times, &block.collisions, rhs);
             },
             |level, block, rhs| add_lanes(level, &mut block.v, rhs, factor),
         )

@@ -80,7 +80,7 @@ impl BroadPhase for BruteForce {
                 let near =
                     f64::from(reach.total()) + f64::from(p.pad) + f64::from(q.pad) + displacement;
                 let apart = f64::from(distance(motion.middle, a, b));
-                if segments.may_touch(a as u32, b as u32, APART) && apart <= near * self.limit {
+                if segments.may_collide(a as u32, b as u32, APART) && apart <= near * self.limit {
                     found.push((a as u32, b as u32));
                 }
             }
@@ -151,7 +151,7 @@ proptest! {
                     })
                     .fold(f32::INFINITY, f32::min);
                 let there = found.contains(&(a, b));
-                if !segments.may_touch(a as u32, b as u32, APART) {
+                if !segments.may_collide(a as u32, b as u32, APART) {
                     prop_assert!(!there);
                 } else if least <= reach {
                     prop_assert!(there, "{a} {b}: {least}");

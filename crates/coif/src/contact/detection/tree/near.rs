@@ -171,7 +171,7 @@ pub(super) fn look<S: Simd>(
                         let lane = bits.trailing_zeros() as usize;
                         bits &= bits - 1;
                         let sorted = other as usize * WIDTH + lane;
-                        if segments.may_touch(own, tree.segment[sorted], APART) {
+                        if segments.may_collide(own, tree.segment[sorted], APART) {
                             nearest.add(distance2[lane], sorted as u32);
                         }
                     }

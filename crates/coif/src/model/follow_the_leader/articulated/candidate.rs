@@ -79,7 +79,7 @@ impl<S: Simd> Candidate<'_, S> {
             let row = &block.depth.as_chunks::<LANES>().0[i];
             allowed = [0, 1].map(|half| half_row(simd, row, half) * pass.still_inside);
         }
-        let mut touched = false;
+        let mut collided = false;
         let masses = &block.fixed.as_chunks::<LANES>().0[i * (FIXED / LANES) + 6];
         for half in (0..2).filter(|&half| inside[half]) {
             let active = index.simd_le(half_row(simd, &block.last, half))
@@ -98,11 +98,11 @@ impl<S: Simd> Candidate<'_, S> {
             let contact = leave_body(simd, near, obstacles, active, &mut segment, before, pass);
             clear[half] = segment.clear;
             outcome.unresolved += contact.unresolved;
-            if contact.touched {
-                touched = true;
+            if contact.collided {
+                collided = true;
                 // Hold the points from the next step on.
                 for lane in Bits(contact.depth.simd_gt(0.0).to_bitmask() & active.to_bitmask()) {
-                    for what in contact.touched_what.map(|what| what[lane]) {
+                    for what in contact.collided_with.map(|what| what[lane]) {
                         if what != NOTHING {
                             let lane = half * HALF + lane;
                             let force = masses[lane] * contact.depth[lane % HALF];
@@ -125,6 +125,6 @@ impl<S: Simd> Candidate<'_, S> {
         self.clear = simd.combine_f32x8(clear[0], clear[1]);
         (self.along, self.p, self.brake) =
             (Vec3x::of_halves(along), Vec3x::of_halves(p), Vec3x::of_halves(brake));
-        touched
+        collided
     }
 }

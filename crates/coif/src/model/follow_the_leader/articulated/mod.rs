@@ -56,7 +56,7 @@ use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::frames::FRAME;
 use super::joint::LaneLimit;
-use super::resting::{self, HELD};
+use super::resting::{self, TERMS};
 use super::state::{STATE, State};
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x};
@@ -81,7 +81,7 @@ pub(super) const BENT: f32 = 1e-3;
 
 /// Room for one row of a block besides its state: what the first pass leaves the second, contacts, and the state at the
 /// start of the step and after a first solve.
-pub(super) const ROOM: usize = SCRATCH + HELD + 2 * STATE;
+pub(super) const ROOM: usize = SCRATCH + TERMS + 2 * STATE;
 
 /// Advances a block by one step. `room` has [`ROOM`] for every point.
 #[inline(always)]
@@ -102,15 +102,15 @@ pub(super) fn step_block<S: Simd>(
         contact: &mut rows.contact.as_chunks_mut().0[..points],
     };
     let (scratch, room) = room[..points * ROOM].split_at_mut(points * SCRATCH);
-    let (held, room) = room.split_at_mut(points * HELD);
+    let (terms, room) = room.split_at_mut(points * TERMS);
     let (start, first) = room.split_at_mut(points * STATE);
     let scratch = scratch.as_chunks_mut::<SCRATCH>().0;
-    let held = held.as_chunks_mut::<HELD>().0;
+    let terms = terms.as_chunks_mut::<TERMS>().0;
     let frame = &mut rows.frame.as_chunks_mut::<FRAME>().0[..points];
     let mut start = State::in_room(start, points);
     let from = From::Start(&mut start);
-    tip_to_root(simd, block, &mut state, frame, from, pass, obstacles, scratch, held, next);
-    let mut outcome = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
+    tip_to_root(simd, block, &mut state, frame, from, pass, obstacles, scratch, terms, next);
+    let mut outcome = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, terms, next);
     let next = Upcoming::default();
     // Where hair has come upon the body, solve the step again, now that it is known where: the whole strand takes the
     // impact. The other lanes keep what they have.
@@ -129,8 +129,8 @@ pub(super) fn step_block<S: Simd>(
             }
         }
         let from = From::Found(first.position);
-        tip_to_root(simd, block, &mut state, frame, from, pass, obstacles, scratch, held, next);
-        let again = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, held, next);
+        tip_to_root(simd, block, &mut state, frame, from, pass, obstacles, scratch, terms, next);
+        let again = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, terms, next);
         state.keep_first(simd, &first, outcome.impact);
         outcome = Outcome {
             broken: outcome.broken | again.broken,

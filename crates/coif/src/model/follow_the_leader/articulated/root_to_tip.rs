@@ -6,6 +6,7 @@ use glam::Vec3;
 use super::candidate::Candidate;
 use super::left::{Joined, Left};
 use super::{Affine, Fixed, NO_DIRECTION2, SCRATCH};
+use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::lanes::{HALF, VECTOR, Vec3x};
 use crate::math::tangent::{Columns, Vec2x};
 use crate::model::follow_the_leader::Pass;
@@ -13,8 +14,8 @@ use crate::model::follow_the_leader::block::{Block, FIXED, Outcome, Upcoming};
 use crate::model::follow_the_leader::collider::Obstacles;
 use crate::model::follow_the_leader::contact::SLOPE;
 use crate::model::follow_the_leader::near::{Near, near_box};
-use crate::model::follow_the_leader::one_way::{CHUNK, FARTHEST, bounds_of};
-use crate::model::follow_the_leader::resting::{self, HELD};
+use crate::model::follow_the_leader::one_way::{CHUNK, bounds_of};
+use crate::model::follow_the_leader::resting::{self, TERMS};
 use crate::model::follow_the_leader::state::State;
 
 /// Follows the leader from the root.
@@ -27,7 +28,7 @@ pub(super) fn root_to_tip<S: Simd>(
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &[[f32; SCRATCH]],
-    held: &[[f32; HELD]],
+    terms: &[[f32; TERMS]],
     next: Upcoming<'_>,
 ) -> Outcome {
     let splat = |v: f32| f32x16::splat(simd, v);
@@ -102,7 +103,7 @@ pub(super) fn root_to_tip<S: Simd>(
         }
         let place = behind + across;
         if resting::any(simd, &contact[i]) {
-            outcome.impact |= resting::update(simd, &mut contact[i], &held[i], place, pass.dt);
+            outcome.impact |= resting::update(simd, &mut contact[i], &terms[i], place, pass.dt);
         }
         let mut slack = left.by_place.dot(place);
         if let Some(by_cross) = Joined::load_cross(simd, &scratch[i]) {
@@ -129,15 +130,15 @@ pub(super) fn root_to_tip<S: Simd>(
         let mut next_displaced = displaced + (along * length - segment);
 
         // Points that are embedded go where the body carries them.
-        if i < block.most_embedded {
-            let held = splat(i as f32).simd_le(f32x16::from_slice(simd, &block.last_embedded));
+        if i < block.max_embedded {
+            let terms = splat(i as f32).simd_le(f32x16::from_slice(simd, &block.last_embedded));
             let place = root.point(Vec3x::of_row(simd, &rest[i]));
             let here = x + shift;
-            next_displaced = (place - here).or(held, next_displaced);
-            along = ((place - leader) * e_scale).or(held, along);
-            p = place.or(held, p);
-            pushed = none.or(held, pushed);
-            turn_pushed = Vec2x::zero(simd).or(held, turn_pushed);
+            next_displaced = (place - here).or(terms, next_displaced);
+            along = ((place - leader) * e_scale).or(terms, along);
+            p = place.or(terms, p);
+            pushed = none.or(terms, pushed);
+            turn_pushed = Vec2x::zero(simd).or(terms, turn_pushed);
         }
         let mut moves = (next_displaced - pushed + shift) * carried_on + blow;
 
@@ -186,7 +187,7 @@ pub(super) fn root_to_tip<S: Simd>(
 
     // Each point hangs on the one before: a lane that left the world, or is not a number any more,
     // ends there.
-    let sane = leader.dot(leader).simd_lt(FARTHEST * FARTHEST);
+    let sane = leader.dot(leader).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
 }

@@ -13,7 +13,7 @@ use crate::model::follow_the_leader::block::{Block, FIXED, Upcoming};
 use crate::model::follow_the_leader::collider::Obstacles;
 use crate::model::follow_the_leader::frames::{FOLLOW, FRAME, Sweep};
 use crate::model::follow_the_leader::joint::{JOINT, Joint};
-use crate::model::follow_the_leader::resting::{self, HELD, Points};
+use crate::model::follow_the_leader::resting::{self, Points, TERMS};
 use crate::model::follow_the_leader::state::State;
 
 /// All that hangs on a point, once it has been eliminated: a quadratic in the displacement `a` of the point and the turn
@@ -103,7 +103,7 @@ pub(super) fn tip_to_root<S: Simd>(
     pass: &Pass,
     obstacles: &Obstacles<'_>,
     scratch: &mut [[f32; SCRATCH]],
-    held: &mut [[f32; HELD]],
+    contact_terms: &mut [[f32; TERMS]],
     next: Upcoming<'_>,
 ) {
     let splat = |v: f32| f32x16::splat(simd, v);
@@ -145,21 +145,22 @@ pub(super) fn tip_to_root<S: Simd>(
             + beyond.push;
         let mut inertia = beyond.inertia.plus_diagonal(mass * style.own);
         let tension = &tension[i];
-        let touches = resting::any(simd, &contact[i]);
+        let any_contact = resting::any(simd, &contact[i]);
         if let Some(start) = &mut start {
             start.position[i] = position[i];
             start.velocity[i] = velocity[i];
             start.tension[i] = *tension;
-            resting::copy(simd, &mut start.contact[i], &contact[i], touches);
+            resting::copy(simd, &mut start.contact[i], &contact[i], any_contact);
         }
         // Hold what lies on the body.
-        if touches {
+        if any_contact {
             let displacement = found.map_or(drift, |found| Vec3x::of_row(simd, &found[i]) - x);
             let points = Points { x, shift, drift, displacement, mass, inertia: last + 1.0 };
-            let (memory, held) = (&mut contact[i], &mut held[i]);
-            let pressed = resting::press(simd, block, i, memory, held, &points, pass, obstacles);
-            inertia = inertia.plus(&pressed.inertia);
-            rhs += pressed.rhs;
+            let (memory, terms) = (&mut contact[i], &mut contact_terms[i]);
+            let from_contacts =
+                resting::add_contact_terms(simd, block, i, memory, terms, &points, pass, obstacles);
+            inertia = inertia.plus(&from_contacts.inertia);
+            rhs += from_contacts.rhs;
         }
         // Put the turn of the segment in the place of its outer end, with the style's pull to the groomed direction.
         let e = segment.along;
@@ -180,11 +181,11 @@ pub(super) fn tip_to_root<S: Simd>(
         let (joined, cross) = (beyond.joined, beyond.cross);
         if joined {
             // A joint holds the segment beyond.
-            let held = &beyond.stiffness;
+            let terms = &beyond.stiffness;
             stiffness = Symmetric2 {
-                xx: stiffness.xx + lever.x.dot(cross.x) * 2.0 + held.xx,
-                xy: stiffness.xy + lever.x.dot(cross.y) + lever.y.dot(cross.x) + held.xy,
-                yy: stiffness.yy + lever.y.dot(cross.y) * 2.0 + held.yy,
+                xx: stiffness.xx + lever.x.dot(cross.x) * 2.0 + terms.xx,
+                xy: stiffness.xy + lever.x.dot(cross.y) + lever.y.dot(cross.x) + terms.xy,
+                yy: stiffness.yy + lever.y.dot(cross.y) * 2.0 + terms.yy,
             };
             by_leader = Columns { x: by_leader.x + cross.x, y: by_leader.y + cross.y };
             turn += beyond.turn;

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Surroundings, Touch};
+use super::{PlainCollision, Surroundings};
 use crate::model::FieldObstacle;
 use crate::model::follow_the_leader::BendLimit;
 use crate::model::follow_the_leader::collider::StepCollider;
@@ -65,25 +65,25 @@ pub(super) fn collide(
     ahead: Vec3,
     mut p: Vec3,
     holds: bool,
-) -> (Vec3, Option<Touch>) {
-    let mut touch: Option<Touch> = None;
+) -> (Vec3, Option<PlainCollision>) {
+    let mut collision: Option<PlainCollision> = None;
     for _round in 0..3 {
         let mut hit = false;
         for (number, collider) in colliders.iter().enumerate() {
             let Some((n, distance)) = collider.inside(p) else { continue };
             hit = true;
-            let depth = touch.map_or(0.0, |t| t.depth).max(-distance);
-            touch = Some(Touch {
+            let depth = collision.map_or(0.0, |t| t.depth).max(-distance);
+            collision = Some(PlainCollision {
                 normal: n,
                 depth,
                 velocity: collider.velocity_at(p),
                 friction: collider.friction,
-                what: noted(&touch, number),
+                what: noted(&collision, number),
             });
             p = onto_plane(parent, length, p, ahead, n, distance);
         }
         if !hit {
-            return (p, touch);
+            return (p, collision);
         }
     }
     if colliders.iter().any(|c| c.inside(p).is_some()) {
@@ -94,12 +94,12 @@ pub(super) fn collide(
             resolve_on_sphere(colliders, parent, length, p).0
         };
     }
-    (p, touch)
+    (p, collision)
 }
 
 /// What has been touched, the last first.
-pub(super) fn noted(touch: &Option<Touch>, what: usize) -> [Option<usize>; 2] {
-    match touch.map(|t| t.what) {
+pub(super) fn noted(collision: &Option<PlainCollision>, what: usize) -> [Option<usize>; 2] {
+    match collision.map(|t| t.what) {
         Some([Some(newest), older]) if newest == what => [Some(newest), older],
         Some([newest, _]) => [Some(what), newest],
         None => [Some(what), None],
@@ -115,7 +115,7 @@ pub(super) fn leave_field(
     length: f32,
     ahead: Vec3,
     mut p: Vec3,
-    touch: &mut Option<Touch>,
+    collision: &mut Option<PlainCollision>,
 ) -> Vec3 {
     for _round in 0..FIELD_ROUNDS {
         let sample = obstacle.field.sample(p);
@@ -123,12 +123,12 @@ pub(super) fn leave_field(
         if distance >= 0.0 {
             break;
         }
-        *touch = Some(Touch {
+        *collision = Some(PlainCollision {
             normal: sample.gradient,
-            depth: touch.map_or(0.0, |t| t.depth).max(-distance),
+            depth: collision.map_or(0.0, |t| t.depth).max(-distance),
             velocity: sample.velocity,
             friction: obstacle.friction,
-            what: noted(touch, number),
+            what: noted(collision, number),
         });
         p = onto_plane(parent, length, p, ahead, sample.gradient, distance);
     }
@@ -158,10 +158,10 @@ pub(super) fn onto_plane(
     parent + u * (length / u.length().max(1e-12))
 }
 
-pub(super) fn brake_of(touch: &Touch, moved: Vec3, inverse_dt: f32) -> Vec3 {
-    let relative = moved * inverse_dt - touch.velocity;
-    let across = touch.normal * relative.dot(touch.normal);
+pub(super) fn brake_of(collision: &PlainCollision, moved: Vec3, inverse_dt: f32) -> Vec3 {
+    let relative = moved * inverse_dt - collision.velocity;
+    let across = collision.normal * relative.dot(collision.normal);
     let sliding = relative - across;
-    let most = touch.friction * touch.depth * inverse_dt;
+    let most = collision.friction * collision.depth * inverse_dt;
     across + sliding * (most / sliding.length().max(1e-9)).min(1.0)
 }

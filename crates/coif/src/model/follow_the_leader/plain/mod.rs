@@ -50,7 +50,7 @@ struct Contact {
 
 /// A contact as the pass from tip to root sees it (`resting.rs`).
 #[derive(Clone, Copy, Default)]
-struct Held {
+struct ContactTerms {
     normal: Vec3,
     target: Vec3,
     offset: f32,
@@ -63,7 +63,7 @@ struct Held {
 
 /// What touched a particle: enough for friction.
 #[derive(Debug, Clone, Copy)]
-struct Touch {
+struct PlainCollision {
     /// Out of the surface.
     normal: Vec3,
     /// How deep the candidate was (m).
@@ -298,8 +298,8 @@ fn step_strand(
             let place = behind + across;
             strand.particles[i].tension =
                 left.pull - left.by_place.dot(place) - left.by_cross.dot(turn);
-            for (contact, held) in strand.particles[i].contacts.iter_mut().zip(&left.held) {
-                impact |= update(contact, held, place, dt);
+            for (contact, terms) in strand.particles[i].contacts.iter_mut().zip(&left.terms) {
+                impact |= update(contact, terms, place, dt);
             }
             direction = e * (particle.length * (1.0 + left.shrinks)) + across;
             turn_pushed = left.by_turn * turn_pushed_leader - left.by_leader.dot(pushed);
@@ -335,17 +335,17 @@ fn step_strand(
         if i >= strand.embedded {
             let ahead = (parent - grandparent) * (1.0 / particle.length);
             let (colliders, length, holds) = (around.colliders, particle.length, pass.backward);
-            let (found, mut touch) = collide(colliders, parent, length, ahead, p, holds);
+            let (found, mut collision) = collide(colliders, parent, length, ahead, p, holds);
             let free = std::mem::replace(&mut p, found);
             if let Some(field) = around.field {
                 let number = around.colliders.len();
-                p = leave_field(field, number, parent, particle.length, ahead, p, &mut touch);
+                p = leave_field(field, number, parent, particle.length, ahead, p, &mut collision);
             }
-            if let Some(touch) = touch.filter(|_| pass.backward && i > 1) {
+            if let Some(collision) = collision.filter(|_| pass.backward && i > 1) {
                 let before = (parent - grandparent) / strand.particles[i - 1].length;
                 p = unbend_on_plane(
                     around,
-                    touch.normal,
+                    collision.normal,
                     [parent, before],
                     particle.length,
                     limit.cos,
@@ -353,18 +353,18 @@ fn step_strand(
                 );
                 impact |= (p - parent).dot(before) < (limit.cos - BENT) * particle.length;
             }
-            if let Some(touch) = touch.filter(|t| pass.backward && t.depth > 0.0) {
-                let force = strand.shape.mass[i] * touch.depth;
+            if let Some(collision) = collision.filter(|t| pass.backward && t.depth > 0.0) {
+                let force = strand.shape.mass[i] * collision.depth;
                 let contacts = &mut strand.particles[i].contacts;
-                for what in touch.what.into_iter().flatten() {
+                for what in collision.what.into_iter().flatten() {
                     let new = remember(contacts, what, force);
-                    impact |= new || touch.depth > MAX_LEFT * particle.length;
+                    impact |= new || collision.depth > MAX_LEFT * particle.length;
                 }
             }
             let friction = strand.shape.tie[i].friction;
-            brake = touch.map_or(Vec3::ZERO, |t| {
-                let rubs = Touch { friction: t.friction * friction, ..t };
-                brake_of(&rubs, p - x - pushed, 1.0 / dt)
+            brake = collision.map_or(Vec3::ZERO, |t| {
+                let scaled = PlainCollision { friction: t.friction * friction, ..t };
+                brake_of(&scaled, p - x - pushed, 1.0 / dt)
             });
             if let Some(left) = left.get(i) {
                 pushed += p - free;

@@ -2,14 +2,14 @@
 
 use glam::Vec3;
 
-use super::{Contact, Held, Particle, Strand, Surroundings};
+use super::{Contact, ContactTerms, Particle, Strand, Surroundings};
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::resting::{
     CREEP, EXCESS, HOVER, RISE, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
 };
 
 /// Looks at a contact that is remembered; `None`, and it is forgotten, if the particle leaves it.
-pub(super) fn press(
+pub(super) fn contact_terms(
     contact: &mut Contact,
     particle: &Particle,
     shift: Vec3,
@@ -17,7 +17,7 @@ pub(super) fn press(
     found: Option<Vec3>,
     pass: &Pass,
     around: &Surroundings<'_>,
-) -> Option<Held> {
+) -> Option<ContactTerms> {
     if contact.force <= 0.0 {
         return None;
     }
@@ -39,24 +39,24 @@ pub(super) fn press(
     let target = moves - shift;
     let height = (gap.max(0.0) + RISE * pass.dt).min(HOVER);
     let offset = normal.dot(target) - gap + height;
-    Some(Held { normal, target, offset, stiffness, along, coefficient, slip })
+    Some(ContactTerms { normal, target, offset, stiffness, along, coefficient, slip })
 }
 
 /// Updates the force of a contact after a displacement: says whether friction was far more than there is.
-pub(super) fn update(contact: &mut Contact, held: &Held, a: Vec3, dt: f32) -> bool {
+pub(super) fn update(contact: &mut Contact, terms: &ContactTerms, a: Vec3, dt: f32) -> bool {
     if contact.force <= 0.0 {
         return false;
     }
-    let n = held.normal;
-    let slip = (a - held.target).reject_from_normalized(n);
+    let n = terms.normal;
+    let slip = (a - terms.target).reject_from_normalized(n);
     let slid = contact.friction == Vec3::ZERO;
-    let friction = contact.friction.reject_from_normalized(n) - slip * held.along;
-    contact.force = (contact.force + held.stiffness * (held.offset - n.dot(a))).max(0.0);
-    let stop = if slid { held.stiffness / STIFFNESS } else { 0.0 };
+    let friction = contact.friction.reject_from_normalized(n) - slip * terms.along;
+    contact.force = (contact.force + terms.stiffness * (terms.offset - n.dot(a))).max(0.0);
+    let stop = if slid { terms.stiffness / STIFFNESS } else { 0.0 };
     let slow = 1.0 + SLOW_FRICTION / (1.0 + (slip.length() / (SLOW * dt)).powi(2));
-    let most = held.coefficient * contact.force * if slid { slow } else { STATIC };
-    let creeps = slip.length() < CREEP * dt || held.along >= held.stiffness;
-    let steady = slip.length() <= held.slip * STEADY;
+    let most = terms.coefficient * contact.force * if slid { slow } else { STATIC };
+    let creeps = slip.length() < CREEP * dt || terms.along >= terms.stiffness;
+    let steady = slip.length() <= terms.slip * STEADY;
     let sticks = (friction - slip * stop).length() <= most
         || (creeps && steady && friction.length() <= most)
         || (!slid && slip.length() < STILL * dt);

@@ -2,8 +2,8 @@
 
 use glam::{Mat2, Mat3, Vec2, Vec3};
 
-use super::resting::press;
-use super::{Held, Strand, Surroundings};
+use super::resting::contact_terms;
+use super::{ContactTerms, Strand, Surroundings};
 use crate::math::RigidTransform;
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::frames::FOLLOW;
@@ -26,7 +26,7 @@ pub(super) struct Left {
     pub(super) pull: f32,
     pub(super) by_place: Vec3,
     pub(super) by_cross: Vec2,
-    pub(super) held: [Held; 2],
+    pub(super) terms: [ContactTerms; 2],
 }
 
 /// A basis of a plane, or a linear map from the plane to space.
@@ -167,18 +167,18 @@ pub(super) fn tip_to_root(
             + (root.translation - particle.position - shift) * (mass * spring)
             + beyond.push;
         let mut inertia = beyond.inertia + diagonal(mass * (1.0 + spring + damper));
-        let mut held = [Held::default(); 2];
+        let mut terms = [ContactTerms::default(); 2];
         let mut contacts = particle.contacts;
-        for (contact, held) in contacts.iter_mut().zip(&mut held) {
+        for (contact, terms) in contacts.iter_mut().zip(&mut terms) {
             let of_point = [mass, whole, friction];
             let place = found.get(i).copied();
-            let pressed = press(contact, particle, shift, of_point, place, pass, around);
-            if let Some(pressed) = pressed {
-                let Held { normal: n, target, offset, stiffness, along, .. } = pressed;
+            let added = contact_terms(contact, particle, shift, of_point, place, pass, around);
+            if let Some(added) = added {
+                let ContactTerms { normal: n, target, offset, stiffness, along, .. } = added;
                 inertia += diagonal(along) + product(n, n) * (stiffness - along);
                 let grip = target * along + contact.friction;
                 rhs += grip + n * (stiffness * offset + contact.force - n.dot(grip));
-                *held = pressed;
+                *terms = added;
             }
         }
         particle.contacts = contacts;
@@ -218,7 +218,7 @@ pub(super) fn tip_to_root(
             pull: e.dot(rhs),
             by_place: inertia * e,
             by_cross: beyond.cross.dot(e),
-            held,
+            terms,
             ..seen
         };
         let centripetal = e * (seen.shrinks * length);
