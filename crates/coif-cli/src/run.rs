@@ -239,7 +239,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             note(&mut warnings, unusual, |text| progress.warn(talk, text));
             if let Some(writer) = &writer {
                 let written = writer.write(frame, is_last, &built.groom, strands.positions())?;
-                note(&mut warnings, written.lost, |text| progress.warn(talk, text));
+                note(&mut warnings, written.dropped, |text| progress.warn(talk, text));
                 checksums.extend(written.checksum);
             }
             if let Some(file) = &mut strips_file {

@@ -135,7 +135,7 @@ pub(crate) enum Writer {
 #[derive(Default)]
 pub(crate) struct Written {
     /// What the format could not hold.
-    pub(crate) lost: Vec<String>,
+    pub(crate) dropped: Vec<String>,
     /// Of the file, where it is a frame of a cache.
     pub(crate) checksum: Option<u64>,
 }
@@ -152,7 +152,7 @@ impl Writer {
         match self {
             Self::Cache(cache) => {
                 let checksum = cache.write_frame(frame, groom, positions)?;
-                Ok(Written { lost: Vec::new(), checksum: Some(checksum) })
+                Ok(Written { dropped: Vec::new(), checksum: Some(checksum) })
             }
             Self::Sequence(sequence) => write_posed(&sequence.file(frame), groom, positions),
             Self::Last(path) if is_last => write_posed(path, groom, positions),
@@ -165,7 +165,7 @@ impl Writer {
 fn write_posed(path: &Path, groom: &Groom, positions: &[Vec3]) -> Result<Written, Failure> {
     let mut posed = groom.clone();
     posed.strands.positions_mut().copy_from_slice(positions);
-    Ok(Written { lost: coif_io::write_groom(path, &posed)?, checksum: None })
+    Ok(Written { dropped: coif_io::write_groom(path, &posed)?, checksum: None })
 }
 
 #[cfg(test)]

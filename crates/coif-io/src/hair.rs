@@ -369,14 +369,14 @@ fn vec3s(bytes: &[u8]) -> Vec<Vec3> {
 pub fn write(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
     let path = path.as_ref();
     write_posed(path, groom, groom.strands.positions())?;
-    let mut lost = Vec::new();
+    let mut dropped = Vec::new();
     if groom.embedded.iter().any(|&count| count > 1) {
-        lost.push(format!(
+        dropped.push(format!(
             "{}: a .hair file does not hold how many points of a strand are embedded in the skin",
             path.display()
         ));
     }
-    Ok(lost)
+    Ok(dropped)
 }
 
 /// Writes a groom whose points are elsewhere, for instance where a simulation moved them.

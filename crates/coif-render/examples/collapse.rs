@@ -65,9 +65,9 @@ fn draw(
         let [a, b, c] = corners.map(|p| body.position[p as usize].as_vec3());
         let normal = (b - a).cross(c - a).normalize_or(Vec3::Y);
         // A shell is seen from both sides, and a solid may be inside out for a while.
-        let seen = if normal.dot(camera.position - a) < 0.0 { -normal } else { normal };
+        let facing = if normal.dot(camera.position - a) < 0.0 { -normal } else { normal };
         positions.extend([a, b, c]);
-        normals.extend([seen; 3]);
+        normals.extend([facing; 3]);
         edges.push(&[a, b, c, a].map(|p| p + (camera.position - p).normalize_or_zero() * 0.003));
     }
     let triangles: Vec<[u32; 3]> =

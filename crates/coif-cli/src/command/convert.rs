@@ -116,8 +116,8 @@ impl Convert {
             loaded.warnings.iter().for_each(|w| talk.warn(w));
             loaded.value
         };
-        let (groom, lost) = self.write_groom(groom, &self.output)?;
-        lost.iter().for_each(|l| talk.warn(l));
+        let (groom, dropped) = self.write_groom(groom, &self.output)?;
+        dropped.iter().for_each(|l| talk.warn(l));
         talk::print(&format!(
             "{}: {} strands, {} points\n",
             self.output.display(),
@@ -133,8 +133,8 @@ impl Convert {
                 .resampled(points.into())
                 .map_err(|e| Failure::from(e).in_file(&self.input))?;
         }
-        let lost = coif_io::write_groom(to, &groom)?;
-        Ok((groom, lost))
+        let dropped = coif_io::write_groom(to, &groom)?;
+        Ok((groom, dropped))
     }
 
     /// One file per frame of a simulation, under the frame's number.
@@ -170,10 +170,10 @@ impl Convert {
                 let message = format!("{written} whole files of {} stay", self.output.display());
                 return Err(Failure::Interrupted { message });
             }
-            let (_, lost) = self.write_groom(cache.read_frame(frame)?, &sequence.file(frame))?;
+            let (_, dropped) = self.write_groom(cache.read_frame(frame)?, &sequence.file(frame))?;
             // A format holds as much of every frame as of the first.
             if written == 0 {
-                lost.iter().for_each(|l| talk.warn(l));
+                dropped.iter().for_each(|l| talk.warn(l));
             }
             written += 1;
         }

@@ -49,11 +49,11 @@ pub(super) fn open(
         talk.warn(format_args!("{}: frames are missing, starting anew", folder.display()));
         return Ok((cache, 0));
     }
-    let parts = Peaks::split_from(&payload).and_then(|(head, rest)| {
+    let sections = Peaks::split_from(&payload).and_then(|(head, rest)| {
         let (sums, state) = split_checksums(rest)?;
         (sums.len() as u64 == frame + 1).then_some((head, sums, state))
     });
-    let Some((head, sums, state)) = parts else {
+    let Some((head, sums, state)) = sections else {
         let wrong = coif::Error::BadCheckpoint("it is of another version of coif".into());
         return Err(Failure::from(wrong).in_file(folder));
     };

@@ -18,16 +18,16 @@ pub fn write_groom(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>>
     let mut out = AtomicFile::create(path)?;
     encode_groom(&mut out, groom).map_err(|e| Error::io(path, "write", e))?;
     out.commit()?;
-    let mut lost = Vec::new();
-    let mut say = |is_lost: bool, what: &str| {
-        if is_lost {
-            lost.push(format!("{}: an .obj file does not hold {what}", path.display()));
+    let mut dropped = Vec::new();
+    let mut say = |is_dropped: bool, what: &str| {
+        if is_dropped {
+            dropped.push(format!("{}: an .obj file does not hold {what}", path.display()));
         }
     };
     say(groom.radius.iter().any(|&r| r != groom.fibre.radius), "a radius per point");
     say(groom.transparency.is_some(), "transparency");
     say(groom.embedded.iter().any(|&n| n > 1), "how many points are embedded in the skin");
-    Ok(lost)
+    Ok(dropped)
 }
 
 fn encode_groom(out: &mut impl Write, groom: &Groom) -> io::Result<()> {

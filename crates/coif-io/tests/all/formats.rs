@@ -16,8 +16,8 @@ fn extensions_are_taken_in_any_case() {
     }
     let mut embedded = full_groom(2);
     embedded.embedded.fill(2);
-    let lost = coif_io::write_groom(folder.path().join("a.hair"), &embedded).unwrap();
-    assert!(lost[0].contains("embedded"), "{lost:?}");
+    let dropped = coif_io::write_groom(folder.path().join("a.hair"), &embedded).unwrap();
+    assert!(dropped[0].contains("embedded"), "{dropped:?}");
 }
 
 #[test]

@@ -42,8 +42,8 @@ fn written_grooms_read_back_with_the_same_bits() {
         assert_eq!(bits(&read.value), bits(&groom));
         assert_eq!(read.warnings, Vec::<String>::new());
     }
-    let lost = obj::write_groom(&path, &full_groom(3)).unwrap();
-    assert!(lost[0].contains("radius") && lost[1].contains("transparency"), "{lost:?}");
+    let dropped = obj::write_groom(&path, &full_groom(3)).unwrap();
+    assert!(dropped[0].contains("radius") && dropped[1].contains("transparency"), "{dropped:?}");
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error
     let mut simulation = chain(&line, settings.clone(), world)?;
     let mass_per_length = f64::from(Fibre::default().mass_per_length(Fibre::default().radius));
     let mass = mass_per_length * LENGTH / f64::from(points - 1);
-    let most = mass_per_length * LENGTH * g * LENGTH;
+    let reference = mass_per_length * LENGTH * g * LENGTH;
     let (mut least, mut growth, mut curve) = (f64::INFINITY, 0.0f64, Vec::new());
     let mut velocities = vec![Vec3::ZERO; points as usize];
     while simulation.time() < 4.0 {
@@ -335,7 +335,7 @@ fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error
             })
             .sum();
         least = least.min(sum);
-        growth = growth.max((sum - least) / most);
+        growth = growth.max((sum - least) / reference);
         curve.push((simulation.time(), sum * 1e3));
         simulation.step();
     }

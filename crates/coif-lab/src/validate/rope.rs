@@ -75,10 +75,10 @@ fn run() -> Result<Findings, Error> {
     let (few_iterations, few_substeps) = (pbd(2)?, springs(stable, 2, 0.0)?);
     // Experiment 2: as much work as it takes, first in the paper's numbers, then in ours.
     let (more_iterations, more_substeps) = (pbd(25)?, springs(3000.0, 20, DAMPED)?);
-    let iterations = |measure: Measure| least(|n| Ok(measure(&pbd(n)?) <= SAME));
+    let iterations = |measure: Measure| min_count(|n| Ok(measure(&pbd(n)?) <= SAME));
     let substeps = |measure: Measure| {
         // As stiff as two substeps allow at the paper's 100 N/m: equally far from the limit.
-        least(|n| Ok(measure(&springs(25.0 * f64::from(n * n), n, DAMPED)?) <= SAME))
+        min_count(|n| Ok(measure(&springs(25.0 * f64::from(n * n), n, DAMPED)?) <= SAME))
     };
     let as_stiff = MASS * GRAVITY * mean_hanging() / (SEGMENT * stretch_at_rest(25)?);
 
@@ -344,10 +344,10 @@ fn largest_stable_stiffness() -> Result<f64, Error> {
 }
 
 /// The smallest number that is enough: doubles until it is, then halves the gap.
-fn least(mut is_enough: impl FnMut(u32) -> Result<bool, Error>) -> Result<u32, Error> {
+fn min_count(mut is_enough: impl FnMut(u32) -> Result<bool, Error>) -> Result<u32, Error> {
     let mut enough = 1;
     while !is_enough(enough)? {
-        if enough >= MOST {
+        if enough >= MAX_COUNT {
             return Ok(enough);
         }
         enough *= 2;
@@ -365,7 +365,7 @@ fn least(mut is_enough: impl FnMut(u32) -> Result<bool, Error>) -> Result<u32, E
 }
 
 /// Where the search for a number that is enough gives up.
-const MOST: u32 = 1024;
+const MAX_COUNT: u32 = 1024;
 
 // ---- what is to be seen ----
 
@@ -425,9 +425,9 @@ mod tests {
     #[test]
     fn the_least_number_is_found() {
         for truth in [1, 2, 3, 25, 64, 1000] {
-            assert_eq!(least(|n| Ok(n >= truth)).unwrap(), truth);
+            assert_eq!(min_count(|n| Ok(n >= truth)).unwrap(), truth);
         }
-        assert_eq!(least(|_| Ok(false)).unwrap(), MOST);
+        assert_eq!(min_count(|_| Ok(false)).unwrap(), MAX_COUNT);
     }
 
     #[test]

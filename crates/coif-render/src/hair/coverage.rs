@@ -83,7 +83,7 @@ pub(crate) struct TilePixels {
     open_columns: [u32; TILE],
     /// Fragments of the stroke at hand that are seen.
     seen: Box<[Fragment; TILE * TILE]>,
-    seen_count: usize,
+    fragment_count: usize,
     /// Fragments drawn.
     pub(crate) fragments: u64,
 }
@@ -99,7 +99,7 @@ impl Default for TilePixels {
             open_rows: [u32::MAX; TILE],
             open_columns: [u32::MAX; TILE],
             seen: Box::new([Fragment::default(); TILE * TILE]),
-            seen_count: 0,
+            fragment_count: 0,
             fragments: 0,
         }
     }
@@ -166,15 +166,15 @@ impl TilePixels {
                 return;
             }
         }
-        self.seen[self.seen_count & MASK] = Fragment { at: at as u32, ..fragment };
-        self.seen_count += 1;
+        self.seen[self.fragment_count & MASK] = Fragment { at: at as u32, ..fragment };
+        self.fragment_count += 1;
     }
 
     /// Lays the noted fragments behind all that was drawn before.
     fn lay(&mut self, [light, end]: [Vec3; 2]) {
         let light = light.extend(-1.0);
         let step = end.extend(-1.0) - light;
-        let count = self.seen_count.min(self.seen.len());
+        let count = self.fragment_count.min(self.seen.len());
         self.fragments += count as u64;
         for i in 0..count {
             let Fragment { at, alpha, t, round } = self.seen[i];
@@ -230,13 +230,13 @@ impl TilePixels {
         if self.is_hidden(p, q, 1.5 * half_width + 1.5) {
             return;
         }
-        self.seen_count = 0;
+        self.fragment_count = 0;
         if half_width < RIBBON {
             self.draw_thread(a, b, p, q, opacity);
         } else {
             self.draw_ribbon(a, b, [before.map(place), after.map(place)], [p, q], opacity);
         }
-        if self.seen_count > 0 {
+        if self.fragment_count > 0 {
             self.lay(lights());
         }
     }

@@ -205,10 +205,11 @@ impl SurfacePass {
             if count == 0.0 {
                 continue;
             }
-            let seen =
+            let covered =
                 || samples.depth[first..first + SAMPLES.len()].iter().filter(|d| d.is_finite());
-            depth[at] = seen().sum::<f32>() / count;
-            let (lo, hi) = seen().fold((f32::INFINITY, 0.0f32), |(l, h), &d| (l.min(d), h.max(d)));
+            depth[at] = covered().sum::<f32>() / count;
+            let (lo, hi) =
+                covered().fold((f32::INFINITY, 0.0f32), |(l, h), &d| (l.min(d), h.max(d)));
             let mean = points.iter().flatten().copied().reduce(|a, b| a + b);
             let one_sheet = hi - lo < 0.01 * lo;
             let sum = match mean {

@@ -136,7 +136,7 @@ fn hair_does_not_sparkle_when_it_moves_by_less_than_a_pixel() {
     for (count, radius) in [(12, 4e-5), (600, 4e-5), (12, 4e-4)] {
         let strands = curtain(count);
         let radius = vec![radius; strands.point_count()];
-        let mut seen: Vec<Vec<f32>> = Vec::new();
+        let mut rendered: Vec<Vec<f32>> = Vec::new();
         for step in 0..16 {
             let shift = Vec3::new(0.13, 0.09, 0.0) * (pixel * step as f32);
             let mut moved = strands.clone();
@@ -147,16 +147,18 @@ fn hair_does_not_sparkle_when_it_moves_by_less_than_a_pixel() {
             lights.iter_mut().for_each(|light| light.casts_shadow = false);
             let mut renderer = Renderer::new(settings).unwrap();
             let frame = Frame { hair: &hair, surfaces: &[], camera, lights: &lights, look: &look };
-            seen.push(blocks(&renderer.render(&frame).unwrap()));
+            rendered.push(blocks(&renderer.render(&frame).unwrap()));
         }
         let total = |image: &Vec<f32>| image.iter().sum::<f32>();
-        let total_jump =
-            seen.windows(2).map(|w| (total(&w[1]) / total(&w[0]) - 1.0).abs()).fold(0.0, f32::max);
+        let total_jump = rendered
+            .windows(2)
+            .map(|w| (total(&w[1]) / total(&w[0]) - 1.0).abs())
+            .fold(0.0, f32::max);
         // Hair that moves on carries light from block to block at a steady rate; a change of
         // that rate is a flicker.
-        let brightest = seen[0].iter().copied().fold(0.0, f32::max);
+        let brightest = rendered[0].iter().copied().fold(0.0, f32::max);
         let mut local_jump = 0.0f32;
-        for w in seen.windows(3) {
+        for w in rendered.windows(3) {
             for ((a, b), c) in w[0].iter().zip(&w[1]).zip(&w[2]) {
                 local_jump = local_jump.max((a - 2.0 * b + c).abs() / (b + 0.25 * brightest));
             }

@@ -319,8 +319,8 @@ impl Reader<'_> {
         }
         Ramp::new(&ramp).ok_or_else(|| {
             let problem = self.type_problem(EXPECTED, "places that do not increase");
-            let most = format!("write 1 to {} points, from root to tip", Ramp::MAX_POINTS);
-            self.sources.error(node.span, problem).with_hint(most)
+            let hint = format!("write 1 to {} points, from root to tip", Ramp::MAX_POINTS);
+            self.sources.error(node.span, problem).with_hint(hint)
         })
     }
 

@@ -53,5 +53,5 @@ pub(super) fn grow(
         }
         line.push(p);
     }
-    Grown { line, held: 1 }
+    Grown { line, pinned: 1 }
 }

@@ -3,21 +3,21 @@
 use super::Grown;
 
 /// Least number of points on a strand: fewer cannot bend.
-const LEAST: usize = 3;
+const MIN_POINTS: usize = 3;
 
 /// Most points on a strand.
-const MOST: usize = 200;
+const MAX_POINTS: usize = 200;
 
 /// Distributes `total` points over strands, so that segments are about equally long everywhere. Every
 /// strand gets 3 to 200 points (2, if there are not enough); within that the sum is exact.
 pub(super) fn by_length(grown: &[Grown], total: usize) -> Vec<usize> {
-    let least = LEAST.min(total / grown.len().max(1)).max(2);
+    let least = MIN_POINTS.min(total / grown.len().max(1)).max(2);
     let lengths: Vec<f64> = grown
         .iter()
         .map(|g| g.line.windows(2).map(|w| f64::from(w[0].distance(w[1]))).sum())
         .collect();
     let wanted =
-        |length: f64, density: f64| (1.0 + length * density).clamp(least as f64, MOST as f64);
+        |length: f64, density: f64| (1.0 + length * density).clamp(least as f64, MAX_POINTS as f64);
     // Find the density of points (1/m) at which the sum is right.
     let sum = |density: f64| lengths.iter().map(|&l| wanted(l, density)).sum::<f64>();
     let (mut low, mut high) = (0.0, 1e6);
@@ -30,7 +30,7 @@ pub(super) fn by_length(grown: &[Grown], total: usize) -> Vec<usize> {
     let (mut asked, mut given) = (0.0f64, 0usize);
     for &length in &lengths {
         asked += wanted(length, high);
-        let count = ((asked - given as f64).round().max(0.0) as usize).clamp(least, MOST);
+        let count = ((asked - given as f64).round().max(0.0) as usize).clamp(least, MAX_POINTS);
         given += count;
         counts.push(count);
     }
@@ -47,7 +47,7 @@ mod tests {
         (0..1000)
             .map(|i| {
                 let length = 0.02 + 0.10 * (i % 97) as f32 / 97.0;
-                Grown { line: vec![Vec3::ZERO, Vec3::Y * length], held: 1 }
+                Grown { line: vec![Vec3::ZERO, Vec3::Y * length], pinned: 1 }
             })
             .collect()
     }
@@ -59,7 +59,7 @@ mod tests {
             let counts = by_length(&grown, total);
             let sum: usize = counts.iter().sum();
             assert!(sum.abs_diff(total) <= 1, "{sum} of {total}");
-            assert!(counts.iter().all(|c| (LEAST..=MOST).contains(c)));
+            assert!(counts.iter().all(|c| (MIN_POINTS..=MAX_POINTS).contains(c)));
             // Strand 0 is the shortest, strand 96 the longest.
             assert!(total == 3000 || counts[96] > counts[0] + 3);
         }
@@ -69,6 +69,6 @@ mod tests {
     fn impossible_sums_come_as_near_as_they_can() {
         let grown = strands();
         assert!(by_length(&grown, 1).iter().all(|&c| c == 2));
-        assert!(by_length(&grown, 10_000_000).iter().all(|&c| c == MOST));
+        assert!(by_length(&grown, 10_000_000).iter().all(|&c| c == MAX_POINTS));
     }
 }

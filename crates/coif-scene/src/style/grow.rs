@@ -154,7 +154,7 @@ pub(super) fn long(
         comb: &comb,
         cut: &|_, _| false,
     };
-    Grown { line: growth.grow(root.position, start, length.max(0.02)), held: 1 }
+    Grown { line: growth.grow(root.position, start, length.max(0.02)), pinned: 1 }
 }
 
 /// A bob to the jaw with a fringe to the brows; tips turn in.
@@ -183,7 +183,7 @@ pub(super) fn bob(figure: &dyn Figure, root: &Root, recipe: &Recipe, random: &mu
             comb: &comb,
             cut: &move |p, _| p.y < end && p.z > 0.04,
         };
-        return Grown { line: growth.grow(root.position, start, 0.17 * scale), held: 1 };
+        return Grown { line: growth.grow(root.position, start, 0.17 * scale), pinned: 1 };
     }
     let side = side_of(p0, 0.0);
     let end = -0.092 + 0.008 * random.signed() + 0.012 * stray - 0.2 * (scale - 1.0);
@@ -202,7 +202,7 @@ pub(super) fn bob(figure: &dyn Figure, root: &Root, recipe: &Recipe, random: &mu
         comb: &comb,
         cut: &move |p, _| p.y < end,
     };
-    Grown { line: growth.grow(root.position, start, recipe.length), held: 1 }
+    Grown { line: growth.grow(root.position, start, recipe.length), pinned: 1 }
 }
 
 /// A bob comes closer to the face than long hair.
@@ -235,5 +235,5 @@ pub(super) fn short(
         comb: &move |_, _| comb * 9.0,
         cut: &|_, _| false,
     };
-    Grown { line: growth.grow(root.position, start, length), held: 1 }
+    Grown { line: growth.grow(root.position, start, length), pinned: 1 }
 }

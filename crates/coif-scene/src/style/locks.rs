@@ -203,7 +203,7 @@ impl Locks {
             if i > 0 {
                 along += strand.line[i].distance(strand.line[i - 1]);
             }
-            if i < strand.held {
+            if i < strand.pinned {
                 line.push(p);
                 continue;
             }
@@ -230,7 +230,7 @@ impl Locks {
             }
             line.push(p);
         }
-        Grown { line, held: strand.held }
+        Grown { line, pinned: strand.pinned }
     }
 }
 

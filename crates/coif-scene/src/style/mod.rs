@@ -54,7 +54,7 @@ pub struct StyleRequest {
 #[derive(Debug, Clone)]
 struct Grown {
     line: Vec<Vec3>,
-    held: usize,
+    pinned: usize,
 }
 
 /// Grows one strand from its root.
@@ -176,19 +176,19 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
         .enumerate()
         .map(|(s, (strand, points))| {
             let mut line = resampled(&strand.line, points);
-            let fraction = strand.held as f32 / strand.line.len() as f32;
-            let held = (fraction * (points - 1) as f32).floor() as u32 + 1;
+            let fraction = strand.pinned as f32 / strand.line.len() as f32;
+            let pinned = (fraction * (points - 1) as f32).floor() as u32 + 1;
             let lift = room * Random::new(request.seed, 0x11f7_0000 + s as u64).unit();
-            lift_out(figure, &solids, &mut line, held as usize, lift);
+            lift_out(figure, &solids, &mut line, pinned as usize, lift);
             for _round in 0..MAX_SMOOTHINGS {
                 if is_even(&line) {
                     break;
                 }
-                smooth(&mut line, held as usize);
+                smooth(&mut line, pinned as usize);
                 line = resampled(&line, points);
-                lift_out(figure, &solids, &mut line, held as usize, lift);
+                lift_out(figure, &solids, &mut line, pinned as usize, lift);
             }
-            (line, held.min(points as u32 - 1).max(1))
+            (line, pinned.min(points as u32 - 1).max(1))
         })
         .collect();
     let mut all = Strands::with_capacity(strands.len(), total);
@@ -196,7 +196,7 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
         all.push(line);
     }
     let mut groom = Groom::new(all, request.fibre);
-    groom.embedded = strands.iter().map(|(_, held)| *held).collect();
+    groom.embedded = strands.iter().map(|(_, pinned)| *pinned).collect();
     groom.roots = roots.iter().map(|r| r.binding).collect();
     // Single hairs are for experiments: the same all along.
     let tapers = !matches!(request.style, Style::Single | Style::Coil);
@@ -220,9 +220,9 @@ fn is_even(line: &[Vec3]) -> bool {
 }
 
 /// Takes the corners off a line, from its first point that is not held on.
-fn smooth(line: &mut [Vec3], held: usize) {
-    let mut before = line[held.max(1) - 1];
-    for i in held.max(1)..line.len() - 1 {
+fn smooth(line: &mut [Vec3], pinned: usize) {
+    let mut before = line[pinned.max(1) - 1];
+    for i in pinned.max(1)..line.len() - 1 {
         let own = line[i];
         line[i] = 0.25 * (before + 2.0 * own + line[i + 1]);
         before = own;
@@ -341,12 +341,12 @@ fn solids_within(colliders: &[Collider], gap: f32) -> Vec<Solid> {
 
 /// Moves points out of the surface and out of the colliders. Points near the root may be as close
 /// as their distance from it allows.
-pub(crate) fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usize) {
-    lift_out(figure, solids, line, held, 0.0);
+pub(crate) fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], pinned: usize) {
+    lift_out(figure, solids, line, pinned, 0.0);
 }
 
 /// The same for a strand that lies on others, `lift` (m) above the gap.
-fn lift_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usize, lift: f32) {
+fn lift_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], pinned: usize, lift: f32) {
     let mut from_root = 0.0;
     for i in 1..line.len() {
         from_root += line[i].distance(line[i - 1]);
@@ -358,7 +358,7 @@ fn lift_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], held: usiz
                 line[i] += figure.normal(line[i]) * depth;
                 moved = true;
             }
-            for solid in solids.iter().filter(|_| i >= held) {
+            for solid in solids.iter().filter(|_| i >= pinned) {
                 if solid.grown.contains(solid.shape_from_world.point(line[i])) {
                     let hit = solid.collider.project_point(line[i]);
                     line[i] += hit.normal * (gap - hit.distance).max(0.0);

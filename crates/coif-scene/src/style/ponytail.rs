@@ -54,7 +54,7 @@ pub(super) fn grow(
         line.push(p);
     }
     line.push(through);
-    let held = line.len();
+    let pinned = line.len();
     // Hang from the tie: swell, then close towards the tip.
     let length = recipe.length * random.between(0.82, 1.0);
     let steps = 70;
@@ -74,5 +74,5 @@ pub(super) fn grow(
         }
         line.push(p);
     }
-    Grown { line, held }
+    Grown { line, pinned }
 }

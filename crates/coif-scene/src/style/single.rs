@@ -20,7 +20,7 @@ const COIL_TURN: f32 = 0.036;
 /// A straight hair.
 pub(super) fn straight(_: &dyn Figure, root: &Root, recipe: &Recipe, _: &mut Random) -> Grown {
     let at = |i: usize| root.position + Vec3::Y * (recipe.length * i as f32 / STEPS as f32);
-    Grown { line: (0..=STEPS).map(at).collect(), held: 1 }
+    Grown { line: (0..=STEPS).map(at).collect(), pinned: 1 }
 }
 
 /// A hair that winds up.
@@ -36,5 +36,5 @@ pub(super) fn coil(_: &dyn Figure, root: &Root, recipe: &Recipe, random: &mut Ra
         let out = Vec3::new(angle.cos(), 0.0, angle.sin()) * radius;
         root.position + out + Vec3::Y * (arc_length * rise)
     });
-    Grown { line: line.collect(), held: 1 }
+    Grown { line: line.collect(), pinned: 1 }
 }

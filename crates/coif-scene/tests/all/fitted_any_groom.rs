@@ -46,20 +46,20 @@ fn styled(style: &str, strands: usize, sets: &[&str]) -> Built {
 }
 
 /// Fits in all resolutions: each mesh is valid, and at most a fraction of points (percent) is outside.
-fn assert_fits(name: &str, groom: &Groom, built: &Built, most: f64) {
+fn assert_fits(name: &str, groom: &Groom, built: &Built, max_percent: f64) {
     for settings in RESOLUTIONS {
         let fitted = HairMesh::fit_on(groom, &settings, built.body.rest(), built.body.colliders());
         let (mesh, report) = fitted.unwrap_or_else(|e| panic!("{name}, {settings:?}: {e}"));
         mesh.validate().unwrap_or_else(|e| panic!("{name}, {settings:?}: {e}"));
         let percent = 100.0 * report.outside as f64 / report.points as f64;
         println!(
-            "{name}, {} asked: {} bundles, {} vertices, {percent:.1} % outside ({most} %), mean {:.2} mm",
+            "{name}, {} asked: {} bundles, {} vertices, {percent:.1} % outside ({max_percent} %), mean {:.2} mm",
             settings.bundles,
             mesh.bundles.len(),
             mesh.vertex_count(),
             1e3 * report.mean
         );
-        assert!(percent <= most, "{name}, {settings:?}: {report:?}");
+        assert!(percent <= max_percent, "{name}, {settings:?}: {report:?}");
         assert!(report.mean < 1e-3, "{name}, {settings:?}: {report:?}");
     }
 }

@@ -60,8 +60,8 @@ fn fitted_meshes_hold_the_hair_of_built_in_styles() {
         let (mesh, report) =
             HairMesh::fit_on(&built.groom, &settings, built.body.rest(), &colliders).unwrap();
         mesh.validate().unwrap();
-        let most = if style == "short" { 10.0 } else { 5.0 };
-        assert!(outside(style, &mesh, &report) < most);
+        let max_outside = if style == "short" { 10.0 } else { 5.0 };
+        assert!(outside(style, &mesh, &report) < max_outside);
         assert!(report.mean < 0.5e-3, "{report:?}");
         let roots = mesh.columns.first_points();
         let free = |v: &usize| roots.binary_search(&(*v as u32)).is_err();
@@ -128,8 +128,8 @@ fn fitted_meshes_come_to_rest_after_violence() {
         let after = after_violence(style, &mesh, &colliders);
         assert_eq!(after.inverted, 0, "{style}: {after:?}");
         assert!(after.fastest < 0.2, "{style}: {after:?}");
-        let most = if style == "ponytail" { 0.02 } else { 0.01 };
-        assert!(after.mean_distance < most * after.length, "{style}: {after:?}");
+        let max_outside = if style == "ponytail" { 0.02 } else { 0.01 };
+        assert!(after.mean_distance < max_outside * after.length, "{style}: {after:?}");
         assert!(after.mean_volume_change < 0.01, "{style}: {after:?}");
     }
 }

@@ -29,16 +29,16 @@ fn restless(scene: &str, more: &[&str]) -> f32 {
     let (mut before, mut now) = (vec![Vec3::ZERO; points], vec![Vec3::ZERO; points]);
     run.advance_to(STOP + CALM);
     run.positions(&mut before);
-    let mut most = 0;
+    let mut max_moving = 0;
     for frame in 1..=(WATCHED * FPS) as u32 {
         run.advance_to(STOP + CALM + f64::from(frame) / FPS);
         run.positions(&mut now);
         let moves = |(a, b): &(&Vec3, &Vec3)| a.distance(**b) * FPS as f32 > AT_REST;
-        most = most.max(now.iter().zip(&before).filter(moves).count());
+        max_moving = max_moving.max(now.iter().zip(&before).filter(moves).count());
         std::mem::swap(&mut before, &mut now);
     }
     assert!(run.report().quarantined.is_empty());
-    most as f32 / points as f32
+    max_moving as f32 / points as f32
 }
 
 #[test]
@@ -56,12 +56,12 @@ fn hair_comes_to_rest_on_a_head_that_has_turned() {
         ("hair-mesh-fitted", &["groom.strands=1500"], 0.04),
     ];
     let mut failed = Vec::new();
-    for (scene, sets, most) in cases {
+    for (scene, sets, max_moving) in cases {
         let found = restless(scene, sets);
         println!(
-            "{scene} {sets:?}: {found:.4} of the points faster than {AT_REST} m/s, at most {most}"
+            "{scene} {sets:?}: {found:.4} of the points faster than {AT_REST} m/s, at most {max_moving}"
         );
-        if found > most {
+        if found > max_moving {
             failed.push(format!("{scene} {sets:?}: {found}"));
         }
     }

@@ -227,14 +227,14 @@ mod tests {
     fn errors(flight: &Flight, mesh: &TriangleMesh, scheme: Scheme) -> (f32, f32) {
         let (start, end) = (flight.field(mesh, 0.0), flight.field(mesh, 1.0));
         let between = LevelSetInTime::new(&start, &end, DT).with_scheme(scheme);
-        let (mut sum, mut most, mut count) = (0.0, 0.0f32, 0.0);
+        let (mut sum, mut max_error, mut count) = (0.0, 0.0f32, 0.0);
         for a in [0.2, 0.5, 0.8] {
             for x in places(flight, a) {
                 let error = (between.distance_at(x, a) - flight.exact(x, a).0).abs() / CELL;
-                (sum, most, count) = (sum + error * error, most.max(error), count + 1.0);
+                (sum, max_error, count) = (sum + error * error, max_error.max(error), count + 1.0);
             }
         }
-        ((sum / count).sqrt(), most)
+        ((sum / count).sqrt(), max_error)
     }
 
     #[test]

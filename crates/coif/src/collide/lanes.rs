@@ -74,11 +74,11 @@ impl PosedShape {
         let inverse = splat(1.0) / size2.max(splat(NO_GRADIENT)).sqrt();
         let mut distance = (level2 - level2.sqrt()) * inverse;
         let mut out = gradient * inverse;
-        let lost = size2.simd_lt(NO_GRADIENT);
-        if lost.any_true() {
+        let degenerate = size2.simd_lt(NO_GRADIENT);
+        if degenerate.any_true() {
             let (normal, depth) = self.tangent_plane(self.centre);
-            out = Vec3x::splat(simd, normal).or(lost, out);
-            distance = lost.select(splat(depth), distance);
+            out = Vec3x::splat(simd, normal).or(degenerate, out);
+            distance = degenerate.select(splat(depth), distance);
         }
         (out, distance)
     }
@@ -129,14 +129,14 @@ mod tests {
                     let radius = f32x16::splat(simd, 0.1);
                     let (outs, distances) = posed.tangent_planes(simd, p);
                     let overlaps = posed.may_overlap(simd, p, radius).to_bitmask();
-                    let held = posed.holds(simd, p).to_bitmask();
+                    let inside = posed.holds(simd, p).to_bitmask();
                     let velocities = posed.velocities(simd, p);
                     for (l, &q) in sixteen.iter().enumerate() {
                         let (out, distance) = posed.tangent_plane(q);
                         assert!((distances[l] - distance).abs() < 1e-5);
                         assert!(outs.lane(l).distance(out) < 1e-4);
                         assert!(distance >= 0.1 || overlaps & (1 << l) != 0, "{shape:?} {q}");
-                        assert!(distance.abs() < 1e-6 || (held >> l & 1 == 1) == (distance < 0.0));
+                        assert!(distance.abs() < 1e-6 || (inside >> l & 1 == 1) == (distance < 0.0));
                         assert!(velocities.lane(l).distance(posed.velocity_at(q)) < 1e-5);
                     }
                 });

@@ -213,8 +213,8 @@ mod tests {
     /// Between two fields six cells apart a particle is collisioned in the very part in which the surface
     /// gets to it, and not before.
     #[test]
-    fn contact_begins_in_the_part_in_which_the_surface_arrives() {
-        const PARTS: u32 = 12;
+    fn contact_begins_in_the_substep_in_which_the_surface_arrives() {
+        const SUBSTEPS: u32 = 12;
         let displacement = Vec3::Y * 0.06;
         let (start, field) = (slab_at(-0.06, displacement / DT), slab_at(0.0, displacement / DT));
         let motion = Some(FieldMotion { start: &start, fastest: displacement.length() / DT });
@@ -222,13 +222,13 @@ mod tests {
             FieldObstacle { field: &field, motion, friction: 0.3, restitution: 0.0, skin: SKIN };
         for high in [0.042, 0.053, 0.066, 0.0715, 0.089, 0.0985] {
             let p = Vec3::new(0.03, high, -0.02);
-            let top = |k: u32| 0.04 + 0.06 * k as f32 / PARTS as f32;
-            let collisioned = |k: &u32| {
-                let ground = PosedField::at(obstacle, 0.0, DT, *k as f32 / PARTS as f32);
-                ground.push_out(&path(p, p, DT / PARTS as f32), p).is_some()
+            let top = |k: u32| 0.04 + 0.06 * k as f32 / SUBSTEPS as f32;
+            let collides = |k: &u32| {
+                let ground = PosedField::at(obstacle, 0.0, DT, *k as f32 / SUBSTEPS as f32);
+                ground.push_out(&path(p, p, DT / SUBSTEPS as f32), p).is_some()
             };
-            let first = (1..=PARTS).find(collisioned);
-            let truth = (1..=PARTS).find(|k| top(*k) > p.y);
+            let first = (1..=SUBSTEPS).find(collides);
+            let truth = (1..=SUBSTEPS).find(|k| top(*k) > p.y);
             assert_eq!(first, truth, "{high}");
             // The end of the step alone would have it at once.
             let at_end = PosedField::at(FieldObstacle { motion: None, ..obstacle }, 0.0, DT, 1.0);

@@ -9,7 +9,7 @@ pub struct SolveReport {
     pub residual: f64,
 }
 
-/// Improves `x` until `apply(x)` is `rhs` but for the fraction `tolerance` of its size, or for `most`
+/// Improves `x` until `apply(x)` is `rhs` but for the fraction `tolerance` of its size, or for `max_iterations`
 /// iterations. `diagonal` is that of the matrix, as preconditioner.
 pub(crate) fn conjugate_gradient(
     mut apply: impl FnMut(&[f64], &mut [f64]),
@@ -17,7 +17,7 @@ pub(crate) fn conjugate_gradient(
     rhs: &[f64],
     x: &mut [f64],
     tolerance: f64,
-    most: u32,
+    max_iterations: u32,
 ) -> SolveReport {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut image = vec![0.0; x.len()];
@@ -33,7 +33,7 @@ pub(crate) fn conjugate_gradient(
     let mut direction = scaled.clone();
     let mut energy = dot(&left, &scaled);
     report.residual = dot(&left, &left).sqrt() / size;
-    while report.iterations < most && report.residual > tolerance {
+    while report.iterations < max_iterations && report.residual > tolerance {
         apply(&direction, &mut image);
         let curvature = dot(&direction, &image);
         if curvature.is_nan() || curvature <= 0.0 {

@@ -10,7 +10,7 @@ pub(crate) trait Keyed: Sync {
 }
 
 /// Values that one thread takes at least: fewer are not worth a second look at all of them.
-const LEAST: usize = 1 << 16;
+const MIN_PER_THREAD: usize = 1 << 16;
 
 /// Groups `count` values: those of key k are `values[first[k]..first[k + 1]]`, in order. All keys are
 /// below `keys`.
@@ -21,7 +21,7 @@ pub(crate) fn group(
     first: &mut Vec<u32>,
     values: &mut Vec<u32>,
 ) {
-    let threads = rayon::current_num_threads().min(count / LEAST).max(1);
+    let threads = rayon::current_num_threads().min(count / MIN_PER_THREAD).max(1);
     first.clear();
     first.resize(keys + 2, 0);
     // Count into the place after the next, so that filling leaves every start where it belongs.

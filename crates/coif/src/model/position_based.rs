@@ -83,18 +83,18 @@ impl PositionBased {
         let profile = Profile::new(groom, &settings.style_time, &settings.damping);
         let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
         let strands: Vec<_> = chains.ranges().collect();
-        let held: Vec<Held> = strands
+        let equilibria: Vec<Equilibrium> = strands
             .into_par_iter()
             .map(|(points, embedded)| {
                 let line = &groom.strands.positions()[points.clone()];
                 let pull = profile.pull(dt, gravity, Vec3::ZERO);
                 let kept = |Pull { shape, carried_on, .. }: Pull| shape.kept(dt) * carried_on * dt;
                 let mobility: Vec<f64> = points.map(|i| kept(pull(i)).into()).collect();
-                Held::of_strand(line, embedded, settings.iterations, &mobility, gravity)
+                Equilibrium::of_strand(line, embedded, settings.iterations, &mobility, gravity)
             })
             .collect();
         let (mut hold, mut length) = (Vec::new(), Vec::new());
-        for strand in held {
+        for strand in equilibria {
             hold.extend(strand.acceleration);
             length.extend(strand.length);
         }
@@ -103,14 +103,14 @@ impl PositionBased {
 }
 
 /// What makes the groom of one strand a state that a step does not change.
-struct Held {
+struct Equilibrium {
     /// Acceleration (m/s^2) of each particle.
     acceleration: Vec<Vec3>,
     /// Length (m) of each constraint.
     length: Vec<f32>,
 }
 
-impl Held {
+impl Equilibrium {
     /// Model: at rest a step first moves particle i by `s (g + a_i)`, then sweeps N times over the
     /// constraints, which carry the tensions T if they move particles by `s T` on the whole. Tensions and
     /// `a_i` come from [`hold_groom`], with all masses 1. A constraint that stayed violated by C would move
@@ -137,11 +137,11 @@ impl Held {
             shared * per_acceleration / f64::from(iterations)
         };
         let max_shortened = |i: usize| f64::from(MAX_SHORTENED) * length[i];
-        let most = |i: usize| (0.5 * max_shortened(i) / violation(i).max(1e-300)) as f32;
-        let held = hold_groom(line, embedded, mass, most, gravity);
+        let max_tension = |i: usize| (0.5 * max_shortened(i) / violation(i).max(1e-300)) as f32;
+        let solved = hold_groom(line, embedded, mass, max_tension, gravity);
         let mut shortened = vec![0.0; line.len()];
         for i in embedded..line.len() {
-            shortened[i] = f64::from(held.tension[i]) * violation(i);
+            shortened[i] = f64::from(solved.tension[i]) * violation(i);
         }
         let (mut tried, mut moved) = (Vec::new(), vec![0.0; line.len()]);
         for _ in 0..HOLD_ROUNDS {
@@ -149,7 +149,7 @@ impl Held {
             tried.extend(line.iter().map(|p| p.as_dvec3()));
             moved.fill(0.0);
             for i in embedded..line.len() {
-                tried[i] += (gravity + held.acceleration[i]).as_dvec3() * mobility[i];
+                tried[i] += (gravity + solved.acceleration[i]).as_dvec3() * mobility[i];
             }
             for i in (0..iterations).flat_map(|_| embedded..line.len()) {
                 let edge = tried[i] - tried[i - 1];
@@ -161,12 +161,12 @@ impl Held {
                 moved[i] += correction * outer_weight;
             }
             for i in embedded..line.len() {
-                let lacks = f64::from(held.tension[i]) - moved[i] / per_acceleration;
+                let lacks = f64::from(solved.tension[i]) - moved[i] / per_acceleration;
                 shortened[i] = (shortened[i] + lacks * violation(i)).clamp(0.0, max_shortened(i));
             }
         }
         let left: Vec<f64> = length.iter().zip(&shortened).map(|(l, s)| l - s).collect();
-        Self { acceleration: held.acceleration, length: rounded(&left) }
+        Self { acceleration: solved.acceleration, length: rounded(&left) }
     }
 }
 

@@ -27,16 +27,16 @@ impl Simulation {
             put_u32(&mut out, *strand);
         }
         // Springs between hairs, what growth has learnt and poses come before the model, which takes all that is left.
-        let mut part = Vec::new();
-        self.contacts.save(&mut part);
-        put_part(&mut out, &part);
-        part.clear();
-        self.growth.save(&mut part);
-        put_part(&mut out, &part);
-        part.clear();
-        self.lost_roots().iter().for_each(|lost| put_lost(&mut part, lost));
-        self.poses[1].iter().for_each(|pose| put_pose(&mut part, pose));
-        put_part(&mut out, &part);
+        let mut section = Vec::new();
+        self.contacts.save(&mut section);
+        put_section(&mut out, &section);
+        section.clear();
+        self.growth.save(&mut section);
+        put_section(&mut out, &section);
+        section.clear();
+        self.lost_roots().iter().for_each(|lost| put_lost(&mut section, lost));
+        self.poses[1].iter().for_each(|pose| put_pose(&mut section, pose));
+        put_section(&mut out, &section);
         self.model.save(&mut out);
         out
     }
@@ -129,12 +129,12 @@ impl Simulation {
 }
 
 /// Appends bytes with their number before them.
-fn put_part(out: &mut Vec<u8>, part: &[u8]) {
-    put_u64(out, part.len() as u64);
-    out.extend_from_slice(part);
+fn put_section(out: &mut Vec<u8>, section: &[u8]) {
+    put_u64(out, section.len() as u64);
+    out.extend_from_slice(section);
 }
 
-/// Takes what [`put_part`] wrote.
+/// Takes what [`put_section`] wrote.
 fn take_part<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     let length = usize::try_from(reader.u64()?).ok()?;
     reader.take(length)

@@ -22,7 +22,7 @@ pub use self::timers::{Stage, Timers};
 pub use crate::environment::Wind;
 pub use crate::math::hash_positions;
 
-use self::health::{HealthMonitor, Seen};
+use self::health::{HealthMonitor, Snapshot};
 use self::roots::Roots;
 use self::surface::SurfaceField;
 use crate::body::{Body, MovingCollider, distance_field};
@@ -457,7 +457,7 @@ impl Simulation {
             let surface = self.surface.as_ref();
             let mut fibre = self.groom.fibre;
             fibre.density *= self.world.mass_scale();
-            let seen = Seen {
+            let snapshot = Snapshot {
                 groom: &self.groom,
                 body: &self.body,
                 fibre,
@@ -467,7 +467,7 @@ impl Simulation {
                 poses: &self.poses[1],
                 surface: surface.map(|surface| (surface.field(), surface.vertices())),
             };
-            self.health.look(&seen, &self.grown)
+            self.health.look(&snapshot, &self.grown)
         })
     }
 

@@ -47,12 +47,12 @@ pub(super) struct SurfaceField {
 }
 
 impl SurfaceField {
-    /// With the field at the start of each step, if `in_parts`.
-    pub(super) fn new(body: &Body, settings: &Surface, in_parts: bool) -> Result<Self> {
+    /// With the field at the start of each step, if `in_substeps`.
+    pub(super) fn new(body: &Body, settings: &Surface, in_substeps: bool) -> Result<Self> {
         let field = || DistanceField::new(&body.rest().triangles, &settings.field);
         Ok(Self {
             field: field()?,
-            start: in_parts.then(field).transpose()?,
+            start: in_substeps.then(field).transpose()?,
             fastest: 0.0,
             settings: settings.clone(),
             bones: Vec::new(),

@@ -191,8 +191,8 @@ fn compressed_hair_expands() {
     loose.iter_mut().for_each(|p| p.position *= 1.5);
     let mut rows = Rows::new(&loose);
     volume.apply(&mut rows.samples(), DT);
-    let most = rows.particles().iter().map(|p| p.velocity.length()).fold(0.0, f32::max);
-    assert!(most / DT < 0.01, "{most}");
+    let max_speed = rows.particles().iter().map(|p| p.velocity.length()).fold(0.0, f32::max);
+    assert!(max_speed / DT < 0.01, "{max_speed}");
 }
 
 #[test]

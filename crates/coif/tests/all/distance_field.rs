@@ -321,11 +321,11 @@ fn nothing_to_measure_is_infinitely_far() {
     empty.rebuild(&[], &[]);
     assert_eq!(empty.distance_at(p), f32::INFINITY);
     assert_eq!(empty.bounds(), None);
-    let mut lost =
+    let mut broken =
         DistanceField::new(&[[0, 1, 2], [2, 1, u32::MAX]], &Settings::default()).unwrap();
-    lost.rebuild(&[Vec3::NAN, Vec3::X, Vec3::Y], &[]);
-    assert_eq!(lost.report().dropped_triangles, 2);
-    let sample = lost.sample(p);
+    broken.rebuild(&[Vec3::NAN, Vec3::X, Vec3::Y], &[]);
+    assert_eq!(broken.report().dropped_triangles, 2);
+    let sample = broken.sample(p);
     assert_eq!((sample.distance, sample.velocity), (f32::INFINITY, Vec3::ZERO));
     assert_eq!(sample.gradient.length(), 1.0);
 }

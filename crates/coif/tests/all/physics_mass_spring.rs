@@ -135,7 +135,7 @@ fn lengths_stay_within_the_limit() {
     let hair = groom(100, |s| 5 + s % 20);
     let settings = Settings::default();
     let mut run = Run::new(&hair, &settings, GRAVITY);
-    let (mut worst, mut most) = (0.0f32, 0);
+    let (mut worst, mut substeps) = (0.0f32, 0);
     for step in 0..240 {
         let swing = 1.0 - (step as f32 * 9.0 / 240.0).cos();
         let pose = RigidTransform {
@@ -145,11 +145,11 @@ fn lengths_stay_within_the_limit() {
         run.poses.fill(pose);
         run.step(1.0 / 240.0);
         worst = worst.max(longest_stretch(&hair, &run.positions()));
-        most = most.max(run.report.substeps);
+        substeps = substeps.max(run.report.substeps);
     }
-    println!("stretch {worst}, parts {most}");
+    println!("stretch {worst}, parts {substeps}");
     assert!(worst < 0.015, "{worst}");
-    assert!((4..=21).contains(&most), "{most}");
+    assert!((4..=21).contains(&substeps), "{substeps}");
 }
 
 /// Hair on a ball that shakes stays out of it, from the third point on: two are held.

@@ -83,17 +83,17 @@ fn a_spring_bends_a_hair_by_what_beams_bend() {
             0.0,
             stiffness,
         )]))));
-        let mut most = 0;
+        let mut max_iterations = 0;
         for _ in 0..700 {
             let report = step(&mut model, 4e-3, Vec3::ZERO, &[RigidTransform::IDENTITY; 2]);
-            most = most.max(report.solve.iterations);
+            max_iterations = max_iterations.max(report.solve.iterations);
         }
         let mut now = vec![Vec3::ZERO; groom.strands.point_count()];
         model.positions(&mut now);
         let (found, truth) = (now[segments as usize].y, far * stiffness / (stiffness + beam));
-        println!("{:e} N/m: {found:e} for {truth:e}, {most} iterations", stiffness);
+        println!("{:e} N/m: {found:e} for {truth:e}, {max_iterations} iterations", stiffness);
         assert!((found / truth - 1.0).abs() < 0.03, "{found} {truth}");
-        assert!(most <= 3, "one spring is one more dimension");
+        assert!(max_iterations <= 3, "one spring is one more dimension");
     }
 }
 
@@ -126,18 +126,18 @@ fn net(threads: usize) -> (u64, u32, f64) {
         let settings = Settings { tolerance: 1e-4, ..Settings::default() };
         let mut model = MassSpring::new(&groom, &settings, gravity).expect("valid");
         model.set_contact(Some(Box::new(Ties(springs))));
-        let (mut most, mut worst) = (0, 0.0f64);
+        let (mut max_iterations, mut worst) = (0, 0.0f64);
         for k in 0..60 {
             let swing = 1.0 - (k as f32 * 0.1).cos();
             let rotation = Quat::from_rotation_y(0.5 * swing);
             let pose = RigidTransform { rotation, translation: Vec3::Z * (0.03 * swing) };
             let report = step(&mut model, 1.0 / 240.0, gravity, &vec![pose; count as usize]);
-            most = most.max(report.solve.iterations);
+            max_iterations = max_iterations.max(report.solve.iterations);
             worst = worst.max(report.solve.residual);
         }
         let mut now = vec![Vec3::ZERO; groom.strands.point_count()];
         model.positions(&mut now);
-        (hash_positions(&now), most, worst)
+        (hash_positions(&now), max_iterations, worst)
     })
 }
 

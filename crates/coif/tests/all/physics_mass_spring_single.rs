@@ -101,19 +101,19 @@ fn a_twisted_hair_winds_up_and_never_passes_through_itself() {
         ..strand_contact::Settings::NONE
     };
     let mut run = Run::new(&[upright(points, 0.15, 0.0)], far_end, &contact);
-    let (mut worst, mut most, mut stretch) = (0.0f64, 0.0f64, 0.0f32);
+    let (mut worst, mut max_writhe, mut stretch) = (0.0f64, 0.0f64, 0.0f32);
     for _ in 0..190 {
         run.step();
         let given = 12.0 * run.time().min(2.6) / TAU;
         let wound = -writhe(&run.position);
         let twist = -run.model.twist_of(0) / TAU;
         worst = worst.max((twist + wound - given).abs());
-        most = most.max(wound);
+        max_writhe = max_writhe.max(wound);
         stretch = stretch.max(run.stretch(points));
     }
-    println!("linking number off by {worst:e}, writhe {most}, stretch {stretch}");
+    println!("linking number off by {worst:e}, writhe {max_writhe}, stretch {stretch}");
     assert!(worst < 0.01, "{worst}");
-    assert!(most > 2.5, "{most}");
+    assert!(max_writhe > 2.5, "{max_writhe}");
     assert!(stretch < 0.0105, "{stretch}");
 }
 
@@ -135,22 +135,22 @@ fn a_hair_pulled_across_another_sticks_and_lets_go() {
         }),
         ..strand_contact::Settings::NONE
     };
-    let held = upright(points, 0.12, 0.01);
+    let free = upright(points, 0.12, 0.01);
     let lying: Vec<Vec3> =
         (0..points).map(|i| Vec3::new(0.003 * (i as f32 - 30.0), 0.06, 0.0104)).collect();
-    let mut run = Run::new(&[held.clone(), lying], far_end, &contact);
+    let mut run = Run::new(&[free.clone(), lying], far_end, &contact);
     let mut aside = Vec::new();
     for _ in 0..240 {
         run.step();
         let ends = run.position[points].x + 0.09;
         assert!((f64::from(ends) - 0.012 * run.time()).abs() < 1e-5, "the ends slide: {ends}");
-        assert!(run.position[points - 1].distance(held[points - 1]) < 1e-6, "the first is held");
+        assert!(run.position[points - 1].distance(free[points - 1]) < 1e-6, "the first is held");
         aside.push(run.position[points / 2].x);
     }
-    let most = aside.iter().copied().fold(0.0, f32::max);
+    let farthest = aside.iter().copied().fold(0.0, f32::max);
     let jump = aside.windows(4).map(|w| w[0] - w[3]).fold(0.0, f32::max);
-    println!("drawn aside by {most} m, back by {jump} m at once, {} in the end", aside[239]);
-    assert!(most > 5e-3, "{most}");
-    assert!(jump > 0.6 * most, "{jump} of {most}");
-    assert!(aside[239].abs() < 0.2 * most, "{}", aside[239]);
+    println!("drawn aside by {farthest} m, back by {jump} m at once, {} in the end", aside[239]);
+    assert!(farthest > 5e-3, "{farthest}");
+    assert!(jump > 0.6 * farthest, "{jump} of {farthest}");
+    assert!(aside[239].abs() < 0.2 * farthest, "{}", aside[239]);
 }

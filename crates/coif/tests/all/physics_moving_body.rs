@@ -19,7 +19,7 @@ use glam::{Quat, Vec3};
 
 /// Steps a second, parts of a step, and how many steps the hair is watched.
 const STEPS_PER_SECOND: u32 = 60;
-const PARTS: u32 = 16;
+const SUBSTEPS: u32 = 16;
 const STEPS: u32 = 6;
 
 /// Edge of a cell (m).
@@ -81,18 +81,18 @@ fn hair() -> Groom {
     groom
 }
 
-/// Models that cut 1/60 s into [`PARTS`] parts, in so many steps.
+/// Models that cut 1/60 s into [`SUBSTEPS`] parts, in so many steps.
 fn models(split: u32) -> [ModelSettings; 2] {
-    let part = 1.001 / (STEPS_PER_SECOND * PARTS) as f32;
+    let substep = 1.001 / (STEPS_PER_SECOND * SUBSTEPS) as f32;
     [
         ModelSettings::MassSpring(mass_spring::Settings {
-            longest_substep: part,
-            shortest_substep: part,
+            longest_substep: substep,
+            shortest_substep: substep,
             ..Default::default()
         }),
         ModelSettings::ExplicitSpring(explicit_spring::Settings {
             stretch_modulus: 5e4.into(),
-            substeps: PARTS / split,
+            substeps: SUBSTEPS / split,
             ..Default::default()
         }),
     ]
@@ -100,7 +100,7 @@ fn models(split: u32) -> [ModelSettings; 2] {
 
 /// What a model sees of the surface before the end of a step.
 #[derive(Clone, Copy, PartialEq)]
-enum Seen {
+enum FieldTiming {
     /// The end of the step, all the time.
     End,
     /// That, carried back by its velocity.
@@ -110,7 +110,7 @@ enum Seen {
 }
 
 /// Where the hair is at the end of every step of 1/60 s; no particle is inside then.
-fn swept(model: &ModelSettings, sweep: Sweep, seen: Seen, split: u32) -> Vec<Vec<Vec3>> {
+fn swept(model: &ModelSettings, sweep: Sweep, timing: FieldTiming, split: u32) -> Vec<Vec<Vec3>> {
     let (groom, gravity) = (hair(), World::default().gravity);
     let (mesh, bones) = mesh();
     let rate = STEPS_PER_SECOND * split;
@@ -133,13 +133,14 @@ fn swept(model: &ModelSettings, sweep: Sweep, seen: Seen, split: u32) -> Vec<Vec
         let mut velocities: Vec<Vec3> =
             now.iter().zip(&before).map(|(now, before)| (*now - *before) / dt).collect();
         let fastest = velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
-        if seen == Seen::End {
+        if timing == FieldTiming::End {
             velocities.fill(Vec3::ZERO);
         }
         std::mem::swap(&mut start, &mut end);
         start.set_velocities(&velocities);
         end.rebuild(&now, &velocities);
-        let motion = (seen == Seen::Between).then_some(FieldMotion { start: &start, fastest });
+        let motion =
+            (timing == FieldTiming::Between).then_some(FieldMotion { start: &start, fastest });
         let field =
             FieldObstacle { field: &end, motion, friction: 0.3, restitution: 0.0, skin: SKIN };
         let env = Environment {
@@ -181,11 +182,12 @@ const SWEEPS: [(&str, Sweep); 3] = [
 
 #[test]
 fn hair_meets_a_fast_body_where_it_is_at_the_time() {
-    for (model, fine) in models(1).into_iter().zip(models(PARTS)) {
+    for (model, fine) in models(1).into_iter().zip(models(SUBSTEPS)) {
         for (name, sweep) in SWEEPS {
-            let truth = swept(&fine, sweep, Seen::Between, PARTS);
-            let [end, carried, between] = [Seen::End, Seen::Carried, Seen::Between]
-                .map(|seen| difference(&swept(&model, sweep, seen, 1), &truth));
+            let truth = swept(&fine, sweep, FieldTiming::Between, SUBSTEPS);
+            let [end, carried, between] =
+                [FieldTiming::End, FieldTiming::Carried, FieldTiming::Between]
+                    .map(|timing| difference(&swept(&model, sweep, timing, 1), &truth));
             println!(
                 "{}, {name}: error {end:.3} cells with the end alone, {carried:.3} carried back, \
                  {between:.3} between",
@@ -224,8 +226,8 @@ fn a_simulation_keeps_the_field_of_the_step_before() {
                     sim.strands().positions().to_vec()
                 })
                 .collect();
-            let [between, carried] = [Seen::Between, Seen::Carried]
-                .map(|seen| difference(&found, &swept(&model, sweep, seen, 1)));
+            let [between, carried] = [FieldTiming::Between, FieldTiming::Carried]
+                .map(|timing| difference(&found, &swept(&model, sweep, timing, 1)));
             println!("{}, {name}: {between:e} cells, {carried:e} if carried back", model.name());
             assert!(between < 0.02 && between < 0.2 * carried, "{between} {carried}");
         }

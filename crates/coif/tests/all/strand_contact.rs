@@ -112,8 +112,8 @@ fn hair_pulls_off_at_the_force_of_its_spring() {
         for p in [4, 5] {
             velocity[p] = velocity[p] * 0.9 + Vec3::Y * (0.5 * pull * inverse_mass[p] * dt);
         }
-        for held in [0, 1, 2, 3] {
-            velocity[held] = Vec3::ZERO;
+        for pinned in [0, 1, 2, 3] {
+            velocity[pinned] = Vec3::ZERO;
         }
         contact.apply(&position, &mut velocity, dt);
         for p in [4, 5] {
@@ -273,9 +273,9 @@ fn repulsion_is_soft() {
         contact.repel(position, &mut velocity, dt);
         // The hairs touch in their middles.
         let speed = 0.5 * (velocity[1] + velocity[2] - velocity[5] - velocity[6]).y;
-        let most = fraction * 0.5 * thickness / dt;
-        println!("approach {approach} m/s: {speed} m/s, at most {most} m/s");
-        assert!((speed / most - 1.0).abs() < 0.02, "{speed} {most}");
+        let max_speed = fraction * 0.5 * thickness / dt;
+        println!("approach {approach} m/s: {speed} m/s, at most {max_speed} m/s");
+        assert!((speed / max_speed - 1.0).abs() < 0.02, "{speed} {max_speed}");
     }
 }
 

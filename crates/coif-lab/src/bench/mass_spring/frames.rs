@@ -147,7 +147,7 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
     }
     // One frame counts, so that its pieces add up to it.
     frames.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (frame, pieces, parts) = frames[frames.len() / 2];
+    let (frame, pieces, substeps) = frames[frames.len() / 2];
     let fastest = frames[0].0;
     let particles = drive.model.particle_count();
     let mut positions = vec![Vec3::ZERO; built.groom.strands.point_count()];
@@ -171,7 +171,7 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
     let detail = Detail {
         seconds_per_frame: frame,
         shares: PIECES.into_iter().zip(pieces.map(|piece| piece / frame)).collect(),
-        parts_per_frame: parts,
+        parts_per_frame: substeps,
         max_iterations: iterations,
         peak_memory_bytes: peak_memory(),
         pairs_per_particle: Some(clock.pairs() as f64 / particles as f64),

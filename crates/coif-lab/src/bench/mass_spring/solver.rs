@@ -27,13 +27,13 @@ const STRANDS: usize = 1024;
 /// Strands that the plain version takes, which is much slower.
 const PLAIN_STRANDS: usize = 8;
 /// Parts of a frame of 1/60 s.
-const PARTS: usize = 16;
+const SUBSTEPS: usize = 16;
 /// Length of a part (s).
-const PART: f64 = 1.0 / (60 * PARTS) as f64;
+const SUBSTEP: f64 = 1.0 / (60 * SUBSTEPS) as f64;
 /// What the conjugate gradient may leave: what single precision leaves.
 const TOLERANCE: f64 = 1e-4;
 /// Particles that the body holds.
-const HELD: usize = 3;
+const PINNED: usize = 3;
 
 pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     if !["factor-solve", "assembly", "free-hair"].iter().any(|name| setting.wants(name)) {
@@ -51,7 +51,7 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
         name: "assembly".into(),
         ns_per_particle_step: left,
         ns_per_particle_step_min: left_min,
-        ms_per_frame: left * 1e-6 * (rows[0].particles * 2 * PARTS) as f64,
+        ms_per_frame: left * 1e-6 * (rows[0].particles * 2 * SUBSTEPS) as f64,
         reference_ratio: direct.ns_per_particle_step / left,
         reference: "factor-solve, same run",
         ..rows[0].clone()
@@ -92,7 +92,7 @@ fn factor_solve(setting: &Setting) -> Result<Row, Error> {
         threads: 1,
         ns_per_particle_step: per_particle,
         ns_per_particle_step_min: pieces.min() * 1e9 / particles as f64,
-        ms_per_frame: per_particle * 1e-6 * (particles * 2 * PARTS) as f64,
+        ms_per_frame: per_particle * 1e-6 * (particles * 2 * SUBSTEPS) as f64,
         reference_ratio: pieces.ratio(),
         reference: "conjugate gradient, double precision, no lanes",
         memory_limit_ns: None,
@@ -126,7 +126,7 @@ fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Error> {
         };
         let fast = seconds(|| lanes.step(&env, report)) / f64::from(report.substeps.max(1));
         let slow = seconds(|| {
-            plain.advance(PART, aside.as_dvec3());
+            plain.advance(SUBSTEP, aside.as_dvec3());
         });
         // The first piece warms up.
         if piece > 0 {
@@ -142,7 +142,7 @@ fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Error> {
         threads,
         ns_per_particle_step: pieces.median() * 1e9,
         ns_per_particle_step_min: pieces.min() * 1e9,
-        ms_per_frame: pieces.median() * 1e3 * (PARTS * particles) as f64,
+        ms_per_frame: pieces.median() * 1e3 * (SUBSTEPS * particles) as f64,
         reference_ratio: pieces.ratio(),
         reference: "plain version, one thread",
         memory_limit_ns: None,
@@ -207,14 +207,14 @@ impl Hair {
             }
         }
         let mass = 0.5 * f64::from(fibre.mass_per_length(fibre.radius)) * SEGMENT;
-        let held = |row: usize| if row < HELD { Constraint::Held } else { Constraint::Free };
+        let pinned = |row: usize| if row < PINNED { Constraint::Pinned } else { Constraint::Free };
         Self {
             mass: vec![mass; x.len()],
             links,
             force: vec![DVec3::new(3.0, 0.0, 1.0) * mass; x.len()],
-            constraint: (0..x.len()).map(held).collect(),
+            constraint: (0..x.len()).map(pinned).collect(),
             drag: vec![0.0; x.len()],
-            lag: PART + f64::from(fibre.damping),
+            lag: SUBSTEP + f64::from(fibre.damping),
         }
     }
 
@@ -231,8 +231,9 @@ impl Hair {
         for link in &self.links {
             for (a, b) in (0..16).map(|i| (i / 4, i % 4)) {
                 let (row, other) = (link.points[a] as usize, link.points[b] as usize);
-                let weight = link.weights[a] * link.weights[b] * PART * self.lag * link.stiffness;
-                if other > row || other < HELD || weight == 0.0 {
+                let weight =
+                    link.weights[a] * link.weights[b] * SUBSTEP * self.lag * link.stiffness;
+                if other > row || other < PINNED || weight == 0.0 {
                     continue;
                 }
                 for (r, c) in (0..9).map(|i| (i / 3, i % 3)).filter(|(r, c)| other < row || r >= c)
@@ -242,8 +243,8 @@ impl Hair {
             }
         }
         let rhs = self.force.iter().enumerate().flat_map(|(row, force)| {
-            let force = if row < HELD { DVec3::ZERO } else { *force };
-            let axis = move |axis: usize| (force[axis] * PART * scale) as f32;
+            let force = if row < PINNED { DVec3::ZERO } else { *force };
+            let axis = move |axis: usize| (force[axis] * SUBSTEP * scale) as f32;
             (0..3).flat_map(move |a| std::iter::repeat_n(axis(a), LANES))
         });
         let rhs = rhs.collect();
@@ -260,7 +261,7 @@ impl Hair {
             drag: &self.drag,
             wind: DVec3::ZERO,
         };
-        solve_velocities(&particles, &self.links, &mut velocity, [PART, self.lag], TOLERANCE);
+        solve_velocities(&particles, &self.links, &mut velocity, [SUBSTEP, self.lag], TOLERANCE);
         velocity
     }
 }

@@ -140,15 +140,15 @@ mod tests {
     #[test]
     fn no_two_nodes_share_a_place_and_none_is_next_to_another_row() {
         let layout = Layout::new(9, 3, 4);
-        let mut seen = vec![0; layout.size()];
+        let mut visits = vec![0; layout.size()];
         for (s, m, f) in
             (0..4).flat_map(|s| (0..3).flat_map(move |m| (0..9).map(move |f| (s, m, f))))
         {
-            seen[layout.index(f, m, s)] += 1;
+            visits[layout.index(f, m, s)] += 1;
         }
-        assert!(seen.iter().all(|&n| n <= 1));
-        assert_eq!(seen[layout.index(0, 1, 2) - 1], 0);
-        assert_eq!(seen[layout.index(3, 0, 2) - layout.row], 0);
-        assert_eq!(seen[layout.index(3, 2, 2) + layout.row], 0);
+        assert!(visits.iter().all(|&n| n <= 1));
+        assert_eq!(visits[layout.index(0, 1, 2) - 1], 0);
+        assert_eq!(visits[layout.index(3, 0, 2) - layout.row], 0);
+        assert_eq!(visits[layout.index(3, 2, 2) + layout.row], 0);
     }
 }

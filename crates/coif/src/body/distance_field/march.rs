@@ -121,12 +121,12 @@ fn march_planes<S: Simd>(simd: S, d: &Direction, reach: f32, distance: &mut [f32
                     continue;
                 }
                 // Look at signs only where there can be two.
-                let seen = if next_to_surface.any_true() {
+                let view = if next_to_surface.any_true() {
                     signed.seen_from(simd, side)
                 } else {
                     unsigned
                 };
-                let length = seen.shortest_ray(simd);
+                let length = view.shortest_ray(simd);
                 let shorter = length.simd_lt(current) & open & length.simd_le(reach);
                 shorter.select(length.copysign(side), side).store_slice(to);
             }
@@ -178,8 +178,8 @@ impl<S: Simd> Stencil<S> {
         let mut rows = self.rows;
         for row in 0..3 {
             for node in 0..3 {
-                let seen = rows[row][node] * sign;
-                rows[row][node] = seen.simd_gt(-1.0).select(seen, far);
+                let signed = rows[row][node] * sign;
+                rows[row][node] = signed.simd_gt(-1.0).select(signed, far);
             }
         }
         Self { rows }

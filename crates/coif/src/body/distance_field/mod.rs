@@ -86,8 +86,8 @@ impl Settings {
         let cell_fine = (1e-6..=1e6).contains(&self.cell);
         check("distance field cell (m)", self.cell, cell_fine, "1e-6 to 1e6")?;
         let cells_fine = (1 << 12..=1 << 28).contains(&self.max_cells);
-        let most = self.max_cells as f32;
-        check("distance field max_cells", most, cells_fine, "4096 to 268435456")?;
+        let max_cells = self.max_cells as f32;
+        check("distance field max_cells", max_cells, cells_fine, "4096 to 268435456")?;
         let margin_fine = (0.0..=1e6).contains(&self.margin);
         check("distance field margin (m)", self.margin, margin_fine, "0 to 1e6")?;
         let band_fine = (1.0..=4.0).contains(&self.band);

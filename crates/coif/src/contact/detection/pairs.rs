@@ -253,13 +253,13 @@ impl Pairs {
             }
         }
         let time = if all > 0.0 { (along / all).clamp(-0.5, 0.5) as f32 } else { 0.0 };
-        let most = 0.5 * self.reach.margin;
+        let max_drift = 0.5 * self.reach.margin;
         mean.is_finite()
             && position.par_chunks(CHUNK).enumerate().all(|(chunk, position)| {
                 let first = chunk * CHUNK;
                 position.iter().enumerate().all(|(i, now)| {
                     let expected = reference[first + i] + time * displacement[first + i] + mean;
-                    now.distance_squared(expected) <= most * most || !usable(*now)
+                    now.distance_squared(expected) <= max_drift * max_drift || !usable(*now)
                 })
             })
     }

@@ -50,9 +50,9 @@ impl Segments {
     /// Puts as number i what has been point number `order[i]`; strands must stay together. An order
     /// that is not one changes nothing.
     pub(in crate::contact) fn arrange(&mut self, order: &[u32]) {
-        let mut seen = vec![false; self.points()];
+        let mut used = vec![false; self.points()];
         let mut is_new =
-            |p: &u32| seen.get_mut(*p as usize).is_some_and(|s| !std::mem::replace(s, true));
+            |p: &u32| used.get_mut(*p as usize).is_some_and(|s| !std::mem::replace(s, true));
         if order.len() == self.points() && order.iter().all(&mut is_new) {
             self.strand = order.iter().map(|&p| self.strand[p as usize]).collect();
             for values in [&mut self.inverse_mass, &mut self.arc_length] {

@@ -141,13 +141,13 @@ impl EdgeCollision {
         &mut self,
         segments: &Segments,
         pairs: &Pairs,
-        held: Option<&Stiction>,
+        stiction: Option<&Stiction>,
         trajectory: &mut Trajectory<'_>,
     ) {
         self.report = Report::default();
         self.moved.clear();
         self.moved.resize(segments.points(), true);
-        self.go_through(segments, pairs, held, trajectory);
+        self.go_through(segments, pairs, stiction, trajectory);
     }
 
     /// [`Self::collide`] once more, for points that were moved since; what that left is looked at as well.
@@ -155,7 +155,7 @@ impl EdgeCollision {
         &mut self,
         segments: &Segments,
         pairs: &Pairs,
-        held: Option<&Stiction>,
+        stiction: Option<&Stiction>,
         trajectory: &mut Trajectory<'_>,
         moved: &[bool],
     ) {
@@ -166,7 +166,7 @@ impl EdgeCollision {
         } else {
             self.moved.iter_mut().zip(moved).for_each(|(all, moved)| *all |= moved);
         }
-        self.go_through(segments, pairs, held, trajectory);
+        self.go_through(segments, pairs, stiction, trajectory);
         self.report.collided += collided.saturating_sub(left);
     }
 
@@ -175,7 +175,7 @@ impl EdgeCollision {
         &mut self,
         segments: &Segments,
         pairs: &Pairs,
-        held: Option<&Stiction>,
+        stiction: Option<&Stiction>,
         trajectory: &mut Trajectory<'_>,
     ) {
         let dt = trajectory.dt;
@@ -189,9 +189,9 @@ impl EdgeCollision {
         if !pairs.are_for(trajectory.start) {
             pairs.moves(trajectory.start, &mut self.moves[0]);
         }
-        let most = ROUNDS_OF_FEW * self.settings.rounds;
-        for round in 0..=most {
-            self.find(segments, pairs, held, trajectory);
+        let max_rounds = ROUNDS_OF_FEW * self.settings.rounds;
+        for round in 0..=max_rounds {
+            self.find(segments, pairs, stiction, trajectory);
             let collided = self.collisions.len() as u64;
             let before = std::mem::replace(&mut self.report.left, collided);
             if round == 0 {
@@ -199,7 +199,7 @@ impl EdgeCollision {
             }
             // In hair that lies in heaps, rounds only pass collisions on.
             let helps = round == 0 || collided as f64 <= HELPS * before as f64;
-            let few = collided <= FEW && round < most;
+            let few = collided <= FEW && round < max_rounds;
             if collided == 0 || !few && (round >= self.settings.rounds || !helps) {
                 break;
             }
@@ -212,7 +212,7 @@ impl EdgeCollision {
         &mut self,
         segments: &Segments,
         pairs: &Pairs,
-        held: Option<&Stiction>,
+        stiction: Option<&Stiction>,
         trajectory: &Trajectory<'_>,
     ) {
         let moved = &self.moved;
@@ -243,7 +243,9 @@ impl EdgeCollision {
                     let (a, b) = (a as usize, b as usize);
                     let points = [a, a + 1, b, b + 1];
                     let held_fast = points.iter().all(|&p| inverse_mass[p] == 0.0);
-                    if !(held_fast || held.is_some_and(|held| held.holds(a as u32, b as u32))) {
+                    if !(held_fast
+                        || stiction.is_some_and(|stiction| stiction.holds(a as u32, b as u32)))
+                    {
                         list.extend(collision(&steps, a, b));
                     }
                 }
@@ -265,12 +267,12 @@ impl EdgeCollision {
         self.moved.fill(false);
         for _ in 0..INNER_ROUNDS {
             let collisions = &mut self.collisions;
-            self.impulses.round(links, collisions, &self.motion, |_, collision, seen| {
-                let missing = collision.target - seen.velocity.dot(collision.normal);
+            self.impulses.round(links, collisions, &self.motion, |_, collision, pair| {
+                let missing = collision.target - pair.velocity.dot(collision.normal);
                 if missing <= 0.0 {
                     return Vec3::ZERO;
                 }
-                with_friction(collision.normal, missing / seen.inverse_mass, friction, &seen)
+                with_friction(collision.normal, missing / pair.inverse_mass, friction, &pair)
             });
             // Carry the change to motion, end and velocity alike.
             let impulses = &self.impulses;

@@ -51,7 +51,7 @@ impl Link {
 }
 
 /// What a pair knows of the points it pushes.
-pub(in crate::contact) struct Seen {
+pub(in crate::contact) struct PairMotion {
     /// Velocity of the place on `a` relative to that on `b` (m/s).
     pub(in crate::contact) velocity: Vec3,
     /// Relative velocity per impulse (1/kg), with masses shared among pairs.
@@ -197,9 +197,9 @@ impl Impulses {
 
     /// What a link sees of the points it pushes.
     #[inline]
-    fn seen(&self, link: &Link, velocity: &[Vec3]) -> Seen {
+    fn pair_motion(&self, link: &Link, velocity: &[Vec3]) -> PairMotion {
         let sum = link.points().iter().map(|&(p, w)| w * w * self.lightness[p]).sum();
-        Seen { velocity: link.difference(velocity), inverse_mass: sum }
+        PairMotion { velocity: link.difference(velocity), inverse_mass: sum }
     }
 
     /// Finds all impulses (N s) on the places `a` at these velocities. `impulse` gets the link, its
@@ -209,7 +209,7 @@ impl Impulses {
         links: &[Link],
         state: &mut [T],
         velocity: &[Vec3],
-        impulse: impl Fn(&Link, &mut T, Seen) -> Vec3 + Sync,
+        impulse: impl Fn(&Link, &mut T, PairMotion) -> Vec3 + Sync,
     ) {
         let mut pushes = std::mem::take(&mut self.pushes);
         make_room(&mut pushes, links.len());
@@ -225,10 +225,10 @@ impl Impulses {
                         prefetch_item(level, velocity, later.b as usize + 1);
                     }
                     let link = &links[i];
-                    let seen = self.seen(link, velocity);
+                    let pair_motion = self.pair_motion(link, velocity);
                     let mut found = Vec3::ZERO;
-                    if seen.inverse_mass > 0.0 {
-                        found = impulse(link, state, seen);
+                    if pair_motion.inverse_mass > 0.0 {
+                        found = impulse(link, state, pair_motion);
                     }
                     let found = if found.is_finite() { found } else { Vec3::ZERO };
                     *push = Push { impulse: found, at: link.at[1] };
@@ -297,10 +297,15 @@ impl Impulses {
 /// A push of `normal` along `n` and the friction that comes with it: no more than `friction` times
 /// the push, and no more than stops the sliding.
 #[inline]
-pub(in crate::contact) fn with_friction(n: Vec3, normal: f32, friction: f32, seen: &Seen) -> Vec3 {
-    let slide = seen.velocity - n * seen.velocity.dot(n);
+pub(in crate::contact) fn with_friction(
+    n: Vec3,
+    normal: f32,
+    friction: f32,
+    pair_motion: &PairMotion,
+) -> Vec3 {
+    let slide = pair_motion.velocity - n * pair_motion.velocity.dot(n);
     let speed = slide.length();
-    let stop = speed / seen.inverse_mass;
+    let stop = speed / pair_motion.inverse_mass;
     let drag = stop.min(friction * normal);
     n * normal - if speed > 0.0 { slide * (drag / speed) } else { Vec3::ZERO }
 }

@@ -111,7 +111,7 @@ impl Repulsion {
     pub(in crate::contact) fn add_contact_springs(
         &mut self,
         pairs: &Pairs,
-        held: Option<&Stiction>,
+        stiction: Option<&Stiction>,
         position: &[Vec3],
         velocity: &[Vec3],
         dt: f32,
@@ -127,7 +127,7 @@ impl Repulsion {
                     let Some(normal) = closest.apart.try_normalize() else { continue };
                     let rate = link.difference(velocity).dot(normal);
                     let in_contact = closest.distance() + dt * rate.min(0.0) < thickness;
-                    if in_contact && !held.is_some_and(|held| held.holds(a as u32, b)) {
+                    if in_contact && !stiction.is_some_and(|stiction| stiction.holds(a as u32, b)) {
                         list.push(ContactSpring {
                             segments: [link.a, b],
                             at: link.at,
@@ -156,7 +156,7 @@ impl Repulsion {
         &mut self,
         segments: &Segments,
         pairs: &Pairs,
-        held: Option<&Stiction>,
+        stiction: Option<&Stiction>,
         position: &[Vec3],
         velocity: &mut [Vec3],
         dt: f32,
@@ -186,7 +186,7 @@ impl Repulsion {
                 let depth = thickness - closest.distance();
                 // What is not a number is not near.
                 let near = depth > 0.0;
-                if !near || held.is_some_and(|held| held.holds(a as u32, b)) {
+                if !near || stiction.is_some_and(|stiction| stiction.holds(a as u32, b)) {
                     return;
                 }
                 let normal = closest
@@ -224,12 +224,12 @@ impl Repulsion {
         let friction = settings.friction;
         for _ in 0..settings.rounds {
             let (links, contacts) = (&self.links, &mut self.contacts);
-            self.impulses.round(links, contacts, velocity, |_, contact, seen| {
-                let missing = contact.target - seen.velocity.dot(contact.normal);
+            self.impulses.round(links, contacts, velocity, |_, contact, pair| {
+                let missing = contact.target - pair.velocity.dot(contact.normal);
                 if missing <= 0.0 {
                     return Vec3::ZERO;
                 }
-                with_friction(contact.normal, missing / seen.inverse_mass, friction, &seen)
+                with_friction(contact.normal, missing / pair.inverse_mass, friction, &pair)
             });
             self.impulses.add_to(segments, links, velocity);
         }

@@ -166,10 +166,12 @@ impl Stiction {
 
     fn break_long(&mut self, position: &[Vec3]) {
         let before = self.springs.len();
-        let most = self.settings.break_;
+        let max_length = self.settings.break_;
         self.holds.resize(before, false);
         let holds = self.holds.par_iter_mut().zip(&self.springs).with_min_len(CHUNK);
-        holds.for_each(|(holds, spring)| *holds = spring.difference(position).length() <= most);
+        holds.for_each(|(holds, spring)| {
+            *holds = spring.difference(position).length() <= max_length
+        });
         // What is not a number breaks as well.
         let mut holds = self.holds.iter();
         self.springs.retain(|_| holds.next().is_some_and(|&holds| holds));
@@ -306,9 +308,9 @@ impl Stiction {
         let Scratch { links, pulls, impulses } = scratch;
         impulses.prepare(segments, links);
         for _ in 0..rounds {
-            impulses.round(links, pulls, velocity, |_, pull, seen| {
-                let wanted = -(pull.push + drag * seen.velocity.dot(pull.along));
-                let change = (wanted - pull.sum) / (1.0 + drag * seen.inverse_mass);
+            impulses.round(links, pulls, velocity, |_, pull, pair| {
+                let wanted = -(pull.push + drag * pair.velocity.dot(pull.along));
+                let change = (wanted - pull.sum) / (1.0 + drag * pair.inverse_mass);
                 pull.sum += change;
                 pull.along * change
             });

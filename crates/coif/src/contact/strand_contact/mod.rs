@@ -279,12 +279,12 @@ impl HairContact for StrandContact {
         }
         self.with_repulsion.clear();
         if let Some(repulsion) = self.repulsion.as_mut().filter(|r| r.is_firm()) {
-            let held = self.stiction.as_ref();
+            let stiction = self.stiction.as_ref();
             let springs = &mut self.with_repulsion;
-            let sticking = held.map_or(&[][..], Stiction::springs);
+            let sticking = stiction.map_or(&[][..], Stiction::springs);
             make_room(springs, sticking.len());
             springs.extend_from_slice(sticking);
-            repulsion.add_contact_springs(&self.pairs, held, position, velocity, step, springs);
+            repulsion.add_contact_springs(&self.pairs, stiction, position, velocity, step, springs);
         }
     }
 
@@ -309,8 +309,8 @@ impl HairContact for StrandContact {
             self.find_once(position);
         }
         if let Some(repulsion) = &mut self.repulsion {
-            let held = self.stiction.as_ref();
-            repulsion.repel(&self.segments, &self.pairs, held, position, velocity, dt);
+            let stiction = self.stiction.as_ref();
+            repulsion.repel(&self.segments, &self.pairs, stiction, position, velocity, dt);
         }
     }
 
@@ -336,8 +336,8 @@ impl HairContact for StrandContact {
             let velocity = &mut self.ahead;
             velocity.resize(start.len(), Vec3::ZERO);
             let trajectory = &mut Trajectory { start, end, velocity, dt };
-            let (segments, held) = (&self.segments, self.stiction.as_ref());
-            collision.collide_again(segments, &self.pairs, held, trajectory, moved);
+            let (segments, stiction) = (&self.segments, self.stiction.as_ref());
+            collision.collide_again(segments, &self.pairs, stiction, trajectory, moved);
         }
     }
 

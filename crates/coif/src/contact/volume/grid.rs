@@ -172,10 +172,10 @@ fn without_strays(mut lo: Vec3, mut hi: Vec3, position: &[f32], present: &[u16])
         let (mut from, mut to) = (Vec3::ZERO, Vec3::ZERO);
         for axis in 0..3 {
             let skip = |bins: &mut dyn Iterator<Item = &u32>| {
-                let mut seen = 0;
+                let mut passed = 0;
                 bins.take_while(|&&n| {
-                    seen += n;
-                    seen <= few
+                    passed += n;
+                    passed <= few
                 })
                 .count()
                 .min(BINS - 1) as f32

@@ -70,10 +70,10 @@ impl Settings {
     /// What a step of this length does.
     fn push(&self, dt: f32, cell: f32) -> Push {
         let steps = STEPS_PER_SECOND * dt;
-        let most = self.repulsion * STEPS_PER_SECOND * steps;
+        let max_speed = self.repulsion * STEPS_PER_SECOND * steps;
         Push {
             friction: 1.0 - (1.0 - self.friction).powf(steps),
-            repulsion: most * PRESSURE_LENGTH / (2.0 * cell),
+            repulsion: max_speed * PRESSURE_LENGTH / (2.0 * cell),
         }
     }
 }

@@ -54,12 +54,12 @@ impl Scatter<'_> {
         ((y - self.grid.origin.y) * self.grid.inverse_cell).floor().min(last).max(1.0) as usize
     }
 
-    /// Cuts the layers into `parts` slabs with about as many rows each.
-    pub(super) fn cut(&self, parts: usize, counts: &mut Vec<u32>, cuts: &mut Vec<usize>) {
+    /// Cuts the layers into `slabs` slabs with about as many rows each.
+    pub(super) fn cut(&self, slabs: usize, counts: &mut Vec<u32>, cuts: &mut Vec<usize>) {
         let layers = self.grid.nodes[1];
         cuts.clear();
         cuts.push(0);
-        if parts > 1 {
+        if slabs > 1 {
             // Count rows by their lowest layer.
             counts.clear();
             counts.resize(layers, 0);
@@ -70,11 +70,11 @@ impl Scatter<'_> {
             }
             let all: u32 = counts.iter().sum();
             // Cut where the running count passes the next quota.
-            let mut seen = 0;
+            let mut counted = 0;
             for (layer, &count) in counts.iter().enumerate() {
-                seen += count;
-                let scaled = u64::from(seen) * parts as u64;
-                if scaled >= u64::from(all) * cuts.len() as u64 && cuts.len() < parts {
+                counted += count;
+                let scaled = u64::from(counted) * slabs as u64;
+                if scaled >= u64::from(all) * cuts.len() as u64 && cuts.len() < slabs {
                     cuts.push(layer + 1);
                 }
             }

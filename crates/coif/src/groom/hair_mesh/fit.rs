@@ -304,9 +304,9 @@ fn lift(tube: &mut [Vec<Vec3>; 4], keep: impl Fn(Vec3) -> Vec3) {
     }
 }
 
-/// Every so many strands, so that there are not more than `most`.
-fn few_of(strands: &Strands, most: usize) -> Strands {
-    let stride = strands.strand_count().div_ceil(most).max(1);
+/// Every so many strands, so that there are not more than `max_count`.
+fn few_of(strands: &Strands, max_count: usize) -> Strands {
+    let stride = strands.strand_count().div_ceil(max_count).max(1);
     let mut few = Strands::new();
     (0..strands.strand_count()).step_by(stride).for_each(|s| few.push(strands.strand(s)));
     few

@@ -72,12 +72,12 @@ impl HairMesh {
             .map(|line| {
                 let mut found = Vec::new();
                 search.strand(line, &mut found);
-                let seen = |(f, &p): (&Found, &Vec3)| {
+                let measured = |(f, &p): (&Found, &Vec3)| {
                     let near = &near[f.bundle as usize];
                     let (place, distance) = search.nearest_of(f, p, near, enough);
                     see(&search, (place, p), distance)
                 };
-                found.iter().zip(*line).map(seen).collect()
+                found.iter().zip(*line).map(measured).collect()
             })
             .collect();
         Ok(found.into_iter().flatten().collect())

@@ -371,9 +371,9 @@ impl Sample {
             return vec![strands.to_vec()];
         }
         halves.sort_by_key(|half| std::cmp::Reverse(half.len()));
-        let [most, others] = halves;
+        let [majority, others] = halves;
         let left_out = (others.len() as f32) < OTHERS * strands.len() as f32;
-        if left_out { vec![most] } else { vec![most, others] }
+        if left_out { vec![majority] } else { vec![majority, others] }
     }
 
     /// The mean of some of these lines.

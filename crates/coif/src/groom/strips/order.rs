@@ -106,9 +106,9 @@ fn joint_over_joint(line: &[Vec3], below: &[Vec3]) -> Vec<Vec3> {
             }
         }
         let left = (segments - i) as f32;
-        let least = (before + EVEN[0] * mean).max(total - EVEN[1] * mean * left);
-        let most = (before + EVEN[1] * mean).min(total - EVEN[0] * mean * left);
-        before = best.1.max(least).min(most);
+        let lowest = (before + EVEN[0] * mean).max(total - EVEN[1] * mean * left);
+        let highest = (before + EVEN[1] * mean).min(total - EVEN[0] * mean * left);
+        before = best.1.max(lowest).min(highest);
         let k = until.partition_point(|&u| u <= before).clamp(1, segments) - 1;
         let fraction = ((before - until[k]) / (until[k + 1] - until[k])).clamp(0.0, 1.0);
         out.push(line[k].lerp(line[k + 1], fraction));

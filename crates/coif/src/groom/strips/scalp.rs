@@ -248,8 +248,8 @@ impl Column {
         let last = line.iter().rposition(|p| p.y >= height).unwrap_or(0);
         let Some(next) = line.get(last + 1) else { return };
         let falls = (line[last].y - next.y).max(f32::MIN_POSITIVE);
-        let part = ((line[last].y - height) / falls).clamp(0.0, 1.0);
-        let left = (last as f32 + part) * step * fraction;
+        let beyond = ((line[last].y - height) / falls).clamp(0.0, 1.0);
+        let left = (last as f32 + beyond) * step * fraction;
         self.length = left.max(MIN_CUT * self.length);
     }
 

@@ -154,7 +154,7 @@ mod tests {
         for shape in SHAPES {
             let shapes = [still(shape, Vec3::new(0.02, -0.01, 0.03))];
             let around = BodyAround::new(&shapes, None);
-            let mut held = 0;
+            let mut inside_count = 0;
             for row in 0..200 {
                 let at = |i: usize| {
                     let along = |k: f32| ((16 * row + i) as f32 * k).sin() * 0.12;
@@ -171,10 +171,10 @@ mod tests {
                         !is_clear || (depth > 0.0) == (bits & (1 << i) != 0),
                         "{shape:?} {depth}"
                     );
-                    held += usize::from(depth > 1e-6);
+                    inside_count += usize::from(depth > 1e-6);
                 }
             }
-            assert!((100..3000).contains(&held), "{shape:?} {held}");
+            assert!((100..3000).contains(&inside_count), "{shape:?} {inside_count}");
         }
     }
 

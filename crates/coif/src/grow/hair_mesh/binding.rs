@@ -5,7 +5,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::blocks::{Blocks, Bound};
-use super::curve::Seen;
+use super::curve::MeshFrames;
 use super::lay_lanes::{Scratch, lay_block};
 use super::place::{Place, Root};
 #[cfg(test)]
@@ -129,19 +129,19 @@ impl Binding {
     }
 
     /// The mesh as it was seen last.
-    pub(super) fn seen(&self) -> Seen<'_> {
-        Seen { now: &self.now, rates: &self.rates }
+    pub(super) fn mesh_frames(&self) -> MeshFrames<'_> {
+        MeshFrames { now: &self.now, rates: &self.rates }
     }
 
     /// Lays all strands, and writes their positions or their velocities (`RATES`).
     fn lay<const RATES: bool>(&self, obstacle: &impl Obstacle, out: &mut [Vec3]) {
-        let seen = self.seen();
+        let mesh_frames = self.mesh_frames();
         let task = |(blocks, lines): (&[_], &mut [&mut [Vec3]])| {
             let mut scratch = Scratch::EMPTY;
             for (block, lines) in blocks.iter().zip(lines.chunks_mut(LANES)) {
                 let all = &self.blocks;
                 dispatch!(self.level, simd => {
-                    lay_block::<_, RATES>(simd, all, block, seen, obstacle, &mut scratch, lines)
+                    lay_block::<_, RATES>(simd, all, block, mesh_frames, obstacle, &mut scratch, lines)
                 });
             }
         };

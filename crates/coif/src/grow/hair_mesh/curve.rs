@@ -22,7 +22,7 @@ const AHEAD: usize = 6;
 
 /// The frames of the mesh, and how fast they change.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct MeshFrames<'a> {
     pub(super) now: &'a [Frame],
     pub(super) rates: &'a [Frame],
 }
@@ -88,7 +88,7 @@ impl CurveRows {
 pub(super) struct Curve<'a> {
     blocks: &'a Blocks,
     block: &'a Block,
-    seen: Seen<'a>,
+    mesh_frames: MeshFrames<'a>,
     rows: &'a mut CurveRows,
     /// The first row that has not been computed.
     next: usize,
@@ -100,10 +100,10 @@ impl<'a> Curve<'a> {
     pub(super) fn new(
         blocks: &'a Blocks,
         block: &'a Block,
-        seen: Seen<'a>,
+        mesh_frames: MeshFrames<'a>,
         rows: &'a mut CurveRows,
     ) -> Self {
-        Self { blocks, block, seen, rows, next: 1 }
+        Self { blocks, block, mesh_frames, rows, next: 1 }
     }
 
     /// Computes rows from `first` on, as many as can be kept.
@@ -118,7 +118,7 @@ impl<'a> Curve<'a> {
             for (k, to) in self.rows.blended.iter_mut().take(count).enumerate() {
                 self.blocks.prefetch(simd, from + k + FETCHED);
                 let (row, pieces) = self.blocks.row(from + k);
-                blend_row::<S, RATES>(simd, row, pieces, self.seen, to);
+                blend_row::<S, RATES>(simd, row, pieces, self.mesh_frames, to);
             }
             for (k, frames) in self.rows.blended.iter().take(count).enumerate() {
                 let to = &mut self.rows.points[(self.next + k) % KEPT];
@@ -145,7 +145,7 @@ impl<'a> Curve<'a> {
         let mut row = PointRow::NONE;
         for lane in 0..LANES {
             if let Some(place) = self.blocks.place(self.block.first_row + i, lane) {
-                let Seen { now, rates } = self.seen;
+                let MeshFrames { now, rates } = self.mesh_frames;
                 let still = || Moving { at: place.position(now), velocity: Vec3A::ZERO };
                 row.set_lane(lane, if RATES { place.moving(now, rates) } else { still() });
             }
@@ -174,7 +174,7 @@ fn blend_row<S: Simd, const RATES: bool>(
     simd: S,
     row: &Row,
     pieces: &[Piece],
-    seen: Seen<'_>,
+    mesh_frames: MeshFrames<'_>,
     to: &mut [BlendRow; 2],
 ) {
     let one = f32x16::splat(simd, 1.0);
@@ -190,9 +190,9 @@ fn blend_row<S: Simd, const RATES: bool>(
         // Lanes in other bundles keep what they have from there.
         let lanes = mask32x16::from_bitmask(simd, u64::from(piece.lanes));
         let lanes = (k > 0).then_some(lanes);
-        blend(simd, seen.now, piece, &weights, along).store(simd, &mut to[0], lanes);
+        blend(simd, mesh_frames.now, piece, &weights, along).store(simd, &mut to[0], lanes);
         if RATES {
-            blend(simd, seen.rates, piece, &weights, along).store(simd, &mut to[1], lanes);
+            blend(simd, mesh_frames.rates, piece, &weights, along).store(simd, &mut to[1], lanes);
         }
     }
 }
@@ -343,7 +343,7 @@ fn spread<S: Simd>(simd: S, v: &Vec3A) -> Vec3x<S> {
 pub(super) fn roots<S: Simd, const RATES: bool>(
     simd: S,
     block: &Block,
-    seen: Seen<'_>,
+    mesh_frames: MeshFrames<'_>,
 ) -> MovingLanes<S> {
     let mut at = [[0.0; LANES]; 3];
     for (k, root) in block.roots.iter().enumerate() {
@@ -352,7 +352,7 @@ pub(super) fn roots<S: Simd, const RATES: bool>(
     let a = f32x16::from_slice(simd, &at[0]);
     let b = f32x16::from_slice(simd, &at[1]);
     let h = f32x16::from_slice(simd, &at[2]);
-    let [o, u, v] = corner_sides(simd, block, seen.now);
+    let [o, u, v] = corner_sides(simd, block, mesh_frames.now);
     let m = u.cross(v);
     let shrink = f32x16::splat(simd, 1.0) / m.length().max(f32x16::splat(simd, NOTHING));
     let normal = m * shrink;
@@ -360,7 +360,7 @@ pub(super) fn roots<S: Simd, const RATES: bool>(
     if !RATES {
         return MovingLanes { at: place, velocity: Vec3x::splat(simd, Vec3::ZERO) };
     }
-    let [first, du, dv] = corner_sides(simd, block, seen.rates);
+    let [first, du, dv] = corner_sides(simd, block, mesh_frames.rates);
     let dm = du.cross(v) + u.cross(dv);
     let turn = (dm - normal * normal.dot(dm)) * shrink;
     MovingLanes { at: place, velocity: first + du * a + dv * b + turn * h }

@@ -8,7 +8,7 @@ use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x
 use glam::Vec3;
 
 use super::blocks::{Block, Blocks};
-use super::curve::{Curve, CurveRows, MovingLanes, PointRow, Seen, roots};
+use super::curve::{Curve, CurveRows, MeshFrames, MovingLanes, PointRow, roots};
 use super::lay::{GRAZING, Moving, NOTHING, SAME};
 use crate::environment::{Link, Obstacle};
 use crate::math::LANES;
@@ -57,7 +57,7 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
     simd: S,
     blocks: &Blocks,
     block: &Block,
-    seen: Seen<'_>,
+    mesh_frames: MeshFrames<'_>,
     obstacle: &impl Obstacle,
     scratch: &mut Scratch,
     lines: &mut [&mut [Vec3]],
@@ -70,14 +70,14 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
         (0..line.len()).step_by(POINTS_IN_LINE).for_each(|i| prefetch_item(simd.level(), line, i));
     }
     let last = f32x16::from_slice(simd, &block.last);
-    let root = roots::<S, RATES>(simd, block, seen);
+    let root = roots::<S, RATES>(simd, block, mesh_frames);
     let laid = &mut scratch.laid;
     laid[0].store::<S, RATES>(&root);
     // Below the skin a strand may be as long as it takes it to get out.
     let mut allowed = [0.0; LANES];
     for_lanes(obstacle.may_hold(&laid[0].at), |k| allowed[k] = obstacle.depth(laid[0].lane(k).at));
     let mut allowed = f32x16::from_slice(simd, &allowed);
-    let curve = Curve::new(blocks, block, seen, &mut scratch.curve);
+    let curve = Curve::new(blocks, block, mesh_frames, &mut scratch.curve);
     let mut chains = Chains::new(simd, curve, last, root);
     let mut written = 0;
     for i in 1..block.rows {

@@ -3,7 +3,7 @@
 use glam::{Vec3, Vec3A};
 
 use super::Binding;
-use super::curve::Seen;
+use super::curve::MeshFrames;
 use super::lay::{Chain, Moving};
 use super::place::{Place, Root};
 use crate::environment::{Link, Nowhere, Obstacle};
@@ -45,10 +45,12 @@ impl PlainBinding {
 
     /// As [`Binding::positions_outside`].
     pub fn positions_outside(&self, binding: &Binding, obstacle: &impl Obstacle, out: &mut [Vec3]) {
-        let seen = binding.seen();
-        let curve =
-            |i: usize| Moving { at: self.places[i].position(seen.now), velocity: Vec3A::ZERO };
-        self.lay(seen, obstacle, &curve, |i, p| out[i] = p.at.into());
+        let mesh_frames = binding.mesh_frames();
+        let curve = |i: usize| Moving {
+            at: self.places[i].position(mesh_frames.now),
+            velocity: Vec3A::ZERO,
+        };
+        self.lay(mesh_frames, obstacle, &curve, |i, p| out[i] = p.at.into());
     }
 
     /// As [`Binding::velocities_outside`].
@@ -58,16 +60,16 @@ impl PlainBinding {
         obstacle: &impl Obstacle,
         out: &mut [Vec3],
     ) {
-        let seen = binding.seen();
-        let curve = |i: usize| self.places[i].moving(seen.now, seen.rates);
-        self.lay(seen, obstacle, &curve, |i, p| out[i] = p.velocity.into());
+        let mesh_frames = binding.mesh_frames();
+        let curve = |i: usize| self.places[i].moving(mesh_frames.now, mesh_frames.rates);
+        self.lay(mesh_frames, obstacle, &curve, |i, p| out[i] = p.velocity.into());
     }
 
     /// Lays every strand along the curve of its places, outside of the obstacle.
     #[inline]
     fn lay(
         &self,
-        seen: Seen<'_>,
+        mesh_frames: MeshFrames<'_>,
         obstacle: &impl Obstacle,
         curve: &impl Fn(usize) -> Moving,
         mut out: impl FnMut(usize, Moving),
@@ -78,7 +80,7 @@ impl PlainBinding {
             if lengths.is_empty() {
                 continue;
             }
-            let root = root.moving(seen.now, seen.rates);
+            let root = root.moving(mesh_frames.now, mesh_frames.rates);
             let at = |i: usize| if i == 0 { root } else { curve(first + i) };
             let mut chain = Chain::new(lengths.len(), at);
             let mut last = chain.end();

@@ -70,16 +70,16 @@ impl StripBinding {
             let strip = strips.strip_of_strand[s] as usize;
             let joints = strips.edges.strand(strip);
             let first = strips.edges.points_of(strip).start;
-            let held = (groom.embedded[s] as usize).clamp(1, line.len() - 1);
+            let pinned = (groom.embedded[s] as usize).clamp(1, line.len() - 1);
             let length = |i: usize| if i > 0 { line[i].distance(line[i - 1]) } else { 0.0 };
-            places.extend((0..held).map(|i| HungPoint {
+            places.extend((0..pinned).map(|i| HungPoint {
                 joint: 0,
                 fraction: 0.0,
                 offset: [line[i]; 2],
                 length: length(i),
             }));
-            let mut i = held;
-            strips.hang(strip, &line[held..], &mut frames, |hung, p| {
+            let mut i = pinned;
+            strips.hang(strip, &line[pinned..], &mut frames, |hung, p| {
                 let [a, b] = [0, 1].map(|k| joints[hung.segment + k]);
                 reach = reach.max(p.distance(a.lerp(b, hung.fraction)));
                 let joint = (first + hung.segment) as u32;
@@ -91,7 +91,7 @@ impl StripBinding {
                 });
                 i += 1;
             });
-            embedded.push(held as u32);
+            embedded.push(pinned as u32);
         }
         Self {
             first: groom.strands.first_points().to_vec(),

@@ -311,9 +311,9 @@ fn fill_blocks(blocks: &mut Blocks, sources: &[u32; GROUP], matrix: &BlockMatrix
             }
             // The largest element of a block is the largest number.
             let columns = [block.x_axis.abs(), block.y_axis.abs(), block.z_axis.abs()];
-            let most = columns[0].max(columns[1]).max(columns[2]).max_element();
-            if most > 0.0 {
-                (scales[lane], blocks.units[lane]) = (LARGEST / most, most / LARGEST);
+            let largest = columns[0].max(columns[1]).max(columns[2]).max_element();
+            if largest > 0.0 {
+                (scales[lane], blocks.units[lane]) = (LARGEST / largest, largest / LARGEST);
             }
         }
     }
@@ -445,8 +445,9 @@ mod tests {
                     }
                     let block = matrix.blocks()[k as usize];
                     let block = if turned { block.transpose() } else { block };
-                    let most = block.to_cols_array().iter().fold(0.0, |m: f32, e| m.max(e.abs()));
-                    assert!(packed.abs_diff_eq(block, most / 65_000.0), "{k}: {packed} {block}");
+                    let largest =
+                        block.to_cols_array().iter().fold(0.0, |m: f32, e| m.max(e.abs()));
+                    assert!(packed.abs_diff_eq(block, largest / 65_000.0), "{k}: {packed} {block}");
                     checked += 1;
                 }
             }

@@ -124,14 +124,14 @@ mod tests {
         let beside = columns_beside(&grid.matrix, &grid.starts);
         let component = components(&beside);
         assert!(component.iter().all(|&c| c == 0), "the grid is connected");
-        let mut seen = vec![0; grid.columns()];
+        let mut visits = vec![0; grid.columns()];
         for group in groups(&beside, &grid.starts, &component) {
             for &a in &group.columns {
-                seen[a as usize] += 1;
+                visits[a as usize] += 1;
                 assert!(group.columns.iter().all(|b| !beside[a as usize].contains(b)));
             }
         }
-        assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
+        assert!(visits.iter().all(|&times| times == 1), "{visits:?}");
     }
 
     #[test]

@@ -150,7 +150,7 @@ pub(super) struct Block {
     /// How many lanes are in use.
     pub(super) lanes: usize,
     /// Where runs of lanes end whose anchors are near each other: more than one in a crowd.
-    pub(super) parts: Box<[usize]>,
+    pub(super) head_ends: Box<[usize]>,
     /// Whether its strips lie on those of the block before, lane by lane.
     pub(super) over: bool,
     /// Joints of the longest strip, its anchor included.
@@ -312,7 +312,7 @@ fn gaps(
     let mut frames = Vec::new();
     common.strips.rest_frames(below, &mut frames);
     let (rest, line) = (common.strips.edges.strand(strip), common.strips.edges.strand(below));
-    let most = common.settings.layer_distance;
+    let max_height = common.settings.layer_distance;
     let half = [strip, below].map(|s| 0.5 * common.strips.width[s]);
     let lower = |i: usize| {
         let j = i.min(line.len() - 1);
@@ -327,7 +327,7 @@ fn gaps(
         let middle = rest[i] + upper[i].binormal * half[0];
         let height = over(lower, [i, line.len() - 1], middle, half[1]).height;
         if height > 0.0 {
-            (STAYS_OVER * height.min(most)).max(height.min(HAIRS))
+            (STAYS_OVER * height.min(max_height)).max(height.min(HAIRS))
         } else {
             height - GRAZE
         }
@@ -348,7 +348,7 @@ impl Block {
         let mut block = Self {
             strips: std::array::from_fn(|l| in_lane(l) as u32),
             lanes: strips.len(),
-            parts: stack::parts(&anchors).into(),
+            head_ends: stack::head_ends(&anchors).into(),
             over,
             joints,
             last: std::array::from_fn(|l| (edges.points_of(in_lane(l)).len() - 1) as f32),

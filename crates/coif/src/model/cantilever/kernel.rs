@@ -58,7 +58,7 @@ pub(super) struct Pass {
     pub(super) before: f32,
     pub(super) gravity: Vec3,
     /// Gravity that the groom holds (m/s^2).
-    pub(super) held: Vec3,
+    pub(super) held_gravity: Vec3,
     /// Time (s) in which falling hair gets as fast as it gets.
     pub(super) fall_time: f32,
     /// The same for what its root's acceleration does: `inertia` times the fall time.
@@ -121,7 +121,7 @@ pub(super) fn step_block<S: Simd, const RAMPS: bool>(
     strips.binormal.to_row(&mut anchor.binormal);
     let mut near = Near::new(obstacles.shapes);
     let mut lanes = 0;
-    for &end in &block.parts {
+    for &end in &block.head_ends {
         let (middle, apart) = ball_around(&anchor.position[now], lanes..end);
         near.add(simd, middle, apart, block.reach(joints.len()));
         lanes = end;
@@ -236,7 +236,8 @@ impl<S: Simd> Lanes<S> {
         let gain = end - load(&block.end_velocity);
         velocity.to_row(&mut block.velocity);
         end.to_row(&mut block.end_velocity);
-        let fall = Vec3x::splat(simd, pass.gravity) - turn(&root, Vec3x::splat(simd, pass.held));
+        let fall =
+            Vec3x::splat(simd, pass.gravity) - turn(&root, Vec3x::splat(simd, pass.held_gravity));
         let air = load(&around.wind) + fall * splat(pass.fall_time)
             - gain * splat(pass.swing_time / pass.step);
         let force_time = f32x16::from_slice(simd, &block.force_time);
@@ -307,9 +308,9 @@ impl<S: Simd> Lanes<S> {
         // (v) keep the length, from the corrected predecessor.
         let mut direction = wanted + e;
         let mut size2 = direction.dot(direction);
-        let lost = size2.simd_lt(NO_DIRECTION * NO_DIRECTION);
-        if lost.any_true() {
-            direction = wanted.or(lost, direction);
+        let degenerate = size2.simd_lt(NO_DIRECTION * NO_DIRECTION);
+        if degenerate.any_true() {
+            direction = wanted.or(degenerate, direction);
             size2 = direction.dot(direction);
         }
         let mut along = direction * (splat(1.0) / size2.sqrt());
@@ -425,13 +426,13 @@ impl<S: Simd> Lanes<S> {
             return false;
         }
         let collision = JointCollision { hit, out, distance };
-        let held = if shape.friction > 0.0 {
+        let after_friction = if shape.friction > 0.0 {
             let moves = shape.velocities(simd, p);
             self.apply_friction(simd, joint, &collision, p, moves, shape.friction)
         } else {
             Vec3x::splat(simd, Vec3::ZERO)
         };
-        *unresolved = self.turn_out(simd, joint, along, &collision, joint.radius, held);
+        *unresolved = self.turn_out(simd, joint, along, &collision, joint.radius, after_friction);
         true
     }
 
@@ -500,7 +501,7 @@ impl<S: Simd> Lanes<S> {
         along: &mut Vec3x<S>,
         collision: &JointCollision<S>,
         radius: f32x16<S>,
-        held: Vec3x<S>,
+        after_friction: Vec3x<S>,
     ) -> u32 {
         let one = f32x16::splat(simd, 1.0);
         let JointCollision { hit, out, distance } = *collision;
@@ -508,18 +509,18 @@ impl<S: Simd> Lanes<S> {
         let wanted = into + (radius - distance) * joint.per_length;
         let c = wanted.min(one);
         let free = *along - out * into;
-        let mut flat = free - held;
+        let mut flat = free - after_friction;
         let mut size2 = flat.dot(flat);
-        let lost = size2.simd_lt(STRAIGHT);
-        if lost.any_true() {
+        let degenerate = size2.simd_lt(STRAIGHT);
+        if degenerate.any_true() {
             // Held back to the joint before there is no direction along the surface: take that without
             // friction. Straight into the surface there is none either: take the strip's own.
-            flat = free.or(lost, flat);
-            size2 = lost.select(free.dot(free), size2);
-            let lost = size2.simd_lt(STRAIGHT);
+            flat = free.or(degenerate, flat);
+            size2 = degenerate.select(free.dot(free), size2);
+            let degenerate = size2.simd_lt(STRAIGHT);
             let side = self.binormal - out * out.dot(self.binormal);
-            flat = side.or(lost, flat);
-            size2 = lost.select(side.dot(side).max(one * STRAIGHT), size2);
+            flat = side.or(degenerate, flat);
+            size2 = degenerate.select(side.dot(side).max(one * STRAIGHT), size2);
         }
         let scale = ((one - c * c).max(one * 0.0) / size2).sqrt();
         *along = (out * c + flat * scale).or(hit, *along);
@@ -556,13 +557,13 @@ impl<S: Simd> Lanes<S> {
             }
             let out = slope * (f32x16::splat(simd, 1.0) / size.max(f32x16::splat(simd, 1e-3)));
             let collision = JointCollision { hit, out, distance };
-            let held = if obstacle.friction > 0.0 {
+            let after_friction = if obstacle.friction > 0.0 {
                 let moves = surface_motion(simd, obstacle, p, hit);
                 self.apply_friction(simd, joint, &collision, p, moves, obstacle.friction)
             } else {
                 Vec3x::splat(simd, Vec3::ZERO)
             };
-            unresolved = self.turn_out(simd, joint, along, &collision, radius, held);
+            unresolved = self.turn_out(simd, joint, along, &collision, radius, after_friction);
         }
         unresolved
     }

@@ -223,12 +223,12 @@ impl Pass {
     fn new(settings: &Settings, before: f32, env: &Environment<'_>) -> Self {
         let fall_time = 1.0 / settings.damping.at(0.0);
         let gravity = env.gravity;
-        let held = if settings.hold_shape { gravity } else { Vec3::ZERO };
+        let held_gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
         Self {
             step: env.dt,
             before,
             gravity,
-            held,
+            held_gravity,
             fall_time,
             swing_time: settings.inertia * fall_time,
             inertia: settings.inertia,

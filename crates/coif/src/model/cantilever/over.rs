@@ -51,7 +51,7 @@ pub(super) fn over(
 ) -> Over {
     let from = |joint: &Lower| middle - joint.position - joint.frame.binormal * half;
     // Seen from the segment that begins at a joint.
-    let seen = |first: usize| {
+    let above_segment = |first: usize| {
         let (start, end) = (lower(first), lower(first + 1));
         let (offset, out) = (from(&start), end.frame.normal());
         let fraction = (offset.dot(end.frame.tangent) / end.length).clamp(0.0, 1.0);
@@ -61,16 +61,16 @@ pub(super) fn over(
     let (here, next) = (lower(i), lower(i + 1));
     let offset = from(&here);
     if offset.dot(here.frame.tangent) < -here.length {
-        return seen(i.saturating_sub(2));
+        return above_segment(i.saturating_sub(2));
     }
     // Nothing comes after the tip.
     if i >= last {
-        return seen(i - 1);
+        return above_segment(i - 1);
     }
     if offset.dot(next.frame.tangent) > next.length {
-        return seen((i + 1).min(last - 1));
+        return above_segment((i + 1).min(last - 1));
     }
-    let (before, after) = (seen(i - 1), seen(i));
+    let (before, after) = (above_segment(i - 1), above_segment(i));
     let valley = next.frame.tangent.dot(before.out) > 0.0;
     if (after.height < before.height) == valley { after } else { before }
 }
@@ -148,7 +148,7 @@ impl<'a> RowsBelow<'a> {
         [before, after]: &[Segment<S>; 2],
     ) -> OverLanes<S> {
         let i = self.i as f32;
-        let (first, second) = (before.see(simd, middle), after.see(simd, middle));
+        let (first, second) = (before.above(simd, middle), after.above(simd, middle));
         let valley = after.tangent.dot(before.out).simd_gt(0.0);
         let lower = second.height.simd_lt(first.height);
         // Nothing comes after the tip.
@@ -159,9 +159,9 @@ impl<'a> RowsBelow<'a> {
         let short = (offset.dot(before.tangent) + before.length).simd_lt(0.0);
         let far = second.along.simd_gt(after.length) & !short & goes_on;
         if (short | far).any_true() {
-            let farther = self.segment(simd, ribbons, self.i + 1).see(simd, middle);
+            let farther = self.segment(simd, ribbons, self.i + 1).above(simd, middle);
             let farther = farther.or(ribbons.last.simd_gt(i + 1.0), second);
-            let nearer = self.segment(simd, ribbons, self.i.saturating_sub(2)).see(simd, middle);
+            let nearer = self.segment(simd, ribbons, self.i.saturating_sub(2)).above(simd, middle);
             found = nearer.or(short, farther.or(far, found));
         }
         let off = (found.aside.abs() - ribbons.on).max(f32x16::splat(simd, 0.0));
@@ -175,7 +175,7 @@ impl<'a> RowsBelow<'a> {
 
 /// Where sixteen joints are, seen from segments.
 #[derive(Clone, Copy)]
-struct Seen<S: Simd> {
+struct Above<S: Simd> {
     out: Vec3x<S>,
     /// Along the segment from its start, over it and aside of it (m).
     along: f32x16<S>,
@@ -183,7 +183,7 @@ struct Seen<S: Simd> {
     aside: f32x16<S>,
 }
 
-impl<S: Simd> Seen<S> {
+impl<S: Simd> Above<S> {
     /// These where a mask says so, else the others.
     #[inline(always)]
     fn or(self, mask: mask32x16<S>, other: Self) -> Self {
@@ -232,11 +232,11 @@ impl<S: Simd> Segment<S> {
 
     /// Where joints are whose middles are given (m).
     #[inline(always)]
-    fn see(&self, simd: S, middle: Vec3x<S>) -> Seen<S> {
+    fn above(&self, simd: S, middle: Vec3x<S>) -> Above<S> {
         let offset = middle - self.start;
         let along = offset.dot(self.tangent);
         let fraction = along.max(f32x16::splat(simd, 0.0)).min(self.length);
-        Seen {
+        Above {
             out: self.out,
             along,
             height: offset.dot(self.out) + self.twist * fraction,

@@ -160,7 +160,7 @@ fn step_strip(
     let end = velocity * 1.5 - strip.velocity * 0.5;
     let gain = end - strip.end_velocity;
     (strip.velocity, strip.end_velocity) = (velocity, end);
-    let fall = pass.gravity - turn * pass.held;
+    let fall = pass.gravity - turn * pass.held_gravity;
     let lean = frame.tangent.cross((tip - parent).normalize_or(Vec3::ZERO));
     let lean = [
         (lean.dot(frame.binormal) - strip.lean[0]) * FOLLOW,
@@ -204,9 +204,9 @@ fn step_strip(
                     let slip = slip - out * slip.dot(out);
                     let limit = depth * friction * shape.friction;
                     let fraction = friction_fraction(slip.length(), limit);
-                    let held = (p - slip * fraction - parent).normalize_or(along);
-                    let moved = parent + held * joint.length - p;
-                    along = turn(held, out, depth - moved.dot(out));
+                    let after_friction = (p - slip * fraction - parent).normalize_or(along);
+                    let moved = parent + after_friction * joint.length - p;
+                    along = turn(after_friction, out, depth - moved.dot(out));
                 }
             }
             along

@@ -24,13 +24,13 @@ const APART: f32 = 0.45;
 const CELL: f32 = 0.1;
 
 /// Most heads that share a block: with more, its strips meet more colliders than they have lanes to spare.
-const MAX_PARTS: usize = 3;
+const MAX_HEADS: usize = 3;
 
 /// Lanes (of sixteen) that may stay empty where another head would have to fill them.
 const SPARE: usize = 3;
 
 /// Where runs of neighbouring anchors end: those of one run are within [`APART`] of its first.
-pub(super) fn parts(anchors: &[Vec3]) -> Vec<usize> {
+pub(super) fn head_ends(anchors: &[Vec3]) -> Vec<usize> {
     let (mut ends, mut first) = (Vec::new(), 0);
     for l in 1..=anchors.len() {
         if l == anchors.len() || anchors[l].distance(anchors[first]) > APART {
@@ -87,8 +87,8 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
             let last = lanes[lanes.len() - 1];
             let near = head[last] == head[c] && anchors[last].distance(anchors[c]) < APART;
             let roots: Vec<Vec3> = lanes.iter().map(|&c| anchors[c]).collect();
-            let parts = parts(&roots).len();
-            lanes.len() < LANES && (near || lanes.len() + SPARE < LANES && parts < MAX_PARTS)
+            let head_ends = head_ends(&roots).len();
+            lanes.len() < LANES && (near || lanes.len() + SPARE < LANES && head_ends < MAX_HEADS)
         };
         match shared.last_mut().filter(|lanes| fits(lanes)) {
             Some(lanes) => lanes.push(c),
@@ -190,15 +190,15 @@ mod tests {
         }
         strips.edges = edges;
         let blocks = stacks(&strips);
-        let mut seen: Vec<usize> = blocks.iter().flat_map(|(lanes, _)| lanes.clone()).collect();
-        seen.sort_unstable();
-        assert_eq!(seen, (0..strips.count()).collect::<Vec<_>>());
+        let mut visited: Vec<usize> = blocks.iter().flat_map(|(lanes, _)| lanes.clone()).collect();
+        visited.sort_unstable();
+        assert_eq!(visited, (0..strips.count()).collect::<Vec<_>>());
         for (i, (lanes, over)) in blocks.iter().enumerate() {
             assert!(lanes.len() <= LANES);
             let x = |s: &usize| strips.virtual_point[*s].x;
             // What is left of the two groups shares a block, one after the other.
             let roots: Vec<Vec3> = lanes.iter().map(|&s| strips.edges.strand(s)[0]).collect();
-            let ends = parts(&roots);
+            let ends = head_ends(&roots);
             assert!(ends.len() <= 2 && ends.last() == Some(&lanes.len()));
             let mut from = 0;
             for end in ends {

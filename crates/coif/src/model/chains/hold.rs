@@ -22,12 +22,12 @@ const SWEEPS: usize = 32;
 /// hangs is held by its root alone, so that it swings freely. Hair that stands is held particle by
 /// particle and not pushed from below, so that it does not buckle.
 /// Symbols: `line` the groom (m), the first `embedded` points of it fixed; `mass` (kg); `gravity`
-/// (m/s^2); `most` the largest tension of each segment (N).
+/// (m/s^2); `max_tension` the largest tension of each segment (N).
 pub(in crate::model) fn hold_groom(
     line: &[Vec3],
     embedded: usize,
     mass: impl Fn(usize) -> f32,
-    most: impl Fn(usize) -> f32,
+    max_tension: impl Fn(usize) -> f32,
     gravity: Vec3,
 ) -> Hold {
     let n = line.len();
@@ -37,7 +37,7 @@ pub(in crate::model) fn hold_groom(
     let mut load = Vec3::ZERO;
     for i in (embedded..n).rev() {
         let u = direction(i);
-        tension[i] = (load + gravity * mass(i)).dot(u).clamp(0.0, most(i));
+        tension[i] = (load + gravity * mass(i)).dot(u).clamp(0.0, max_tension(i));
         load = u * tension[i];
     }
     // What the tensions do not carry (N).
@@ -52,7 +52,7 @@ pub(in crate::model) fn hold_groom(
         let u = direction(i);
         let (outer, inner) = (1.0 / mass(i), if i > embedded { 1.0 / mass(i - 1) } else { 0.0 });
         let slope = left[i - 1].dot(u) * inner - left[i].dot(u) * outer;
-        let better = (tension[i] - slope / (outer + inner)).clamp(0.0, most(i));
+        let better = (tension[i] - slope / (outer + inner)).clamp(0.0, max_tension(i));
         left[i] -= u * (better - tension[i]);
         left[i - 1] += u * (better - tension[i]);
         tension[i] = better;
@@ -67,21 +67,21 @@ mod tests {
 
     const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
-    fn hold(line: &[Vec3], embedded: usize, most: f32) -> Hold {
-        hold_groom(line, embedded, |_| 2.0, |_| most, GRAVITY)
+    fn hold(line: &[Vec3], embedded: usize, max_tension: f32) -> Hold {
+        hold_groom(line, embedded, |_| 2.0, |_| max_tension, GRAVITY)
     }
 
     #[test]
     fn hanging_hair_is_held_by_its_root_and_standing_hair_by_itself() {
         let hanging: Vec<Vec3> = (0..12).map(|i| Vec3::NEG_Y * 0.01 * i as f32).collect();
-        let held = hold(&hanging, 2, f32::INFINITY);
-        assert!(held.acceleration.iter().all(|a| a.length() < 1e-4));
+        let solved = hold(&hanging, 2, f32::INFINITY);
+        assert!(solved.acceleration.iter().all(|a| a.length() < 1e-4));
         // Ten particles of 2 kg hang on the first free segment.
-        assert!((held.tension[2] - 20.0 * 9.81).abs() < 1e-3, "{}", held.tension[2]);
+        assert!((solved.tension[2] - 20.0 * 9.81).abs() < 1e-3, "{}", solved.tension[2]);
         let standing: Vec<Vec3> = hanging.iter().map(|p| -*p).collect();
-        let held = hold(&standing, 1, f32::INFINITY);
-        assert!(held.tension.iter().all(|t| *t == 0.0));
-        assert!(held.acceleration[1..].iter().all(|a| (*a + GRAVITY).length() < 1e-5));
+        let solved = hold(&standing, 1, f32::INFINITY);
+        assert!(solved.tension.iter().all(|t| *t == 0.0));
+        assert!(solved.acceleration[1..].iter().all(|a| (*a + GRAVITY).length() < 1e-5));
     }
 
     /// Whatever the shape and the limits, all forces on every particle add up to nothing, and they
@@ -92,17 +92,18 @@ mod tests {
             .map(|i| i as f32 * 0.5)
             .map(|t| Vec3::new(0.01 * t.cos(), -0.003 * t, 0.01 * t.sin()))
             .collect();
-        for most in [f32::INFINITY, 5.0] {
-            let held = hold(&curl, 1, most);
+        for max_tension in [f32::INFINITY, 5.0] {
+            let solved = hold(&curl, 1, max_tension);
             let u = |i: usize| (curl[i] - curl[i - 1]).normalize();
             for i in 1..curl.len() {
                 let above =
-                    if i + 1 < curl.len() { u(i + 1) * held.tension[i + 1] } else { Vec3::ZERO };
-                let sum = (GRAVITY + held.acceleration[i]) * 2.0 + above - u(i) * held.tension[i];
+                    if i + 1 < curl.len() { u(i + 1) * solved.tension[i + 1] } else { Vec3::ZERO };
+                let sum =
+                    (GRAVITY + solved.acceleration[i]) * 2.0 + above - u(i) * solved.tension[i];
                 assert!(sum.length() < 1e-3, "{i}: {sum}");
-                assert!((0.0..=most).contains(&held.tension[i]));
+                assert!((0.0..=max_tension).contains(&solved.tension[i]));
             }
-            let squares: f32 = held.acceleration.iter().map(|a| a.length_squared()).sum();
+            let squares: f32 = solved.acceleration.iter().map(|a| a.length_squared()).sum();
             let mean = (squares / curl.len() as f32).sqrt();
             assert!(mean < 9.81, "{mean}");
         }

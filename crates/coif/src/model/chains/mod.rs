@@ -204,11 +204,11 @@ impl Chains {
             }
         });
         let strands: Vec<Strand> = strands.collect();
-        let held = strands.iter().flat_map(|s| s.first..s.first + s.embedded);
+        let pinned = strands.iter().flat_map(|s| s.first..s.first + s.embedded);
         let lines = groom.strands.iter().filter(|_| friction.constant().is_none());
         let each = lines.flat_map(|line| friction.along(line)).collect();
         Self {
-            rows: Rows::new(groom, &length, held),
+            rows: Rows::new(groom, &length, pinned),
             position: rest.clone(),
             velocity: vec![Vec3::ZERO; rest.len()],
             before: rest.clone(),
@@ -236,7 +236,7 @@ impl Chains {
         let (all, each) = &self.friction;
         let friction = FrictionScale { all: *all, each };
         let fixed = Fixed { rest: &self.rest, friction, roots: env.world_from_rest };
-        let part = Part {
+        let range = StrandRange {
             first_strand: 0,
             first_point: 0,
             strands: &mut self.strands,
@@ -246,7 +246,7 @@ impl Chains {
             arriving: &mut self.arriving,
             collision: &mut self.collision,
         };
-        part.advance(&fixed, advance);
+        range.advance(&fixed, advance);
         for (s, strand) in (0u32..).zip(&self.strands) {
             report.add(strand.unresolved, strand.broken.into(), &[s]);
         }
@@ -308,7 +308,7 @@ struct Fixed<'a> {
 }
 
 /// Some neighbouring strands with their particles.
-struct Part<'a> {
+struct StrandRange<'a> {
     first_strand: usize,
     first_point: usize,
     strands: &'a mut [Strand],
@@ -319,7 +319,7 @@ struct Part<'a> {
     collision: &'a mut [Collision],
 }
 
-impl Part<'_> {
+impl StrandRange<'_> {
     /// Advances the strands of this part: halves go to other threads until a part is small. No chain
     /// reads another, so the order does not matter, and nothing is allocated.
     fn advance(self, fixed: &Fixed<'_>, advance: &(impl Fn(Chain<'_>) -> u32 + Sync)) {
@@ -374,8 +374,8 @@ impl Part<'_> {
         let (arriving, more_arriving) = self.arriving.split_at_mut(point);
         let (collision, more_collision) = self.collision.split_at_mut(point);
         (
-            Part { strands, position, velocity, before, arriving, collision, ..self },
-            Part {
+            StrandRange { strands, position, velocity, before, arriving, collision, ..self },
+            StrandRange {
                 first_strand: self.first_strand + strand,
                 first_point: self.first_point + point,
                 strands: more_strands,

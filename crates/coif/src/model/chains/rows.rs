@@ -15,8 +15,8 @@ pub(super) struct Rows(SampleRows);
 
 impl Rows {
     /// Rows for a groom whose points have these distances to their predecessors (m), 0 at roots.
-    /// `held` are the points that go with the scalp.
-    pub(super) fn new(groom: &Groom, length: &[f32], held: impl Iterator<Item = usize>) -> Self {
+    /// `pinned` are the points that go with the scalp.
+    pub(super) fn new(groom: &Groom, length: &[f32], pinned: impl Iterator<Item = usize>) -> Self {
         let rows = length.len().div_ceil(LANES);
         let mut mass = vec![0.0; rows * LANES];
         let mut present = vec![0; rows];
@@ -27,7 +27,7 @@ impl Rows {
             present[p / LANES] |= 1 << (p % LANES);
         }
         let mut free = present.clone();
-        for p in held {
+        for p in pinned {
             free[p / LANES] &= !(1 << (p % LANES));
         }
         Self(SampleRows { mass, present, free, ..SampleRows::default() })

@@ -135,7 +135,7 @@ impl ExplicitSpring {
         let chains = Chains::new(groom, &settings.friction);
         let strands: Vec<_> = chains.ranges().collect();
         let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
-        let parts: Vec<Springs> = strands
+        let per_strand: Vec<Springs> = strands
             .into_par_iter()
             .map(|(points, embedded)| {
                 Springs::of_strand(groom, points, embedded, &settings.stretch_modulus, gravity)
@@ -143,11 +143,11 @@ impl ExplicitSpring {
             .collect();
         let mut springs =
             Springs { inverse_mass: vec![], stiffness: vec![], length: vec![], hold: vec![] };
-        for part in parts {
-            springs.inverse_mass.extend(part.inverse_mass);
-            springs.stiffness.extend(part.stiffness);
-            springs.length.extend(part.length);
-            springs.hold.extend(part.hold);
+        for strand in per_strand {
+            springs.inverse_mass.extend(strand.inverse_mass);
+            springs.stiffness.extend(strand.stiffness);
+            springs.length.extend(strand.length);
+            springs.hold.extend(strand.hold);
         }
         let substeps = settings.substeps.max(1);
         let profile = Profile::new(groom, &settings.style_time, &settings.damping);
@@ -183,13 +183,13 @@ impl Springs {
             mass[i] += half;
         }
         // Shorten the springs by what the weight of the held groom stretches them.
-        let most = |i: usize| MAX_HELD_STRETCH * stiffness[i] * length[i];
-        let held = hold_groom(line, embedded, |i| mass[i], most, gravity);
+        let max_tension = |i: usize| MAX_HELD_STRETCH * stiffness[i] * length[i];
+        let solved = hold_groom(line, embedded, |i| mass[i], max_tension, gravity);
         for i in 1..n {
-            length[i] -= held.tension[i] / stiffness[i];
+            length[i] -= solved.tension[i] / stiffness[i];
         }
         let inverse_mass = mass.iter().map(|m| 1.0 / m).collect();
-        Self { inverse_mass, stiffness, length, hold: held.acceleration }
+        Self { inverse_mass, stiffness, length, hold: solved.acceleration }
     }
 }
 
@@ -205,7 +205,7 @@ impl Model for ExplicitSpring {
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
         let Self { settings, substeps, chains, profile, springs, shapes } = self;
         let restitution = settings.restitution;
-        let part = Part {
+        let substep = SubstepConstants {
             h: env.dt / *substeps as f32,
             inverse_dt: 1.0 / env.dt,
             stretch_damping: settings.stretch_damping,
@@ -215,20 +215,20 @@ impl Model for ExplicitSpring {
         for k in 0..*substeps {
             let moving =
                 env.colliders.iter().map(|c| pose_between(c, fraction(k), fraction(k + 1)));
-            shapes.extend(moving.map(|c| PosedShape::bouncing(&c, part.h, restitution)));
+            shapes.extend(moving.map(|c| PosedShape::bouncing(&c, substep.h, restitution)));
         }
         chains.step(env, report, &|mut chain: Chain<'_>| {
             let wind = env.wind.velocity_at(chain.position[0], env.time);
             let (from, to) = (chain.root_before, chain.root);
-            let pull = profile.pull(part.h, env.gravity, wind);
+            let pull = profile.pull(substep.h, env.gravity, wind);
             let mut unresolved = 0;
             for k in 0..*substeps {
                 let poses = [from.between(&to, fraction(k)), from.between(&to, fraction(k + 1))];
-                advance_springs(&mut chain, springs, &part, &pull, &poses);
+                advance_springs(&mut chain, springs, &substep, &pull, &poses);
                 let count = env.colliders.len();
                 let now = &shapes[k as usize * count..][..count];
                 let at = |field| PosedField::at(field, restitution, env.dt, fraction(k + 1));
-                unresolved = collide(&mut chain, now, env.field.map(at).as_ref(), part.h);
+                unresolved = collide(&mut chain, now, env.field.map(at).as_ref(), substep.h);
             }
             unresolved
         });
@@ -239,7 +239,7 @@ impl Model for ExplicitSpring {
 
 /// The constants of a substep.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct SubstepConstants {
     /// Length of the substep (s).
     h: f32,
     /// One over the length of the whole step (1/s).
@@ -252,11 +252,11 @@ struct Part {
 fn advance_springs(
     chain: &mut Chain<'_>,
     springs: &Springs,
-    part: &Part,
+    substep: &SubstepConstants,
     pulled: &impl Fn(usize) -> Pull,
     [from, to]: &[Pose; 2],
 ) {
-    let h = part.h;
+    let h = substep.h;
     let first = chain.points.start;
     let (embedded, n) = (chain.embedded, chain.position.len());
     chain.collision.fill(Collision::NONE);
@@ -266,7 +266,7 @@ fn advance_springs(
     let pull = |chain: &Chain<'_>, i: usize| {
         let (x, v) = (&*chain.position, &*chain.velocity);
         let stiffness = springs.stiffness[first + i];
-        let damper = stiffness * part.stretch_damping;
+        let damper = stiffness * substep.stretch_damping;
         spring_force(
             [x[i - 1], x[i]],
             [v[i - 1], v[i]],
@@ -288,7 +288,7 @@ fn advance_springs(
         chain.position[i] = x + velocity * h;
         inner = outer;
     }
-    chain.follow_root(to, part.inverse_dt);
+    chain.follow_root(to, substep.inverse_dt);
 }
 
 /// The force (N) of a damped linear spring on its inner end; the outer end gets the opposite.

@@ -57,8 +57,8 @@ impl Stiffest {
         let (dt, t, margin) = (f64::from(dt), f64::from(damping), f64::from(margin));
         let longest = (t * t + 4.0 * margin * margin / self.rate_squared).sqrt() - t;
         // Rounding must not ask for one more than a limit that was hit exactly.
-        let parts = (dt / longest * (1.0 - 1e-6)).ceil();
-        if parts.is_finite() { (parts as u32).max(1) } else { u32::MAX }
+        let count = (dt / longest * (1.0 - 1e-6)).ceil();
+        if count.is_finite() { (count as u32).max(1) } else { u32::MAX }
     }
 }
 

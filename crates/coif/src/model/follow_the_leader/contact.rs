@@ -118,8 +118,9 @@ impl<S: Simd> LaneCollision<S> {
         let across = self.normal * speed_out;
         let sliding = relative - across;
         let speed = sliding.length();
-        let most = self.friction * self.depth * inverse_dt;
-        let fraction = (most / speed.max(f32x8::splat(simd, 1e-9))).min(f32x8::splat(simd, 1.0));
+        let max_brake = self.friction * self.depth * inverse_dt;
+        let fraction =
+            (max_brake / speed.max(f32x8::splat(simd, 1e-9))).min(f32x8::splat(simd, 1.0));
         (across + sliding * fraction).or(self.depth.simd_gt(zero), Vec3x8::splat(simd, Vec3::ZERO))
     }
 }

@@ -126,7 +126,7 @@ fn rises(
     let (mut x, mut v) = (vec![Vec3::ZERO; POINTS], vec![Vec3::ZERO; POINTS]);
     let first = budget.of(line, &push, &[Quat::IDENTITY; POINTS]);
     let (mut least, mut before) = (f64::INFINITY, f64::INFINITY);
-    let [mut most, mut step_most] = [0.0f64; 2];
+    let [mut max_rise, mut max_step_rise] = [0.0f64; 2];
     let mut collided = false;
     for step in 0..4 * steps_per_second {
         let env = Environment {
@@ -148,11 +148,11 @@ fn rises(
             collided |= x.iter().any(|p| depth(c, p) < SKIN + 1e-4);
         }
         let energy = budget.of(&x, &v, &model.frames_of(0));
-        most = most.max((energy - least) / first);
-        step_most = step_most.max((energy - before) / first);
+        max_rise = max_rise.max((energy - least) / first);
+        max_step_rise = max_step_rise.max((energy - before) / first);
         (least, before) = (energy.min(least), energy);
     }
-    ([most, step_most], collided)
+    ([max_rise, max_step_rise], collided)
 }
 
 /// What a style holds never gains energy, to rounding, at any rate, on the body and off it, but for one thing. The

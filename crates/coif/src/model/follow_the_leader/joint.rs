@@ -92,8 +92,8 @@ impl<S: Simd> Joint<S> {
         let (p, p_ahead) = (&segment.tangents, &ahead.tangents);
         let stiffest = limit.stiffness * k;
         let secant = over_soon / closes.max(f32x16::splat(simd, MIN_CLOSING));
-        let part = over.simd_gt(zero).select(f32x16::splat(simd, 1.0), secant);
-        let stiff = stiffest * part.min(f32x16::splat(simd, 1.0));
+        let ramp = over.simd_gt(zero).select(f32x16::splat(simd, 1.0), secant);
+        let stiff = stiffest * ramp.min(f32x16::splat(simd, 1.0));
         let force = stiffest * over;
         // The square of the turns takes the directions along.
         let bent = (ahead.along * ahead.shrinks - segment.along * segment.shrinks) * force;

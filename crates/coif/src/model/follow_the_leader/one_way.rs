@@ -234,9 +234,9 @@ impl<S: Simd> Half<S> {
         // Project onto the length sphere (3.1), on from the segment before if there is no direction.
         let mut direction = y - parent;
         let mut distance2 = direction.dot(direction);
-        let lost = distance2.simd_lt(NO_DIRECTION * NO_DIRECTION);
-        if lost.any_true() {
-            direction = self.ahead.or(lost, direction);
+        let degenerate = distance2.simd_lt(NO_DIRECTION * NO_DIRECTION);
+        if degenerate.any_true() {
+            direction = self.ahead.or(degenerate, direction);
             distance2 = direction.dot(direction);
         }
         let distance = distance2.sqrt();

@@ -113,7 +113,7 @@ fn average<S: Simd>(
     let splat = |v: f32| f32x8::splat(simd, v);
     let last = half_row(simd, &block.last, half);
     let root = Carrier::load(simd, &block.root, half);
-    let held = ends != Ends::Free;
+    let pinned = ends != Ends::Free;
     // Where the tip is held: the scalp carries it too.
     let mut tip = Vec3x8::splat(simd, Vec3::ZERO);
     for i in 0..block.points {
@@ -122,14 +122,14 @@ fn average<S: Simd>(
     }
     let first = half * HALF;
     let centres: [Vec3; HALF] = std::array::from_fn(|l| centre_of(block, wanted, first + l));
-    for _round in 0..if held { ROUNDS } else { 1 } {
+    for _round in 0..if pinned { ROUNDS } else { 1 } {
         back.copy_from_slice(wanted);
-        let end = if held { tip } else { row_at(simd, back, &block.last, half) };
+        let end = if pinned { tip } else { row_at(simd, back, &block.last, half) };
         backward(simd, block, half, back, end);
         // Go forward, and average at each point.
         let mut leader = Vec3x8::load(simd, wanted, 0, half);
         let root_place = root.point(Vec3x8::load(simd, &block.rest, 0, half));
-        if held {
+        if pinned {
             leader = root_place;
         }
         for i in 0..block.points {
@@ -144,7 +144,7 @@ fn average<S: Simd>(
             let weight = if ends == Ends::Both { index / last } else { splat(0.5) };
             let b = Vec3x8::load(simd, back, i, half);
             let mut mean = p + (b - p) * weight.min(splat(1.0));
-            if held {
+            if pinned {
                 mean = tip.or(index.simd_eq(last), mean);
                 if i == 0 {
                     mean = root_place;
@@ -153,7 +153,7 @@ fn average<S: Simd>(
             mean.store(wanted, i, half);
         }
     }
-    if !held {
+    if !pinned {
         for l in 0..HALF {
             lay_out_from_middle(block, wanted, first + l, centres[l]);
         }
@@ -214,11 +214,11 @@ fn finish<S: Simd>(
         let x = Vec3x8::load(simd, rows.position, i, half);
         let mut p = Vec3x8::load(simd, wanted, i, half);
         for l in 0..HALF {
-            let held = match pass.ends {
+            let pinned = match pass.ends {
                 Ends::Free => false,
                 _ => i == 0 || i as f32 == block.last[half * HALF + l],
             };
-            if !held {
+            if !pinned {
                 let out = obstacles.push_out(p.lane(l));
                 p.set_lane(l, out);
             }

@@ -387,26 +387,26 @@ pub(super) fn update<S: Simd>(
         let grip = grip - n * n.dot(grip) - slip * along;
         let stop = slid.select(stiffness * (1.0 / STIFFNESS), zero);
         let trial = grip - slip * stop;
-        let most = friction * force;
+        let max_friction = friction * force;
         let by = slip.dot(slip) * (1.0 / (SLOW * dt * SLOW * dt));
         let slow = f32x16::splat(simd, SLOW_FRICTION) / (by + 1.0) + 1.0;
-        let most = most * slid.select(slow, f32x16::splat(simd, STATIC));
+        let max_friction = max_friction * slid.select(slow, f32x16::splat(simd, STATIC));
         let creeps = slip.dot(slip).simd_lt(CREEP * CREEP * dt * dt) | along.simd_ge(stiffness);
         let before = number(10) * STEADY;
         let steady = slip.dot(slip).simd_le(before * before);
         let size2 = grip.dot(grip);
         // What the force of a moment has moved by next to nothing stays, with the force that there may be.
         let still = slip.dot(slip).simd_lt(STILL * STILL * dt * dt) & !slid;
-        let sticks = trial.dot(trial).simd_le(most * most)
-            | (creeps & steady & size2.simd_le(most * most))
+        let sticks = trial.dot(trial).simd_le(max_friction * max_friction)
+            | (creeps & steady & size2.simd_le(max_friction * max_friction))
             | still;
         let size = grip.length().max(f32x16::splat(simd, f32::MIN_POSITIVE));
-        let grip = grip * (most / size).min(f32x16::splat(simd, 1.0));
+        let grip = grip * (max_friction / size).min(f32x16::splat(simd, 1.0));
         let grip = grip.or(sticks & active, Vec3x::splat(simd, Vec3::ZERO));
         grip.x.store_slice(&mut memory[2]);
         grip.y.store_slice(&mut memory[3]);
         grip.z.store_slice(&mut memory[4]);
-        excess |= (size.simd_gt(most * EXCESS + SLOW * dt) & active).to_bitmask() as u32;
+        excess |= (size.simd_gt(max_friction * EXCESS + SLOW * dt) & active).to_bitmask() as u32;
     }
     excess
 }

@@ -61,10 +61,17 @@ pub(crate) fn assemble(
     let pieces = elements.corners.len().div_ceil(PIECE).max(1);
     for piece in 0..pieces {
         let implicit = [h, ahead];
-        add_edges(part(&elements.edges, piece, pieces), implicit, state, matrix, rhs);
-        add_quads(part(&elements.quads, piece, pieces), implicit, state, matrix, rhs);
-        add_corners(part(&elements.corners, piece, pieces), implicit, state, matrix, rhs, stuck);
-        for hinge in part(&elements.hinges, piece, pieces) {
+        add_edges(piece_of(&elements.edges, piece, pieces), implicit, state, matrix, rhs);
+        add_quads(piece_of(&elements.quads, piece, pieces), implicit, state, matrix, rhs);
+        add_corners(
+            piece_of(&elements.corners, piece, pieces),
+            implicit,
+            state,
+            matrix,
+            rhs,
+            stuck,
+        );
+        for hinge in piece_of(&elements.hinges, piece, pieces) {
             add_hinge(elements, hinge, implicit, state, matrix, rhs);
         }
     }
@@ -85,7 +92,7 @@ pub(crate) fn assemble(
 }
 
 /// The part of a list that belongs to one of `pieces` pieces of the head: all lists go along the columns.
-fn part<T>(all: &[T], piece: usize, pieces: usize) -> &[T] {
+fn piece_of<T>(all: &[T], piece: usize, pieces: usize) -> &[T] {
     &all[all.len() * piece / pieces..all.len() * (piece + 1) / pieces]
 }
 

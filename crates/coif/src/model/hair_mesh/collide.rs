@@ -77,8 +77,8 @@ impl MeshDynamics {
         let field = env.field.as_ref();
         self.moved.fill(Vec3A::ZERO);
         for v in 0..self.x.len() {
-            let held = self.constraint[v] == Constraint::Pinned;
-            if held || self.exposure[v] == Exposure::Internal {
+            let pinned = self.constraint[v] == Constraint::Pinned;
+            if pinned || self.exposure[v] == Exposure::Internal {
                 continue;
             }
             if self.may_pass(v) {

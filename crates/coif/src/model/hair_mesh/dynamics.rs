@@ -71,7 +71,7 @@ pub struct MeshDynamics {
     /// Stiffness per mass (1/s^2) of what holds it.
     pub(super) hold_stiffness: Vec<f32>,
     /// Acceleration of gravity that the rest shape stands (m/s^2), in the rest frame.
-    pub(super) held: Vec3A,
+    pub(super) held_gravity: Vec3A,
     /// Per vertex: rate (1/s) at which it takes on the velocity of the air, and friction relative to that of the body;
     /// each empty where it is the same everywhere.
     pub(super) drag: Vec<f32>,
@@ -223,13 +223,13 @@ impl MeshDynamics {
     ///
     /// Model: every vertex is brought nearer to its predecessor, which is done already, and loses the
     /// speed at which it goes away from it (as `selle2008` 4.2). No hair crosses its own length in a step.
-    pub(super) fn limit_stretch(&mut self, most: f32, h: f32) {
+    pub(super) fn limit_stretch(&mut self, max_stretch: f32, h: f32) {
         for column in 0..self.roots.len() {
             let first = self.starts[column] as usize;
             let fastest = self.reach[column] / (MAX_STRAND_LENGTHS * h);
             for v in first + 1..self.starts[column + 1] as usize {
                 let edge = self.x[v] - self.x[v - 1];
-                let allowed = self.rest[v].distance(self.rest[v - 1]) * (1.0 + most);
+                let allowed = self.rest[v].distance(self.rest[v - 1]) * (1.0 + max_stretch);
                 let length = edge.length();
                 if length > allowed {
                     let u = edge / length;

@@ -197,13 +197,13 @@ impl Elements {
         }
         self.prism_ends.push(self.corners.len() as u32);
         let (lower, upper) = (prism.lower(), prism.upper());
-        let part = volume / n as f32;
+        let corner_volume = volume / n as f32;
         for i in 0..n {
             let next = (i + 1) % n;
-            volumes.add_edge(lower[i], upper[i], part);
-            volumes.add_edge(lower[i], lower[next], part);
-            volumes.add_edge(upper[i], upper[next], part);
-            volumes.add_quad([lower[i], lower[next], upper[next], upper[i]], 2.0 * part);
+            volumes.add_edge(lower[i], upper[i], corner_volume);
+            volumes.add_edge(lower[i], lower[next], corner_volume);
+            volumes.add_edge(upper[i], upper[next], corner_volume);
+            volumes.add_quad([lower[i], lower[next], upper[next], upper[i]], 2.0 * corner_volume);
         }
         if let ([a, b, c, d], [e, f, g, h]) = (lower, upper) {
             volumes.add_quad([*a, *b, *c, *d], 0.5 * volume);

@@ -22,17 +22,17 @@ pub(super) fn hold_columns(mesh: &HairMesh, elements: &mut Elements, gravity: Ve
                 elements.edges.binary_search_by_key(&pair, |e| e.vertices).ok()
             })
             .collect();
-        let most = |i: usize| {
+        let max_tension = |i: usize| {
             edge_before[i].map_or(0.0, |e| {
                 MAX_HELD_STRETCH * elements.edges[e].stiffness * elements.edges[e].inverse_rest
             })
         };
-        let held = hold_groom(line, 1, |i| elements.mass[first + i], most, gravity);
+        let solved = hold_groom(line, 1, |i| elements.mass[first + i], max_tension, gravity);
         for i in 1..line.len() {
-            hold[first + i] = held.acceleration[i].into();
+            hold[first + i] = solved.acceleration[i].into();
             if let Some(e) = edge_before[i] {
                 let edge = &mut elements.edges[e];
-                edge.offset = held.tension[i] / (edge.stiffness * edge.inverse_rest);
+                edge.offset = solved.tension[i] / (edge.stiffness * edge.inverse_rest);
             }
         }
     }

@@ -169,8 +169,8 @@ impl MeshDynamics {
         let sliding = self.v[v] - surface;
         let sliding = sliding - collision.normal * collision.normal.dot(sliding);
         let speed = sliding.length();
-        let most = collision.friction * (push / self.elements.mass[v]).min(MAX_PRESSURE * h);
+        let max_change = collision.friction * (push / self.elements.mass[v]).min(MAX_PRESSURE * h);
         self.v[v] -=
-            sliding * regularised_friction_fraction(speed, most, self.settings.creep_speed);
+            sliding * regularised_friction_fraction(speed, max_change, self.settings.creep_speed);
     }
 }

@@ -72,7 +72,7 @@ impl MeshDynamics {
             starts,
             hold_stiffness: hold_stiffness(mesh, &hold),
             hold,
-            held: gravity.into(),
+            held_gravity: gravity.into(),
             drag,
             friction,
             reach,

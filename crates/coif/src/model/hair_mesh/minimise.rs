@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use glam::Vec3;
 
-    fn spread(mesh: &HairMesh, held: &[(usize, Vec3A)]) -> (Vec<Vec3A>, SolveReport) {
+    fn spread(mesh: &HairMesh, pinned: &[(usize, Vec3A)]) -> (Vec<Vec3A>, SolveReport) {
         let n = mesh.vertex_count();
         let minimiser = Minimiser::new(mesh, &mesh.topology());
         let mut constraint = vec![Constraint::Free; n];
@@ -120,7 +120,7 @@ mod tests {
         for &root in &mesh.columns.first_points()[..mesh.column_count()] {
             constraint[root as usize] = Constraint::Pinned;
         }
-        for &(v, displacement) in held {
+        for &(v, displacement) in pinned {
             (constraint[v], moved[v]) = (Constraint::Pinned, displacement);
         }
         let zero = vec![Vec3A::ZERO; n];
@@ -160,8 +160,8 @@ mod tests {
         minimiser.multiply(&moved, &mut slope);
         let roots = mesh.columns.first_points();
         for v in 0..moved.len() {
-            let held = v == pushed || roots.contains(&(v as u32));
-            assert!(held || slope[v].length() < 1e-3, "{v}: {}", slope[v]);
+            let pinned = v == pushed || roots.contains(&(v as u32));
+            assert!(pinned || slope[v].length() < 1e-3, "{v}: {}", slope[v]);
             assert!((-1e-3..=1.0).contains(&moved[v].x));
         }
         assert!(moved[pushed + 1].x > 0.2);

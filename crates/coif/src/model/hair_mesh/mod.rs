@@ -134,7 +134,7 @@ impl Model for HairMeshModel {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let seen = MeshEnvironment {
+        let environment = MeshEnvironment {
             time: env.time,
             dt: env.dt,
             gravity: env.gravity,
@@ -142,7 +142,7 @@ impl Model for HairMeshModel {
             colliders: env.colliders,
             field: env.field,
         };
-        self.report = self.dynamics.step(&seen, env.world_from_rest, &mut self.broken);
+        self.report = self.dynamics.step(&environment, env.world_from_rest, &mut self.broken);
         report.unresolved += u64::from(self.report.inside);
         report.solve = self.report.solve;
         report.substeps = self.dynamics.substeps();

@@ -233,8 +233,8 @@ impl PlainMesh {
                     + g_after.dot(v[after]);
                 let stiffness = [wing.stiffness, wing.stiffness * c.slope];
                 let four = [(before, g_before), (here, g_a), (b, g_b), (after, g_after)];
-                let held = usize::from(hinge.root.is_some());
-                add(&four[held..], c.force, rate, stiffness);
+                let pinned = usize::from(hinge.root.is_some());
+                add(&four[pinned..], c.force, rate, stiffness);
             }
         }
         // What a taut edge does across itself.

@@ -144,7 +144,7 @@ impl MeshDynamics {
 
     /// Whether the load (m/s^2) on a column is about that of the rest shape.
     pub(super) fn rests(&self, column: usize, load: Vec3A) -> bool {
-        let at_rest = Vec3A::from(self.roots[column].direction(self.held.into()));
+        let at_rest = Vec3A::from(self.roots[column].direction(self.held_gravity.into()));
         load.distance_squared(at_rest) < SAME_LOAD * SAME_LOAD
     }
 

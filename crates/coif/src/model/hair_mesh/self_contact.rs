@@ -138,7 +138,7 @@ impl MeshDynamics {
                 for at in others {
                     let other = contact.sorted[at] as usize;
                     if other > k {
-                        self.part(&mut contact, k, other);
+                        self.separate(&mut contact, k, other);
                     }
                 }
             }
@@ -162,7 +162,7 @@ impl MeshDynamics {
     }
 
     /// Moves a pair of vertices apart if their balls overlap more than at rest.
-    fn part(&mut self, contact: &mut SelfContact, k: usize, other: usize) {
+    fn separate(&mut self, contact: &mut SelfContact, k: usize, other: usize) {
         let (a, b) = (contact.vertices[k], contact.vertices[other]);
         let (i, j) = (a as usize, b as usize);
         let offset = self.x[j] + self.moved[j] - self.x[i] - self.moved[i];
@@ -245,9 +245,9 @@ mod tests {
         let x: Vec<Vec3A> = mesh.positions().iter().map(|&p| p.into()).collect();
         let mut contact = SelfContact::new(&mesh, &mesh.topology());
         contact.sort(&x);
-        let mut seen = contact.sorted.clone();
-        seen.sort_unstable();
-        assert!(seen.iter().copied().eq(0..contact.vertices.len() as u32));
+        let mut visited = contact.sorted.clone();
+        visited.sort_unstable();
+        assert!(visited.iter().copied().eq(0..contact.vertices.len() as u32));
         for b in 0..contact.starts.len() - 1 {
             for k in contact.starts[b]..contact.starts[b + 1] {
                 assert_eq!(contact.box_of[contact.sorted[k as usize] as usize], b as u32);

@@ -46,11 +46,11 @@ pub(super) struct Block {
     /// Particles of each lane's strand.
     pub(super) count: [u16; LANES],
     /// Particles of each lane's strand that the body carries at the root.
-    pub(super) held_at_root: [u16; LANES],
+    pub(super) pinned_at_root: [u16; LANES],
     /// First particle of each lane's strand that is held at the tip, or its count.
-    pub(super) held_tip: [u16; LANES],
+    pub(super) pinned_tip: [u16; LANES],
     /// Lanes whose strand is held at its tip now.
-    pub(super) held_at_both: u16,
+    pub(super) pinned_at_both: u16,
     /// Lanes whose strand is too stiff for single precision.
     pub(super) double: u16,
     /// Per row: lanes whose particle may move.
@@ -127,9 +127,9 @@ impl Block {
             lanes: strands.len(),
             rows,
             count: [0; LANES],
-            held_at_root: [0; LANES],
-            held_tip: [0; LANES],
-            held_at_both: 0,
+            pinned_at_root: [0; LANES],
+            pinned_tip: [0; LANES],
+            pinned_at_both: 0,
             double: 0,
             free: vec![0; rows].into_boxed_slice(),
             is_point: vec![0; rows].into_boxed_slice(),
@@ -178,13 +178,13 @@ impl Block {
     fn set_strand(&mut self, l: usize, strand: &Strand, scale: f64) {
         let count = strand.position.len();
         self.count[l] = count as u16;
-        self.held_at_root[l] = strand.held_at_root as u16;
-        let free_end = (strand.held_at_root..count).find(|&r| strand.held[r]).unwrap_or(count);
-        self.held_tip[l] = free_end as u16;
-        self.held_at_both |= u16::from(free_end < count) << l;
+        self.pinned_at_root[l] = strand.pinned_at_root as u16;
+        let free_end = (strand.pinned_at_root..count).find(|&r| strand.pinned[r]).unwrap_or(count);
+        self.pinned_tip[l] = free_end as u16;
+        self.pinned_at_both |= u16::from(free_end < count) << l;
         for row in 0..count {
             let at = row * LANES + l;
-            self.free[row] |= u16::from(!strand.held[row]) << l;
+            self.free[row] |= u16::from(!strand.pinned[row]) << l;
             self.is_point[row] |= u16::from(strand.point[row].is_some()) << l;
             self.mass[at] = (strand.mass[row] * scale) as f32;
             self.weight[at] = (strand.weight[row] * scale) as f32;
@@ -263,9 +263,9 @@ impl Block {
 
     /// Lets the tip of a lane go, or holds it.
     pub(super) fn free_tip(&mut self, l: usize, free: bool) {
-        let held = !free && self.held_tip[l] < self.count[l];
-        self.held_at_both = self.held_at_both & !(1 << l) | u16::from(held) << l;
-        for row in self.held_tip[l] as usize..self.count[l] as usize {
+        let pinned = !free && self.pinned_tip[l] < self.count[l];
+        self.pinned_at_both = self.pinned_at_both & !(1 << l) | u16::from(pinned) << l;
+        for row in self.pinned_tip[l] as usize..self.count[l] as usize {
             self.free[row] = self.free[row] & !(1 << l) | u16::from(free) << l;
         }
     }
@@ -295,7 +295,7 @@ impl Block {
 
     /// Where the held particles of a lane go by the fraction `fraction` of the step: calls `put` with the row
     /// and the position relative to the root. Gives back where the root is.
-    pub(super) fn held_targets(
+    pub(super) fn pinned_targets(
         &self,
         l: usize,
         fraction: f32,
@@ -303,10 +303,10 @@ impl Block {
         mut put: impl FnMut(usize, Vec3),
     ) -> Vec3 {
         let pose = self.pose(l, fraction);
-        for row in 0..self.held_at_root[l] as usize {
+        for row in 0..self.pinned_at_root[l] as usize {
             put(row, pose.direction(lane(&self.rest, row, l)));
         }
-        let (first, count) = (self.held_tip[l] as usize, self.count[l] as usize);
+        let (first, count) = (self.pinned_tip[l] as usize, self.count[l] as usize);
         if let Some(far_end) = far_end.filter(|_| first < count) {
             let at = |row: usize| lane(&self.rest, row, l);
             for row in first..count {

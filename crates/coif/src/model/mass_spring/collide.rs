@@ -74,14 +74,14 @@ fn collide_lane(
     field: Option<&PosedField<'_>>,
     substep: &Substep,
 ) {
-    let end = if substep.released { block.count[l] } else { block.held_tip[l] };
+    let end = if substep.released { block.count[l] } else { block.pinned_tip[l] };
     room.rows.clear();
     room.before.clear();
     room.after.clear();
     room.velocity.clear();
     room.collision.clear();
     room.friction.clear();
-    for row in block.held_at_root[l]..end {
+    for row in block.pinned_at_root[l]..end {
         if block.is_point[row as usize] >> l & 1 == 1 {
             room.rows.push(row);
             room.before.push(lane(&block.x, row.into(), l) + block.origin[l]);
@@ -118,8 +118,8 @@ fn collide_lane(
         } else {
             let before = velocity - normal * speed_out;
             let approach = (-speed_out).max(0.0);
-            let lost = (2.0 * stopped / substep.h - approach).max(0.0) + bounce;
-            before * (1.0 - friction_fraction(before.length(), friction * lost))
+            let normal_change = (2.0 * stopped / substep.h - approach).max(0.0) + bounce;
+            before * (1.0 - friction_fraction(before.length(), friction * normal_change))
         };
         set_lane(&mut block.v, row, l, surface + sliding + normal * bounce);
         block.collisions.push(ParticleCollision { row: row as u16, lane: l as u8, sticks, normal });

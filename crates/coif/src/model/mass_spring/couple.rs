@@ -79,8 +79,8 @@ impl Coupling {
             scratch.points = begin(b)..begin(b + 1);
         }
         let rooms = scratch.chunks(RUN).map(|run| {
-            let most = run.iter().map(|scratch| scratch.rhs.len()).max();
-            vec![0.0; most.unwrap_or(0)]
+            let longest = run.iter().map(|scratch| scratch.rhs.len()).max();
+            vec![0.0; longest.unwrap_or(0)]
         });
         let rooms = rooms.collect();
         let points = || vec![Vec3::ZERO; place.len()];
@@ -420,13 +420,13 @@ fn gather(
     blocks: &[Block],
     of: impl Fn(&Block, usize, usize) -> Vec3 + Sync,
 ) {
-    out.par_iter_mut().zip(place).with_min_len(LEAST).for_each(|(to, p)| {
+    out.par_iter_mut().zip(place).with_min_len(MIN_TASK).for_each(|(to, p)| {
         *to = of(&blocks[p.block as usize], p.row.into(), p.lane.into());
     });
 }
 
 /// Points that one task takes at least.
-const LEAST: usize = 1024;
+const MIN_TASK: usize = 1024;
 
 fn is_free(block: &Block, p: &Place) -> bool {
     block.free[usize::from(p.row)] >> p.lane & 1 == 1

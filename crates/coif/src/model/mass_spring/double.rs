@@ -42,7 +42,7 @@ impl Strand {
             }
         }
         let ratio = |row: usize| stiffness[row] * h * lag / self.mass[row];
-        (0..stiffness.len()).any(|row| !self.held[row] && ratio(row) > SINGLE)
+        (0..stiffness.len()).any(|row| !self.pinned[row] && ratio(row) > SINGLE)
     }
 }
 

@@ -103,19 +103,19 @@ impl UnitStiffness {
     /// Model: the first triangle is held, a pure moment turns the last one.
     fn turn_piece(&self, joints: usize) -> [f64; 3] {
         let x = piece(joints);
-        let (n, held) = (x.len(), 3);
+        let (n, pinned) = (x.len(), 3);
         // Assemble the stiffness of what is not held.
-        let unknowns = 3 * (n - held);
+        let unknowns = 3 * (n - pinned);
         let mut matrix = vec![0.0; unknowns * unknowns];
         for link in self.links(&x) {
             for (a, b) in (0..16).map(|i| (i / 4, i % 4)) {
                 let (pa, pb) = (link.points[a] as usize, link.points[b] as usize);
-                if pa < held || pb < held {
+                if pa < pinned || pb < pinned {
                     continue;
                 }
                 let weight = link.stiffness * link.weights[a] * link.weights[b];
                 for (r, c) in (0..9).map(|i| (i / 3, i % 3)) {
-                    let at = (3 * (pa - held) + r) * unknowns + 3 * (pb - held) + c;
+                    let at = (3 * (pa - pinned) + r) * unknowns + 3 * (pb - pinned) + c;
                     matrix[at] += weight * link.direction[r] * link.direction[c];
                 }
             }
@@ -127,7 +127,7 @@ impl UnitStiffness {
             let unit = rigid_forces(last.map(|i| x[i] - centre), axis);
             let mut rhs = vec![0.0; unknowns];
             for (i, f) in last.into_iter().zip(unit) {
-                f.write_to_slice(&mut rhs[3 * (i - held)..]);
+                f.write_to_slice(&mut rhs[3 * (i - pinned)..]);
             }
             let forces = rhs.clone();
             let solved = solve_positive_definite(&mut matrix.clone(), &mut rhs);

@@ -64,7 +64,7 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
         let end = Vec3x::of_row(simd, &x[j]) + velocity * step;
         let segment = end - parent;
         let rest = f32x16::from_slice(simd, &length[j]);
-        let free = mask(simd, block.free[j] & !block.held_at_both);
+        let free = mask(simd, block.free[j] & !block.pinned_at_both);
         (second, before) = (before, end);
         if let Some(change) = back_within(simd, segment, rest, limit, free) {
             before = end + change;
@@ -90,7 +90,7 @@ pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f3
         let end = Vec3x::of_row(simd, &next[j]);
         let segment = end - parent;
         let rest = f32x16::from_slice(simd, &length[j]);
-        let free = mask(simd, block.free[j] & !block.held_at_both);
+        let free = mask(simd, block.free[j] & !block.pinned_at_both);
         (second, before) = (before, end);
         if let Some(change) = back_within(simd, segment, rest, limit, free) {
             before = end + change;
@@ -101,8 +101,8 @@ pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f3
 
 /// [`limit_strain`] for the strands of a block that are held at both ends.
 pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
-    let (lanes, held_at_both) = (block.lanes, block.held_at_both);
-    for l in (0..lanes).filter(|l| held_at_both >> l & 1 == 1) {
+    let (lanes, pinned_at_both) = (block.lanes, block.pinned_at_both);
+    for l in (0..lanes).filter(|l| pinned_at_both >> l & 1 == 1) {
         let count = block.count[l] as usize;
         // Room for where particles go: nobody else needs it until positions are advanced.
         for row in 0..count {
@@ -119,8 +119,8 @@ pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
 
 /// [`limit_after_contact`] for the strands of a block that are held at both ends.
 pub(super) fn limit_between_ends_after_contact(block: &mut Block, limit: f32) {
-    let (lanes, held_at_both) = (block.lanes, block.held_at_both);
-    for l in (0..lanes).filter(|l| held_at_both >> l & 1 == 1) {
+    let (lanes, pinned_at_both) = (block.lanes, block.pinned_at_both);
+    for l in (0..lanes).filter(|l| pinned_at_both >> l & 1 == 1) {
         march_from_both_ends(block, l, limit);
     }
 }

@@ -80,7 +80,7 @@ pub enum Constraint {
     /// Change its velocity along this unit vector.
     Normal(DVec3),
     /// Change its velocity.
-    Held,
+    Pinned,
 }
 
 impl Constraint {
@@ -88,7 +88,7 @@ impl Constraint {
         match *self {
             Self::Free => v,
             Self::Normal(n) => v - n * v.dot(n),
-            Self::Held => DVec3::ZERO,
+            Self::Pinned => DVec3::ZERO,
         }
     }
 }

@@ -301,7 +301,7 @@ impl MassSpring {
         let released = self.is_released();
         move |start, end| {
             let time = clock + f64::from(dt * end);
-            let is_held = settings.hold_tips;
+            let is_pinned = settings.hold_tips;
             Substep {
                 h: dt * (end - start),
                 fraction: end,
@@ -311,7 +311,7 @@ impl MassSpring {
                 strain_limit: settings.strain_limit,
                 restitution: settings.restitution,
                 velocity_update: settings.velocity_update,
-                far_end: is_held.then(|| FarEndPose::at(&settings.far_end, time)),
+                far_end: is_pinned.then(|| FarEndPose::at(&settings.far_end, time)),
                 released,
             }
         }

@@ -45,11 +45,12 @@ impl PlainHair {
             let embedded = groom.embedded[s] as usize;
             let shape = Strand::new(line, embedded, &material, settings, gravity);
             let drag = |row| f64::from(*shape.drag.get(row).unwrap_or(&settings.damping.at(0.0)));
-            let held = |held: &bool| if *held { Constraint::Held } else { Constraint::Free };
+            let pinned =
+                |pinned: &bool| if *pinned { Constraint::Pinned } else { Constraint::Free };
             PlainStrand {
                 x: shape.position.clone(),
                 v: vec![DVec3::ZERO; shape.position.len()],
-                constraint: shape.held.iter().map(held).collect(),
+                constraint: shape.pinned.iter().map(pinned).collect(),
                 drag: (0..shape.position.len()).map(drag).collect(),
                 root: line[0].as_dvec3(),
                 shape,
@@ -141,7 +142,7 @@ impl PlainStrand {
     fn limit_strain(&self, half: &mut [DVec3], h: f64, limit: f64) {
         let point = &self.shape.point;
         let mut end: Vec<DVec3> = self.x.iter().zip(&*half).map(|(x, v)| *x + *v * h).collect();
-        for row in (1..end.len()).filter(|&row| !self.shape.held[row]) {
+        for row in (1..end.len()).filter(|&row| !self.shape.pinned[row]) {
             let is_segment = point[row].is_some() && point[row - 1].is_none();
             let parent = if is_segment { row - 2 } else { row - 1 };
             let rest = self.shape.position[row].distance(self.shape.position[parent]);

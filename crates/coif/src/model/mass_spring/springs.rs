@@ -53,7 +53,7 @@ impl Strand {
         material: &Material<'_>,
         relative: &[f32],
         heavy: f64,
-        held_points: usize,
+        pinned_points: usize,
     ) {
         let count = self.position.len();
         // Index of the segment that a particle and the next are on.
@@ -67,7 +67,7 @@ impl Strand {
         let extra: Vec<bool> = (0..lengths.len()).map(has_extra).collect();
         let from_root = self.bends_from_root;
         let tributary =
-            TributaryLengths { lengths: &lengths, extra: &extra, held_points, from_root };
+            TributaryLengths { lengths: &lengths, extra: &extra, pinned_points, from_root };
         let mut springs = vec![[Spring::default(); 3]; count];
         let mut altitude = vec![(0.0, [0.0; CANDIDATES]); count];
         for row in 0..count {
@@ -87,10 +87,10 @@ impl Strand {
                         mean(&relative[first + 1..=last])
                     };
                 let stiffness = if is_edge {
-                    let most = stretch_stiffness(material.fibre, radius) / lengths[first];
+                    let max_stiffness = stretch_stiffness(material.fibre, radius) / lengths[first];
                     let least = WEIGHT_STRETCH * heavy / lengths[first];
                     let wanted = material.unit.edge * bending * tributary.edge(first);
-                    wanted.max(least).min(most)
+                    wanted.max(least).min(max_stiffness)
                 } else {
                     let turn = bending * tributary.joint(first, last);
                     // `even` is the square of the lever in even hair with segments of length 1.
@@ -166,8 +166,8 @@ impl Strand {
             // How a spring gets longer with the angles of the two joints and with the turn.
             let torsion_bend = bends.map(|(axis, at)| axial.dot(axis.cross(four[3] - at)));
             let torsion_turn = axial.dot(along.cross(four[3] - four[2]));
-            let most = torsion_bend.iter().fold(1e-9 * l, |m: f64, g| m.max(g.abs()));
-            let torsion = TORSION_FRACTION * bending / (most * most);
+            let max_gradient = torsion_bend.iter().fold(1e-9 * l, |m: f64, g| m.max(g.abs()));
+            let torsion = TORSION_FRACTION * bending / (max_gradient * max_gradient);
             let torsion = torsion.min(twisting / (torsion_turn * torsion_turn).max(1e-30));
             let left = twisting - torsion * torsion_turn * torsion_turn;
             let mut across = 0.0;
@@ -213,8 +213,8 @@ impl Strand {
         let count = self.position.len();
         for row in 0..count {
             let lightest = |end: usize| {
-                let own = self.mass[row..=end].iter().zip(&self.held[row..=end]);
-                let free = own.filter(|(_, held)| !**held).map(|(mass, _)| *mass);
+                let own = self.mass[row..=end].iter().zip(&self.pinned[row..=end]);
+                let free = own.filter(|(_, pinned)| !**pinned).map(|(mass, _)| *mass);
                 free.fold(f64::INFINITY, f64::min)
             };
             let bounds: [f64; 3] = std::array::from_fn(|s| {
@@ -261,7 +261,7 @@ struct TributaryLengths<'a> {
     /// Which of them have an extra particle.
     extra: &'a [bool],
     /// Points that the body carries.
-    held_points: usize,
+    pinned_points: usize,
     /// Whether hair bends from its root on, not only from the last held point.
     from_root: bool,
 }
@@ -278,7 +278,7 @@ impl TributaryLengths<'_> {
         let all = &self.lengths[first..=last];
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         let beside = |joint: usize| (self.lengths[joint - 1], self.lengths[joint]);
-        let (clamped, end) = (self.held_points - 1, self.lengths.len() - 1);
+        let (clamped, end) = (self.pinned_points - 1, self.lengths.len() - 1);
         let multiple = if (first + 1..=last).contains(&clamped) {
             let (before, after) = beside(clamped);
             if self.from_root {

@@ -42,9 +42,9 @@ pub(super) struct Strand {
     /// Force (N) that holds the groom against gravity, in the rest frame.
     pub(super) hold: Vec<DVec3>,
     /// Whether the body carries it.
-    pub(super) held: Vec<bool>,
+    pub(super) pinned: Vec<bool>,
     /// How many particles at the root the body carries.
-    pub(super) held_at_root: usize,
+    pub(super) pinned_at_root: usize,
     /// Whether the hair can bend from its root on, not only from the last held point.
     pub(super) bends_from_root: bool,
     /// Stiffness (N/m) and length without force (m) of the springs to the next three particles.
@@ -92,20 +92,21 @@ impl Strand {
     ) -> Self {
         let n = line.len();
         let points: Vec<DVec3> = line.iter().map(|p| (*p - line[0]).as_dvec3()).collect();
-        let held_points = held_points(n, embedded);
-        let held_tips = if settings.hold_tips { 2 } else { 0 };
+        let pinned_points = pinned_points(n, embedded);
+        let pinned_tips = if settings.hold_tips { 2 } else { 0 };
         let extra = extra_particles(&points, embedded, settings);
         let mut strand = Self::particles(&points, |i| extra[i]);
         strand.bends_from_root = embedded < 2;
         strand.weigh(&points, material);
-        let first_of_tip = strand.row_of(n - held_tips.min(n));
-        strand.held_at_root = strand.row_of(held_points - 1) + 1;
+        let first_of_tip = strand.row_of(n - pinned_tips.min(n));
+        strand.pinned_at_root = strand.row_of(pinned_points - 1) + 1;
         for row in 0..strand.position.len() {
-            strand.held[row] = row < strand.held_at_root || (held_tips > 0 && row >= first_of_tip);
+            strand.pinned[row] =
+                row < strand.pinned_at_root || (pinned_tips > 0 && row >= first_of_tip);
         }
         let heavy = strand.weight.iter().sum::<f64>() * f64::from(gravity.length().max(1.0));
         let stiffness = settings.stiffness.along(line);
-        strand.attach(&points, material, &stiffness, heavy, held_points);
+        strand.attach(&points, material, &stiffness, heavy, pinned_points);
         if settings.damping.constant().is_none() {
             strand.drag = strand.along(&settings.damping.along(line));
         }
@@ -115,7 +116,7 @@ impl Strand {
         let h = f64::from(settings.longest_substep);
         strand.bound_stiffness(h * (h + f64::from(material.fibre.damping)));
         if settings.hold_shape {
-            strand.hold_up(line, held_points, gravity);
+            strand.hold_up(line, pinned_points, gravity);
         }
         strand
     }
@@ -149,8 +150,8 @@ impl Strand {
             drag: Vec::new(),
             friction: Vec::new(),
             hold: Vec::new(),
-            held: Vec::new(),
-            held_at_root: 0,
+            pinned: Vec::new(),
+            pinned_at_root: 0,
             bends_from_root: false,
             springs: Vec::new(),
             altitude: Vec::new(),
@@ -179,7 +180,7 @@ impl Strand {
         strand.mass = vec![0.0; count];
         strand.weight = vec![0.0; count];
         strand.hold = vec![DVec3::ZERO; count];
-        strand.held = vec![false; count];
+        strand.pinned = vec![false; count];
         strand.springs = vec![[Spring::default(); 3]; count];
         strand.altitude = vec![(0.0, [0.0; CANDIDATES]); count];
         strand
@@ -204,18 +205,18 @@ impl Strand {
 
     /// Makes the groom the shape under gravity: edges pull as far as the weight hangs on them, and what
     /// they cannot carry is held by forces that go with the scalp.
-    fn hold_up(&mut self, line: &[Vec3], held_points: usize, gravity: Vec3) {
+    fn hold_up(&mut self, line: &[Vec3], pinned_points: usize, gravity: Vec3) {
         let rows: Vec<usize> = (0..line.len()).map(|i| self.row_of(i)).collect();
         // The spring that is the segment before a point.
         let spring = |i: usize| (rows[i - 1], rows[i] - rows[i - 1] - 1);
-        let most = |i: usize| {
+        let max_tension = |i: usize| {
             let (row, s) = spring(i);
             let Spring { stiffness, rest } = self.springs[row][s];
             MAX_HELD_STRETCH * (stiffness * rest) as f32
         };
         let weight = |i: usize| self.weight[rows[i]] as f32;
-        let hold = hold_groom(line, held_points, weight, most, gravity);
-        for i in held_points..line.len() {
+        let hold = hold_groom(line, pinned_points, weight, max_tension, gravity);
+        for i in pinned_points..line.len() {
             self.hold[rows[i]] = hold.acceleration[i].as_dvec3() * self.weight[rows[i]];
             let (row, s) = spring(i);
             let spring = &mut self.springs[row][s];
@@ -226,7 +227,7 @@ impl Strand {
 
 /// How many points the body carries: at least two, so that the direction is held too, and if possible
 /// not the last.
-fn held_points(points: usize, embedded: usize) -> usize {
+fn pinned_points(points: usize, embedded: usize) -> usize {
     embedded.clamp(2, (points - 1).max(2)).min(points)
 }
 
@@ -235,7 +236,7 @@ fn held_points(points: usize, embedded: usize) -> usize {
 fn extra_particles(points: &[DVec3], embedded: usize, settings: &Settings) -> Vec<bool> {
     let n = points.len();
     let mut extra = straight_segments(points, settings.straight_below.into());
-    extra[held_points(n, embedded) - 2] = true;
+    extra[pinned_points(n, embedded) - 2] = true;
     if settings.hold_tips {
         extra[n - 2] = true;
     }
@@ -318,6 +319,6 @@ mod tests {
         for sum in [&strand.mass, &strand.weight].map(|m| m.iter().sum::<f64>()) {
             assert!((sum / mass - 1.0).abs() < 1e-5, "{sum} {mass}");
         }
-        assert_eq!(strand.held_at_root, 3);
+        assert_eq!(strand.pinned_at_root, 3);
     }
 }

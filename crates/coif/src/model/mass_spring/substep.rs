@@ -290,8 +290,8 @@ fn follow_body(block: &mut Block, substep: &Substep) {
         let origin = block.origin[l];
         let x = &block.x;
         // Where the root goes is known before any particle is asked for.
-        let goes = block.held_targets(l, substep.fraction, None, |_, _| {});
-        block.held_targets(l, substep.fraction, far_end, |row, target| {
+        let goes = block.pinned_targets(l, substep.fraction, None, |_, _| {});
+        block.pinned_targets(l, substep.fraction, far_end, |row, target| {
             let displacement = (target - lane(x, row, l)) + (goes - origin);
             set_lane(&mut v, row, l, displacement * per_h);
         });
@@ -321,7 +321,7 @@ fn advance_positions<S: Simd>(simd: S, block: &mut Block, substep: &Substep) {
     let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
     let mut next = std::mem::take(&mut block.next);
     for l in 0..LANES {
-        block.held_targets(l, substep.fraction, far_end, |row, target| {
+        block.pinned_targets(l, substep.fraction, far_end, |row, target| {
             set_lane(&mut next, row, l, target)
         });
         for row in block.count[l] as usize..rows {

@@ -38,9 +38,9 @@ pub(super) fn substeps(
     // What rounding adds to a whole number is no substep.
     let whole = |substeps: f32| (substeps - 1e-3).ceil();
     let wanted = whole((dt / settings.longest_substep).max(dt * rate)).max(1.0);
-    let most = (dt / settings.shortest_substep).floor().max(1.0);
+    let max_count = (dt / settings.shortest_substep).floor().max(1.0);
     // The longest substep is kept even where the shortest is longer than that.
-    wanted.min(most.max(whole(dt / settings.longest_substep))) as u32
+    wanted.min(max_count.max(whole(dt / settings.longest_substep))) as u32
 }
 
 /// Substeps per second that the fastest particle of each strand of a block asks for, when `left` seconds are

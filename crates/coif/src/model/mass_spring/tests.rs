@@ -30,25 +30,25 @@ fn strand_with(line: &[Vec3], stiffness: Ramp) -> (Strand, f64) {
 
 /// Displacements of a strand under small forces.
 fn deflect(strand: &Strand, force: &[DVec3]) -> Vec<DVec3> {
-    let held = strand.held_at_root;
-    let n = 3 * (strand.position.len() - held);
+    let pinned = strand.pinned_at_root;
+    let n = 3 * (strand.position.len() - pinned);
     let mut matrix = vec![0.0; n * n];
     for link in strand.links(&strand.position) {
         for (a, b) in (0..16).map(|i| (i / 4, i % 4)) {
             let (pa, pb) = (link.points[a] as usize, link.points[b] as usize);
-            if pa < held || pb < held {
+            if pa < pinned || pb < pinned {
                 continue;
             }
             let weight = link.stiffness * link.weights[a] * link.weights[b];
             for (r, c) in (0..9).map(|i| (i / 3, i % 3)) {
-                matrix[(3 * (pa - held) + r) * n + 3 * (pb - held) + c] +=
+                matrix[(3 * (pa - pinned) + r) * n + 3 * (pb - pinned) + c] +=
                     weight * link.direction[r] * link.direction[c];
             }
         }
     }
-    let mut rhs: Vec<f64> = force[held..].iter().flat_map(|f| f.to_array()).collect();
+    let mut rhs: Vec<f64> = force[pinned..].iter().flat_map(|f| f.to_array()).collect();
     assert!(solve_positive_definite(&mut matrix, &mut rhs));
-    let zero = vec![DVec3::ZERO; held];
+    let zero = vec![DVec3::ZERO; pinned];
     zero.into_iter().chain(rhs.chunks_exact(3).map(DVec3::from_slice)).collect()
 }
 
@@ -263,18 +263,18 @@ fn energy_never_grows() {
         let mut plain = plain::PlainHair::new(&groom, &settings, gravity).unwrap();
         let start = plain.energy(gravity.as_dvec3());
         let mut highest = f64::NEG_INFINITY;
-        let mut lost = 0.0f64;
+        let mut dissipated = 0.0f64;
         let mut fallen = 0.0f64;
         for _ in 0..150 {
             plain.advance(1e-3, gravity.as_dvec3());
             let energy = plain.energy(gravity.as_dvec3());
             highest = highest.max(energy - start);
             fallen = fallen.max(plain.kinetic_energy());
-            lost = start - energy;
+            dissipated = start - energy;
         }
-        println!("{update:?}: highest {highest:e}, lost {lost:e}, of {fallen:e}");
+        println!("{update:?}: highest {highest:e}, lost {dissipated:e}, of {fallen:e}");
         assert!(highest < 0.02 * fallen, "{update:?}: {highest:e} of {fallen:e}");
-        assert!(lost < (1.0 - least) * fallen, "{update:?}: {lost:e} of {fallen:e}");
+        assert!(dissipated < (1.0 - least) * fallen, "{update:?}: {dissipated:e} of {fallen:e}");
     }
 }
 

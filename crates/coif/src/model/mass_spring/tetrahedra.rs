@@ -131,7 +131,7 @@ impl TetrahedralBody {
             if after.y < 0.0 {
                 after = DVec3::new(before.x, 0.0, before.z);
                 self.velocity[i] = DVec3::ZERO;
-                constraint[i] = Constraint::Held;
+                constraint[i] = Constraint::Pinned;
             }
             self.position[i] = after;
         }

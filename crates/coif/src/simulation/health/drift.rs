@@ -28,7 +28,7 @@ impl Drift {
         let (mut length, mut farthest) = (0.0f32, 0.0f32);
         for i in 1..strand.rest.len() {
             length += strand.rest[i].distance(strand.rest[i - 1]);
-            if i > strand.held {
+            if i > strand.last_pinned {
                 let place = strand.world_from_rest.point(strand.rest[i]);
                 // What is not finite is counted elsewhere, and max leaves it out.
                 farthest = farthest.max(strand.now[i].distance_squared(place));
@@ -80,10 +80,10 @@ mod tests {
         assert!((drift.distance_max - 0.01).abs() < 1e-7, "{drift:?}");
         assert_eq!((drift.drifted.count, drift.drifted.first()), (1, &[0][..]));
         // A point that the scalp holds does not drift.
-        let mut held = look(&rest, &now);
-        held.held = 2;
+        let mut last_pinned = look(&rest, &now);
+        last_pinned.last_pinned = 2;
         let mut drift = Drift::default();
-        drift.measure(&held);
+        drift.measure(&last_pinned);
         assert_eq!(drift.max, 0.0);
     }
 

@@ -14,7 +14,7 @@ const KINK_COSINE: f32 = 0.5;
 /// Whether a strand turns by more than [`KINK_ANGLE`] at a point where its groom does not. The last point
 /// that the scalp holds counts: hair folds there first.
 pub(super) fn is_kinked(strand: &StrandLook<'_>) -> bool {
-    (strand.held.max(1)..strand.now.len().saturating_sub(1))
+    (strand.last_pinned.max(1)..strand.now.len().saturating_sub(1))
         .any(|i| turns(strand.now, i) && !turns(strand.rest, i))
 }
 
@@ -66,9 +66,9 @@ mod tests {
     fn what_the_scalp_holds_does_not_fold() {
         let (straight, folded) = (line(&[0.0, 0.0, 0.0]), line(&[90.0, 0.0, 0.0]));
         let mut strand = look(&straight, &folded);
-        strand.held = 1;
+        strand.last_pinned = 1;
         assert!(is_kinked(&strand), "hair folds at the last point that is held");
-        strand.held = 2;
+        strand.last_pinned = 2;
         assert!(!is_kinked(&strand));
         // Points that coincide, and a strand of one segment, have no turn.
         assert!(!is_kinked(&look(&straight, &[Vec3::ZERO; 5])));

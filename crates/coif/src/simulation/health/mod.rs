@@ -21,7 +21,7 @@ pub use self::kinks::KINK_ANGLE;
 pub use self::motion::{HairMotion, MOVING_SPEED};
 pub use self::strand_list::StrandList;
 
-pub(super) use self::monitor::{HealthMonitor, Seen};
+pub(super) use self::monitor::{HealthMonitor, Snapshot};
 
 use crate::math::RigidTransform;
 
@@ -72,7 +72,7 @@ struct StrandLook<'a> {
     /// Now (m).
     now: &'a [Vec3],
     /// The last point that moves rigidly with the scalp.
-    held: usize,
+    last_pinned: usize,
     /// Where the scalp under its root has gone from the rest shape.
     world_from_rest: RigidTransform,
 }
@@ -83,6 +83,12 @@ mod testing {
 
     /// Strand 0 on a scalp that has not moved, held at its root.
     pub(super) fn look<'a>(rest: &'a [Vec3], now: &'a [Vec3]) -> StrandLook<'a> {
-        StrandLook { index: 0, rest, now, held: 0, world_from_rest: RigidTransform::IDENTITY }
+        StrandLook {
+            index: 0,
+            rest,
+            now,
+            last_pinned: 0,
+            world_from_rest: RigidTransform::IDENTITY,
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::math::RigidTransform;
 const PIECE: usize = 128;
 
 /// What is seen at one time, besides the groom and the body in their rest shape.
-pub(crate) struct Seen<'a> {
+pub(crate) struct Snapshot<'a> {
     pub(crate) groom: &'a Groom,
     pub(crate) body: &'a Body,
     /// The groom's fibre as the model has it: water weighs.
@@ -70,34 +70,34 @@ impl HealthMonitor {
 
     /// Looks at hair with these positions (m, in the groom's order). A second look at the same time sees the same
     /// motion as the first.
-    pub(crate) fn look(&mut self, seen: &Seen<'_>, positions: &[Vec3]) -> Health {
-        if self.now.step != Some(seen.step) {
+    pub(crate) fn look(&mut self, snapshot: &Snapshot<'_>, positions: &[Vec3]) -> Health {
+        if self.now.step != Some(snapshot.step) {
             std::mem::swap(&mut self.now, &mut self.before);
         }
         let now = &mut self.now;
-        now.step = Some(seen.step);
+        now.step = Some(snapshot.step);
         now.positions.clear();
         now.positions.extend_from_slice(positions);
         now.world_from_rest.clear();
-        now.world_from_rest.extend_from_slice(seen.world_from_rest);
+        now.world_from_rest.extend_from_slice(snapshot.world_from_rest);
         now.poses.clear();
-        now.poses.extend_from_slice(seen.poses);
+        now.poses.extend_from_slice(snapshot.poses);
         now.vertices.clear();
-        now.vertices.extend_from_slice(seen.surface.map_or(&[], |(_, vertices)| vertices));
-        self.measure(seen)
+        now.vertices.extend_from_slice(snapshot.surface.map_or(&[], |(_, vertices)| vertices));
+        self.measure(snapshot)
     }
 
-    fn measure(&mut self, seen: &Seen<'_>) -> Health {
+    fn measure(&mut self, snapshot: &Snapshot<'_>) -> Health {
         let (now, before) = (&self.now, &self.before);
-        let steps = before.step.and_then(|step| seen.step.checked_sub(step)).unwrap_or(0);
-        let seconds = steps as f64 / f64::from(seen.steps_per_second);
+        let steps = before.step.and_then(|step| snapshot.step.checked_sub(step)).unwrap_or(0);
+        let seconds = steps as f64 / f64::from(snapshot.steps_per_second);
         let start = if steps > 0 { &before.poses } else { &now.poses };
-        seen.body.moving_colliders(start, &now.poses, &mut self.colliders);
+        snapshot.body.moving_colliders(start, &now.poses, &mut self.colliders);
         self.shapes.clear();
         self.shapes.extend(self.colliders.iter().map(PosedShape::without_skin));
 
         // Measure the strands of each piece.
-        let (shapes, strands) = (&self.shapes, &seen.groom.strands);
+        let (shapes, strands) = (&self.shapes, &snapshot.groom.strands);
         let count = strands.strand_count();
         self.pieces.resize_with(count.div_ceil(PIECE), Piece::default);
         self.pieces.par_iter_mut().enumerate().for_each(|(p, piece)| {
@@ -108,7 +108,8 @@ impl HealthMonitor {
                     index,
                     rest: strands.strand(index),
                     now: &now.positions[points.clone()],
-                    held: (seen.groom.embedded[index] as usize).clamp(1, points.len()) - 1,
+                    last_pinned: (snapshot.groom.embedded[index] as usize).clamp(1, points.len())
+                        - 1,
                     world_from_rest: now.world_from_rest[index],
                 };
                 let before = (steps > 0).then(|| StrandBefore {
@@ -116,7 +117,13 @@ impl HealthMonitor {
                     world_from_rest: before.world_from_rest[index],
                     seconds,
                 });
-                piece.measure(&strand, before.as_ref(), shapes, seen, &seen.groom.radius[points]);
+                piece.measure(
+                    &strand,
+                    before.as_ref(),
+                    shapes,
+                    snapshot,
+                    &snapshot.groom.radius[points],
+                );
             }
         });
 
@@ -140,13 +147,13 @@ impl Piece {
         strand: &StrandLook<'_>,
         before: Option<&StrandBefore<'_>>,
         shapes: &[PosedShape],
-        seen: &Seen<'_>,
+        snapshot: &Snapshot<'_>,
         radius: &[f32],
     ) {
-        let field = seen.surface.map(|(field, _)| field);
+        let field = snapshot.surface.map(|(field, _)| field);
         shape::measure(strand, shapes, field, &mut self.depth, &mut self.health);
         if let Some(before) = before {
-            self.health.motion.measure(strand, before, &seen.fibre, radius);
+            self.health.motion.measure(strand, before, &snapshot.fibre, radius);
         }
         if kinks::is_kinked(strand) {
             self.health.kinked.push(strand.index);

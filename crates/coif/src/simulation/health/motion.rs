@@ -96,7 +96,7 @@ impl HairMotion {
             let length = 0.5 * (inner + outer);
             inner = outer;
             let displacement = strand.now[i] - before.points[i];
-            if i <= strand.held || !displacement.is_finite() {
+            if i <= strand.last_pinned || !displacement.is_finite() {
                 continue;
             }
             let speed = displacement.length() * rate;

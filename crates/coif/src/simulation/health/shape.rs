@@ -22,14 +22,14 @@ pub(super) fn measure(
             *depth = depth.max(-field.distance_at(*p));
         }
     }
-    let root_depth = depth[strand.held];
+    let root_depth = depth[strand.last_pinned];
     let mut from_root = 0.0;
     for i in 0..line.len() {
         if !line[i].is_finite() {
             health.non_finite += 1;
             continue;
         }
-        if i <= strand.held {
+        if i <= strand.last_pinned {
             continue;
         }
         let length = rest[i].distance(rest[i - 1]);

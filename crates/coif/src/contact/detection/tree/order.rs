@@ -94,9 +94,9 @@ mod tests {
             .collect();
         let before = items.clone();
         sort(&mut items, 0.5);
-        let mut seen = vec![false; items.len()];
+        let mut used = vec![false; items.len()];
         for item in &items {
-            assert!(!std::mem::replace(&mut seen[item.segment as usize], true));
+            assert!(!std::mem::replace(&mut used[item.segment as usize], true));
             assert_eq!(item.middle, before[item.segment as usize].middle);
         }
         let width = |eight: &[Item]| {

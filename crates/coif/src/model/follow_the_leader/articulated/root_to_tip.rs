@@ -112,9 +112,9 @@ pub(super) fn root_to_tip<S: Simd>(
         (left.pull - slack).store_slice(&mut tension[i]);
         // Project onto the length sphere (3.1), on from the segment before if there is no direction.
         let distance2 = direction.dot(direction);
-        let lost = distance2.simd_lt(NO_DIRECTION2);
-        if lost.any_true() {
-            direction = ahead.or(lost, direction);
+        let degenerate = distance2.simd_lt(NO_DIRECTION2);
+        if degenerate.any_true() {
+            direction = ahead.or(degenerate, direction);
         }
         let mut along = direction * (splat(1.0) / direction.length());
         let along_free = along;

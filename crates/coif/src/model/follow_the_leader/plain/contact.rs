@@ -162,6 +162,6 @@ pub(super) fn brake_of(collision: &PlainCollision, moved: Vec3, inverse_dt: f32)
     let relative = moved * inverse_dt - collision.velocity;
     let across = collision.normal * relative.dot(collision.normal);
     let sliding = relative - across;
-    let most = collision.friction * collision.depth * inverse_dt;
-    across + sliding * (most / sliding.length().max(1e-9)).min(1.0)
+    let max_brake = collision.friction * collision.depth * inverse_dt;
+    across + sliding * (max_brake / sliding.length().max(1e-9)).min(1.0)
 }

@@ -54,14 +54,14 @@ pub(super) fn update(contact: &mut Contact, terms: &ContactTerms, a: Vec3, dt: f
     contact.force = (contact.force + terms.stiffness * (terms.offset - n.dot(a))).max(0.0);
     let stop = if slid { terms.stiffness / STIFFNESS } else { 0.0 };
     let slow = 1.0 + SLOW_FRICTION / (1.0 + (slip.length() / (SLOW * dt)).powi(2));
-    let most = terms.coefficient * contact.force * if slid { slow } else { STATIC };
+    let max_friction = terms.coefficient * contact.force * if slid { slow } else { STATIC };
     let creeps = slip.length() < CREEP * dt || terms.along >= terms.stiffness;
     let steady = slip.length() <= terms.slip * STEADY;
-    let sticks = (friction - slip * stop).length() <= most
-        || (creeps && steady && friction.length() <= most)
+    let sticks = (friction - slip * stop).length() <= max_friction
+        || (creeps && steady && friction.length() <= max_friction)
         || (!slid && slip.length() < STILL * dt);
-    contact.friction = if sticks { friction.clamp_length_max(most) } else { Vec3::ZERO };
-    friction.length() > most * EXCESS + SLOW * dt
+    contact.friction = if sticks { friction.clamp_length_max(max_friction) } else { Vec3::ZERO };
+    friction.length() > max_friction * EXCESS + SLOW * dt
 }
 
 /// Remembers a contact in the place of the weaker of two: says whether it is new.

@@ -72,17 +72,17 @@ fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left
     left.clear();
     for (i, outer) in strand.particles.iter().enumerate() {
         let shift = motion.point(outer.position) - outer.position;
-        let mut seen = Left { shift, ..Left::default() };
+        let mut state = Left { shift, ..Left::default() };
         if let (Some(before), Some(inner)) = (left.last(), strand.particles[..i].last()) {
             let carried = shift - before.shift;
-            seen.along = ((outer.position - inner.position) + carried) / outer.length;
-            seen.tangents = Columns::tangents(seen.along);
-            seen.off = root.direction(outer.groomed) - seen.along;
+            state.along = ((outer.position - inner.position) + carried) / outer.length;
+            state.tangents = Columns::tangents(state.along);
+            state.off = root.direction(outer.groomed) - state.along;
             let drift = (outer.velocity - inner.velocity) * pass.dt;
-            seen.turns = (drift - carried) / outer.length;
-            seen.shrinks = (-0.5 * seen.turns.length_squared()).max(-0.5);
+            state.turns = (drift - carried) / outer.length;
+            state.shrinks = (-0.5 * state.turns.length_squared()).max(-0.5);
         }
-        left.push(seen);
+        left.push(state);
     }
 }
 
@@ -122,10 +122,10 @@ impl Joint {
         let diagonal = |d: f32| Mat2::from_diagonal(Vec2::splat(d));
         let beyond = limit.start - segment.along.dot(ahead.along);
         let over = beyond.max(0.0);
-        let part =
+        let ramp =
             if over > 0.0 { 1.0 } else { (beyond + closes).max(0.0) / closes.max(MIN_CLOSING) };
         let stiffest = limit.stiffness * k;
-        let (stiff, force) = (stiffest * part.min(1.0), stiffest * over);
+        let (stiff, force) = (stiffest * ramp.min(1.0), stiffest * over);
         let bent = (ahead.along * ahead.shrinks - segment.along * segment.shrinks) * force;
         let v = segment.tangents.dot(ahead.along);
         let v_ahead = ahead.tangents.dot(segment.along);
@@ -155,11 +155,11 @@ pub(super) fn tip_to_root(
     let mut beyond = Beyond::NOTHING;
     let whole = left.len() as f32;
     for i in (1..left.len()).rev() {
-        let (before, seen) = (left[i - 1], left[i]);
+        let (before, state) = (left[i - 1], left[i]);
         let length_before = strand.particles[i - 1].length;
         let (particle, mass) = (&mut strand.particles[i], strand.shape.mass[i]);
         let Tie { spring, damper, friction, .. } = strand.shape.tie[i];
-        let Left { shift, along: e, .. } = seen;
+        let Left { shift, along: e, .. } = state;
         let length = particle.length;
         let mut rhs = (particle.velocity * pass.dt + pass.gravity * (pass.dt * pass.dt) - shift)
             * mass
@@ -185,23 +185,23 @@ pub(super) fn tip_to_root(
         // Put the turn of the segment in the place of its outer end.
         let link = strand.shape.link;
         let straight = (particle.tension.max(0.0) + link * (spring * FOLLOW + damper)) * length;
-        let lever = seen.tangents.map(|t| t * length);
+        let lever = state.tangents.map(|t| t * length);
         let by_leader = lever.map(|t| inertia * t).plus(&beyond.cross);
         let mut stiffness = lever.transposed_mul(&by_leader)
             + beyond.cross.transposed_mul(&lever)
             + beyond.stiffness
             + Mat2::from_diagonal(Vec2::splat(straight));
-        let mut turn = lever.dot(rhs + seen.off * (link * spring * FOLLOW)) + beyond.turn;
+        let mut turn = lever.dot(rhs + state.off * (link * spring * FOLLOW)) + beyond.turn;
         let mut ahead = Beyond::NOTHING;
         let mut by_turn = Mat2::ZERO;
         if i > 1 {
             let k = length.min(length_before) * link * spring * JOINT;
-            let mut closes = -e.dot(before.turns) - before.along.dot(seen.turns);
+            let mut closes = -e.dot(before.turns) - before.along.dot(state.turns);
             if let Some([a, b, c]) = found.get(i - 2..=i) {
                 let turned = (*c - *b).dot(*b - *a) / (length * length_before);
                 closes = e.dot(before.along) - turned;
             }
-            let joint = Joint::new(k, &strand.shape.limit[i], [&seen, &before], closes);
+            let joint = Joint::new(k, &strand.shape.limit[i], [&state, &before], closes);
             stiffness += joint.outer;
             turn += joint.turn_outer;
             by_turn = joint.cross;
@@ -219,9 +219,9 @@ pub(super) fn tip_to_root(
             by_place: inertia * e,
             by_cross: beyond.cross.dot(e),
             terms,
-            ..seen
+            ..state
         };
-        let centripetal = e * (seen.shrinks * length);
+        let centripetal = e * (state.shrinks * length);
         let cross = weighed.after(by_turn);
         let [u, v] = weighed.0;
         let [p, q] = by_leader.0;
