@@ -71,7 +71,7 @@ pub(crate) struct Outcome {
     /// Iterations of the last step's solve, and what they left of the right-hand side.
     pub(crate) solve_iterations: u32,
     pub(crate) solve_residual: f64,
-    /// What contact between hairs did, where hair touches hair.
+    /// What contact between hairs did, where there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contact: Option<ContactFigures>,
     pub(crate) non_finite: u64,
@@ -93,7 +93,7 @@ pub(crate) struct ContactFigures {
     pub(crate) crossings_left: u64,
     /// Most pairs that were left out in a substep, as hair was too dense for all of them.
     pub(crate) dropped_pairs: u64,
-    /// Whether single hairs touch each other.
+    /// Whether there is contact between single hairs.
     #[serde(skip)]
     pub(crate) touches_single_hairs: bool,
     /// Contact on a grid, where there is one.
@@ -112,7 +112,7 @@ pub(crate) struct VolumeFigures {
 }
 
 impl ContactFigures {
-    /// From the report of the last step; `None` where hair does not touch hair.
+    /// From the report of the last step; `None` where there is no contact.
     fn new(report: &contact::Report) -> Option<Self> {
         let contact::Report { volume, strands, .. } = report;
         let touches_single_hairs = strands.is_some();

@@ -43,7 +43,7 @@ pub struct GrowEnvironment<'a> {
     pub field: Option<FieldObstacle<'a>>,
 }
 
-/// A body that hair touches as a distance field.
+/// A body that hair collides with as a distance field.
 #[derive(Clone, Copy)]
 pub struct FieldObstacle<'a> {
     /// Distance to the surface at the end of the step, and its velocity.

@@ -163,7 +163,7 @@ pub enum Error {
         strand: usize,
         /// Which point of it, counted from the root.
         point: usize,
-        /// How many parts a step has.
+        /// How many substeps a step has.
         substeps: u32,
         /// How many it must have at least.
         needed: u32,

@@ -51,7 +51,7 @@ row! {
     drift_max: f32,
     stretch_max: f32,
     penetration_max_m: f32,
-    /// Of the scalp, the colliders and the surface that hair touches.
+    /// Of the scalp, the colliders and the surface that hair collides with.
     body_speed_max_m_s: f32,
     /// Strand and point of `relative_speed_max_m_s`.
     fastest_strand: usize,

@@ -101,7 +101,7 @@ const ONE_BY_ONE: &str = "the same point by point, without lanes";
 /// with four units of eight lanes at 3.5 GHz takes about 3 ns for them.
 const LAID_BYTES: f64 = 42.0;
 
-/// Steps before hair is laid beside the body: it has swung to where it meets it.
+/// Steps before hair is laid beside the body: it has swung to where it collides.
 const SWUNG: usize = 12;
 
 /// A built-in scene with 10,000 strands.

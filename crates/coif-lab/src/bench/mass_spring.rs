@@ -1,6 +1,6 @@
-//! `mass-spring`: the hair of `selle2008`, every single one with its twist and its touch.
+//! `mass-spring`: the hair of `selle2008`, every single one with twist and contact.
 //!
-//! `factor-solve` is one velocity solve, `free-hair` a substep of hair that touches nothing,
+//! `factor-solve` is one velocity solve, `free-hair` a substep of hair without collision or contact,
 //! `assembly` what `free-hair` spends per solve besides. `long-straight-1k`, `-5k` and `-10k` are whole
 //! frames of 1/60 s of the scene after the paper's table 2, with stiction, repulsion and collision
 //! between hairs and with the body; so is `full-head-100k`, which takes minutes and is measured only if
@@ -15,7 +15,7 @@ use crate::Error;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     name: "mass-spring",
-    about: "every single hair with twist and touch: velocity solves, and whole frames of a head",
+    about: "every single hair with twist and contact: velocity solves, and whole frames of a head",
     run,
 };
 

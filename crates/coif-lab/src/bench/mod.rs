@@ -89,7 +89,7 @@ pub struct Detail {
     pub seconds_per_frame: f64,
     /// Fractions of the time, by piece.
     pub shares: BTreeMap<&'static str, f64>,
-    /// Parts that a frame was cut into.
+    /// Substeps of a frame.
     pub parts_per_frame: u32,
     /// Iterations of the worst solve.
     pub max_iterations: u32,

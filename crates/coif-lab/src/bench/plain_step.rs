@@ -136,7 +136,7 @@ impl<'a> PlainScene<'a> {
                 colliders: &[],
                 field: Some(obstacle),
             });
-            // Let hair touch hair.
+            // Let contact of hair on hair act.
             if let Some(contact) = &mut self.contact {
                 self.hair.positions(&mut self.positions);
                 self.hair.velocities(&mut self.velocities);

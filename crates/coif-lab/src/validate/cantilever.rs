@@ -54,7 +54,7 @@ fn place_tolerance(segments: usize) -> f64 {
 
 fn run() -> Result<Findings, Error> {
     let (world, fibre) = (World { steps_per_second: 120, ..World::default() }, Fibre::default());
-    // All strands are one groom, side by side: they do not touch each other.
+    // All strands are one groom, side by side: they have no contact.
     let cases: Vec<(f64, usize)> =
         WEIGHTS.iter().flat_map(|w| SEGMENTS.iter().map(|n| (*w, *n))).collect();
     let mut strands = Strands::new();

@@ -23,7 +23,7 @@ struct Case {
     sets: &'static [&'static str],
 }
 
-/// Mass-spring hair takes sixteen parts a frame, so that one row of lanes of each style has to do.
+/// Mass-spring hair takes sixteen substeps a frame, so that one row of lanes of each style has to do.
 const CASES: [Case; 3] = [
     Case { model: follow_the_leader::NAME, strands: 400, suffix: "", sets: &[] },
     Case {

@@ -82,8 +82,8 @@ pub(crate) struct TilePixels {
     open_rows: [u32; TILE],
     open_columns: [u32; TILE],
     /// Fragments of the stroke at hand that are seen.
-    seen: Box<[Fragment; TILE * TILE]>,
-    fragment_count: usize,
+    queued: Box<[Fragment; TILE * TILE]>,
+    queued_count: usize,
     /// Fragments drawn.
     pub(crate) fragments: u64,
 }
@@ -98,8 +98,8 @@ impl Default for TilePixels {
             open_in_block: [(BLOCK * BLOCK) as u8; BLOCKS * BLOCKS],
             open_rows: [u32::MAX; TILE],
             open_columns: [u32::MAX; TILE],
-            seen: Box::new([Fragment::default(); TILE * TILE]),
-            fragment_count: 0,
+            queued: Box::new([Fragment::default(); TILE * TILE]),
+            queued_count: 0,
             fragments: 0,
         }
     }
@@ -166,18 +166,18 @@ impl TilePixels {
                 return;
             }
         }
-        self.seen[self.fragment_count & MASK] = Fragment { at: at as u32, ..fragment };
-        self.fragment_count += 1;
+        self.queued[self.queued_count & MASK] = Fragment { at: at as u32, ..fragment };
+        self.queued_count += 1;
     }
 
     /// Lays the noted fragments behind all that was drawn before.
     fn lay(&mut self, [light, end]: [Vec3; 2]) {
         let light = light.extend(-1.0);
         let step = end.extend(-1.0) - light;
-        let count = self.fragment_count.min(self.seen.len());
+        let count = self.queued_count.min(self.queued.len());
         self.fragments += count as u64;
         for i in 0..count {
-            let Fragment { at, alpha, t, round } = self.seen[i];
+            let Fragment { at, alpha, t, round } = self.queued[i];
             let at = at as usize & MASK;
             let pixel = self.pixels[at];
             let light = (light + step * t) * Vec4::new(round, round, round, 1.0);
@@ -230,13 +230,13 @@ impl TilePixels {
         if self.is_hidden(p, q, 1.5 * half_width + 1.5) {
             return;
         }
-        self.fragment_count = 0;
+        self.queued_count = 0;
         if half_width < RIBBON {
             self.draw_thread(a, b, p, q, opacity);
         } else {
             self.draw_ribbon(a, b, [before.map(place), after.map(place)], [p, q], opacity);
         }
-        if self.fragment_count > 0 {
+        if self.queued_count > 0 {
             self.lay(lights());
         }
     }

@@ -354,7 +354,7 @@ pub(crate) fn hermite(
 }
 
 impl TileGrid {
-    /// Calls `visit` with each tile that the stroke's box meets.
+    /// Calls `visit` with each tile that the stroke's box overlaps.
     fn for_each_tile(&self, a: &StrokePoint, b: &StrokePoint, mut visit: impl FnMut(usize)) {
         let margin = 1.5 * a.half_width.max(b.half_width) + 1.5;
         let span = |p: f32, q: f32, count: usize| {

@@ -1,4 +1,4 @@
-//! `[[body.collider]]`: shapes that hair touches, written by hand.
+//! `[[body.collider]]`: shapes that hair collides with, written by hand.
 //!
 //! A draft holds what the file says, key by key; a spec is what makes sense of it.
 
@@ -9,7 +9,7 @@ use glam::{EulerRot, Quat, Vec3};
 use super::choices::ColliderKind;
 use super::error::Problem;
 
-/// A shape that hair touches. It moves with the body.
+/// A shape that hair collides with. It moves with the body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColliderSpec {
     /// What it is.

@@ -28,15 +28,15 @@ pub struct Scene {
     pub fibre: Fibre,
     /// The volume that the hair grows in, for styles and models that have one.
     pub hair_mesh: HairMeshScene,
-    /// What carries and touches the hair.
+    /// What carries the hair and collides with it.
     pub body: BodyScene,
     /// How the hair moves. Default: Follow-The-Leader with its own defaults.
     pub model: ModelSettings,
-    /// Whether and how hair touches hair as a volume: friction 0 to 1, repulsion (m) 0 to 1, cell
+    /// Whether and how hair is in contact as a volume: friction 0 to 1, repulsion (m) 0 to 1, cell
     /// (m) 0.0001 to 10. Default: it does not.
     pub volume: Option<volume::Settings>,
-    /// How single hairs touch: each of stiction, repulsion and collision may be absent. Default: they
-    /// do not touch.
+    /// Contact of single hairs: each of stiction, repulsion and collision may be absent. Default: they
+    /// have no contact.
     pub strands: strand_contact::Settings,
     /// Moving air: velocity (m/s), each component -200 to 200, gusts 0 to 1. Default: none.
     pub wind: Wind,
@@ -78,7 +78,7 @@ impl Scene {
         stiction.is_some() || repulsion.is_some() || collision.is_some()
     }
 
-    /// How hair touches hair, in the order in which contacts act.
+    /// Contact of hair on hair, in the order in which contacts act.
     pub fn contacts(&self) -> Vec<ContactSettings> {
         let volume = self.volume.clone().map(ContactSettings::from);
         let strands = self.touches_single_hairs().then(|| self.strands.clone().into());
@@ -193,7 +193,7 @@ parameters! {
 }
 
 parameters! {
-    /// What carries and touches the hair.
+    /// What carries the hair and collides with it.
     pub struct BodyScene of "body" {
         /// How the whole body moves.
         motion: Motion = Motion::default();
@@ -201,7 +201,7 @@ parameters! {
         speed: f32 = 1.0, "", 0.01..=100.0;
         /// Time from which on the body stands still, as it is then: hair comes to rest.
         stop: Option<f32> = None, "s", 0.0..=1e5, absent: "never";
-        /// What hair touches besides the listed shapes: the built-in body's own shapes, the surface of any body, or
+        /// What hair collides with besides the listed shapes: the built-in body's own shapes, the surface of any body, or
         /// nothing.
         collide: Collide = Collide::default();
         fields {
@@ -209,14 +209,14 @@ parameters! {
             source: BodySource = BodySource::BuiltIn(BuiltInBody::default()),
             /// The body's surface; counts only with [`Collide::DistanceField`].
             field: FieldScene = FieldScene::default(),
-            /// Shapes that hair touches, besides the body itself.
+            /// Shapes that hair collides with, besides the body itself.
             colliders: Vec<ColliderSpec> = Vec::new(),
         }
     }
 }
 
 parameters! {
-    /// The body's surface as something that hair touches.
+    /// The body's surface as something that hair collides with.
     #[derive(Copy)]
     pub struct FieldScene of "distance field" {
         /// Edge of a cell of the distance field: smaller details of the body are lost.

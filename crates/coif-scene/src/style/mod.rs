@@ -99,7 +99,7 @@ fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
 }
 
 /// Smallest gap (m) between hair and body in the groom: a little more than the colliders' skin, so
-/// that hair at rest does not touch.
+/// that hair at rest has no contact.
 const GAP: f32 = 0.0008;
 
 /// Room (m) above the gap that one strand more needs where hair lies on the body: hairs 0.08 mm thick

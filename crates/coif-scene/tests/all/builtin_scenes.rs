@@ -43,7 +43,7 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
         // Where a leg swings into the trunk, it carries roots below the surface, and the first points
         // after them do not always leave the fold. Fur is there, a girl's hair is not.
         let deepest = if limbs && name != "girl" { 0.012 } else { 1e-3 };
-        // Springs stretch by what the strain limit allows, and a little more where hair meets the body.
+        // Springs stretch by what the strain limit allows, and a little more where hair collides with the body.
         let longest = if springs { 0.02 } else { 1e-4 };
         println!(
             "{name}: stretch {stretch:.1e} ({longest:.0e}), penetration {depth:.1e} m ({deepest:.0e})"

@@ -51,7 +51,7 @@ fn hair_comes_to_rest_on_a_head_that_has_turned() {
         ("hair-mesh-long", &["body.speed=10", "body.stop=1"], 0.0),
         ("hair-mesh-long", &["groom.hair_mesh.resolution=high"], 0.0),
         ("hair-mesh-long", &["body.collide=distance-field"], 0.0),
-        ("hair-mesh-long", &["model.parts=4"], 0.0),
+        ("hair-mesh-long", &["model.substeps=4"], 0.0),
         // Locks on their own that lie on a shoulder creep down it, at up to `creep_speed`, for half a minute.
         ("hair-mesh-fitted", &["groom.strands=1500"], 0.04),
     ];

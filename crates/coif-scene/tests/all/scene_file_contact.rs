@@ -1,4 +1,4 @@
-//! What hair touches: the body's surface as a distance field, and other hair as a volume. Their keys
+//! What hair collides with: the body's surface as a distance field, and other hair as a volume. Their keys
 //! reach the simulation, and what does not fit is refused with a hint.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What carries and touches hair: an animated triangle mesh and the colliders that move with it.
+//! What carries hair and what it collides with: an animated triangle mesh and the colliders that move with it.
 
 mod animation;
 mod collider;

@@ -1,4 +1,4 @@
-//! Broad phase: which shapes some hair may touch, eight shapes at a time.
+//! Broad phase: which shapes some hair may collide with, eight shapes at a time.
 
 use fearless_simd::{Simd, SimdBase, SimdMask, f32x8};
 use glam::Vec3;
@@ -54,7 +54,7 @@ fn set_ball(balls: &mut Balls, l: usize, middle: Vec3, reach: f32) {
     }
 }
 
-/// One bit for each of eight balls that a ball touches.
+/// One bit for each of eight balls that a ball overlaps.
 #[inline(always)]
 fn overlapping<S: Simd>(simd: S, [x, y, z, size]: &Balls, middle: Vec3, radius: f32) -> u32 {
     let row = |row: &[f32; HALF]| f32x8::from_slice(simd, row);

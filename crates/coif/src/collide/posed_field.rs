@@ -56,7 +56,7 @@ impl<'a> PosedField<'a> {
         Self { obstacle, between, fraction, ahead, reach }
     }
 
-    /// What the surface is like at a point that may touch it.
+    /// What the surface is like at a point that may collide with it.
     fn near(&self, p: Vec3) -> Option<FieldSample> {
         let FieldObstacle { field, motion, skin, .. } = self.obstacle;
         // Most points are far away: ask for no more than the distance.
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Where a body rises, it has not yet risen in the parts of a step before the last.
+    /// Where a body rises, it has not yet risen in the substeps before the last.
     #[test]
     fn a_body_that_moves_arrives_in_time() {
         let field = slab(Vec3::Y * 2.0);
@@ -210,7 +210,7 @@ mod tests {
         assert!(ground(&field, 0.0, 0.25).push_out(&path(was, was, DT), was).is_some());
     }
 
-    /// Between two fields six cells apart a particle is collisioned in the very part in which the surface
+    /// Between two fields six cells apart a particle collides in the very substep in which the surface
     /// gets to it, and not before.
     #[test]
     fn contact_begins_in_the_substep_in_which_the_surface_arrives() {

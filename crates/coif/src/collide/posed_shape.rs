@@ -115,7 +115,7 @@ impl PosedShape {
         self.spin * p + self.drift
     }
 
-    /// Whether a box may touch it.
+    /// Whether a box may overlap it.
     #[inline(always)]
     pub(crate) fn meets_box(&self, lo: Vec3, hi: Vec3) -> bool {
         (self.centre - self.extent).cmple(hi).all() && (self.centre + self.extent).cmpge(lo).all()

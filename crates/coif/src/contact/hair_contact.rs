@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::strand_contact::Report;
 use super::{ContactForce, ContactSpring};
 
-/// How hair touches hair within a step of a model that solves for all strands together.
+/// Contact of hair on hair within a step of a model that solves for all strands together.
 ///
 /// `selle2008` section 4: contact enters one substep in these places, in the order of the
 /// methods here. All arrays hold the points of the hair in the world, in the order that

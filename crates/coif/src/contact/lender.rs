@@ -30,7 +30,7 @@ pub enum Acts {
     WithinStep,
 }
 
-/// A model whose hair other hair can touch.
+/// A model whose hair takes part in contact.
 pub trait Lender {
     /// The chains that contact acts on: by default the strands of the groom that the model was built for, a particle per
     /// point.

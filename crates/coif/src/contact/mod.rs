@@ -1,4 +1,4 @@
-//! How hair touches hair: independent of how it moves (`cani2006` 2.3).
+//! Contact of hair on hair: independent of how it moves (`cani2006` 2.3).
 //!
 //! A scene has a list of contacts ([`ContactSettings`]). They see what the model lends and nothing else: [`Chains`] and
 //! their state as it lies in memory ([`Samples`]). A model declares how contact reaches its hair ([`Access`]); from that

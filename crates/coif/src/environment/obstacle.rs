@@ -28,12 +28,12 @@ pub struct Link {
     pub wanted: Vec3A,
 }
 
-/// Where a link that met something ends.
+/// Where a link that collides ends.
 #[derive(Debug, Clone, Copy)]
 pub struct ObstacleCollision {
     /// m.
     pub at: Vec3A,
-    /// Out of what it met, unit length.
+    /// Out of what it collides with, unit length.
     pub normal: Vec3A,
     /// How fast that moves (m/s).
     pub velocity: Vec3A,

@@ -48,7 +48,7 @@ pub(crate) struct InHairMesh {
 /// What a checkpoint holds of a growth.
 pub(crate) struct SavedGrowth {
     body: BodyShapes,
-    /// How far strands stay from the body (m), and whether they have met it.
+    /// How far strands stay from the body (m), and whether that has been measured.
     room: Vec<f32>,
     has_clearance: bool,
 }

@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec3};
 
-use super::roots::{LostRoots, Roots};
+use super::roots::{InvalidRoots, Roots};
 use super::{Simulation, hash_positions};
 use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats, put_u32, put_u64};
@@ -34,7 +34,7 @@ impl Simulation {
         self.growth.save(&mut section);
         put_section(&mut out, &section);
         section.clear();
-        self.lost_roots().iter().for_each(|lost| put_lost(&mut section, lost));
+        self.invalid_roots().iter().for_each(|invalid| put_invalid(&mut section, invalid));
         self.poses[1].iter().for_each(|pose| put_pose(&mut section, pose));
         put_section(&mut out, &section);
         self.model.save(&mut out);
@@ -70,7 +70,7 @@ impl Simulation {
             return Err(Error::BadCheckpoint("its strands are not placed as these".into()));
         };
         let posed = take_part(&mut reader).and_then(|posed| self.read_posed(posed));
-        let (lost, colliders) = posed.ok_or_else(cut_off)?;
+        let (invalid, colliders) = posed.ok_or_else(cut_off)?;
         // Keep the present springs, in case the model does not take its part.
         let mut kept = Vec::new();
         self.contacts.save(&mut kept);
@@ -78,13 +78,13 @@ impl Simulation {
             self.contacts.restore(&kept);
             return Err(Error::BadCheckpoint("its springs between hairs are not these".into()));
         }
-        let (present, present_lost) = (self.time(), self.lost_roots());
+        let (present, present_invalid) = (self.time(), self.invalid_roots());
         self.follow_body(steps as f64 / f64::from(self.world.steps_per_second));
-        self.place_lost(&lost);
+        self.place_invalid(&invalid);
         let poses = super::poses(&self.roots, self.primitives.as_ref());
         if let Err(error) = self.model.restore(reader.0, poses) {
             self.follow_body(present);
-            self.place_lost(&present_lost);
+            self.place_invalid(&present_invalid);
             self.contacts.restore(&kept);
             return Err(error);
         }
@@ -101,23 +101,24 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lost roots of strands, and of what the model moves.
-    fn lost_roots(&self) -> [LostRoots; 2] {
-        [self.roots.lost(), self.primitives.as_ref().map(Roots::lost).unwrap_or_default()]
+    /// Invalid roots of strands, and of what the model moves.
+    fn invalid_roots(&self) -> [InvalidRoots; 2] {
+        [self.roots.invalid(), self.primitives.as_ref().map(Roots::invalid).unwrap_or_default()]
     }
 
-    fn place_lost(&mut self, lost: &[LostRoots; 2]) {
-        for (roots, lost) in std::iter::once(&mut self.roots).chain(&mut self.primitives).zip(lost)
+    fn place_invalid(&mut self, invalid: &[InvalidRoots; 2]) {
+        for (roots, invalid) in
+            std::iter::once(&mut self.roots).chain(&mut self.primitives).zip(invalid)
         {
-            roots.place_lost(lost);
+            roots.place_invalid(invalid);
         }
     }
 
-    /// Lost roots and poses of colliders from a checkpoint; `None` if it is something else.
-    fn read_posed(&self, bytes: &[u8]) -> Option<([LostRoots; 2], Vec<RigidTransform>)> {
+    /// Invalid roots and poses of colliders from a checkpoint; `None` if it is something else.
+    fn read_posed(&self, bytes: &[u8]) -> Option<([InvalidRoots; 2], Vec<RigidTransform>)> {
         let mut from = Reader(bytes);
-        let strands = take_lost(&mut from, self.roots.len())?;
-        let primitives = take_lost(&mut from, self.primitives.as_ref().map_or(0, Roots::len))?;
+        let strands = take_invalid(&mut from, self.roots.len())?;
+        let primitives = take_invalid(&mut from, self.primitives.as_ref().map_or(0, Roots::len))?;
         let colliders =
             self.poses[1].iter().map(|_| take_pose(&mut from)).collect::<Option<_>>()?;
         from.0.is_empty().then_some(([strands, primitives], colliders))
@@ -140,17 +141,17 @@ fn take_part<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     reader.take(length)
 }
 
-/// Appends lost roots: their number, and name and pose of each.
-fn put_lost(out: &mut Vec<u8>, lost: &LostRoots) {
-    put_u64(out, lost.len() as u64);
-    for (root, pose) in lost {
+/// Appends invalid roots: their number, and name and pose of each.
+fn put_invalid(out: &mut Vec<u8>, invalid: &InvalidRoots) {
+    put_u64(out, invalid.len() as u64);
+    for (root, pose) in invalid {
         put_u32(out, *root as u32);
         put_pose(out, pose);
     }
 }
 
-/// Takes what [`put_lost`] wrote, of so many roots.
-fn take_lost(from: &mut Reader<'_>, count: usize) -> Option<LostRoots> {
+/// Takes what [`put_invalid`] wrote, of so many roots.
+fn take_invalid(from: &mut Reader<'_>, count: usize) -> Option<InvalidRoots> {
     let number = usize::try_from(from.u64()?).ok().filter(|number| *number <= count)?;
     let mut one = || {
         let root = from.u32().filter(|root| (*root as usize) < count)?;

@@ -1,5 +1,5 @@
 //! One step from start to end: the body poses its colliders, roots follow the body, the model moves
-//! the hair, and hair touches hair. Who looks at it sees every strand grown, and its health measured.
+//! the hair, and contact of hair on hair acts. Who looks at it sees every strand grown, and its health measured.
 //!
 //! Steps have a fixed length that does not depend on the frame rate. The simulation owns the
 //! model's state and its scratch memory; groom and body stay as they were given.
@@ -83,9 +83,9 @@ pub struct World {
     pub wind: Wind,
     /// Steps per second of simulated time.
     pub steps_per_second: u32,
-    /// Whether and how hair touches the body's own surface, besides its colliders.
+    /// Whether and how hair collides with the body's own surface, besides its colliders.
     pub surface: Option<Surface>,
-    /// How hair touches hair, in the order in which contacts act. None: it does not.
+    /// Contact of hair on hair, in the order in which contacts act. None: it does not.
     pub contacts: Vec<ContactSettings>,
 }
 
@@ -273,7 +273,7 @@ impl Simulation {
             step.world_from_rest.clear();
             step.world_from_rest.extend_from_slice(poses);
         });
-        self.name_lost();
+        self.report_invalid();
     }
 
     /// Takes the next `count` steps, for which the body has been followed.
@@ -289,7 +289,7 @@ impl Simulation {
         });
         let Surroundings { dt, colliders, .. } = &self.surroundings[count - 1];
         self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model, colliders, *dt));
-        // Let hair touch hair.
+        // Let contact of hair on hair act.
         if let Some(lender) = self.model.lender().filter(|_| !self.contacts.is_empty()) {
             self.timers.measure(Stage::Contact, || {
                 self.contacts.apply(lender, *dt, &mut self.report.contact);
@@ -299,18 +299,18 @@ impl Simulation {
 
     /// Names the strands that grow on nothing that is finite, or are carried by something that does: they are left
     /// where they were.
-    fn name_lost(&mut self) {
-        let primitives = self.primitives.as_ref().filter(|roots| roots.any_lost());
-        if primitives.is_none() && !self.roots.any_lost() {
+    fn report_invalid(&mut self) {
+        let primitives = self.primitives.as_ref().filter(|roots| roots.any_invalid());
+        if primitives.is_none() && !self.roots.any_invalid() {
             return;
         }
         let carried = |s: usize| {
             let carriers = || self.growth.carriers(&*self.model, s);
-            primitives.is_some_and(|roots| carriers().iter().any(|&c| roots.is_lost(c)))
+            primitives.is_some_and(|roots| carriers().iter().any(|&c| roots.is_invalid(c)))
         };
         let strands = 0..self.groom.strands.strand_count();
-        let lost = strands.filter(|&s| self.roots.is_lost(s) || carried(s));
-        self.report.quarantined.extend(lost.map(|s| s as u32));
+        let invalid = strands.filter(|&s| self.roots.is_invalid(s) || carried(s));
+        self.report.quarantined.extend(invalid.map(|s| s as u32));
     }
 
     /// Puts the hair on its rest shape at the body's present pose, without velocity.
@@ -438,7 +438,7 @@ impl Simulation {
         &self.report
     }
 
-    /// What was unusual in the last field of the body's surface, if hair touches it.
+    /// What was unusual in the last field of the body's surface, if hair collides with it.
     pub fn surface_report(&self) -> Option<&distance_field::Report> {
         self.surface.as_ref().map(|surface| surface.field().report())
     }

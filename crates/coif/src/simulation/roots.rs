@@ -2,7 +2,7 @@
 //!
 //! Eight roots at a time, one per lane. A triangle without an area has no frame of its own to
 //! compute in lanes; its strands are done one by one. So are those on a triangle that is nowhere, with corners that are
-//! not numbers: they stay where they were last, and are *lost*.
+//! not numbers: they stay where they were last, and are *invalid*.
 
 use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x8};
 use glam::{Affine3A, Quat, Vec3};
@@ -28,13 +28,13 @@ pub(super) struct Roots {
     positions: Vec<Vec3>,
     bones: Vec<Affine3A>,
     world_from_rest: Vec<RigidTransform>,
-    /// Per group: a bit for every lane whose root is lost.
-    lost: Vec<u8>,
+    /// Per group: a bit for every lane whose root is invalid.
+    invalid: Vec<u8>,
     level: Level,
 }
 
-/// Roots that are lost, and where they have stayed.
-pub(super) type LostRoots = Vec<(usize, RigidTransform)>;
+/// Roots that are invalid, and where they have stayed.
+pub(super) type InvalidRoots = Vec<(usize, RigidTransform)>;
 
 /// Where the strands of eight lanes are bound.
 struct Group {
@@ -96,7 +96,7 @@ impl Roots {
         }
         Ok(Self {
             vertices,
-            lost: vec![0; groups.len()],
+            invalid: vec![0; groups.len()],
             groups,
             positions: Vec::new(),
             bones: Vec::new(),
@@ -123,10 +123,12 @@ impl Roots {
     fn turn(&mut self) {
         let (positions, level) = (&self.positions, self.level);
         let strands = self.world_from_rest.par_chunks_mut(GROUPS * HALF);
-        let lost = self.lost.par_chunks_mut(GROUPS);
-        strands.zip(lost).zip(self.groups.par_chunks(GROUPS)).for_each(|((out, lost), groups)| {
-            dispatch!(level, simd => turn_groups(simd, groups, positions, out, lost));
-        });
+        let invalid = self.invalid.par_chunks_mut(GROUPS);
+        strands.zip(invalid).zip(self.groups.par_chunks(GROUPS)).for_each(
+            |((out, invalid), groups)| {
+                dispatch!(level, simd => turn_groups(simd, groups, positions, out, invalid));
+            },
+        );
     }
 
     /// Where the roots have gone from the rest shape; always finite.
@@ -134,16 +136,16 @@ impl Roots {
         &self.world_from_rest
     }
 
-    /// The roots that are lost: the body does not say where they are.
-    pub(super) fn lost(&self) -> LostRoots {
+    /// The roots that are invalid: the body does not say where they are.
+    pub(super) fn invalid(&self) -> InvalidRoots {
         let all = self.world_from_rest.iter().copied().enumerate();
-        all.filter(|(root, _)| self.is_lost(*root)).collect()
+        all.filter(|(root, _)| self.is_invalid(*root)).collect()
     }
 
-    /// Puts roots that are lost where they had stayed.
-    pub(super) fn place_lost(&mut self, lost: &LostRoots) {
-        for &(root, pose) in lost {
-            if self.is_lost(root) {
+    /// Puts roots that are invalid where they had stayed.
+    pub(super) fn place_invalid(&mut self, invalid: &InvalidRoots) {
+        for &(root, pose) in invalid {
+            if self.is_invalid(root) {
                 self.world_from_rest[root] = pose;
             }
         }
@@ -154,14 +156,14 @@ impl Roots {
         self.world_from_rest.len()
     }
 
-    /// Whether any root is lost.
-    pub(super) fn any_lost(&self) -> bool {
-        self.lost.iter().any(|lanes| *lanes != 0)
+    /// Whether any root is invalid.
+    pub(super) fn any_invalid(&self) -> bool {
+        self.invalid.iter().any(|lanes| *lanes != 0)
     }
 
     /// Whether a root has no finite pose, and has stayed where it was.
-    pub(super) fn is_lost(&self, root: usize) -> bool {
-        self.lost[root / HALF] >> (root % HALF) & 1 == 1
+    pub(super) fn is_invalid(&self, root: usize) -> bool {
+        self.invalid[root / HALF] >> (root % HALF) & 1 == 1
     }
 }
 
@@ -171,17 +173,17 @@ fn turn_groups<S: Simd>(
     groups: &[Group],
     positions: &[Vec3],
     out: &mut [RigidTransform],
-    lost: &mut [u8],
+    invalid: &mut [u8],
 ) {
     for g in 0..groups.len() {
         let first = g * HALF;
         let last = (first + HALF).min(out.len());
-        lost[g] = turn_group(simd, &groups[g], positions, &mut out[first..last]);
+        invalid[g] = turn_group(simd, &groups[g], positions, &mut out[first..last]);
     }
 }
 
 /// Turns the strands of a group with their triangles' frames about the place where they are bound. Gives a bit for
-/// every lane that is lost.
+/// every lane that is invalid.
 #[inline(always)]
 fn turn_group<S: Simd>(
     simd: S,
@@ -233,7 +235,7 @@ fn turn_group<S: Simd>(
     // A triangle with a corner that is not finite is not proper either: no comparison with what is not a number holds,
     // and of infinite edges both sides are infinite.
     let proper = flat.to_bitmask();
-    let mut lost = 0;
+    let mut invalid = 0;
     for lane in 0..out.len() {
         if proper >> lane & 1 == 1 {
             out[lane] = RigidTransform {
@@ -246,10 +248,10 @@ fn turn_group<S: Simd>(
         if pose.is_finite() {
             out[lane] = pose;
         } else {
-            lost |= 1 << lane;
+            invalid |= 1 << lane;
         }
     }
-    lost
+    invalid
 }
 
 /// Turns the strand of one lane, whatever its triangle is like.
@@ -351,9 +353,9 @@ mod tests {
                 }
             }
             let mut out = [RigidTransform::IDENTITY; HALF];
-            let lost =
+            let invalid =
                 dispatch!(Level::new(), simd => turn_group(simd, &group, &positions, &mut out));
-            prop_assert_eq!(lost, 0);
+            prop_assert_eq!(invalid, 0);
             for (lane, found) in out.iter().enumerate() {
                 let expected = turn_one(&group, lane, &positions);
                 let [a, b, c] = group.corners[lane].map(|v| positions[v as usize]);

@@ -1,4 +1,4 @@
-//! The body's own surface as something that hair touches: its mesh at every step, and the distance
+//! The body's own surface as something that hair collides with: its mesh at every step, and the distance
 //! field around it.
 //!
 //! For a model that cuts a step into substeps it keeps the field at the start of the step as well: the
@@ -13,7 +13,7 @@ use crate::body::distance_field::{self, DistanceField};
 use crate::collide::SKIN;
 use crate::environment::{FieldMotion, FieldObstacle};
 
-/// How hair touches the body's own surface.
+/// How hair collides with the body's own surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surface {
     /// How fine the distance field is, and how far it reaches.

@@ -9,7 +9,7 @@ pub enum Stage {
     Roots,
     /// Move the hair.
     Model,
-    /// Let hair touch hair.
+    /// Contact of hair on hair.
     Contact,
     /// Place every strand, once per look.
     Grow,

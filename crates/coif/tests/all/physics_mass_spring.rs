@@ -147,7 +147,7 @@ fn lengths_stay_within_the_limit() {
         worst = worst.max(longest_stretch(&hair, &run.positions()));
         substeps = substeps.max(run.report.substeps);
     }
-    println!("stretch {worst}, parts {substeps}");
+    println!("stretch {worst}, substeps {substeps}");
     assert!(worst < 0.015, "{worst}");
     assert!((4..=21).contains(&substeps), "{substeps}");
 }
@@ -312,7 +312,7 @@ fn an_earthquake_breaks_nothing() {
         assert!(now.iter().all(|p| p.is_finite()));
         assert!(longest_stretch(&hair, &now) < 0.02, "{}", longest_stretch(&hair, &now));
     }
-    // As many parts as the shortest part lets it have.
+    // As many substeps as the shortest substep lets it have.
     assert_eq!(run.report.substeps, 20);
 }
 

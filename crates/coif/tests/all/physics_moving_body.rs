@@ -1,7 +1,7 @@
 //! A body that moves by several cells of its distance field in one step, and hair that takes the step
-//! in parts: what counts is where the surface is at the end of each part (`selle2008` 5.1).
+//! in substeps: what counts is where the surface is at the end of each substep (`selle2008` 5.1).
 //!
-//! The truth is the same hair in steps as short as the parts, each with a field of its own.
+//! The truth is the same hair in steps as short as the substeps, each with a field of its own.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use coif::model::{
 use coif::simulation::{Simulation, Surface, Wind, World};
 use glam::{Quat, Vec3};
 
-/// Steps a second, parts of a step, and how many steps the hair is watched.
+/// Steps a second, substeps of a step, and how many steps the hair is watched.
 const STEPS_PER_SECOND: u32 = 60;
 const SUBSTEPS: u32 = 16;
 const STEPS: u32 = 6;

@@ -1,5 +1,5 @@
 //! The two yardsticks, `position-based` and `explicit-spring`, against what must be true: a pendulum's period, angular
-//! momentum, static stretch, rest under gravity, and hair that touches the body and other hair.
+//! momentum, static stretch, rest under gravity, and collision with the body and contact with other hair.
 
 use crate::scene::{RADIUS, Shake, ball, directions, groom, simulation};
 use coif::body::{Body, Collider, Motion, Shape};

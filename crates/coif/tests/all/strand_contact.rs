@@ -271,7 +271,7 @@ fn repulsion_is_soft() {
         let position = groom.strands.positions();
         contact.find(position, &velocity, dt);
         contact.repel(position, &mut velocity, dt);
-        // The hairs touch in their middles.
+        // The hairs are in contact in their middles.
         let speed = 0.5 * (velocity[1] + velocity[2] - velocity[5] - velocity[6]).y;
         let max_speed = fraction * 0.5 * thickness / dt;
         println!("approach {approach} m/s: {speed} m/s, at most {max_speed} m/s");

@@ -10,7 +10,7 @@ use coif::contact::{ContactSettings, broad_phase, repulsion, stiction};
 use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
 
-/// Few hairs stand for many: they touch from afar.
+/// Few hairs stand for many: they are in contact from afar.
 fn contact_settings() -> Settings {
     let stiction = stiction::Settings {
         make: 15e-3,
@@ -59,7 +59,7 @@ fn every_model_feels_it_and_gives_the_same_bits() {
         assert!(none.is_none());
         assert_ne!(one.0, hash, "{name}");
         if let Some(report) = one.1 {
-            // One in ten strands at least; hair that keeps its shape meets others less often.
+            // One in ten strands at least; hair that keeps its shape has fewer contacts.
             assert!(report.springs > 15, "{name}: {report:?}");
         }
         assert_eq!(one, run(2, Some(contact_settings())), "{name}");

@@ -63,7 +63,7 @@ fn in_words(detail: &Detail) -> String {
         let _ = write!(out, ", {name} {:.0} %", fraction * 100.0);
     }
     let (substeps, iterations) = (detail.parts_per_frame, detail.max_iterations);
-    let _ = write!(out, "; {substeps} parts, at most {iterations} iterations");
+    let _ = write!(out, "; {substeps} substeps, at most {iterations} iterations");
     if let Some(bytes) = detail.peak_memory_bytes {
         let _ = write!(out, "; {:.2} GB", bytes as f64 * 1e-9);
     }

@@ -2,7 +2,7 @@
 //!
 //! The head is at its fastest when the clock starts, and the hair at rest: there is something to do from
 //! the first frame on. The median of the frames after the first counts (the slower of two). The full head, which takes minutes a
-//! frame, swings for some frames in which its hairs do not touch; then they do, the second frame counts,
+//! frame, swings for some frames without contact of hair on hair; then there is contact, the second frame counts,
 //! and it is measured on all threads only.
 
 use std::path::Path;

@@ -26,9 +26,9 @@ const SEGMENT: f64 = 0.006;
 const STRANDS: usize = 1024;
 /// Strands that the plain version takes, which is much slower.
 const PLAIN_STRANDS: usize = 8;
-/// Parts of a frame of 1/60 s.
+/// Substeps of a frame of 1/60 s.
 const SUBSTEPS: usize = 16;
-/// Length of a part (s).
+/// Length of a substep (s).
 const SUBSTEP: f64 = 1.0 / (60 * SUBSTEPS) as f64;
 /// What the conjugate gradient may leave: what single precision leaves.
 const TOLERANCE: f64 = 1e-4;
@@ -44,7 +44,7 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     for threads in setting.thread_counts() {
         rows.push(with_threads(threads, || free_hair(setting, threads))??);
     }
-    // A part has two solves; what is left of it is forces, matrix, strain limit and copies.
+    // A substep has two solves; what is left of it is forces, matrix, strain limit and copies.
     let left = 0.5 * rows[0].ns_per_particle_step - direct.ns_per_particle_step;
     let left_min = 0.5 * rows[0].ns_per_particle_step_min - direct.ns_per_particle_step_min;
     let assembly = Row {
@@ -101,7 +101,7 @@ fn factor_solve(setting: &Setting) -> Result<Row, Error> {
     })
 }
 
-/// Parts of steps of hair that is pulled aside and touches nothing.
+/// Substeps of hair that is pulled aside, without collision or contact.
 fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Error> {
     let strands = if setting.quick { STRANDS / 8 } else { STRANDS };
     let (groom, few) = (groom(strands), groom(PLAIN_STRANDS));

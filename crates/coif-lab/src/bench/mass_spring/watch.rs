@@ -1,7 +1,7 @@
 //! Where the time of a step goes, as the contact between hairs sees it.
 //!
-//! The model asks contact at fixed places of a substep, so that these places divide the part:
-//! find pairs, (forces and factors), springs, (solve), repel, (move and touch the body), collide, (forces
+//! The model asks contact at fixed places of a substep, so that these places divide the substep:
+//! find pairs, (forces and factors), springs, (solve), repel, (move and collide with the body), collide, (forces
 //! and factors), springs, (solve), repel.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ enum Piece {
     Stiction,
     /// Repulsion and collision between hairs.
     Collision,
-    /// What is before and after, and between parts.
+    /// What is before and after, and between substeps.
     Rest,
 }
 

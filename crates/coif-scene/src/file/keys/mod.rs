@@ -62,13 +62,13 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
         },
         Section {
             path: "body",
-            meaning: "What carries and touches the hair: a built-in body, or a mesh from a file.",
+            meaning: "What carries the hair and collides with it: a built-in body, or a mesh from a file.",
             keys: body::keys().leak(),
         },
         Section { path: "model", meaning: "How the hair moves.", keys: model::keys().leak() },
         Section {
             path: "contact.volume",
-            meaning: "How hair touches hair, as friction and repulsion on a grid. The table switches it \
+            meaning: "Contact of hair on hair, as friction and repulsion on a grid. The table switches it \
                   on, even an empty one, and so does `contact = [\"volume\"]` at the top; \
                   `contact = []` switches it off.",
             keys: contact::keys("contact.volume").leak(),
@@ -81,7 +81,7 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
         },
         Section {
             path: "contact.repulsion",
-            meaning: "Single hairs that come near push each other away softly, and rub.",
+            meaning: "Single hairs that come near push each other away softly, with friction.",
             keys: contact::keys("contact.repulsion").leak(),
         },
         Section {
@@ -125,7 +125,7 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
 /// The table that may be there many times.
 pub(crate) static COLLIDER: LazyLock<Section<ColliderDraft>> = LazyLock::new(|| Section {
     path: "body.collider",
-    meaning: "Shapes that hair touches besides the body itself, one `[[body.collider]]` \
+    meaning: "Shapes that hair collides with besides the body itself, one `[[body.collider]]` \
               each, placed in the body's rest shape; they move with the body.",
     keys: of_params(Table { get: |c: &ColliderDraft| Some(c), get_mut: |c| Some(c) }).leak(),
 });

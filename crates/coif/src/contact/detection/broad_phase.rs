@@ -10,7 +10,7 @@ use super::segments::{Segments, usable};
 use super::tree::Tree;
 use crate::params::{choice, parameters};
 
-/// Segments of one strand touch if they are at least this far apart along it: nearer ones are held by
+/// Segments of one strand are in contact if they are at least this far apart along it: nearer ones are held by
 /// the strand itself.
 pub const APART: u32 = 4;
 
@@ -142,7 +142,7 @@ parameters! {
         /// segments of about the same length. Both find the same.
         method as "detection": Method = Method::Tree;
         /// How far hair may move relative to other hair, both together, until the pairs of segments are looked for anew; at
-        /// most a third of the distance at which hair touches is used.
+        /// most a third of the contact distance is used.
         ///
         /// More means fewer searches and more pairs: memory grows with the square of all distances.
         margin: f32 = 0.2e-3, "m", 0.0..=1.0;

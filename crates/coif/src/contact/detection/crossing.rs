@@ -3,7 +3,7 @@
 //! Four points that move straight are in one plane at the roots of a cubic; at such a time the
 //! segments collide if their distance is nothing. The cubic is solved between its turning points, where
 //! it has at most one root, and the turning points themselves are tried as well: a root that only
-//! touches zero is not lost to rounding. Segments that stay in one plane have no cubic; they are
+//! touches zero is not missed because of rounding. Segments that stay in one plane have no cubic; they are
 //! brought together step by step instead. All in double precision.
 
 use glam::{DVec3, Vec3};
@@ -18,7 +18,7 @@ pub const TOLERANCE: f64 = 4e-7;
 pub(in crate::contact) const FLAT: f64 = 3e-6;
 
 /// Value of the cubic over its largest coefficient, below which a turning point may be a root: what
-/// single precision of the points moves it by, where segments barely touch. With less, such collisions are
+/// single precision of the points moves it by, where segments barely collide. With less, such collisions are
 /// missed; with more, time is spent on pairs that do not collide.
 const ROOT_TOLERANCE: f64 = 1e-4;
 
@@ -279,7 +279,7 @@ mod tests {
     }
 
     proptest! {
-        // Always the same cases: of segments that barely touch, some five in a million are missed.
+        // Always the same cases: of segments that barely collide, some five in a million are missed.
         #![proptest_config(ProptestConfig {
             rng_seed: RngSeed::Fixed(1),
             ..ProptestConfig::with_cases(3000)

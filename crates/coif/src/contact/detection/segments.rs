@@ -82,7 +82,7 @@ impl Segments {
         point + 1 < self.strand.len() && self.strand[point] == self.strand[point + 1]
     }
 
-    /// Whether two segments are far enough from each other along the hair to touch.
+    /// Whether two segments are far enough from each other along the hair to be in contact.
     #[inline]
     pub(in crate::contact) fn may_collide(&self, a: u32, b: u32, apart: u32) -> bool {
         a.abs_diff(b) >= apart || self.strand[a as usize] != self.strand[b as usize]
@@ -117,7 +117,7 @@ impl Closest {
 ///
 /// Model: minimum of a convex function of two barycentric coordinates on the unit square. The minimum of the two lines
 /// is taken if it is inside; otherwise one coordinate is at its end, and the other follows from it.
-/// Segments that are parallel meet in the middle of where they lie beside each other. Segments without
+/// The closest points of parallel segments are in the middle of where they lie beside each other. Segments without
 /// a length count as points.
 #[inline]
 pub fn closest_points_segment_segment(a: [Vec3; 2], b: [Vec3; 2]) -> Closest {

@@ -29,7 +29,7 @@ const INNER_ROUNDS: u32 = 3;
 const HELPS: f64 = 0.75;
 
 /// Collisions that are so few that more rounds cost next to nothing, and how many rounds they get at most
-/// per round of the settings: two hairs pressed against each other pass a collision from segment to segment.
+/// per round of the settings: two hairs in contact pass a collision from segment to segment.
 const FEW: u64 = 64;
 const ROUNDS_OF_FEW: u32 = 8;
 

@@ -144,7 +144,7 @@ struct Push {
     at: f32,
 }
 
-/// Who touches whom, and the impulses of a round.
+/// Which pairs are in contact, and the impulses of a round.
 #[derive(Debug)]
 pub(in crate::contact) struct Impulses {
     level: Level,

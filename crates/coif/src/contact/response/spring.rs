@@ -1,4 +1,4 @@
-//! A spring between two hairs that touch.
+//! A spring between two hairs in contact.
 
 use glam::Vec3;
 

@@ -25,7 +25,7 @@ pub const NAME: &str = "strands";
 /// Rounds of springs in [`StrandContact::apply`].
 const PULLS: u32 = 8;
 
-/// Largest margin, as a fraction of the distance at which hair touches: with more, most pairs would be there
+/// Largest margin, as a fraction of the contact distance: with more, most pairs would be there
 /// for nothing where hair is dense.
 const MAX_MARGIN: f32 = 0.33;
 
@@ -56,7 +56,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Hairs do not touch.
+    /// No contact between hairs.
     pub const NONE: Self = Self {
         stiction: None,
         repulsion: None,

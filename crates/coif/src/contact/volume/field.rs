@@ -6,7 +6,7 @@ use super::grid::Grid;
 use super::scatter::Sum;
 
 /// How much of the mean density at rest is added where a density is compared with that at rest, so
-/// that a few particles that meet in almost empty space do not count as a crowd.
+/// that a few particles that come together in almost empty space do not count as a crowd.
 const SPARSE_SHARE: f32 = 0.5;
 
 /// What a node holds: mass (kg), velocity (m/s), difference of the pressure between the two
@@ -15,7 +15,7 @@ const SPARSE_SHARE: f32 = 0.5;
 #[repr(C, align(32))]
 pub(super) struct Node(pub(super) [f32; 8]);
 
-/// How hard hair presses where it is compressed, 0..1.
+/// Pressure of hair that is compressed, 0..1.
 ///
 /// Model: `p = e^2 / (1 + e^2)` with the excess `e = max(0, d - r) / (r + s)`, where d is the
 /// density, r the density that the hair that is here had around it in its rest shape, and s a part of

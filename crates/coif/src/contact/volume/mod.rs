@@ -54,13 +54,13 @@ parameters! {
         ///
         /// `muller2012` eq. 13.
         friction: f32 = 0.1, "", 0.0..=1.0;
-        /// How far hair that is pressed together is thrown apart in 1/60 s.
+        /// How far compressed hair is pushed apart in 1/60 s.
         ///
         /// How far the push of 1/60 s throws hair in the next 1/60 s where it is fully compressed here and not at all two
         /// centimetres on (`muller2012` eq. 14): an acceleration of 3600 / s^2 times this. Hair of twice the groomed
-        /// density presses with about a third of it.
+        /// density has a pressure of about a third of it.
         repulsion: f32 = 0.02, "m", 0.0..=1.0;
-        /// Edge of a cell of the grid: hair nearer than this touches. Less than a few times the distance between strands
+        /// Edge of a cell of the grid: hair nearer than this is in contact. Less than a few times the distance between strands
         /// leaves holes.
         cell: f32 = 0.01, "m", 1e-4..=10.0;
     }

@@ -2,7 +2,7 @@
 //!
 //! All bundles climb together, one layer at a time. So when the sides over a level are looked for, every
 //! vertex up to that level is known, and a quad that leads from an edge of the level to two vertices that
-//! nobody has met yet is a side: tips of shorter neighbours and the layer below are not. The order of the
+//! that has not been visited yet is a side: tips of shorter neighbours and the layer below are not. The order of the
 //! polygons plays no part.
 
 use std::collections::BTreeMap;
@@ -136,7 +136,7 @@ struct Walk<'a> {
     with_vertices: BTreeMap<Vec<u32>, Vec<usize>>,
     /// The vertex over each vertex; `u32::MAX` for none known.
     above: Vec<u32>,
-    /// The vertex under each vertex, itself for a root; `u32::MAX` for one that was not met yet.
+    /// The vertex under each vertex, itself for a root; `u32::MAX` for one that was not visited yet.
     below: Vec<u32>,
     /// Per polygon: whether it belongs to a bundle.
     used: Vec<bool>,

@@ -19,7 +19,7 @@ impl HairMesh {
     /// Returns how many corners are left that [`HairMesh::validate`] would refuse.
     ///
     /// Model: every corner is a constraint on the volume of its tetrahedron, at least `OPEN` times the
-    /// product of its edges, met by the shortest move of its four vertices (position-based, one after the
+    /// product of its edges, satisfied by the shortest move of its four vertices (position-based, one after the
     /// other); vertices that moved are evened out along their columns, in the first half of the rounds. Columns of a seam move together.
     pub fn untangle(&mut self, rounds: usize, keep: impl Fn(Vec3) -> Vec3) -> usize {
         self.open_to(OPEN, rounds, keep)

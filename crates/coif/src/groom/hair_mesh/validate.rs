@@ -188,7 +188,7 @@ impl HairMesh {
                 edges.insert([p, q], b);
             }
         }
-        // Walk around each column from bundle to bundle; all of its bundles must be met.
+        // Walk around each column from bundle to bundle; all of its bundles must be reached.
         let mut around: Vec<Vec<usize>> = vec![Vec::new(); self.column_count()];
         for (b, bundle) in self.bundles.iter().enumerate() {
             bundle.columns().iter().for_each(|&c| around[c as usize].push(b));

@@ -154,7 +154,7 @@ impl StripBinding {
         self.place(pose, env.world_from_rest, aside, out);
     }
 
-    /// The shapes that a strand may touch: those near its strip.
+    /// The shapes that a strand may collide with: those near its strip.
     fn shapes_near<'a>(
         &self,
         strand: usize,

@@ -19,7 +19,7 @@ pub(super) struct Turning {
 
 impl Turning {
     /// The direction nearest to `along` in which the segment ends outside of all that is near, as far as its length
-    /// allows; a second time, if that led into something.
+    /// allows; a second time, if that ended in another collision.
     pub(super) fn leave(
         &self,
         along: Vec3,

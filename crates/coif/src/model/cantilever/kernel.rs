@@ -44,7 +44,7 @@ pub(super) const FOLLOW: f32 = 0.45;
 /// Most rounds of rising over the strip below, after the first. Few joints need more than one.
 pub(super) const RISES: usize = 3;
 
-/// Rounds of leaving a distance field: the second takes care of what the first led into.
+/// Rounds of leaving a distance field: the second resolves the collisions that the first caused.
 const ROUNDS: usize = 2;
 
 /// Largest slope of an interpolated distance: the bound that `follow_the_leader` has.
@@ -396,7 +396,7 @@ impl<S: Simd> Lanes<S> {
                 last_hit = k;
             }
         }
-        // Leave once more what lay before the last one on the list: that may have led into it.
+        // Leave once more what lay before the last one on the list: that may have caused a collision with it.
         for (_, shape) in near.iter(joint.reach).take_while(|(k, _)| *k < last_hit) {
             self.leave_shape(simd, joint, along, shape, &mut unresolved);
         }
@@ -463,7 +463,7 @@ impl<S: Simd> Lanes<S> {
     /// How much of the displacement of a joint to `p` along a surface friction takes, over the length of its segment.
     /// `moves` is the velocity of the surface (m/s).
     ///
-    /// Model: Coulomb friction of hair without momentum. What presses a joint into the surface in a step
+    /// Model: Coulomb friction of hair without momentum. What pushes a joint into the surface in a step
     /// is the depth it would have without contact; of its displacement along the surface friction takes the
     /// coefficient times that, and all of it at most. Both are in proportion to the length of the step.
     #[inline(always)]

@@ -44,7 +44,7 @@ struct Strip {
     end_velocity: Vec3,
 }
 
-/// Strips without lanes and without threads, that touch colliders only.
+/// Strips without lanes and without threads, that collide with colliders only.
 pub struct PlainCantilever {
     settings: Settings,
     strips: Vec<Strip>,

@@ -23,7 +23,7 @@ const APART: f32 = 0.45;
 /// apart, and twice as much as that is less than there is between two people.
 const CELL: f32 = 0.1;
 
-/// Most heads that share a block: with more, its strips meet more colliders than they have lanes to spare.
+/// Most heads that share a block: with more, its strips collide with more colliders than they have lanes to spare.
 const MAX_HEADS: usize = 3;
 
 /// Lanes (of sixteen) that may stay empty where another head would have to fill them.

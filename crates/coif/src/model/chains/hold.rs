@@ -18,7 +18,7 @@ const SWEEPS: usize = 32;
 ///
 /// Model: particle i is at rest if `m_i g + T_(i+1) u_(i+1) - T_i u_i + m_i a_i = 0`, with `u_i` the
 /// direction of segment i, `T_i` its tension and `a_i` an acceleration that goes with the body.
-/// Any tensions will do; these minimise `sum m_i |a_i|^2` within `0 <= T_i <= most_i`. Hair that
+/// Any tensions will do; these minimise `sum m_i |a_i|^2` within `0 <= T_i <= max_i`. Hair that
 /// hangs is held by its root alone, so that it swings freely. Hair that stands is held particle by
 /// particle and not pushed from below, so that it does not buckle.
 /// Symbols: `line` the groom (m), the first `embedded` points of it fixed; `mass` (kg); `gravity`

@@ -1,7 +1,7 @@
 //! A chain of springs, integrated explicitly: the second yardstick of `muller2012` section 4.
 //!
 //! Linear springs with damping along the segments hold the particles together; symplectic Euler
-//! advances them in `substeps` parts of a step. An explicit step must be shorter than the time in
+//! advances them in `substeps` substeps. An explicit step must be shorter than the time in
 //! which a wave runs along a segment, so that stiff hair needs many: `stability.rs` says how many, and
 //! a step that would blow up is refused when the model is built.
 //!
@@ -119,7 +119,7 @@ impl ExplicitSpring {
         Ok(model)
     }
 
-    /// How many parts a step has.
+    /// How many substeps a step has.
     pub fn substeps(&self) -> u32 {
         self.substeps
     }

@@ -6,7 +6,7 @@ use glam::Vec3;
 
 use crate::groom::{Groom, Strands};
 
-/// The part of the limit that a step may use that was not asked for: hair bends and is hit, and the
+/// The fraction of the limit that a step may use that was not asked for: hair bends and is hit, and the
 /// limit is that of a straight chain.
 pub(super) const AUTO_MARGIN: f32 = 0.8;
 
@@ -48,10 +48,10 @@ impl Stiffest {
         worst
     }
 
-    /// The fewest parts of a step of `dt` seconds for which this stays bounded, or a `margin` below.
+    /// The fewest substeps of a step of `dt` seconds for which this stays bounded, or a `margin` below.
     ///
-    /// Model: symplectic Euler with parts of h on `x'' = -w^2 (x + t x')` is bounded for
-    /// `w^2 (h^2 + 2 h t) < 4`, from the trace and the determinant of one part; `t` is the damping
+    /// Model: symplectic Euler with substeps of h on `x'' = -w^2 (x + t x')` is bounded for
+    /// `w^2 (h^2 + 2 h t) < 4`, from the trace and the determinant of one substep; `t` is the damping
     /// as a time (s).
     pub(super) fn substeps(&self, dt: f32, damping: f32, margin: f32) -> u32 {
         let (dt, t, margin) = (f64::from(dt), f64::from(damping), f64::from(margin));

@@ -31,7 +31,7 @@ pub(super) struct Rows<'a> {
     /// Pull of the next segment on a point: how far it moves it in a step, as a fraction of the
     /// segment's vector.
     pub(super) tension: &'a mut [f32],
-    /// What the points touch (`resting.rs`); empty without a pass from tip to root.
+    /// Contacts of the points with the body (`resting.rs`); empty without a pass from tip to root.
     pub(super) contact: &'a mut [f32],
     /// Frames of the segments (`frames.rs`); empty without a pass from tip to root.
     pub(super) frame: &'a mut [f32],

@@ -40,11 +40,11 @@ pub(super) const CLEAR_OF_ROUNDING: f32 = 1e-6;
 
 /// The result of a collision in lanes.
 pub(super) struct LaneContact<S: Simd> {
-    /// Whether anything was touched; if not, the rest says nothing.
+    /// Whether there was any collision; if not, the rest says nothing.
     pub(super) collided: bool,
     /// What to take off their velocities (m/s).
     pub(super) brake: Vec3x8<S>,
-    /// The last two things that were touched: the number of a collider, or [`FIELD`], or [`NOTHING`].
+    /// The last two things that were collided with: the number of a collider, or [`FIELD`], or [`NOTHING`].
     pub(super) collided_with: [f32x8<S>; 2],
     /// How deep the points were (m).
     pub(super) depth: f32x8<S>,
@@ -82,7 +82,7 @@ impl<S: Simd> Segment<S> {
     }
 }
 
-/// What has been touched, for friction.
+/// What has been collided with, for friction.
 struct LaneCollision<S: Simd> {
     normal: Vec3x8<S>,
     depth: f32x8<S>,
@@ -93,7 +93,7 @@ struct LaneCollision<S: Simd> {
 }
 
 impl<S: Simd> LaneCollision<S> {
-    /// Notes that lanes touch a thing.
+    /// Notes that lanes collide with a thing.
     #[inline(always)]
     fn note(&mut self, lanes: mask32x8<S>, what: f32) {
         let [newest, older] = self.what;
@@ -164,7 +164,7 @@ pub(super) fn leave_body<S: Simd>(
         collided = true;
         let (turned, reached) = onto_plane(segment, inside, n, distance);
         settled = usize::from(reached);
-        // Remember the touch for friction.
+        // Remember the collision for friction.
         collision.depth = inside.select((-distance).max(collision.depth), collision.depth);
         collision.normal = n.or(inside, collision.normal);
         collision.surface = material_velocity(simd, collider, p).or(inside, collision.surface);

@@ -92,7 +92,7 @@ impl Budget {
 }
 
 /// Throws a strand about for four seconds, and says by how much its energy has ever risen above the least it had had
-/// before, as a fraction of what it was thrown with; the largest rise in one step, too, and whether it has met the body.
+/// before, as a fraction of what it was thrown with; the largest rise in one step, too, and whether it has collided with the body.
 fn rises(
     line: &[Vec3],
     settings: &Settings,
@@ -181,7 +181,7 @@ fn no_step_adds_energy() {
                 }
                 assert!(
                     contacts > 2 || !with_body || name.starts_with("curly"),
-                    "thrown hair has to touch the body"
+                    "thrown hair has to collide with the body"
                 );
                 let case = format!("{name}, with body {with_body}, {steps_per_second} Hz");
                 println!("{case}: {:.1e} in all, {:.1e} in a step", worst[0], worst[1]);

@@ -7,7 +7,7 @@ use super::articulated::Carried;
 use crate::math::tangent::{Matrix2, Symmetric2, Vec2x};
 
 /// Stiffness of the limit's scale, by that of the style's spring to the direction of the shorter segment. With the
-/// default style it is 9 N for hair of 1 kg/m, which is what 30 cm of hair press at three times gravity.
+/// default style it is 9 N for hair of 1 kg/m, which is the contact force of 30 cm of hair at three times gravity.
 pub(super) const JOINT: f32 = 4.0;
 
 /// Cosine of the largest turn between two segments, 60 degrees, beyond which hair looks kinked.

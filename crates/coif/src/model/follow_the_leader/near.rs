@@ -1,4 +1,4 @@
-//! Which colliders a few rows of particles could touch.
+//! Which colliders a few rows of particles could collide with.
 //!
 //! Colliders lie in lanes here, eight of them are held against a box at once. What is not near is not
 //! looked at again until the next box.
@@ -163,7 +163,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Lanes without a collider have a box that nothing meets.
+    /// Lanes without a collider have a box that nothing overlaps.
     const EMPTY: Self = Self {
         to_ball: [[[0.0; HALF]; 3]; 4],
         sweep: [0.0; HALF],

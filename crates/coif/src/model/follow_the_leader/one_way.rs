@@ -69,7 +69,7 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
     for i in 1..points {
         next.fetch(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
-            // Look which colliders the next few points could touch.
+            // Look which colliders the next few points could collide with.
             let rows = i - 1..points.min(i + CHUNK);
             let (x, v, l) = (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows]);
             let bounds = bounds_of(simd, x, v, |i| &l[i], pass, 0.0);

@@ -2,7 +2,7 @@
 //!
 //! Collision on the length sphere (`contact.rs`) moves a point without moving its leader. That is the paper's method and
 //! right for an impact, but hair that lies on a shoulder would be pushed by it for ever, as nothing pushes back. So a
-//! point remembers what it has touched, and from the next step on the contact is part of the pass from tip to root.
+//! point remembers what it has collided with, and from the next step on the contact is part of the pass from tip to root.
 //!
 //! Model: unilateral contact by the augmented Lagrangian. With `n` the normal, `gap(a)` the distance of the point after
 //! a displacement `a` from the tangent plane of the collider where it will be at the end of the step, `p` the contact
@@ -50,7 +50,7 @@ pub(super) const TERMS: usize = TERMS_PER_CONTACT * CONTACTS * LANES;
 /// Stands for the distance field where others are numbers of colliders.
 pub(super) const FIELD: f32 = 1e6;
 
-/// Stiffness of a contact, by the inertia of its whole strand, which may press on it: a fifth of a change of force is left
+/// Stiffness of a contact, by the inertia of its whole strand, which may load it: a fifth of a change of force is left
 /// to the next step. More turns the rounding of positions into force: 4 times 30 segments times 6e-8 m (a metre from
 /// the origin) is a twentieth of the weight of a segment in a step of a 240th of a second.
 pub(super) const STIFFNESS: f32 = 4.0;
@@ -99,7 +99,7 @@ pub(super) struct Points<S: Simd> {
     pub(super) displacement: Vec3x<S>,
     /// Their own mass.
     pub(super) mass: f32x16<S>,
-    /// Inertia of all that may press on them.
+    /// Inertia of all that may load them.
     pub(super) inertia: f32x16<S>,
 }
 
@@ -346,7 +346,7 @@ pub(super) fn rebound<S: Simd>(
     }
 }
 
-/// Updates the forces of a row that was [pressed](press), after it has been displaced by `a`. Says in which lanes friction
+/// Updates the forces of a row with [contact terms](add_contact_terms), after it has been displaced by `a`. Says in which lanes friction
 /// has been far more than there is ([`EXCESS`]), one bit each: there the step has to be solved again.
 #[inline(always)]
 pub(super) fn update<S: Simd>(
@@ -411,7 +411,7 @@ pub(super) fn update<S: Simd>(
     excess
 }
 
-/// Remembers that a lane of a row has touched a collider with a force: says whether that is new.
+/// Remembers that a lane of a row has collided with a collider with a force: says whether that is new.
 pub(super) fn remember(memory: &mut [f32; MEMORY], lane: usize, id: f32, force: f32) -> bool {
     let contacts = memory.as_chunks_mut::<LANES>().0.as_chunks_mut::<REMEMBERED>().0;
     for contact in contacts.iter_mut() {
@@ -473,7 +473,7 @@ pub(super) fn start_again(found: &mut [f32; MEMORY], start: &[f32; MEMORY], lane
     }
 }
 
-/// Forgets what a lane of a row has touched.
+/// Forgets the contacts of a lane of a row.
 pub(super) fn forget(memory: &mut [f32; MEMORY], lane: usize) {
     memory.as_chunks_mut::<LANES>().0.iter_mut().for_each(|row| row[lane] = 0.0);
 }

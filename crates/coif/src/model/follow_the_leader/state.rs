@@ -38,7 +38,7 @@ impl<'a> State<'a> {
         self.tension.copy_from_slice(from.tension);
     }
 
-    /// Copies what points touch, and where they are and how they move.
+    /// Copies the contacts of points, and where they are and how they move.
     #[inline(always)]
     pub(super) fn copy<S: Simd>(&mut self, simd: S, from: &Self) {
         self.copy_motion(from);

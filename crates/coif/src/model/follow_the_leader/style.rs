@@ -167,7 +167,7 @@ const SMALLEST_DENSITY: f32 = 1e-3;
 ///
 /// Model (inverse statics): from tip to root, what pulls at a segment's outer end, its tension along the
 /// next one, its weight and its load, must pull along the segment. The load takes away what is across, and
-/// what would press.
+/// what would be compressed.
 pub(super) fn dead_load(line: &[Vec3], mass: &[f32], gravity: Vec3) -> Vec<Vec3> {
     let mut load = vec![Vec3::ZERO; line.len()];
     let mut pull = Vec3::ZERO;

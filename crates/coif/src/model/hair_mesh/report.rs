@@ -19,7 +19,7 @@ pub struct MeshReport {
     pub open: u32,
 }
 
-/// Time spent in the parts of steps (s), as figure 6 of `wu2016` divides it.
+/// Time spent in the stages of steps (s), as figure 6 of `wu2016` divides it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MeshTimes {
     /// Forces and the matrix.

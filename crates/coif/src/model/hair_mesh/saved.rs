@@ -7,14 +7,14 @@ use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::{Error, Result};
 
-/// Floats per vertex: position, velocity, normal and friction of what it touches, depth at rest, time that it has
+/// Floats per vertex: position, velocity, normal and friction of its collision, depth at rest, time that it has
 /// stood still, and that it has been stuck, whether the surface let go in the last step.
 const FLOATS: usize = 14;
 
-/// Bytes per vertex: those floats, and which solid it touches.
+/// Bytes per vertex: those floats, and which solid it collides with.
 const BYTES: usize = 4 * FLOATS + 4;
 
-/// Touches nothing.
+/// No collision.
 const NOTHING: u32 = u32::MAX;
 
 impl MeshDynamics {

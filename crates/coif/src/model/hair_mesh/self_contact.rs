@@ -19,7 +19,7 @@ pub(crate) struct SelfContact {
     vertices: Vec<u32>,
     /// Radius of the ball around each of them (m).
     radius: Vec<f32>,
-    /// Edge of a box of the grid (m): the largest distance at which balls touch.
+    /// Edge of a box of the grid (m): the largest distance at which balls are in contact.
     size: f32,
     /// Hashed boxes: where each one's vertices start in `sorted`, and the total.
     starts: Vec<u32>,

@@ -352,7 +352,7 @@ fn hold_particles<S: Simd>(
     }
 }
 
-/// Takes the directions in which touched particles may not change their velocity out of the system.
+/// Takes the directions in which particles that collide may not change their velocity out of the system.
 ///
 /// Model: with the projector P across the normal, rows and columns of the particle become P A P, and
 /// its normal direction is left to itself; a particle that sticks has P = 0. So the velocity in that

@@ -25,7 +25,7 @@ const NO_MASS: f32 = 1.0;
 /// How fast a particle may be (m/s) before the strand counts as broken.
 const FASTEST: f32 = 1e5;
 
-/// A particle that touches the body during a step.
+/// A particle that collides with the body during a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ParticleCollision {
     pub(super) row: u16,
@@ -104,9 +104,9 @@ pub(super) struct Block {
     pub(super) load: Box<[f32]>,
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
-    /// What touches the body; never longer than there are points.
+    /// Collisions with the body; never longer than there are points.
     pub(super) collisions: Vec<ParticleCollision>,
-    /// Where hair points were before and went, their velocities and touches: room for one strand.
+    /// Where hair points were before and went, their velocities and collisions: room for one strand.
     pub(super) room: super::collide::Room,
     /// Particles left inside the body.
     pub(super) unresolved: u32,

@@ -345,7 +345,7 @@ mod tests {
     }
 
     /// Matrix and right-hand side, number by number, are those of single precision: with all springs, load,
-    /// drag, wind, particles that are held and such that touch the body, for strands of different lengths.
+    /// drag, wind, particles that are pinned and such that collide with the body, for strands of different lengths.
     #[test]
     fn the_system_is_that_of_single_precision() {
         let mut random = random_numbers();

@@ -111,11 +111,11 @@ parameters! {
         /// Angle between two segments below which hair counts as straight there, and gets extra particles that feel its
         /// twist.
         straight_below: f32 = 0.35, "rad", 0.0..=std::f64::consts::PI;
-        /// What the solver may leave of the right-hand side where hairs touch, as a fraction of it.
+        /// What the solver may leave of the right-hand side where hairs are in contact, as a fraction of it.
         ///
         /// A thousandth is far below what hair does to hair; each tenth of it takes half as long again.
         tolerance: f32 = 1e-3, "", 1e-9..=0.5;
-        /// Most iterations of the solver where hairs touch.
+        /// Most iterations of the solver where hairs are in contact.
         max_iterations: u32 = 50, "", 1..=10_000;
         /// Whether tips are held too, and moved by the keys that follow.
         ///
@@ -246,7 +246,7 @@ impl MassSpring {
         Ok(model)
     }
 
-    /// Lets hair touch hair, or not any more.
+    /// Switches contact of hair on hair on or off.
     pub fn set_contact(&mut self, contact: Option<Box<dyn HairContact>>) {
         let Settings { tolerance, max_iterations, .. } = self.settings;
         let per = if contact.is_some() { 1 } else { BLOCKS_PER_TASK };
@@ -355,7 +355,7 @@ impl Model for MassSpring {
         let restitution = self.settings.restitution;
         let mut solved = SolveReport::default();
         if let Some(mut coupling) = self.coupling.take() {
-            // Hairs that touch go through every stage together, and what is left of the step is cut
+            // Hairs in contact go through every stage together, and what is left of the step is cut
             // anew after each substep: hair that snaps is faster than it was when the step began.
             let (mut over, mut taken) = (0.0, 0);
             while over < 1.0 {

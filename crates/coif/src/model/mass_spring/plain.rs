@@ -1,7 +1,7 @@
 //! The same hair without lanes and without a banded solver: what tests and benchmarks compare with.
 //!
 //! One strand after the other, double precision, springs one by one, the textbook conjugate gradient.
-//! Free hair only: roots stand still, and nothing is touched.
+//! Free hair only: roots stand still, and there are no collisions.
 
 use glam::{DVec3, Vec3};
 

@@ -1,4 +1,4 @@
-//! How fast what hair touches moves between two looks.
+//! How fast what hair collides with moves between two looks.
 
 use glam::Vec3;
 use rayon::prelude::*;

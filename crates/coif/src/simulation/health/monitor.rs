@@ -30,7 +30,7 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) world_from_rest: &'a [RigidTransform],
     /// Where the colliders are.
     pub(crate) poses: &'a [RigidTransform],
-    /// The body's surface and its vertices, where hair touches it.
+    /// The body's surface and its vertices, where hair collides with it.
     pub(crate) surface: Option<(&'a DistanceField, &'a [Vec3])>,
 }
 

@@ -35,7 +35,7 @@ pub struct HairMotion {
     /// Kinetic energy in the world (J). A point has half the mass of each segment beside it.
     pub kinetic_energy: f64,
     /// Largest speed of the body (m/s): of the groomed shape as the scalp carries it, of the colliders, and of
-    /// the surface where hair touches that.
+    /// the surface where hair collides with that.
     pub body_speed_max: f32,
     /// Free points that were measured, and the sum of their speeds (m/s).
     points: usize,

@@ -162,7 +162,7 @@ pub(super) fn look<S: Simd>(
                 for ((other, bits), distance2) in near.iter_mut().zip(distances.iter_mut()) {
                     *bits = probe.test(simd, &tree.lines()[*other as usize], distance2);
                 }
-                // Keep those that may touch.
+                // Keep those that may be in contact.
                 nearest.clear();
                 let own = tree.segment[index];
                 for (&(other, bits), distance2) in near.iter().zip(distances.iter()) {

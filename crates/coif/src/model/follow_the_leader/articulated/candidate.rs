@@ -31,7 +31,7 @@ pub(super) struct Candidate<'a, S: Simd> {
 }
 
 impl<S: Simd> Candidate<'_, S> {
-    /// Moves the halves that are inside out of the body: says whether any has touched it. Kept out of the pass, whose registers are
+    /// Moves the halves that are inside out of the body: says whether any has collided. Kept out of the pass, whose registers are
     /// scarce.
     #[cold]
     #[inline(never)]

@@ -60,7 +60,7 @@ pub(super) fn root_to_tip<S: Simd>(
     for i in 1..points {
         next.fetch_fixed(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
-            // Look which colliders the next few points could touch.
+            // Look which colliders the next few points could collide with.
             let rows = i - 1..points.min(i + CHUNK);
             let (x, v, l) = (&position[rows.clone()], &velocity[rows.clone()], &fixed[rows]);
             // The style takes points along with the scalp.

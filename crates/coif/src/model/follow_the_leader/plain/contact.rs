@@ -97,7 +97,7 @@ pub(super) fn collide(
     (p, collision)
 }
 
-/// What has been touched, the last first.
+/// What has been collided with, the last first.
 pub(super) fn noted(collision: &Option<PlainCollision>, what: usize) -> [Option<usize>; 2] {
     match collision.map(|t| t.what) {
         Some([Some(newest), older]) if newest == what => [Some(newest), older],

@@ -61,7 +61,7 @@ struct ContactTerms {
     slip: f32,
 }
 
-/// What touched a particle: enough for friction.
+/// A collision of a particle: enough for friction.
 #[derive(Debug, Clone, Copy)]
 struct PlainCollision {
     /// Out of the surface.
@@ -72,7 +72,7 @@ struct PlainCollision {
     velocity: Vec3,
     /// Coulomb friction.
     friction: f32,
-    /// The last two things that were touched.
+    /// The last two things that were collided with.
     what: [Option<usize>; 2],
 }
 
