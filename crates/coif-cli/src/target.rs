@@ -102,7 +102,7 @@ fn probe_folder(folder: &Path, resume: bool, overwrite: bool) -> Result<(), Fail
         };
         if Cache::open(folder).is_err() {
             let reason = "is not empty and holds no Coif simulation";
-            return Err(refused(reason, "choose a new folder; nothing in this one was touched"));
+            return Err(refused(reason, "choose a new folder; nothing in this one was changed"));
         }
         if !resume && !overwrite {
             let hint = "--resume goes on with it, --overwrite starts anew, \

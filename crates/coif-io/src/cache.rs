@@ -81,7 +81,7 @@ impl Cache {
             if entries.next().is_some() {
                 let reason = "is not empty and holds no Coif simulation";
                 return Err(Error::refused(folder, reason)
-                    .with_hint("choose a new folder; nothing in this one was touched"));
+                    .with_hint("choose a new folder; nothing in this one was changed"));
             }
         }
         atomic::write_whole(folder.join(SCENE), format!("{MARK}{scene}").as_bytes())?;

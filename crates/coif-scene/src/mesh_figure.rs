@@ -45,7 +45,7 @@ impl FittedMesh {
         if !(size.is_finite() && size.x > 0.0) {
             return None;
         }
-        // Meet the width, and the top of the head.
+        // Match the width, and the top of the head.
         let scale = wanted.x / size.x;
         let middle = (lo + hi) * 0.5 * scale;
         let bust_middle = (BUST_SCALP.0 + BUST_SCALP.1) * 0.5;

@@ -6,7 +6,7 @@
 //! ```text
 //!  groom ──┐
 //!          ├─► roots follow ─► model ◄─► contact ─► grow ─► health
-//!  body ───┘    the body       moves     touches    strands
+//!  body ───┘    the body       moves     acts       strands
 //!    └──────► collide ─────────┘
 //! ```
 //!

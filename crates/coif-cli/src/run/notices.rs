@@ -22,7 +22,7 @@ pub(super) fn of(simulation: &Simulation, built: &Built) -> Vec<String> {
         }
         if report.open_rows > 0 {
             notices.push(
-                "the body's mesh is not closed: hair touches caps over its holes; hint: close the \
+                "the body's mesh is not closed: hair collides with caps over its holes; hint: close the \
                  mesh if hair stops in the air"
                     .into(),
             );

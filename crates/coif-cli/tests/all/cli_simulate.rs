@@ -29,7 +29,7 @@ fn a_small_scene_gives_a_cache_a_film_and_the_promised_keys() {
     for stage in ["body", "roots", "model", "contact", "grow", "health"] {
         assert!(outcome["stages_ms"][stage].is_number(), "{stage}");
     }
-    assert_eq!(outcome["stages_ms"]["contact"], 0.0, "hair does not touch hair here");
+    assert_eq!(outcome["stages_ms"]["contact"], 0.0, "there is no contact here");
     assert_eq!(outcome["quarantined"], 0);
     assert_eq!(outcome["non_finite"], 0);
     assert!(outcome["stretch_max"].as_f64().unwrap() < 1e-4);

@@ -4,7 +4,7 @@
 //! the distance from the free end; the zeros `j = 2.405, 5.520, 8.654` of `J0` at the root give the
 //! frequencies `f = j / (4 pi) sqrt(g / L)` (D. Bernoulli, 1732). Each mode is started in its own
 //! shape, and what is measured is its amplitude in the motion.
-//! Resting: held at both ends, a chain hangs in a catenary.
+//! Resting: pinned at both ends, a chain hangs in a catenary.
 //! Falling: the sum of kinetic and potential energy never grows (one-way).
 //!
 //! Rows `two-pass` are the default method, rows `one-way` the paper's (`backward = false`).
@@ -84,7 +84,7 @@ fn run() -> Result<Findings, Error> {
             swing(case, mode, &mut rows, &mut swings)?;
         }
     }
-    let mut catenaries = Plot::new("A strand held at both ends", "x (m)", "y (m)")
+    let mut catenaries = Plot::new("A strand pinned at both ends", "x (m)", "y (m)")
         .named("catenary")
         .drawn_to_scale();
     // The even average comes to rest 1.3 % off, with any step: the ends are put back after it.
@@ -213,7 +213,7 @@ fn one_way_swing(
         tolerance,
     ));
     if mode == 0 {
-        plot.line(&format!("one way, {points} pts, {steps_per_second} Hz"), amplitudes);
+        plot.line(&format!("one-way, {points} pts, {steps_per_second} Hz"), amplitudes);
     }
     Ok(())
 }

@@ -142,7 +142,7 @@ fn slowest(settings: &Settings, points: usize) -> (f64, f64, Vec<f64>) {
     let mut u = vec![1.0; n + 1];
     let mut omega2 = 0.0;
     for _round in 0..60 {
-        // Solve (K + k M) w = M u by elimination from the tip; the root is held.
+        // Solve (K + k M) w = M u by elimination from the tip; the root is pinned.
         let (mut d, mut r) = (vec![0.0; n + 1], vec![0.0; n + 1]);
         for i in (1..=n).rev() {
             d[i] = link(i) + k * mass(i);

@@ -160,7 +160,7 @@ impl Flight {
     }
 
     /// Where a distance is zero in the plane across x through the middle of the body: from outside
-    /// along rays to the middle. Rays that meet nothing have no point.
+    /// along rays to the middle. Rays that hit nothing have no point.
     fn outline(&self, distance: impl Fn(Vec3) -> f32) -> Vec<(f64, f64)> {
         let middle = self.pose(MIDWAY).translation;
         let ray = |i: u32| {

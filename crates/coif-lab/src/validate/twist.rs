@@ -1,7 +1,7 @@
-//! `twist`: a hair that is held at both ends and twisted at one winds around itself, and does not pass
+//! `twist`: a hair that is pinned at both ends and twisted at one winds around itself, and does not pass
 //! through itself.
 //!
-//! The linking number `Lk = Tw + Wr` of a hair whose ends are held is the number of turns that its end was
+//! The linking number `Lk = Tw + Wr` of a hair whose ends are pinned is the number of turns that its end was
 //! given (Calugareanu's theorem), whatever the hair does; passing through itself changes it by two. At
 //! first all of it is twist. Then the hair buckles into a loop, the loop winds up into a coil of two
 //! strands, and twist becomes writhe. The scene `hair-twist`, looked at ten times a second.

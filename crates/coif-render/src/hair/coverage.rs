@@ -14,7 +14,7 @@ use crate::tiles::TILE;
 /// A pixel that lets less than this through is done; what is missing looks like what is there.
 const OPAQUE: f32 = 1.0 / 40.0;
 /// Half width (pixels) from which a fibre is drawn as a ribbon with mitred joints. A thread below
-/// it touches at most four pixels of a column, even on a diagonal.
+/// it covers at most four pixels of a column, even on a diagonal.
 const RIBBON: f32 = 0.7;
 /// Side of a block (pixels), on which hidden strokes are dropped.
 const BLOCK: usize = 8;
@@ -81,7 +81,7 @@ pub(crate) struct TilePixels {
     /// A bit for each pixel that is not done, by row and by column.
     open_rows: [u32; TILE],
     open_columns: [u32; TILE],
-    /// Fragments of the stroke at hand that are seen.
+    /// Fragments of the stroke at hand that are visible.
     queued: Box<[Fragment; TILE * TILE]>,
     queued_count: usize,
     /// Fragments drawn.
@@ -200,7 +200,7 @@ impl TilePixels {
         self.open_in_block[at / TILE / BLOCK * BLOCKS + at % TILE / BLOCK] -= 1;
     }
 
-    /// Whether every pixel that a stroke between `p` and `q` could touch is done.
+    /// Whether every pixel that a stroke between `p` and `q` could cover is done.
     fn is_hidden(&self, p: Vec2, q: Vec2, reach: f32) -> bool {
         let lo = (p.min(q) - reach).max(Vec2::ZERO) * (1.0 / BLOCK as f32);
         let hi = (p.max(q) + reach).max(Vec2::ZERO) * (1.0 / BLOCK as f32);

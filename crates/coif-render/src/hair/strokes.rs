@@ -39,7 +39,7 @@ pub(crate) struct StrokePoint {
     pub(crate) z: f32,
     /// Half the fibre's width (pixels).
     pub(crate) half_width: f32,
-    /// Which strokes meet here (two low bits), and a number to break ties in depth.
+    /// Which strokes join here (two low bits), and a number to break ties in depth.
     tag: u32,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct StrokeChunk {
 }
 
 impl StrokeChunk {
-    /// The strokes that touch a tile.
+    /// The strokes that overlap a tile.
     pub(crate) fn entries_of(&self, tile: usize) -> &[Entry] {
         match self.first_entry.get(tile..tile + 2) {
             Some(&[from, to]) => &self.entries[from as usize..to as usize],
@@ -244,7 +244,7 @@ impl StrokeChunk {
         Some(Piece { from, to, strokes })
     }
 
-    /// Counting sort of strokes by the tiles they may touch.
+    /// Counting sort of strokes by the tiles they may overlap.
     fn list_by_tile(&mut self, grid: &TileGrid) {
         let tiles = grid.count();
         self.first_entry.clear();

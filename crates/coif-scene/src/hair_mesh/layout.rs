@@ -20,7 +20,7 @@ pub(super) struct Layout {
     pub(super) rings: usize,
     /// Layers of most bundles.
     pub(super) layers: usize,
-    /// Vertices of the whole mesh: bundles of the outermost ring have fewer layers, so that it is met.
+    /// Vertices of the whole mesh: bundles of the outermost ring have fewer layers, so that this number is reached.
     pub(super) vertices: usize,
 }
 

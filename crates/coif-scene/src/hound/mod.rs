@@ -253,7 +253,7 @@ impl Figure for Hound {
         length += crown * 0.80 + brow * 0.05;
         length *= 1.0 - 0.80 * saddle;
         length *= 1.0 - 0.20 * smoothstep(0.24, 0.10, p.y);
-        // Belly hair must not touch the ground.
+        // Belly hair must not reach the ground.
         length *= 1.0 - 0.35 * smoothstep(-0.3, -0.8, normal.y) * regions[TRUNK];
         // Back along the body and down; over the skull aside; on the face back from the nose.
         let leg = regions[UPPER_LEG] + regions[LOWER_LEG] + regions[PAW];

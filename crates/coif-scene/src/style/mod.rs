@@ -219,7 +219,7 @@ fn is_even(line: &[Vec3]) -> bool {
         && lengths.fold(0.0, f32::max) < 1.6 * mean
 }
 
-/// Takes the corners off a line, from its first point that is not held on.
+/// Takes the corners off a line, from its first point that is not pinned on.
 fn smooth(line: &mut [Vec3], pinned: usize) {
     let mut before = line[pinned.max(1) - 1];
     for i in pinned.max(1)..line.len() - 1 {

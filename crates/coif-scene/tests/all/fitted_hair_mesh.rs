@@ -50,7 +50,7 @@ fn styled(style: &str, strands: usize) -> (Built, Vec<Collider>) {
     (built, colliders)
 }
 
-/// At most a twentieth of long hair is outside, and a tenth of short hair, which goes its own way within a
+/// At most a twentieth of long hair is outside, and a tenth of short hair, which goes in directions of its own within a
 /// cell; the mesh is valid, and it is outside of the body.
 #[test]
 fn fitted_meshes_hold_the_hair_of_built_in_styles() {

@@ -31,7 +31,7 @@ fn check(text: &str, sets: &[&str], message: &str, hint: &str) {
 #[test]
 fn the_surface_reaches_the_world_with_a_cell_that_fits_the_body() {
     let built = built("body.collide = 'distance-field'\n");
-    let surface = built.world().surface.expect("hair touches the surface");
+    let surface = built.world().surface.expect("hair collides with the surface");
     let (lo, hi) = built.body.rest().bounds().unwrap();
     let extent = (hi - lo).max_element();
     assert!((surface.field.cell - extent / 60.0).abs() < 1e-6, "{surface:?} of {extent} m");

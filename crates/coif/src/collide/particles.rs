@@ -171,7 +171,7 @@ fn depth(shape: &PosedShape, p: Vec3) -> f32 {
 ///
 /// Model: project on the tangent plane of one shape after the other. Shapes are convex, so that a
 /// point above both planes is outside of both: where the next plane would put it back below the
-/// last, it goes along the next plane to where both meet.
+/// last, it goes along the next plane to where both intersect.
 fn push_out<'a, S: Iterator<Item = &'a PosedShape>>(
     shapes: impl Fn() -> S,
     path: &Path,

@@ -14,7 +14,7 @@ parameters! {
     }
 }
 
-/// Size of a gust (m): about a head, so that one side of the hair is caught before the other.
+/// Size of a gust (m): about a head, so that a gust reaches one side of the hair before the other.
 const GUST_SIZE: f32 = 0.35;
 
 /// Rate at which gusts change shape while they drift (1/s).

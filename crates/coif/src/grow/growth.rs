@@ -38,7 +38,7 @@ pub(crate) struct InStrips {
     joints: Mutex<StripPose>,
 }
 
-/// Strands that are bound into a hair mesh, and its vertices as they were seen last: positions and velocities.
+/// Strands that are bound into a hair mesh, and its vertices as of the last step: positions and velocities.
 pub(crate) struct InHairMesh {
     binding: Binding,
     body: BodyShapes,

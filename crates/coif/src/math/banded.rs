@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Fills lane after lane with `sum s g g^T + I`, where each g touches four neighbouring unknowns:
+    /// Fills lane after lane with `sum s g g^T + I`, where each g has four neighbouring unknowns:
     /// positive definite for any numbers. Gives back the same matrices in full and in double precision.
     fn fill(rows: usize, seed: u64, stiff: f64) -> (Banded, Vec<Vec<f64>>) {
         let n = 3 * rows;

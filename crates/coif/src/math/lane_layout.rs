@@ -11,7 +11,7 @@ use super::morton::morton_code;
 const LINES_PER_TASK: usize = 512;
 
 /// The order in which lines go into blocks: those alike by `likeness` next to each other, and among them those whose
-/// roots are neighbours in the box `lo..hi`, which touch the same things.
+/// roots are neighbours in the box `lo..hi`, which collide with the same things.
 pub(crate) fn order_for_lanes<K: Ord>(
     count: usize,
     likeness: impl Fn(usize) -> K,

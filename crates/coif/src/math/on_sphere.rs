@@ -79,7 +79,7 @@ fn nearest_on_circle(parent: Vec3, length: f32, p: Vec3, h: &HalfSpace) -> Vec3 
     parent + (h.normal * lift + tangent * (1.0 - lift * lift).max(0.0).sqrt()) * length
 }
 
-/// The two points of the sphere that lie on both planes, if they meet there.
+/// The two points of the sphere that lie on both planes, if they intersect there.
 fn circles_meet(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) -> Option<[Vec3; 2]> {
     let (ha, hb) =
         ((a.offset - a.normal.dot(parent)) / length, (b.offset - b.normal.dot(parent)) / length);

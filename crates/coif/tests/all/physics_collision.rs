@@ -99,7 +99,7 @@ trait Hair {
 }
 
 /// A strand along x at a height over the ground, of which the tip counts: too long for it to feel in this time that the
-/// root is held.
+/// root is pinned.
 struct Strand {
     model: Box<dyn Model>,
     points: usize,

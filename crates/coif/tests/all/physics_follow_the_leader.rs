@@ -124,7 +124,7 @@ fn compare_with_plain(settings: Settings) {
     assert!(worst < 2e-5, "{worst}");
 }
 
-/// A table that has the same number at every point but the root, which is held, is that number, to the bit.
+/// A table that has the same number at every point but the root, which is pinned, is that number, to the bit.
 #[test]
 fn a_ramp_of_one_number_is_the_number() {
     let table = |value: f32| Ramp::new(&[[0.0, 7.0], [1e-3, value]]).expect("two places");
@@ -235,8 +235,8 @@ fn hair_on_a_slope_sticks_up_to_the_angle_of_friction() {
         model.positions(&mut now);
         // The plane holds it, a skin above.
         let above = now[1..].iter().map(|&p| (pose.rotation.inverse() * p).y - SKIN);
-        let held = above.clone().all(|y| (-1e-5..4e-5).contains(&y));
-        assert!(held, "{:?}", above.collect::<Vec<_>>());
+        let in_contact = above.clone().all(|y| (-1e-5..4e-5).contains(&y));
+        assert!(in_contact, "{:?}", above.collect::<Vec<_>>());
         // In all, and in the second half.
         [line[points - 1], halfway].map(|before| now[points - 1].distance(before))
     };

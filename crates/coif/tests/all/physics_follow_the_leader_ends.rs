@@ -1,4 +1,4 @@
-//! Follow-The-Leader held at its root, at both ends or at none; the bending limit; and the style,
+//! Follow-The-Leader pinned at its root, at both ends or at none; the bending limit; and the style,
 //! which moves alike for any number of points and any step.
 
 use coif::contact::Lender;

@@ -161,7 +161,7 @@ fn hair_stays_out_of_the_body_and_slips_off_an_ear() {
     }
 }
 
-/// Hair that a steady load holds on the body is not caught: it stays where the load has put it.
+/// Hair that a steady load holds on the body is not snagged: it stays where the load has put it.
 #[test]
 fn hair_under_load_is_not_led_home() {
     let mesh = hanging([3, 2], 8, Vec3::new(0.1, 0.3, 0.04), false);

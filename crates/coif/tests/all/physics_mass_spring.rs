@@ -152,7 +152,7 @@ fn lengths_stay_within_the_limit() {
     assert!((4..=21).contains(&substeps), "{substeps}");
 }
 
-/// Hair on a ball that shakes stays out of it, from the third point on: two are held.
+/// Hair on a ball that shakes stays out of it, from the third point on: two are pinned.
 #[test]
 fn hair_stays_out_of_the_body() {
     let hair = groom(60, |s| 5 + s % 20);
@@ -198,9 +198,9 @@ fn friction_holds_hair_on_a_slope() {
         assert!(tip.y > -1e-5 && tip.y < 1e-3, "{tip}");
         tip.z.abs()
     };
-    let (held, free) = (slid(0.5), slid(0.0));
-    println!("slid {held} with friction, {free} without");
-    assert!(held < 1e-4 && free > 0.01, "{held} {free}");
+    let (with_friction, frictionless) = (slid(0.5), slid(0.0));
+    println!("slid {with_friction} with friction, {frictionless} without");
+    assert!(with_friction < 1e-4 && frictionless > 0.01, "{with_friction} {frictionless}");
 }
 
 fn both_ends(far_end: FarEnd) -> Settings {

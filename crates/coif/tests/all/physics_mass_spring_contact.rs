@@ -52,7 +52,7 @@ fn step(model: &mut MassSpring, dt: f32, gravity: Vec3, poses: &[RigidTransform]
     report
 }
 
-/// The tip of a beam on a spring to a place that is held: `F = k (d - y)`, `y = F L^3 / (3 EI)`.
+/// The tip of a beam on a spring to a place that is pinned: `F = k (d - y)`, `y = F L^3 / (3 EI)`.
 #[test]
 fn a_spring_bends_a_hair_by_what_beams_bend() {
     let fibre = Fibre::default();
@@ -62,7 +62,7 @@ fn a_spring_bends_a_hair_by_what_beams_bend() {
     };
     let mut strands = Strands::new();
     strands.push(&line(0.0).collect::<Vec<_>>());
-    // A hair across the tip of the first whose first two points are held.
+    // A hair across the tip of the first whose first two points are pinned.
     let post: Vec<Vec3> =
         (0..4).map(|i| Vec3::new(length, far, 0.0) + Vec3::Y * 0.01 * i as f32).collect();
     strands.push(&post);

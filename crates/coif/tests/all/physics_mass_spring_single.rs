@@ -144,7 +144,7 @@ fn a_hair_pulled_across_another_sticks_and_lets_go() {
         run.step();
         let ends = run.position[points].x + 0.09;
         assert!((f64::from(ends) - 0.012 * run.time()).abs() < 1e-5, "the ends slide: {ends}");
-        assert!(run.position[points - 1].distance(free[points - 1]) < 1e-6, "the first is held");
+        assert!(run.position[points - 1].distance(free[points - 1]) < 1e-6, "the first is pinned");
         aside.push(run.position[points / 2].x);
     }
     let farthest = aside.iter().copied().fold(0.0, f32::max);

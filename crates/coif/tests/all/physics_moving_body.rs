@@ -98,7 +98,7 @@ fn models(split: u32) -> [ModelSettings; 2] {
     ]
 }
 
-/// What a model sees of the surface before the end of a step.
+/// What a model knows of the surface before the end of a step.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldTiming {
     /// The end of the step, all the time.

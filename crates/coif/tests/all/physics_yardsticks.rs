@@ -430,7 +430,7 @@ fn friction_between_hairs_brakes_those_that_pass_each_other() {
     }
 }
 
-/// Steps that are too long for the springs blow up within moments: every strand is caught and named.
+/// Steps that are too long for the springs blow up within moments: every strand is quarantined and named.
 #[test]
 fn a_step_longer_than_the_model_was_built_for_is_caught() {
     let hair = groom(5, |_| 20);

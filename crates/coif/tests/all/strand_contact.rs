@@ -29,7 +29,7 @@ fn only_stiction() -> Settings {
     Settings { repulsion: None, collision: None, ..Settings::default() }
 }
 
-/// Pulled across a hair that is held, a hair sticks with one spring, slips when that is as long as the
+/// Pulled across a hair that is pinned, a hair sticks with one spring, slips when that is as long as the
 /// distance at which it breaks, and sticks again: `selle2008` figure 10 c.
 #[test]
 fn hair_sticks_and_slips() {
@@ -222,7 +222,7 @@ fn a_fast_tangle_is_mostly_resolved() {
     assert!(end.iter().chain(&velocity).all(|v| v.is_finite()));
 }
 
-/// Repulsion and collision between free points change no momentum, and held points do not move.
+/// Repulsion and collision between free points change no momentum, and pinned points do not move.
 #[test]
 fn momentum_is_conserved() {
     let a = line(Vec3::Y * 5e-5, Vec3::X, 0.1, 11);

@@ -141,7 +141,7 @@ pub(in crate::contact) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3)
         let s = if area > PARALLEL * uu * vv {
             unit((uv * vw - vv * uw) / area)
         } else {
-            // Meet in the middle of the stretch that the second covers of the first.
+            // Take the middle of the stretch that the second covers of the first.
             let (from, to) = (-uw / uu, (uv - uw) / uu);
             0.5 * (unit(from) + unit(to))
         };

@@ -11,7 +11,7 @@ use crate::math::on_sphere::{HalfSpace, nearest_allowed, search_around};
 /// Rounds of tangent planes for a link of a strand before those at its parent.
 const PLANE_ROUNDS: usize = 3;
 
-/// Most planes that a link is held against: no more solids of a body meet in one place.
+/// Most planes that a link is tested against: no more solids of a body intersect in one place.
 const MAX_PLANES: usize = 8;
 
 /// Depth (m) that nobody sees: what planes leave of it stays, rather than being turned far away.

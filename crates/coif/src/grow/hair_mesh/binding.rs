@@ -128,7 +128,7 @@ impl Binding {
         self.lay::<true>(obstacle, out);
     }
 
-    /// The mesh as it was seen last.
+    /// The frames of the mesh at the last update.
     pub(super) fn mesh_frames(&self) -> MeshFrames<'_> {
         MeshFrames { now: &self.now, rates: &self.rates }
     }

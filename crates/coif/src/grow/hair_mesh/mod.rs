@@ -2,7 +2,7 @@
 //!
 //! A place is a bundle, a point of its polygon (a weight per column) and a parameter along its layers.
 //! Columns are smooth curves through their vertices, so a line of places is smooth along the length and
-//! meets its neighbours across the faces of bundles. What a hair has beside its place (curl, frizz, all
+//! borders on its neighbours across the faces of bundles. What a hair has beside its place (curl, frizz, all
 //! that a groom does inside) is an offset in a frame that turns with the mesh. A mesh stretches, hair does
 //! not: segments keep their length (`lay.rs`).
 //!

@@ -54,7 +54,7 @@ pub struct StripBinding {
     reach: f32,
     /// How far each point stays from the body (m).
     pub(crate) room: Vec<f32>,
-    /// Whether that is what the groom leaves: the body has been seen.
+    /// Whether that is what the groom leaves: the clearance to the body has been measured.
     pub(crate) has_clearance: bool,
     level: Level,
 }

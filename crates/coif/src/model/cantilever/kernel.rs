@@ -93,7 +93,7 @@ pub(super) struct Obstacles<'a> {
 /// not a straight line: so the groom is at rest. B turns as `T x T_avg` does, from the groomed binormal,
 /// and more towards the tip: `T x T_avg` itself has no direction where hair hangs along T, and would tear
 /// the roots of the strands from their places. After the body a joint leaves what is under the
-/// strip that it lies on (`over.rs`; 4.2 has the virtual spheres only, which order layers where they touch the
+/// strip that it lies on (`over.rs`; 4.2 has the virtual spheres only, which order layers where they collide with the
 /// body but not where they hang clear of it). Friction is not in the paper. `RAMPS` says that joints differ by
 /// their place on the strip ([`Block::ramps`]), which the paper does not have either.
 #[inline(always)]

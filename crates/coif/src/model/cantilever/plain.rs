@@ -199,7 +199,7 @@ fn step_strip(
                 let (out, distance) = shape.tangent_plane(p);
                 let depth = joint.radius - distance;
                 if depth > 0.0 {
-                    // Rub, then turn out.
+                    // Apply friction, then turn out.
                     let slip = p - joint.position - shape.velocity_at(p) * pass.step;
                     let slip = slip - out * slip.dot(out);
                     let limit = depth * friction * shape.friction;

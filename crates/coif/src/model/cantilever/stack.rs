@@ -107,7 +107,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
     blocks
 }
 
-/// Which head each anchor is on: anchors in cells of a grid that touch are on one. A head is called after
+/// Which head each anchor is on: anchors in adjacent cells of a grid are on one. A head is called after
 /// its first anchor.
 fn heads(anchors: &[Vec3]) -> Vec<usize> {
     let cell = |p: Vec3| (p / CELL).floor().as_ivec3().to_array();

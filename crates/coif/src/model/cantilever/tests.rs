@@ -123,7 +123,7 @@ fn lanes_do_what_the_plain_version_does() {
                 [(&a.position, &b.position), (&a.tangent, &b.tangent), (&a.binormal, &b.binormal)];
             for (k, (x, y)) in pairs.into_iter().enumerate() {
                 for (j, (x, y)) in x.iter().zip(y).enumerate() {
-                    // A joint that touches turns fast: rounding grows along the strip.
+                    // A joint that collides turns fast: rounding grows along the strip.
                     assert!(x.distance(*y) < [1e-4, 2e-3, 4e-3][k], "{k}, joint {j}: {x} {y}");
                 }
             }

@@ -10,7 +10,7 @@
 //! the one-way projection hides (eq. 9), as the paper's algorithm box says (`one_way.rs`): the fastest, for
 //! chains of nearly equal segments, without a style.
 //!
-//! The state lies in rows of sixteen strands, one strand per lane (`block.rs`); chains held at other ends are in
+//! The state lies in rows of sixteen strands, one strand per lane (`block.rs`); chains pinned at other ends are in
 //! `other_ends.rs`, the plain version of the passes that tests and benchmarks compare with in `plain/`.
 
 mod articulated;

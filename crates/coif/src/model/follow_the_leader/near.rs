@@ -1,6 +1,6 @@
 //! Which colliders a few rows of particles could collide with.
 //!
-//! Colliders lie in lanes here, eight of them are held against a box at once. What is not near is not
+//! Colliders lie in lanes here, eight of them are tested against a box at once. What is not near is not
 //! looked at again until the next box.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x8, mask32x16};

@@ -20,7 +20,7 @@ const FAR: f32 = 4.0;
 /// near to `candidate`, and whether there is one; otherwise the point that is least deep.
 ///
 /// Model: take one half-space free of each collider. The feasible point nearest to the candidate is
-/// the candidate, or lies on one circle, or where two circles meet: all of these are tried. Tangents
+/// the candidate, or lies on one circle, or where two circles intersect: all of these are tried. Tangents
 /// near the candidate give the nearest answer, but may close off the path between two colliders;
 /// tangents that separate the predecessor from each collider leave a path out of every crease.
 pub(super) fn resolve_on_sphere<'a>(

@@ -262,7 +262,7 @@ impl<S: Simd> Half<S> {
         p
     }
 
-    /// Leaves the body: says where points are then, and corrects their velocities. Kept out of the way
+    /// Leaves the body: says where points are then, and corrects their velocities. Kept out of line
     /// of the pass, whose registers are scarce: all but the direction is read again.
     #[cold]
     #[inline(never)]

@@ -1,4 +1,4 @@
-//! Chains that are held at both ends or at none (`muller2012` 3.3): the passes from the two ends are averaged
+//! Chains that are pinned at both ends or at none (`muller2012` 3.3): the passes from the two ends are averaged
 //! (figure 2).
 //!
 //! A strand that flies has exact lengths: after the average it is laid out again from its middle and put back
@@ -16,7 +16,7 @@ use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane, set_lane};
 
-/// Rounds of forward and backward passes between two held ends.
+/// Rounds of forward and backward passes between two pinned ends.
 const ROUNDS: usize = 40;
 
 /// Advances a block by one step. `scratch` has room for two vectors a point.
@@ -114,7 +114,7 @@ fn average<S: Simd>(
     let last = half_row(simd, &block.last, half);
     let root = Carrier::load(simd, &block.root, half);
     let pinned = ends != Ends::Free;
-    // Where the tip is held: the scalp carries it too.
+    // Where the tip is pinned: the scalp carries it too.
     let mut tip = Vec3x8::splat(simd, Vec3::ZERO);
     for i in 0..block.points {
         let here = splat(i as f32).simd_eq(last);

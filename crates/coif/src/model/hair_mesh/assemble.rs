@@ -35,7 +35,7 @@ pub(crate) struct State<'a> {
     pub(crate) stuck: &'a [f32],
 }
 
-/// Fraction of its volume at which a corner that was inside out is found again: half way. Less, and a corner
+/// Fraction of its volume at which a corner that was inside out is released again: a half. Less, and a corner
 /// that oscillates about flatness would lose its restoring spring in turns.
 const FOUND: f32 = 0.5;
 

@@ -29,7 +29,7 @@ impl MeshDynamics {
     /// Source: `wu2016` 3.2, figure 4.
     /// Deviations: the paper stops there, and says that minimisation can leave vertices inside. Here
     /// all vertices are looked at again, inner ones brought out by as much more as they lie deeper in
-    /// the hair, and the change spread anew with them held too, a few times.
+    /// the hair, and the change spread anew with them pinned too, a few times.
     pub(super) fn collide(&mut self, env: &MeshEnvironment<'_>, h: f32, report: &mut MeshReport) {
         let clock = Instant::now();
         self.free_all();
@@ -71,7 +71,7 @@ impl MeshDynamics {
         }
     }
 
-    /// Corrects outer vertices that are inside the body: `moved` says by how much, and they are held.
+    /// Corrects outer vertices that are inside the body: `moved` says by how much, and they are pinned.
     fn correct_outer(&mut self, env: &MeshEnvironment<'_>) -> u32 {
         let mut found = 0;
         let field = env.field.as_ref();

@@ -51,10 +51,10 @@ impl Minimiser {
         Self { starts, neighbours, degree, columns, pivot }
     }
 
-    /// Moves every vertex that is not held so that the edges change as little as possible: `moved` is how
-    /// far each vertex goes (m), given for the held ones.
+    /// Moves every vertex that is not pinned so that the edges change as little as possible: `moved` is how
+    /// far each vertex goes (m), given for the pinned ones.
     ///
-    /// Model: minimise the sum over edges of `|d_i - d_j|^2`, that is `A^T A d = 0` where nothing is held,
+    /// Model: minimise the sum over edges of `|d_i - d_j|^2`, that is `A^T A d = 0` where nothing is pinned,
     /// with `d = x'' - x`.
     /// Source: `wu2016` 3.2, eq. 3 and 4.
     /// Deviations: solved for the change `d` instead of `x''`, which is the same with less rounding.

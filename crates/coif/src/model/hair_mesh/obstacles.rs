@@ -9,7 +9,7 @@ use crate::environment::FieldObstacle;
 /// Distance from a surface (m) up to which a vertex that is in contact with it stays so.
 const CONTACT_DISTANCE: f32 = 1e-3;
 
-/// Rounds through the obstacles for one vertex: two that cross at a right angle take two or three, where they meet in
+/// Rounds through the obstacles for one vertex: two that cross at a right angle take two or three, where they intersect in
 /// a narrow wedge it takes more.
 const ROUNDS: usize = 12;
 

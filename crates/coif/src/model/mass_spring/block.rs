@@ -47,9 +47,9 @@ pub(super) struct Block {
     pub(super) count: [u16; LANES],
     /// Particles of each lane's strand that the body carries at the root.
     pub(super) pinned_at_root: [u16; LANES],
-    /// First particle of each lane's strand that is held at the tip, or its count.
+    /// First particle of each lane's strand that is pinned at the tip, or its count.
     pub(super) pinned_tip: [u16; LANES],
-    /// Lanes whose strand is held at its tip now.
+    /// Lanes whose strand is pinned at its tip now.
     pub(super) pinned_at_both: u16,
     /// Lanes whose strand is too stiff for single precision.
     pub(super) double: u16,
@@ -82,7 +82,7 @@ pub(super) struct Block {
     /// Shortest segment of each lane's strand (m).
     pub(super) shortest: [f32; LANES],
 
-    /// How far held ends have slid at the start and at the end of the step, in the rest shape (m).
+    /// How far pinned ends have slid at the start and at the end of the step, in the rest shape (m).
     pub(super) slid: [[Vec3; LANES]; 2],
 
     /// Positions relative to `origin` (m).
@@ -293,7 +293,7 @@ impl Block {
         lane(&self.x, row, l) + self.origin[l]
     }
 
-    /// Where the held particles of a lane go by the fraction `fraction` of the step: calls `put` with the row
+    /// Where the pinned particles of a lane go by the fraction `fraction` of the step: calls `put` with the row
     /// and the position relative to the root. Gives back where the root is.
     pub(super) fn pinned_targets(
         &self,
@@ -322,7 +322,7 @@ impl Block {
         self.root[1][l].point(self.root_rest[l] + self.slid[1][l])
     }
 
-    /// Lets held ends slide to where they are at `time` (s).
+    /// Lets pinned ends slide to where they are at `time` (s).
     pub(super) fn slide(&mut self, far_end: &FarEnd, time: f64) {
         self.slid[0] = self.slid[1];
         let displacement = far_end.slide * time.clamp(0.0, far_end.until.into()) as f32;
@@ -355,7 +355,7 @@ impl FarEndPose {
         }
     }
 
-    /// Where a particle held at the tip is: turned about the line to the root and moved along it.
+    /// Where a particle pinned at the tip is: turned about the line to the root and moved along it.
     fn place(&self, strand: u32, p: Vec3, tip: Vec3, root: Vec3) -> Vec3 {
         if strand < self.first {
             return p;

@@ -178,7 +178,7 @@ fn assemble_lane(
                 add_outer(lines, points, found.weights, found.direction, stiffness);
             }
         }
-        // All springs that reach this row have been seen.
+        // All springs that reach this row have been added.
         let mass = f64::from(block.mass[row * LANES + l]);
         let drag = f64::from(*block.drag.get(row * LANES + l).unwrap_or(&times.drag));
         let load = lane(&block.load, row, l).as_dvec3();
@@ -404,7 +404,7 @@ mod tests {
                     let line = &lines[3 * row + r];
                     for c in 0..=r {
                         let (a, b) = (at(DIAGONAL + lower(r, c)), line[LINE - 1 - (r - c)]);
-                        // What is held stands for itself, whatever its diagonal.
+                        // What is pinned stands for itself, whatever its diagonal.
                         assert!(!free || (a - b).abs() < 2e-4 * size, "{l} {row} {r} {c}: {a} {b}");
                     }
                     for before in 1..=BLOCKS.min(row) {
@@ -421,7 +421,7 @@ mod tests {
         }
     }
 
-    /// A random banded matrix, stiff by twelve orders of magnitude, against the full one; with a particle held and one
+    /// A random banded matrix, stiff by twelve orders of magnitude, against the full one; with a particle pinned and one
     /// on a surface.
     #[test]
     fn the_solution_is_that_of_the_full_matrix() {

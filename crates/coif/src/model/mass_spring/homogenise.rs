@@ -100,11 +100,11 @@ impl UnitStiffness {
 
     /// Angles by which unit moments about two axes across a piece of hair and about its own turn it.
     ///
-    /// Model: the first triangle is held, a pure moment turns the last one.
+    /// Model: the first triangle is pinned, a pure moment turns the last one.
     fn turn_piece(&self, joints: usize) -> [f64; 3] {
         let x = piece(joints);
         let (n, pinned) = (x.len(), 3);
-        // Assemble the stiffness of what is not held.
+        // Assemble the stiffness of what is not pinned.
         let unknowns = 3 * (n - pinned);
         let mut matrix = vec![0.0; unknowns * unknowns];
         for link in self.links(&x) {

@@ -6,7 +6,7 @@ use super::block::Block;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 
-/// Most passes between two held ends: a strand with slack needs three or four.
+/// Most passes between two pinned ends: a strand with slack needs three or four.
 const MAX_PASSES: usize = 16;
 
 /// Fraction of its length by which a segment may be beyond its limit.
@@ -46,7 +46,7 @@ fn back_within<S: Simd>(
 /// too near to it, is moved along the line between the two; the one nearer to the root stays. Extra
 /// particles hang on the point before them by one of their two edges.
 /// Source: `selle2008` 4.2.
-/// Deviations: a strand that is held at both ends is marched along from either end in turn.
+/// Deviations: a strand that is pinned at both ends is marched along from either end in turn.
 #[inline(always)]
 pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f32) {
     let rows = block.rows;
@@ -99,7 +99,7 @@ pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f3
     }
 }
 
-/// [`limit_strain`] for the strands of a block that are held at both ends.
+/// [`limit_strain`] for the strands of a block that are pinned at both ends.
 pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
     let (lanes, pinned_at_both) = (block.lanes, block.pinned_at_both);
     for l in (0..lanes).filter(|l| pinned_at_both >> l & 1 == 1) {
@@ -117,7 +117,7 @@ pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
     }
 }
 
-/// [`limit_after_contact`] for the strands of a block that are held at both ends.
+/// [`limit_after_contact`] for the strands of a block that are pinned at both ends.
 pub(super) fn limit_between_ends_after_contact(block: &mut Block, limit: f32) {
     let (lanes, pinned_at_both) = (block.lanes, block.pinned_at_both);
     for l in (0..lanes).filter(|l| pinned_at_both >> l & 1 == 1) {

@@ -1,6 +1,6 @@
 //! Twist and writhe of a hair: how often it is wound about itself.
 //!
-//! A hair whose ends are held has a linking number `Lk = Tw + Wr`: its twist, and the writhe of the line
+//! A hair whose ends are pinned has a linking number `Lk = Tw + Wr`: its twist, and the writhe of the line
 //! that it follows, both in turns (Calugareanu's theorem). It changes only when an end is turned, or by
 //! two when hair passes through hair. So it tells whether a hair that was twisted into a coil has
 //! slipped through itself. Nothing here enters a step.

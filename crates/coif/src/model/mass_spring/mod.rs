@@ -117,12 +117,12 @@ parameters! {
         tolerance: f32 = 1e-3, "", 1e-9..=0.5;
         /// Most iterations of the solver where hairs are in contact.
         max_iterations: u32 = 50, "", 1..=10_000;
-        /// Whether tips are held too, and moved by the keys that follow.
+        /// Whether tips are pinned too, and moved by the keys that follow.
         ///
-        /// The last two points and the particle beside them are held.
+        /// The last two points and the particle beside them are pinned.
         hold_tips: bool = false;
         nested {
-            /// How tips that are held move besides.
+            /// How tips that are pinned move besides.
             far_end: FarEnd,
         }
     }

@@ -42,7 +42,7 @@ impl Strand {
     /// two segments at the joint. Where one of the segments has no extra particle, the lever is taken for that of
     /// even hair with the shortest of the segments. Edges are as much stiffer than all these as in even hair. The
     /// bending stiffness of a joint stands for half of each segment beside it; the first joint that can
-    /// move stands for all of the hair between the place where it is held and the middle of the next
+    /// move stands for all of the hair between the place where it is pinned and the middle of the next
     /// segment, and the last one for all of the last segment.
     ///
     /// `relative` is the bending stiffness at the points over that of the fibre: a joint has that of its point, springs
@@ -262,7 +262,7 @@ struct TributaryLengths<'a> {
     extra: &'a [bool],
     /// Points that the body carries.
     pinned_points: usize,
-    /// Whether hair bends from its root on, not only from the last held point.
+    /// Whether hair bends from its root on, not only from the last pinned point.
     from_root: bool,
 }
 
@@ -272,7 +272,7 @@ impl TributaryLengths<'_> {
     ///
     /// Model: the first joint that moves bends as if the hair from the root to the middle of the next segment
     /// bent all along, for a load at the tip: `(L - l)^2` over the integral of `(L - s)^2`; or stands for
-    /// half of the next segment alone where the hair is held up to the joint. The last one stands for all of
+    /// half of the next segment alone where the hair is pinned up to the joint. The last one stands for all of
     /// the last segment.
     fn joint(&self, first: usize, last: usize) -> f64 {
         let all = &self.lengths[first..=last];

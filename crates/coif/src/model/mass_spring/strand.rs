@@ -45,7 +45,7 @@ pub(super) struct Strand {
     pub(super) pinned: Vec<bool>,
     /// How many particles at the root the body carries.
     pub(super) pinned_at_root: usize,
-    /// Whether the hair can bend from its root on, not only from the last held point.
+    /// Whether the hair can bend from its root on, not only from the last pinned point.
     pub(super) bends_from_root: bool,
     /// Stiffness (N/m) and length without force (m) of the springs to the next three particles.
     pub(super) springs: Vec<[Spring; 3]>,
@@ -225,13 +225,13 @@ impl Strand {
     }
 }
 
-/// How many points the body carries: at least two, so that the direction is held too, and if possible
+/// How many points the body carries: at least two, so that the direction is pinned too, and if possible
 /// not the last.
 fn pinned_points(points: usize, embedded: usize) -> usize {
     embedded.clamp(2, (points - 1).max(2)).min(points)
 }
 
-/// Which segments need an extra particle: those that go on straight, and where the hair is held one that
+/// Which segments need an extra particle: those that go on straight, and where the hair is pinned one that
 /// holds its turn.
 fn extra_particles(points: &[DVec3], embedded: usize, settings: &Settings) -> Vec<bool> {
     let n = points.len();

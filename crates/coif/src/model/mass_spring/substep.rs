@@ -40,9 +40,9 @@ pub(super) struct Substep {
     /// Fraction of the approach speed at which hair rebounds from the body.
     pub(super) restitution: f32,
     pub(super) velocity_update: VelocityUpdate,
-    /// Where held tips are at its end.
+    /// Where pinned tips are at its end.
     pub(super) far_end: Option<FarEndPose>,
-    /// Whether held tips have been let go.
+    /// Whether pinned tips have been let go.
     pub(super) released: bool,
 }
 
@@ -281,7 +281,7 @@ pub(super) fn in_halves(
     rayon::join(|| in_halves(a, scratch_a, per, work), || in_halves(b, scratch_b, per, work));
 }
 
-/// Gives held particles the velocity that takes them where the body has them at the end of the substep.
+/// Gives pinned particles the velocity that takes them where the body has them at the end of the substep.
 fn follow_body(block: &mut Block, substep: &Substep) {
     let per_h = 1.0 / substep.h;
     let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
@@ -317,7 +317,7 @@ fn advance_positions<S: Simd>(simd: S, block: &mut Block, substep: &Substep) {
         let moved = Vec3x::of_row(simd, &half[j]) * h - shift;
         (Vec3x::of_row(simd, &x[j]) + moved).to_row(&mut next[j]);
     }
-    // What is held goes exactly where it has to, and what is not there stays.
+    // What is pinned goes exactly where it has to, and what is not there stays.
     let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
     let mut next = std::mem::take(&mut block.next);
     for l in 0..LANES {

@@ -67,7 +67,7 @@ mod tests {
         let (straight, folded) = (line(&[0.0, 0.0, 0.0]), line(&[90.0, 0.0, 0.0]));
         let mut strand = look(&straight, &folded);
         strand.last_pinned = 1;
-        assert!(is_kinked(&strand), "hair folds at the last point that is held");
+        assert!(is_kinked(&strand), "hair folds at the last point that is pinned");
         strand.last_pinned = 2;
         assert!(!is_kinked(&strand));
         // Points that coincide, and a strand of one segment, have no turn.

@@ -81,7 +81,7 @@ struct StrandLook<'a> {
 mod testing {
     use super::*;
 
-    /// Strand 0 on a scalp that has not moved, held at its root.
+    /// Strand 0 on a scalp that has not moved, pinned at its root.
     pub(super) fn look<'a>(rest: &'a [Vec3], now: &'a [Vec3]) -> StrandLook<'a> {
         StrandLook {
             index: 0,

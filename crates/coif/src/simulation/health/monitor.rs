@@ -1,4 +1,4 @@
-//! Looks at the hair once per frame: keeps what was seen the last time, and measures what has become of it.
+//! Looks at the hair once per frame: keeps the snapshot of the last time, and measures what has become of it.
 //!
 //! Strands are measured in pieces of a fixed number, each by itself, and put together in order: the same
 //! bits for any number of threads. All memory is kept between looks.
@@ -18,7 +18,7 @@ use crate::math::RigidTransform;
 /// Strands that one task measures: some hundred microseconds of work.
 const PIECE: usize = 128;
 
-/// What is seen at one time, besides the groom and the body in their rest shape.
+/// The state at one time, besides the groom and the body in their rest shape.
 pub(crate) struct Snapshot<'a> {
     pub(crate) groom: &'a Groom,
     pub(crate) body: &'a Body,
@@ -44,10 +44,10 @@ pub(crate) struct HealthMonitor {
     pieces: Vec<Piece>,
 }
 
-/// What was seen.
+/// The state at the last look.
 #[derive(Default)]
 struct Look {
-    /// When, in steps since the start; `None` if nothing was seen yet.
+    /// When, in steps since the start; `None` if there was no look yet.
     step: Option<u64>,
     positions: Vec<Vec3>,
     world_from_rest: Vec<RigidTransform>,
@@ -63,7 +63,7 @@ struct Piece {
 }
 
 impl HealthMonitor {
-    /// Forgets what was seen: the hair has jumped.
+    /// Forgets the last look: the hair has jumped.
     pub(crate) fn forget(&mut self) {
         (self.now.step, self.before.step) = (None, None);
     }

@@ -12,7 +12,7 @@ use crate::model::follow_the_leader::contact::{NOTHING, Segment, leave_body};
 use crate::model::follow_the_leader::near::{Bits, Near};
 use crate::model::follow_the_leader::resting::{self, MEMORY};
 
-/// One point of sixteen strands, before it has been held against the body.
+/// One point of sixteen strands, before it has been tested against the body.
 pub(super) struct Candidate<'a, S: Simd> {
     pub(super) leader: Vec3x<S>,
     /// Where the points were, moved along with what the body has pushed of their leaders (m).

@@ -1,4 +1,4 @@
-//! The two passes of a strand that is held at its root (`muller2012` 3.4, made implicit): tip to root, which
+//! The two passes of a strand that is pinned at its root (`muller2012` 3.4, made implicit): tip to root, which
 //! gathers what every point carries, then root to tip, in which every point follows its leader.
 //!
 //! Model: one step of backward Euler. With `a_i` the displacement of point i from where the scalp's rigid

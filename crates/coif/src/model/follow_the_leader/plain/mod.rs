@@ -24,7 +24,7 @@ use crate::model::{Environment, FieldObstacle};
 struct Particle {
     position: Vec3,
     velocity: Vec3,
-    /// One way, the pull of the next segment: how far it moves the particle, as a fraction of its vector. With two
+    /// In the one-way pass, the pull of the next segment: how far it moves the particle, as a fraction of its vector. With two
     /// passes, the pull in the segment that ends here.
     tension: f32,
     rest: Vec3,
@@ -105,7 +105,7 @@ struct Strand {
     root: RigidTransform,
 }
 
-/// Follow-The-Leader without lanes and without threads, for strands that are held at their roots.
+/// Follow-The-Leader without lanes and without threads, for strands that are pinned at their roots.
 pub struct PlainFollowTheLeader {
     settings: Settings,
     strands: Vec<Strand>,
