@@ -16,7 +16,7 @@ pub(super) fn of(simulation: &Simulation, built: &Built) -> Vec<String> {
         if report.dropped_triangles > 0 {
             notices.push(
                 "the body has triangles with corners that are missing or not finite; hair does not \
-                 touch those"
+                 collide with those"
                     .into(),
             );
         }
@@ -66,7 +66,7 @@ fn coarse_field(world: &World, built: &Built) -> String {
         )
     });
     format!(
-        "{of}the body is too large for the cells of its distance field{}, and hair does not touch what is \
+        "{of}the body is too large for the cells of its distance field{}, and hair does not collide with what is \
          smaller; hint: remove vertices that lie far away from the rest of the body, or set \
          body.field_cell to a larger value",
         sizes.unwrap_or_default()

@@ -148,7 +148,8 @@ parameters! {
         /// Height at which strips are cut that would hang lower, in the body's rest shape; none gets shorter than 0.3 of
         /// its length.
         cut as "strip_cut": Option<f32> = scalp::Settings::default().cut, "m", -1000.0..=1000.0, absent: "not cut";
-        /// Where hair is combed to; the part along the scalp counts. Where the scalp faces in that direction, hair falls.
+        /// Where hair is combed to; the part along the scalp counts. Where the scalp faces in that direction, hair
+        /// falls.
         tangent as "strip_tangent": Vec3 = scalp::Settings::default().tangent, "", -1.0..=1.0;
         /// How far strips stand off at the root: 0 lies flat, 1 stands on end.
         lift as "strip_lift": f32 = scalp::Settings::default().lift, "", 0.0..=1.0;
@@ -201,8 +202,8 @@ parameters! {
         speed: f32 = 1.0, "", 0.01..=100.0;
         /// Time from which on the body stands still, as it is then: hair comes to rest.
         stop: Option<f32> = None, "s", 0.0..=1e5, absent: "never";
-        /// What hair collides with besides the listed shapes: the built-in body's own shapes, the surface of any body, or
-        /// nothing.
+        /// What hair collides with besides the listed shapes: the built-in body's own shapes, the surface of any body,
+        /// or nothing.
         collide: Collide = Collide::default();
         fields {
             /// Where the mesh comes from.

@@ -163,8 +163,8 @@ mod tests {
         assert!(ground.push_out(&path(TOP, TOP, DT), Vec3::NAN).is_none());
     }
 
-    /// Coulomb: what slides less than friction times the displacement into the surface stops; what slides more goes on by
-    /// the rest.
+    /// Coulomb: what slides less than friction times the displacement into the surface stops; what slides more goes on
+    /// by the rest.
     #[test]
     fn friction_stops_and_slows() {
         let field = slab(Vec3::ZERO);

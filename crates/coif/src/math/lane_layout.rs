@@ -1,5 +1,6 @@
 //! Lines of points (strands, strips) in lanes: sixteen make a block, one per lane, and a block is a run of rows, one
-//! per point, root to tip ([`lanes`](super::lanes)). Which lines share a block, and how they get back to their own order.
+//! per point, root to tip ([`lanes`](super::lanes)). Which lines share a block, and how they get back to their own
+//! order.
 
 use std::ops::Range;
 

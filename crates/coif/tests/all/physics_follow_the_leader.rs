@@ -170,9 +170,9 @@ fn a_ramp_of_the_style_time_is_felt_where_it_says() {
         }
         off
     };
-    let [held, mixed, soft] = [0.03.into(), ramp.clone(), 0.5.into()].map(|r| swing(r, 0.8));
-    println!("middle and tip, stiff {held:?}, stiff then soft {mixed:?}, soft {soft:?}");
-    assert!(mixed[0] < 0.5 * soft[0] && mixed[1] > 2.0 * held[1]);
+    let [stiff, mixed, soft] = [0.03.into(), ramp.clone(), 0.5.into()].map(|r| swing(r, 0.8));
+    println!("middle and tip, stiff {stiff:?}, stiff then soft {mixed:?}, soft {soft:?}");
+    assert!(mixed[0] < 0.5 * soft[0] && mixed[1] > 2.0 * stiff[1]);
     let [middle, tip] = swing(ramp, 0.0);
     assert!(middle.max(tip) < 1e-4, "{middle} {tip}");
 }

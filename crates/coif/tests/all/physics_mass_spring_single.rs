@@ -135,16 +135,19 @@ fn a_hair_pulled_across_another_sticks_and_lets_go() {
         }),
         ..strand_contact::Settings::NONE
     };
-    let free = upright(points, 0.12, 0.01);
+    let upright_hair = upright(points, 0.12, 0.01);
     let lying: Vec<Vec3> =
         (0..points).map(|i| Vec3::new(0.003 * (i as f32 - 30.0), 0.06, 0.0104)).collect();
-    let mut run = Run::new(&[free.clone(), lying], far_end, &contact);
+    let mut run = Run::new(&[upright_hair.clone(), lying], far_end, &contact);
     let mut aside = Vec::new();
     for _ in 0..240 {
         run.step();
         let ends = run.position[points].x + 0.09;
         assert!((f64::from(ends) - 0.012 * run.time()).abs() < 1e-5, "the ends slide: {ends}");
-        assert!(run.position[points - 1].distance(free[points - 1]) < 1e-6, "the first is pinned");
+        assert!(
+            run.position[points - 1].distance(upright_hair[points - 1]) < 1e-6,
+            "the first is pinned"
+        );
         aside.push(run.position[points / 2].x);
     }
     let farthest = aside.iter().copied().fold(0.0, f32::max);

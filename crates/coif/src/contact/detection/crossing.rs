@@ -292,7 +292,8 @@ mod tests {
             displacements in [vec3(0.02), vec3(0.02), vec3(0.02), vec3(0.02)], straight: bool
         ) {
             prop_assume!(u.length() > 1e-3 && v.length() > 1e-3);
-            let displacements = if straight { [displacements[0], displacements[0], displacements[2], displacements[2]] } else { displacements };
+            let [first, _, third, _] = displacements;
+            let displacements = if straight { [first, first, third, third] } else { displacements };
             let (start, end) = made_to_collide((time, s, t), [u, v, place], displacements);
             let found = find(start, end).expect("a crossing");
             // Rounding of the ends moves the time where hair is slow or nearly in one plane.

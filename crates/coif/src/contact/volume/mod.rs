@@ -60,8 +60,8 @@ parameters! {
         /// centimetres on (`muller2012` eq. 14): an acceleration of 3600 / s^2 times this. Hair of twice the groomed
         /// density has a pressure of about a third of it.
         repulsion: f32 = 0.02, "m", 0.0..=1.0;
-        /// Edge of a cell of the grid: hair nearer than this is in contact. Less than a few times the distance between strands
-        /// leaves holes.
+        /// Edge of a cell of the grid: hair nearer than this is in contact. Less than a few times the distance between
+        /// strands leaves holes.
         cell: f32 = 0.01, "m", 1e-4..=10.0;
     }
 }

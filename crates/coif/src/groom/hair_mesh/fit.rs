@@ -1,9 +1,9 @@
 //! A hair mesh fitted to strands, so that any groom can be simulated as a volume.
 //!
 //! Every cell of the scalp with roots becomes a bundle, a tube around its strands ([`super::tubes`]). Where
-//! neighbours run alike they share columns; where they go in different directions, as at a parting, each has its own. What is
-//! folded is opened or laid anew in a simpler form, vertices are kept out of the body, and surfaces that strands stick
-//! out of are moved out as far as they do. The error is reported.
+//! neighbours run alike they share columns; where they go in different directions, as at a parting, each has its own.
+//! What is folded is opened or laid anew in a simpler form, vertices are kept out of the body, and surfaces that
+//! strands stick out of are moved out as far as they do. The error is reported.
 
 use glam::Vec3;
 

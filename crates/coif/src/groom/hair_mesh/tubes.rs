@@ -30,10 +30,10 @@ const STRAY: f32 = 0.004;
 
 /// How far apart the means of two halves of a cell's strands have to be for a parting, in what strands lie from
 /// these means. Halves of strands that are spread evenly are 3.5 apart.
-const TWO_WAYS: f32 = 4.0;
+const TWO_DIRECTIONS: f32 = 4.0;
 
-/// Fraction of a cell's strands that go in another direction than most of them and have a tube of their own. Fewer are left
-/// out: single hairs would take as many vertices as a lock.
+/// Fraction of a cell's strands that go in another direction than most of them and have a tube of their own. Fewer are
+/// left out: single hairs would take as many vertices as a lock.
 const OTHERS: f32 = 0.25;
 
 /// Least width of a tube, as a fraction of a cell: thinner ones are slivers.
@@ -327,8 +327,8 @@ impl Sample {
         columns
     }
 
-    /// Of strands that go in two directions, those that go where more of them go, and the others unless they are few; else all
-    /// of them.
+    /// Of strands that go in two directions, those that go where more of them go, and the others unless they are few;
+    /// else all of them.
     ///
     /// Model: two means of where strands are, seen from their roots, at half of their length and at their tips.
     fn by_direction(&self, strands: &[usize], size: f32) -> Vec<Vec<usize>> {
@@ -366,7 +366,7 @@ impl Sample {
         let within: f32 = squares(0) + squares(1);
         let within = (within / strands.len().max(1) as f32).sqrt();
         let gap = apart(means[0], means[1]);
-        let parted = gap > TWO_WAYS * within && gap > size;
+        let parted = gap > TWO_DIRECTIONS * within && gap > size;
         if !parted {
             return vec![strands.to_vec()];
         }

@@ -253,8 +253,8 @@ fn sides(frames: &[Frame], corners: [u32; 3]) -> [Vec3A; 3] {
     [u, v, u.cross(v)]
 }
 
-/// A place on the face between two columns, in a bundle that has both: at `along_edge`, 0..1, on the edge from the first
-/// to the second.
+/// A place on the face between two columns, in a bundle that has both: at `along_edge`, 0..1, on the edge from the
+/// first to the second.
 #[cfg(test)]
 pub(super) fn place_on_edge(
     mesh: &HairMesh,

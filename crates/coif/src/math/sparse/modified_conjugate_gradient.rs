@@ -2,8 +2,8 @@
 //! vectors that the constraints of unknowns allow.
 //!
 //! An unknown is free or pinned. The solution starts from what the constraints prescribe, and a filter keeps every
-//! change of it within what they allow. So constraints hold exactly and the matrix is not changed, which is why one constant matrix
-//! serves for any set of contacts.
+//! change of it within what they allow. So constraints hold exactly and the matrix is not changed, which is why one
+//! constant matrix serves for any set of contacts.
 
 use glam::Vec3A;
 

@@ -487,8 +487,8 @@ impl<S: Simd> Lanes<S> {
     }
 
     /// Turns segments about their inner ends until their outer ends are as far from a plane as they
-    /// have to be (m), by the shortest displacement, less what friction holds back ([`Self::apply_friction`]). Says how many
-    /// cannot get there even without a radius.
+    /// have to be (m), by the shortest displacement, less what friction holds back ([`Self::apply_friction`]). Says how
+    /// many cannot get there even without a radius.
     ///
     /// Model: the points at length l from the joint before and at the wanted distance from the plane are
     /// a circle; the nearest of them is `n c + t sqrt(1 - c^2)`, with c the sine of the angle to the

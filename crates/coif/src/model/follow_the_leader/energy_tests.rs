@@ -92,7 +92,8 @@ impl Budget {
 }
 
 /// Throws a strand about for four seconds, and says by how much its energy has ever risen above the least it had had
-/// before, as a fraction of what it was thrown with; the largest rise in one step, too, and whether it has collided with the body.
+/// before, as a fraction of what it was thrown with; the largest rise in one step, too, and whether it has collided
+/// with the body.
 fn rises(
     line: &[Vec3],
     settings: &Settings,

@@ -13,16 +13,15 @@
 //!
 //! Directions alone, without frames, have no torque where hair points away from its groom, and neighbours in a curl are
 //! pulled back to opposite sides: curls turn inside out, and hang there against the bending limit. Frames turn with the
-//! curl instead. Quaternions cover rotations twice, so a strand that was wound round once is unwound by the reverse rotation,
-//! and no state but the groom is a minimum.
+//! curl instead. Quaternions cover rotations twice, so a strand that was wound round once is unwound by the reverse
+//! rotation, and no state but the groom is a minimum.
 //!
 //! **Stability.** Frames are state. A step of the strand sees them fixed, so that its energy is a convex quadratic
-//! (`articulated/`), and goes down. Before that a sweep from tip to root, in the order of the pass, puts each frame where
-//! its own energy is lowest: as a function of `q_i` that is `-q.K q - b.q` with `K` of eigenvalues 1 and -1, so that
-//! `q <- (K q + q + b/2)` normalised never raises it (minorise and maximise). It is no follower force: no sum of the two
-//! moves gains anything.
-//! The sweep looks at directions as the velocities will have turned them in the step; without that, frames
-//! lag by a step, which adds damping (four tenths more at 240 steps a second).
+//! (`articulated/`), and goes down. Before that a sweep from tip to root, in the order of the pass, puts each frame
+//! where its own energy is lowest: as a function of `q_i` that is `-q.K q - b.q` with `K` of eigenvalues 1 and -1, so
+//! that `q <- (K q + q + b/2)` normalised never raises it (minorise and maximise). It is no follower force: no sum of
+//! the two moves gains anything. The sweep looks at directions as the velocities will have turned them in the step;
+//! without that, frames lag by a step, which adds damping (four tenths more at 240 steps a second).
 //!
 //! Source: not in `muller2012`. The energy is that of a Cosserat rod with penalised alignment, as in position and
 //! orientation based rods; the sweep is block Gauss-Seidel.

@@ -2,7 +2,8 @@
 //!
 //! Collision on the length sphere (`contact.rs`) moves a point without moving its leader. That is the paper's method and
 //! right for an impact, but hair that lies on a shoulder would be pushed by it for ever, as nothing pushes back. So a
-//! point remembers what it has collided with, and from the next step on the contact is part of the pass from tip to root.
+//! point remembers what it has collided with, and from the next step on the contact is part of the pass from tip to
+//! root.
 //!
 //! Model: unilateral contact by the augmented Lagrangian. With `n` the normal, `gap(a)` the distance of the point after
 //! a displacement `a` from the tangent plane of the collider where it will be at the end of the step, `p` the contact
@@ -346,8 +347,9 @@ pub(super) fn rebound<S: Simd>(
     }
 }
 
-/// Updates the forces of a row with [contact terms](add_contact_terms), after it has been displaced by `a`. Says in which lanes friction
-/// has been far more than there is ([`EXCESS`]), one bit each: there the step has to be solved again.
+/// Updates the forces of a row with [contact terms](add_contact_terms), after it has been displaced by `a`. Says in
+/// which lanes friction has been far more than there is ([`EXCESS`]), one bit each: there the step has to be solved
+/// again.
 #[inline(always)]
 pub(super) fn update<S: Simd>(
     simd: S,

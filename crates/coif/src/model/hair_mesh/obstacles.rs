@@ -9,8 +9,8 @@ use crate::environment::FieldObstacle;
 /// Distance from a surface (m) up to which a vertex that is in contact with it stays so.
 const CONTACT_DISTANCE: f32 = 1e-3;
 
-/// Rounds through the obstacles for one vertex: two that cross at a right angle take two or three, where they intersect in
-/// a narrow wedge it takes more.
+/// Rounds through the obstacles for one vertex: two that cross at a right angle take two or three, where they intersect
+/// in a narrow wedge it takes more.
 const ROUNDS: usize = 12;
 
 /// Where a vertex has to go, and what it collides with there.
@@ -63,7 +63,8 @@ impl Obstacles {
         }
     }
 
-    /// Normal of a surface that a vertex has collided with, if they are still in contact; `allowed` is how deep it may be (m).
+    /// Normal of a surface that a vertex has collided with, if they are still in contact; `allowed` is how deep it may
+    /// be (m).
     pub(crate) fn resting_normal(
         &self,
         solid: u32,

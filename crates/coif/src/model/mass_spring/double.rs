@@ -421,8 +421,8 @@ mod tests {
         }
     }
 
-    /// A random banded matrix, stiff by twelve orders of magnitude, against the full one; with a particle pinned and one
-    /// on a surface.
+    /// A random banded matrix, stiff by twelve orders of magnitude, against the full one; with a particle pinned and
+    /// one on a surface.
     #[test]
     fn the_solution_is_that_of_the_full_matrix() {
         let rows = 9;

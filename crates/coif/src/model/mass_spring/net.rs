@@ -6,7 +6,8 @@
 //! `(1 + c^1/2 G^T A^-1 G c^1/2) y = c^1/2 G^T A^-1 b`, which takes as many iterations as one for x with
 //! A as preconditioner, and a fifth of its memory.
 //!
-//! Springs, then points, are distributed over threads, which never write the same result; sums are taken in the order of the springs.
+//! Springs, then points, are distributed over threads, which never write the same result; sums are taken in the order
+//! of the springs.
 
 use fearless_simd::Level;
 use glam::Vec3;

@@ -31,8 +31,8 @@ pub(super) struct Candidate<'a, S: Simd> {
 }
 
 impl<S: Simd> Candidate<'_, S> {
-    /// Moves the halves that are inside out of the body: says whether any has collided. Kept out of the pass, whose registers are
-    /// scarce.
+    /// Moves the halves that are inside out of the body: says whether any has collided. Kept out of the pass, whose
+    /// registers are scarce.
     #[cold]
     #[inline(never)]
     #[allow(clippy::too_many_arguments)]

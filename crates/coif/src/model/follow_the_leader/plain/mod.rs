@@ -24,8 +24,8 @@ use crate::model::{Environment, FieldObstacle};
 struct Particle {
     position: Vec3,
     velocity: Vec3,
-    /// In the one-way pass, the pull of the next segment: how far it moves the particle, as a fraction of its vector. With two
-    /// passes, the pull in the segment that ends here.
+    /// In the one-way pass, the pull of the next segment: how far it moves the particle, as a fraction of its vector.
+    /// With two passes, the pull in the segment that ends here.
     tension: f32,
     rest: Vec3,
     length: f32,
