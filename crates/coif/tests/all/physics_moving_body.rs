@@ -81,7 +81,7 @@ fn hair() -> Groom {
     groom
 }
 
-/// Models that cut 1/60 s into [`SUBSTEPS`] parts, in so many steps.
+/// Models that cut 1/60 s into [`SUBSTEPS`] substeps, in so many steps.
 fn models(split: u32) -> [ModelSettings; 2] {
     let substep = 1.001 / (STEPS_PER_SECOND * SUBSTEPS) as f32;
     [

@@ -30,7 +30,7 @@ impl Reach {
     }
 }
 
-/// How points move while pairs are looked for: straight.
+/// How points move during the broad phase: straight.
 #[derive(Debug, Clone, Copy)]
 pub struct Motion<'a> {
     /// Where they are in the middle of it (m).
@@ -141,7 +141,7 @@ parameters! {
         /// How segments that are near each other are found: by a tree of capsules around them, or by a uniform grid, for
         /// segments of about the same length. Both find the same.
         method as "detection": Method = Method::Tree;
-        /// How far hair may move relative to other hair, both together, until the pairs of segments are looked for anew; at
+        /// How far hair may move relative to other hair, both together, until the broad phase runs again; at
         /// most a third of the contact distance is used.
         ///
         /// More means fewer searches and more pairs: memory grows with the square of all distances.

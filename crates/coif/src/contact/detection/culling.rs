@@ -15,7 +15,7 @@ use crate::math::lanes::Vec3x;
 const ROUNDING: f32 = 5e-4;
 
 /// Twice the bounds of the exact test: rounding of single precision is a tenth of them.
-const MIN_SHARE: f32 = 2.0 * NEARLY as f32;
+const MIN_FRACTION: f32 = 2.0 * NEARLY as f32;
 const MIN_VOLUME: f32 = 2.0 * FLAT as f32;
 
 /// Keeps the pairs that may pass through each other while the points go from `start` to `end`: brings
@@ -157,7 +157,7 @@ fn may_pass<S: Simd>(simd: S, from: &Edges, to: &Edges) -> u32 {
     let area = u0.length().max(u1.length()) * v0.length().max(v1.length());
     let size = area * (w0.length() + (w1 - w0).length());
     let least =
-        (largest * f32x16::splat(simd, MIN_SHARE)).max(size * f32x16::splat(simd, MIN_VOLUME));
+        (largest * f32x16::splat(simd, MIN_FRACTION)).max(size * f32x16::splat(simd, MIN_VOLUME));
     let (low, high) = (b0.min(b1).min(b2.min(b3)), b0.max(b1).max(b2.max(b3)));
     // What is not a number stays, for the exact test to see.
     !((low.simd_gt(least) | (-high).simd_gt(least)).to_bitmask() as u32)

@@ -103,7 +103,7 @@ impl Grid {
         group(&entries, cells.places, count, &mut self.first, &mut self.inside);
     }
 
-    /// Lets every segment look for those before it. Returns how many segments a task has.
+    /// Finds for every segment the near ones before it. Returns how many segments a task has.
     fn look(&mut self, segments: &Segments, cells: &Cells, reach: f32) -> usize {
         let count = self.segment.len();
         let threads = rayon::current_num_threads().max(1);

@@ -106,7 +106,7 @@ impl Eight {
     }
 }
 
-/// A line that looks for others, in all lanes.
+/// The line that is tested against others, in all lanes.
 pub(super) struct Probe<S: Simd> {
     middle: [f32x8<S>; 3],
     displacement: [f32x8<S>; 3],

@@ -90,7 +90,7 @@ impl Pairs {
         self.measure_gaps();
     }
 
-    /// Has all pairs looked for anew when they are next asked for.
+    /// Makes the broad phase run again when they are next asked for.
     pub fn clear(&mut self) {
         self.good = false;
     }

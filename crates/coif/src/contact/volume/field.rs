@@ -7,7 +7,7 @@ use super::scatter::Sum;
 
 /// How much of the mean density at rest is added where a density is compared with that at rest, so
 /// that a few particles that come together in almost empty space do not count as a crowd.
-const SPARSE_SHARE: f32 = 0.5;
+const SPARSE_FRACTION: f32 = 0.5;
 
 /// What a node holds: mass (kg), velocity (m/s), difference of the pressure between the two
 /// neighbours along x, y and z, nothing.
@@ -28,7 +28,7 @@ pub(super) struct Pressure {
 
 impl Pressure {
     pub(super) fn new(grid: &Grid, mean_rest: f32) -> Self {
-        Self { volume: grid.volume(), sparse: SPARSE_SHARE * mean_rest * grid.volume() }
+        Self { volume: grid.volume(), sparse: SPARSE_FRACTION * mean_rest * grid.volume() }
     }
 
     /// At a node with this mass (kg), whose hair had this density at rest (kg/m^3).

@@ -10,7 +10,7 @@ pub(super) const MAX_NODES: usize = 1 << 20;
 
 /// Fraction of the particles that may be left out at each end of each axis, if the hair does not fit
 /// otherwise: strands that flew away.
-const STRAY_SHARE: f32 = 0.005;
+const STRAY_FRACTION: f32 = 0.005;
 
 /// By how much a cell grows until the grid fits.
 const COARSER: f32 = 1.25;
@@ -167,7 +167,7 @@ fn without_strays(mut lo: Vec3, mut hi: Vec3, position: &[f32], present: &[u16])
             }
         }
         // Cut off the ends that hold next to nothing.
-        let few = (all as f32 * STRAY_SHARE) as u32;
+        let few = (all as f32 * STRAY_FRACTION) as u32;
         let width = (hi - lo) / BINS as f32;
         let (mut from, mut to) = (Vec3::ZERO, Vec3::ZERO);
         for axis in 0..3 {

@@ -77,7 +77,7 @@ pub(super) fn over(
 
 /// How far over its strip a joint has to be (m), `gap` if it is on it, with how far aside it is and how far
 /// it is aside at most to be on it (m).
-pub(super) fn least_height(gap: f32, aside: f32, on: f32) -> f32 {
+pub(super) fn min_height(gap: f32, aside: f32, on: f32) -> f32 {
     gap - (aside.abs() - on).max(0.0) * ROOF
 }
 
@@ -137,7 +137,7 @@ impl<'a> RowsBelow<'a> {
         Segment::new(simd, self.now, ribbons.half, [start, end, before])
     }
 
-    /// [`over`] and [`least_height`] in lanes, of joints whose middles are given, with the
+    /// [`over`] and [`min_height`] in lanes, of joints whose middles are given, with the
     /// segments [`beside`](Self::beside) them.
     #[inline(always)]
     pub(super) fn over<S: Simd>(

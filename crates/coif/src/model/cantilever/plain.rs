@@ -5,7 +5,7 @@ use glam::{Mat3, Vec3};
 
 use super::block::{ByPlace, Common, Made};
 use super::kernel::{FOLLOW, Pass, RISES, STRAIGHT};
-use super::over::{Lower, least_height, over};
+use super::over::{Lower, min_height, over};
 use super::room::{at_start, room_at};
 use super::{Settings, heights_of, strips_of, widest};
 use crate::Result;
@@ -230,7 +230,7 @@ fn step_strip(
             let lacks = |along: Vec3| {
                 let middle = parent + along * joint.length + across(along).1 * half;
                 let over = over(lower, [i, below.len() - 1], middle, half_below);
-                (over.out, least_height(strip.gap[i], over.aside, strip.beside) - over.height)
+                (over.out, min_height(strip.gap[i], over.aside, strip.beside) - over.height)
             };
             let rise = |along: Vec3| {
                 let (out, more) = lacks(along);
