@@ -17,8 +17,8 @@
 //! for warning in &braid.warnings {
 //!     eprintln!("warning: {warning}");
 //! }
-//! for lost in coif_io::write_groom(&lines, &braid.value)? {
-//!     eprintln!("warning: {lost}");
+//! for dropped in coif_io::write_groom(&lines, &braid.value)? {
+//!     eprintln!("warning: {dropped}");
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

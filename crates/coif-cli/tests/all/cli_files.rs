@@ -277,8 +277,8 @@ fn bench_measures_one_row_and_says_where_its_time_goes() {
     for row in rows {
         assert_eq!(row["strands"], 100);
         assert!(row["particles"].as_u64().is_some_and(|n| n > 10_000), "extra ones count: {row}");
-        let shares = row["shares"].as_object().expect("shares of the time");
-        let sum: f64 = shares.values().filter_map(serde_json::Value::as_f64).sum();
+        let fractions = row["shares"].as_object().expect("shares of the time");
+        let sum: f64 = fractions.values().filter_map(serde_json::Value::as_f64).sum();
         assert!((sum - 1.0).abs() < 1e-6, "{row}");
     }
     assert!(folder.fails(&[&bench[..], &["long-curly"]].concat()).contains("long-curly"));

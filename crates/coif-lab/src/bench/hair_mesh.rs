@@ -60,7 +60,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
         let (row, times, iterations) = with_threads(1, || measure(name, &mesh))??;
         let base = *first.get_or_insert(row.ns_per_particle_step);
         let total = times.forces + times.solve + times.collision + times.minimise + times.rest;
-        let shares = BTreeMap::from([
+        let fractions = BTreeMap::from([
             ("forces", times.forces / total),
             ("solve", times.solve / total),
             ("collision", times.collision / total),
@@ -69,8 +69,8 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
         ]);
         let detail = Detail {
             seconds_per_frame: row.ms_per_frame * 1e-3,
-            shares,
-            parts_per_frame: 1,
+            fractions,
+            substeps_per_frame: 1,
             max_iterations: iterations,
             peak_memory_bytes: None,
             pairs_per_particle: None,

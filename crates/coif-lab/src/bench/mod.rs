@@ -88,9 +88,11 @@ pub struct Detail {
     /// Time for a frame (s).
     pub seconds_per_frame: f64,
     /// Fractions of the time, by piece.
-    pub shares: BTreeMap<&'static str, f64>,
+    #[serde(rename = "shares")]
+    pub fractions: BTreeMap<&'static str, f64>,
     /// Substeps of a frame.
-    pub parts_per_frame: u32,
+    #[serde(rename = "parts_per_frame")]
+    pub substeps_per_frame: u32,
     /// Iterations of the worst solve.
     pub max_iterations: u32,
     /// Largest memory of the program up to then.

@@ -24,8 +24,8 @@ use crate::collide::{Collision, PosedField, PosedShape};
 use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
 
-/// Most that the held groom may shorten a constraint, as a fraction of its length: hair that is suddenly
-/// weightless shrinks by no more than this. What its tension does not carry within it holds the groom
+/// Largest shortening of a constraint that keeps a groom in equilibrium, as a fraction of its length: hair that is
+/// suddenly weightless shrinks by no more than this. What its tension does not carry within it holds the groom
 /// directly.
 const MAX_SHORTENED: f32 = 0.1;
 

@@ -38,7 +38,7 @@ use crate::model::{
 };
 use crate::{Error, Result};
 
-/// Most substeps that is longer than a model takes well: with fewer than eight steps a second hair
+/// Most substeps of a step that is longer than a model takes well: with fewer than eight steps a second hair
 /// is rough rather than late.
 const MAX_SUBSTEPS: f32 = 8.0;
 

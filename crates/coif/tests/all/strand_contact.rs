@@ -252,7 +252,7 @@ fn momentum_is_conserved() {
 #[test]
 fn repulsion_is_soft() {
     let repulsion = repulsion::Settings { stiffness: 1e3, rounds: 50, ..Default::default() };
-    let (thickness, fraction) = (repulsion.thickness, repulsion.share);
+    let (thickness, fraction) = (repulsion.thickness, repulsion.fraction);
     let settings = Settings {
         stiction: None,
         collision: None,

@@ -56,13 +56,13 @@ pub(super) fn table(rows: &[Row]) -> String {
 /// Where the time of whole frames goes.
 fn in_words(detail: &Detail) -> String {
     let mut out = format!("{} a frame", units::seconds(detail.seconds_per_frame));
-    let mut shares: Vec<_> = detail.shares.iter().collect();
-    shares.sort_by(|a, b| b.1.total_cmp(a.1));
+    let mut fractions: Vec<_> = detail.fractions.iter().collect();
+    fractions.sort_by(|a, b| b.1.total_cmp(a.1));
     // Writing to a string cannot fail.
-    for (name, fraction) in shares {
+    for (name, fraction) in fractions {
         let _ = write!(out, ", {name} {:.0} %", fraction * 100.0);
     }
-    let (substeps, iterations) = (detail.parts_per_frame, detail.max_iterations);
+    let (substeps, iterations) = (detail.substeps_per_frame, detail.max_iterations);
     let _ = write!(out, "; {substeps} substeps, at most {iterations} iterations");
     if let Some(bytes) = detail.peak_memory_bytes {
         let _ = write!(out, "; {:.2} GB", bytes as f64 * 1e-9);

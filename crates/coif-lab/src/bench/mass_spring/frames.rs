@@ -170,8 +170,8 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
     };
     let detail = Detail {
         seconds_per_frame: frame,
-        shares: PIECES.into_iter().zip(pieces.map(|piece| piece / frame)).collect(),
-        parts_per_frame: substeps,
+        fractions: PIECES.into_iter().zip(pieces.map(|piece| piece / frame)).collect(),
+        substeps_per_frame: substeps,
         max_iterations: iterations,
         peak_memory_bytes: peak_memory(),
         pairs_per_particle: Some(clock.pairs() as f64 / particles as f64),
@@ -289,8 +289,12 @@ mod tests {
         let built = head("long-straight-10k", 40).unwrap();
         let (row, detail) = measure(&CASES[0], &built, 1).unwrap();
         assert_eq!((row.strands, row.name.as_str()), (40, "long-straight-1k-quick"));
-        assert!((detail.shares.values().sum::<f64>() - 1.0).abs() < 1e-9);
-        assert!(detail.shares.values().all(|fraction| *fraction > 0.0), "{:?}", detail.shares);
-        assert!(detail.parts_per_frame >= 1);
+        assert!((detail.fractions.values().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(
+            detail.fractions.values().all(|fraction| *fraction > 0.0),
+            "{:?}",
+            detail.fractions
+        );
+        assert!(detail.substeps_per_frame >= 1);
     }
 }

@@ -32,7 +32,7 @@ parameters! {
         /// Force per depth.
         stiffness: f32 = 0.02, "N/m", 0.0..=1000.0;
         /// Most that a substep pushes apart, as a fraction of the depth: more makes hair bounce.
-        share: f32 = 0.1, "", 0.0..=1.0;
+        fraction as "share": f32 = 0.1, "", 0.0..=1.0;
         /// Coulomb friction between hairs: about 0.2 along the scales, 0.4 against them.
         friction: f32 = 0.3, "", 0.0..=10.0;
         /// How often all pairs are gone through in a substep.
@@ -199,7 +199,7 @@ impl Repulsion {
                 if lightness > 0.0 {
                     let speed = link.difference(motion).dot(normal).max(0.0);
                     let pushed = speed + dt * settings.stiffness * depth * lightness;
-                    let target = pushed.min((settings.share * depth / dt).max(speed));
+                    let target = pushed.min((settings.fraction * depth / dt).max(speed));
                     list.push(RepulsionContact { link, normal, target });
                 }
             };

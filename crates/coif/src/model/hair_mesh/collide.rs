@@ -15,7 +15,7 @@ use crate::math::sparse::modified_conjugate_gradient::Constraint;
 /// again. After the last they are only brought out.
 const ROUNDS: usize = 2;
 
-/// Most that contact may stretch an edge along the hair, as a fraction of its length: hair may be snagged.
+/// Largest stretch that contact may give an edge along the hair, as a fraction of its length: hair may be snagged.
 const MAX_STRETCH: f32 = 0.3;
 
 /// What minimisation may leave undone (m): a tenth of a millimetre on the mean.

@@ -51,7 +51,7 @@ pub(super) struct VertexCollision {
     pub(super) is_loose: bool,
 }
 
-/// Most that an edge along the hair may be longer than at rest, as a fraction, before contact.
+/// Largest stretch of an edge along the hair before contact, as a fraction of its rest length.
 const MAX_STRETCH: f32 = 0.1;
 
 /// A hair mesh in motion.

@@ -131,7 +131,7 @@ const MIN_WING: f32 = 0.25;
 /// How much farther from its axis than that a wing has to be at rest to count.
 const CLEAR_WING: f32 = 1.5;
 
-/// Most that a condition pulls a vertex back per displacement and mass (1/s^2). In a step of a 30th of a second it then
+/// Largest stiffness of a condition per mass of a vertex (1/s^2). In a step of a 30th of a second it then
 /// weighs half a million times as much as the vertex, which single precision just tells apart. Edges of a
 /// centimetre are as hard as before.
 const HARDEST: f32 = 3e8;

@@ -6,7 +6,7 @@ use super::elements::Elements;
 use crate::groom::hair_mesh::HairMesh;
 use crate::model::chains::hold_groom;
 
-/// Most that the weight of a held groom may stretch an edge, as a fraction of its length.
+/// Largest stretch of an edge under the weight of a groom in equilibrium, as a fraction of its length.
 const MAX_HELD_STRETCH: f32 = 0.1;
 
 /// Finds what holds the rest shape under gravity: tension where hair hangs, which shortens the edges by

@@ -10,7 +10,7 @@ use crate::collide::response::regularised_friction_fraction;
 use crate::math::SolveReport;
 use crate::math::sparse::{Limits, solve_columns};
 
-/// Most that the pressure behind friction is, as an acceleration (m/s^2): five times the hair's weight.
+/// Largest contact pressure that friction is computed from, as an acceleration (m/s^2): five times the hair's weight.
 /// Hair that is drawn tight over an edge would else hold itself there for ever.
 const MAX_PRESSURE: f32 = 50.0;
 
