@@ -153,7 +153,9 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             let mesh = figure::mesh(&*figure, source.resolution);
             let mut colliders = scene_colliders(scene);
             if scene.body.collide == Collide::Primitives {
-                colliders.extend(figure.colliders());
+                let friction = scene.fibre.friction;
+                colliders
+                    .extend(figure.colliders().into_iter().map(|c| Collider { friction, ..c }));
             }
             let motion = figure.motion(scene.body.motion, scene.body.speed);
             let motion = until(motion, scene.body.stop);

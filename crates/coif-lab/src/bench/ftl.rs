@@ -3,7 +3,7 @@
 //!
 //! The rows `hair-10k` and `hair-100k` are the method alone: predict, bend, project, collide with four
 //! ellipsoids, correct the velocity. `hair-10k-style` is what a scene has: style, and all shapes of
-//! the built-in body. `monster`, `afghan` and `girl` are whole steps of these scenes: body, distance
+//! the built-in body; `hair-10k-ramps` has style, damping and friction that change from root to tip. `monster`, `afghan` and `girl` are whole steps of these scenes: body, distance
 //! field, roots, model and contact, at one step a frame as in the paper (185, 59 and 87 ms on one core of
 //! 2012, without pictures). Their reference is the plain version of all these parts.
 //!
@@ -19,6 +19,7 @@ use coif::math::RigidTransform;
 use coif::model::follow_the_leader::plain::PlainFollowTheLeader;
 use coif::model::follow_the_leader::{FollowTheLeader, Settings};
 use coif::model::{Environment, Model, StepReport};
+use coif::params::Ramp;
 use coif::simulation::{Wind, World, hash_positions};
 use coif::with_threads;
 use coif_scene::{Built, Scene, build, builtin};
@@ -43,25 +44,38 @@ const FPS: f64 = 60.0;
 const FRAMES: [usize; 2] = [(WARM_UP * FPS) as usize, (MEASURED * FPS) as usize];
 /// Frames that count on which the reference is measured: half of them, in which the head goes once to and fro.
 const REFERENCE_FRAMES: usize = 30;
-/// Memory that a frame of one step moves per particle (bytes); its other steps find their block in the cache: position, velocity and tension read and written
-/// (56), length read (4).
+/// Memory that a frame moves per particle (bytes): position, velocity and tension read and written (56), length read (4). The
+/// steps of a frame after the first find their block in the cache.
 const BYTES: f64 = 60.0;
 /// With two passes, what is fixed of a point (48) instead of the length, the forces of its two contacts (8), and its
 /// segment's frame, read and written (32).
 const BYTES_WITH_STYLE: f64 = 144.0;
 
-/// One row: name, strands, whether with style and all shapes.
+/// One row: name, strands, whether with style and all shapes, and whether with ramps.
 struct Case {
     name: &'static str,
     strands: usize,
     style: bool,
+    ramps: bool,
 }
 
-const CASES: [Case; 3] = [
-    Case { name: "hair-10k", strands: 10_000, style: false },
-    Case { name: "hair-100k", strands: 100_000, style: false },
-    Case { name: "hair-10k-style", strands: 10_000, style: true },
+const CASES: [Case; 4] = [
+    Case { name: "hair-10k", strands: 10_000, style: false, ramps: false },
+    Case { name: "hair-100k", strands: 100_000, style: false, ramps: false },
+    Case { name: "hair-10k-style", strands: 10_000, style: true, ramps: false },
+    Case { name: "hair-10k-ramps", strands: 10_000, style: true, ramps: true },
 ];
+
+/// Stiffer and more slippery at the root, softer and rougher at the tip.
+fn ramps() -> Settings {
+    let ramp = |root: f32, tip: f32| Ramp::new(&[[0.0, root], [1.0, tip]]).unwrap_or(root.into());
+    Settings {
+        style_time: ramp(0.1, 0.3),
+        damping: ramp(5.0, 3.0),
+        friction: ramp(0.5, 1.5),
+        ..Settings::default()
+    }
+}
 
 /// Points of a strand.
 const POINTS: usize = 30;
@@ -152,7 +166,9 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
     let particles = groom.strands.point_count();
     let world = World::default();
     let (dt, gravity) = (world.dt(), world.gravity);
-    let settings = if case.style {
+    let settings = if case.ramps {
+        ramps()
+    } else if case.style {
         Settings::default()
     } else {
         Settings { bend_limit: 0.5, damping: 4.0.into(), ..Settings::paper() }

@@ -64,6 +64,17 @@ fn the_keys_of_follow_the_leader_reach_it() {
     assert!(matches!(error.problem(), Problem::Conflict { .. }), "{}", error.report());
 }
 
+/// The fibre's friction is that of the built-in body; colliders of the scene have their own.
+#[test]
+fn the_friction_of_the_fibre_reaches_the_body() {
+    let text = "[groom]\nstrands = 20\n[groom.fibre]\nfriction = 0.7\n\
+                [[body.collider]]\nshape = 'sphere'\nradius = 0.1\nfriction = 0.2\n";
+    let built = built(text);
+    let frictions: Vec<f32> = built.body.colliders().iter().map(|c| c.friction).collect();
+    assert!(frictions.len() > 5 && frictions.contains(&0.2), "{frictions:?}");
+    assert_eq!(frictions.iter().filter(|f| **f != 0.7).count(), 1, "{frictions:?}");
+}
+
 /// A ramp goes from root to tip; what is none is refused at its place.
 #[test]
 fn a_parameter_can_be_a_ramp() {

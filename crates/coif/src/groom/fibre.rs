@@ -17,7 +17,7 @@ parameters! {
         shear_modulus: f32 = 1.0e9, "Pa", 1e3..=1e12;
         /// Internal friction as a time: stress per rate of strain is this times the modulus.
         damping: f32 = 1e-3, "s", 0.0..=1.0;
-        /// Coulomb friction against skin.
+        /// Coulomb friction against the skin of built-in bodies; colliders and distance fields have their own.
         friction: f32 = 0.3, "", 0.0..=10.0;
     }
 }

@@ -380,7 +380,7 @@ fn an_oblique_impact_takes_friction_times_the_normal_impulse() {
 }
 
 /// The models of strands with a `friction` from root to tip, limp and without air.
-fn models_with_friction(friction: &Ramp) -> [ModelSettings; 3] {
+fn models_with_friction(friction: &Ramp) -> [ModelSettings; 4] {
     let (limp, still) = (f32::INFINITY, 0.0f32);
     [
         ModelSettings::PositionBased(position_based::Settings {
@@ -396,6 +396,10 @@ fn models_with_friction(friction: &Ramp) -> [ModelSettings; 3] {
             hold_shape: false,
             friction: friction.clone(),
             ..Default::default()
+        }),
+        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
+            friction: friction.clone(),
+            ..follow_the_leader::Settings::limp()
         }),
         // Waves of bending would come 3 cm far in the time of a test, and come less than 5 mm like this.
         ModelSettings::MassSpring(mass_spring::Settings {
