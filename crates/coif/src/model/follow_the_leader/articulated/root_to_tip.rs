@@ -131,14 +131,14 @@ pub(super) fn root_to_tip<S: Simd>(
 
         // Points that are embedded go where the body carries them.
         if i < block.max_embedded {
-            let terms = splat(i as f32).simd_le(f32x16::from_slice(simd, &block.last_embedded));
+            let pinned = splat(i as f32).simd_le(f32x16::from_slice(simd, &block.last_embedded));
             let place = root.point(Vec3x::of_row(simd, &rest[i]));
             let here = x + shift;
-            next_displaced = (place - here).or(terms, next_displaced);
-            along = ((place - leader) * e_scale).or(terms, along);
-            p = place.or(terms, p);
-            pushed = none.or(terms, pushed);
-            turn_pushed = Vec2x::zero(simd).or(terms, turn_pushed);
+            next_displaced = (place - here).or(pinned, next_displaced);
+            along = ((place - leader) * e_scale).or(pinned, along);
+            p = place.or(pinned, p);
+            pushed = none.or(pinned, pushed);
+            turn_pushed = Vec2x::zero(simd).or(pinned, turn_pushed);
         }
         let mut moves = (next_displaced - pushed + shift) * carried_on + blow;
 

@@ -181,11 +181,11 @@ pub(super) fn tip_to_root<S: Simd>(
         let (joined, cross) = (beyond.joined, beyond.cross);
         if joined {
             // A joint holds the segment beyond.
-            let terms = &beyond.stiffness;
+            let joint = &beyond.stiffness;
             stiffness = Symmetric2 {
-                xx: stiffness.xx + lever.x.dot(cross.x) * 2.0 + terms.xx,
-                xy: stiffness.xy + lever.x.dot(cross.y) + lever.y.dot(cross.x) + terms.xy,
-                yy: stiffness.yy + lever.y.dot(cross.y) * 2.0 + terms.yy,
+                xx: stiffness.xx + lever.x.dot(cross.x) * 2.0 + joint.xx,
+                xy: stiffness.xy + lever.x.dot(cross.y) + lever.y.dot(cross.x) + joint.xy,
+                yy: stiffness.yy + lever.y.dot(cross.y) * 2.0 + joint.yy,
             };
             by_leader = Columns { x: by_leader.x + cross.x, y: by_leader.y + cross.y };
             turn += beyond.turn;
