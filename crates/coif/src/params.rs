@@ -144,6 +144,11 @@ impl Param {
     /// or of another kind.
     #[doc(hidden)]
     pub fn taken(&self, of: &'static str, value: Value) -> Result<Value> {
+        // A number is a ramp.
+        let value = match (self.kind, value) {
+            (Kind::Ramp, Value::Number(v)) => Value::Ramp(v.into()),
+            (_, value) => value,
+        };
         self.check(of, &value)?;
         let max = self.max as f32;
         Ok(self.unlimited_as(value, |v| if v >= max { f32::INFINITY } else { v }))

@@ -300,12 +300,16 @@ impl Reader<'_> {
     }
 
     fn ramp(&self, node: &Node, min: f64, max: f64) -> Result<Ramp, SceneError> {
-        const EXPECTED: &str =
-            "a number, or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]]";
+        let expected = || {
+            let number = number_of(self.unit);
+            format!(
+                "{number}, or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]]"
+            )
+        };
         let Value::Array(points) = &node.value else {
             return match node.value {
                 Value::Integer(_) | Value::Float(_) => Ok(self.number(node, min, max)?.into()),
-                _ => Err(self.wrong_type(node, EXPECTED)),
+                _ => Err(self.wrong_type(node, &expected())),
             };
         };
         let mut ramp = Vec::with_capacity(points.len());
@@ -314,11 +318,11 @@ impl Reader<'_> {
                 Value::Array(pair) => pair.as_slice(),
                 _ => &[],
             };
-            let [place, value] = pair else { return Err(self.wrong_type(point, EXPECTED)) };
+            let [place, value] = pair else { return Err(self.wrong_type(point, &expected())) };
             ramp.push([self.number(place, 0.0, 1.0)?, self.number(value, min, max)?]);
         }
         Ramp::new(&ramp).ok_or_else(|| {
-            let problem = self.type_problem(EXPECTED, "places that do not increase");
+            let problem = self.type_problem(&expected(), "places that do not increase");
             let hint = format!("write 1 to {} points, from root to tip", Ramp::MAX_POINTS);
             self.sources.error(node.span, problem).with_hint(hint)
         })

@@ -67,7 +67,7 @@ fn the_keys_of_follow_the_leader_reach_it() {
 /// The fibre's friction is that of the built-in body; colliders of the scene have their own.
 #[test]
 fn the_friction_of_the_fibre_reaches_the_body() {
-    let text = "[groom]\nstrands = 20\n[groom.fibre]\nfriction = 0.7\n\
+    let text = "[groom.fibre]\nfriction = 0.7\n\
                 [[body.collider]]\nshape = 'sphere'\nradius = 0.1\nfriction = 0.2\n";
     let built = built(text);
     let frictions: Vec<f32> = built.body.colliders().iter().map(|c| c.friction).collect();
@@ -87,8 +87,7 @@ fn a_parameter_can_be_a_ramp() {
     // Equal values are a number.
     let scene = read(text, &["model.damping=[[0, 3], [1, 3]]"]).unwrap();
     assert!(scene.to_toml().contains("\ndamping = 3 "), "{}", scene.to_toml());
-    let expected =
-        "expected a number, or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]]";
+    let expected = "expected a number (1/s), or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]]";
     for (value, message) in [
         ("[[0, 1], [0, 2]]", format!("{expected}, found places that do not increase")),
         ("[]", format!("{expected}, found places that do not increase")),
@@ -103,8 +102,8 @@ fn a_parameter_can_be_a_ramp() {
         let error = read(text, &[&format!("model.damping={value}")]).unwrap_err();
         assert!(error.to_string().starts_with(&format!("'damping' in [model] is {range}")));
     }
-    let message = read("[model]\ndamping = [[0, 8], [1, 2]]", &[]).unwrap_err().to_string();
-    assert_eq!(message, "'damping' in [model]: expected a number (1/s), found an array");
+    let message = read("[model]\nstyle_length = [[0, 8], [1, 2]]", &[]).unwrap_err().to_string();
+    assert_eq!(message, "'style_length' in [model]: expected a number of metres, found an array");
 }
 
 /// The largest style time is none at all in the models that can be without, and runs in every model.

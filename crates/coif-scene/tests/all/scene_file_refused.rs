@@ -59,7 +59,7 @@ fn wrong_types_say_what_was_expected() {
         "[model]\nstyle_time = \"slow\"",
         2,
         14,
-        "'style_time' in [model]: expected a number of seconds, found a string",
+        "'style_time' in [model]: expected a number of seconds, or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]], found a string",
         "",
     );
     check(
