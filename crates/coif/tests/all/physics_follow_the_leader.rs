@@ -85,7 +85,7 @@ fn lanes_agree_with_the_plain_version() {
 fn compare_with_plain(settings: Settings) {
     let hair = groom(40, |s| 4 + s % 13);
     let (dt, gravity) = (1.0 / 240.0, Vec3::NEG_Y * 9.81);
-    let mut lanes = FollowTheLeader::new(&hair, &settings, dt, gravity).unwrap();
+    let mut lanes = FollowTheLeader::new(&hair, &settings, dt, gravity).expect("a valid groom");
     let mut plain = PlainFollowTheLeader::new(&hair, &settings, dt, gravity);
     let wind = Wind { velocity: Vec3::X * 2.0, gusts: 0.5, seed: 3 };
     let mut a = vec![Vec3::ZERO; hair.strands.point_count()];

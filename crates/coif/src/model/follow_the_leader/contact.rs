@@ -191,7 +191,7 @@ pub(super) fn leave_body<S: Simd>(
     if collided && unbend_on_plane(simd, near, obstacles, active, segment, collision.normal) {
         p = segment.end();
     }
-    collision.friction = collision.friction * segment.friction;
+    collision.friction *= segment.friction;
     let brake =
         if collided { collision.brake(simd, p - before, 1.0 / pass.dt) } else { collision.normal };
     LaneContact {

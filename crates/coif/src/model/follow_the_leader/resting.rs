@@ -190,7 +190,7 @@ fn add_contact_terms_in_lanes<S: Simd>(
             }
             let friction = Vec3x8 { x: number(2), y: number(3), z: number(4) };
             let mut surface = surfaces(simd, id, active, x[half], pass, obstacles);
-            surface.friction = surface.friction * block.friction(simd, i, half, pass.tie.friction);
+            surface.friction *= block.friction(simd, i, half, pass.tie.friction);
             let n = surface.normal;
             let gap = surface.distance + allowed;
             // Give up contacts that the points leave, farther than the force could bring them back.
