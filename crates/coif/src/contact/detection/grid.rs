@@ -1,4 +1,4 @@
-//! A uniform grid with mailboxes (`cani2006` 2.3).
+//! A uniform grid with mailboxes (`cani2006` 4).
 //!
 //! Every segment, as thick as it reaches, is put into all cells that it goes through. Segments that share a cell are
 //! tested against each other, once: a mailbox per segment says which other one has last asked for it. Cells are hashed,
