@@ -9,11 +9,12 @@
 use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
 use glam::{Mat3, Quat, Vec3};
 
+use super::ageing::Ages;
 use super::collider::Obstacles;
 use super::frames::{self, FRAME};
 use super::resting::{self, MEMORY};
 use super::style::{RestShape, Tie};
-use super::{MAX_STEPS, Settings};
+use super::{MAX_STEPS, Pass, Settings};
 use crate::groom::Groom;
 use crate::math::cache::{LineAligned, prefetch};
 use crate::math::lane_layout::in_lane;
@@ -223,6 +224,8 @@ pub(super) struct Block {
     pub(super) wind: [f32; VECTOR],
     /// One bit per lane whose root has no finite pose.
     pub(super) nowhere: u32,
+    /// How old the contacts of the strands are.
+    pub(super) ages: Ages,
     /// What the last steps said.
     pub(super) outcome: [Outcome; MAX_STEPS],
 }
@@ -236,6 +239,9 @@ pub(super) struct Outcome {
     pub(super) unresolved: u32,
     /// One bit per lane in which a particle has come upon the body that was not there before.
     pub(super) impact: u32,
+    /// How far a point of each lane has moved at most beside the scalp, and how far the root and the air have (m).
+    pub(super) moved: [f32; LANES],
+    pub(super) driven: [f32; LANES],
 }
 
 /// Numbers in a row of [`Block::ties`]: spring, damper, fraction of the velocity that the air leaves, friction.
@@ -284,6 +290,7 @@ impl Block {
             motion: [[0.0; VECTOR]; 4],
             wind: [0.0; VECTOR],
             nowhere: 0,
+            ages: Ages::default(),
             outcome: [Outcome::default(); MAX_STEPS],
         };
         for l in 0..LANES {
@@ -467,6 +474,15 @@ impl Block {
         let added = now[3] - t0 - (x * t0.x + y * t0.y + z * t0.z);
         for (to, v) in self.motion.iter_mut().zip([x, y, z, added]) {
             v.to_row(to);
+        }
+    }
+
+    /// Lets the contacts of the strands age after a step.
+    pub(super) fn grow_older(&mut self, said: &Outcome, pass: &Pass) {
+        for l in 0..LANES {
+            let mut age = self.ages.of[l];
+            age.grow(said.moved[l], said.driven[l], pass);
+            self.ages.set(l, age, pass.settle_time);
         }
     }
 

@@ -13,6 +13,7 @@
 //! The state lies in rows of sixteen strands, one strand per lane (`block.rs`); chains pinned at other ends are in
 //! `other_ends.rs`, the plain version of the passes that tests and benchmarks compare with in `plain/`.
 
+mod ageing;
 mod articulated;
 mod block;
 mod collider;
@@ -34,6 +35,7 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
+use self::ageing::Age;
 use self::block::{Block, Outcome, Rows, Upcoming};
 use self::collider::{Obstacles, StepCollider};
 use self::near::Group;
@@ -93,6 +95,11 @@ parameters! {
         ///
         /// Not in the one-way pass, nor with ends other than the root.
         restitution: f32 = 0.0, "", 0.0..=1.0;
+        /// Time after which hair that lies still, on a head that stands still and without wind, has settled: friction with
+        /// the hair around it then holds it against its own weight, and friction on the body is doubled. 1000 is never.
+        ///
+        /// Not in the one-way pass, nor with ends other than the root.
+        settle_time: f32 = 1.0, "s", 1e-3..=1000.0, unlimited: true;
         /// Smallest distance between every second point, as a fraction of the straight distance: 0 bends freely, 1 not
         /// at all.
         ///
@@ -145,6 +152,7 @@ impl Settings {
             bend_limit: 0.0,
             style_time: f32::INFINITY.into(),
             damping: 0.0.into(),
+            settle_time: f32::INFINITY,
             hold_shape: false,
             ..Self::default()
         }
@@ -221,6 +229,8 @@ struct Pass {
     /// Fraction of its depth at the start that a point may still be inside of the body.
     still_inside: f32,
     restitution: f32,
+    /// Time (s) in which contacts settle.
+    settle_time: f32,
 }
 
 impl Pass {
@@ -237,6 +247,7 @@ impl Pass {
             backward: settings.backward,
             still_inside: 0.0,
             restitution: settings.restitution,
+            settle_time: settings.settle_time,
         }
     }
 }
@@ -491,8 +502,10 @@ impl Model for FollowTheLeader {
                     let mut said =
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
                     said.broken |= block.nowhere;
+                    block.grow_older(&said, &step.pass);
                     for lane in lanes_of(said.broken) {
                         rows.reset_lane(block, lane, &block.root_of(lane));
+                        block.ages.set(lane, Age::default(), step.pass.settle_time);
                     }
                     block.outcome[k] = said;
                 }
@@ -513,6 +526,7 @@ impl Model for FollowTheLeader {
             for lane in 0..LANES {
                 let root = &world_from_rest[block.strands[lane] as usize];
                 block.set_root(lane, root);
+                block.ages.set(lane, Age::default(), f32::INFINITY);
                 rows.reset_lane(block, lane, root);
             }
         });
@@ -544,6 +558,9 @@ impl Model for FollowTheLeader {
         put_floats(out, [self.since_reset]);
         let state = [&self.position, &self.velocity, &self.tension, &self.contact, &self.frame];
         put_floats(out, state.into_iter().flat_map(|rows| rows.iter().copied()));
+        for age in self.blocks.iter().flat_map(|block| block.ages.of) {
+            put_floats(out, [age.age, age.drag]);
+        }
         // Depths matter only as long as hair is brought out.
         if (f32::EPSILON..TIME_OUT).contains(&self.since_reset) {
             for block in &self.blocks {
@@ -558,7 +575,8 @@ impl Model for FollowTheLeader {
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
         let state = [&self.position, &self.velocity, &self.tension, &self.contact, &self.frame];
         let state: usize = state.into_iter().map(|rows| rows.len()).sum();
-        let expected = 4 * (1 + state);
+        let ages = 2 * LANES * self.blocks.len();
+        let expected = 4 * (1 + state + ages);
         let short = || {
             let found = bytes.len();
             Error::BadCheckpoint(format!(
@@ -568,6 +586,7 @@ impl Model for FollowTheLeader {
         let mut reader = Reader(bytes);
         let since_reset = reader.f32().ok_or_else(short)?;
         let values = reader.floats(state).ok_or_else(short)?;
+        let ages: Vec<f32> = reader.floats(ages).ok_or_else(short)?.collect();
         let mut depths = vec![Vec::new(); self.blocks.len()];
         if (f32::EPSILON..TIME_OUT).contains(&since_reset) {
             for (block, depth) in self.blocks.iter().zip(&mut depths) {
@@ -590,7 +609,11 @@ impl Model for FollowTheLeader {
             *to = value;
         }
         self.since_reset = since_reset;
+        let mut ages = ages.as_chunks().0.iter().map(|&[age, drag]| Age { age, drag });
         for (block, depth) in self.blocks.iter_mut().zip(depths) {
+            for (lane, age) in ages.by_ref().take(LANES).enumerate() {
+                block.ages.set(lane, age, self.settings.settle_time);
+            }
             block.began_inside = !depth.is_empty();
             if block.began_inside {
                 block.depth.copy_from_slice(&depth);

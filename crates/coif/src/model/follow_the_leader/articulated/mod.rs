@@ -56,6 +56,7 @@ use super::block::{Block, FIXED, Outcome, Rows, Upcoming};
 use super::collider::Obstacles;
 use super::frames::FRAME;
 use super::joint::LaneLimit;
+use super::near::Bits;
 use super::resting::{self, TERMS};
 use super::state::{STATE, State};
 use crate::math::LANES;
@@ -132,9 +133,13 @@ pub(super) fn step_block<S: Simd>(
         tip_to_root(simd, block, &mut state, frame, from, pass, obstacles, scratch, terms, next);
         let again = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, terms, next);
         state.keep_first(simd, &first, outcome.impact);
+        for lane in Bits(outcome.impact.into()) {
+            outcome.moved[lane] = again.moved[lane];
+        }
         outcome = Outcome {
             broken: outcome.broken | again.broken,
             impact: outcome.impact & again.impact,
+            moved: outcome.moved,
             ..again
         };
     }

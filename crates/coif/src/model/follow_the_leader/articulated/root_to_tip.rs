@@ -1,6 +1,6 @@
 //! The pass from root to tip: every point follows its leader, and leaves the body on the length sphere.
 
-use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x16};
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16};
 use glam::Vec3;
 
 use super::candidate::Candidate;
@@ -57,6 +57,8 @@ pub(super) fn root_to_tip<S: Simd>(
     let (mut pushed, mut pushed_before) = (none, false);
     let (mut turn_leader, mut turn_pushed_leader) = (Vec2x::zero(simd), Vec2x::zero(simd));
     let mut near = Near::none(obstacles.colliders);
+    let (mut farthest2, last) = (splat(0.0), f32x16::from_slice(simd, &block.last));
+    (moved.length() + wind.length() * pass.dt).store_slice(&mut outcome.driven);
     for i in 1..points {
         next.fetch_fixed(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
@@ -176,6 +178,8 @@ pub(super) fn root_to_tip<S: Simd>(
                 clear = here.clear;
             }
         }
+        let exists = splat(i as f32).simd_le(last);
+        farthest2 = farthest2.max(exists.select(next_displaced.dot(next_displaced), splat(0.0)));
         moves.to_row(&mut velocity[i]);
         p.to_row(&mut position[i]);
         // What has come in between turns the segment, too.
@@ -188,6 +192,7 @@ pub(super) fn root_to_tip<S: Simd>(
     // Each point hangs on the one before: a lane that left the world, or is not a number any more,
     // ends there.
     let sane = leader.dot(leader).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
+    farthest2.sqrt().store_slice(&mut outcome.moved);
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
 }

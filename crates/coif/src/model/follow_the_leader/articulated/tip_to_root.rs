@@ -60,7 +60,7 @@ impl<S: Simd> Beyond<S> {
 struct Style<S: Simd> {
     /// To the groomed place, by mass.
     spring: f32x16<S>,
-    /// By mass: inertia, spring and damper.
+    /// By mass: inertia, spring, damper and the drag of settled hair.
     own: f32x16<S>,
     /// To the groomed direction: of the spring, and with the damper.
     direction_spring: f32x16<S>,
@@ -70,12 +70,12 @@ struct Style<S: Simd> {
 }
 
 impl<S: Simd> Style<S> {
-    /// `link` is that of [`RestShape`](crate::model::follow_the_leader::style::RestShape).
+    /// `link` is that of [`RestShape`](crate::model::follow_the_leader::style::RestShape), `drag` that of settled hair.
     #[inline(always)]
-    fn new(spring: f32x16<S>, damper: f32x16<S>, link: f32x16<S>) -> Self {
+    fn new(spring: f32x16<S>, damper: f32x16<S>, link: f32x16<S>, drag: f32x16<S>) -> Self {
         Self {
             spring,
-            own: spring + 1.0 + damper,
+            own: spring + 1.0 + damper + drag,
             direction_spring: link * (spring * FOLLOW),
             direction_both: link * (spring * FOLLOW + damper),
             joint: link * (spring * JOINT),
@@ -120,7 +120,8 @@ pub(super) fn tip_to_root<S: Simd>(
     let last = f32x16::from_slice(simd, &block.last);
     let link = f32x16::from_slice(simd, &block.link);
     let tie = &pass.tie;
-    let mut style = Style::new(splat(tie.spring), splat(tie.damper), link);
+    let drag = f32x16::from_slice(simd, &block.ages.drag) * pass.dt;
+    let mut style = Style::new(splat(tie.spring), splat(tie.damper), link, drag);
     let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
 
     let mut beyond = Beyond::nothing(simd);
@@ -133,7 +134,7 @@ pub(super) fn tip_to_root<S: Simd>(
     for i in (1..points).rev() {
         next.fetch_state(simd, points - 1 - i);
         if let Some(ties) = block.ties(i) {
-            style = Style::new(ties.spring(simd), ties.damper(simd), link);
+            style = Style::new(ties.spring(simd), ties.damper(simd), link, drag);
         }
         let row = Fixed(&fixed[i]);
         let (mass, length) = (row.mass(simd), row.length(simd));

@@ -10,6 +10,7 @@ use glam::{Quat, Vec2, Vec3};
 use self::contact::{brake_of, collide, leave_field, unbend, unbend_on_plane};
 use self::resting::{rebound, remember, update};
 use self::tip_to_root::{Left, tip_to_root};
+use super::ageing::Age;
 use super::articulated::{BENT, MAX_LEFT, MAX_SOLVES};
 use super::collider::StepCollider;
 use super::frames::{COUPLE, FOLLOW, HOME};
@@ -103,6 +104,7 @@ struct Strand {
     embedded: usize,
     shape: RestShape,
     root: RigidTransform,
+    age: Age,
 }
 
 /// Follow-The-Leader without lanes and without threads, for strands that are pinned at their roots.
@@ -142,6 +144,7 @@ impl PlainFollowTheLeader {
                 embedded,
                 shape,
                 root: RigidTransform::IDENTITY,
+                age: Age::default(),
             }
         });
         Self {
@@ -201,6 +204,14 @@ impl PlainFollowTheLeader {
             if pass.backward {
                 rebound(strand, &self.start, &pass, &around);
             }
+            let motion = *root * strand.root.inverse();
+            let moved = |(p, start): (&Particle, &Particle)| {
+                p.position.distance(motion.point(start.position))
+            };
+            let moved = strand.particles.iter().zip(&self.start).skip(1).map(moved);
+            let root_moved = strand.particles[0].position.distance(self.start[0].position);
+            let driven = root_moved + wind.length() * pass.dt;
+            strand.age.grow(moved.fold(0.0, f32::max), driven, &pass);
             strand.root = *root;
         }
     }

@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::{Contact, ContactTerms, Particle, Strand, Surroundings};
 use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::resting::{
-    CREEP, EXCESS, HOVER, RISE, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
+    CREEP, EXCESS, HOVER, KEPT, RISE, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
 };
 
 /// Looks at a contact that is remembered; `None`, and it is forgotten, if the particle leaves it.
@@ -51,10 +51,11 @@ pub(super) fn update(contact: &mut Contact, terms: &ContactTerms, a: Vec3, dt: f
     let slip = (a - terms.target).reject_from_normalized(n);
     let slid = contact.friction == Vec3::ZERO;
     let friction = contact.friction.reject_from_normalized(n) - slip * terms.along;
-    contact.force = (contact.force + terms.stiffness * (terms.offset - n.dot(a))).max(0.0);
+    let force = (contact.force + terms.stiffness * (terms.offset - n.dot(a))).max(0.0);
+    contact.force = force * KEPT;
     let stop = if slid { terms.stiffness / STIFFNESS } else { 0.0 };
     let slow = 1.0 + SLOW_FRICTION / (1.0 + (slip.length() / (SLOW * dt)).powi(2));
-    let max_friction = terms.coefficient * contact.force * if slid { slow } else { STATIC };
+    let max_friction = terms.coefficient * force * if slid { slow } else { STATIC };
     let creeps = slip.length() < CREEP * dt || terms.along >= terms.stiffness;
     let steady = slip.length() <= terms.slip * STEADY;
     let sticks = (friction - slip * stop).length() <= max_friction

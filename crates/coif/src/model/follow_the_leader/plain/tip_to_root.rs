@@ -154,6 +154,7 @@ pub(super) fn tip_to_root(
     look(strand, root, pass, left);
     let mut beyond = Beyond::NOTHING;
     let whole = left.len() as f32;
+    let (drag, settled) = (strand.age.drag * pass.dt, strand.age.settled(pass.settle_time));
     for i in (1..left.len()).rev() {
         let (before, state) = (left[i - 1], left[i]);
         let length_before = strand.particles[i - 1].length;
@@ -166,11 +167,11 @@ pub(super) fn tip_to_root(
             + root.direction(strand.shape.goal[i])
             + (root.translation - particle.position - shift) * (mass * spring)
             + beyond.push;
-        let mut inertia = beyond.inertia + diagonal(mass * (1.0 + spring + damper));
+        let mut inertia = beyond.inertia + diagonal(mass * (1.0 + spring + damper + drag));
         let mut terms = [ContactTerms::default(); 2];
         let mut contacts = particle.contacts;
         for (contact, terms) in contacts.iter_mut().zip(&mut terms) {
-            let of_point = [mass, whole, friction];
+            let of_point = [mass, whole, friction * (1.0 + settled)];
             let place = found.get(i).copied();
             let added = contact_terms(contact, particle, shift, of_point, place, pass, around);
             if let Some(added) = added {
