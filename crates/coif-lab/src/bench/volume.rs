@@ -8,9 +8,9 @@ use coif::groom::Strands;
 use coif::math::LANES;
 use coif::simulation::{World, hash_positions};
 use coif::with_threads;
-use coif_scene::{Built, Scene, build, builtin};
 use glam::Vec3;
 
+use super::ftl::head;
 use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::Error;
@@ -61,31 +61,14 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
                     pieces.add(fast, Some(slow));
                 }
             }
-            Ok(Row {
-                name: name.into(),
-                strands,
-                particles,
-                threads,
-                ns_per_particle_step: pieces.median() * 1e9 / (particles * STEPS) as f64,
-                ns_per_particle_step_min: pieces.min() * 1e9 / (particles * STEPS) as f64,
-                ms_per_frame: pieces.median() * 1e3,
-                reference_ratio: pieces.ratio(),
-                reference: "plain version, one thread",
-                memory_limit_ns: None,
-                state_hash: format!("{:016x}", hash_positions(&hair.velocities())),
-                detail: None,
-            })
+            let hash = hash_positions(&hair.velocities());
+            let reference = "plain version, one thread";
+            Ok(Row { threads, ..pieces.row(name, [strands, particles], STEPS, reference, hash) })
         })??;
         let limit = BYTES_PER_PARTICLE / bandwidth::measure(threads)? * 1e9;
         rows.push(Row { memory_limit_ns: Some(limit), ..row });
     }
     Ok(rows)
-}
-
-fn head(strands: usize) -> Result<Built, Error> {
-    let sets = [format!("groom.strands={strands}"), "groom.points=30".into()];
-    let text = builtin::text("shake").unwrap_or_default();
-    Ok(build(&Scene::from_toml(text, "shake", &sets)?, std::path::Path::new("."))?)
 }
 
 /// Hair as models keep it: sixteen strands that grow next to each other, point by point; and as one

@@ -318,7 +318,7 @@ fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error
     let mass_per_length = f64::from(Fibre::default().mass_per_length(Fibre::default().radius));
     let mass = mass_per_length * LENGTH / f64::from(points - 1);
     let reference = mass_per_length * LENGTH * g * LENGTH;
-    let (mut least, mut growth, mut curve) = (f64::INFINITY, 0.0f64, Vec::new());
+    let (mut min, mut growth, mut curve) = (f64::INFINITY, 0.0f64, Vec::new());
     let mut velocities = vec![Vec3::ZERO; points as usize];
     while simulation.time() < 4.0 {
         simulation.velocities(&mut velocities);
@@ -334,8 +334,8 @@ fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error
                 weight * mass * (motion + g * f64::from(p.y))
             })
             .sum();
-        least = least.min(sum);
-        growth = growth.max((sum - least) / reference);
+        min = min.min(sum);
+        growth = growth.max((sum - min) / reference);
         curve.push((simulation.time(), sum * 1e3));
         simulation.step();
     }
