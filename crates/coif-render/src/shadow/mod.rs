@@ -84,9 +84,7 @@ impl HairMap {
         memory: &mut SplatMemory,
     ) -> Option<Self> {
         match self {
-            Self::Shadow(map) => {
-                map.rebuild(axes, hair, order, settings, memory).map(Self::Shadow)
-            }
+            Self::Shadow(map) => map.rebuild(axes, hair, order, settings, memory).map(Self::Shadow),
             Self::Opacity(map) => map.rebuild(axes, hair, order, settings).map(Self::Opacity),
         }
     }

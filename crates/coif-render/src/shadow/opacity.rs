@@ -144,13 +144,7 @@ impl OpacityMap {
     }
 
     /// Cuts a strand into pieces of about a texel.
-    fn pieces(
-        &self,
-        points: &[Vec3],
-        radius: &[f32],
-        weight: f32,
-        visit: &mut dyn FnMut(&Piece),
-    ) {
+    fn pieces(&self, points: &[Vec3], radius: &[f32], weight: f32, visit: &mut dyn FnMut(&Piece)) {
         for i in 1..points.len() {
             let (a, b) =
                 (self.axes.light_from_world(points[i - 1]), self.axes.light_from_world(points[i]));

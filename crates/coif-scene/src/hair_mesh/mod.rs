@@ -276,7 +276,7 @@ mod tests {
             let volumes: Vec<f32> =
                 prism.corner_tetrahedra().map(|t| tetrahedron_volume(t.map(at))).collect();
             let mean = volumes.iter().sum::<f32>() / volumes.len() as f32;
-            volumes.iter().fold(f32::INFINITY, |least, v| least.min(v / mean))
+            volumes.iter().fold(f32::INFINITY, |min, v| min.min(v / mean))
         });
         fractions.fold(f32::INFINITY, f32::min)
     }

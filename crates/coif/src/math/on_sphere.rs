@@ -55,7 +55,7 @@ pub(crate) fn nearest_allowed(
     let mut best: Option<(Vec3, f32)> = None;
     let mut consider = |p: Vec3| {
         let cost = cost(p);
-        if best.is_none_or(|(_, least)| cost < least) {
+        if best.is_none_or(|(_, min_cost)| cost < min_cost) {
             best = Some((p, cost));
         }
     };

@@ -29,8 +29,8 @@ const MAX_PIECES: f32 = 64.0;
 const MIN_CELL: f32 = 1e-6;
 
 /// The broad phase `grid`.
+#[derive(Default)]
 pub(super) struct Grid {
-    level: Level,
     /// Which segments there are, in order, and how they move.
     segment: Vec<u32>,
     lines: Vec<Line>,
@@ -42,21 +42,6 @@ pub(super) struct Grid {
     tasks: Vec<Found>,
     /// Per task and segment: one more than the segment that has last asked for it.
     mailboxes: Vec<Vec<u32>>,
-}
-
-impl Default for Grid {
-    fn default() -> Self {
-        Self {
-            level: Level::new(),
-            segment: Vec::new(),
-            lines: Vec::new(),
-            everywhere: Vec::new(),
-            first: Vec::new(),
-            inside: Vec::new(),
-            tasks: Vec::new(),
-            mailboxes: Vec::new(),
-        }
-    }
 }
 
 impl BroadPhase for Grid {
@@ -113,14 +98,15 @@ impl Grid {
         if self.mailboxes.len() < tasks {
             self.mailboxes.resize_with(tasks, Vec::new);
         }
-        let Self { level, segment, lines, everywhere, first, inside, tasks, mailboxes } = self;
+        let Self { segment, lines, everywhere, first, inside, tasks, mailboxes } = self;
         let filled = Filled { segment, lines, everywhere, first, inside };
+        let level = Level::new();
         let tasks = tasks.par_iter_mut().zip(mailboxes).enumerate();
         tasks.for_each(|(task, (found, mailbox))| {
             let range = task * chunk..((task + 1) * chunk).min(count);
             mailbox.clear();
             mailbox.resize(range.end, 0);
-            dispatch!(*level, simd => filled.look(simd, segments, cells, reach, range, mailbox, found));
+            dispatch!(level, simd => filled.look(simd, segments, cells, reach, range, mailbox, found));
         });
         chunk
     }

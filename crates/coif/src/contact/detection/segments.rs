@@ -207,8 +207,8 @@ mod tests {
                 distance_to_segment(a[0], b), distance_to_segment(a[1], b),
                 distance_to_segment(b[0], a), distance_to_segment(b[1], a),
             ];
-            let least = brute.into_iter().fold(f32::INFINITY, f32::min);
-            prop_assert!((c.distance() - least).abs() < 2e-7, "{} {least}", c.distance());
+            let min_distance = brute.into_iter().fold(f32::INFINITY, f32::min);
+            prop_assert!((c.distance() - min_distance).abs() < 2e-7, "{} {min_distance}", c.distance());
         }
     }
 

@@ -84,13 +84,13 @@ impl Obstacle for BodyAround<'_> {
 impl BodyAround<'_> {
     /// What of all obstacles is nearest to a point, or deepest around it: its normal and its velocity.
     fn deepest(&self, p: Vec3A) -> ObstacleCollision {
-        let mut least = f32::INFINITY;
+        let mut min_distance = f32::INFINITY;
         let mut collision = ObstacleCollision { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
         for shape in self.shapes {
             if let Some((distance, normal)) = shape.probe(p, SKIN)
-                && distance < least
+                && distance < min_distance
             {
-                least = distance;
+                min_distance = distance;
                 collision = ObstacleCollision {
                     at: p,
                     normal,
@@ -100,7 +100,7 @@ impl BodyAround<'_> {
         }
         if let Some(field) = self.field {
             let sample = field.field.sample(p.into());
-            if sample.distance - field.skin < least {
+            if sample.distance - field.skin < min_distance {
                 collision = ObstacleCollision {
                     at: p,
                     normal: sample.gradient.into(),

@@ -450,13 +450,13 @@ impl<S: Simd> Lanes<S> {
     ) -> bool {
         let middle = self.parent + *along * joint.length + across * self.half_width;
         let over = below.over(simd, middle, &self.ribbons, beside);
-        let hit = over.height.simd_lt(over.least) & joint.active;
+        let hit = over.height.simd_lt(over.min_height) & joint.active;
         if !hit.any_true() {
             return false;
         }
         let collision = JointCollision { hit, out: over.out, distance: over.height };
         let free = Vec3x::splat(simd, Vec3::ZERO);
-        self.turn_out(simd, joint, along, &collision, over.least, free);
+        self.turn_out(simd, joint, along, &collision, over.min_height, free);
         true
     }
 

@@ -230,7 +230,7 @@ fn add_hinge(
     for wing in wings {
         let b = wing.neighbour as usize;
         let x = [state.x[here], state.x[b], x_before, state.x[after]];
-        let c = bend_condition(x, wing.rest, wing.least);
+        let c = bend_condition(x, wing.rest, wing.min_length);
         let [g_a, g_b, g_before, g_after] = c.gradients;
         let rate = g_a.dot(state.v[here])
             + g_b.dot(state.v[b])

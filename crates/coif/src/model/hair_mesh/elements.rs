@@ -79,7 +79,7 @@ pub(crate) struct Wing {
     /// Cosine and sine of the angle at rest.
     pub(crate) rest: [f32; 2],
     /// Smallest distance from the axis that is told apart (m).
-    pub(crate) least: f32,
+    pub(crate) min_length: f32,
     pub(crate) stiffness: f32,
 }
 
@@ -326,15 +326,15 @@ impl Elements {
                     if wing_height(x) < CLEAR_WING * MIN_WING * length {
                         continue;
                     }
-                    let least = MIN_WING * length;
+                    let min_length = MIN_WING * length;
                     let own = [vertex as u32, vertex as u32 + 1, pair[1]];
-                    let hardest = self.hardest(&own, 1.0 / (least * least));
+                    let hardest = self.hardest(&own, 1.0 / (min_length * min_length));
                     self.wings.push(Wing {
                         neighbour: pair[1],
                         blocks: [0; 3],
                         is_later: pair[1] as usize > vertex,
                         rest: rest_angle(x),
-                        least,
+                        min_length,
                         stiffness: (bending * volume / (reach * reach)).min(hardest),
                     });
                 }

@@ -174,14 +174,14 @@ impl MeshDynamics {
         {
             return;
         }
-        let least = contact_distance.min(self.rest[i].distance(self.rest[j]));
+        let min_distance = contact_distance.min(self.rest[i].distance(self.rest[j]));
         let distance = squared.sqrt();
-        if distance >= least {
+        if distance >= min_distance {
             return;
         }
         let normal = offset / distance;
         for (v, side) in [(i, -0.5), (j, 0.5)] {
-            self.moved[v] += normal * (side * (least - distance));
+            self.moved[v] += normal * (side * (min_distance - distance));
             contact.is_moved[v] = true;
         }
     }
@@ -205,9 +205,9 @@ fn neighbours(mesh: &HairMesh) -> (Vec<u32>, Vec<u32>) {
         changed = false;
         for seam in &mesh.seams {
             let [a, b] = seam.columns.map(|c| c as usize);
-            let least = class[a].min(class[b]);
-            changed |= class[a] != least || class[b] != least;
-            (class[a], class[b]) = (least, least);
+            let lower = class[a].min(class[b]);
+            changed |= class[a] != lower || class[b] != lower;
+            (class[a], class[b]) = (lower, lower);
         }
     }
     let mut around = vec![Vec::new(); columns];

@@ -88,9 +88,9 @@ impl Strand {
                     };
                 let stiffness = if is_edge {
                     let max_stiffness = stretch_stiffness(material.fibre, radius) / lengths[first];
-                    let least = WEIGHT_STRETCH * heavy / lengths[first];
+                    let min_stiffness = WEIGHT_STRETCH * heavy / lengths[first];
                     let wanted = material.unit.edge * bending * tributary.edge(first);
-                    wanted.max(least).min(max_stiffness)
+                    wanted.max(min_stiffness).min(max_stiffness)
                 } else {
                     let turn = bending * tributary.joint(first, last);
                     // `even` is the square of the lever in even hair with segments of length 1.
