@@ -129,13 +129,13 @@ const FIELD_CELL_LIMITS: (f32, f32) = (0.002, 0.02);
 /// Points on a strand that grows in the hair mesh of a file, unless the scene says otherwise.
 const DEFAULT_POINTS: usize = 30;
 
-/// Bodies larger than this (m) are worth a word: a vertex went astray, or the unit is another one.
+/// Bodies larger than this (m) get a warning: a vertex went astray, or the unit is another one.
 const LARGE_BODY: f32 = 100.0;
 
 /// Scalp faces with a corner beyond this (m) are left out: hair on them would be farther away than a groom may be.
 const MAX_SCALP_COORDINATE: f32 = coif::limits::MAX_GROOM_COORDINATE;
 
-/// Roots farther from the body than this (m) are worth a word.
+/// Roots farther from the body than this (m) get a warning.
 const FAR_ROOT: f32 = 0.01;
 
 /// Makes groom and body of a scene; `folder` is where its relative paths start.
@@ -283,7 +283,7 @@ fn far_roots(path: &Path, farthest: f32) -> Option<String> {
     })
 }
 
-/// Share of points outside of a fitted mesh above which that is said to be much (%): well-fitted grooms have 2 to 8.
+/// Points outside of a fitted mesh (%) above which there is a warning: well-fitted grooms have 2 to 8.
 const MUCH_OUTSIDE: f32 = 12.0;
 
 /// Fits a hair mesh to a groom that has none, and says how well.
@@ -456,7 +456,7 @@ impl Built {
         Simulation::new(self.groom.clone(), self.body.clone(), &self.scene.model, self.world())
     }
 
-    /// The world of the simulation, with the body's surface if hair touches it.
+    /// The world of the simulation, with the body's surface if hair collides with it.
     pub fn world(&self) -> World {
         let field = &self.scene.body.field;
         let surface = (self.scene.body.collide == Collide::DistanceField).then(|| {

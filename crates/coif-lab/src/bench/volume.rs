@@ -5,7 +5,7 @@ use coif::contact::volume::plain::{Particle, PlainVolume};
 use coif::contact::volume::{Settings, Volume};
 use coif::contact::{Order, Samples};
 use coif::groom::Strands;
-use coif::math::LANES;
+use coif::math::{LANES, morton_code};
 use coif::simulation::{World, hash_positions};
 use coif::with_threads;
 use glam::Vec3;
@@ -87,7 +87,9 @@ impl InRows {
     fn new(strands: &Strands) -> Self {
         let (lo, hi) = strands.bounds().unwrap_or_default();
         let mut order: Vec<usize> = (0..strands.strand_count()).collect();
-        order.sort_by_key(|&s| (strands.points_of(s).len(), neighbourhood(strands, s, lo, hi), s));
+        order.sort_by_key(|&s| {
+            (strands.points_of(s).len(), morton_code(strands.strand(s)[0], lo, hi), s)
+        });
         let (mut rows, mut particles) = (0, Vec::with_capacity(strands.point_count()));
         let mut out = Self {
             position: Vec::new(),
@@ -158,12 +160,4 @@ impl InRows {
         };
         self.velocity.chunks_exact(3 * LANES).flat_map(row).collect()
     }
-}
-
-/// A number that is close for roots that are close: the bits of the coordinates, interleaved.
-fn neighbourhood(strands: &Strands, s: usize, lo: Vec3, hi: Vec3) -> u32 {
-    let root = strands.strand(s)[0];
-    let cell = ((root - lo) / (hi - lo).max(Vec3::splat(1e-9)) * 1023.0).to_array();
-    let bit = |i: usize| ((cell[i % 3] as u32 >> (i / 3)) & 1) << i;
-    (0..30).map(bit).sum()
 }

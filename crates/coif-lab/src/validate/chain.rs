@@ -159,8 +159,8 @@ const DAMPING_TOLERANCE: f64 = 0.2;
 
 /// Frequency and damping of one mode of the one-way pass, against that mode of its linear map.
 ///
-/// The pass starts without tension, which is there after one step per point. From then on, the mode's amplitude is
-/// read from all points by the weights that no other mode has a part in.
+/// The pass starts without tension, which is there after one step per point. From then on, the mode's amplitude is read
+/// from all points by the weights to which all other modes are orthogonal.
 fn one_way_swing(
     (points, steps_per_second, correction): (usize, u32, f32),
     mode: usize,

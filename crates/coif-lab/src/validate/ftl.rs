@@ -113,8 +113,8 @@ fn still<'a>(time: f64, dt: f32, roots: &'a [RigidTransform], wind: &'a Wind) ->
     }
 }
 
-/// The slowest swing of a hanging strand with a style: squared angular frequency, the part of it that is the style's,
-/// and the shape at `points` points.
+/// The slowest swing of a hanging strand with a style: squared angular frequency, the style's contribution to it, and
+/// the shape at `points` points.
 ///
 /// Model: a chain of many links; inverse iteration with the tridiagonal stiffness.
 fn slowest(settings: &Settings, points: usize) -> (f64, f64, Vec<f64>) {

@@ -238,7 +238,7 @@ pub fn filled(
             passed += p.distance(before);
             before = *p;
             let t = (passed / ROOT_REACH).min(1.0);
-            *p += lift * (1.0 - t * t * (3.0 - 2.0 * t));
+            *p += lift * (1.0 - smoothstep(0.0, 1.0, t));
         }
         if let (Some(figure), Some(solids)) = (solid, &solids) {
             keep_out(figure, solids, line, 1);

@@ -2,7 +2,7 @@
 
 use super::Grown;
 
-/// Least number of points on a strand: fewer cannot bend.
+/// Smallest number of points on a strand: fewer cannot bend.
 const MIN_POINTS: usize = 3;
 
 /// Most points on a strand.

@@ -42,10 +42,11 @@ pub(crate) fn group(
     first.truncate(keys + 1);
 }
 
-/// Elements that a list which comes and goes has room for at least.
+/// Smallest capacity (elements) of a list whose length changes from step to step.
 const MIN_ROOM: usize = 64;
 
-/// Elements from which on a list gets an eighth to spare, not as much again: to double is too much for lists of millions.
+/// Length from which on a list gets an eighth of it as spare capacity instead of all of it: doubling lists of millions
+/// costs too much memory.
 const LARGE: usize = 1 << 20;
 
 /// Makes room for `length` elements in all. A list that has to grow, or has no room yet, gets room for twice as many and

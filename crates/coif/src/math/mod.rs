@@ -29,7 +29,7 @@ pub(crate) use fit::fit_rigid;
 pub use frames::RigidTransform;
 pub use hash::hash_positions;
 pub use lanes::LANES;
-pub(crate) use morton::morton_code;
+pub use morton::morton_code;
 pub use random::Random;
 pub use triangle_mesh::TriangleMesh;
 pub(crate) use triangle_mesh::{has_frame, triangle_frame};

@@ -30,7 +30,7 @@ const PLAIN_STRANDS: usize = 8;
 const SUBSTEPS: usize = 16;
 /// Length of a substep (s).
 const SUBSTEP: f64 = 1.0 / (60 * SUBSTEPS) as f64;
-/// What the conjugate gradient may leave: what single precision leaves.
+/// Tolerance of the conjugate gradient: the rounding of single precision.
 const TOLERANCE: f64 = 1e-4;
 /// Particles that the body holds.
 const PINNED: usize = 3;

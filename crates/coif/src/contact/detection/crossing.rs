@@ -1,10 +1,10 @@
 //! Continuous collision detection: the time of impact of two moving segments.
 //!
-//! Four points that move straight are in one plane at the roots of a cubic; at such a time the
-//! segments collide if their distance is nothing. The cubic is solved between its turning points, where
-//! it has at most one root, and the turning points themselves are tried as well: a root that only
-//! touches zero is not missed because of rounding. Segments that stay in one plane have no cubic; they are
-//! brought together step by step instead. All in double precision.
+//! Four points that move straight are in one plane at the roots of a cubic; at such a time the segments collide if
+//! their distance is zero. The cubic is solved between its turning points, where it has at most one root, and the
+//! turning points themselves are tried as well: a double root, where the cubic touches zero without a change of sign,
+//! is not missed because of rounding. Segments that stay in one plane have no cubic; they are brought together step by
+//! step instead. All in double precision.
 
 use glam::{DVec3, Vec3};
 
@@ -166,10 +166,10 @@ fn unit_roots(k: [f64; 4], tolerance: f64) -> [Option<f64>; 7] {
     roots
 }
 
-/// Whether a cubic is farther than `min` from zero, and on the same side of it, all the displacement from 0 to 1.
-/// Where that is hard to see, no.
+/// Whether a cubic stays farther than `min` from zero, with one sign, for all t from 0 to 1. False where its Bernstein
+/// coefficients do not show it.
 ///
-/// Model: a cubic lies between the least and the largest of its Bernstein coefficients.
+/// Model: a cubic lies between the smallest and the largest of its Bernstein coefficients.
 fn keeps_sign(k: [f64; 4], min: f64) -> bool {
     let b = [k[0], k[0] + k[1] / 3.0, k[0] + (2.0 * k[1] + k[2]) / 3.0, k[0] + k[1] + k[2] + k[3]];
     b.iter().all(|&b| b > min) || b.iter().all(|&b| b < -min)
@@ -263,7 +263,7 @@ mod tests {
 
     /// Segments whose volume turns around where they collide, which rounding keeps from reaching zero.
     #[test]
-    fn segments_that_barely_touch_meet() {
+    fn segments_that_graze_collide() {
         let u = Vec3::new(-0.008873366, 0.0071319956, -0.0015522325);
         let v = Vec3::new(-0.005758795, -0.00070817454, -0.000756213);
         let displacements = [

@@ -36,7 +36,7 @@ pub(in crate::contact) fn keep_passing<S: Simd>(
     count
 }
 
-/// Keeps the pairs that may be as near as `reach` (m), in the same way.
+/// [`keep_passing`] for the pairs that may be as near as `reach` (m).
 #[inline(always)]
 pub(in crate::contact) fn keep_near<S: Simd>(
     simd: S,
@@ -111,9 +111,9 @@ impl Edges {
 
     /// How far the segments are apart, less what rounding may have added.
     ///
-    /// Model: the place on the second that is nearest to the line of the first; from it to the first,
-    /// and back to the second. Any two places are at least as far apart as the nearest ones, so that
-    /// places which are known badly do no harm but this.
+    /// Model: the place on the second that is nearest to the line of the first; from it to the first, and back to the
+    /// second. Any two places are at least as far apart as the nearest ones, so that rounding of the places can only
+    /// add to the distance.
     #[inline(always)]
     fn min_distance<S: Simd>(&self, simd: S) -> f32x16<S> {
         let (u, v, w) = (load(simd, &self.u), load(simd, &self.v), load(simd, &self.w));
@@ -135,8 +135,8 @@ impl Edges {
 
 /// Which pairs may pass through each other on their paths, as bits.
 ///
-/// Model: the volume `u x v . w` over time is a cubic, and lies between the least and the largest of its
-/// Bernstein coefficients, which are the products of ends.
+/// Model: the volume `u x v . w` over time is a cubic, and lies between the smallest and the largest of its Bernstein
+/// coefficients, which are the products of ends.
 #[inline(always)]
 fn may_pass<S: Simd>(simd: S, from: &Edges, to: &Edges) -> u32 {
     let (u0, v0, w0) = (load(simd, &from.u), load(simd, &from.v), load(simd, &from.w));
@@ -200,7 +200,7 @@ mod tests {
 
     /// What collides by the exact test is kept, and most of what does not collide is left out.
     #[test]
-    fn nothing_that_meets_is_left_out() {
+    fn nothing_that_collides_is_left_out() {
         let (list, start, end) = pairs(100_000);
         let mut kept = list.clone();
         let count =

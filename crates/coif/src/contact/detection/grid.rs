@@ -115,7 +115,7 @@ impl Grid {
 /// Where cells are, and how many places their table has.
 struct Cells {
     edge: f32,
-    /// Half of how near is near (m): what each of two segments is thicker by.
+    /// Half of the reach (m): by how much each of two segments is thickened.
     half_reach: f32,
     /// A power of two.
     places: usize,
@@ -137,8 +137,8 @@ impl Cells {
         cells
     }
 
-    /// How far from its line a segment may be when it is near another, of which the same is true (m). Rounding adds some
-    /// millionths of where it is.
+    /// Radius (m) of a capsule around a segment such that those of two segments within reach overlap. Rounding adds
+    /// some millionths of the coordinates.
     fn radius(&self, line: &Line) -> f32 {
         let farthest = line.middle.abs().max_element() + line.half.abs().max_element();
         (self.half_reach + line.pad + line.displacement.length()) * (1.0 + 2.0 * SLACK)

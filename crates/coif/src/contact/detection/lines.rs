@@ -23,7 +23,7 @@ pub(super) struct Line {
     pub(super) half: Vec3,
     /// Half of the displacement of its middle (m).
     pub(super) displacement: Vec3,
-    /// How far its parts can be from where middle, half and displacement put them (m).
+    /// Bound (m) on the distance of its points from where middle, half and displacement put them.
     pub(super) pad: f32,
 }
 

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn parallel_segments_meet_in_the_middle_of_their_overlap() {
+    fn parallel_segments_are_closest_in_the_middle_of_their_overlap() {
         let a = [Vec3::ZERO, Vec3::X];
         let b = [Vec3::new(1.5, 0.1, 0.0), Vec3::new(0.5, 0.1, 0.0)];
         let c = closest_points_segment_segment(a, b);

@@ -54,7 +54,7 @@ impl Link {
 pub(in crate::contact) struct PairMotion {
     /// Velocity of the place on `a` relative to that on `b` (m/s).
     pub(in crate::contact) velocity: Vec3,
-    /// Relative velocity per impulse (1/kg), with masses shared among pairs.
+    /// Relative velocity per impulse (1/kg), with masses distributed over pairs.
     pub(in crate::contact) inverse_mass: f32,
 }
 

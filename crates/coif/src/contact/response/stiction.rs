@@ -398,7 +398,7 @@ fn spring_of(link: &Link, settings: &Settings) -> ContactSpring {
     ContactSpring { segments: [link.a, link.b], at: link.at, rest, stiffness, damping }
 }
 
-/// Puts a rank among the least ones, which are in order.
+/// Inserts a rank into the sorted list of the lowest ones.
 #[inline]
 fn insert(lowest: &mut [u64], rank: u64) {
     if lowest.last().is_none_or(|&last| rank >= last) {

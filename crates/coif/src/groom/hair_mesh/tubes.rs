@@ -413,13 +413,13 @@ impl Sample {
                 weights.push((line[0], w, v));
             }
         }
-        // Find how far roots are spread across the direction in which they are spread least (cells squared).
+        // Smallest eigenvalue of the covariance of the roots (cells squared): zero where they are in a row.
         let n = m.x_axis.x.max(f32::MIN_POSITIVE);
         let mean = Vec2::new(m.x_axis.y, m.x_axis.z) / n;
         let (xx, yy) = (m.y_axis.y / n - mean.x * mean.x, m.z_axis.z / n - mean.y * mean.y);
         let xy = m.y_axis.z / n - mean.x * mean.y;
         let min_spread = 0.5 * (xx + yy) - (0.25 * (xx - yy) * (xx - yy) + xy * xy).sqrt();
-        // Expect the slope of the sphere where they give none.
+        // Take the slope of the sphere where they give none.
         let mut slope = [Vec3::ZERO; 2];
         if min_spread < IN_A_ROW {
             slope = [Vec2::X, Vec2::Y].map(|d| {

@@ -223,8 +223,8 @@ pub(crate) fn unit(seed: u64, index: u64) -> f32 {
     unit_from_bits(mix_bits(seed ^ index.wrapping_mul(GOLDEN)))
 }
 
-/// Points at equal arc length along a line, the ends included.
-pub(crate) fn at_equal_arc_length(line: &[Vec3], count: usize) -> Vec<Vec3> {
+/// Points at equal arc length along a line of two points or more, the ends included.
+pub fn at_equal_arc_length(line: &[Vec3], count: usize) -> Vec<Vec3> {
     let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
     let mut out = Vec::with_capacity(count);
     let (mut segment, mut before) = (0, 0.0f32);

@@ -128,7 +128,7 @@ const MIN_CORNER: f32 = 0.3;
 /// Smallest distance of a wing from its axis that is told apart, as a fraction of that at rest.
 const MIN_WING: f32 = 0.25;
 
-/// How much farther from its axis than that a wing has to be at rest to count.
+/// How much farther than that from its axis a wing has to be at rest for a bending condition.
 const CLEAR_WING: f32 = 1.5;
 
 /// Largest stiffness of a condition per mass of a vertex (1/s^2). In a step of a 30th of a second it then
@@ -226,8 +226,8 @@ impl Elements {
         }
     }
 
-    /// The most that the stiffness (J) of a condition may be: see [`HARDEST`].
-    /// Symbols: `steepest` square of its gradient (1/m^2), at most.
+    /// Largest stiffness (J) that a condition may have: see [`HARDEST`]. Symbols: `steepest` square of its gradient
+    /// (1/m^2), at most.
     fn hardest(&self, vertices: &[u32], steepest: f32) -> f32 {
         let masses = vertices.iter().map(|&v| self.mass[v as usize]);
         HARDEST * masses.fold(f32::INFINITY, f32::min) / steepest.max(f32::MIN_POSITIVE)

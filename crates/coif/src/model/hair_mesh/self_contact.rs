@@ -115,7 +115,7 @@ impl SelfContact {
 }
 
 impl MeshDynamics {
-    /// Moves outer vertices of strange bundles apart that are too near to each other.
+    /// Moves outer vertices apart that are too near to each other and belong to bundles that are not neighbours.
     ///
     /// Model: vertices i and j are too near below `min(r_i + r_j, d)`, with r their balls' radii and d
     /// their distance at rest. Each moves half of what is missing, all other vertices follow as little as

@@ -87,7 +87,7 @@ impl Tree {
         let (nodes, rooms, level) = (&self.nodes, &self.rooms, Level::new());
         self.tasks.par_iter_mut().enumerate().for_each(|(task, found)| {
             let range = task * CHUNK..((task + 1) * CHUNK).min(count);
-            // A thread has its room to itself: nothing waits.
+            // Each thread locks its own room only: no contention.
             let thread = rayon::current_thread_index().unwrap_or(0) % rooms.len();
             let room = &mut *rooms[thread].lock().unwrap_or_else(PoisonError::into_inner);
             dispatch!(level, simd => near::look(simd, nodes, segments, reach, range, room, found));

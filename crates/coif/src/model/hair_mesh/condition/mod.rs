@@ -47,7 +47,7 @@ mod differences {
 
     /// Some points of about a metre that are in no special position.
     pub(super) fn points<const N: usize>(seed: u32) -> [Vec3A; N] {
-        let mut random = Random::new(seed.into(), 0);
+        let mut random = Random::new(seed.into(), 1);
         std::array::from_fn(|_| random.vector().into())
     }
 
