@@ -167,6 +167,8 @@ fn a_step_and_a_look_allocate_nothing() {
                         }
                     }
                     assert!(sim.report().quarantined.is_empty(), "{model}, {scene}");
+                    let contact = sim.report().contact.strands;
+                    assert!(contact.is_none_or(|c| c.pairs > 0), "{model}: {contact:?}");
                     let made = change.allocations + change.reallocations;
                     println!("{model}, {scene}, {threads} threads: {made} in {COUNTED} steps");
                     if made > 0 {

@@ -42,8 +42,9 @@ pub(crate) fn group(
     first.truncate(keys + 1);
 }
 
-/// Smallest capacity (elements) of a list whose length changes from step to step.
-const MIN_ROOM: usize = 64;
+/// Smallest capacity (elements) of a list whose length changes from step to step: lists of a few hundred strands fit.
+/// Each task has such lists, so that ten times as much would cost a full head of hair hundreds of megabytes.
+const MIN_ROOM: usize = 1024;
 
 /// Length from which on a list gets an eighth of it as spare capacity instead of all of it: doubling lists of millions
 /// costs too much memory.
