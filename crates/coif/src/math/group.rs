@@ -42,9 +42,13 @@ pub(crate) fn group(
     first.truncate(keys + 1);
 }
 
-/// Smallest capacity (elements) of a list whose length changes from step to step: lists of a few hundred strands fit.
-/// Each task has such lists, so that ten times as much would cost a full head of hair hundreds of megabytes.
-const MIN_ROOM: usize = 1024;
+/// Smallest spare capacity (elements) of a list whose length changes from step to step: a few dozen such lists take
+/// some megabytes, and those of a few hundred strands do not grow again.
+const MIN_ROOM: usize = 4096;
+
+/// The same of a list that belongs to a task of about a thousand points: there are thousands of them in a full head of
+/// hair, where [`MIN_ROOM`] would take gigabytes.
+const MIN_TASK_ROOM: usize = 256;
 
 /// Length from which on a list gets an eighth of it as spare capacity instead of all of it: doubling lists of millions
 /// costs too much memory.
@@ -59,10 +63,10 @@ pub(crate) fn make_room<T>(list: &mut Vec<T>, length: usize) {
     }
 }
 
-/// [`make_room`] for a list that was filled element by element, and had room for `before` when that began.
+/// [`make_room`] for a task's list that was filled element by element, and had room for `before` when that began.
 pub(crate) fn make_room_after<T>(list: &mut Vec<T>, before: usize) {
     if list.capacity() != before || before == 0 {
-        let spare = if list.len() < LARGE { list.len() + MIN_ROOM } else { 0 };
+        let spare = if list.len() < LARGE { list.len() + MIN_TASK_ROOM } else { 0 };
         list.reserve_exact(spare);
     }
 }
