@@ -29,7 +29,7 @@ const COLOR: u32 = 16;
 /// Default colour for other programs when a groom has none: brown.
 const BROWN: Vec3 = Vec3::new(0.22, 0.12, 0.06);
 
-/// Radii (m) outside of this are worth a word: from a very fine wool fibre to a thick quill.
+/// Radii (m) outside of this range get a warning: from a very fine wool fibre to a thick quill.
 const PLAUSIBLE_RADIUS_M: std::ops::RangeInclusive<f32> = 2e-6..=500e-6;
 
 /// The first 128 bytes of a `.hair` file, as they stand in the file.

@@ -172,18 +172,18 @@ fn extent_of_most(file: &Path, positions: &[Vec3], warnings: &mut Vec<String>) -
     let along = |axis: usize| median(positions.iter().map(|p| p[axis]).collect());
     let centre = Vec3::new(along(0), along(1), along(2));
     let reach = STRAY * median(positions.iter().map(|p| p.distance(centre)).collect());
-    let most: Vec<Vec3> =
+    let near: Vec<Vec3> =
         positions.iter().copied().filter(|p| p.distance(centre) <= reach).collect();
-    if most.len() < positions.len() {
+    if near.len() < positions.len() {
         warnings.push(format!(
             "{}: {} of {} points lie far away from the rest, {all:.0} units across, and do not count for the \
              unit; hint: remove them",
             file.display(),
-            positions.len() - most.len(),
+            positions.len() - near.len(),
             positions.len()
         ));
     }
-    largest_extent(&most)
+    largest_extent(&near)
 }
 
 fn guess_scale(file: &Path, extent: f32, warnings: &mut Vec<String>) -> f32 {

@@ -17,4 +17,15 @@ pub mod validate;
 mod error;
 mod shaken_mesh;
 
+use std::path::Path;
+
+use coif_scene::{Built, Scene, builtin};
+
 pub use error::Error;
+
+/// A built-in scene, changed, and what is built from it.
+fn built_in(name: &str, sets: &[String]) -> Result<(Scene, Built), Error> {
+    let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, sets)?;
+    let built = coif_scene::build(&scene, Path::new("."))?;
+    Ok((scene, built))
+}

@@ -8,7 +8,6 @@ use coif::groom::HairMesh;
 use coif::math::RigidTransform;
 use coif::model::hair_mesh::{MeshDynamics, MeshEnvironment, MeshReport};
 use coif::simulation::{Wind, World};
-use coif_scene::{Scene, build, builtin};
 use glam::{Quat, Vec3};
 
 use crate::Error;
@@ -37,8 +36,7 @@ impl ShakenMesh {
             format!("groom.hair_mesh.resolution={resolution}"),
             format!("groom.hair_mesh.seams={seams}"),
         ];
-        let text = builtin::text(scene).unwrap_or_default();
-        let built = build(&Scene::from_toml(text, scene, &sets)?, std::path::Path::new("."))?;
+        let (_, built) = crate::built_in(scene, &sets)?;
         let mesh = built.groom.hair_mesh.clone().unwrap_or_default();
         Ok(Self { mesh, colliders: built.body.colliders().to_vec() })
     }

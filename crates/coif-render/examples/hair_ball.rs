@@ -4,6 +4,7 @@
 //! SHOT is one of head, back, close, macro, far. If OUT is a film, the camera turns around the head.
 
 use coif::groom::Strands;
+use coif::math::Random;
 use coif_render::{
     Camera, Film, Frame, HairLook, HairView, Light, Renderer, Settings, SurfaceView,
 };
@@ -80,13 +81,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A number in 0..1 that depends on the strand and a stream.
 fn random(strand: usize, stream: u32) -> f32 {
-    let mut x = (strand as u32).wrapping_mul(0x9e37_79b9) ^ stream.wrapping_mul(0x85eb_ca6b);
-    for _ in 0..3 {
-        x ^= x >> 15;
-        x = x.wrapping_mul(0x2c1b_3c6d);
-        x ^= x >> 12;
-    }
-    (x >> 8) as f32 / 16_777_216.0
+    Random::new(strand as u64, stream.into()).unit()
 }
 
 /// A root direction on the scalp: not in the face, not below the ears.

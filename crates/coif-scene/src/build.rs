@@ -129,13 +129,13 @@ const FIELD_CELL_LIMITS: (f32, f32) = (0.002, 0.02);
 /// Points on a strand that grows in the hair mesh of a file, unless the scene says otherwise.
 const DEFAULT_POINTS: usize = 30;
 
-/// Bodies larger than this (m) are worth a word: a vertex went astray, or the unit is another one.
+/// Bodies larger than this (m) get a warning: a vertex went astray, or the unit is another one.
 const LARGE_BODY: f32 = 100.0;
 
 /// Scalp faces with a corner beyond this (m) are left out: hair on them would be farther away than a groom may be.
 const MAX_SCALP_COORDINATE: f32 = coif::limits::MAX_GROOM_COORDINATE;
 
-/// Roots farther from the body than this (m) are worth a word.
+/// Roots farther from the body than this (m) get a warning.
 const FAR_ROOT: f32 = 0.01;
 
 /// Makes groom and body of a scene; `folder` is where its relative paths start.
@@ -283,7 +283,7 @@ fn far_roots(path: &Path, farthest: f32) -> Option<String> {
     })
 }
 
-/// Share of points outside of a fitted mesh above which that is said to be much (%): well-fitted grooms have 2 to 8.
+/// Points outside of a fitted mesh (%) above which there is a warning: well-fitted grooms have 2 to 8.
 const MUCH_OUTSIDE: f32 = 12.0;
 
 /// Fits a hair mesh to a groom that has none, and says how well.
@@ -297,14 +297,14 @@ fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String
     let (mut mesh, report) =
         HairMesh::fit_on(groom, &settings, body.rest(), body.colliders()).map_err(invalid)?;
     mesh.bind(body.rest()).map_err(invalid)?;
-    let share = 100.0 * report.outside as f32 / report.points.max(1) as f32;
+    let percent_outside = 100.0 * report.outside as f32 / report.points.max(1) as f32;
     let mut said = format!(
-        "the groom is simulated in a fitted hair mesh of {} vertices; {share:.1} % of its points lie outside \
+        "the groom is simulated in a fitted hair mesh of {} vertices; {percent_outside:.1} % of its points lie outside \
          of it, the farthest by {:.1} mm",
         mesh.vertex_count(),
         1000.0 * report.farthest
     );
-    if share > MUCH_OUTSIDE {
+    if percent_outside > MUCH_OUTSIDE {
         said += ", and follow it only roughly; hint: try another groom.hair_mesh.resolution, or simulate \
                  every strand with model.name=follow-the-leader";
     }
@@ -456,7 +456,7 @@ impl Built {
         Simulation::new(self.groom.clone(), self.body.clone(), &self.scene.model, self.world())
     }
 
-    /// The world of the simulation, with the body's surface if hair touches it.
+    /// The world of the simulation, with the body's surface if hair collides with it.
     pub fn world(&self) -> World {
         let field = &self.scene.body.field;
         let surface = (self.scene.body.collide == Collide::DistanceField).then(|| {

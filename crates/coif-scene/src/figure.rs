@@ -134,7 +134,7 @@ mod tests {
             (&hound, 0.026, 0.030),
             (&girl, 0.030, 0.030),
         ];
-        for (figure, cell, most) in figures {
+        for (figure, cell, max_out) in figures {
             let mesh = mesh(figure, cell);
             let colliders: Vec<MovingCollider> = figure
                 .colliders()
@@ -165,7 +165,7 @@ mod tests {
                 }
             }
             println!("surface out of the colliders by {worst_out:?}, roots inside by {worst_in:?}");
-            assert!(worst_out.0 < most, "{worst_out:?}");
+            assert!(worst_out.0 < max_out, "{worst_out:?}");
             assert!(worst_in.0 < 0.003, "{worst_in:?}");
         }
     }

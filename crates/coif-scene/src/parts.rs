@@ -210,15 +210,15 @@ impl Parts {
     /// How much each part has to do with a place, largest at the nearest.
     fn part_weights(&self, p: Vec3, soft: f32) -> impl Iterator<Item = (&Part, f32)> {
         let values: Vec<f32> = self.parts.iter().map(|part| part.solid.value(p)).collect();
-        let least = self
+        let min = self
             .parts
             .iter()
             .zip(&values)
             .filter(|(part, _)| !part.hollow)
-            .fold(f32::INFINITY, |least, (_, v)| least.min(*v));
+            .fold(f32::INFINITY, |min, (_, v)| min.min(*v));
         self.parts.iter().zip(values).filter(|(part, _)| !part.hollow).filter_map(
             move |(part, value)| {
-                let away = (value - least) / soft;
+                let away = (value - min) / soft;
                 (away < 4.0).then(|| (part, (-away).exp() - (-4.0f32).exp()))
             },
         )
@@ -263,13 +263,13 @@ impl Parts {
     /// Distance (m) to the nearest part of a region.
     pub(crate) fn distance_to(&self, region: usize, p: Vec3) -> f32 {
         let of_region = self.parts.iter().filter(|part| part.region == region && !part.hollow);
-        of_region.fold(f32::INFINITY, |least, part| least.min(part.solid.value(p)))
+        of_region.fold(f32::INFINITY, |min, part| min.min(part.solid.value(p)))
     }
 
     /// Distance (m) to the nearest solid that was taken away: about 0 on the walls it left.
     pub(crate) fn distance_to_hollow(&self, p: Vec3) -> f32 {
         let hollows = self.parts.iter().filter(|part| part.hollow);
-        hollows.fold(f32::INFINITY, |least, part| least.min(part.solid.value(p)))
+        hollows.fold(f32::INFINITY, |min, part| min.min(part.solid.value(p)))
     }
 
     /// Convex shapes inside the parts.

@@ -15,8 +15,8 @@ pub(crate) struct Root {
     pub(crate) normal: Vec3,
 }
 
-/// Most candidates in a row that fall where nothing grows. The smallest patch of the built-in styles is a
-/// thousandth of a head: with that, no groom in e^10000 is given up.
+/// Largest number of candidates in a row that fall where nothing grows. The smallest patch of the built-in styles is a
+/// thousandth of a head: the chance to give that up is e^-10000.
 const MAX_BARE: u64 = 10_000_000;
 
 /// Spreads exactly `count` roots over the mesh, with distances that follow `density` (0..1 at each

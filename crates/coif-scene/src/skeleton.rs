@@ -42,8 +42,8 @@ impl Leg {
         let (thigh, shank) = (flat(self.knee - self.hip), flat(self.ankle - self.knee));
         let (long, short) = (thigh.length(), shank.length());
         let to_target = flat(target - self.hip);
-        let least = (long - short).abs() + 0.02 * long;
-        let distance = to_target.length().clamp(least, 0.999 * (long + short));
+        let min_distance = (long - short).abs() + 0.02 * long;
+        let distance = to_target.length().clamp(min_distance, 0.999 * (long + short));
         // Put the knee.
         let cosine = (long * long + distance * distance - short * short) / (2.0 * long * distance);
         let side = wrapped(angle(thigh) - angle(flat(self.ankle - self.hip))).signum();

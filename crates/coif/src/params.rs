@@ -367,7 +367,7 @@ mod tests {
         #[derive(Copy)]
         pub struct Inner of "inner" {
             /// A direction.
-            direction as "inner_way": Vec3 = Vec3::X, "m", -1.0..=1.0;
+            direction as "inner_direction": Vec3 = Vec3::X, "m", -1.0..=1.0;
         }
     }
 
@@ -382,7 +382,7 @@ mod tests {
             /// The upper one.
             high: u32 = 5, "", 1..=10;
             /// May be absent.
-            most: Option<u32> = None, "", 1..=9, absent: "no limit";
+            max_count: Option<u32> = None, "", 1..=9, absent: "no limit";
             /// On or off.
             on: bool = true;
             nested {
@@ -402,16 +402,16 @@ mod tests {
     fn a_declaration_gives_table_default_and_check() {
         let mut s = Settings::default();
         let names: Vec<&str> = s.params().iter().map(|p| p.name).collect();
-        assert_eq!(names, ["low", "high", "most", "on", "inner_way"]);
+        assert_eq!(names, ["low", "high", "max_count", "on", "inner_direction"]);
         assert_eq!(s.params()[0].meaning(), "The lower one, in two lines.");
         assert_eq!(s.validate(), Ok(()));
         let values: Vec<String> =
             names.iter().map(|n| s.get(n).map(|v| v.to_string()).unwrap_or_default()).collect();
         assert_eq!(values, ["0.1", "5", "", "true", "[1, 0, 0]"]);
-        assert_eq!((s.get("most"), s.params()[2].absent), (None, "no limit"));
-        s.set("most", Value::Count(3)).unwrap();
-        s.set("inner_way", Value::Vector(Vec3::Y)).unwrap();
-        assert_eq!((s.most, s.inner.direction), (Some(3), Vec3::Y));
+        assert_eq!((s.get("max_count"), s.params()[2].absent), (None, "no limit"));
+        s.set("max_count", Value::Count(3)).unwrap();
+        s.set("inner_direction", Value::Vector(Vec3::Y)).unwrap();
+        assert_eq!((s.max_count, s.inner.direction), (Some(3), Vec3::Y));
         s.on = false;
         assert!(s.validate().is_err());
     }
@@ -439,7 +439,7 @@ mod tests {
         let message = s.validate().unwrap_err().to_string();
         assert_eq!(
             message,
-            "test inner_way is [1, 0, inf] m: expected three numbers from -1 to 1 m"
+            "test inner_direction is [1, 0, inf] m: expected three numbers from -1 to 1 m"
         );
         assert!(s.set("high", Value::Switch(true)).is_err());
         let message = s.set("hihg", Value::Count(1)).unwrap_err().to_string();

@@ -11,7 +11,7 @@ use std::sync::{Arc, Barrier};
 
 use coif::body::distance_field;
 use coif::body::{Body, Collider, Motion, Shape};
-use coif::contact::{ContactSettings, volume};
+use coif::contact::{ContactSettings, repulsion, stiction, strand_contact, volume};
 use coif::groom::Groom;
 use coif::grow::strips::StripMesh;
 use coif::model::{ModelSettings, hair_mesh, mass_spring};
@@ -50,11 +50,26 @@ fn on_primitives(model: &ModelSettings) -> Simulation {
     simulation(hair(model), SHAKE, model)
 }
 
-/// Contact as a volume, if the model takes it. Lists of pairs of single hairs have room for twice what their first step
-/// found, and grow where hair gets denser than that, whatever the model: `strand_contact_allocation.rs` has that.
-fn contacts_for(model: &ModelSettings) -> Vec<ContactSettings> {
-    let volume = ContactSettings::from(volume::Settings::default());
-    volume.acts(model.capabilities().contact).map(|_| volume).into_iter().collect()
+/// A contact, if the model takes it.
+fn contacts_for(model: &ModelSettings, contact: ContactSettings) -> Vec<ContactSettings> {
+    contact.acts(model.capabilities().contact).map(|_| contact).into_iter().collect()
+}
+
+/// Hair on a ball that shakes, with stiction, repulsion and collision of single hairs. Lists of pairs have room for twice
+/// what was there when they last grew: `strand_contact_allocation.rs` has hair that gets much denser than that.
+fn with_single_hairs(model: &ModelSettings) -> Simulation {
+    let body = Body::rigid(ball(), Arc::new(SHAKE)).expect("a valid body");
+    let body = body.with_colliders(sphere()).expect("valid colliders");
+    // Hairs are centimetres apart here, and so are these distances.
+    let stiction =
+        stiction::Settings { make: 0.025, break_: 0.035, rest: 0.025, ..Default::default() };
+    let repulsion = repulsion::Settings { thickness: 0.01, ..Default::default() };
+    let (stiction, repulsion) = (Some(stiction), Some(repulsion));
+    let contact = strand_contact::Settings { stiction, repulsion, ..Default::default() };
+    let contacts = contacts_for(model, contact.into());
+    let world = World { contacts, ..World::default() };
+    Simulation::new(Arc::new(hair(model)), Arc::new(body), model, world)
+        .expect("a valid simulation")
 }
 
 /// The same with contact between hair, with the ball's own surface, and in the wind.
@@ -64,7 +79,7 @@ fn on_everything(model: &ModelSettings) -> Simulation {
     let field = distance_field::Settings { cell: 0.02, reach: 0.06, ..Default::default() };
     let world = World {
         surface: Some(Surface { field, ..Surface::default() }),
-        contacts: contacts_for(model),
+        contacts: contacts_for(model, volume::Settings::default().into()),
         wind: Wind { velocity: Vec3::X, gusts: 0.5, seed: 1 },
         ..World::default()
     };
@@ -103,10 +118,11 @@ fn acquaint_two_threads() {
 
 #[test]
 fn a_step_and_a_look_allocate_nothing() {
-    let scenes: [(&str, Start, usize); 3] = [
+    let scenes: [(&str, Start, usize); 4] = [
         ("primitives", on_primitives, FEW),
         ("frames", on_frames, FEW),
         ("surface and volume", on_everything, SWING),
+        ("single hairs", with_single_hairs, SWING),
     ];
     let mut found = Vec::new();
     // Both pools live to the end: a thread that ends does so in its own time, and moves memory about.
@@ -157,6 +173,8 @@ fn a_step_and_a_look_allocate_nothing() {
                         }
                     }
                     assert!(sim.report().quarantined.is_empty(), "{model}, {scene}");
+                    let contact = sim.report().contact.strands;
+                    assert!(contact.is_none_or(|c| c.springs > 100), "{model}: {contact:?}");
                     let made = change.allocations + change.reallocations;
                     println!("{model}, {scene}, {threads} threads: {made} in {COUNTED} steps");
                     if made > 0 {

@@ -19,8 +19,8 @@ const KINKED_FRACTION: f64 = 1e-3;
 /// a jump, and is what colliders do to hair that was groomed into them.
 const FIRST_FRAME_JUMP: f32 = 0.005;
 
-/// Rate at which wind takes hair along (1/s), to tell how far it may in the first frame: the most of the models'
-/// own damping.
+/// Rate at which wind takes hair along (1/s), to tell how far it may in the first frame: the largest default damping of
+/// the models.
 const WIND_RATE: f32 = 10.0;
 
 /// Drift on a body that stood still all the time, as a fraction of a strand's length: more is another groom.

@@ -287,10 +287,10 @@ fn bench_measures_one_row_and_says_where_its_time_goes() {
 #[test]
 fn mass_spring_hair_and_moving_fields_are_true() {
     let folder = Folder::new();
-    for (check, least) in [("cantilever", 45), ("level-set", 10)] {
+    for (check, min_rows) in [("cantilever", 45), ("level-set", 10)] {
         let rows = folder.json(&["validate", check]);
         let rows = rows.as_array().expect("a list");
-        assert!(rows.len() >= least, "{check}");
+        assert!(rows.len() >= min_rows, "{check}");
         assert!(rows.iter().all(|row| row["pass"] == true), "{rows:?}");
     }
 }

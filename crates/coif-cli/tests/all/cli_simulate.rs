@@ -239,26 +239,31 @@ fn a_scene_file_finds_its_files_from_its_own_folder() {
     assert_eq!(hash(&again), hash(&outcome));
 }
 
+/// Runs the program until a file is there, then sends Ctrl-C; gives back what it said.
+#[cfg(unix)]
+fn interrupted(folder: &Folder, arguments: &[&str], file: &str) -> String {
+    let stderr = std::process::Stdio::piped();
+    let child = folder.command(arguments).stderr(stderr).spawn().expect("a program");
+    while !folder.path(file).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    let kill = std::process::Command::new("kill").args(["-INT", &id]).status();
+    assert!(kill.expect("a signal").success());
+    let output = child.wait_with_output().expect("what it said");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    stderr
+}
+
 #[cfg(unix)]
 #[test]
 fn control_c_leaves_whole_frames_and_no_film() {
     let folder = Folder::new();
     let small = ["--set", "render.width=32", "--set", "render.height=32"];
     let arguments = simulate(&["--frames", "5000", "-o", "run", "--render", "film.gif"]);
-    let child = folder
-        .command(&[&arguments[..], &small].concat())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let third = folder.path("run").join("frame.00003.hair");
-    while !third.exists() {
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let arguments = [&arguments[..], &small].concat();
+    let stderr = interrupted(&folder, &arguments, "run/frame.00003.hair");
     assert!(stderr.contains("--resume"), "{stderr}");
     assert_eq!(folder.names(), ["run"]);
     let frames = folder.json(&["inspect", "run"])["frames"].as_u64().unwrap();
@@ -315,29 +320,9 @@ fn a_changed_frame_is_refused_by_name() {
 fn control_c_says_which_pictures_stay() {
     let folder = Folder::new();
     folder.ok(&simulate(&["--frames", "2", "-o", "run"]));
-    let child = folder
-        .command(&[
-            "render",
-            "run",
-            "-o",
-            "turn.####.png",
-            "--turntable",
-            "5000",
-            "--size",
-            "64x64",
-        ])
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let third = folder.path("turn.0003.png");
-    while !third.exists() {
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let turntable = ["--turntable", "5000", "--size", "64x64"];
+    let arguments = [&["render", "run", "-o", "turn.####.png"][..], &turntable].concat();
+    let stderr = interrupted(&folder, &arguments, "turn.0003.png");
     let pictures = folder.names().iter().filter(|n| n.ends_with(".png")).count();
     assert!(stderr.contains(&format!("{pictures} whole pictures")), "{pictures}: {stderr}");
     assert_eq!(folder.names().len(), pictures + 1, "nothing else is left: {:?}", folder.names());
@@ -354,8 +339,9 @@ fn control_c_stops_while_hair_grows() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
+    let kill = std::process::Command::new("kill").args(["-INT", &id]).status();
+    assert!(kill.expect("a signal").success());
+    let output = child.wait_with_output().expect("what it said");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("interrupted: while growing hair; nothing was written"), "{stderr}");

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use coif::groom::{HairMesh, Strands};
+use coif::math::Random;
 use coif_io::obj::parse_hair_mesh;
 use coif_io::{Error, Loaded, ReadOptions, Result};
 use glam::Vec3;
@@ -93,11 +94,7 @@ fn block(cells: [usize; 2], triangles: bool, layers: impl Fn(usize) -> u32) -> H
 }
 
 fn shuffled(mut faces: Vec<Vec<u32>>, seed: u64) -> Vec<Vec<u32>> {
-    let mut state = seed;
-    for i in (1..faces.len()).rev() {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        faces.swap(i, (state >> 33) as usize % (i + 1));
-    }
+    Random::new(seed, 0).shuffle(&mut faces);
     faces
 }
 

@@ -15,13 +15,13 @@ use coif::grow::strips::StripMesh;
 use coif::math::RigidTransform;
 use coif::model::cantilever::plain::PlainCantilever;
 use coif::model::cantilever::{Cantilever, Settings};
-use coif::model::{Environment, Model, StepReport};
+use coif::model::{Model, StepReport};
 use coif::simulation::{Wind, World, hash_positions};
 use coif::with_threads;
-use coif_scene::{Scene, build, builtin};
 use glam::{Quat, Vec3};
 
-use super::ftl::ELLIPSOIDS;
+use super::ftl::{ELLIPSOIDS, head};
+use super::step::Step;
 use super::timing::{MEASURED, Pieces, WARM_UP};
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::Error;
@@ -109,8 +109,8 @@ fn measure(
     // Piece by piece, so that both see the same motion and the same disturbances.
     for piece in 0..warm_up + measured {
         let from = piece * (STEPS + 1);
-        let first = Step::new(case, from);
-        let steps: Vec<Step> = (1..=STEPS).map(|i| Step::new(case, from + i)).collect();
+        let first = step(case, from);
+        let steps: Vec<Step> = (1..=STEPS).map(|i| step(case, from + i)).collect();
         let wind = Wind::default();
         let report = &mut StepReport::default();
         lanes.step(&first.environment(gravity, &wind), report);
@@ -131,37 +131,13 @@ fn measure(
             quad_times.add(quads, Some(slow_quads));
         }
     }
-    let state_hash = format!("{:016x}", hash_positions(&pose.position));
-    let step = step_times.median() / STEPS as f64;
-    let mut rows = vec![Row {
-        name: case.name.into(),
-        strands: case.anchors,
-        particles: case.joints,
-        threads,
-        ns_per_particle_step: step * 1e9 / case.joints as f64,
-        ns_per_particle_step_min: step_times.min() * 1e9 / (case.joints * STEPS) as f64,
-        ms_per_frame: STEPS_PER_FRAME * step * 1e3,
-        reference_ratio: step_times.ratio(),
-        reference: "plain version, one thread",
-        memory_limit_ns: None,
-        state_hash: state_hash.clone(),
-        detail: None,
-    }];
+    let hash = hash_positions(&pose.position);
+    let hair = [case.anchors, case.joints];
+    let row = step_times.row(case.name, hair, STEPS, "plain version, one thread", hash);
+    let ms_per_frame = STEPS_PER_FRAME / STEPS as f64 * row.ms_per_frame;
+    let mut rows = vec![Row { threads, ms_per_frame, ..row }];
     if case.name == "style-3" {
-        rows.push(Row {
-            name: "quads".into(),
-            strands: case.anchors,
-            particles: case.joints,
-            threads,
-            ns_per_particle_step: quad_times.median() * 1e9 / case.joints as f64,
-            ns_per_particle_step_min: quad_times.min() * 1e9 / case.joints as f64,
-            ms_per_frame: quad_times.median() * 1e3,
-            reference_ratio: quad_times.ratio(),
-            reference: "joint by joint",
-            memory_limit_ns: None,
-            state_hash,
-            detail: None,
-        });
+        rows.push(Row { threads, ..quad_times.row("quads", hair, 1, "joint by joint", hash) });
     }
     Ok(rows)
 }
@@ -171,9 +147,7 @@ fn measure(
 fn hair(case: &Case) -> Result<Groom, Error> {
     let strands = case.anchors / case.heads;
     let joints = case.joints / case.heads;
-    let sets = [format!("groom.strands={strands}"), "groom.points=30".into()];
-    let text = builtin::text("shake").unwrap_or_default();
-    let head = build(&Scene::from_toml(text, "shake", &sets)?, std::path::Path::new("."))?.groom;
+    let head = head(strands)?.groom;
     let mut all = Strands::with_capacity(case.anchors, case.joints);
     for k in 0..case.heads {
         for s in 0..strands {
@@ -227,41 +201,21 @@ fn place(head: usize) -> Vec3 {
     Vec3::new((head % 10) as f32, 0.0, (head / 10) as f32)
 }
 
-/// What the models see of one step, prepared outside of the clock.
-struct Step {
-    time: f64,
-    roots: Vec<RigidTransform>,
-    colliders: Vec<MovingCollider>,
-}
-
-impl Step {
-    fn new(case: &Case, index: usize) -> Self {
-        let mut roots = Vec::with_capacity(case.anchors);
-        let mut colliders = Vec::with_capacity(4 * case.heads);
-        for head in 0..case.heads {
-            let at = |index: usize| pose(head, index as f64 * f64::from(DT));
-            let (start, end) = (at(index), at(index + 1));
-            roots.resize(roots.len() + case.anchors / case.heads, end);
-            colliders.extend(ELLIPSOIDS.iter().map(|&(centre, radii)| {
-                let place = RigidTransform::from_translation(centre + place(head));
-                let shape = Shape::Ellipsoid { radii };
-                MovingCollider { shape, friction: 0.3, start: start * place, end: end * place }
-            }));
-        }
-        Self { time: (index + 1) as f64 * f64::from(DT), roots, colliders }
+/// A step of all heads.
+fn step(case: &Case, index: usize) -> Step {
+    let mut roots = Vec::with_capacity(case.anchors);
+    let mut colliders = Vec::with_capacity(4 * case.heads);
+    for head in 0..case.heads {
+        let at = |index: usize| pose(head, index as f64 * f64::from(DT));
+        let (start, end) = (at(index), at(index + 1));
+        roots.resize(roots.len() + case.anchors / case.heads, end);
+        colliders.extend(ELLIPSOIDS.iter().map(|&(centre, radii)| {
+            let place = RigidTransform::from_translation(centre + place(head));
+            let shape = Shape::Ellipsoid { radii };
+            MovingCollider { shape, friction: 0.3, start: start * place, end: end * place }
+        }));
     }
-
-    fn environment<'a>(&'a self, gravity: Vec3, wind: &'a Wind) -> Environment<'a> {
-        Environment {
-            time: self.time,
-            dt: DT,
-            gravity,
-            wind,
-            world_from_rest: &self.roots,
-            colliders: &self.colliders,
-            field: None,
-        }
-    }
+    Step { index, dt: DT, roots, colliders }
 }
 
 /// A body shakes "no", twice a second, each a little later than the one before.

@@ -68,20 +68,8 @@ fn measure(body: &Body, settings: &Settings, repetitions: usize) -> Result<Row, 
         .map(|i| lanes.sample(body.around(i)))
         .flat_map(|s| [s.gradient * s.distance, s.velocity])
         .collect();
-    Ok(Row {
-        name: String::new(),
-        strands: 0,
-        particles: nodes,
-        threads: 1,
-        ns_per_particle_step: pieces.median() * 1e9 / nodes as f64,
-        ns_per_particle_step_min: pieces.min() * 1e9 / nodes as f64,
-        ms_per_frame: pieces.median() * 1e3,
-        reference_ratio: pieces.ratio(),
-        reference: "plain version, one thread",
-        memory_limit_ns: None,
-        state_hash: format!("{:016x}", hash_positions(&samples)),
-        detail: None,
-    })
+    let hash = hash_positions(&samples);
+    Ok(pieces.row("", [0, nodes], 1, "plain version, one thread", hash))
 }
 
 /// A wavy, flat body that turns and breathes.

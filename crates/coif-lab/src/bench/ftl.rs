@@ -18,14 +18,15 @@ use coif::groom::{Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::follow_the_leader::plain::PlainFollowTheLeader;
 use coif::model::follow_the_leader::{FollowTheLeader, Settings};
-use coif::model::{Environment, Model, StepReport};
+use coif::model::{Model, StepReport};
 use coif::params::Ramp;
 use coif::simulation::{Wind, World, hash_positions};
 use coif::with_threads;
-use coif_scene::{Built, Scene, build, builtin};
+use coif_scene::Built;
 use glam::{Quat, Vec3};
 
 use super::plain_step::PlainScene;
+use super::step::Step;
 use super::timing::{MEASURED, Pieces, WARM_UP};
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::Error;
@@ -129,8 +130,7 @@ const SCENES: [&str; 3] = ["monster", "afghan", "girl"];
 /// Whole steps of a built-in scene, one a frame.
 fn whole_steps(name: &str, threads: usize) -> Result<Row, Error> {
     let sets = ["time.fps=60".to_owned(), "time.steps_per_second=60".to_owned()];
-    let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, &sets)?;
-    let built = build(&scene, std::path::Path::new("."))?;
+    let (_, built) = crate::built_in(name, &sets)?;
     let mut simulation = built.simulation()?;
     let particles = built.groom.strands.point_count();
     let mut plain = PlainScene::new(&built)?;
@@ -145,20 +145,9 @@ fn whole_steps(name: &str, threads: usize) -> Result<Row, Error> {
             pieces.add(fast, slow);
         }
     }
-    Ok(Row {
-        name: name.into(),
-        strands: built.groom.strands.strand_count(),
-        particles,
-        threads,
-        ns_per_particle_step: pieces.median() * 1e9 / particles as f64,
-        ns_per_particle_step_min: pieces.min() * 1e9 / particles as f64,
-        ms_per_frame: pieces.median() * 1e3,
-        reference_ratio: pieces.ratio(),
-        reference: "plain version of all parts, one thread",
-        memory_limit_ns: None,
-        state_hash: format!("{:016x}", simulation.state_hash()),
-        detail: None,
-    })
+    let hair = [built.groom.strands.strand_count(), particles];
+    let reference = "plain version of all parts, one thread";
+    Ok(Row { threads, ..pieces.row(name, hair, 1, reference, simulation.state_hash()) })
 }
 
 fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Result<Row, Error> {
@@ -179,15 +168,14 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
     // Frame by frame, so that both see the same motion and the same disturbances.
     for frame in 0..FRAMES[0] + FRAMES[1] {
         let steps: Vec<Step> =
-            (0..STEPS).map(|i| Step::new(case, built, groom, frame * STEPS + i, dt)).collect();
+            (0..STEPS).map(|i| step(case, built, groom, frame * STEPS + i, dt)).collect();
         let wind = Wind::default();
         let report = &mut StepReport::default();
         // The steps of a frame at once, as a simulation takes them where nothing happens in between.
-        let environments: Vec<_> =
-            steps.iter().map(|s| s.environment(dt, gravity, &wind)).collect();
+        let environments: Vec<_> = steps.iter().map(|s| s.environment(gravity, &wind)).collect();
         let fast = seconds(|| lanes.steps(&environments, report));
         let slow = (frame < FRAMES[0] + REFERENCE_FRAMES).then(|| {
-            seconds(|| steps.iter().for_each(|s| plain.step(&s.environment(dt, gravity, &wind))))
+            seconds(|| steps.iter().for_each(|s| plain.step(&s.environment(gravity, &wind))))
         });
         if frame >= FRAMES[0] {
             pieces.add(fast, slow);
@@ -195,26 +183,16 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
     }
     let mut positions = vec![Vec3::ZERO; particles];
     lanes.positions(&mut positions);
-    Ok(Row {
-        name: if setting.quick { format!("{}-quick", case.name) } else { case.name.into() },
-        strands: groom.strands.strand_count(),
-        particles,
-        threads,
-        ns_per_particle_step: pieces.median() * 1e9 / (particles * STEPS) as f64,
-        ns_per_particle_step_min: pieces.min() * 1e9 / (particles * STEPS) as f64,
-        ms_per_frame: pieces.median() * 1e3,
-        reference_ratio: pieces.ratio(),
-        reference: "plain version, one thread",
-        memory_limit_ns: None,
-        state_hash: format!("{:016x}", hash_positions(&positions)),
-        detail: None,
-    })
+    let name = if setting.quick { format!("{}-quick", case.name) } else { case.name.into() };
+    let hair = [groom.strands.strand_count(), particles];
+    let hash = hash_positions(&positions);
+    Ok(Row { threads, ..pieces.row(name, hair, STEPS, "plain version, one thread", hash) })
 }
 
-fn head(strands: usize) -> Result<Built, Error> {
+/// The built-in head that shakes no, with so many strands.
+pub(super) fn head(strands: usize) -> Result<Built, Error> {
     let sets = [format!("groom.strands={strands}"), format!("groom.points={POINTS}")];
-    let text = builtin::text("shake").unwrap_or_default();
-    Ok(build(&Scene::from_toml(text, "shake", &sets)?, std::path::Path::new("."))?)
+    Ok(crate::built_in("shake", &sets)?.1)
 }
 
 /// Four ellipsoids in the place of the built-in head, neck and shoulders: centre and radii (m).
@@ -225,49 +203,25 @@ pub(super) const ELLIPSOIDS: [(Vec3, Vec3); 4] = [
     (Vec3::new(-0.09, -0.25, -0.03), Vec3::new(0.12, 0.06, 0.075)),
 ];
 
-/// What the models see of one step, prepared outside of the clock.
-struct Step {
-    time: f64,
-    roots: Vec<RigidTransform>,
-    colliders: Vec<MovingCollider>,
-}
-
-impl Step {
-    fn new(case: &Case, built: &Built, groom: &Groom, index: usize, dt: f32) -> Self {
-        let at = |index: usize| pose(index as f64 * f64::from(dt));
-        let (start, end) = (at(index), at(index + 1));
-        let moving = |shape, friction, place: RigidTransform| MovingCollider {
-            shape,
-            friction,
-            start: start * place,
-            end: end * place,
-        };
-        let colliders = if case.style {
-            let shapes = built.body.colliders().iter();
-            shapes.map(|c| moving(c.shape, c.friction, c.world_from_shape)).collect()
-        } else {
-            let place = |translation| RigidTransform { rotation: Quat::IDENTITY, translation };
-            let shapes = ELLIPSOIDS.iter();
-            shapes.map(|&(c, radii)| moving(Shape::Ellipsoid { radii }, 0.3, place(c))).collect()
-        };
-        Self {
-            time: (index + 1) as f64 * f64::from(dt),
-            roots: vec![end; groom.strands.strand_count()],
-            colliders,
-        }
-    }
-
-    fn environment<'a>(&'a self, dt: f32, gravity: Vec3, wind: &'a Wind) -> Environment<'a> {
-        Environment {
-            time: self.time,
-            dt,
-            gravity,
-            wind,
-            world_from_rest: &self.roots,
-            colliders: &self.colliders,
-            field: None,
-        }
-    }
+/// A step of the whole body.
+fn step(case: &Case, built: &Built, groom: &Groom, index: usize, dt: f32) -> Step {
+    let at = |index: usize| pose(index as f64 * f64::from(dt));
+    let (start, end) = (at(index), at(index + 1));
+    let moving = |shape, friction, place: RigidTransform| MovingCollider {
+        shape,
+        friction,
+        start: start * place,
+        end: end * place,
+    };
+    let colliders = if case.style {
+        let shapes = built.body.colliders().iter();
+        shapes.map(|c| moving(c.shape, c.friction, c.world_from_shape)).collect()
+    } else {
+        let place = RigidTransform::from_translation;
+        let shapes = ELLIPSOIDS.iter();
+        shapes.map(|&(c, radii)| moving(Shape::Ellipsoid { radii }, 0.3, place(c))).collect()
+    };
+    Step { index, dt, roots: vec![end; groom.strands.strand_count()], colliders }
 }
 
 /// The whole body shakes "no", twice a second.

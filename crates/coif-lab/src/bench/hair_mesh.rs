@@ -16,7 +16,7 @@ use coif::model::hair_mesh::{HairMeshModel, MeshDynamics, MeshTimes, Settings};
 use coif::model::{Environment, Model, StepReport};
 use coif::simulation::{World, hash_positions};
 use coif::with_threads;
-use coif_scene::{Built, Scene, build, builtin};
+use coif_scene::Built;
 use glam::{Quat, Vec3};
 
 use super::timing::{MEASURED, Pieces, WARM_UP};
@@ -106,10 +106,7 @@ const SWUNG: usize = 12;
 
 /// A built-in scene with 10,000 strands.
 fn many_strands() -> Result<Built, Error> {
-    let scene = "hair-mesh-shoulder";
-    let text = builtin::text(scene).unwrap_or_default();
-    let scene = Scene::from_toml(text, scene, &["groom.strands=10000".into()])?;
-    Ok(build(&scene, std::path::Path::new("."))?)
+    Ok(crate::built_in("hair-mesh-shoulder", &["groom.strands=10000".into()])?.1)
 }
 
 /// Lays 10,000 strands along their places in a mesh that has moved, each segment with its length. The
@@ -200,20 +197,10 @@ fn row(
     reference: &'static str,
     positions: &[Vec3],
 ) -> Result<Row, Error> {
-    Ok(Row {
-        name: name.into(),
-        strands: moved.strands,
-        particles: moved.particles,
-        threads: 1,
-        ns_per_particle_step: pieces.median() * 1e9 / moved.particles as f64,
-        ns_per_particle_step_min: pieces.min() * 1e9 / moved.particles as f64,
-        ms_per_frame: pieces.median() * 1e3,
-        reference_ratio: pieces.ratio(),
-        reference,
-        memory_limit_ns: Some(moved.bytes / bandwidth::measure(1)? * 1e9),
-        state_hash: format!("{:016x}", hash_positions(positions)),
-        detail: None,
-    })
+    let hair = [moved.strands, moved.particles];
+    let memory_limit_ns = Some(moved.bytes / bandwidth::measure(1)? * 1e9);
+    let row = pieces.row(name, hair, 1, reference, hash_positions(positions));
+    Ok(Row { memory_limit_ns, ..row })
 }
 
 /// The meshes to measure, smallest first.

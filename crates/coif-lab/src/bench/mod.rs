@@ -11,6 +11,7 @@ mod hair_mesh;
 mod mass_spring;
 mod pictures;
 mod plain_step;
+mod step;
 mod timing;
 mod volume;
 

@@ -1,11 +1,8 @@
 //! `render`: a picture of 100,000 strands of 30 points, 1280 x 720. The reference is the same
 //! renderer on one thread, so the ratio says how well it uses the cores, and no more.
 
-use std::path::Path;
-
 use coif::with_threads;
 use coif_render::studio::{Studio, renderer};
-use coif_scene::{Scene, build, builtin};
 
 use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, seconds};
@@ -26,9 +23,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
         "render.width=1280".into(),
         "render.height=720".into(),
     ];
-    let text = builtin::text("long-straight").unwrap_or_default();
-    let scene = Scene::from_toml(text, "long-straight", &sets)?;
-    let built = build(&scene, Path::new("."))?;
+    let (scene, built) = crate::built_in("long-straight", &sets)?;
     let groom = &built.groom;
     let segments = groom.strands.point_count() - groom.strands.strand_count();
     let mut rows: Vec<Row> = Vec::new();
@@ -49,20 +44,11 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
                     pictures.add(time, None);
                 }
             }
-            Ok(Row {
-                name: name.into(),
-                strands,
-                particles: groom.strands.point_count(),
-                threads,
-                ns_per_particle_step: pictures.median() * 1e9 / segments as f64,
-                ns_per_particle_step_min: pictures.min() * 1e9 / segments as f64,
-                ms_per_frame: pictures.median() * 1e3,
-                reference_ratio: 1.0,
-                reference: "same renderer, one thread",
-                memory_limit_ns: None,
-                state_hash: format!("{hash:016x}"),
-                detail: None,
-            })
+            // Times are per segment; what is reported is the number of points.
+            let particles = groom.strands.point_count();
+            let reference = "same renderer, one thread";
+            let row = pictures.row(name, [strands, segments], 1, reference, hash);
+            Ok(Row { threads, particles, ..row })
         })??;
         let one_thread = rows.first().map_or(row.ms_per_frame, |r| r.ms_per_frame);
         rows.push(Row { reference_ratio: one_thread / row.ms_per_frame, ..row });

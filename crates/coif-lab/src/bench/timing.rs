@@ -1,6 +1,8 @@
 //! What pieces of a motion took, and what of it is reported: medians over a second of motion in steady state, and
 //! minima beside them.
 
+use super::Row;
+
 /// Seconds of motion before anything counts: caches, sizes of grids, and hair that swings already.
 pub(super) const WARM_UP: f64 = 0.25;
 /// Seconds of motion that count.
@@ -29,6 +31,32 @@ impl Pieces {
     /// Seconds that the fastest piece took.
     pub(super) fn min(&self) -> f64 {
         self.fast.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// A row on one thread: hair of so many strands and particles, whose frame is a piece of `steps` steps.
+    pub(super) fn row(
+        &self,
+        name: impl Into<String>,
+        [strands, particles]: [usize; 2],
+        steps: usize,
+        reference: &'static str,
+        hash: u64,
+    ) -> Row {
+        let per_particle = |piece: f64| piece * 1e9 / (particles * steps) as f64;
+        Row {
+            name: name.into(),
+            strands,
+            particles,
+            threads: 1,
+            ns_per_particle_step: per_particle(self.median()),
+            ns_per_particle_step_min: per_particle(self.min()),
+            ms_per_frame: self.median() * 1e3,
+            reference_ratio: self.ratio(),
+            reference,
+            memory_limit_ns: None,
+            state_hash: format!("{hash:016x}"),
+            detail: None,
+        }
     }
 
     /// How many times as fast as the reference: medians over the pieces that both were measured on.

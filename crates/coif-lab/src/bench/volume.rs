@@ -5,12 +5,12 @@ use coif::contact::volume::plain::{Particle, PlainVolume};
 use coif::contact::volume::{Settings, Volume};
 use coif::contact::{Order, Samples};
 use coif::groom::Strands;
-use coif::math::LANES;
+use coif::math::{LANES, morton_code};
 use coif::simulation::{World, hash_positions};
 use coif::with_threads;
-use coif_scene::{Built, Scene, build, builtin};
 use glam::Vec3;
 
+use super::ftl::head;
 use super::timing::Pieces;
 use super::{Benchmark, Row, Setting, bandwidth, seconds};
 use crate::Error;
@@ -61,31 +61,14 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
                     pieces.add(fast, Some(slow));
                 }
             }
-            Ok(Row {
-                name: name.into(),
-                strands,
-                particles,
-                threads,
-                ns_per_particle_step: pieces.median() * 1e9 / (particles * STEPS) as f64,
-                ns_per_particle_step_min: pieces.min() * 1e9 / (particles * STEPS) as f64,
-                ms_per_frame: pieces.median() * 1e3,
-                reference_ratio: pieces.ratio(),
-                reference: "plain version, one thread",
-                memory_limit_ns: None,
-                state_hash: format!("{:016x}", hash_positions(&hair.velocities())),
-                detail: None,
-            })
+            let hash = hash_positions(&hair.velocities());
+            let reference = "plain version, one thread";
+            Ok(Row { threads, ..pieces.row(name, [strands, particles], STEPS, reference, hash) })
         })??;
         let limit = BYTES_PER_PARTICLE / bandwidth::measure(threads)? * 1e9;
         rows.push(Row { memory_limit_ns: Some(limit), ..row });
     }
     Ok(rows)
-}
-
-fn head(strands: usize) -> Result<Built, Error> {
-    let sets = [format!("groom.strands={strands}"), "groom.points=30".into()];
-    let text = builtin::text("shake").unwrap_or_default();
-    Ok(build(&Scene::from_toml(text, "shake", &sets)?, std::path::Path::new("."))?)
 }
 
 /// Hair as models keep it: sixteen strands that grow next to each other, point by point; and as one
@@ -104,7 +87,9 @@ impl InRows {
     fn new(strands: &Strands) -> Self {
         let (lo, hi) = strands.bounds().unwrap_or_default();
         let mut order: Vec<usize> = (0..strands.strand_count()).collect();
-        order.sort_by_key(|&s| (strands.points_of(s).len(), neighbourhood(strands, s, lo, hi), s));
+        order.sort_by_key(|&s| {
+            (strands.points_of(s).len(), morton_code(strands.strand(s)[0], lo, hi), s)
+        });
         let (mut rows, mut particles) = (0, Vec::with_capacity(strands.point_count()));
         let mut out = Self {
             position: Vec::new(),
@@ -175,12 +160,4 @@ impl InRows {
         };
         self.velocity.chunks_exact(3 * LANES).flat_map(row).collect()
     }
-}
-
-/// A number that is close for roots that are close: the bits of the coordinates, interleaved.
-fn neighbourhood(strands: &Strands, s: usize, lo: Vec3, hi: Vec3) -> u32 {
-    let root = strands.strand(s)[0];
-    let cell = ((root - lo) / (hi - lo).max(Vec3::splat(1e-9)) * 1023.0).to_array();
-    let bit = |i: usize| ((cell[i % 3] as u32 >> (i / 3)) & 1) << i;
-    (0..30).map(bit).sum()
 }

@@ -159,8 +159,8 @@ const DAMPING_TOLERANCE: f64 = 0.2;
 
 /// Frequency and damping of one mode of the one-way pass, against that mode of its linear map.
 ///
-/// The pass starts without tension, which is there after one step per point. From then on, the mode's amplitude is
-/// read from all points by the weights that no other mode has a part in.
+/// The pass starts without tension, which is there after one step per point. From then on, the mode's amplitude is read
+/// from all points by the weights to which all other modes are orthogonal.
 fn one_way_swing(
     (points, steps_per_second, correction): (usize, u32, f32),
     mode: usize,
@@ -318,7 +318,7 @@ fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error
     let mass_per_length = f64::from(Fibre::default().mass_per_length(Fibre::default().radius));
     let mass = mass_per_length * LENGTH / f64::from(points - 1);
     let reference = mass_per_length * LENGTH * g * LENGTH;
-    let (mut least, mut growth, mut curve) = (f64::INFINITY, 0.0f64, Vec::new());
+    let (mut min, mut growth, mut curve) = (f64::INFINITY, 0.0f64, Vec::new());
     let mut velocities = vec![Vec3::ZERO; points as usize];
     while simulation.time() < 4.0 {
         simulation.velocities(&mut velocities);
@@ -334,8 +334,8 @@ fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error
                 weight * mass * (motion + g * f64::from(p.y))
             })
             .sum();
-        least = least.min(sum);
-        growth = growth.max((sum - least) / reference);
+        min = min.min(sum);
+        growth = growth.max((sum - min) / reference);
         curve.push((simulation.time(), sum * 1e3));
         simulation.step();
     }

@@ -9,7 +9,7 @@
 use std::f64::consts::PI;
 
 use coif::groom::{Fibre, Groom, Strands};
-use coif::math::RigidTransform;
+use coif::math::{Random, RigidTransform};
 use coif::model::follow_the_leader::{FollowTheLeader, Settings};
 use coif::model::{Environment, Model, StepReport};
 use coif::simulation::Wind;
@@ -47,37 +47,25 @@ fn run() -> Result<Findings, Error> {
     Ok(Findings { rows, plots: vec![swings, shaken] })
 }
 
-/// Numbers from 0 to 1 that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32
-    }
-
-    fn direction(&mut self) -> Vec3 {
-        let v = Vec3::new(self.next(), self.next(), self.next()) * 2.0 - 1.0;
-        v.normalize_or(Vec3::Y)
-    }
+/// A random direction.
+fn direction(random: &mut Random) -> Vec3 {
+    random.vector().normalize_or(Vec3::Y)
 }
 
 /// A strand of 2 to 200 points and 1 to 60 cm, of random curvature, whose segments differ by up to `ratio` times.
 fn random_line(random: &mut Random, ratio: f32) -> Vec<Vec3> {
-    let points = 2 + (random.next() * random.next() * 199.0) as usize;
-    let length = 0.6 * 60f32.powf(-random.next());
-    let weights: Vec<f32> = (1..points).map(|_| ratio.powf(random.next())).collect();
+    let points = 2 + (random.unit() * random.unit() * 199.0) as usize;
+    let length = 0.6 * 60f32.powf(-random.unit());
+    let weights: Vec<f32> = (1..points).map(|_| ratio.powf(random.unit())).collect();
     let sum: f32 = weights.iter().sum();
-    let (axis, noise) = (random.direction(), 0.3 * random.next());
-    let curl = 20.0 * random.next() * random.next() / length;
-    let mut along = random.direction();
-    let mut line = vec![random.direction() * 0.1];
+    let (axis, noise) = (direction(random), 0.3 * random.unit());
+    let curl = 20.0 * random.unit() * random.unit() / length;
+    let mut along = direction(random);
+    let mut line = vec![direction(random) * 0.1];
     for weight in weights {
         let step = weight / sum * length;
         line.push(line[line.len() - 1] + along * step);
-        let turn = (curl * step).min(1.5) + noise * (random.next() - 0.5);
+        let turn = (curl * step).min(1.5) + noise * (random.unit() - 0.5);
         along = (Quat::from_axis_angle(axis, turn) * along).normalize();
     }
     line
@@ -85,7 +73,7 @@ fn random_line(random: &mut Random, ratio: f32) -> Vec<Vec3> {
 
 /// Whether random grooms stay where they are for five seconds.
 fn rest(ratio: f32, steps_per_second: u32, rows: &mut Vec<Row>) -> Result<(), Error> {
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Random::new(1, 0);
     let mut strands = Strands::new();
     for _strand in 0..100 {
         strands.push(&random_line(&mut random, ratio));
@@ -126,8 +114,8 @@ fn still<'a>(time: f64, dt: f32, roots: &'a [RigidTransform], wind: &'a Wind) ->
     }
 }
 
-/// The slowest swing of a hanging strand with a style: squared angular frequency, the part of it that is the style's,
-/// and the shape at `points` points.
+/// The slowest swing of a hanging strand with a style: squared angular frequency, the style's contribution to it, and
+/// the shape at `points` points.
 ///
 /// Model: a chain of many links; inverse iteration with the tridiagonal stiffness.
 fn slowest(settings: &Settings, points: usize) -> (f64, f64, Vec<f64>) {

@@ -5,7 +5,7 @@ use coif::groom::Strands;
 use coif::model::{cantilever, follow_the_leader, mass_spring};
 use coif_scene::file::Style;
 
-use super::{Check, Findings, Plot, Row, built_in};
+use super::{Check, Findings, Plot, Row, simulation_of};
 use crate::Error;
 
 pub(super) const CHECK: Check = Check {
@@ -63,7 +63,7 @@ fn hold(case: &Case, style: &str) -> Result<(Row, Vec<(f64, f64)>), Error> {
         format!("model.name={}", case.model),
     ];
     sets.extend(case.sets.iter().map(|set| (*set).to_owned()));
-    let mut simulation = built_in("still", &sets)?;
+    let mut simulation = simulation_of("still", &sets)?;
     let rest = simulation.strands();
     let mut line = vec![(0.0, 0.0)];
     for sample in 1..=2 * SAMPLES {

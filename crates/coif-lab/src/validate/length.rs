@@ -1,7 +1,7 @@
 //! `length`: hair does not stretch. Two seconds of the built-in spin, the largest relative change
 //! of any segment in any frame.
 
-use super::{Check, Findings, Plot, Row, built_in};
+use super::{Check, Findings, Plot, Row, simulation_of};
 use crate::Error;
 
 pub(super) const CHECK: Check =
@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 1e-4;
 const FRAMES: u32 = 120;
 
 fn run() -> Result<Findings, Error> {
-    let mut simulation = built_in("spin", &["groom.strands=500".into()])?;
+    let mut simulation = simulation_of("spin", &["groom.strands=500".into()])?;
     let mut line = Vec::new();
     for frame in 0..FRAMES {
         let time = f64::from(frame) / 60.0;

@@ -103,9 +103,9 @@ fn run() -> Result<Findings, Error> {
                 2.0,
             ));
         }
-        for (what, ratio, least) in versus {
+        for (what, ratio, min_ratio) in versus {
             let quantity = "error of the other over its own";
-            rows.push(Row::at_least(name(what), METHOD, quantity, [ratio, least]));
+            rows.push(Row::at_least(name(what), METHOD, quantity, [ratio, min_ratio]));
         }
         if flight.name == "flies-and-turns" {
             plot.line("exact", flight.outline(|x| flight.exact(x, MIDWAY)));

@@ -18,7 +18,6 @@ mod strips;
 mod twist;
 
 use coif::simulation::Simulation;
-use coif_scene::{Scene, build, builtin};
 use serde::Serialize;
 
 pub use self::plot::Plot;
@@ -126,10 +125,9 @@ impl Row {
     }
 }
 
-/// A built-in scene, changed and ready to run.
-fn built_in(name: &str, sets: &[String]) -> Result<Simulation, Error> {
-    let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, sets)?;
-    Ok(build(&scene, std::path::Path::new("."))?.simulation()?)
+/// The simulation of a built-in scene, changed.
+fn simulation_of(name: &str, sets: &[String]) -> Result<Simulation, Error> {
+    Ok(crate::built_in(name, sets)?.1.simulation()?)
 }
 
 #[cfg(test)]

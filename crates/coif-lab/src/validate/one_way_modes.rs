@@ -280,8 +280,8 @@ mod tests {
                     let formula = dt * (n * GRAVITY / LENGTH + rate.1 * rate.1) / (4.0 * rate.1);
                     let damping = -rate.0 / rate.norm();
                     let off = 1.0 - damping / formula;
-                    let most = 0.25 * dt * dt * n * n * GRAVITY / LENGTH;
-                    assert!(0.0 < off && off < most, "{points} {s} {k}: {off} {most}");
+                    let max_off = 0.25 * dt * dt * n * n * GRAVITY / LENGTH;
+                    assert!(0.0 < off && off < max_off, "{points} {s} {k}: {off} {max_off}");
                     off
                 });
                 println!("{points} points, s {s}, mode {k}: {off}, {half}");

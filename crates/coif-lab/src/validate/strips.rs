@@ -18,7 +18,7 @@ use coif::groom::strips::{JointFrame, StripPose, Strips};
 use coif::simulation::Simulation;
 use glam::Vec3;
 
-use super::{Check, Findings, Plot, Row, built_in};
+use super::{Check, Findings, Plot, Row, simulation_of};
 use crate::Error;
 
 pub(super) const CHECK: Check = Check {
@@ -85,7 +85,7 @@ fn run() -> Result<Findings, Error> {
                     format!("{scene}/{motion}-layers-{collide}"),
                     "cantilever",
                     "least height of a joint over the strip below, along its normal (mm); less than 0 is a swap",
-                    [1e3 * min_height(built_in(scene, &sets)?), 0.0],
+                    [1e3 * min_height(simulation_of(scene, &sets)?), 0.0],
                 ));
             }
         }
@@ -106,7 +106,7 @@ fn frame_rates(scene: &str, motion: &str) -> Result<([f64; 3], Line), Error> {
             format!("time.fps={rate}"),
             format!("groom.strands={}", STRANDS[0]),
         ];
-        built_in(scene, &sets)
+        simulation_of(scene, &sets)
     };
     let mut runs = [start(30)?, start(60)?, start(480)?, start(120)?];
     let mut poses: [StripPose; 4] = Default::default();
@@ -146,19 +146,19 @@ fn min_height(mut run: Simulation) -> f64 {
         pairs.extend(ordered.map(|j| ([s, below], j)));
     }
     let mut pose = StripPose::default();
-    let mut least = f32::INFINITY;
+    let mut min_height = f32::INFINITY;
     for frame in 0..=2 * FRAMES {
         run.advance_to(f64::from(frame) / f64::from(FRAMES));
         run.strip_pose(&mut pose);
         for &([s, below], j) in &pairs {
             let (height, aside) = over(&strips, &pose, [s, below], j);
             if aside < 0.5 * (strips.width[s] + strips.width[below]) {
-                least = least.min(height);
+                min_height = min_height.min(height);
             }
         }
     }
     // No pair at all is no proof.
-    if least.is_finite() { least.into() } else { f64::NAN }
+    if min_height.is_finite() { min_height.into() } else { f64::NAN }
 }
 
 /// How high the middle of joint `j` of a strip is over the middle line of another, and how far aside (m).

@@ -18,7 +18,6 @@ use coif::model::mass_spring::linking::writhe;
 use coif::model::mass_spring::{self, MassSpring};
 use coif::model::{Environment, Model, ModelSettings, StepReport};
 use coif::simulation::Wind;
-use coif_scene::{Scene, build, builtin};
 use glam::Vec3;
 
 use super::{Check, Findings, Plot, Row};
@@ -39,8 +38,7 @@ const LOOKS: u32 = 10;
 
 fn run() -> Result<Findings, Error> {
     let name = "hair-twist";
-    let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, &[])?;
-    let built = build(&scene, std::path::Path::new("."))?;
+    let (scene, built) = crate::built_in(name, &[])?;
     let ModelSettings::MassSpring(settings) = &scene.model else {
         return Err(Error::WrongModel { scene: name, model: mass_spring::NAME });
     };

@@ -14,7 +14,7 @@ use crate::{Camera, HairView, Settings};
 const FEWEST: f32 = 16384.0;
 /// Nothing is left out if less than this fraction would be.
 const WORTHWHILE: f32 = 0.1;
-/// Part of the strands drawn that is narrower than the rest.
+/// Fraction of the strands drawn that is narrower than the rest.
 const EDGE: f32 = 0.1;
 
 /// Which strands are drawn, and how wide.

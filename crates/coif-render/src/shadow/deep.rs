@@ -10,22 +10,13 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::{LightAxes, step_up};
+use super::LightAxes;
+use super::hair_grid::{NearHair, Sampled, UNITS, bounds, cell_size, workers};
 use crate::hair::StrandRef;
-use crate::hash::hash;
 use crate::{HairView, Settings};
 
-/// Fixed-point units per unit of optical depth.
-const UNITS: f32 = 1048576.0;
-/// More points than this are thinned out (the rest weighs more): the map is far coarser than hair.
-const POINTS_KEPT: usize = 1 << 19;
 /// Longest step between samples along a fibre (texels).
 const STEP: f32 = 2.2;
-/// Strands handed to a worker at a time.
-const BLOCK: usize = 256;
-
-/// Side of a cell of the coarse map (texels).
-const CELL: usize = 8;
 
 /// Integer grids that workers add to; shared by all lights.
 #[derive(Debug, Default)]
@@ -34,7 +25,7 @@ pub(crate) struct SplatMemory {
 }
 
 /// Optical depth on a grid of texels and depth nodes in light space.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct DeepMap {
     axes: LightAxes,
     /// Light-space position of the first node (m).
@@ -47,8 +38,7 @@ pub(crate) struct DeepMap {
     depth: Vec<u16>,
     /// Optical depth of one step.
     step: f32,
-    /// Whether any hair lies in a cell of the coarse map or in those around it.
-    near_hair: Vec<bool>,
+    near_hair: NearHair,
 }
 
 impl Default for DeepMap {
@@ -60,7 +50,7 @@ impl Default for DeepMap {
             nodes: [0; 3],
             depth: Vec::new(),
             step: 0.0,
-            near_hair: Vec::new(),
+            near_hair: NearHair::default(),
         }
     }
 }
@@ -79,19 +69,15 @@ impl DeepMap {
         self.fit(hair, settings)?;
 
         // Add up fibre area in as many integer grids as there are workers.
-        let points: usize = hair.iter().map(|view| view.strands.point_count()).sum();
-        let thinning = points.div_ceil(POINTS_KEPT).next_power_of_two();
+        let sampled = Sampled::new(hair, order);
         let size = self.nodes[0] * self.nodes[1] * self.nodes[2];
-        let workers = rayon::current_num_threads().clamp(1, 4);
+        let workers = workers();
         memory.grids.resize_with(workers, Vec::new);
         memory.grids.par_iter_mut().enumerate().for_each(|(worker, grid)| {
             grid.clear();
             grid.resize(size, 0);
-            for block in order.chunks(BLOCK).skip(worker).step_by(workers) {
-                for at in block {
-                    let view = &hair[at.view as usize];
-                    self.splat_strand(view, at.strand as usize, thinning as u32, grid);
-                }
+            for (points, radius) in sampled.of_worker(worker, workers) {
+                self.splat_strand(points, radius, sampled.weight(), grid);
             }
         });
 
@@ -124,53 +110,23 @@ impl DeepMap {
                 }
             }
         });
-        self.mark_cells();
-        Some(self)
-    }
-
-    /// Fills the coarse map from the last node of each column.
-    fn mark_cells(&mut self) {
         let [nx, ny, nz] = self.nodes;
-        let (columns, rows) = (nx.div_ceil(CELL), ny.div_ceil(CELL));
-        self.near_hair.clear();
-        self.near_hair.resize(columns * rows, false);
-        for (texel, column) in self.depth.chunks_exact(nz).enumerate() {
-            if column[nz - 1] > 0 {
-                let (x, y) = (texel % nx / CELL, texel / nx / CELL);
-                for row in y.saturating_sub(1)..(y + 2).min(rows) {
-                    let first = row * columns;
-                    let around = first + x.saturating_sub(1)..first + (x + 2).min(columns);
-                    self.near_hair[around].fill(true);
-                }
-            }
-        }
+        let columns = self.depth.chunks_exact(nz);
+        self.near_hair.mark([nx, ny], columns.map(|column| column[nz - 1] > 0));
+        Some(self)
     }
 
     /// Whether any hair may lie within a cell of the coarse map around a point, as the light sees
     /// it.
     pub(crate) fn is_near_hair(&self, p: Vec3) -> bool {
         let g = (self.axes.light_from_world(p) - self.origin) * self.per_metre;
-        let cell = |g: f32| (g.max(0.0) / CELL as f32) as usize;
-        let columns = self.nodes[0].div_ceil(CELL);
-        let (x, y) = (cell(g.x).min(columns - 1), cell(g.y));
-        let y = y.min(self.nodes[1].div_ceil(CELL) - 1);
-        self.near_hair[y * columns + x]
+        self.near_hair.is_near(g.truncate())
     }
 
     /// Chooses a grid around all finite points, on a ladder of sizes and a fixed raster.
     fn fit(&mut self, hair: &[HairView<'_>], settings: &Settings) -> Option<()> {
-        let bounds = hair
-            .par_iter()
-            .flat_map(|view| view.strands.positions().par_chunks(1 << 14))
-            .filter_map(|chunk| self.axes.bounds(chunk.iter().copied()))
-            .reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
-        let (lo, hi) = bounds;
-        let extent = hi - lo;
-        let resolution = settings.shadow_resolution.clamp(16, 2048) as f32;
-        let layers = settings.shadow_layers.clamp(8, 512) as f32;
-        let texel = step_up(extent.x.max(extent.y).max(1e-4) / (resolution - 4.0));
-        let layer = step_up(extent.z.max(1e-4) / (layers - 4.0));
-        let cell = Vec3::new(texel, texel, layer);
+        let (lo, hi) = bounds(&self.axes, hair)?;
+        let cell = cell_size(hi - lo, settings);
         self.origin = ((lo / cell).floor() - Vec3::ONE) * cell;
         self.per_metre = cell.recip();
         let nodes = ((hi - self.origin) * self.per_metre).ceil() + Vec3::splat(2.0);
@@ -178,12 +134,7 @@ impl DeepMap {
         self.origin.is_finite().then_some(())
     }
 
-    fn splat_strand(&self, view: &HairView<'_>, strand: usize, thinning: u32, grid: &mut [u32]) {
-        if thinning > 1 && hash(view.seed_id(strand) ^ 0x51ed) & (thinning - 1) != 0 {
-            return;
-        }
-        let points = view.strands.strand(strand);
-        let radius = &view.radius[view.strands.points_of(strand)];
+    fn splat_strand(&self, points: &[Vec3], radius: &[f32], weight: f32, grid: &mut [u32]) {
         let to_grid = |p: Vec3| (self.axes.light_from_world(p) - self.origin) * self.per_metre;
         let Some(&first) = points.first() else { return };
         let mut a = to_grid(first);
@@ -197,7 +148,7 @@ impl DeepMap {
             // Area of the fibre as the light sees it, in texels.
             let lateral = step.truncate().length();
             let width = (radius[i - 1] + radius[i]) * self.per_metre.x;
-            let area = lateral * width * thinning as f32;
+            let area = lateral * width * weight;
             let samples = (step.abs().max_element() / STEP).ceil().clamp(1.0, 4096.0);
             if area > 0.0 && area.is_finite() {
                 let units = (area / samples * UNITS).min(64.0 * UNITS);
@@ -260,92 +211,5 @@ impl DeepMap {
     /// Side of a texel (m).
     pub(crate) fn texel(&self) -> f32 {
         self.per_metre.x.recip()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hair::order_strands;
-    use coif::groom::Strands;
-
-    /// Random fibres in a box of one metre by one by `thick`, all within planes across the light.
-    fn slab(count: usize, thick: f32) -> Strands {
-        let unit = |i: usize, k: u32| hash(i as u32 * 8 + k) as f32 / u32::MAX as f32;
-        let mut strands = Strands::new();
-        for i in 0..count {
-            let centre = Vec3::new(unit(i, 0), thick * unit(i, 1), unit(i, 2));
-            let angle = std::f32::consts::TAU * unit(i, 3);
-            let half = Vec3::new(angle.cos(), 0.0, angle.sin()) * 0.02;
-            strands.push(&[centre - half, centre + half]);
-        }
-        strands
-    }
-
-    fn build(view: HairView<'_>, toward: Vec3, settings: &Settings) -> DeepMap {
-        let mut order = Vec::new();
-        order_strands(&[view], &mut order);
-        let memory = &mut SplatMemory::default();
-        let axes = LightAxes::new(toward);
-        DeepMap::default().rebuild(axes, &[view], &order, settings, memory).unwrap()
-    }
-
-    #[test]
-    fn a_uniform_slab_obeys_beer_lambert() {
-        let (count, thick, radius) = (200_000, 0.25, 4e-4f32);
-        let strands = slab(count, thick);
-        let widths = vec![radius; strands.point_count()];
-        let view = HairView::new(&strands, &widths);
-        let map = build(view, Vec3::Y, &Settings::default());
-        // Extinction: area of fibre per volume.
-        let sigma = count as f32 * 2.0 * radius * 0.04 / thick;
-        for depth in [0.05f32, 0.1, 0.15, 0.2] {
-            let (mut sum, mut places) = (0.0f64, 0.0);
-            for i in 0..120 {
-                for j in 0..120 {
-                    let at = |k: usize| 0.2 + 0.6 * k as f32 / 119.0;
-                    let p = Vec3::new(at(i), thick - depth, at(j));
-                    sum += f64::from(map.optical_depth(p, 0.0));
-                    places += 1.0;
-                }
-            }
-            let (found, truth) = ((-sum / places).exp(), f64::from((-sigma * depth).exp()));
-            println!("depth {depth}: transmittance {found:.4}, analytic {truth:.4}");
-            assert!((found.ln() / truth.ln() - 1.0).abs() < 0.025, "{found} {truth}");
-        }
-    }
-
-    #[test]
-    fn nothing_shadows_before_the_hair_and_outside() {
-        let strands = slab(20_000, 0.1);
-        let widths = vec![1e-3; strands.point_count()];
-        let view = HairView::new(&strands, &widths);
-        let map = build(view, Vec3::Y, &Settings::default());
-        assert_eq!(map.optical_depth(Vec3::new(0.5, 0.3, 0.5), 0.0), 0.0);
-        assert_eq!(map.optical_depth(Vec3::new(5.0, -1.0, 0.5), 0.0), 0.0);
-        assert_eq!(map.optical_depth(Vec3::NAN, 0.0), 0.0);
-        assert!(map.optical_depth(Vec3::new(0.5, -3.0, 0.5), 0.0) > 0.01);
-    }
-
-    #[test]
-    fn order_and_workers_do_not_change_a_bit() {
-        let strands = slab(3000, 0.1);
-        let ids: Vec<u32> = (0..3000).collect();
-        let mut reversed = Strands::new();
-        for s in (0..3000).rev() {
-            reversed.push(strands.strand(s));
-        }
-        let back: Vec<u32> = (0..3000).rev().collect();
-        let widths = vec![1e-3; strands.point_count()];
-        let in_pool = |strands: &Strands, ids: &[u32], threads: usize| {
-            let view = HairView { seed_ids: Some(ids), ..HairView::new(strands, &widths) };
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| build(view, Vec3::new(0.6, 0.8, 0.0), &Settings::default()))
-        };
-        let one = in_pool(&strands, &ids, 1);
-        assert!(one.depth.iter().any(|&d| d > 0));
-        assert_eq!(one.depth, in_pool(&strands, &ids, 3).depth);
-        assert_eq!(one.step, in_pool(&strands, &ids, 3).step);
-        assert_eq!(one.depth, in_pool(&reversed, &back, 2).depth);
     }
 }

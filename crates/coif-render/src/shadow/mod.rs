@@ -3,7 +3,10 @@
 
 mod deep;
 mod depth;
+mod hair_grid;
 mod opacity;
+#[cfg(test)]
+mod tests;
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -17,7 +20,7 @@ use opacity::OpacityMap;
 pub(crate) use deep::SplatMemory;
 
 /// The axes of a light: two across, and depth away from it.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct LightAxes {
     across: Vec3,
     along: Vec3,
@@ -54,13 +57,38 @@ fn step_up(size: f32) -> f32 {
 }
 
 /// What hair does to one light.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 enum HairMap {
     Shadow(DeepMap),
     Opacity(OpacityMap),
 }
 
 impl HairMap {
+    /// A map of this kind, in the memory of the last one if that was of the same kind.
+    fn of_kind(kind: HairShadows, last: Option<Self>) -> Self {
+        match (kind, last) {
+            (HairShadows::DeepShadow, Some(map @ Self::Shadow(_))) => map,
+            (HairShadows::DeepOpacity, Some(map @ Self::Opacity(_))) => map,
+            (HairShadows::DeepShadow, _) => Self::Shadow(DeepMap::default()),
+            (HairShadows::DeepOpacity, _) => Self::Opacity(OpacityMap::default()),
+        }
+    }
+
+    /// Fits the map to the hair and fills it; `None` without hair.
+    fn rebuild(
+        self,
+        axes: LightAxes,
+        hair: &[HairView<'_>],
+        order: &[StrandRef],
+        settings: &Settings,
+        memory: &mut SplatMemory,
+    ) -> Option<Self> {
+        match self {
+            Self::Shadow(map) => map.rebuild(axes, hair, order, settings, memory).map(Self::Shadow),
+            Self::Opacity(map) => map.rebuild(axes, hair, order, settings).map(Self::Opacity),
+        }
+    }
+
     fn optical_depth(&self, p: Vec3, lift: f32) -> f32 {
         match self {
             Self::Shadow(map) => map.optical_depth(p, lift),
@@ -150,20 +178,8 @@ impl Shadows {
                 continue;
             }
             let axes = LightAxes::new(lit.toward);
-            lit.hair = match (settings.hair_shadows, lit.hair.take()) {
-                (HairShadows::DeepShadow, Some(HairMap::Shadow(map))) => {
-                    map.rebuild(axes, hair, order, settings, memory).map(HairMap::Shadow)
-                }
-                (HairShadows::DeepShadow, _) => DeepMap::default()
-                    .rebuild(axes, hair, order, settings, memory)
-                    .map(HairMap::Shadow),
-                (HairShadows::DeepOpacity, Some(HairMap::Opacity(map))) => {
-                    map.rebuild(axes, hair, order, settings).map(HairMap::Opacity)
-                }
-                (HairShadows::DeepOpacity, _) => {
-                    OpacityMap::default().rebuild(axes, hair, order, settings).map(HairMap::Opacity)
-                }
-            };
+            let map = HairMap::of_kind(settings.hair_shadows, lit.hair.take());
+            lit.hair = map.rebuild(axes, hair, order, settings, memory);
         }
         self.lights.par_iter_mut().zip(lights).filter(|(_, light)| light.casts_shadow).for_each(
             |(lit, _)| {

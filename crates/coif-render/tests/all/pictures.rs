@@ -9,6 +9,8 @@ use coif_render::{
 };
 use glam::Vec3;
 
+/// A number from 0 to 1. Not [`coif::math::Random`]: with other draws a block of twelve strands jumps by up to 0.07 in the
+/// test of sparkles, more than it allows.
 fn random(key: u32) -> f32 {
     let mut x = key.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
     for _ in 0..3 {

@@ -238,7 +238,7 @@ pub fn filled(
             passed += p.distance(before);
             before = *p;
             let t = (passed / ROOT_REACH).min(1.0);
-            *p += lift * (1.0 - t * t * (3.0 - 2.0 * t));
+            *p += lift * (1.0 - smoothstep(0.0, 1.0, t));
         }
         if let (Some(figure), Some(solids)) = (solid, &solids) {
             keep_out(figure, solids, line, 1);
@@ -276,7 +276,7 @@ mod tests {
             let volumes: Vec<f32> =
                 prism.corner_tetrahedra().map(|t| tetrahedron_volume(t.map(at))).collect();
             let mean = volumes.iter().sum::<f32>() / volumes.len() as f32;
-            volumes.iter().fold(f32::INFINITY, |least, v| least.min(v / mean))
+            volumes.iter().fold(f32::INFINITY, |min, v| min.min(v / mean))
         });
         fractions.fold(f32::INFINITY, f32::min)
     }

@@ -2,7 +2,7 @@
 
 use super::Grown;
 
-/// Least number of points on a strand: fewer cannot bend.
+/// Smallest number of points on a strand: fewer cannot bend.
 const MIN_POINTS: usize = 3;
 
 /// Most points on a strand.
@@ -11,13 +11,14 @@ const MAX_POINTS: usize = 200;
 /// Distributes `total` points over strands, so that segments are about equally long everywhere. Every
 /// strand gets 3 to 200 points (2, if there are not enough); within that the sum is exact.
 pub(super) fn by_length(grown: &[Grown], total: usize) -> Vec<usize> {
-    let least = MIN_POINTS.min(total / grown.len().max(1)).max(2);
+    let min_points = MIN_POINTS.min(total / grown.len().max(1)).max(2);
     let lengths: Vec<f64> = grown
         .iter()
         .map(|g| g.line.windows(2).map(|w| f64::from(w[0].distance(w[1]))).sum())
         .collect();
-    let wanted =
-        |length: f64, density: f64| (1.0 + length * density).clamp(least as f64, MAX_POINTS as f64);
+    let wanted = |length: f64, density: f64| {
+        (1.0 + length * density).clamp(min_points as f64, MAX_POINTS as f64)
+    };
     // Find the density of points (1/m) at which the sum is right.
     let sum = |density: f64| lengths.iter().map(|&l| wanted(l, density)).sum::<f64>();
     let (mut low, mut high) = (0.0, 1e6);
@@ -30,7 +31,8 @@ pub(super) fn by_length(grown: &[Grown], total: usize) -> Vec<usize> {
     let (mut asked, mut given) = (0.0f64, 0usize);
     for &length in &lengths {
         asked += wanted(length, high);
-        let count = ((asked - given as f64).round().max(0.0) as usize).clamp(least, MAX_POINTS);
+        let count =
+            ((asked - given as f64).round().max(0.0) as usize).clamp(min_points, MAX_POINTS);
         given += count;
         counts.push(count);
     }

@@ -5,10 +5,11 @@
 use std::f32::consts::{PI, TAU};
 
 use coif::body::TriangleMesh;
+use coif::groom::strips::at_equal_arc_length;
 use coif::groom::{Groom, Strands};
 use glam::Vec3;
 
-use super::{StyleRequest, resampled};
+use super::StyleRequest;
 use crate::file::Style;
 
 /// Pieces in which a hair is drawn before it is cut to its points.
@@ -58,7 +59,7 @@ pub(super) fn groom(mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom
     let mut strands = Strands::with_capacity(request.strands, request.strands * points);
     for s in 0..request.strands {
         let line: Vec<Vec3> = line(request, s).into_iter().map(|p| p + base).collect();
-        strands.push(&resampled(&line, points));
+        strands.push(&at_equal_arc_length(&line, points));
     }
     let mut groom = Groom::new(strands, request.fibre);
     if request.style == Style::Sweep {

@@ -15,6 +15,7 @@ mod single;
 mod strips;
 
 use coif::body::{Collider, MovingCollider, Shape, TriangleMesh};
+use coif::groom::strips::at_equal_arc_length;
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use glam::Vec3;
@@ -175,7 +176,7 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
         .zip(counts)
         .enumerate()
         .map(|(s, (strand, points))| {
-            let mut line = resampled(&strand.line, points);
+            let mut line = at_equal_arc_length(&strand.line, points);
             let fraction = strand.pinned as f32 / strand.line.len() as f32;
             let pinned = (fraction * (points - 1) as f32).floor() as u32 + 1;
             let lift = room * Random::new(request.seed, 0x11f7_0000 + s as u64).unit();
@@ -185,7 +186,7 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
                     break;
                 }
                 smooth(&mut line, pinned as usize);
-                line = resampled(&line, points);
+                line = at_equal_arc_length(&line, points);
                 lift_out(figure, &solids, &mut line, pinned as usize, lift);
             }
             (line, pinned.min(points as u32 - 1).max(1))
@@ -370,27 +371,6 @@ fn lift_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], pinned: us
             }
         }
     }
-}
-
-/// `points` points at equal arc length along a line.
-pub(crate) fn resampled(line: &[Vec3], points: usize) -> Vec<Vec3> {
-    let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
-    let mut out = Vec::with_capacity(points);
-    let (mut segment, mut passed) = (0, 0.0);
-    for i in 0..points {
-        let target = total * i as f32 / (points - 1) as f32;
-        loop {
-            let length = line[segment].distance(line[segment + 1]);
-            if passed + length >= target || segment + 2 == line.len() {
-                let t = if length > 0.0 { ((target - passed) / length).min(1.0) } else { 0.0 };
-                out.push(line[segment].lerp(line[segment + 1], t));
-                break;
-            }
-            passed += length;
-            segment += 1;
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::Path;
 use coif::body::ClosestTriangle;
 use coif::groom::hair_mesh::{FitSettings, HairMesh};
 use coif::groom::{Fibre, Groom, Strands};
+use coif::math::Random;
 use coif_scene::{Built, Scene, build, builtin};
 use glam::Vec3;
 
@@ -122,15 +123,11 @@ fn odd_grooms(built: &Built) -> Vec<(&'static str, Vec<Vec<Vec3>>)> {
     let mixed = |i: i32| 0.01 + 0.49 * ((37 * i) % 100) as f32 / 99.0;
     let around = |i: i32| Vec3::new((0.15 * i as f32).cos(), 0.6, (0.15 * i as f32).sin());
     // A walk that turns anywhere at every point.
-    let mut seed = 1u32;
-    let mut random = || {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (seed >> 8) as f32 / (1 << 24) as f32 - 0.5
-    };
+    let mut random = Random::new(1, 0);
     let mut walk = |mut p: Vec3| -> Vec<Vec3> {
         let mut line = vec![p];
         for _ in 0..19 {
-            p += 0.02 * Vec3::new(random(), random() + 0.3, random());
+            p += 0.01 * (random.vector() + 0.6 * Vec3::Y);
             line.push(p);
         }
         line

@@ -87,8 +87,8 @@ impl Path {
     /// still below the surface.
     ///
     /// Model: Coulomb friction on displacements. The displacement along the surface, relative to it, shrinks by at most
-    /// friction times the displacement that the surface takes and gives back along its normal. A particle that has
-    /// collided before in the step has paid for that, and pays for what it came below the surface since.
+    /// friction times the displacement that the surface takes and gives back along its normal. Where a particle
+    /// collided before in the same step, only the displacement since then counts.
     pub(super) fn collide(&self, p: Vec3, surface: &Surface) -> (Vec3, Collision) {
         let Surface { normal, velocity, restitution, depth, .. } = *surface;
         let friction = self.friction * surface.friction;

@@ -12,7 +12,7 @@ use crate::body::distance_field::FieldSample;
 use crate::body::level_set_time::LevelSetInTime;
 use crate::environment::{FieldMotion, FieldObstacle};
 
-/// Pushes along the gradient: the surface is curved, and its distance is interpolated.
+/// Steps along the gradient, at most: the surface is curved, and its distance is interpolated.
 const ROUNDS: usize = 8;
 
 /// Speed (m/s) of the fastest surface that collides before the last substep, where its motion is not known:

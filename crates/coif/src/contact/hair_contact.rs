@@ -7,11 +7,10 @@ use super::{ContactForce, ContactSpring};
 
 /// Contact of hair on hair within a step of a model that solves for all strands together.
 ///
-/// `selle2008` section 4: contact enters one substep in these places, in the order of the
-/// methods here. All arrays hold the points of the hair in the world, in the order that
-/// [`HairContact::arrange`] said; points that are embedded in the scalp are among them, and what is
-/// changed about those is ignored. For the same bits on any number of threads, results must not depend
-/// on how work is shared.
+/// `selle2008` section 4: contact enters one substep in these places, in the order of the methods here. All arrays hold
+/// the points of the hair in the world, in the order that [`HairContact::arrange`] said; points that are embedded in
+/// the scalp are among them, and what is changed about those is ignored. For the same bits on any number of threads,
+/// results must not depend on how work is distributed.
 pub trait HairContact: Send {
     /// Says in which order points come: as number i what has been number `order[i]` so far. Points of a
     /// strand stay together, from root to tip. Called once, before all else; until then the order is

@@ -230,15 +230,7 @@ mod tests {
 
     use super::super::dense::solve_positive_definite;
     use super::*;
-
-    /// Numbers in -1..1 that depend on a seed only.
-    fn noise(seed: u64) -> impl FnMut() -> f64 {
-        let mut state = seed;
-        move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-        }
-    }
+    use crate::math::Random;
 
     /// Fills lane after lane with `sum s g g^T + I`, where each g has four neighbouring unknowns:
     /// positive definite for any numbers. Gives back the same matrices in full and in double precision.
@@ -246,15 +238,15 @@ mod tests {
         let n = 3 * rows;
         let mut banded = Banded::new(rows);
         let mut dense = vec![vec![0.0; n * n]; LANES];
-        let mut random = noise(seed);
+        let mut random = Random::new(seed, 0);
         for (lane, dense) in dense.iter_mut().enumerate() {
             for i in 0..n {
                 dense[i * n + i] = 1.0;
             }
             for start in 0..rows {
                 for _ in 0..3 {
-                    let g: Vec<f64> = (0..12).map(|_| random()).collect();
-                    let weight = stiff * random().abs();
+                    let g: Vec<f64> = (0..12).map(|_| random.signed().into()).collect();
+                    let weight = stiff * f64::from(random.unit());
                     for (a, ga) in g.iter().enumerate() {
                         for (b, gb) in g.iter().enumerate() {
                             let (i, j) = (3 * start + a, 3 * start + b);
@@ -280,8 +272,8 @@ mod tests {
 
     fn largest_error(rows: usize, seed: u64, stiff: f64) -> f64 {
         let (mut banded, mut dense) = fill(rows, seed, stiff);
-        let mut random = noise(seed ^ 77);
-        let mut vector: Vec<f32> = (0..rows * VECTOR).map(|_| random() as f32).collect();
+        let mut random = Random::new(seed, 77);
+        let mut vector: Vec<f32> = (0..rows * VECTOR).map(|_| random.signed()).collect();
         let rhs = vector.clone();
         banded.factor();
         banded.solve(&mut vector);

@@ -41,8 +41,7 @@ impl DerefMut for LineAligned {
     }
 }
 
-/// Asks for the lines of a row, so that they are near when they are needed. A word to the processor that
-/// changes nothing; to kinds of processors other than x86 it is not said.
+/// Prefetches the cache lines of a row. A hint that changes no result, and does nothing on processors other than x86.
 #[inline(always)]
 pub(crate) fn prefetch<S: Simd>(simd: S, row: &[f32]) {
     #[cfg(target_arch = "x86_64")]
@@ -64,7 +63,7 @@ fearless_simd::kernel!(
     }
 );
 
-/// Asks for one of many things, in the same way.
+/// Prefetches one item of a slice.
 #[inline(always)]
 pub(crate) fn prefetch_item<T>(level: Level, items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -5,7 +5,7 @@
 pub struct SolveReport {
     /// Iterations that were made.
     pub iterations: u32,
-    /// Size of what is left of the right-hand side, as a fraction of it.
+    /// Norm of the residual relative to that of the right-hand side.
     pub residual: f64,
 }
 

@@ -42,10 +42,16 @@ pub(crate) fn group(
     first.truncate(keys + 1);
 }
 
-/// Elements that a list which comes and goes has room for at least.
-const MIN_ROOM: usize = 64;
+/// Smallest spare capacity (elements) of a list whose length changes from step to step: a few dozen such lists take
+/// some megabytes, and those of a few hundred strands do not grow again.
+const MIN_ROOM: usize = 4096;
 
-/// Elements from which on a list gets an eighth to spare, not as much again: to double is too much for lists of millions.
+/// The same of a list that belongs to a task of about a thousand points: there are thousands of them in a full head of
+/// hair, where [`MIN_ROOM`] would take gigabytes.
+const MIN_TASK_ROOM: usize = 256;
+
+/// Length from which on a list gets an eighth of it as spare capacity instead of all of it: doubling lists of millions
+/// costs too much memory.
 const LARGE: usize = 1 << 20;
 
 /// Makes room for `length` elements in all. A list that has to grow, or has no room yet, gets room for twice as many and
@@ -57,10 +63,10 @@ pub(crate) fn make_room<T>(list: &mut Vec<T>, length: usize) {
     }
 }
 
-/// [`make_room`] for a list that was filled element by element, and had room for `before` when that began.
+/// [`make_room`] for a task's list that was filled element by element, and had room for `before` when that began.
 pub(crate) fn make_room_after<T>(list: &mut Vec<T>, before: usize) {
     if list.capacity() != before || before == 0 {
-        let spare = if list.len() < LARGE { list.len() + MIN_ROOM } else { 0 };
+        let spare = if list.len() < LARGE { list.len() + MIN_TASK_ROOM } else { 0 };
         list.reserve_exact(spare);
     }
 }

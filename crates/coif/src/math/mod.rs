@@ -1,4 +1,4 @@
-//! Frames, lanes, triangles, rigid fits, linear solvers and space-filling order: knows nothing about hair.
+//! Frames, lanes, triangles, rigid fits, linear solvers, random numbers and space-filling order: knows nothing about hair.
 
 pub mod banded;
 pub mod bytes;
@@ -15,6 +15,7 @@ pub(crate) mod lane_layout;
 pub(crate) mod lanes;
 mod morton;
 pub(crate) mod on_sphere;
+pub(crate) mod random;
 pub(crate) mod sparse;
 pub(crate) mod symmetric;
 pub(crate) mod tangent;
@@ -28,6 +29,7 @@ pub(crate) use fit::fit_rigid;
 pub use frames::RigidTransform;
 pub use hash::hash_positions;
 pub use lanes::LANES;
-pub(crate) use morton::morton_code;
+pub use morton::morton_code;
+pub use random::Random;
 pub use triangle_mesh::TriangleMesh;
 pub(crate) use triangle_mesh::{has_frame, triangle_frame};

@@ -1,8 +1,8 @@
 use glam::Vec3;
 
-/// A number whose order keeps points that are close in the box `lo..hi` close together: the bits of
-/// the three coordinates, interleaved, ten each.
-pub(crate) fn morton_code(p: Vec3, lo: Vec3, hi: Vec3) -> u32 {
+/// The place of a point on a Morton curve through the box `lo..hi`: the bits of its coordinates, interleaved, ten each.
+/// Points with close numbers are close together.
+pub fn morton_code(p: Vec3, lo: Vec3, hi: Vec3) -> u32 {
     let size = (hi - lo).max(Vec3::splat(1e-9));
     let cell = ((p - lo) / size * 1023.0).clamp(Vec3::ZERO, Vec3::splat(1023.0));
     let spread = |v: f32| {

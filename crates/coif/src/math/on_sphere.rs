@@ -39,8 +39,8 @@ const AROUND: [(f32, f32); 16] = {
     ]
 };
 
-/// The point of the sphere nearest to `candidate` that no half-space forbids, otherwise the least
-/// forbidden. `None` without half-spaces.
+/// The point of the sphere nearest to `candidate` that is in all half-spaces, otherwise the one that violates them
+/// least. `None` without half-spaces.
 pub(crate) fn nearest_allowed(
     planes: impl Iterator<Item = HalfSpace> + Clone,
     parent: Vec3,
@@ -55,14 +55,14 @@ pub(crate) fn nearest_allowed(
     let mut best: Option<(Vec3, f32)> = None;
     let mut consider = |p: Vec3| {
         let cost = cost(p);
-        if best.is_none_or(|(_, least)| cost < least) {
+        if best.is_none_or(|(_, min_cost)| cost < min_cost) {
             best = Some((p, cost));
         }
     };
     for (i, a) in planes.clone().enumerate() {
         consider(nearest_on_circle(parent, length, candidate, &a));
         for b in planes.clone().take(i) {
-            circles_meet(parent, length, &a, &b).into_iter().flatten().for_each(&mut consider);
+            intersect_circles(parent, length, &a, &b).into_iter().flatten().for_each(&mut consider);
         }
     }
     best.map(|(p, _)| p)
@@ -80,7 +80,7 @@ fn nearest_on_circle(parent: Vec3, length: f32, p: Vec3, h: &HalfSpace) -> Vec3 
 }
 
 /// The two points of the sphere that lie on both planes, if they intersect there.
-fn circles_meet(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) -> Option<[Vec3; 2]> {
+fn intersect_circles(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) -> Option<[Vec3; 2]> {
     let (ha, hb) =
         ((a.offset - a.normal.dot(parent)) / length, (b.offset - b.normal.dot(parent)) / length);
     let c = a.normal.dot(b.normal);

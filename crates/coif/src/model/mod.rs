@@ -114,22 +114,69 @@ pub trait MovesStrips {
     fn lanes(&self) -> StripLanes<'_>;
 }
 
-/// A model's name and parameters.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum ModelSettings {
+/// Lists the models: a variant of [`ModelSettings`] and the module that has its `NAME`, `Settings` and `CAPABILITIES`.
+macro_rules! models {
+    ($($(#[$doc:meta])+ $Variant:ident: $module:ident,)+) => {
+        /// A model's name and parameters.
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum ModelSettings {
+            $($(#[$doc])+ $Variant($module::Settings),)+
+        }
+
+        impl ModelSettings {
+            /// The names of all models.
+            pub const NAMES: &'static [&'static str] = &[$($module::NAME),+];
+
+            /// Its parameters, to be read by name.
+            pub fn params(&self) -> &dyn Parameters {
+                match self {
+                    $(Self::$Variant(settings) => settings,)+
+                }
+            }
+
+            /// Its parameters, to be changed by name.
+            pub fn params_mut(&mut self) -> &mut dyn Parameters {
+                match self {
+                    $(Self::$Variant(settings) => settings,)+
+                }
+            }
+
+            /// What the model can do, known before it is built.
+            pub fn capabilities(&self) -> Capabilities {
+                match self {
+                    $(Self::$Variant(_) => $module::CAPABILITIES,)+
+                }
+            }
+
+            /// A model with its default parameters, by name.
+            pub fn by_name(name: &str) -> Result<Self> {
+                match name {
+                    $($module::NAME => Ok(Self::$Variant(Default::default())),)+
+                    _ => Err(Error::UnknownName {
+                        kind: "model",
+                        name: name.into(),
+                        expected: Self::NAMES.join(", "),
+                    }),
+                }
+            }
+        }
+    };
+}
+
+models! {
     /// `follow-the-leader`
-    FollowTheLeader(follow_the_leader::Settings),
+    FollowTheLeader: follow_the_leader,
     /// `position-based`
-    PositionBased(position_based::Settings),
+    PositionBased: position_based,
     /// `explicit-spring`
-    ExplicitSpring(explicit_spring::Settings),
+    ExplicitSpring: explicit_spring,
     /// `mass-spring`
-    MassSpring(mass_spring::Settings),
+    MassSpring: mass_spring,
     /// `cantilever`
-    Cantilever(cantilever::Settings),
+    Cantilever: cantilever,
     /// `hair-mesh`
-    HairMesh(hair_mesh::Settings),
+    HairMesh: hair_mesh,
 }
 
 impl Default for ModelSettings {
@@ -139,72 +186,9 @@ impl Default for ModelSettings {
 }
 
 impl ModelSettings {
-    /// The names of all models.
-    pub const NAMES: &'static [&'static str] = &[
-        follow_the_leader::NAME,
-        position_based::NAME,
-        explicit_spring::NAME,
-        mass_spring::NAME,
-        cantilever::NAME,
-        hair_mesh::NAME,
-    ];
-
     /// The word that chooses this model.
     pub fn name(&self) -> &'static str {
         self.params().of()
-    }
-
-    /// Its parameters, to be read by name.
-    pub fn params(&self) -> &dyn Parameters {
-        match self {
-            Self::FollowTheLeader(settings) => settings,
-            Self::PositionBased(settings) => settings,
-            Self::ExplicitSpring(settings) => settings,
-            Self::MassSpring(settings) => settings,
-            Self::Cantilever(settings) => settings,
-            Self::HairMesh(settings) => settings,
-        }
-    }
-
-    /// Its parameters, to be changed by name.
-    pub fn params_mut(&mut self) -> &mut dyn Parameters {
-        match self {
-            Self::FollowTheLeader(settings) => settings,
-            Self::PositionBased(settings) => settings,
-            Self::ExplicitSpring(settings) => settings,
-            Self::MassSpring(settings) => settings,
-            Self::Cantilever(settings) => settings,
-            Self::HairMesh(settings) => settings,
-        }
-    }
-
-    /// What the model can do, known before it is built.
-    pub fn capabilities(&self) -> Capabilities {
-        match self {
-            Self::FollowTheLeader(_) => follow_the_leader::CAPABILITIES,
-            Self::PositionBased(_) => Capabilities::STRANDS,
-            Self::ExplicitSpring(_) => explicit_spring::CAPABILITIES,
-            Self::MassSpring(_) => mass_spring::CAPABILITIES,
-            Self::Cantilever(_) => cantilever::CAPABILITIES,
-            Self::HairMesh(_) => hair_mesh::CAPABILITIES,
-        }
-    }
-
-    /// A model with its default parameters, by name.
-    pub fn by_name(name: &str) -> Result<Self> {
-        match name {
-            follow_the_leader::NAME => Ok(Self::FollowTheLeader(Default::default())),
-            position_based::NAME => Ok(Self::PositionBased(Default::default())),
-            explicit_spring::NAME => Ok(Self::ExplicitSpring(Default::default())),
-            mass_spring::NAME => Ok(Self::MassSpring(Default::default())),
-            cantilever::NAME => Ok(Self::Cantilever(Default::default())),
-            hair_mesh::NAME => Ok(Self::HairMesh(Default::default())),
-            _ => Err(Error::UnknownName {
-                kind: "model",
-                name: name.into(),
-                expected: Self::NAMES.join(", "),
-            }),
-        }
     }
 
     /// Builds the model for a groom that has been validated. Steps will have the length `dt` (s);

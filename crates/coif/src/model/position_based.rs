@@ -40,6 +40,9 @@ const HOLD_ROUNDS: usize = 32;
 /// The word that chooses this model.
 pub const NAME: &str = "position-based";
 
+/// What it can do.
+pub(super) const CAPABILITIES: Capabilities = Capabilities::STRANDS;
+
 parameters! {
     /// Parameters of position based dynamics.
     pub struct Settings of NAME {
@@ -176,7 +179,7 @@ impl Model for PositionBased {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::STRANDS
+        CAPABILITIES
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {

@@ -7,7 +7,7 @@ use crate::scene::{RADIUS, ball, directions};
 use coif::Error;
 use coif::body::{Body, Motion};
 use coif::groom::{Fibre, Groom, Strands};
-use coif::math::RigidTransform;
+use coif::math::{Random, RigidTransform};
 use coif::model::explicit_spring::ExplicitSpring;
 use coif::model::{
     ModelSettings, cantilever, explicit_spring, hair_mesh, mass_spring, position_based,
@@ -15,26 +15,17 @@ use coif::model::{
 use coif::simulation::{Simulation, World};
 use glam::{Quat, Vec3};
 
-/// Numbers from 0 to 1 that depend on a seed only.
-fn noise(seed: u64) -> impl FnMut() -> f32 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 40) as f32 / (1u64 << 24) as f32
-    }
-}
-
 /// Hair on a ball: 2 to 60 points, segments that differ by up to `ratio` along a strand, bent by anything between
 /// nothing and a half turn to any side.
 fn uneven(seed: u64, strands: usize, ratio: f32) -> Groom {
-    let mut random = noise(seed);
+    let mut random = Random::new(seed, 0);
     let mut all = Strands::new();
     for normal in directions(strands) {
-        let points = 2 + (random() * 58.99) as usize;
-        let weights: Vec<f32> = (1..points).map(|_| ratio.powf(random())).collect();
-        let (length, total) = (0.05 + 0.25 * random(), weights.iter().sum::<f32>());
-        let axis = Vec3::new(random() - 0.5, random() - 0.5, random() - 0.5).normalize_or(Vec3::X);
-        let bend = std::f32::consts::PI * random();
+        let points = 2 + (random.unit() * 58.99) as usize;
+        let weights: Vec<f32> = (1..points).map(|_| ratio.powf(random.unit())).collect();
+        let (length, total) = (0.05 + 0.25 * random.unit(), weights.iter().sum::<f32>());
+        let axis = random.vector().normalize_or(Vec3::X);
+        let bend = std::f32::consts::PI * random.unit();
         let mut line = vec![normal * RADIUS];
         let mut along = 0.0;
         for weight in weights {

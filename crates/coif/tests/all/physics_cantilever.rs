@@ -155,18 +155,18 @@ fn min_height(sim: &mut Simulation) -> (f32, usize, f32) {
             }
         }
     }
-    let mut least = f32::INFINITY;
+    let mut min_height = f32::INFINITY;
     for frame in 0..=150 {
         sim.advance_to(f64::from(frame) / 60.0);
         let pose = pose_of(sim);
         for &([s, below], j) in &pairs {
             let (height, aside) = over(&strips, &pose, [s, below], j);
             if aside < 0.5 * (strips.width[s] + strips.width[below]) {
-                least = least.min(height);
+                min_height = min_height.min(height);
             }
         }
     }
-    (least, count, pairs.len() as f32 / joints as f32)
+    (min_height, count, pairs.len() as f32 / joints as f32)
 }
 
 /// A strip lies over the one of the layer below at every joint, along the normal, through the motion.
@@ -177,9 +177,9 @@ fn layers_never_swap() {
         let strips = sim.strips().expect("strips");
         let columns = strips.count() / strips.layers() as usize;
         assert!(strips.layers() == 4 && columns > 30);
-        let (least, over, ordered) = min_height(&mut sim);
-        println!("{motion:?}: layers are at least {:.2} mm apart (tolerance 0)", least * 1e3);
-        assert!(least > 0.0 && over == 3 * columns && ordered == 1.0, "{motion:?}: {least}");
+        let (lowest, over, ordered) = min_height(&mut sim);
+        println!("{motion:?}: layers are at least {:.2} mm apart (tolerance 0)", lowest * 1e3);
+        assert!(lowest > 0.0 && over == 3 * columns && ordered == 1.0, "{motion:?}: {lowest}");
     }
 }
 
@@ -200,9 +200,9 @@ fn shingles() -> Groom {
                 d = (d + Vec3::NEG_Y * 0.45).normalize();
                 p += d * 0.012;
                 // Rows above lie over rows below, a millimetre each.
-                let least = RADIUS + 0.002 + 0.001 * row as f32;
-                if p.length() < least {
-                    p = p.normalize() * least;
+                let min_radius = RADIUS + 0.002 + 0.001 * row as f32;
+                if p.length() < min_radius {
+                    p = p.normalize() * min_radius;
                     d = (p - line[line.len() - 1]).normalize();
                 }
                 line.push(p);
@@ -221,14 +221,14 @@ fn strips_through_strands_keep_their_order() {
     for motion in [Move::Shake, Move::Spin] {
         let mut sim = on_ball(shingles(), motion, Settings::default(), 60);
         let count = sim.strips().expect("strips").count();
-        let (least, over, ordered) = min_height(&mut sim);
+        let (lowest, over, ordered) = min_height(&mut sim);
         println!(
             "{motion:?}: {over} of {count} strips lie on another and stay {:.3} mm over it at least \
              (tolerance 0)",
-            least * 1e3
+            lowest * 1e3
         );
-        let what = format!("{motion:?}: {least}, {over} of {count}, {ordered} in order");
-        assert!(least > 0.0 && over > count / 2 && ordered > 0.7, "{what}");
+        let what = format!("{motion:?}: {lowest}, {over} of {count}, {ordered} in order");
+        assert!(lowest > 0.0 && over > count / 2 && ordered > 0.7, "{what}");
     }
 }
 

@@ -171,11 +171,14 @@ fn the_bending_limit_keeps_its_angle() {
     };
     let free = sharpest(0.0);
     for limit in [0.7f32, 0.9, 0.97] {
-        let least = std::f32::consts::PI - 2.0 * limit.acos();
+        let min_angle = std::f32::consts::PI - 2.0 * limit.acos();
         let found = sharpest(limit);
-        println!("limit {limit}: {found} rad, at least {least}; free {free}");
-        assert!(found > least - 2e-3, "limit {limit}: {found} rad where {least} are allowed");
-        assert!(free < least, "the motion does not test the limit");
+        println!("limit {limit}: {found} rad, at least {min_angle}; free {free}");
+        assert!(
+            found > min_angle - 2e-3,
+            "limit {limit}: {found} rad where {min_angle} are allowed"
+        );
+        assert!(free < min_angle, "the motion does not test the limit");
     }
 }
 

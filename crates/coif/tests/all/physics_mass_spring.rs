@@ -3,7 +3,7 @@
 use crate::scene::{RADIUS, Shake, groom};
 use coif::body::{Motion, MovingCollider, Shape};
 use coif::groom::{Fibre, Groom, Strands};
-use coif::math::RigidTransform;
+use coif::math::{Random, RigidTransform};
 use coif::model::mass_spring::elastica::heavy_cantilever;
 use coif::model::mass_spring::{FarEnd, MassSpring, Settings};
 use coif::model::{Environment, Model, StepReport};
@@ -298,14 +298,11 @@ fn an_earthquake_breaks_nothing() {
     let hair = groom(60, |s| 2 + s % 25);
     let mut run = Run::new(&hair, &Settings::default(), GRAVITY);
     for step in 0..60u64 {
-        let random = |k: u64| {
-            let h = (step * 5 + k).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            ((h ^ (h >> 29)) >> 40) as f32 / (1u64 << 24) as f32 - 0.5
-        };
+        let mut random = Random::new(step, 0);
+        let [x, y] = [3.0 * random.signed(), 3.0 * random.signed()];
         run.poses.fill(RigidTransform {
-            rotation: Quat::from_rotation_x(6.0 * random(0))
-                * Quat::from_rotation_y(6.0 * random(1)),
-            translation: Vec3::new(random(2), random(3), random(4)),
+            rotation: Quat::from_rotation_x(x) * Quat::from_rotation_y(y),
+            translation: 0.5 * random.vector(),
         });
         run.step(1.0 / 240.0);
         let now = run.positions();

@@ -2,7 +2,7 @@
 //! segments do not make hair softer.
 
 use coif::groom::{Fibre, Groom, Strands};
-use coif::math::RigidTransform;
+use coif::math::{Random, RigidTransform};
 use coif::model::mass_spring::elastica::heavy_cantilever;
 use coif::model::mass_spring::{MassSpring, Settings};
 use coif::model::{Environment, Model, StepReport};
@@ -10,15 +10,6 @@ use coif::simulation::Wind;
 use glam::{Quat, Vec3};
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
-
-/// Numbers from 0 to 1 that depend on a seed only.
-fn noise(seed: u64) -> impl FnMut() -> f32 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 40) as f32 / (1u64 << 24) as f32
-    }
-}
 
 /// Steps hair in still air, without a body, for `frames` of a 60th of a second. Gives back where its points are,
 /// the fastest (m/s), and how often a strand broke.
@@ -47,13 +38,14 @@ fn run(groom: &Groom, settings: &Settings, frames: usize) -> (Vec<Vec3>, f32, us
 }
 
 /// Straight, bent and curly hair of 2 to 120 points, 1 to 50 cm long, to all sides.
-fn hair(fibre: Fibre, mut random: impl FnMut() -> f32) -> Groom {
+fn hair(fibre: Fibre, mut random: Random) -> Groom {
     let mut strands = Strands::new();
     for s in 0..8 {
-        let points = 2 + (random() * random() * 118.99) as usize;
-        let length = 0.01 * 50f32.powf(random());
-        let turn = Quat::from_rotation_z(6.0 * random()) * Quat::from_rotation_x(6.0 * random());
-        let bend = [0.0, 2.0, 20.0][s % 3] * random();
+        let points = 2 + (random.unit() * random.unit() * 118.99) as usize;
+        let length = 0.01 * 50f32.powf(random.unit());
+        let turn =
+            Quat::from_rotation_z(6.0 * random.unit()) * Quat::from_rotation_x(6.0 * random.unit());
+        let bend = [0.0, 2.0, 20.0][s % 3] * random.unit();
         let (mut p, mut line) = (Vec3::ZERO, vec![Vec3::ZERO]);
         for i in 1..points {
             let angle = bend * i as f32 / points as f32;
@@ -83,8 +75,8 @@ fn check(name: &str, groom: &Groom) {
 #[test]
 fn any_legal_fibre_stays_at_rest_with_any_number_of_points() {
     for seed in 0..40 {
-        let mut random = noise(seed);
-        let mut between = |lo: f32, hi: f32| lo * (hi / lo).powf(random());
+        let mut random = Random::new(seed, 0);
+        let mut between = |lo: f32, hi: f32| lo * (hi / lo).powf(random.unit());
         let fibre = Fibre {
             radius: between(1e-6, 1e-3),
             density: between(1.0, 2e4),
@@ -117,7 +109,7 @@ fn the_stiffest_fibres_stay_at_rest() {
         ),
     ] {
         for seed in 0..3 {
-            check(name, &hair(fibre, noise(seed)));
+            check(name, &hair(fibre, Random::new(seed, 0)));
         }
     }
     let mut strands = Strands::new();

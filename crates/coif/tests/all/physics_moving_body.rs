@@ -181,7 +181,7 @@ const SWEEPS: [(&str, Sweep); 3] = [
 ];
 
 #[test]
-fn hair_meets_a_fast_body_where_it_is_at_the_time() {
+fn hair_collides_with_a_fast_body_where_it_is_at_the_time() {
     for (model, fine) in models(1).into_iter().zip(models(SUBSTEPS)) {
         for (name, sweep) in SWEEPS {
             let truth = swept(&fine, sweep, FieldTiming::Between, SUBSTEPS);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::scene::{RADIUS, Shake, ball, groom, simulation};
 use coif::body::{Body, Collider, Motion, Shape};
-use coif::math::RigidTransform;
+use coif::math::{Random, RigidTransform};
 use coif::model::ModelSettings;
 use coif::model::follow_the_leader::Settings;
 use coif::simulation::{Simulation, Wind, World};
@@ -19,14 +19,11 @@ impl Motion for Earthquake {
     }
     fn world_from_rest(&self, _bone: usize, time: f64) -> RigidTransform {
         let n = (time * 240.0).round() as u64;
-        let random = |k: u64| {
-            let h = (n * 3 + k).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            ((h ^ (h >> 29)) >> 40) as f32 / (1u64 << 24) as f32 - 0.5
-        };
+        let mut random = Random::new(n, 0);
+        let [x, y] = [3.0 * random.signed(), 3.0 * random.signed()];
         RigidTransform {
-            rotation: Quat::from_rotation_x(6.0 * random(0))
-                * Quat::from_rotation_y(6.0 * random(1)),
-            translation: Vec3::new(random(2), random(3), random(4)),
+            rotation: Quat::from_rotation_x(x) * Quat::from_rotation_y(y),
+            translation: 0.5 * random.vector(),
         }
     }
 }

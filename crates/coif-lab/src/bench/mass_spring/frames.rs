@@ -5,8 +5,6 @@
 //! frame, swings for some frames without contact of hair on hair; then there is contact, the second frame counts,
 //! and it is measured on all threads only.
 
-use std::path::Path;
-
 use coif::body::MovingCollider;
 use coif::contact::{Chains, StrandContact};
 use coif::math::RigidTransform;
@@ -14,8 +12,8 @@ use coif::model::mass_spring::MassSpring;
 use coif::model::{Environment, Model, ModelSettings, StepReport};
 use coif::simulation::{World, hash_positions};
 use coif::with_threads;
+use coif_scene::Built;
 use coif_scene::motion::HEAD;
-use coif_scene::{Built, Scene, build, builtin};
 use glam::Vec3;
 
 use super::super::{Detail, Row, Setting};
@@ -116,9 +114,7 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
 }
 
 fn head(scene: &str, strands: usize) -> Result<Built, Error> {
-    let sets = [format!("groom.strands={strands}")];
-    let scene = Scene::from_toml(builtin::text(scene).unwrap_or_default(), scene, &sets)?;
-    Ok(build(&scene, Path::new("."))?)
+    Ok(crate::built_in(scene, &[format!("groom.strands={strands}")])?.1)
 }
 
 fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), Error> {

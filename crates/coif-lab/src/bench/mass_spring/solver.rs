@@ -30,7 +30,7 @@ const PLAIN_STRANDS: usize = 8;
 const SUBSTEPS: usize = 16;
 /// Length of a substep (s).
 const SUBSTEP: f64 = 1.0 / (60 * SUBSTEPS) as f64;
-/// What the conjugate gradient may leave: what single precision leaves.
+/// Tolerance of the conjugate gradient: the rounding of single precision.
 const TOLERANCE: f64 = 1e-4;
 /// Particles that the body holds.
 const PINNED: usize = 3;
@@ -83,22 +83,10 @@ fn factor_solve(setting: &Setting) -> Result<Row, Error> {
         });
         pieces.add(fast, slow.map(|strand| strand * LANES as f64));
     }
-    let per_particle = pieces.median() * 1e9 / particles as f64;
     let rows: Vec<Vec3> = solution.chunks_exact(3).map(Vec3::from_slice).collect();
-    Ok(Row {
-        name: "factor-solve".into(),
-        strands: LANES,
-        particles,
-        threads: 1,
-        ns_per_particle_step: per_particle,
-        ns_per_particle_step_min: pieces.min() * 1e9 / particles as f64,
-        ms_per_frame: per_particle * 1e-6 * (particles * 2 * SUBSTEPS) as f64,
-        reference_ratio: pieces.ratio(),
-        reference: "conjugate gradient, double precision, no lanes",
-        memory_limit_ns: None,
-        state_hash: format!("{:016x}", hash_positions(&rows)),
-        detail: None,
-    })
+    let reference = "conjugate gradient, double precision, no lanes";
+    let row = pieces.row("factor-solve", [LANES, particles], 1, reference, hash_positions(&rows));
+    Ok(Row { ms_per_frame: row.ms_per_frame * (2 * SUBSTEPS) as f64, ..row })
 }
 
 /// Substeps of hair that is pulled aside, without collision or contact.
@@ -135,19 +123,14 @@ fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Error> {
     }
     let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
     lanes.positions(&mut positions);
+    let (hash, reference) = (hash_positions(&positions), "plain version, one thread");
+    let row = pieces.row("free-hair", [strands, particles], 1, reference, hash);
     Ok(Row {
-        name: "free-hair".into(),
-        strands,
-        particles,
         threads,
         ns_per_particle_step: pieces.median() * 1e9,
         ns_per_particle_step_min: pieces.min() * 1e9,
-        ms_per_frame: pieces.median() * 1e3 * (SUBSTEPS * particles) as f64,
-        reference_ratio: pieces.ratio(),
-        reference: "plain version, one thread",
-        memory_limit_ns: None,
-        state_hash: format!("{:016x}", hash_positions(&positions)),
-        detail: None,
+        ms_per_frame: row.ms_per_frame * (SUBSTEPS * particles) as f64,
+        ..row
     })
 }
 

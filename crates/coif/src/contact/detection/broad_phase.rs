@@ -14,7 +14,7 @@ use crate::params::{choice, parameters};
 /// the strand itself.
 pub const APART: u32 = 4;
 
-/// How near is near (m).
+/// The distance within which segments are pairs (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
     /// Segments as near as this are pairs.

@@ -1,10 +1,10 @@
 //! Continuous collision detection: the time of impact of two moving segments.
 //!
-//! Four points that move straight are in one plane at the roots of a cubic; at such a time the
-//! segments collide if their distance is nothing. The cubic is solved between its turning points, where
-//! it has at most one root, and the turning points themselves are tried as well: a root that only
-//! touches zero is not missed because of rounding. Segments that stay in one plane have no cubic; they are
-//! brought together step by step instead. All in double precision.
+//! Four points that move straight are in one plane at the roots of a cubic; at such a time the segments collide if
+//! their distance is zero. The cubic is solved between its turning points, where it has at most one root, and the
+//! turning points themselves are tried as well: a double root, where the cubic touches zero without a change of sign,
+//! is not missed because of rounding. Segments that stay in one plane have no cubic; they are brought together step by
+//! step instead. All in double precision.
 
 use glam::{DVec3, Vec3};
 
@@ -93,7 +93,7 @@ pub fn first_crossing(
     }
     // Most pairs stay on their side of each other.
     let (cubic, size) = coplanarity(&a, &b);
-    let largest = cubic.iter().fold(0.0f64, |most, k| most.max(k.abs()));
+    let largest = cubic.iter().fold(0.0f64, |max, k| max.max(k.abs()));
     if keeps_sign(cubic, NEARLY * largest) && largest > FLAT * size {
         return None;
     }
@@ -166,13 +166,13 @@ fn unit_roots(k: [f64; 4], tolerance: f64) -> [Option<f64>; 7] {
     roots
 }
 
-/// Whether a cubic is farther than `least` from zero, and on the same side of it, all the displacement from 0 to 1.
-/// Where that is hard to see, no.
+/// Whether a cubic stays farther than `min` from zero, with one sign, for all t from 0 to 1. False where its Bernstein
+/// coefficients do not show it.
 ///
-/// Model: a cubic lies between the least and the largest of its Bernstein coefficients.
-fn keeps_sign(k: [f64; 4], least: f64) -> bool {
+/// Model: a cubic lies between the smallest and the largest of its Bernstein coefficients.
+fn keeps_sign(k: [f64; 4], min: f64) -> bool {
     let b = [k[0], k[0] + k[1] / 3.0, k[0] + (2.0 * k[1] + k[2]) / 3.0, k[0] + k[1] + k[2] + k[3]];
-    b.iter().all(|&b| b > least) || b.iter().all(|&b| b < -least)
+    b.iter().all(|&b| b > min) || b.iter().all(|&b| b < -min)
 }
 
 fn value_of(k: [f64; 4], t: f64) -> f64 {
@@ -234,6 +234,7 @@ mod tests {
     use proptest::test_runner::RngSeed;
 
     use super::*;
+    use crate::math::Random;
 
     fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
         (-size..size, -size..size, -size..size).prop_map(Vec3::from)
@@ -262,7 +263,7 @@ mod tests {
 
     /// Segments whose volume turns around where they collide, which rounding keeps from reaching zero.
     #[test]
-    fn segments_that_barely_touch_meet() {
+    fn segments_that_graze_collide() {
         let u = Vec3::new(-0.008873366, 0.0071319956, -0.0015522325);
         let v = Vec3::new(-0.005758795, -0.00070817454, -0.000756213);
         let displacements = [
@@ -321,8 +322,8 @@ mod tests {
             let until = found.map_or(1.0, |found| found.time);
             // Before the first crossing the volume changes its sign only where segments are apart.
             let times = || (0..=400).map(|i| until * f64::from(i) / 400.0);
-            let least = times().map(distance).fold(f64::INFINITY, f64::min);
-            prop_assert!(found.is_some() || least > 0.0, "{least}");
+            let min_distance = times().map(distance).fold(f64::INFINITY, f64::min);
+            prop_assert!(found.is_some() || min_distance > 0.0, "{min_distance}");
         }
 
         /// Parallel hairs that move in their plane collide, however they are turned.
@@ -366,18 +367,14 @@ mod tests {
     /// A cubic that is said to keep its sign has no root.
     #[test]
     fn cubics_with_roots_change_sign() {
-        let mut number = 1u32;
-        let mut random = || {
-            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            f64::from(number >> 8) / f64::from(1u32 << 24) - 0.5
-        };
+        let mut random = Random::new(1, 0);
         let mut kept = 0;
         for _ in 0..20_000 {
-            let k = [random(), random(), random(), random()];
+            let k = [(); 4].map(|_| f64::from(random.signed()) * 0.5);
             if keeps_sign(k, 1e-3) {
                 kept += 1;
-                let least = (0..=100).map(|i| value_of(k, f64::from(i) / 100.0).abs());
-                assert!(least.fold(f64::INFINITY, f64::min) > 1e-3, "{k:?}");
+                let values = (0..=100).map(|i| value_of(k, f64::from(i) / 100.0).abs());
+                assert!(values.fold(f64::INFINITY, f64::min) > 1e-3, "{k:?}");
             }
         }
         assert!(kept > 5000, "{kept}");

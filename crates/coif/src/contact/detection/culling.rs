@@ -36,7 +36,7 @@ pub(in crate::contact) fn keep_passing<S: Simd>(
     count
 }
 
-/// Keeps the pairs that may be as near as `reach` (m), in the same way.
+/// [`keep_passing`] for the pairs that may be as near as `reach` (m).
 #[inline(always)]
 pub(in crate::contact) fn keep_near<S: Simd>(
     simd: S,
@@ -111,9 +111,9 @@ impl Edges {
 
     /// How far the segments are apart, less what rounding may have added.
     ///
-    /// Model: the place on the second that is nearest to the line of the first; from it to the first,
-    /// and back to the second. Any two places are at least as far apart as the nearest ones, so that
-    /// places which are known badly do no harm but this.
+    /// Model: the place on the second that is nearest to the line of the first; from it to the first, and back to the
+    /// second. Any two places are at least as far apart as the nearest ones, so that rounding of the places can only
+    /// add to the distance.
     #[inline(always)]
     fn min_distance<S: Simd>(&self, simd: S) -> f32x16<S> {
         let (u, v, w) = (load(simd, &self.u), load(simd, &self.v), load(simd, &self.w));
@@ -135,8 +135,8 @@ impl Edges {
 
 /// Which pairs may pass through each other on their paths, as bits.
 ///
-/// Model: the volume `u x v . w` over time is a cubic, and lies between the least and the largest of its
-/// Bernstein coefficients, which are the products of ends.
+/// Model: the volume `u x v . w` over time is a cubic, and lies between the smallest and the largest of its Bernstein
+/// coefficients, which are the products of ends.
 #[inline(always)]
 fn may_pass<S: Simd>(simd: S, from: &Edges, to: &Edges) -> u32 {
     let (u0, v0, w0) = (load(simd, &from.u), load(simd, &from.v), load(simd, &from.w));
@@ -156,11 +156,11 @@ fn may_pass<S: Simd>(simd: S, from: &Edges, to: &Edges) -> u32 {
     let largest = b0.abs().max(k1.abs()).max(k2.abs().max(k3.abs()));
     let area = u0.length().max(u1.length()) * v0.length().max(v1.length());
     let size = area * (w0.length() + (w1 - w0).length());
-    let least =
+    let min_volume =
         (largest * f32x16::splat(simd, MIN_FRACTION)).max(size * f32x16::splat(simd, MIN_VOLUME));
     let (low, high) = (b0.min(b1).min(b2.min(b3)), b0.max(b1).max(b2.max(b3)));
     // What is not a number stays, for the exact test to see.
-    !((low.simd_gt(least) | (-high).simd_gt(least)).to_bitmask() as u32)
+    !((low.simd_gt(min_volume) | (-high).simd_gt(min_volume)).to_bitmask() as u32)
 }
 
 #[inline(always)]
@@ -176,17 +176,12 @@ mod tests {
     use super::*;
     use crate::contact::detection::crossing::first_crossing;
     use crate::contact::detection::segments::closest_points_segment_segment;
+    use crate::math::Random;
 
     /// Pairs of all kinds, as points of strands of one segment each.
     fn pairs(count: usize) -> (Vec<(u32, u32)>, Vec<Vec3>, Vec<Vec3>) {
-        let mut state = 7u32;
-        let mut random = move || {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        };
-        let mut vector = |size: f32| Vec3::new(random(), random(), random()) * size;
+        let mut random = Random::new(7, 0);
+        let mut vector = |size: f32| random.vector() * size;
         let (mut list, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..count {
             // From hair that lies side by side to hair that flies about.
@@ -205,7 +200,7 @@ mod tests {
 
     /// What collides by the exact test is kept, and most of what does not collide is left out.
     #[test]
-    fn nothing_that_meets_is_left_out() {
+    fn nothing_that_collides_is_left_out() {
         let (list, start, end) = pairs(100_000);
         let mut kept = list.clone();
         let count =

@@ -6,7 +6,7 @@ use crate::math::group::{Keyed, group};
 /// Segments whose lists one task sorts.
 const CHUNK: usize = 2048;
 
-/// Most pairs that one segment finds; of more, the nearest are kept.
+/// Largest number of pairs that are kept per segment: of more, the nearest.
 pub(super) const MAX_FOUND: usize = 32;
 
 /// What one task found.

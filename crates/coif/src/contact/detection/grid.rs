@@ -29,8 +29,8 @@ const MAX_PIECES: f32 = 64.0;
 const MIN_CELL: f32 = 1e-6;
 
 /// The broad phase `grid`.
+#[derive(Default)]
 pub(super) struct Grid {
-    level: Level,
     /// Which segments there are, in order, and how they move.
     segment: Vec<u32>,
     lines: Vec<Line>,
@@ -42,21 +42,6 @@ pub(super) struct Grid {
     tasks: Vec<Found>,
     /// Per task and segment: one more than the segment that has last asked for it.
     mailboxes: Vec<Vec<u32>>,
-}
-
-impl Default for Grid {
-    fn default() -> Self {
-        Self {
-            level: Level::new(),
-            segment: Vec::new(),
-            lines: Vec::new(),
-            everywhere: Vec::new(),
-            first: Vec::new(),
-            inside: Vec::new(),
-            tasks: Vec::new(),
-            mailboxes: Vec::new(),
-        }
-    }
 }
 
 impl BroadPhase for Grid {
@@ -113,14 +98,15 @@ impl Grid {
         if self.mailboxes.len() < tasks {
             self.mailboxes.resize_with(tasks, Vec::new);
         }
-        let Self { level, segment, lines, everywhere, first, inside, tasks, mailboxes } = self;
+        let Self { segment, lines, everywhere, first, inside, tasks, mailboxes } = self;
         let filled = Filled { segment, lines, everywhere, first, inside };
+        let level = Level::new();
         let tasks = tasks.par_iter_mut().zip(mailboxes).enumerate();
         tasks.for_each(|(task, (found, mailbox))| {
             let range = task * chunk..((task + 1) * chunk).min(count);
             mailbox.clear();
             mailbox.resize(range.end, 0);
-            dispatch!(*level, simd => filled.look(simd, segments, cells, reach, range, mailbox, found));
+            dispatch!(level, simd => filled.look(simd, segments, cells, reach, range, mailbox, found));
         });
         chunk
     }
@@ -129,7 +115,7 @@ impl Grid {
 /// Where cells are, and how many places their table has.
 struct Cells {
     edge: f32,
-    /// Half of how near is near (m): what each of two segments is thicker by.
+    /// Half of the reach (m): by how much each of two segments is thickened.
     half_reach: f32,
     /// A power of two.
     places: usize,
@@ -151,8 +137,8 @@ impl Cells {
         cells
     }
 
-    /// How far from its line a segment may be when it is near another, of which the same is true (m). Rounding adds some
-    /// millionths of where it is.
+    /// Radius (m) of a capsule around a segment such that those of two segments within reach overlap. Rounding adds
+    /// some millionths of the coordinates.
     fn radius(&self, line: &Line) -> f32 {
         let farthest = line.middle.abs().max_element() + line.half.abs().max_element();
         (self.half_reach + line.pad + line.displacement.length()) * (1.0 + 2.0 * SLACK)

@@ -23,7 +23,7 @@ pub(super) struct Line {
     pub(super) half: Vec3,
     /// Half of the displacement of its middle (m).
     pub(super) displacement: Vec3,
-    /// How far its parts can be from where middle, half and displacement put them (m).
+    /// Bound (m) on the distance of its points from where middle, half and displacement put them.
     pub(super) pad: f32,
 }
 
@@ -157,15 +157,15 @@ impl<S: Simd> Probe<S> {
     #[inline(always)]
     pub(super) fn test(&self, simd: S, lines: &Eight, distance2: &mut [f32; WIDTH]) -> u32 {
         let near = self.near(simd, lines);
-        let (least, one) = (f32x8::splat(simd, 1e-30), f32x8::splat(simd, 1.0));
+        let (tiny, one) = (f32x8::splat(simd, 1e-30), f32x8::splat(simd, 1.0));
         let (e, w) = (load(simd, &lines.half), minus(load(simd, &lines.middle), self.middle));
         let (wa, ea) = (dot(w, self.along), dot(e, self.along));
         let (wc, ec) = (less(w, self.along, wa), less(e, self.along, ea));
-        let t = (dot(wc, ec) / dot(ec, ec).max(least)).max(-one).min(one);
+        let t = (dot(wc, ec) / dot(ec, ec).max(tiny)).max(-one).min(one);
         // Come back to this line's end where it has one, and go along the other from there.
         let s = (wa - ea * t).max(-self.length).min(self.length);
         let w = less(w, self.along, s);
-        let t = (dot(w, e) / dot(e, e).max(least)).max(-one).min(one);
+        let t = (dot(w, e) / dot(e, e).max(tiny)).max(-one).min(one);
         let q = less(w, e, t);
         let d2 = dot(q, q);
         d2.store_slice(distance2);

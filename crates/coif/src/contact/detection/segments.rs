@@ -207,13 +207,13 @@ mod tests {
                 distance_to_segment(a[0], b), distance_to_segment(a[1], b),
                 distance_to_segment(b[0], a), distance_to_segment(b[1], a),
             ];
-            let least = brute.into_iter().fold(f32::INFINITY, f32::min);
-            prop_assert!((c.distance() - least).abs() < 2e-7, "{} {least}", c.distance());
+            let min_distance = brute.into_iter().fold(f32::INFINITY, f32::min);
+            prop_assert!((c.distance() - min_distance).abs() < 2e-7, "{} {min_distance}", c.distance());
         }
     }
 
     #[test]
-    fn parallel_segments_meet_in_the_middle_of_their_overlap() {
+    fn parallel_segments_are_closest_in_the_middle_of_their_overlap() {
         let a = [Vec3::ZERO, Vec3::X];
         let b = [Vec3::new(1.5, 0.1, 0.0), Vec3::new(0.5, 0.1, 0.0)];
         let c = closest_points_segment_segment(a, b);

@@ -38,8 +38,8 @@ parameters! {
     pub struct Settings of "edge-collision" {
         /// Coulomb friction between hairs.
         friction: f32 = 0.3, "", 0.0..=10.0;
-        /// Distance at which hair that would have collided ends: a part of the hair's radius, so that rounding does not let it
-        /// slip through in the next step.
+        /// Distance at which hair that would have collided ends: a fraction of the hair's radius, so that rounding does
+        /// not let it slip through in the next step.
         gap: f32 = 1e-5, "m", 1e-6..=0.1;
         /// How often hair is tested for collisions in a substep, as long as that helps.
         rounds: u32 = 4, "", 1..=100;
@@ -305,7 +305,7 @@ struct Steps<'a> {
     gap: f32,
 }
 
-/// How two segments collide, if they do and do not part already.
+/// How two segments collide, if they do and are not separating already.
 fn collision(steps: &Steps<'_>, a: usize, b: usize) -> Option<Collision> {
     let &Steps { start, end, motion, dt, gap } = steps;
     let of = |x: &[Vec3], s: usize| [x[s], x[s + 1]];

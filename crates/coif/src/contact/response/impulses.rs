@@ -54,7 +54,7 @@ impl Link {
 pub(in crate::contact) struct PairMotion {
     /// Velocity of the place on `a` relative to that on `b` (m/s).
     pub(in crate::contact) velocity: Vec3,
-    /// Relative velocity per impulse (1/kg), with masses shared among pairs.
+    /// Relative velocity per impulse (1/kg), with masses distributed over pairs.
     pub(in crate::contact) inverse_mass: f32,
 }
 
@@ -313,8 +313,8 @@ pub(in crate::contact) fn with_friction(
 /// A unit vector across two segments, where the offset between them is too short to have a direction.
 pub(in crate::contact) fn across(a: Vec3, b: Vec3) -> Vec3 {
     let n = a.cross(b);
-    let least = 1e-6 * a.length() * b.length();
-    if n.length() > least {
+    let min_length = 1e-6 * a.length() * b.length();
+    if n.length() > min_length {
         n.normalize_or(Vec3::Y)
     } else {
         a.try_normalize().map_or(Vec3::Y, |a| a.any_orthonormal_vector())

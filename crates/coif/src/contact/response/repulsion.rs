@@ -31,7 +31,7 @@ parameters! {
         thickness: f32 = 0.2e-3, "m", 1e-6..=0.1;
         /// Force per depth.
         stiffness: f32 = 0.02, "N/m", 0.0..=1000.0;
-        /// Most that a substep pushes apart, as a fraction of the depth: more makes hair bounce.
+        /// Largest fraction of the depth by which a substep pushes apart: more makes hair bounce.
         fraction as "share": f32 = 0.1, "", 0.0..=1.0;
         /// Coulomb friction between hairs: about 0.2 along the scales, 0.4 against them.
         friction: f32 = 0.3, "", 0.0..=10.0;

@@ -398,16 +398,16 @@ fn spring_of(link: &Link, settings: &Settings) -> ContactSpring {
     ContactSpring { segments: [link.a, link.b], at: link.at, rest, stiffness, damping }
 }
 
-/// Puts a rank among the least ones, which are in order.
+/// Inserts a rank into the sorted list of the lowest ones.
 #[inline]
-fn insert(least: &mut [u64], rank: u64) {
-    if least.last().is_none_or(|&last| rank >= last) {
+fn insert(lowest: &mut [u64], rank: u64) {
+    if lowest.last().is_none_or(|&last| rank >= last) {
         return;
     }
-    let mut at = least.len() - 1;
-    while at > 0 && least[at - 1] > rank {
-        least[at] = least[at - 1];
+    let mut at = lowest.len() - 1;
+    while at > 0 && lowest[at - 1] > rank {
+        lowest[at] = lowest[at - 1];
         at -= 1;
     }
-    least[at] = rank;
+    lowest[at] = rank;
 }

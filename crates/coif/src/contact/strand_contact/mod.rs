@@ -117,7 +117,8 @@ pub struct Report {
     pub collision: edge_collision::Report,
     /// Pairs left out because hair is too dense for all of them.
     pub dropped_pairs: u64,
-    /// Most of what collision left, and most pairs left out, of all substeps since the start, a reset or a checkpoint.
+    /// Maxima over all substeps since the start, a reset or a checkpoint: pairs that collision left, and pairs left
+    /// out.
     pub worst: Worst,
 }
 

@@ -57,12 +57,10 @@ struct Sampled<S: Simd> {
 /// Changes the velocities of the rows from `first` on. Returns how many present particles did not
 /// take part.
 ///
-/// Model: `v += s (v_grid - motion)` and `v -= c grad p`, where p is the pressure of hair that is
-/// denser than in its rest shape.
-/// Source: `muller2012` eq. 13 and 14.
-/// Deviations: eq. 14 goes along the gradient of the density, made one long, everywhere: with the sign
-/// as printed into dense hair, and for hair at rest as well. Here it goes along minus the gradient of
-/// the pressure, so that a groom at rest stays as it is.
+/// Model: `v += s (v_grid - motion)` and `v -= c grad p`, where p is the pressure of hair that is denser than in its
+/// rest shape. Source: `muller2012` eq. 13 and 14. Deviations: eq. 14 goes along the normalised gradient of the density
+/// everywhere: with the sign as printed into dense hair, and for hair at rest as well. Here it goes along minus the
+/// gradient of the pressure, so that a groom at rest stays as it is.
 #[inline(always)]
 fn push_rows<S: Simd>(
     simd: S,
@@ -93,8 +91,7 @@ fn push_rows<S: Simd>(
         let free = particles.used & present(simd, from.free[row]);
         let field = sample(simd, from.grid, from.nodes, &particles);
 
-        // Take on a fraction of the velocity around (eq. 13), and go where hair is less compressed
-        // (eq. 14).
+        // Take on a fraction of the mean velocity (eq. 13), and accelerate against the pressure gradient (eq. 14).
         let change = (field.velocity - particles.motion) * friction - field.gradient * repulsion;
         (before + change.or(free, zero)).store(velocity, i);
     }

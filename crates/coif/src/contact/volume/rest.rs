@@ -1,8 +1,8 @@
 //! How dense hair is in the rest shape: what it does not push against.
 //!
-//! The grain of the particles makes the density at one of them depend on how the hair lies on the
-//! grid. So the rest shape is measured in several poses and the highest density counts: hair that is
-//! turned and carried about without being deformed hardly ever seems compressed.
+//! Particles are discrete, so the density at one of them depends on how the hair lies on the grid. So the rest shape is
+//! measured in several poses and the highest density counts: hair that is turned and carried about without being
+//! deformed hardly ever seems compressed.
 
 use glam::{Quat, Vec3};
 use rayon::prelude::*;
@@ -69,7 +69,7 @@ impl Rest {
         });
     }
 
-    /// Looks what a usual density is, once all are known.
+    /// Finds the mean density, once all are known.
     pub(super) fn find_mean(&mut self) {
         let (mut sum, mut count) = (0.0, 0u64);
         for &density in self.density.iter().filter(|&&density| density > 0.0) {

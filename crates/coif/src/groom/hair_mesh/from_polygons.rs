@@ -1,9 +1,8 @@
 //! From polygons over shared vertices to columns, bundles and layers.
 //!
-//! All bundles climb together, one layer at a time. So when the sides over a level are looked for, every
-//! vertex up to that level is known, and a quad that leads from an edge of the level to two vertices that
-//! that has not been visited yet is a side: tips of shorter neighbours and the layer below are not. The order of the
-//! polygons plays no part.
+//! All bundles climb together, one layer at a time. So when the sides over a level are looked for, every vertex up to
+//! that level is known, and a quad that leads from an edge of the level to two vertices that have not been visited yet
+//! is a side: tips of shorter neighbours and the layer below are not. The order of the polygons plays no part.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ pub(crate) type Around = [(u32, f32); 8];
 /// Rounds of looking for a place: three or four are the rule.
 const ROUNDS: usize = 16;
 
-/// A step in a coordinate below this is no step (parts of a polygon or of a layer).
+/// A step in a coordinate below this is no step (fractions of a polygon or of a layer).
 const STILL: f32 = 1e-5;
 
 /// Mean distance (m) of a strand from its bundle above which others are tried.

@@ -308,9 +308,9 @@ impl Sample {
             ends.push((self.fine[s][self.fine[s].len() - 1] - axis[last]).dot(tangent(last)));
         }
         let mut lengths: Vec<[f32; 2]> = Vec::new();
-        for (level, &least) in reach.iter_mut().zip(&widths) {
+        for (level, &min_width) in reach.iter_mut().zip(&widths) {
             for values in level {
-                lengths.push(range(values, STRAY, least));
+                lengths.push(range(values, STRAY, min_width));
             }
         }
         let longer = range(&mut ends, STRAY, 0.0)[1] + MARGIN;
@@ -413,15 +413,15 @@ impl Sample {
                 weights.push((line[0], w, v));
             }
         }
-        // Find how far roots are spread across the direction in which they are spread least (cells squared).
+        // Smallest eigenvalue of the covariance of the roots (cells squared): zero where they are in a row.
         let n = m.x_axis.x.max(f32::MIN_POSITIVE);
         let mean = Vec2::new(m.x_axis.y, m.x_axis.z) / n;
         let (xx, yy) = (m.y_axis.y / n - mean.x * mean.x, m.z_axis.z / n - mean.y * mean.y);
         let xy = m.y_axis.z / n - mean.x * mean.y;
-        let least = 0.5 * (xx + yy) - (0.25 * (xx - yy) * (xx - yy) + xy * xy).sqrt();
-        // Expect the slope of the sphere where they give none.
+        let min_spread = 0.5 * (xx + yy) - (0.25 * (xx - yy) * (xx - yy) + xy * xy).sqrt();
+        // Take the slope of the sphere where they give none.
         let mut slope = [Vec3::ZERO; 2];
-        if least < IN_A_ROW {
+        if min_spread < IN_A_ROW {
             slope = [Vec2::X, Vec2::Y].map(|d| {
                 0.5 * (self.view.on_sphere(place + d * side)
                     - self.view.on_sphere(place - d * side))
@@ -498,13 +498,15 @@ fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
     (best.1, best.2)
 }
 
-/// The range that all but a fraction of some values lie in, on either side, at least as wide as `least`.
-fn range(values: &mut [f32], fraction: f32, least: f32) -> [f32; 2] {
+/// The range that all but a fraction of some values lie in, on either side, at least as wide as `min_width`.
+fn range(values: &mut [f32], fraction: f32, min_width: f32) -> [f32; 2] {
     values.sort_unstable_by(f32::total_cmp);
-    let Some(last) = values.len().checked_sub(1) else { return [-0.5 * least, 0.5 * least] };
+    let Some(last) = values.len().checked_sub(1) else {
+        return [-0.5 * min_width, 0.5 * min_width];
+    };
     let left_out = (fraction * last as f32) as usize;
     let (low, high) = (values[left_out] - MARGIN, values[last - left_out] + MARGIN);
-    let more = 0.5 * (least - (high - low)).max(0.0);
+    let more = 0.5 * (min_width - (high - low)).max(0.0);
     [low - more, high + more]
 }
 

@@ -46,7 +46,8 @@ impl HairMesh {
             .collect();
         let mut moved = vec![false; self.vertex_count()];
         for round in 0..rounds {
-            // Let go of evenness and ask for less in the end, where these constraints contradict each other.
+            // Drop the smoothing and lower the target in the last rounds, where these constraints contradict each
+            // other.
             let early = 2 * round < rounds;
             let open = if early { wanted_open } else { 0.4 * wanted_open };
             let x = self.columns.positions_mut();
@@ -73,8 +74,8 @@ impl HairMesh {
                 }
                 // A little more than asked, so that rounding does not leave it just closed.
                 let mut scale = (1.1 * wanted - volume) / size;
-                // No vertex goes farther than half the shortest edge: corners that fight would throw each
-                // other away.
+                // No vertex goes farther than half the shortest edge: corners whose constraints contradict would throw
+                // each other away.
                 let shortest = e1.length().min(e2.length()).min(e3.length());
                 let farthest = gradient.iter().fold(0.0f32, |far, g| far.max(g.length()));
                 scale = scale.min(0.5 * shortest / farthest.max(f32::MIN_POSITIVE));

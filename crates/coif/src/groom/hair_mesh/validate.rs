@@ -16,7 +16,7 @@ pub(super) const FLAT: f32 = 1e-3;
 /// pieces with.
 pub(super) const SHORTEST: f32 = 5e-5;
 
-/// How far columns of a seam may be apart at rest, in parts of their first segment.
+/// How far columns of a seam may be apart at rest, as a fraction of their first segment.
 const SEAM_GAP: f32 = 1e-3;
 
 impl HairMesh {

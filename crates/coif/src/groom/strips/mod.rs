@@ -18,6 +18,7 @@ use glam::Vec3;
 pub use self::frame::JointFrame;
 pub(crate) use self::frame::SMALLEST_TURN;
 use super::Strands;
+use crate::math::random::{GOLDEN, mix_bits, unit_from_bits};
 use crate::{Error, Result};
 
 /// Wisps as bands of quads, in their rest shape.
@@ -219,14 +220,11 @@ pub(crate) const SHORTEST: f32 = 1e-6;
 
 /// A number in 0..1 that depends on a seed and a place in a list only.
 pub(crate) fn unit(seed: u64, index: u64) -> f32 {
-    let mut h = seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((h ^ (h >> 31)) >> 40) as f32 / (1u64 << 24) as f32
+    unit_from_bits(mix_bits(seed ^ index.wrapping_mul(GOLDEN)))
 }
 
-/// Points at equal arc length along a line, the ends included.
-pub(crate) fn at_equal_arc_length(line: &[Vec3], count: usize) -> Vec<Vec3> {
+/// Points at equal arc length along a line of two points or more, the ends included.
+pub fn at_equal_arc_length(line: &[Vec3], count: usize) -> Vec<Vec3> {
     let total: f32 = line.windows(2).map(|w| w[0].distance(w[1])).sum();
     let mut out = Vec::with_capacity(count);
     let (mut segment, mut before) = (0, 0.0f32);

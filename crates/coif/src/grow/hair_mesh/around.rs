@@ -14,7 +14,7 @@ const PLANE_ROUNDS: usize = 3;
 /// Most planes that a link is tested against: no more solids of a body intersect in one place.
 const MAX_PLANES: usize = 8;
 
-/// Depth (m) that nobody sees: what planes leave of it stays, rather than being turned far away.
+/// Depth (m) that does not show: a link that planes leave this deep stays, rather than being turned far away.
 const GRAZING: f32 = 3e-4;
 
 /// Colliders and, if there is one, the body's own surface, for strands to stay out of.
@@ -40,9 +40,9 @@ impl Obstacle for BodyAround<'_> {
         self.inside(self.level, points)
     }
 
-    /// Model: tangent planes at the place that was wanted, then at what they gave, then at the parent:
-    /// those that separate it from all obstacles leave a path out of every crease. What is still inside,
-    /// in a hollow of the body's own surface, is looked for around.
+    /// Model: project onto the tangent planes at the wanted place, then at the result, at last at the parent: these
+    /// separate the parent from all convex obstacles, so that a place outside exists in every crease. What is still
+    /// inside, in a hollow of the body's own surface, is found by searching the sphere.
     fn place(&self, link: &Link, allowed: f32) -> Option<ObstacleCollision> {
         let deep = |p: Vec3| self.depth(p.into()) - allowed;
         let (parent, wanted) = (Vec3::from(link.parent), Vec3::from(link.wanted));
@@ -84,13 +84,13 @@ impl Obstacle for BodyAround<'_> {
 impl BodyAround<'_> {
     /// What of all obstacles is nearest to a point, or deepest around it: its normal and its velocity.
     fn deepest(&self, p: Vec3A) -> ObstacleCollision {
-        let mut least = f32::INFINITY;
+        let mut min_distance = f32::INFINITY;
         let mut collision = ObstacleCollision { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
         for shape in self.shapes {
             if let Some((distance, normal)) = shape.probe(p, SKIN)
-                && distance < least
+                && distance < min_distance
             {
-                least = distance;
+                min_distance = distance;
                 collision = ObstacleCollision {
                     at: p,
                     normal,
@@ -100,7 +100,7 @@ impl BodyAround<'_> {
         }
         if let Some(field) = self.field {
             let sample = field.field.sample(p.into());
-            if sample.distance - field.skin < least {
+            if sample.distance - field.skin < min_distance {
                 collision = ObstacleCollision {
                     at: p,
                     normal: sample.gradient.into(),
@@ -111,8 +111,8 @@ impl BodyAround<'_> {
         collision
     }
 
-    /// Half-spaces without obstacles that are nearer to `p` than `reach` (m), but for `allowed` (m) of them;
-    /// how many there are.
+    /// Writes half-spaces that exclude the obstacles nearer to `p` than `reach` (m), but for a depth of `allowed` (m);
+    /// returns how many.
     fn planes(&self, p: Vec3A, reach: f32, allowed: f32, out: &mut [HalfSpace]) -> usize {
         let near = self.shapes.iter().filter_map(|shape| shape.probe(p, reach));
         let field = self.field.map(|f| {

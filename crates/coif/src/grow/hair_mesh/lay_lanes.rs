@@ -277,8 +277,8 @@ impl<'a, S: Simd> Chains<'a, S> {
 fn slid<S: Simd>(simd: S, here: &MovingLanes<S>, q: MovingLanes<S>, d: Vec3x<S>) -> Vec3x<S> {
     let link = here.at - q.at;
     let rate = link.dot(d);
-    let least = f32x16::splat(simd, GRAZING * GRAZING) * d.dot(d) * link.dot(link);
-    let slides = (rate * rate).simd_gt(least);
+    let min_rate2 = f32x16::splat(simd, GRAZING * GRAZING) * d.dot(d) * link.dot(link);
+    let slides = (rate * rate).simd_gt(min_rate2);
     let slide = d * (link.dot(q.velocity - here.velocity) / rate);
     (here.velocity + slide).or(slides, here.velocity)
 }

@@ -11,6 +11,7 @@ use super::place::line_point;
 use super::scatter::RootPlace;
 use crate::groom::hair_mesh::{Found, Frame, Frames};
 use crate::groom::{HairMesh, Strands};
+use crate::math::random::{GOLDEN, mix_bits, unit_from_bits};
 use crate::params::parameters;
 
 /// Length of the shortest waves of frizz (m): shorter ones look like dirt.
@@ -80,8 +81,9 @@ impl Growth {
         line: &mut [Vec3],
     ) {
         let style = &self.styling;
-        let random = |what: u64| unit(hash(self.seed, s as u64, what));
-        let in_clump = |what: u64| unit(hash(self.seed, u64::from(clump_id), 0x1000 + what));
+        let random = |what: u64| unit_from_bits(hash(self.seed, s as u64, what));
+        let in_clump =
+            |what: u64| unit_from_bits(hash(self.seed, u64::from(clump_id), 0x1000 + what));
         let layers = field.mesh.bundles[root.bundle as usize].layers as f32;
         let shorter = style.length_variation * random(0) * random(1);
         let end = layers * (1.0 - shorter.clamp(0.0, 0.95));
@@ -197,23 +199,13 @@ fn smooth(t: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Mixes three numbers into one that looks random (the finaliser of splitmix64).
+/// A random number for a seed and two places in lists.
 pub(super) fn hash(seed: u64, a: u64, b: u64) -> u64 {
-    let mut z = seed
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    let key = seed
+        .wrapping_mul(GOLDEN)
         .wrapping_add(a.wrapping_mul(0xd1b5_4a32_d192_ed03))
         .wrapping_add(b.wrapping_mul(0x8cb9_2ba7_2f3d_8dd7));
-    for _ in 0..2 {
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-    }
-    z
-}
-
-/// A number in 0..1.
-fn unit(hash: u64) -> f32 {
-    (hash >> 40) as f32 / (1u64 << 24) as f32
+    mix_bits(mix_bits(key))
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use super::gauss_seidel::BlockGaussSeidel;
 /// Fewer columns than this need no coarser level.
 const MIN_COLUMNS: usize = 200;
 
-/// What the coarse solve may leave of the error, in squares, and the most iterations it takes: it is a
-/// first guess.
+/// Squared error that the coarse solve may leave, relative to that at its start, and its largest number of iterations:
+/// it is a first guess.
 const LIMITS: Limits<'_> = Limits { absolute: &[], relative: 1e-4, iterations: 20 };
 
 /// Where a block of the fine matrix goes.
@@ -119,7 +119,8 @@ impl CoarseLevel {
         }
     }
 
-    /// A change of the fine unknowns that takes most of what is even out of this residual.
+    /// Coarse-level correction: a change of the fine unknowns that removes most of the smooth component of this
+    /// residual.
     pub(super) fn guess(&mut self, residual: &[Vec3A], change: &mut [Vec3A]) {
         self.residual.fill(Vec3A::ZERO);
         for (r, &to) in residual.iter().zip(&self.of) {

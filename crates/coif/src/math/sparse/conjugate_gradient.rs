@@ -135,7 +135,7 @@ pub(crate) fn solve_columns(
     while report.iterations < limits.iterations && !is_done(energy, target) {
         columns.image(p, image, sweep, sums);
         columns.sum_components(sums, next);
-        // A component that is done, or that rounding has spoilt, stays where it is.
+        // A component that has converged, or broken down by rounding, stays where it is.
         for (component, step) in step.iter_mut().enumerate() {
             let (energy, curvature) = (energy[component], next[component]);
             let goes_on = energy > target[component] && curvature > 0.0;

@@ -234,12 +234,10 @@ impl BlockGaussSeidel {
     /// The matrix in scaled variables times `p`: `image = F^T (D + L)^-1 A (D + L)^-T F p`. Leaves
     /// `p . image` in `curvature`.
     ///
-    /// Model: symmetric Gauss-Seidel, column by column, as preconditioner on both sides. Because
-    /// `A = (D + L) + (D + L)^T - D`, one sweep back and one there give the image, at half of what the
-    /// product with A and the preconditioner take one after the other.
-    /// Source: `eisenstat1981`, with blocks.
-    /// Symbols: y of the sweep back is `F^-1` of what columns after this one add, so that
-    /// `F^T (D + L)^-T F p = p - y`.
+    /// Model: symmetric Gauss-Seidel, column by column, as preconditioner on both sides. Because `A = (D + L) + (D +
+    /// L)^T - D`, one backward and one forward sweep give the image, at half the cost of the product with A followed by
+    /// the preconditioner. Source: `eisenstat1981`, with blocks. Symbols: y of the backward sweep is `F^-1` of what
+    /// columns after this one add, so that `F^T (D + L)^-T F p = p - y`.
     pub(super) fn image(
         &self,
         p: &[Slot],
@@ -285,7 +283,7 @@ impl BlockGaussSeidel {
         );
     }
 
-    /// The sweep back: `plain = (D + L)^-T F p`, and what it added meanwhile.
+    /// The backward sweep: `plain = (D + L)^-T F p`, and what it added meanwhile.
     #[inline(always)]
     fn sweep_back<S: Simd>(&self, simd: S, p: &[Slot], sweep: &mut Sweep) {
         let Sweep { plain, added, sum, .. } = sweep;
@@ -389,7 +387,7 @@ impl BlockGaussSeidel {
     /// Bytes that an iteration reads and writes: bands and factors in both sweeps, the vectors of [`BlockGaussSeidel::image`]
     /// and those of the solver around it.
     pub(crate) fn bytes(&self) -> usize {
-        /// Times that vectors are read or written: 6 in the sweep back (p, added, plain), 6 in the one there, 8
+        /// Times that vectors are read or written: 6 in the backward sweep (p, added, plain), 6 in the forward one, 8
         /// in between.
         const VECTORS: usize = 20;
         let factor = 2 * size_of::<Factor>() + VECTORS * size_of::<Slot>();

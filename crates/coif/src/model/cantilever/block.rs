@@ -52,7 +52,7 @@ impl Joints {
 pub(super) struct ByPlace {
     /// Time (s) in which it returns.
     pub(super) style_time: f32,
-    /// Time (s) in which it gets as fast as it gets when it falls.
+    /// Time constant (s) in which it reaches its terminal velocity.
     pub(super) fall_time: f32,
     /// Friction relative to that of the body.
     pub(super) friction: f32,

@@ -8,12 +8,12 @@
 //! de/dt = -e / tau - d (dG/dt - W)          d = D (l / L)^2
 //! ```
 //!
-//! `tau` is the time in which the chain returns: the paper's bend factor is `exp(-dt / tau)`. The second
-//! term says that air holds the joint back: it would rather stay where it was (the paper's joints do
-//! until they are pulled) or go with the air and fall, at `W`. Deviations turn with the scalp. The step is
-//! exact for a goal that moves evenly and a wind that is steady, whatever its length, and exact to second
-//! order for a scalp that turns: what comes in during a step turns by half of its turn. `d` makes the shape independent of the number
-//! of joints: in the limit the chain is `y'' = -(D / L^2) y` where it is held back at once.
+//! `tau` is the time in which the chain returns: the paper's bend factor is `exp(-dt / tau)`. The second term says that
+//! air holds the joint back: without the bend it stays where it was (as the paper's joints do until they are pulled),
+//! or drifts with the air and falls, at `W`. Deviations turn with the scalp. The step is exact for a goal that moves
+//! evenly and a wind that is steady, whatever its length, and exact to second order for a scalp that turns: what comes
+//! in during a step turns by half of its turn. `d` makes the shape independent of the number of joints: in the limit
+//! the chain is `y'' = -(D / L^2) y` where it is held back at once.
 
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ pub(super) struct Pass {
     pub(super) gravity: Vec3,
     /// Gravity that the groom holds (m/s^2).
     pub(super) held_gravity: Vec3,
-    /// Time (s) in which falling hair gets as fast as it gets.
+    /// Time constant (s) in which falling hair reaches its terminal velocity.
     pub(super) fall_time: f32,
     /// The same for what its root's acceleration does: `inertia` times the fall time.
     pub(super) swing_time: f32,
@@ -182,8 +182,8 @@ struct Lanes<S: Simd> {
     carried: Vec3x<S>,
     held_back: f32x16<S>,
     keep: f32x16<S>,
-    /// What `carried` is made of, for joints that fall in times of their own: velocity of the air (m/s), what is left of
-    /// gravity and what hair feels of its root's acceleration (m/s^2), and the part of the latter that it feels.
+    /// What `carried` is made of, for joints that fall in times of their own: velocity of the air (m/s), what is left
+    /// of gravity and what hair feels of its root's acceleration (m/s^2), and the fraction of the latter that it feels.
     air: [Vec3x<S>; 3],
     inertia: f32,
     friction: f32,
@@ -195,7 +195,7 @@ struct Lanes<S: Simd> {
     half_width: f32x16<S>,
     ribbons: Ribbons<S>,
     below: Option<Segment<S>>,
-    /// Least distance of the parent from the surface of a distance field (m).
+    /// Lower bound of the parent's distance from the surface of a distance field (m).
     clear: f32x16<S>,
     /// Length of the step (s).
     dt: f32,
@@ -450,13 +450,13 @@ impl<S: Simd> Lanes<S> {
     ) -> bool {
         let middle = self.parent + *along * joint.length + across * self.half_width;
         let over = below.over(simd, middle, &self.ribbons, beside);
-        let hit = over.height.simd_lt(over.least) & joint.active;
+        let hit = over.height.simd_lt(over.min_height) & joint.active;
         if !hit.any_true() {
             return false;
         }
         let collision = JointCollision { hit, out: over.out, distance: over.height };
         let free = Vec3x::splat(simd, Vec3::ZERO);
-        self.turn_out(simd, joint, along, &collision, over.least, free);
+        self.turn_out(simd, joint, along, &collision, over.min_height, free);
         true
     }
 

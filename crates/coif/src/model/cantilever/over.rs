@@ -96,7 +96,7 @@ pub(super) struct RowsBelow<'a> {
 pub(super) struct OverLanes<S: Simd> {
     pub(super) out: Vec3x<S>,
     pub(super) height: f32x16<S>,
-    pub(super) least: f32x16<S>,
+    pub(super) min_height: f32x16<S>,
 }
 
 /// What is the same for all joints of sixteen strips: half the width of the strips below, how far aside a strip
@@ -168,7 +168,7 @@ impl<'a> RowsBelow<'a> {
         OverLanes {
             out: found.out,
             height: found.height,
-            least: f32x16::from_slice(simd, self.gap) - off * ROOF,
+            min_height: f32x16::from_slice(simd, self.gap) - off * ROOF,
         }
     }
 }

@@ -31,8 +31,8 @@ parameters! {
     }
 }
 
-/// Gravity (m/s^2) that says how long hair stands up by itself: that of the earth, whatever the scene
-/// has, so that hair in space is as stiff as at home.
+/// Gravity (m/s^2) that says how long hair stands up by itself: that of the earth, whatever the scene has, so that hair
+/// in weightlessness is as stiff as on earth.
 const EARTH: f32 = 9.81;
 
 impl Settings {

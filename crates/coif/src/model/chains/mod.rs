@@ -320,8 +320,8 @@ struct StrandRange<'a> {
 }
 
 impl StrandRange<'_> {
-    /// Advances the strands of this part: halves go to other threads until a part is small. No chain
-    /// reads another, so the order does not matter, and nothing is allocated.
+    /// Advances these strands: halves go to other threads until they are few. No chain reads another, so the order does
+    /// not matter, and nothing is allocated.
     fn advance(self, fixed: &Fixed<'_>, advance: &(impl Fn(Chain<'_>) -> u32 + Sync)) {
         if self.strands.len() > GRAIN {
             let (a, b) = self.split();

@@ -6,11 +6,11 @@ use glam::Vec3;
 
 use crate::groom::{Groom, Strands};
 
-/// The fraction of the limit that a step may use that was not asked for: hair bends and is hit, and the
-/// limit is that of a straight chain.
+/// Safety factor on the stability limit for a number of substeps that is chosen here: the limit is that of a straight
+/// chain, and hair bends and collides.
 pub(super) const AUTO_MARGIN: f32 = 0.8;
 
-/// Most substeps that are taken without being asked for.
+/// Largest number of substeps that is chosen here.
 pub(super) const MAX_AUTO: u32 = 1000;
 
 /// The particle that asks for the shortest step.

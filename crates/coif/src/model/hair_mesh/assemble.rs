@@ -43,8 +43,8 @@ const FOUND: f32 = 0.5;
 /// megabyte. With a mesh of 50,000 vertices in one piece forces take half as long again.
 const PIECE: usize = 8000;
 
-/// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and
-/// marks the vertices of corners that are flat or inside out, or have been so and are not found yet.
+/// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and marks the
+/// vertices of corners that are flat or inside out, or have been so and have not yet regained half of their volume.
 pub(crate) fn assemble(
     elements: &Elements,
     implicit: Implicit,
@@ -57,7 +57,7 @@ pub(crate) fn assemble(
     // What a rate adds to a condition, and what a condition's stiffness is multiplied with.
     let ahead = h + friction_time;
     let scale = h * ahead;
-    // All kinds of conditions go along the head together, so that what they add to is still at hand.
+    // All kinds of conditions go along the head together, so that the blocks they add to are still in the cache.
     let pieces = elements.corners.len().div_ceil(PIECE).max(1);
     for piece in 0..pieces {
         let implicit = [h, ahead];
@@ -230,7 +230,7 @@ fn add_hinge(
     for wing in wings {
         let b = wing.neighbour as usize;
         let x = [state.x[here], state.x[b], x_before, state.x[after]];
-        let c = bend_condition(x, wing.rest, wing.least);
+        let c = bend_condition(x, wing.rest, wing.min_length);
         let [g_a, g_b, g_before, g_after] = c.gradients;
         let rate = g_a.dot(state.v[here])
             + g_b.dot(state.v[b])

@@ -79,7 +79,7 @@ pub(crate) struct Wing {
     /// Cosine and sine of the angle at rest.
     pub(crate) rest: [f32; 2],
     /// Smallest distance from the axis that is told apart (m).
-    pub(crate) least: f32,
+    pub(crate) min_length: f32,
     pub(crate) stiffness: f32,
 }
 
@@ -128,7 +128,7 @@ const MIN_CORNER: f32 = 0.3;
 /// Smallest distance of a wing from its axis that is told apart, as a fraction of that at rest.
 const MIN_WING: f32 = 0.25;
 
-/// How much farther from its axis than that a wing has to be at rest to count.
+/// How much farther than that from its axis a wing has to be at rest for a bending condition.
 const CLEAR_WING: f32 = 1.5;
 
 /// Largest stiffness of a condition per mass of a vertex (1/s^2). In a step of a 30th of a second it then
@@ -226,8 +226,8 @@ impl Elements {
         }
     }
 
-    /// The most that the stiffness (J) of a condition may be: see [`HARDEST`].
-    /// Symbols: `steepest` square of its gradient (1/m^2), at most.
+    /// Largest stiffness (J) that a condition may have: see [`HARDEST`]. Symbols: `steepest` square of its gradient
+    /// (1/m^2), at most.
     fn hardest(&self, vertices: &[u32], steepest: f32) -> f32 {
         let masses = vertices.iter().map(|&v| self.mass[v as usize]);
         HARDEST * masses.fold(f32::INFINITY, f32::min) / steepest.max(f32::MIN_POSITIVE)
@@ -326,15 +326,15 @@ impl Elements {
                     if wing_height(x) < CLEAR_WING * MIN_WING * length {
                         continue;
                     }
-                    let least = MIN_WING * length;
+                    let min_length = MIN_WING * length;
                     let own = [vertex as u32, vertex as u32 + 1, pair[1]];
-                    let hardest = self.hardest(&own, 1.0 / (least * least));
+                    let hardest = self.hardest(&own, 1.0 / (min_length * min_length));
                     self.wings.push(Wing {
                         neighbour: pair[1],
                         blocks: [0; 3],
                         is_later: pair[1] as usize > vertex,
                         rest: rest_angle(x),
-                        least,
+                        min_length,
                         stiffness: (bending * volume / (reach * reach)).min(hardest),
                     });
                 }

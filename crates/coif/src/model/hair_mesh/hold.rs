@@ -42,7 +42,7 @@ pub(super) fn hold_columns(mesh: &HairMesh, elements: &mut Elements, gravity: Ve
 /// Stiffness per mass (1/s^2) of what holds each vertex against gravity.
 ///
 /// Model: a force that is constant in the frame of the root holds a vertex but does not bring it back: hair that is
-/// held up would be weightless and hardly return. So the force is that of a spring, `a / s` per mass for the
+/// held up would behave as if weightless and hardly return. So the force is that of a spring, `a / s` per mass for the
 /// acceleration a that holds a vertex and its arc length s from the root along the hair. That is what gravity does to
 /// hair that hangs, `g / s` for small displacements: hair that is held up returns as fast as hair that hangs.
 pub(super) fn hold_stiffness(mesh: &HairMesh, hold: &[Vec3A]) -> Vec<f32> {

@@ -1,5 +1,5 @@
-//! Deformation minimisation: what position correction did to some vertices, shared with all the others
-//! so that edges change as little as possible.
+//! Deformation minimisation: what position correction did to some vertices is distributed over all the others so that
+//! edges change as little as possible.
 //!
 //! The matrix depends only on which vertices are connected, so it is made and factored once; contacts
 //! come and go as constraints of the solver.

@@ -225,7 +225,8 @@ impl PlainMesh {
                     Some(_) => (ghost(self.root), (ghost(root) - ghost(self.root)) / h),
                     None => (x[before], v[before]),
                 };
-                let c = bend_condition([x[here], x[b], x_before, x[after]], wing.rest, wing.least);
+                let c =
+                    bend_condition([x[here], x[b], x_before, x[after]], wing.rest, wing.min_length);
                 let [g_a, g_b, g_before, g_after] = c.gradients;
                 let rate = g_a.dot(v[here])
                     + g_b.dot(v[b])

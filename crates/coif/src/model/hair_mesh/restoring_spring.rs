@@ -208,7 +208,7 @@ pub(super) struct Obstructed {
 impl Obstructed {
     pub(super) fn new(mesh: &HairMesh) -> Self {
         let component = connected_components(mesh);
-        let count = component.iter().max().map_or(0, |&most| most as usize + 1);
+        let count = component.iter().max().map_or(0, |&max| max as usize + 1);
         Self { component, is_obstructed: vec![false; count], known: false }
     }
 
@@ -245,9 +245,9 @@ fn connected_components(mesh: &HairMesh) -> Vec<u32> {
     let seams = mesh.seams.iter().map(|seam| seam.columns);
     for [a, b] in bundles.chain(seams) {
         let (a, b) = (find(&first, a), find(&first, b));
-        let least = a.min(b);
-        first[a as usize] = least;
-        first[b as usize] = least;
+        let lower = a.min(b);
+        first[a as usize] = lower;
+        first[b as usize] = lower;
     }
     let roots: Vec<u32> = (0..first.len() as u32).map(|c| find(&first, c)).collect();
     let mut names = roots.clone();

@@ -115,7 +115,7 @@ impl SelfContact {
 }
 
 impl MeshDynamics {
-    /// Moves outer vertices of strange bundles apart that are too near to each other.
+    /// Moves outer vertices apart that are too near to each other and belong to bundles that are not neighbours.
     ///
     /// Model: vertices i and j are too near below `min(r_i + r_j, d)`, with r their balls' radii and d
     /// their distance at rest. Each moves half of what is missing, all other vertices follow as little as
@@ -174,14 +174,14 @@ impl MeshDynamics {
         {
             return;
         }
-        let least = contact_distance.min(self.rest[i].distance(self.rest[j]));
+        let min_distance = contact_distance.min(self.rest[i].distance(self.rest[j]));
         let distance = squared.sqrt();
-        if distance >= least {
+        if distance >= min_distance {
             return;
         }
         let normal = offset / distance;
         for (v, side) in [(i, -0.5), (j, 0.5)] {
-            self.moved[v] += normal * (side * (least - distance));
+            self.moved[v] += normal * (side * (min_distance - distance));
             contact.is_moved[v] = true;
         }
     }
@@ -205,9 +205,9 @@ fn neighbours(mesh: &HairMesh) -> (Vec<u32>, Vec<u32>) {
         changed = false;
         for seam in &mesh.seams {
             let [a, b] = seam.columns.map(|c| c as usize);
-            let least = class[a].min(class[b]);
-            changed |= class[a] != least || class[b] != least;
-            (class[a], class[b]) = (least, least);
+            let lower = class[a].min(class[b]);
+            changed |= class[a] != lower || class[b] != lower;
+            (class[a], class[b]) = (lower, lower);
         }
     }
     let mut around = vec![Vec::new(); columns];

@@ -32,7 +32,7 @@ pub(super) struct Place {
 /// Blocks that one task takes, with one vector to solve in.
 const RUN: usize = 8;
 
-/// The hairs in contact, and room to solve for them.
+/// The hairs in contact, and scratch memory to solve for them.
 pub(super) struct Coupling {
     pub(super) contact: Box<dyn HairContact>,
     /// What forces are multiplied with.

@@ -331,24 +331,16 @@ mod tests {
     use super::super::strand::Material;
     use super::*;
     use crate::groom::Fibre;
+    use crate::math::Random;
     use crate::math::banded::{DIAGONAL, ROW, lower};
     use crate::math::dense::solve_positive_definite;
     use crate::math::lanes::VECTOR;
-
-    /// Numbers between -1 and 1.
-    fn random_numbers() -> impl FnMut() -> f64 {
-        let mut state = 7u64;
-        move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-        }
-    }
 
     /// Matrix and right-hand side, number by number, are those of single precision: with all springs, load,
     /// drag, wind, particles that are pinned and such that collide with the body, for strands of different lengths.
     #[test]
     fn the_system_is_that_of_single_precision() {
-        let mut random = random_numbers();
+        let mut random = Random::new(7, 0);
         let fibre = Fibre { young_modulus: 1e6, shear_modulus: 2.5e5, ..Fibre::default() };
         let unit = UnitStiffness::new(0.5);
         let radius = vec![fibre.radius; 14];
@@ -366,7 +358,7 @@ mod tests {
         let mut block = Block::new(&strands, 1e7);
         block.double = u16::MAX;
         let mut fill = |to: &mut [f32], size: f64| {
-            to.iter_mut().for_each(|x| *x += (size * random()) as f32);
+            to.iter_mut().for_each(|x| *x += size as f32 * random.signed());
         };
         let (mut x, mut v) = (block.rest.to_vec(), vec![0.0; block.rows * VECTOR]);
         fill(&mut x, 5e-4);
@@ -427,14 +419,14 @@ mod tests {
     fn the_solution_is_that_of_the_full_matrix() {
         let rows = 9;
         let n = 3 * rows;
-        let mut random = random_numbers();
+        let mut random = Random::new(7, 0);
         let mut lines = vec![[0.0; LINE]; n];
         for i in 0..n {
             lines[i][LINE - 1] = 1.0;
         }
         for row in 0..rows - 3 {
-            let direction = DVec3::new(random(), random(), random()).normalize();
-            let weights = std::array::from_fn(|_| random());
+            let direction = random.vector().as_dvec3().normalize();
+            let weights = std::array::from_fn(|_| random.signed().into());
             let points = std::array::from_fn(|i| row + i);
             add_outer(&mut lines, points, weights, direction, 10f64.powi(2 * row as i32));
         }
@@ -455,7 +447,7 @@ mod tests {
             assert!(along.abs() < 1e-9 * dense[c * n + c].max(1.0), "{c}: {along}");
             assert!(c / 3 == 2 || (0..3).all(|r| dense[(6 + r) * n + c] == 0.0));
         }
-        let rhs: Vec<f64> = (0..n).map(|_| random()).collect();
+        let rhs: Vec<f64> = (0..n).map(|_| random.signed().into()).collect();
         let (mut found, mut truth) = (rhs.clone(), rhs);
         factor(&mut lines);
         solve(&lines, &mut found);

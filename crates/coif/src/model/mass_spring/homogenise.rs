@@ -8,7 +8,7 @@ use glam::DVec3;
 
 use super::altitude::altitude_lengths;
 use super::lever::LeverSquared;
-use super::link::Link;
+use super::link::{Link, dense_stiffness};
 use super::strand::{ROTATION, raise};
 use crate::math::dense::solve_positive_definite;
 
@@ -106,20 +106,7 @@ impl UnitStiffness {
         let (n, pinned) = (x.len(), 3);
         // Assemble the stiffness of what is not pinned.
         let unknowns = 3 * (n - pinned);
-        let mut matrix = vec![0.0; unknowns * unknowns];
-        for link in self.links(&x) {
-            for (a, b) in (0..16).map(|i| (i / 4, i % 4)) {
-                let (pa, pb) = (link.points[a] as usize, link.points[b] as usize);
-                if pa < pinned || pb < pinned {
-                    continue;
-                }
-                let weight = link.stiffness * link.weights[a] * link.weights[b];
-                for (r, c) in (0..9).map(|i| (i / 3, i % 3)) {
-                    let at = (3 * (pa - pinned) + r) * unknowns + 3 * (pb - pinned) + c;
-                    matrix[at] += weight * link.direction[r] * link.direction[c];
-                }
-            }
-        }
+        let matrix = dense_stiffness(self.links(&x), n, pinned);
         // Turn the last triangle by forces that have no sum: they are those of a rigid rotation.
         let last = [n - 3, n - 2, n - 1];
         let centre = last.iter().map(|&i| x[i]).sum::<DVec3>() / 3.0;

@@ -76,8 +76,8 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
 /// Moves particles that other hair has pushed too far from those they hang on, or too near to them, `next`
 /// only: springs would take some substeps to bring them back.
 ///
-/// Model: as [`limit_strain`]. What is moved can end inside the body by a small part of the stretch, which
-/// the next substep finds.
+/// Model: as [`limit_strain`]. What is moved can end inside the body by a small fraction of the stretch, which the next
+/// substep finds.
 #[inline(always)]
 pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f32) {
     let rows = block.rows;

@@ -178,3 +178,23 @@ pub fn solve_velocities(
     }
     report
 }
+
+/// The stiffness matrix of springs, row after row, for the points behind the first `pinned` of `count`.
+pub(super) fn dense_stiffness(links: Vec<Link>, count: usize, pinned: usize) -> Vec<f64> {
+    let n = 3 * (count - pinned);
+    let mut matrix = vec![0.0; n * n];
+    for link in links {
+        for (a, b) in (0..16).map(|i| (i / 4, i % 4)) {
+            let (pa, pb) = (link.points[a] as usize, link.points[b] as usize);
+            if pa < pinned || pb < pinned {
+                continue;
+            }
+            let weight = link.stiffness * link.weights[a] * link.weights[b];
+            for (r, c) in (0..9).map(|i| (i / 3, i % 3)) {
+                matrix[(3 * (pa - pinned) + r) * n + 3 * (pb - pinned) + c] +=
+                    weight * link.direction[r] * link.direction[c];
+            }
+        }
+    }
+    matrix
+}

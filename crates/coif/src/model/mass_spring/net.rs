@@ -1,10 +1,9 @@
 //! The springs between hairs as a matrix: `C = G c G^T`, one column of G per spring, and the dual
 //! (Woodbury) system for their forces, solved by conjugate gradients.
 //!
-//! Unknown is one number per spring, `y = c^1/2 G^T x`: with the strands solved directly, that is all
-//! that hair does to hair. It is found by conjugate gradients from
-//! `(1 + c^1/2 G^T A^-1 G c^1/2) y = c^1/2 G^T A^-1 b`, which takes as many iterations as one for x with
-//! A as preconditioner, and a fifth of its memory.
+//! Unknown is one number per spring, `y = c^1/2 G^T x`: with the strands solved directly, these are the only unknowns
+//! left. It is found by conjugate gradients from `(1 + c^1/2 G^T A^-1 G c^1/2) y = c^1/2 G^T A^-1 b`, which takes as
+//! many iterations as one for x with A as preconditioner, and a fifth of its memory.
 //!
 //! Springs, then points, are distributed over threads, which never write the same result; sums are taken in the order
 //! of the springs.

@@ -12,7 +12,7 @@ use crate::Result;
 use crate::groom::Groom;
 use crate::math::SolveReport;
 
-/// What is left of a right-hand side when a solve ends.
+/// Norm of the residual at which a solve ends, relative to that of the right-hand side.
 const TOLERANCE: f64 = 1e-7;
 
 /// Hair that moves as masses and springs, plainly.

@@ -21,7 +21,7 @@ const MIN_LEVER_SQUARED: f64 = 0.1;
 /// Largest half of the angle between two segments (rad) for which the curve around them is guessed.
 const MAX_HALF_ANGLE: f64 = 0.6;
 
-/// Edges stretch no more than one part in this many under the weight of the strand.
+/// Edges stretch by at most one over this number under the weight of the strand.
 const WEIGHT_STRETCH: f64 = 500.0;
 
 /// Stiffest edges and other springs that double precision carries with ease, as multiples of the lightest mass at
@@ -88,9 +88,9 @@ impl Strand {
                     };
                 let stiffness = if is_edge {
                     let max_stiffness = stretch_stiffness(material.fibre, radius) / lengths[first];
-                    let least = WEIGHT_STRETCH * heavy / lengths[first];
+                    let min_stiffness = WEIGHT_STRETCH * heavy / lengths[first];
                     let wanted = material.unit.edge * bending * tributary.edge(first);
-                    wanted.max(least).min(max_stiffness)
+                    wanted.max(min_stiffness).min(max_stiffness)
                 } else {
                     let turn = bending * tributary.joint(first, last);
                     // `even` is the square of the lever in even hair with segments of length 1.

@@ -20,7 +20,8 @@ use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 use crate::math::{LANES, SolveReport};
 use crate::model::Environment;
 
-/// Velocity (m/s) that counts as none: a hair's breadth in a million years.
+/// Speed (m/s) that is set to zero, so that no subnormal numbers slow the arithmetic: a hair's breadth in a million
+/// years.
 const TINY: f32 = 1e-18;
 
 /// The constants of one substep.
@@ -335,8 +336,8 @@ fn add_lanes(level: Level, to: &mut [f32], from: &[f32], factor: f32) {
     dispatch!(level, simd => add(simd, to, from, factor));
 }
 
-/// `to += from * factor`, and nothing where that is hardly anything: hair at rest would count in numbers so
-/// small that arithmetic is slow.
+/// `to += from * factor`, and zero where the sum is tiny: hair at rest would reach subnormal numbers, on which
+/// arithmetic is slow.
 #[inline(always)]
 fn add<S: Simd>(simd: S, to: &mut [f32], from: &[f32], factor: f32) {
     let (factor, zero) = (f32x16::splat(simd, factor), f32x16::splat(simd, 0.0));

@@ -35,7 +35,7 @@ pub(super) fn substeps(
             *rates.select_nth_unstable_by(hasty, |a, b| b.total_cmp(a)).1
         }
     };
-    // What rounding adds to a whole number is no substep.
+    // Rounding must not add a substep to a whole number of them.
     let whole = |substeps: f32| (substeps - 1e-3).ceil();
     let wanted = whole((dt / settings.longest_substep).max(dt * rate)).max(1.0);
     let max_count = (dt / settings.shortest_substep).floor().max(1.0);

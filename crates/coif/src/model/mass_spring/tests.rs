@@ -2,6 +2,7 @@
 
 use glam::{DVec3, Quat, Vec3};
 
+use super::link::dense_stiffness;
 use super::springs::bending_stiffness;
 use super::strand::{Material, Strand};
 use super::*;
@@ -31,21 +32,8 @@ fn strand_with(line: &[Vec3], stiffness: Ramp) -> (Strand, f64) {
 /// Displacements of a strand under small forces.
 fn deflect(strand: &Strand, force: &[DVec3]) -> Vec<DVec3> {
     let pinned = strand.pinned_at_root;
-    let n = 3 * (strand.position.len() - pinned);
-    let mut matrix = vec![0.0; n * n];
-    for link in strand.links(&strand.position) {
-        for (a, b) in (0..16).map(|i| (i / 4, i % 4)) {
-            let (pa, pb) = (link.points[a] as usize, link.points[b] as usize);
-            if pa < pinned || pb < pinned {
-                continue;
-            }
-            let weight = link.stiffness * link.weights[a] * link.weights[b];
-            for (r, c) in (0..9).map(|i| (i / 3, i % 3)) {
-                matrix[(3 * (pa - pinned) + r) * n + 3 * (pb - pinned) + c] +=
-                    weight * link.direction[r] * link.direction[c];
-            }
-        }
-    }
+    let links = strand.links(&strand.position);
+    let mut matrix = dense_stiffness(links, strand.position.len(), pinned);
     let mut rhs: Vec<f64> = force[pinned..].iter().flat_map(|f| f.to_array()).collect();
     assert!(solve_positive_definite(&mut matrix, &mut rhs));
     let zero = vec![DVec3::ZERO; pinned];
@@ -251,7 +239,7 @@ fn energy_never_grows() {
     let mut groom = mixed_groom();
     groom.fibre.damping = 0.0;
     let gravity = Vec3::new(0.0, -9.81, 4.0);
-    for (update, least) in
+    for (update, min_fraction) in
         [(VelocityUpdate::Trapezoidal, 0.3), (VelocityUpdate::BackwardEuler, 0.3)]
     {
         let settings = Settings {
@@ -274,8 +262,25 @@ fn energy_never_grows() {
         }
         println!("{update:?}: highest {highest:e}, lost {dissipated:e}, of {fallen:e}");
         assert!(highest < 0.02 * fallen, "{update:?}: {highest:e} of {fallen:e}");
-        assert!(dissipated < (1.0 - least) * fallen, "{update:?}: {dissipated:e} of {fallen:e}");
+        assert!(
+            dissipated < (1.0 - min_fraction) * fallen,
+            "{update:?}: {dissipated:e} of {fallen:e}"
+        );
     }
+}
+
+/// The hash of hair that has turned with the scalp for twenty steps.
+fn hash_after_turning(model: &mut MassSpring, groom: &Groom) -> u64 {
+    for step in 0..20 {
+        let rotation = Quat::from_rotation_y(0.02 * step as f32);
+        let poses = vec![RigidTransform { rotation, translation: Vec3::ZERO }; 19];
+        let wind = Wind::default();
+        let env = environment(1.0 / 240.0, Vec3::NEG_Y * 9.81, &wind, &poses);
+        model.step(&env, &mut StepReport::default());
+    }
+    let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
+    model.positions(&mut positions);
+    crate::math::hash_positions(&positions)
 }
 
 /// The instruction set that the machine offers and the least that its kind has give the same bits.
@@ -286,21 +291,13 @@ fn instruction_sets_agree_to_the_bit() {
     let run = |level: Level| {
         let mut model = MassSpring::new(&groom, &Settings::default(), gravity).unwrap();
         model.level = level;
-        for step in 0..20 {
-            let rotation = Quat::from_rotation_y(0.02 * step as f32);
-            let poses = vec![RigidTransform { rotation, translation: Vec3::ZERO }; 19];
-            let wind = Wind::default();
-            let env = environment(1.0 / 240.0, gravity, &wind, &poses);
-            model.step(&env, &mut StepReport::default());
-        }
-        let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
-        model.positions(&mut positions);
-        crate::math::hash_positions(&positions)
+        hash_after_turning(&mut model, &groom)
     };
     assert_eq!(run(Level::new()), run(Level::baseline()));
 }
 
-/// Numbers from 0 to 1 that depend on a seed only.
+/// Numbers from 0 to 1 that depend on a seed only. Not [`crate::math::Random`]: of other draws of few points some are
+/// far softer than the fibre where segments differ by 20 times (`docs/limits.md`).
 fn noise(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -499,16 +496,7 @@ fn a_constant_ramp_is_the_number() {
         let settings = Settings { stiffness, damping, ..Settings::default() };
         let mut model = MassSpring::new(&groom, &settings, gravity).unwrap();
         let has_table = model.blocks.iter().any(|b| !b.drag.is_empty());
-        for step in 0..20 {
-            let rotation = Quat::from_rotation_y(0.02 * step as f32);
-            let poses = vec![RigidTransform { rotation, translation: Vec3::ZERO }; 19];
-            let wind = Wind::default();
-            let env = environment(1.0 / 240.0, gravity, &wind, &poses);
-            model.step(&env, &mut StepReport::default());
-        }
-        let mut positions = vec![Vec3::ZERO; groom.strands.point_count()];
-        model.positions(&mut positions);
-        (crate::math::hash_positions(&positions), has_table)
+        (hash_after_turning(&mut model, &groom), has_table)
     };
     let number = run(1.0.into(), 4.0.into());
     assert_eq!(number, run(ramp(1.0, 1.0), ramp(4.0, 4.0)));

@@ -2,6 +2,7 @@
 
 use coif::contact::volume::plain::Particle;
 use coif::contact::{Order, Samples};
+use coif::math::Random;
 use glam::Vec3;
 
 /// A free particle of mass one.
@@ -11,14 +12,10 @@ pub(crate) fn particle(position: Vec3, motion: Vec3) -> Particle {
 
 /// A ball of particles at rest, in an order that goes through it along y, spread by a fixed seed.
 pub(crate) fn cloud(count: usize, radius: f32, seed: u64) -> Vec<Particle> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut random = || {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    };
+    let mut random = Random::new(seed, 0);
     let mut out = Vec::with_capacity(count);
     while out.len() < count {
-        let p = Vec3::new(random(), random(), random());
+        let p = random.vector();
         if p.length_squared() < 1.0 {
             out.push(particle(p * radius, Vec3::ZERO));
         }

@@ -1,6 +1,7 @@
 //! A heap of hairs that fly in all directions, for tests of contact.
 
 use coif::groom::{Fibre, Groom, Strands};
+use coif::math::Random;
 use glam::Vec3;
 
 /// Hairs and how their points move (m/s).
@@ -11,14 +12,8 @@ pub(crate) struct Tangle {
 
 /// Strands of `points` points within `size` (m) of the origin, each with its own velocity.
 pub(crate) fn tangle(strands: usize, points: usize, size: f32) -> Tangle {
-    let mut state = 0x2545_f491u32;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    let mut vector = move || Vec3::new(random(), random(), random());
+    let mut random = Random::new(1, 0);
+    let mut vector = move || random.vector();
     let mut all = Strands::new();
     let mut velocity = Vec::new();
     for _ in 0..strands {

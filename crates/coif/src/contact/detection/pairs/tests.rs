@@ -9,21 +9,15 @@ use crate::contact::detection::found::MAX_FOUND;
 use crate::contact::detection::lines::{Line, SLACK};
 use crate::contact::detection::segments::closest_points_segment_segment;
 use crate::groom::{Fibre, Groom, Strands};
+use crate::math::Random;
 
 /// Strands that wander, and where their points go.
 fn hair(seed: u32, strands: usize, size: f32) -> (Segments, Vec<Vec3>, Vec<Vec3>) {
-    let mut state = seed.wrapping_mul(2_654_435_761) | 1;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
+    let mut random = Random::new(seed.into(), 0);
     let mut all = Strands::new();
     for s in 0..strands {
-        let mut vector = || Vec3::new(random(), random(), random());
-        let mut p = vector() * size;
-        let direction = vector();
+        let mut p = random.vector() * size;
+        let direction = random.vector();
         // One strand in nine has long segments, one flies far away.
         let step = if s % 9 == 4 { 0.04 } else { 0.006 };
         if s == 5 {
@@ -31,7 +25,7 @@ fn hair(seed: u32, strands: usize, size: f32) -> (Segments, Vec<Vec3>, Vec<Vec3>
         }
         let mut line = vec![p];
         for _ in 0..3 + s % 7 {
-            p += (direction + 0.7 * vector()).normalize_or(Vec3::X) * step;
+            p += (direction + 0.7 * random.vector()).normalize_or(Vec3::X) * step;
             line.push(p);
         }
         all.push(&line);
@@ -39,7 +33,7 @@ fn hair(seed: u32, strands: usize, size: f32) -> (Segments, Vec<Vec3>, Vec<Vec3>
     let start = all.positions().to_vec();
     let end = start.iter().enumerate().map(|(i, p)| {
         let fast = if i % 50 < 4 { 0.02 } else { 0.001 };
-        *p + Vec3::X * 0.1 + Vec3::new(random(), random(), random()) * fast
+        *p + Vec3::X * 0.1 + random.vector() * fast
     });
     let end = end.collect();
     (Segments::new(&Chains::of_strands(&Groom::new(all, Fibre::default())), 1.0), start, end)
@@ -120,11 +114,11 @@ proptest! {
         let reach = Reach { distance: reach, margin };
         let found = |pairs| found_by(pairs, &segments, &start, end, reach);
         let brute = |limit| found(Pairs::with(Box::new(BruteForce { limit }))).expect("all");
-        let (least, most) = (brute(1.0), brute(1.0 + 1.5 * f64::from(SLACK)));
+        let (required, allowed) = (brute(1.0), brute(1.0 + 1.5 * f64::from(SLACK)));
         for &(name, method) in Method::NAMES {
             let Some(found) = found(Pairs::new(method)) else { continue };
-            prop_assert!(found.is_superset(&least), "{name} misses {:?}", least.difference(&found));
-            prop_assert!(found.is_subset(&most), "{name} has {:?}", found.difference(&most));
+            prop_assert!(found.is_superset(&required), "{name} misses {:?}", required.difference(&found));
+            prop_assert!(found.is_subset(&allowed), "{name} has {:?}", found.difference(&allowed));
         }
     }
 
@@ -143,7 +137,7 @@ proptest! {
         let found = found.unwrap_or_default();
         for a in (0..start.len()).filter(|&a| segments.starts(a)) {
             for b in (a + 1..start.len()).filter(|&b| segments.starts(b)) {
-                let least = (0..=8)
+                let min_distance = (0..=8)
                     .map(|i| {
                         let at = |p: usize| start[p].lerp(end[p], i as f32 / 8.0);
                         let of = |s: usize| [at(s), at(s + 1)];
@@ -153,10 +147,10 @@ proptest! {
                 let there = found.contains(&(a, b));
                 if !segments.may_collide(a as u32, b as u32, APART) {
                     prop_assert!(!there);
-                } else if least <= reach {
-                    prop_assert!(there, "{a} {b}: {least}");
-                } else if !moving && least > (reach + margin) * 1.01 + 1e-6 {
-                    prop_assert!(!there, "{a} {b}: {least}");
+                } else if min_distance <= reach {
+                    prop_assert!(there, "{a} {b}: {min_distance}");
+                } else if !moving && min_distance > (reach + margin) * 1.01 + 1e-6 {
+                    prop_assert!(!there, "{a} {b}: {min_distance}");
                 }
             }
         }

@@ -30,25 +30,13 @@ use super::segments::Segments;
 const CHUNK: usize = 2048;
 
 /// The broad phase `tree`.
+#[derive(Default)]
 pub(super) struct Tree {
-    level: Level,
     items: Vec<Item>,
     nodes: Nodes,
     tasks: Vec<Found>,
     /// Per thread.
     rooms: Vec<Mutex<Room>>,
-}
-
-impl Default for Tree {
-    fn default() -> Self {
-        Self {
-            level: Level::new(),
-            items: Vec::new(),
-            nodes: Nodes::default(),
-            tasks: Vec::new(),
-            rooms: Vec::new(),
-        }
-    }
 }
 
 impl BroadPhase for Tree {
@@ -96,10 +84,10 @@ impl Tree {
         let count = self.nodes.segment.len();
         self.tasks.resize_with(count.div_ceil(CHUNK), Found::default);
         self.rooms.resize_with(rayon::current_num_threads().max(1), Mutex::default);
-        let (nodes, rooms, level) = (&self.nodes, &self.rooms, self.level);
+        let (nodes, rooms, level) = (&self.nodes, &self.rooms, Level::new());
         self.tasks.par_iter_mut().enumerate().for_each(|(task, found)| {
             let range = task * CHUNK..((task + 1) * CHUNK).min(count);
-            // A thread has its room to itself: nothing waits.
+            // Each thread locks its own room only: no contention.
             let thread = rayon::current_thread_index().unwrap_or(0) % rooms.len();
             let room = &mut *rooms[thread].lock().unwrap_or_else(PoisonError::into_inner);
             dispatch!(level, simd => near::look(simd, nodes, segments, reach, range, room, found));

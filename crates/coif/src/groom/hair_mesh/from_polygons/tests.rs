@@ -1,5 +1,6 @@
 use super::super::CountedFromZero;
 use super::*;
+use crate::math::Random;
 
 /// Polygons of a mesh: vertices, whether it is a root, whether it may open.
 type List = Vec<(Vec<u32>, bool, bool)>;
@@ -32,21 +33,6 @@ fn walked(positions: &[Vec3], list: &List) -> Result<Walked> {
     HairMesh::from_polygons(&polygons, &CountedFromZero)
 }
 
-/// A generator of numbers below a bound.
-fn dice(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed;
-    move |bound| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % bound.max(1)
-    }
-}
-
-fn shuffle<T>(items: &mut [T], roll: &mut impl FnMut(usize) -> usize) {
-    for i in (1..items.len()).rev() {
-        items.swap(i, roll(i + 1));
-    }
-}
-
 /// Gives each bundle a number of layers and cuts columns that are then too long.
 fn with_layers(mut mesh: HairMesh, layers: impl Fn(usize) -> u32) -> HairMesh {
     let mut needed = vec![0; mesh.column_count()];
@@ -70,8 +56,8 @@ fn examples() -> Vec<(&'static str, HairMesh)> {
     let block = |cells, layers, triangles| {
         HairMesh::block(cells, layers, Vec3::new(0.1, 0.3, 0.1), triangles)
     };
-    let mut roll = dice(5);
-    let lengths: Vec<u32> = (0..30).map(|_| 1 + roll(5) as u32).collect();
+    let mut random = Random::new(5, 0);
+    let lengths: Vec<u32> = (0..30).map(|_| 1 + random.below(5) as u32).collect();
     vec![
         ("even", block([3, 2], 4, false)),
         ("one prism", block([1, 1], 1, false)),
@@ -93,22 +79,22 @@ fn the_order_of_polygons_and_of_their_corners_makes_no_difference() {
         assert_eq!(walked(mesh.positions(), &list).unwrap(), whole, "{name}, as written");
         let roots = mesh.bundles.len();
         for seed in 0..200 {
-            let mut roll = dice(seed);
+            let mut random = Random::new(seed, 0);
             let (mut first, mut others) = (list[..roots].to_vec(), list[roots..].to_vec());
-            shuffle(&mut others, &mut roll);
+            random.shuffle(&mut others);
             for (polygon, _, _) in &mut others {
-                let turn = roll(polygon.len());
+                let turn = random.below(polygon.len());
                 polygon.rotate_left(turn);
-                if roll(2) == 0 {
+                if random.below(2) == 0 {
                     polygon.reverse();
                 }
             }
             let list: List = [first.clone(), others.clone()].concat();
             assert_eq!(walked(mesh.positions(), &list).unwrap(), whole, "{name}, seed {seed}");
             // Roots among the others, in any order: bundles are in that of their roots.
-            shuffle(&mut first, &mut roll);
+            random.shuffle(&mut first);
             let mut list: List = [others, first.clone()].concat();
-            shuffle(&mut list, &mut roll);
+            random.shuffle(&mut list);
             let found = walked(mesh.positions(), &list).unwrap();
             let order = list.iter().filter(|p| p.1).map(|root| {
                 let is_it = |b: &&Bundle| {

@@ -17,19 +17,22 @@ pub struct Bend {
 /// `4 k (1 - cos(t / 2))`: `k t^2 / 2` for small angles, with a force that grows up to a half turn.
 /// Source: `baraff1998` 4.3, bend condition.
 /// Symbols: a, b ends of the edge (m), `before`, `after` the wings (m), `rest` cosine and sine of the
-/// angle at rest, `least` smallest distance (m) of a wing from the edge that is told apart.
+/// angle at rest, `min_length` smallest distance (m) of a wing from the edge that is told apart.
 /// Deviations: the angle's energy without inverse trigonometric functions. The gradient is exact,
 /// the paper's holds the normals' lengths constant.
 #[inline(always)]
-pub fn bend_condition(x: [Vec3A; 4], rest: [f32; 2], least: f32) -> Bend {
+pub fn bend_condition(x: [Vec3A; 4], rest: [f32; 2], min_length: f32) -> Bend {
     let [a, b, before, after] = x;
     let edge = b - a;
-    let inverse = 1.0 / edge.length().max(least);
+    let inverse = 1.0 / edge.length().max(min_length);
     let u = edge * inverse;
     let (p, q) = (before - a, after - a);
     let (along_p, along_q) = (p.dot(u), q.dot(u));
     let (p, q) = (p - u * along_p, q - u * along_q);
-    let (p2, q2) = (p.length_squared().max(least * least), q.length_squared().max(least * least));
+    let (p2, q2) = (
+        p.length_squared().max(min_length * min_length),
+        q.length_squared().max(min_length * min_length),
+    );
     let scale = 1.0 / (p2 * q2).sqrt();
     // The angle from the direction straight on through the edge to the wing after it.
     let (cosine, sine) = (-p.dot(q) * scale, -p.cross(q).dot(u) * scale);

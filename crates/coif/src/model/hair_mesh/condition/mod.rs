@@ -24,6 +24,8 @@ pub use volume::{Volume, volume_condition};
 mod differences {
     use glam::Vec3A;
 
+    use crate::math::Random;
+
     /// The gradient of `value` by central differences of `step` metres.
     pub(super) fn gradient<const N: usize>(
         x: [Vec3A; N],
@@ -45,12 +47,8 @@ mod differences {
 
     /// Some points of about a metre that are in no special position.
     pub(super) fn points<const N: usize>(seed: u32) -> [Vec3A; N] {
-        let mut state = seed.wrapping_mul(747_796_405).wrapping_add(1);
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        };
-        std::array::from_fn(|_| Vec3A::new(next(), next(), next()))
+        let mut random = Random::new(seed.into(), 1);
+        std::array::from_fn(|_| random.vector().into())
     }
 
     /// Fails unless both gradients agree to a fraction of their size.
