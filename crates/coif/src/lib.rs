@@ -31,6 +31,7 @@ pub mod simulation;
 mod error;
 mod threads;
 pub use error::Error;
+pub use glam;
 pub use threads::with_threads;
 
 /// What every fallible function of this crate returns.

@@ -1,8 +1,10 @@
 //! All tests of the library in one program, a module per subject. Tests that count allocations have an allocator of
 //! their own and stay apart.
 
+mod change;
 mod contact_volume;
 mod distance_field;
+mod drive;
 mod every_model;
 mod health;
 mod hold_uneven;
