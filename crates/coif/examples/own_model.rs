@@ -1,5 +1,4 @@
-//! A model of one's own in a simulation: particles on springs, pulled back to the groom, kept out of colliders.
-//! `cargo run --release -p coif --example own_model`
+//! A model of one's own: particles on springs to the groom, kept out of colliders (`cargo run --example own_model`).
 
 use std::sync::Arc;
 
@@ -18,7 +17,6 @@ struct Wobble {
     x: Strands,
     v: Vec<Vec3>,
 }
-
 /// Squared frequency of the spring (1/s^2), and its damping (1/s).
 const SPRING: f32 = 400.0;
 const DAMPING: f32 = 8.0;
@@ -35,10 +33,6 @@ impl Model for Wobble {
             for (k, i) in self.rest.points_of(s).enumerate() {
                 let (goal, dt) = (root.point(self.rest.strand(s)[k]), env.dt);
                 let x = &mut self.x.positions_mut()[i];
-                if k == 0 {
-                    *x = goal;
-                    continue;
-                }
                 let air = env.wind.velocity_at(*x, env.time);
                 let pull = (goal - *x) * SPRING + (air - self.v[i]) * DAMPING;
                 let old = *x;
@@ -47,6 +41,7 @@ impl Model for Wobble {
                     let surface = collider.project_point(*x);
                     *x = if surface.distance < 0.0 { surface.point } else { *x };
                 }
+                *x = if k == 0 { goal } else { *x };
                 self.v[i] = (*x - old) / dt;
             }
         }
@@ -74,8 +69,8 @@ impl Model for Wobble {
         put_floats(out, self.x.positions().iter().chain(&self.v).flat_map(|p| p.to_array()));
     }
     fn restore(&mut self, bytes: &[u8], _roots: &[RigidTransform]) -> coif::Result<()> {
-        let cut_off = || coif::Error::BadCheckpoint("it is cut off".into());
-        let mut numbers = Reader(bytes).floats(6 * self.v.len()).ok_or_else(cut_off)?;
+        let short = coif::Error::BadCheckpoint("it is cut off".into());
+        let mut numbers = Reader(bytes).floats(6 * self.v.len()).ok_or(short)?;
         for p in self.x.positions_mut().iter_mut().chain(&mut self.v) {
             *p = Vec3::from_array([0; 3].map(|_| numbers.next().unwrap_or_default()));
         }
@@ -92,15 +87,13 @@ fn main() -> coif::Result<()> {
     groom.bind(&scalp)?;
     let skull = Collider::new(Shape::Sphere { radius: 0.1 }, Vec3::ZERO, Quat::IDENTITY, 0);
     let body = Body::still(scalp)?.with_colliders(vec![skull])?;
-
-    let rest = groom.strands.clone();
-    let model = Wobble { x: rest.clone(), v: vec![Vec3::ZERO; rest.point_count()], rest };
+    let (rest, v) = (groom.strands.clone(), vec![Vec3::ZERO; 10]);
+    let model = Wobble { x: rest.clone(), v, rest };
     let (groom, body, world) = (Arc::new(groom), Arc::new(body), World::default());
     let mut sim = Simulation::with_model(groom, body, Box::new(model), world)?;
     sim.set_wind(Wind { velocity: Vec3::X * 3.0, ..Wind::default() })?;
     sim.advance_to(2.0);
     // At rest the spring balances the air: 8 * 3 / 400 metres.
-    let blown = sim.grow()[9].x;
-    assert!((blown - DAMPING * 3.0 / SPRING).abs() < 1e-4);
+    assert!((sim.grow()[9].x - DAMPING * 3.0 / SPRING).abs() < 1e-4);
     Ok(())
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 
 use crate::groom::Groom;
 use crate::math::RigidTransform;
@@ -91,17 +91,18 @@ fn in_halves(
 
 /// How one strand goes on.
 struct Motion {
-    /// Where the scalp took its points from in the last substep, by where they are.
-    before_from_now: Affine3A,
-    /// Where it takes them until the drawn time.
-    drawn_from_now: Affine3A,
-    /// How it turns from before the last substep to the drawn time.
-    turn: Quat,
-    dt: f32,
-    ahead: f32,
+    /// Where the scalp takes points that it carries.
+    carried: Affine3A,
+    /// Where free points go by their place, and by their velocity.
+    by_place: Affine3A,
+    by_velocity: Mat3A,
 }
 
 impl Motion {
+    /// Model: in the frame of the scalp under the root, `y = P^-1 x`, a point goes on as in the last substep:
+    /// `y' = y + a (y - y0) / dt`. With `P0`, `P` and `P'` the scalp before that substep, after it and at the drawn time, and
+    /// `v = (x - P0 y0) / dt`, that is `x' = P' P^-1 x + a R' R0^-1 (v - (x - P0 P^-1 x) / dt)`, a map of x and one of v.
+    /// Symbols: x position (m), v velocity (m/s), a time to the drawn one (s), dt length of the substep (s), R rotations.
     fn new([before, now, drawn]: [&RigidTransform; 3], dt: f32, ahead: f32) -> Self {
         let map =
             |t: RigidTransform| Affine3A::from_rotation_translation(t.rotation, t.translation);
@@ -110,36 +111,39 @@ impl Motion {
         let moved = |to: &RigidTransform| {
             if to == now { Affine3A::IDENTITY } else { map(*to * from_now) }
         };
-        let turn = drawn.rotation * before.rotation.conjugate();
-        Self { before_from_now: moved(before), drawn_from_now: moved(drawn), turn, dt, ahead }
+        let (carried, back) = (moved(drawn), moved(before));
+        let turn = Mat3A::from_quat(drawn.rotation * before.rotation.conjugate()) * (ahead / dt);
+        let by_place = Affine3A {
+            matrix3: carried.matrix3 - turn * (Mat3A::IDENTITY - back.matrix3),
+            translation: carried.translation + turn * back.translation,
+        };
+        Self { carried, by_place, by_velocity: turn * dt }
     }
 
-    /// Model: in the frame of the scalp under the root, `y = P^-1 x`, a point goes on as in the last substep:
-    /// `y' = y + a (y - y0) / dt`. With `P0`, `P` and `P'` the scalp before that substep, after it and at the drawn time, and
-    /// `v = (x - P0 y0) / dt`, that is `x' = P' P^-1 x + a R' R0^-1 (v - (x - P0 P^-1 x) / dt)`. Then segments get back
-    /// their lengths, root to tip.
-    /// Symbols: x position (m), v velocity (m/s), a time to the drawn one (s), dt length of the substep (s), R rotations.
+    /// Takes the points of a strand on. Segments get back their lengths, root to tip.
     fn go_on(&self, embedded: usize, positions: &mut [Vec3], velocities: &[Vec3]) {
-        let mut inner = [positions[0]; 2];
+        let mut inner = [Vec3A::from(positions[0]); 2];
         for (i, (point, v)) in positions.iter_mut().zip(velocities).enumerate() {
-            let x = *point;
-            let carried = self.before_from_now.transform_point3(x);
-            let relative = *v - (x - carried) * (1.0 / self.dt);
-            let mut there = self.drawn_from_now.transform_point3(x);
-            if i >= embedded {
-                there += self.turn * relative * self.ahead;
+            let x = Vec3A::from(*point);
+            let there = if i < embedded {
+                self.carried.transform_point3a(x)
+            } else {
+                let free = self.by_place.transform_point3a(x) + self.by_velocity * Vec3A::from(*v);
                 let [inner, drawn_inner] = inner;
-                let (edge, length) = (there - drawn_inner, x.distance(inner));
-                there = drawn_inner + edge * (length / edge.length().max(f32::MIN_POSITIVE));
-            }
+                let (edge, segment) = (free - drawn_inner, x - inner);
+                let scale = segment.length_squared() / edge.length_squared().max(f32::MIN_POSITIVE);
+                drawn_inner + edge * scale.sqrt()
+            };
             inner = [x, there];
-            *point = there;
+            *point = there.into();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use glam::Quat;
+
     use super::*;
 
     /// Hair that moves rigidly with a scalp that turns evenly goes on with it; hair that swings beside goes on turning,

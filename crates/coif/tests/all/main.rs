@@ -6,6 +6,7 @@ mod contact_volume;
 mod distance_field;
 mod drive;
 mod every_model;
+mod examples;
 mod health;
 mod hold_uneven;
 mod physics_cantilever;
