@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use coif::body::{Body, BonePose, Collider, Motion, Pose, Shape};
+use coif::body::{Body, BonePose, Collider, Motion, Pose, Shape, distance_field};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::{RigidTransform, WorldTransform};
 use coif::model::ModelSettings;
-use coif::simulation::{Crowd, Simulation, World};
+use coif::simulation::{Crowd, Simulation, Surface, World};
 use glam::{DVec3, Mat3, Quat, Vec3};
 
 use crate::scene::{RADIUS, ball, groom};
@@ -406,6 +406,46 @@ fn a_recording_of_poses_gives_the_same_bits_again() {
         for cut in [saved.len() / 3, saved.len() / 2, saved.len() - 1] {
             assert!(resumed.restore(&saved[..cut]).is_err(), "{name}");
         }
+    }
+}
+
+/// The same where hair collides with the body's own surface, driven by vertices; hair stays out of it. For a model that
+/// takes a step at once, and for one that cuts it and asks where the surface is in between.
+#[test]
+fn a_driven_surface_keeps_hair_out_and_goes_on_from_a_checkpoint() {
+    let rest = ball();
+    for name in ["follow-the-leader", "mass-spring"] {
+        let model = ModelSettings::by_name(name).expect("a model");
+        let start = || {
+            let field = distance_field::Settings { cell: 0.01, reach: 0.06, ..Default::default() };
+            let surface = Some(Surface { field, ..Surface::default() });
+            let body = Arc::new(Body::still(rest.clone()).expect("a valid body"));
+            let world = World { surface, ..World::default() };
+            Simulation::new(Arc::new(groom(40, |_| 10)), body, &model, world)
+                .expect("a valid simulation")
+        };
+        let play = |sim: &mut Simulation, frames: std::ops::Range<u32>| {
+            for frame in frames {
+                let dt = if frame % 3 == 0 { 1.0 / 37.0 } else { 1.0 / 90.0 };
+                // A head that is pressed together as it runs.
+                let squeeze = Vec3::new(1.0 - 0.002 * frame as f32, 1.0, 1.0);
+                let positions: Vec<Vec3> = rest.positions.iter().map(|p| *p * squeeze).collect();
+                let world_from_mesh = Run::at(f64::from(frame) / 60.0);
+                let pose = Pose::Vertices { positions: &positions, world_from_mesh };
+                sim.drive(pose, dt).expect("a valid pose");
+            }
+        };
+        let (mut whole, mut first, mut resumed) = (start(), start(), start());
+        play(&mut whole, 0..40);
+        play(&mut first, 0..23);
+        resumed.restore(&first.checkpoint()).expect("its own checkpoint");
+        play(&mut resumed, 23..40);
+        assert_eq!(resumed.state_hash(), whole.state_hash(), "{name}");
+        // A tenth of a cell, as everywhere with this field; the groom begins with roots on the surface.
+        let depth = whole.health().penetration_max;
+        println!("{name}: {depth:.1e} m inside of the surface");
+        assert!(depth < 1e-3, "{name}: {depth} m");
+        assert!(whole.report().quarantined.is_empty(), "{name}");
     }
 }
 
