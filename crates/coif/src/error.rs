@@ -97,6 +97,34 @@ pub enum Error {
         /// Which vertex.
         vertex: usize,
     },
+    /// A pose that a body is driven to is NaN or infinite somewhere, or has a rotation of length zero.
+    #[error("{what} of the pose is not finite: the body and its hair stay where they were")]
+    PoseNotFinite {
+        /// Which bone or transform.
+        what: String,
+    },
+    /// What is wrong with a character of a crowd.
+    #[error("character {index}: {error}")]
+    Character {
+        /// Which one.
+        index: usize,
+        /// What is wrong.
+        error: Box<Error>,
+    },
+    /// Parameters of another model than the one that runs.
+    #[error(
+        "parameters of model '{other}' for model '{this}': expected those of the model that runs; another one takes \
+         another simulation"
+    )]
+    OtherModel {
+        /// The model that runs.
+        this: &'static str,
+        /// The one that the parameters belong to.
+        other: &'static str,
+    },
+    /// A body that is given by its vertices is driven by bones.
+    #[error("the body has no bones: expected a rigid transform or vertices as its pose")]
+    NoBones,
     /// The mesh has no triangle with an area, so nothing can be bound to it.
     #[error("the body has no triangle that hair could grow on")]
     NoTriangles,

@@ -31,10 +31,16 @@ pub mod simulation;
 mod error;
 mod threads;
 pub use error::Error;
+pub use glam;
 pub use threads::with_threads;
 
 /// What every fallible function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The program of the page for engines is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/in-your-engine.md")]
+struct EnginePage;
 
 /// The program of the page is a test.
 #[cfg(doctest)]

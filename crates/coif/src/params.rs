@@ -207,6 +207,10 @@ pub trait Parameters {
     fn of(&self) -> &'static str;
     /// All parameters, in the order in which they were declared.
     fn params(&self) -> Vec<&'static Param>;
+    /// Visits all of them in that order, without allocation, up to the first error.
+    fn try_each(&self, visit: &mut dyn FnMut(&'static Param) -> Result<()>) -> Result<()> {
+        self.params().into_iter().try_for_each(visit)
+    }
     /// The value of a parameter.
     fn get(&self, name: &str) -> Option<Value>;
     /// Changes a parameter. Refuses an unknown name and a value that is out of range.
@@ -216,7 +220,7 @@ pub trait Parameters {
 /// Names the first parameter that is out of its range.
 #[doc(hidden)]
 pub fn check(settings: &dyn Parameters) -> Result<()> {
-    settings.params().into_iter().try_for_each(|param| match settings.get(param.name) {
+    settings.try_each(&mut |param| match settings.get(param.name) {
         Some(value) => param.check(settings.of(), &value),
         None => Ok(()),
     })
@@ -312,6 +316,15 @@ macro_rules! parameters {
                 let mut params: Vec<&'static $crate::params::Param> = Self::PARAMS.iter().collect();
                 $($(params.extend($crate::params::Parameters::params(&self.$nested));)+)?
                 params
+            }
+
+            fn try_each(
+                &self,
+                visit: &mut dyn FnMut(&'static $crate::params::Param) -> $crate::Result<()>,
+            ) -> $crate::Result<()> {
+                Self::PARAMS.iter().try_for_each(&mut *visit)?;
+                $($($crate::params::Parameters::try_each(&self.$nested, visit)?;)+)?
+                Ok(())
             }
 
             fn get(&self, name: &str) -> Option<$crate::params::Value> {

@@ -1,5 +1,6 @@
 //! A step allocates nothing once its memory has been made, and neither does whoever looks at it (`grow`, velocities,
-//! health, quads of strips): for every model and contact, on one thread and on two.
+//! health, quads of strips): for every model and contact, on one thread and on two. Neither does a frame of a body that is
+//! driven, with wind, gravity, colliders and style that change, a jump, and positions written to the caller's memory.
 //!
 //! The counter is that of the whole process, so there is one test and nothing beside it.
 
@@ -10,13 +11,14 @@ use std::alloc::System;
 use std::sync::{Arc, Barrier};
 
 use coif::body::distance_field;
-use coif::body::{Body, Collider, Motion, Shape};
+use coif::body::{Body, Collider, Motion, Pose, Shape};
 use coif::contact::{ContactSettings, repulsion, stiction, strand_contact, volume};
 use coif::groom::Groom;
 use coif::grow::strips::StripMesh;
-use coif::model::{ModelSettings, hair_mesh, mass_spring};
-use coif::simulation::{Simulation, Surface, Wind, World};
-use glam::{Quat, Vec3};
+use coif::math::WorldTransform;
+use coif::model::{ModelSettings, follow_the_leader, hair_mesh, mass_spring};
+use coif::simulation::{FreeCollider, Layout, Simulation, Surface, Wind, World};
+use glam::{DVec3, Quat, Vec3, Vec4};
 use scene::{RADIUS, Shake, ball, groom, simulation};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -116,6 +118,97 @@ fn acquaint_two_threads() {
     );
 }
 
+/// A game's frame: everything changes, and everything is read.
+fn game_frame(sim: &mut Simulation, styles: &[ModelSettings; 2], frame: usize, out: &mut Memory) {
+    let t = frame as f64 / 60.0;
+    let swing = t.sin();
+    let pose = WorldTransform {
+        rotation: Quat::from_rotation_y(swing as f32),
+        translation: DVec3::new(swing, 0.1 * t.cos(), 0.0),
+    };
+    sim.set_gravity(Vec3::new(0.1 * swing as f32, -9.81, 0.0)).expect("finite");
+    let velocity = Vec3::X * (2.0 + swing as f32);
+    sim.set_wind(Wind { velocity, gusts: 0.5, seed: 1 }).expect("a valid wind");
+    // A skull that grows and shrinks, a shoulder that is there every other frame, and a ball that comes by.
+    let skull = Shape::Sphere { radius: RADIUS * (1.0 + 0.02 * swing as f32) };
+    let skull = Collider::new(skull, Vec3::ZERO, Quat::IDENTITY, 0);
+    let shoulder = Shape::Sphere { radius: 0.05 };
+    let shoulder = Collider::new(shoulder, Vec3::new(0.12, -0.2, 0.0), Quat::IDENTITY, 0);
+    sim.set_colliders(&[skull, shoulder][..1 + frame % 2]).expect("valid colliders");
+    let ball = FreeCollider {
+        id: 1,
+        shape: Shape::Sphere { radius: 0.04 },
+        world_from_shape: WorldTransform::from_translation(DVec3::new(0.3, -0.1, swing)),
+        friction: 0.2,
+    };
+    sim.set_free_colliders(&[ball; 2][..1]).expect("a valid collider");
+    if sim.model_name() == follow_the_leader::NAME {
+        sim.set_model(&styles[frame % 2]).expect("parameters of this model");
+    }
+    let dt = [1.0 / 60.0, 1.0 / 144.0, 1.0 / 37.0][frame % 3];
+    if frame % 30 == 29 {
+        sim.teleport_to(Pose::Rigid(pose)).expect("a valid pose");
+    }
+    match frame % 2 {
+        0 => sim.drive(Pose::Rigid(pose), dt),
+        _ => sim.drive(Pose::Bones(&[pose.into()]), dt),
+    }
+    .expect("a valid pose");
+    sim.positions(&mut out.x);
+    sim.write_positions(Layout { stride: 5, offset: 1 }, &mut out.rows).expect("enough room");
+    sim.write_velocities(Layout::PACKED, &mut out.rows).expect("enough room");
+    sim.write_positions_vec4(1.0, &mut out.fours).expect("enough room");
+}
+
+/// What a game reads into.
+struct Memory {
+    x: Vec<Vec3>,
+    rows: Vec<f32>,
+    fours: Vec<Vec4>,
+}
+
+/// Allocations of a simulation that is driven by vertices.
+fn allocations_by_vertices(model: &ModelSettings) -> usize {
+    let (mut sim, mut positions) = (on_primitives(model), ball().positions);
+    let mut frames = |count: usize| {
+        for frame in 0..count {
+            positions.iter_mut().for_each(|p| p.x += 1e-3);
+            let world_from_mesh = WorldTransform::from_translation(DVec3::Y * frame as f64 * 1e-3);
+            let pose = Pose::Vertices { positions: &positions, world_from_mesh };
+            sim.drive(pose, 0.011).expect("a valid pose");
+            sim.grow();
+        }
+    };
+    frames(20);
+    let region = Region::new(GLOBAL);
+    frames(20);
+    region.change().allocations + region.change().reallocations
+}
+
+/// Allocations of a driven simulation in frames in which everything changes.
+fn allocations_of_frames(model: &ModelSettings) -> usize {
+    let mut sim = on_primitives(model);
+    let points = sim.groom().strands.point_count();
+    let mut out = Memory {
+        x: vec![Vec3::ZERO; points],
+        rows: vec![0.0; 5 * points + 1],
+        fours: vec![Vec4::ZERO; points],
+    };
+    let styles = [0.2, 0.3].map(|time| {
+        let style_time = time.into();
+        ModelSettings::FollowTheLeader(follow_the_leader::Settings {
+            style_time,
+            ..Default::default()
+        })
+    });
+    (0..60).for_each(|frame| game_frame(&mut sim, &styles, frame, &mut out));
+    let region = Region::new(GLOBAL);
+    (60..120).for_each(|frame| game_frame(&mut sim, &styles, frame, &mut out));
+    let change = region.change();
+    assert!(sim.report().quarantined.is_empty(), "{}", model.name());
+    change.allocations + change.reallocations
+}
+
 #[test]
 fn a_step_and_a_look_allocate_nothing() {
     let scenes: [(&str, Start, usize); 4] = [
@@ -141,6 +234,15 @@ fn a_step_and_a_look_allocate_nothing() {
             }
             for model in ModelSettings::NAMES {
                 let settings = ModelSettings::by_name(model).expect("a model");
+                // What a frame makes, it makes on one thread as well.
+                if threads == 1 {
+                    let made =
+                        allocations_of_frames(&settings) + allocations_by_vertices(&settings);
+                    println!("{model}, driven: {made} in 80 frames");
+                    if made > 0 {
+                        found.push(format!("{model}, driven: {made} allocations"));
+                    }
+                }
                 for (scene, start, warm_up) in scenes {
                     let mut sim = start(&settings);
                     let points = sim.groom().strands.point_count();

@@ -5,7 +5,9 @@
 
 mod bandwidth;
 mod cantilever;
+mod crowd;
 mod distance_field;
+mod drive;
 mod ftl;
 mod hair_mesh;
 mod mass_spring;
@@ -30,6 +32,8 @@ pub const ALL: &[Benchmark] = &[
     hair_mesh::BENCHMARK,
     volume::BENCHMARK,
     distance_field::BENCHMARK,
+    drive::BENCHMARK,
+    crowd::BENCHMARK,
     pictures::BENCHMARK,
 ];
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use glam::{Affine3A, Vec3, Vec3A};
 
-use super::{Collider, MovingCollider, TriangleMesh};
+use super::{Collider, MovingCollider, PoseKeys, TriangleMesh};
 use crate::math::{RigidTransform, fit_rigid};
 use crate::{Error, Result};
 
@@ -29,6 +29,18 @@ impl Motion for Still {
     }
 }
 
+/// So many bones that never move.
+struct StillBones(usize);
+
+impl Motion for StillBones {
+    fn bones(&self) -> usize {
+        self.0
+    }
+    fn world_from_rest(&self, _bone: usize, _time: f64) -> RigidTransform {
+        RigidTransform::IDENTITY
+    }
+}
+
 /// Up to four bones that carry a vertex, with weights that add up to 1.
 pub type BoneWeights = [(u16, f32); 4];
 
@@ -42,12 +54,21 @@ pub struct Body {
     anchors: Vec<Vec<usize>>,
 }
 
+/// Where a body is at one time.
+#[derive(Clone, Copy)]
+pub(crate) enum BodyPose<'a> {
+    /// Where its own motion takes it at a time (s).
+    At(f64),
+    /// Where it is driven to.
+    Driven(&'a PoseKeys),
+}
+
 #[derive(Clone)]
 enum Deformation {
     /// Linear blend of bone transforms.
     Skinned { weights: Vec<BoneWeights>, motion: Arc<dyn Motion> },
     /// Vertex positions at equal time steps, interpolated smoothly between.
-    Sampled { frames: Vec<Vec<Vec3>>, fps: f64 },
+    Sampled { frames: Arc<Vec<Vec<Vec3>>>, fps: f64 },
 }
 
 /// How many vertices around a collider say how it moves with a sampled body: enough to average
@@ -68,6 +89,11 @@ impl Body {
     pub fn rigid(rest: TriangleMesh, motion: Arc<dyn Motion>) -> Result<Self> {
         let weights = vec![[(0, 1.0), (0, 0.0), (0, 0.0), (0, 0.0)]; rest.positions.len()];
         Self::skinned(rest, weights, motion)
+    }
+
+    /// A body whose vertices follow so many bones, which a caller drives; until then it stands still.
+    pub fn driven(rest: TriangleMesh, weights: Vec<BoneWeights>, bones: usize) -> Result<Self> {
+        Self::skinned(rest, weights, Arc::new(StillBones(bones)))
     }
 
     /// A body whose vertices follow several bones each.
@@ -125,7 +151,7 @@ impl Body {
         }
         Ok(Self {
             rest,
-            deformation: Deformation::Sampled { frames, fps },
+            deformation: Deformation::Sampled { frames: Arc::new(frames), fps },
             colliders: Vec::new(),
             anchors: Vec::new(),
         })
@@ -134,7 +160,13 @@ impl Body {
     /// Fixes colliders to the body. On a sampled body a collider follows the vertices around it,
     /// and its bone does not matter.
     pub fn with_colliders(mut self, colliders: Vec<Collider>) -> Result<Self> {
-        for collider in &colliders {
+        self.set_colliders(&colliders)?;
+        Ok(self)
+    }
+
+    /// Replaces the colliders. On error nothing has changed.
+    pub fn set_colliders(&mut self, colliders: &[Collider]) -> Result<()> {
+        for collider in colliders {
             collider.shape.validate()?;
             if let Deformation::Skinned { motion, .. } = &self.deformation
                 && collider.bone >= motion.bones()
@@ -149,8 +181,9 @@ impl Body {
         if matches!(self.deformation, Deformation::Sampled { .. }) {
             self.anchors = colliders.iter().map(|c| self.vertices_around(c)).collect();
         }
-        self.colliders = colliders;
-        Ok(self)
+        self.colliders.clear();
+        self.colliders.extend_from_slice(colliders);
+        Ok(())
     }
 
     /// The mesh in its rest shape.
@@ -188,21 +221,35 @@ impl Body {
                     let pose = motion.world_from_rest(b, time);
                     Affine3A::from_rotation_translation(pose.rotation, pose.translation)
                 }));
-                out.extend(vertices.map(|v| {
-                    let p = Vec3A::from(self.rest.positions[v]);
-                    let mut sum = Vec3A::ZERO;
-                    for &(b, w) in &weights[v] {
-                        if w != 0.0 {
-                            sum += bones[usize::from(b)].transform_point3a(p) * w;
-                        }
-                    }
-                    Vec3::from(sum)
-                }));
+                let rest = &self.rest.positions;
+                out.extend(vertices.map(|v| blend(rest[v], &weights[v], bones)));
             }
             Deformation::Sampled { frames, fps } => {
                 let sample = Sample::new(frames.len(), time * fps);
                 out.extend(vertices.map(|v| sample.position(frames, v)));
             }
+        }
+    }
+
+    /// Positions (m) of the given vertices in a pose, appended to `out`.
+    pub(crate) fn vertices_in(
+        &self,
+        pose: BodyPose<'_>,
+        vertices: impl Iterator<Item = usize>,
+        bones: &mut Vec<Affine3A>,
+        out: &mut Vec<Vec3>,
+    ) {
+        match pose {
+            BodyPose::At(time) => self.vertices_with(vertices, time, bones, out),
+            BodyPose::Driven(keys) => keys.vertices(self, vertices, out),
+        }
+    }
+
+    /// How many bones it has, and the weights of each vertex; `None` if it is given by its vertices.
+    pub(super) fn skin(&self) -> Option<(usize, &[BoneWeights])> {
+        match &self.deformation {
+            Deformation::Skinned { weights, motion } => Some((motion.bones(), weights)),
+            Deformation::Sampled { .. } => None,
         }
     }
 
@@ -264,7 +311,7 @@ impl Body {
     }
 
     /// The vertices nearest to a collider: their common rigid motion carries it.
-    fn vertices_around(&self, collider: &Collider) -> Vec<usize> {
+    pub(super) fn vertices_around(&self, collider: &Collider) -> Vec<usize> {
         let centre = collider.world_from_shape.translation;
         let distance2 = |v: usize| self.rest.positions[v].distance_squared(centre);
         let mut near: Vec<usize> = (0..self.rest.positions.len()).collect();
@@ -272,6 +319,19 @@ impl Body {
         near.truncate(ANCHORS);
         near
     }
+}
+
+/// Where bones carry a vertex: linear blend skinning.
+#[inline]
+pub(super) fn blend(rest: Vec3, weights: &BoneWeights, bones: &[Affine3A]) -> Vec3 {
+    let p = Vec3A::from(rest);
+    let mut sum = Vec3A::ZERO;
+    for &(b, w) in weights {
+        if w != 0.0 {
+            sum += bones[usize::from(b)].transform_point3a(p) * w;
+        }
+    }
+    Vec3::from(sum)
 }
 
 /// A time between frames, ready for cubic interpolation.

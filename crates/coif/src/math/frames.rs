@@ -1,4 +1,4 @@
-use glam::{Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
 
 /// A rotation followed by a translation (m). Named `target_from_source` where it is used.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +57,47 @@ impl std::ops::Mul for RigidTransform {
     }
 }
 
+/// A rotation followed by a translation (m) in a world that is too large for single precision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WorldTransform {
+    /// Unit quaternion.
+    pub rotation: Quat,
+    /// In metres.
+    pub translation: DVec3,
+}
+
+impl WorldTransform {
+    /// Moves nothing.
+    pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: DVec3::ZERO };
+
+    /// A pure translation (m).
+    pub fn from_translation(translation: DVec3) -> Self {
+        Self { rotation: Quat::IDENTITY, translation }
+    }
+
+    /// Whether it is a place at all.
+    pub fn is_finite(&self) -> bool {
+        self.rotation.is_finite() && self.translation.is_finite()
+    }
+
+    /// Where the point goes.
+    pub fn point(&self, p: Vec3) -> DVec3 {
+        (self.rotation * p).as_dvec3() + self.translation
+    }
+
+    /// The same place as seen from `origin` (m).
+    pub fn relative_to(&self, origin: DVec3) -> RigidTransform {
+        let translation = (self.translation - origin).as_vec3();
+        RigidTransform { rotation: self.rotation, translation }
+    }
+}
+
+impl From<RigidTransform> for WorldTransform {
+    fn from(t: RigidTransform) -> Self {
+        Self { rotation: t.rotation, translation: t.translation.as_dvec3() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +114,20 @@ mod tests {
         assert!(((a * b).point(p) - a.point(b.point(p))).length() < 1e-6);
         let pivot = Vec3::new(0.1, -0.4, 2.0);
         assert!((a.point(pivot) - pivot).length() < 1e-6);
+    }
+
+    /// Relative to an origin close by, a place 20 km away is known as exactly as one at home.
+    #[test]
+    fn a_far_place_is_exact_relative_to_an_origin_close_to_it() {
+        let origin = DVec3::new(20_000.0, 0.0, -5_000.0);
+        let far = WorldTransform {
+            rotation: Quat::from_rotation_x(0.4),
+            translation: origin + DVec3::new(0.123_456, 1.5, 0.0),
+        };
+        let p = Vec3::new(0.1, 0.2, 0.3);
+        let near = far.relative_to(origin);
+        assert!((near.translation - Vec3::new(0.123_456, 1.5, 0.0)).length() < 1e-7);
+        assert!(((far.point(p) - origin).as_vec3() - near.point(p)).length() < 1e-6);
+        assert_eq!(WorldTransform::from(near).relative_to(DVec3::ZERO), near);
     }
 }

@@ -26,7 +26,7 @@ pub use closest_triangle::{ClosestTriangle, TriangleHit, closest_point_triangle}
 pub use conjugate_gradient::SolveReport;
 pub(crate) use conjugate_gradient::conjugate_gradient;
 pub(crate) use fit::fit_rigid;
-pub use frames::RigidTransform;
+pub use frames::{RigidTransform, WorldTransform};
 pub use hash::hash_positions;
 pub use lanes::LANES;
 pub use morton::morton_code;

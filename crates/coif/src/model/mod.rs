@@ -38,6 +38,9 @@ pub struct StepReport {
     pub began_inside: u64,
     /// How deep the deepest of them was (m).
     pub began_inside_depth: f32,
+    /// Time (s) that was not simulated because a frame was longer than the [cap on
+    /// catch-up](crate::simulation::Simulation::set_max_catch_up): hair was carried along with the body over it.
+    pub skipped: f64,
     /// Substeps that the last step was cut into, by a model that chooses them.
     pub substeps: u32,
     /// How the last step's systems were solved, by a model that iterates.
@@ -77,6 +80,13 @@ pub trait Model: Send {
     fn carrier(&self) -> Option<Carrier<'_>> {
         None
     }
+    /// Takes up other parameters at once, without allocation, if it can: `false` if it has to be built anew for them. On
+    /// error nothing has changed.
+    fn change(&mut self, _settings: &ModelSettings) -> Result<bool> {
+        Ok(false)
+    }
+    /// Colliders have other numbers than before: what is remembered by number is not true any more.
+    fn renumber_colliders(&mut self) {}
     /// Appends everything that a step changes, for a checkpoint.
     fn save(&self, out: &mut Vec<u8>);
     /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has
@@ -208,7 +218,9 @@ impl ModelSettings {
                 Ok(Box::new(mass_spring::MassSpring::new(groom, settings, gravity)?))
             }
             Self::Cantilever(settings) => {
-                Ok(Box::new(cantilever::Cantilever::new(groom, settings)?))
+                let mut model = cantilever::Cantilever::new(groom, settings)?;
+                model.hold_against(gravity);
+                Ok(Box::new(model))
             }
             Self::HairMesh(settings) => {
                 Ok(Box::new(hair_mesh::HairMeshModel::new(groom, settings, gravity)?))

@@ -1,15 +1,31 @@
 //! Everything needed to go on after the last frame with the same bits.
 
-use glam::{Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
 
 use super::roots::{InvalidRoots, Roots};
 use super::{Simulation, hash_positions};
+use crate::body::{BodyPose, PoseKeys};
 use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats, put_u32, put_u64};
 use crate::model::StepReport;
 use crate::{Error, Result};
 
-const MAGIC: &[u8; 8] = b"coifsim2";
+/// How a body is driven, as a checkpoint has it.
+struct Driven {
+    /// Time beyond the last step (s).
+    ahead: f64,
+    /// Where the origin is (m).
+    origin: DVec3,
+    keys: Option<Box<PoseKeys>>,
+    /// Length of the last substep (s).
+    dt: f32,
+    /// Roots of strands before that substep; roots of strands and of what the model moves after it.
+    roots: [Vec<RigidTransform>; 3],
+    /// Vertices of the body's surface then (m), where hair collides with it.
+    vertices: Vec<Vec3>,
+}
+
+const MAGIC: &[u8; 8] = b"coifsim3";
 
 impl Simulation {
     /// The state as bytes: number of steps, report so far, contacts, growth, poses that the body does not say, and the
@@ -35,7 +51,10 @@ impl Simulation {
         put_section(&mut out, &section);
         section.clear();
         self.invalid_roots().iter().for_each(|invalid| put_invalid(&mut section, invalid));
-        self.poses[1].iter().for_each(|pose| put_pose(&mut section, pose));
+        self.colliders.poses().iter().for_each(|pose| put_pose(&mut section, pose));
+        put_section(&mut out, &section);
+        section.clear();
+        self.save_driven(&mut section);
         put_section(&mut out, &section);
         self.model.save(&mut out);
         out
@@ -71,6 +90,10 @@ impl Simulation {
         };
         let posed = take_part(&mut reader).and_then(|posed| self.read_posed(posed));
         let (invalid, colliders) = posed.ok_or_else(cut_off)?;
+        let driven = take_part(&mut reader).and_then(|driven| self.read_driven(driven));
+        let mut driven = driven.ok_or_else(|| {
+            Error::BadCheckpoint("its body was driven in another way than this one can be".into())
+        })?;
         // Keep the present springs, in case the model does not take its part.
         let mut kept = Vec::new();
         self.contacts.save(&mut kept);
@@ -78,27 +101,103 @@ impl Simulation {
             self.contacts.restore(&kept);
             return Err(Error::BadCheckpoint("its springs between hairs are not these".into()));
         }
-        let (present, present_invalid) = (self.time(), self.invalid_roots());
-        self.follow_body(steps as f64 / f64::from(self.world.steps_per_second));
+        let present_invalid = self.invalid_roots();
+        let present_steps = std::mem::replace(&mut self.steps, steps);
+        let present = self.driven();
+        let vertices = std::mem::take(&mut driven.vertices);
+        self.set_driven(driven);
         self.place_invalid(&invalid);
         let poses = super::poses(&self.roots, self.primitives.as_ref());
         if let Err(error) = self.model.restore(reader.0, poses) {
-            self.follow_body(present);
+            self.steps = present_steps;
+            self.set_driven(present);
             self.place_invalid(&present_invalid);
             self.contacts.restore(&kept);
             return Err(error);
         }
         self.growth.restore(grown, &*self.model);
-        self.steps = steps;
         self.is_grown = false;
         self.health.forget();
         self.report = StepReport { quarantined, unresolved, ..StepReport::default() };
-        self.poses[1] = colliders;
-        let time = self.time();
-        if let Some(surface) = &mut self.surface {
-            surface.reset(&self.body, time);
+        self.colliders.set_poses(colliders);
+        let time = self.step_time();
+        match &mut self.surface {
+            Some(surface) if self.keys.is_some() => surface.reset_to(&vertices),
+            Some(surface) => surface.reset(&self.body, BodyPose::At(time)),
+            None => {}
         }
+        self.draw();
         Ok(())
+    }
+
+    /// How the body is driven.
+    fn driven(&self) -> Driven {
+        let primitives = self.primitives.as_ref().map(|roots| roots.world_from_rest().to_vec());
+        Driven {
+            ahead: self.ahead,
+            origin: self.origin,
+            keys: self.keys.clone(),
+            dt: self.drawn.dt,
+            roots: [
+                self.drawn.before.clone(),
+                self.roots.world_from_rest().to_vec(),
+                primitives.unwrap_or_default(),
+            ],
+            vertices: self.surface.as_ref().map_or(Vec::new(), |s| s.vertices().to_vec()),
+        }
+    }
+
+    /// Appends how the body is driven; nothing if it is not.
+    fn save_driven(&self, out: &mut Vec<u8>) {
+        let Driven { ahead, origin, keys, dt, roots, vertices } = self.driven();
+        let Some(keys) = keys else { return };
+        let [x, y, z] = origin.to_array();
+        [ahead, x, y, z].iter().for_each(|number| put_u64(out, number.to_bits()));
+        put_floats(out, [dt]);
+        roots.iter().flatten().for_each(|pose| put_pose(out, pose));
+        put_floats(out, vertices.iter().flat_map(|p| p.to_array()));
+        keys.save(out);
+    }
+
+    /// Reads what [`save_driven`](Self::save_driven) wrote; `None` if it is something else.
+    fn read_driven(&self, bytes: &[u8]) -> Option<Driven> {
+        let mut from = Reader(bytes);
+        let [strands, primitives] =
+            [self.roots.len(), self.primitives.as_ref().map_or(0, Roots::len)];
+        if bytes.is_empty() {
+            let (origin, roots) = (self.origin, [const { Vec::new() }; 3]);
+            let vertices = Vec::new();
+            return Some(Driven { ahead: 0.0, origin, keys: None, dt: 0.0, roots, vertices });
+        }
+        let mut number = || Some(f64::from_bits(from.u64()?)).filter(|number| number.is_finite());
+        let ahead = number()?;
+        let origin = DVec3::new(number()?, number()?, number()?);
+        let dt = from.f32()?;
+        let mut poses = |count: usize| {
+            let poses = (0..count).map(|_| take_pose(&mut from).filter(|pose| pose.is_finite()));
+            poses.collect::<Option<Vec<_>>>()
+        };
+        let roots = [poses(strands)?, poses(strands)?, poses(primitives)?];
+        let count = self.surface.as_ref().map_or(0, |surface| surface.vertices().len());
+        let numbers: Vec<f32> = from.floats(3 * count)?.collect();
+        let vertices = numbers.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)).collect();
+        let keys = Some(Box::new(PoseKeys::read(&mut from, &self.body)?));
+        let fits = from.0.is_empty() && ahead >= 0.0 && dt > 0.0;
+        fits.then_some(Driven { ahead, origin, keys, dt, roots, vertices })
+    }
+
+    /// Puts the body where it was: where it was driven to, or where its own motion takes it.
+    fn set_driven(&mut self, driven: Driven) {
+        let [before, strands, primitives] = driven.roots;
+        (self.ahead, self.origin, self.keys) = (driven.ahead, driven.origin, driven.keys);
+        (self.drawn.dt, self.drawn.before) = (driven.dt, before);
+        self.follow_body();
+        if self.keys.is_some() {
+            self.roots.set_world_from_rest(strands);
+            self.primitives
+                .iter_mut()
+                .for_each(|roots| roots.set_world_from_rest(primitives.clone()));
+        }
     }
 
     /// Invalid roots of strands, and of what the model moves.
@@ -120,7 +219,7 @@ impl Simulation {
         let strands = take_invalid(&mut from, self.roots.len())?;
         let primitives = take_invalid(&mut from, self.primitives.as_ref().map_or(0, Roots::len))?;
         let colliders =
-            self.poses[1].iter().map(|_| take_pose(&mut from)).collect::<Option<_>>()?;
+            self.colliders.poses().iter().map(|_| take_pose(&mut from)).collect::<Option<_>>()?;
         from.0.is_empty().then_some(([strands, primitives], colliders))
     }
 

@@ -4,28 +4,42 @@
 //! Steps have a fixed length that does not depend on the frame rate. The simulation owns the
 //! model's state and its scratch memory; groom and body stay as they were given.
 
+mod change;
 mod checkpoint;
+mod colliders;
+mod crowd;
+mod drawn;
+mod drive;
 mod health;
+mod read;
 mod roots;
+mod sleep;
 mod surface;
 mod timers;
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
+pub use self::colliders::FreeCollider;
+pub use self::crowd::Crowd;
 pub use self::health::{
     DRIFT_TOLERANCE, Drift, HairMotion, Health, KINK_ANGLE, MOVING_SPEED, StrandList,
 };
+pub use self::read::Layout;
+pub use self::roots::Roots;
+pub use self::sleep::REST_SPEED;
 pub use self::surface::Surface;
 pub use self::timers::{Stage, Timers};
 pub use crate::environment::Wind;
 pub use crate::math::hash_positions;
 
+use self::colliders::Colliders;
+use self::drawn::Drawn;
 use self::health::{HealthMonitor, Snapshot};
-use self::roots::Roots;
+use self::sleep::Sleep;
 use self::surface::SurfaceField;
-use crate::body::{Body, MovingCollider, distance_field};
+use crate::body::{Body, BodyPose, MovingCollider, PoseKeys, distance_field};
 use crate::contact::{ContactSettings, Contacts};
 use crate::environment::GrowEnvironment;
 use crate::groom::strips::{StripPose, Strips};
@@ -112,9 +126,27 @@ pub struct Simulation {
     /// Where what the model moves grows, if that is not strands.
     primitives: Option<Roots>,
     steps: u64,
+    /// The poses that the body is driven to, if it is.
+    keys: Option<Box<PoseKeys>>,
+    /// How far the last frame goes beyond the last step (s), of a body that is driven.
+    ahead: f64,
+    drawn: Drawn,
+    /// Fraction of the last frame at which the last step ended; 0 if that was before it.
+    step_fraction: f32,
+    /// Gravity (m/s^2) that the rest shape is balanced against.
+    held_gravity: Vec3,
+    sleep: Sleep,
+    /// Velocities of all points: scratch.
+    read_velocities: Vec<Vec3>,
+    /// Where the origin of all positions is (m).
+    origin: DVec3,
+    /// The most time (s) that is made up for in one call.
+    max_catch_up: Option<f64>,
     /// What the model sees of each of the next steps.
     surroundings: Vec<Surroundings>,
-    poses: [Vec<RigidTransform>; 2],
+    colliders: Colliders,
+    /// Where primitives were before a jump: scratch.
+    before_jump: Vec<RigidTransform>,
     surface: Option<SurfaceField>,
     contacts: Contacts,
     growth: Growth,
@@ -136,15 +168,9 @@ impl Simulation {
         world: World,
     ) -> Result<Self> {
         check(&groom, &world)?;
-        // Water weighs: wet hair is denser to the model.
-        let wet = world.mass_scale();
-        let model = if wet == 1.0 {
-            model.build(&groom, world.dt(), world.gravity)?
-        } else {
-            let mut heavy = (*groom).clone();
-            heavy.fibre.density *= wet;
-            model.build(&heavy, world.dt(), world.gravity)?
-        };
+        let heavy = heavy_groom(&groom, &world);
+        let heavy = heavy.as_ref().unwrap_or(&groom);
+        let model = model.build(heavy, world.dt(), world.gravity)?;
         Self::with_model(groom, body, model, world)
     }
 
@@ -166,6 +192,7 @@ impl Simulation {
         let field_of = |surface| SurfaceField::new(&body, surface, can.splits_steps);
         let surface = world.surface.as_ref().map(field_of).transpose()?;
         let contacts = Contacts::new(&world.contacts, &groom, name, can.contact, model.lender())?;
+        let held_gravity = world.gravity;
         let mut simulation = Self {
             growth: Growth::new(&groom, &*model)?,
             contacts,
@@ -177,8 +204,18 @@ impl Simulation {
             roots,
             primitives,
             steps: 0,
+            keys: None,
+            ahead: 0.0,
+            drawn: Drawn::default(),
+            step_fraction: 1.0,
+            held_gravity,
+            sleep: Sleep::default(),
+            read_velocities: Vec::new(),
+            origin: DVec3::ZERO,
+            max_catch_up: None,
             surroundings: Vec::new(),
-            poses: [Vec::new(), Vec::new()],
+            colliders: Colliders::default(),
+            before_jump: Vec::new(),
             report: StepReport::default(),
             grown: Vec::new(),
             is_grown: false,
@@ -191,26 +228,40 @@ impl Simulation {
 
     /// Simulated time (s) since the start.
     pub fn time(&self) -> f64 {
+        self.step_time() + self.ahead
+    }
+
+    /// Time (s) at the end of the last step.
+    fn step_time(&self) -> f64 {
         self.steps as f64 / f64::from(self.world.steps_per_second)
     }
 
-    /// Advances by one step.
+    /// Advances by one step. A body that was [driven](Self::drive) stands where it is.
     pub fn step(&mut self) {
+        self.step_in_frame([0.0, 1.0]);
+        self.colliders.arrive();
+        self.is_grown = false;
+    }
+
+    /// Advances by one step, in which the body moves from one fraction of the frame to another.
+    fn step_in_frame(&mut self, [start, end]: [f64; 2]) {
         let longest = self.model.capabilities().longest_step;
         let substeps = (self.world.dt() / longest).ceil().clamp(1.0, MAX_SUBSTEPS);
         for substep in 1..=substeps as u32 {
             let fraction = f64::from(substep) / f64::from(substeps);
-            let end = (self.steps as f64 + fraction) / f64::from(self.world.steps_per_second);
-            self.follow_body_in_step(0, end, self.world.dt() / substeps);
+            let time = (self.steps as f64 + fraction) / f64::from(self.world.steps_per_second);
+            let in_frame = start + (end - start) * fraction;
+            self.follow_body_in_step(0, time, self.world.dt() / substeps, in_frame as f32);
             self.move_hair(1);
         }
         self.steps += 1;
     }
 
-    /// Advances to `time` (s) by whole steps: to the last step that is not after it. A caller with
-    /// an uneven frame rate calls this with its clock.
+    /// Advances to `time` (s) by whole steps: to the last step that is not after it. For a motion that is known in
+    /// advance; where poses come frame by frame, [`drive`](Self::drive).
     pub fn advance_to(&mut self, time: f64) {
         let target = (time * f64::from(self.world.steps_per_second) + 1e-6).floor();
+        self.skip_before(target);
         while (self.steps as f64) < target {
             let count = self.steps_at_once().min((target - self.steps as f64) as usize);
             if count > 1 {
@@ -233,26 +284,31 @@ impl Simulation {
     fn step_at_once(&mut self, count: usize) {
         for k in 0..count {
             self.steps += 1;
-            self.follow_body_in_step(k, self.time(), self.world.dt());
+            self.follow_body_in_step(k, self.step_time(), self.world.dt(), 1.0);
         }
         self.move_hair(count);
+        self.colliders.arrive();
     }
 
     /// Finds where the body and the roots are at the end of step `k` of those that come next, at the time `end` (s) after
-    /// `dt` (s).
-    fn follow_body_in_step(&mut self, k: usize, end: f64, dt: f32) {
+    /// `dt` (s), and at a fraction of the frame.
+    fn follow_body_in_step(&mut self, k: usize, end: f64, dt: f32, in_frame: f32) {
         if k == self.surroundings.len() {
             self.surroundings.push(Surroundings::default());
         }
         let step = &mut self.surroundings[k];
         (step.time, step.dt) = (end, dt);
+        if let Some(keys) = &mut self.keys {
+            keys.set_fraction(in_frame);
+            self.drawn.begin_step(self.roots.world_from_rest(), dt);
+        }
+        let pose = body_pose(&self.keys, end);
         // Pose the colliders at the end of the step; where they end now, they start next time.
         self.timers.measure(Stage::Body, || {
-            pose_colliders(&self.body, end, &mut self.poses);
-            let [start, last] = &self.poses;
-            self.body.moving_colliders(start, last, &mut step.colliders);
+            self.colliders.follow(&self.body, pose, in_frame);
+            self.colliders.moving(&mut step.colliders);
             if let Some(surface) = &mut self.surface {
-                surface.follow(&self.body, end, dt);
+                surface.follow(&self.body, pose, dt);
             }
         });
         // In the first step, while roots are still where it starts: learn how far from the body strands lie at rest.
@@ -266,7 +322,7 @@ impl Simulation {
             for roots in std::iter::once(&mut self.roots).chain(&mut self.primitives) {
                 match &self.surface {
                     Some(surface) => roots.follow_vertices(surface.vertices()),
-                    None => roots.follow(&self.body, end),
+                    None => roots.follow_pose(&self.body, pose),
                 }
             }
             let poses = poses(&self.roots, self.primitives.as_ref());
@@ -315,42 +371,58 @@ impl Simulation {
 
     /// Puts the hair on its rest shape at the body's present pose, without velocity.
     pub fn reset(&mut self) {
-        let time = self.time();
         self.is_grown = false;
         self.health.forget();
-        self.follow_body(time);
+        self.follow_body();
         self.model.reset(poses(&self.roots, self.primitives.as_ref()));
         self.growth.follow(&*self.model, &[], 0.0);
-        pose_colliders(&self.body, time, &mut self.poses);
-        if let Some(surface) = &mut self.surface {
-            surface.reset(&self.body, time);
-        }
+        self.body_has_jumped();
         if let Some(lender) = self.model.lender() {
             self.contacts.reset(lender);
         }
     }
 
-    /// Jumps to another time of the body's motion: the hair is carried along rigidly with its roots
-    /// and does not feel the jump.
+    /// Jumps to another time of the body's own motion: the hair is carried along rigidly with its roots
+    /// and does not feel the jump. For a jump to a pose, [`teleport_to`](Self::teleport_to).
     pub fn teleport(&mut self, time: f64) {
-        let from = poses(&self.roots, self.primitives.as_ref()).to_vec();
+        self.note_jump();
         self.steps = (time * f64::from(self.world.steps_per_second)).round().max(0.0) as u64;
-        let time = self.time();
+        (self.keys, self.ahead) = (None, 0.0);
+        self.jump();
+    }
+
+    /// Notes where primitives are before a jump.
+    fn note_jump(&mut self) {
+        let from = poses(&self.roots, self.primitives.as_ref());
+        self.before_jump.clear();
+        self.before_jump.extend_from_slice(from);
+    }
+
+    /// Carries the hair to where the body is now, from where it was when that was noted.
+    fn jump(&mut self) {
         self.is_grown = false;
         self.health.forget();
-        self.follow_body(time);
-        self.model.teleport(&from, poses(&self.roots, self.primitives.as_ref()));
+        self.follow_body();
+        self.model.teleport(&self.before_jump, poses(&self.roots, self.primitives.as_ref()));
         self.growth.follow(&*self.model, &[], 0.0);
-        pose_colliders(&self.body, time, &mut self.poses);
-        if let Some(surface) = &mut self.surface {
-            surface.reset(&self.body, time);
+        self.body_has_jumped();
+    }
+
+    /// Moves all roots to where the body is now.
+    fn follow_body(&mut self) {
+        let pose = body_pose(&self.keys, self.step_time());
+        for roots in std::iter::once(&mut self.roots).chain(&mut self.primitives) {
+            roots.follow_pose(&self.body, pose);
         }
     }
 
-    /// Moves all roots to where the body is at `time` (s).
-    fn follow_body(&mut self, time: f64) {
-        for roots in std::iter::once(&mut self.roots).chain(&mut self.primitives) {
-            roots.follow(&self.body, time);
+    /// Puts colliders and the body's surface where the body is now, without velocity.
+    fn body_has_jumped(&mut self) {
+        let pose = body_pose(&self.keys, self.step_time());
+        self.colliders.follow(&self.body, pose, 1.0);
+        self.colliders.arrive();
+        if let Some(surface) = &mut self.surface {
+            surface.reset(&self.body, pose);
         }
     }
 
@@ -377,6 +449,26 @@ impl Simulation {
     /// Places every strand: where all points are now (m), in the groom's order. Done once for a state and then
     /// kept: health, files and pictures see the same.
     pub fn grow(&mut self) -> &[Vec3] {
+        self.grow_at_step();
+        if self.ahead <= 0.0 {
+            return &self.grown;
+        }
+        if !self.drawn.is_placed {
+            let mut timers = std::mem::take(&mut self.timers);
+            timers.measure(Stage::Grow, || {
+                let mut drawn = std::mem::take(&mut self.drawn.positions);
+                drawn.clear();
+                drawn.extend_from_slice(&self.grown);
+                self.go_on(&mut drawn);
+                (self.drawn.positions, self.drawn.is_placed) = (drawn, true);
+            });
+            self.timers = timers;
+        }
+        &self.drawn.positions
+    }
+
+    /// Places every strand at the end of the last step.
+    fn grow_at_step(&mut self) {
         if !self.is_grown {
             self.timers.measure(Stage::Grow, || {
                 self.grown.resize(self.groom.strands.point_count(), Vec3::ZERO);
@@ -385,16 +477,28 @@ impl Simulation {
             });
             self.is_grown = true;
         }
-        &self.grown
+    }
+
+    /// Takes hair from the end of the last step on to the drawn time.
+    fn go_on(&self, positions: &mut [Vec3]) {
+        let velocities = |out: &mut [Vec3]| self.growth.velocities(&*self.model, out);
+        let now = self.roots.world_from_rest();
+        self.drawn.go_on(&self.groom, now, self.ahead as f32, velocities, positions);
     }
 
     /// Writes where all points are now (m), in the groom's order: what [`grow`](Self::grow) has kept, or anew.
     pub fn positions(&self, out: &mut [Vec3]) {
+        if self.ahead > 0.0 && self.is_grown && self.drawn.is_placed {
+            return out.copy_from_slice(&self.drawn.positions);
+        }
         if self.is_grown {
             out.copy_from_slice(&self.grown);
         } else {
             let env = grow_environment(&self.roots, self.surface.as_ref());
             self.growth.positions(&*self.model, &env, out);
+        }
+        if self.ahead > 0.0 {
+            self.go_on(out);
         }
     }
 
@@ -451,20 +555,22 @@ impl Simulation {
     /// Looks at the hair as it is now: stretch, penetration, kinks, drift, and how fast it has moved since
     /// the last look at an earlier time. A caller looks once per frame; after a jump (`reset`, `teleport`,
     /// `restore`) the next look is the first.
+    ///
+    /// Of a body that is driven it is the health at the end of the last step.
     pub fn health(&mut self) -> Health {
-        self.grow();
+        self.grow_at_step();
         self.timers.measure(Stage::Health, || {
             let surface = self.surface.as_ref();
             let mut fibre = self.groom.fibre;
             fibre.density *= self.world.mass_scale();
             let snapshot = Snapshot {
                 groom: &self.groom,
-                body: &self.body,
                 fibre,
                 step: self.steps,
                 steps_per_second: self.world.steps_per_second,
                 world_from_rest: self.roots.world_from_rest(),
-                poses: &self.poses[1],
+                shapes: self.colliders.shapes(),
+                poses: self.colliders.poses(),
                 surface: surface.map(|surface| (surface.field(), surface.vertices())),
             };
             self.health.look(&snapshot, &self.grown)
@@ -477,6 +583,16 @@ impl Simulation {
     }
 }
 
+/// The groom as the model has it, if that is heavier: water weighs, wet hair is denser to the model.
+fn heavy_groom(groom: &Groom, world: &World) -> Option<Groom> {
+    let wet = world.mass_scale();
+    (wet != 1.0).then(|| {
+        let mut heavy = groom.clone();
+        heavy.fibre.density *= wet;
+        heavy
+    })
+}
+
 /// Whether a groom that grows on something can be simulated in a world.
 fn check(groom: &Groom, world: &World) -> Result<()> {
     groom.validate()?;
@@ -487,13 +603,9 @@ fn check(groom: &Groom, world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Poses the colliders at `time` (s): before and now. One without a finite pose stays where it was.
-fn pose_colliders(body: &Body, time: f64, [before, now]: &mut [Vec<RigidTransform>; 2]) {
-    std::mem::swap(before, now);
-    body.collider_poses_at(time, now);
-    for (now, before) in now.iter_mut().zip(before).filter(|(now, _)| !now.is_finite()) {
-        *now = *before;
-    }
+/// Where the body is: where it is driven to, or where its own motion takes it at `time` (s).
+fn body_pose(keys: &Option<Box<PoseKeys>>, time: f64) -> BodyPose<'_> {
+    keys.as_ref().map_or(BodyPose::At(time), |keys| BodyPose::Driven(keys))
 }
 
 /// One pose per primitive that the model moves.

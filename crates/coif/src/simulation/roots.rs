@@ -8,7 +8,7 @@ use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch
 use glam::{Affine3A, Quat, Vec3};
 use rayon::prelude::*;
 
-use crate::body::Body;
+use crate::body::{Body, BodyPose};
 use crate::groom::RootBinding;
 use crate::math::lanes::{HALF, Vec3x8};
 use crate::math::{RigidTransform, triangle_frame};
@@ -20,8 +20,9 @@ const GROUPS: usize = 64;
 /// Sine of the angle between a triangle's first two edges below which it has no area.
 const FLAT: f32 = 1e-6;
 
-/// Carries roots along with the body.
-pub(super) struct Roots {
+/// Carries roots along with the body: a rigid transform from the rest shape for each, from the triangle that it is bound
+/// to. A simulation does so for its model; whoever moves hair without one can do the same.
+pub struct Roots {
     /// The vertices under the roots, each once.
     vertices: Vec<usize>,
     groups: Vec<Group>,
@@ -30,6 +31,8 @@ pub(super) struct Roots {
     world_from_rest: Vec<RigidTransform>,
     /// Per group: a bit for every lane whose root is invalid.
     invalid: Vec<u8>,
+    /// The same for another pose: scratch.
+    other_invalid: Vec<u8>,
     level: Level,
 }
 
@@ -60,7 +63,7 @@ impl Group {
 
 impl Roots {
     /// Roots that are bound to the body's triangles.
-    pub(super) fn new(bindings: &[RootBinding], body: &Body) -> Result<Self> {
+    pub fn new(bindings: &[RootBinding], body: &Body) -> Result<Self> {
         let mesh = body.rest();
         let mut known = vec![u32::MAX; mesh.positions.len()];
         let mut vertices = Vec::new();
@@ -97,6 +100,7 @@ impl Roots {
         Ok(Self {
             vertices,
             invalid: vec![0; groups.len()],
+            other_invalid: Vec::new(),
             groups,
             positions: Vec::new(),
             bones: Vec::new(),
@@ -105,16 +109,41 @@ impl Roots {
         })
     }
 
-    /// Moves all roots to where the body is at `time` (s).
-    pub(super) fn follow(&mut self, body: &Body, time: f64) {
+    /// Moves all roots to where the body's own motion takes them at `time` (s).
+    pub fn follow(&mut self, body: &Body, time: f64) {
+        self.follow_pose(body, BodyPose::At(time));
+    }
+
+    /// Moves all roots to where the body is.
+    pub(super) fn follow_pose(&mut self, body: &Body, pose: BodyPose<'_>) {
         self.positions.clear();
         let vertices = self.vertices.iter().copied();
-        body.vertices_with(vertices, time, &mut self.bones, &mut self.positions);
+        body.vertices_in(pose, vertices, &mut self.bones, &mut self.positions);
         self.turn();
     }
 
-    /// Moves all roots along with vertices of the body that are where they belong already.
-    pub(super) fn follow_vertices(&mut self, vertices: &[Vec3]) {
+    /// Writes where the roots are in another pose of the body; they stay where they are. One that is nowhere then is
+    /// where it was in `out`.
+    pub(super) fn pose_into(
+        &mut self,
+        body: &Body,
+        pose: BodyPose<'_>,
+        out: &mut Vec<RigidTransform>,
+    ) {
+        out.resize(self.world_from_rest.len(), RigidTransform::IDENTITY);
+        std::mem::swap(&mut self.world_from_rest, out);
+        self.other_invalid.resize(self.invalid.len(), 0);
+        std::mem::swap(&mut self.invalid, &mut self.other_invalid);
+        self.follow_pose(body, pose);
+        std::mem::swap(&mut self.invalid, &mut self.other_invalid);
+        std::mem::swap(&mut self.world_from_rest, out);
+    }
+
+    /// Moves all roots along with vertices of the body (m) that are where they belong already.
+    ///
+    /// # Panics
+    /// If there are fewer vertices than the body has.
+    pub fn follow_vertices(&mut self, vertices: &[Vec3]) {
         self.positions.clear();
         self.positions.extend(self.vertices.iter().map(|&v| vertices[v]));
         self.turn();
@@ -132,8 +161,13 @@ impl Roots {
     }
 
     /// Where the roots have gone from the rest shape; always finite.
-    pub(super) fn world_from_rest(&self) -> &[RigidTransform] {
+    pub fn world_from_rest(&self) -> &[RigidTransform] {
         &self.world_from_rest
+    }
+
+    /// Puts all roots somewhere.
+    pub(super) fn set_world_from_rest(&mut self, poses: Vec<RigidTransform>) {
+        self.world_from_rest = poses;
     }
 
     /// The roots that are invalid: the body does not say where they are.
@@ -151,6 +185,11 @@ impl Roots {
         }
     }
 
+    /// Moves all roots by `by` (m): the origin has moved the other way.
+    pub(super) fn shift(&mut self, by: Vec3) {
+        self.world_from_rest.iter_mut().for_each(|pose| pose.translation += by);
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.world_from_rest.len()
@@ -162,7 +201,7 @@ impl Roots {
     }
 
     /// Whether a root has no finite pose, and has stayed where it was.
-    pub(super) fn is_invalid(&self, root: usize) -> bool {
+    pub fn is_invalid(&self, root: usize) -> bool {
         self.invalid[root / HALF] >> (root % HALF) & 1 == 1
     }
 }

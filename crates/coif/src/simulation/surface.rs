@@ -8,8 +8,8 @@
 use glam::{Affine3A, Vec3};
 
 use crate::Result;
-use crate::body::Body;
 use crate::body::distance_field::{self, DistanceField};
+use crate::body::{Body, BodyPose};
 use crate::collide::SKIN;
 use crate::environment::{FieldMotion, FieldObstacle};
 
@@ -62,15 +62,30 @@ impl SurfaceField {
         })
     }
 
-    /// Starts anew at a time (s), without velocity.
-    pub(super) fn reset(&mut self, body: &Body, time: f64) {
-        self.pose(body, time);
+    /// Starts anew in a pose, without velocity.
+    pub(super) fn reset(&mut self, body: &Body, pose: BodyPose<'_>) {
+        self.pose(body, pose);
+        self.before.clone_from(&self.now);
+        self.build(1.0);
+    }
+
+    /// Starts anew with the vertices somewhere (m), without velocity.
+    pub(super) fn reset_to(&mut self, vertices: &[Vec3]) {
+        self.now.clear();
+        self.now.extend_from_slice(vertices);
+        self.before.clone_from(&self.now);
+        self.build(1.0);
+    }
+
+    /// Moves all vertices by `by` (m): the origin has moved the other way.
+    pub(super) fn shift(&mut self, by: Vec3) {
+        self.now.iter_mut().for_each(|p| *p += by);
         self.before.clone_from(&self.now);
         self.build(1.0);
     }
 
     /// Follows the body to the end of a step of length `dt` (s).
-    pub(super) fn follow(&mut self, body: &Body, end: f64, dt: f32) {
+    pub(super) fn follow(&mut self, body: &Body, end: BodyPose<'_>, dt: f32) {
         std::mem::swap(&mut self.before, &mut self.now);
         self.pose(body, end);
         // Where the last step ended, this one starts.
@@ -85,10 +100,10 @@ impl SurfaceField {
         }
     }
 
-    fn pose(&mut self, body: &Body, time: f64) {
+    fn pose(&mut self, body: &Body, pose: BodyPose<'_>) {
         self.now.clear();
         let vertices = 0..body.rest().positions.len();
-        body.vertices_with(vertices, time, &mut self.bones, &mut self.now);
+        body.vertices_in(pose, vertices, &mut self.bones, &mut self.now);
     }
 
     fn build(&mut self, dt: f32) {

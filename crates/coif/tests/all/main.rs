@@ -1,9 +1,12 @@
 //! All tests of the library in one program, a module per subject. Tests that count allocations have an allocator of
 //! their own and stay apart.
 
+mod change;
 mod contact_volume;
 mod distance_field;
+mod drive;
 mod every_model;
+mod examples;
 mod health;
 mod hold_uneven;
 mod physics_cantilever;

@@ -99,6 +99,8 @@ pub struct Cantilever {
     places: LanePlaces,
     /// Where the roots of the strips were last, always finite.
     roots: Vec<RigidTransform>,
+    /// Gravity (m/s^2) that the rest shape is balanced against.
+    held_gravity: Option<Vec3>,
     /// Averaged length of a step (s), and that of the last one.
     dt: f32,
     last_step: f32,
@@ -136,6 +138,7 @@ impl Cantilever {
             now: 0,
             places,
             roots: vec![RigidTransform::IDENTITY; count],
+            held_gravity: None,
             dt: 0.0,
             last_step: 0.0,
             set_for: [0.0; 2],
@@ -144,6 +147,11 @@ impl Cantilever {
         };
         model.reset(&vec![RigidTransform::IDENTITY; count]);
         Ok(model)
+    }
+
+    /// Says which gravity (m/s^2) the rest shape is balanced against; without a word it is that of each step.
+    pub fn hold_against(&mut self, gravity: Vec3) {
+        self.held_gravity = Some(gravity);
     }
 
     /// The strips in their rest shape.
@@ -220,10 +228,10 @@ impl Cantilever {
 }
 
 impl Pass {
-    fn new(settings: &Settings, before: f32, env: &Environment<'_>) -> Self {
+    fn new(settings: &Settings, held: Option<Vec3>, before: f32, env: &Environment<'_>) -> Self {
         let fall_time = 1.0 / settings.damping.at(0.0);
         let gravity = env.gravity;
-        let held_gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
+        let held_gravity = if settings.hold_shape { held.unwrap_or(gravity) } else { Vec3::ZERO };
         Self {
             step: env.dt,
             before,
@@ -276,7 +284,7 @@ impl Model for Cantilever {
         self.now = 1 - self.now;
         let before = if self.last_step > 0.0 { self.last_step } else { env.dt };
         self.last_step = env.dt;
-        let pass = Pass::new(&self.settings, before, env);
+        let pass = Pass::new(&self.settings, self.held_gravity, before, env);
         let level = self.level;
         let obstacles = Obstacles { shapes: &shapes, field: env.field.as_ref() };
         // Advance the stacks in any order: none reads another.

@@ -107,7 +107,7 @@ impl PlainCantilever {
         }
         let shapes: Vec<PosedShape> =
             env.colliders.iter().map(|c| PosedShape::new(c, env.dt)).collect();
-        let pass = Pass::new(&self.settings, env.dt, env);
+        let pass = Pass::new(&self.settings, None, env.dt, env);
         let mut near = Vec::new();
         for s in 0..self.strips.len() {
             let (lower, strip) = self.strips.split_at_mut(s);

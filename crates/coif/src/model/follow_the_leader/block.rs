@@ -383,6 +383,25 @@ impl Block {
         }
     }
 
+    /// Takes up another style: its spring has changed by `by`, and its length squared is `length2` (m^2).
+    pub(super) fn restyle(&mut self, by: f32, length2: f32) {
+        let rest = self.rest.as_chunks::<VECTOR>().0;
+        for (i, row) in self.fixed.as_chunks_mut::<FIXED>().0.iter_mut().enumerate() {
+            for l in 0..LANES {
+                // Beyond the tip the last point goes on.
+                let point = lane(&rest[i.min(self.last[l] as usize)], 0, l);
+                let mass = row[2 * VECTOR + l];
+                let goal = lane(row, 0, l) + point * (mass * by);
+                set_lane(row, 0, l, goal);
+            }
+        }
+        for l in 0..LANES {
+            let last = self.last[l] as usize;
+            let total: f32 = (1..=last).map(|i| self.length[i * LANES + l]).sum();
+            self.link[l] = length2 / (total / last as f32);
+        }
+    }
+
     /// Puts what holds a strand's points into a lane.
     fn set_ties(&mut self, l: usize, shape: &RestShape) {
         let last = shape.tie.len() - 1;

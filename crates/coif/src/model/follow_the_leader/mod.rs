@@ -42,7 +42,7 @@ use self::near::Group;
 use self::style::Tie;
 use super::chains::check_even;
 use super::quarantine::lanes_of;
-use super::{Capabilities, Environment, Model, StepReport};
+use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
 use crate::contact::{Lender, Order, Samples};
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, put_floats};
@@ -269,6 +269,8 @@ impl Prepared {
 /// Hair that moves by Follow-The-Leader.
 pub struct FollowTheLeader {
     settings: Settings,
+    /// Length of the steps that it is laid out for (s).
+    dt: f32,
     level: Level,
     blocks: Vec<Block>,
     /// State of all blocks, one after the other.
@@ -319,6 +321,7 @@ impl FollowTheLeader {
         let in_lanes = blocks.iter().map(|b| (&b.strands[..b.lanes], b.points));
         let mut model = Self {
             settings: settings.clone(),
+            dt,
             level: Level::new(),
             position: LineAligned::zeros(rows * VECTOR),
             velocity: LineAligned::zeros(rows * VECTOR),
@@ -552,6 +555,33 @@ impl Model for FollowTheLeader {
 
     fn lender(&mut self) -> Option<&mut dyn Lender> {
         Some(self)
+    }
+
+    fn change(&mut self, settings: &ModelSettings) -> Result<bool> {
+        let ModelSettings::FollowTheLeader(settings) = settings else { return Ok(false) };
+        settings.validate()?;
+        let even = |s: &Settings| s.is_tied_evenly() && s.backward && s.ends == Ends::Root;
+        // What is laid out or weighed by point is for a new model; the rest is read in every step, but for the goal.
+        let now = &self.settings;
+        let same = now.correction == settings.correction
+            && now.hold_shape == settings.hold_shape
+            && now.bend_limit == settings.bend_limit;
+        if !(same && even(now) && even(settings)) {
+            return Ok(false);
+        }
+        let dt = self.dt;
+        let spring = |s: &Settings| Tie::at(s, 0.0, dt).spring;
+        let by = spring(settings) - spring(now);
+        let length = settings.style_length * settings.style_length;
+        self.blocks.iter_mut().for_each(|block| block.restyle(by, length));
+        self.settings.clone_from(settings);
+        Ok(true)
+    }
+
+    fn renumber_colliders(&mut self) {
+        for row in self.contact.as_chunks_mut::<{ resting::MEMORY }>().0 {
+            (0..LANES).for_each(|lane| resting::forget(row, lane));
+        }
     }
 
     fn save(&self, out: &mut Vec<u8>) {

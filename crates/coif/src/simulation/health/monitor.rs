@@ -10,7 +10,7 @@ use super::body_speed::{colliders_moved, vertices_moved};
 use super::motion::StrandBefore;
 use super::{Health, StrandLook, kinks, shape};
 use crate::body::distance_field::DistanceField;
-use crate::body::{Body, MovingCollider};
+use crate::body::{MovingCollider, Shape};
 use crate::collide::PosedShape;
 use crate::groom::{Fibre, Groom};
 use crate::math::RigidTransform;
@@ -21,14 +21,14 @@ const PIECE: usize = 128;
 /// The state at one time, besides the groom and the body in their rest shape.
 pub(crate) struct Snapshot<'a> {
     pub(crate) groom: &'a Groom,
-    pub(crate) body: &'a Body,
     /// The groom's fibre as the model has it: water weighs.
     pub(crate) fibre: Fibre,
     /// Number of steps since the start, and steps in a second.
     pub(crate) step: u64,
     pub(crate) steps_per_second: u32,
     pub(crate) world_from_rest: &'a [RigidTransform],
-    /// Where the colliders are.
+    /// The colliders, their friction, and where they are.
+    pub(crate) shapes: &'a [(Shape, f32)],
     pub(crate) poses: &'a [RigidTransform],
     /// The body's surface and its vertices, where hair collides with it.
     pub(crate) surface: Option<(&'a DistanceField, &'a [Vec3])>,
@@ -91,8 +91,14 @@ impl HealthMonitor {
         let (now, before) = (&self.now, &self.before);
         let steps = before.step.and_then(|step| snapshot.step.checked_sub(step)).unwrap_or(0);
         let seconds = steps as f64 / f64::from(snapshot.steps_per_second);
-        let start = if steps > 0 { &before.poses } else { &now.poses };
-        snapshot.body.moving_colliders(start, &now.poses, &mut self.colliders);
+        // Colliders that have come or gone since are nobody's motion.
+        let same = steps > 0 && before.poses.len() == now.poses.len();
+        let start = if same { &before.poses } else { &now.poses };
+        self.colliders.clear();
+        let poses = start.iter().zip(&now.poses);
+        self.colliders.extend(snapshot.shapes.iter().zip(poses).map(
+            |(&(shape, friction), (&start, &end))| MovingCollider { shape, friction, start, end },
+        ));
         self.shapes.clear();
         self.shapes.extend(self.colliders.iter().map(PosedShape::without_skin));
 

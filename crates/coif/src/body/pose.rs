@@ -1,0 +1,720 @@
+//! A pose that is handed in frame by frame, and the body between two such frames.
+//!
+//! The last three poses are kept as keys. Between the last two the body moves on the parabola through all three, or on
+//! a straight line where there is no third (after a jump). Bones turn about the middle of what they carry, so that a
+//! head that turns does not come closer to the feet on its path. At the frame itself the body is where the key says.
+
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat3, Mat3A, Mat4, Quat, Vec3};
+
+use super::animation::blend;
+use super::{Body, Collider, Shape};
+use crate::math::bytes::{Reader, put_floats, put_u32};
+use crate::math::{RigidTransform, WorldTransform, fit_rigid};
+use crate::{Error, Result};
+
+/// Where a body is at the end of a frame, as a caller knows it.
+#[derive(Debug, Clone, Copy)]
+pub enum Pose<'a> {
+    /// All of it moves as one: world from rest shape.
+    Rigid(WorldTransform),
+    /// A transform per bone of a [skinned](Body::driven) body: world from rest shape, that is the bone's matrix times
+    /// its inverse bind matrix.
+    Bones(&'a [BonePose]),
+    /// Vertices that were skinned elsewhere (m), in the order of the body's mesh, and where they are in the world.
+    /// Colliders go with the vertices around them.
+    Vertices {
+        /// In the frame of `world_from_mesh` (m).
+        positions: &'a [Vec3],
+        /// Where that frame is.
+        world_from_mesh: WorldTransform,
+    },
+}
+
+/// Where a bone has gone from the rest shape: any linear map, so with scale, and a translation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BonePose {
+    /// Rotation, scale and shear.
+    pub linear: Mat3,
+    /// In metres.
+    pub translation: DVec3,
+}
+
+impl From<WorldTransform> for BonePose {
+    fn from(t: WorldTransform) -> Self {
+        Self { linear: Mat3::from_quat(t.rotation), translation: t.translation }
+    }
+}
+
+impl From<RigidTransform> for BonePose {
+    fn from(t: RigidTransform) -> Self {
+        WorldTransform::from(t).into()
+    }
+}
+
+impl From<DAffine3> for BonePose {
+    fn from(t: DAffine3) -> Self {
+        Self { linear: t.matrix3.as_mat3(), translation: t.translation }
+    }
+}
+
+impl From<Mat4> for BonePose {
+    fn from(t: Mat4) -> Self {
+        Self { linear: Mat3::from_mat4(t), translation: t.w_axis.truncate().as_dvec3() }
+    }
+}
+
+/// What kind of pose a key holds; a later one can stand for an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum PoseKind {
+    /// One part that holds the whole body.
+    #[default]
+    Rigid,
+    /// One part per bone.
+    Bones,
+    /// Vertices, in one part; the others are the colliders in its frame.
+    Vertices,
+}
+
+/// A part of the body at a key: a linear map, taken apart, about a pivot of the rest shape.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Part {
+    rotation: Quat,
+    /// What is left of the linear map: it acts before the rotation.
+    stretch: Mat3,
+    /// Where the pivot is, relative to the origin (m).
+    place: Vec3,
+}
+
+impl Part {
+    /// Model: `A = R S` with a rotation `R` along the columns of `A`: any `R` that changes continuously with `A` will do,
+    /// for `S = R^T A` makes up for it.
+    fn new(pose: &BonePose, pivot: Vec3, origin: DVec3) -> Self {
+        let a = pose.linear;
+        let pivot = pivot.as_dvec3();
+        let place =
+            DMat3::from_cols(a.x_axis.as_dvec3(), a.y_axis.as_dvec3(), a.z_axis.as_dvec3()) * pivot;
+        let place = (place + (pose.translation - origin)).as_vec3();
+        let x = a.x_axis.normalize_or(Vec3::X);
+        let y = (a.y_axis - x * a.y_axis.dot(x)).normalize_or(x.any_orthonormal_vector());
+        let rotation = Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y))).normalize();
+        let stretch = Mat3::from_quat(rotation.conjugate()) * a;
+        // A rigid bone stays exactly rigid.
+        let is_rigid = stretch.abs_diff_eq(Mat3::IDENTITY, RIGID);
+        Self { rotation, stretch: if is_rigid { Mat3::IDENTITY } else { stretch }, place }
+    }
+
+    fn rigid(pose: &RigidTransform, pivot: Vec3) -> Self {
+        let place = pose.point(pivot);
+        Self { rotation: pose.rotation, stretch: Mat3::IDENTITY, place }
+    }
+
+    fn affine(&self, pivot: Vec3) -> Affine3A {
+        let matrix3 = Mat3A::from_quat(self.rotation) * Mat3A::from(self.stretch);
+        let moved = matrix3 * glam::Vec3A::from(pivot);
+        Affine3A { matrix3, translation: glam::Vec3A::from(self.place) - moved }
+    }
+
+    /// Between keys, about the one at the start: exactly there if none differs from it.
+    fn between([before, start, end]: [&Self; 3], weights: [f32; 2]) -> Self {
+        let turn = |q: Quat| {
+            let by = q * start.rotation.conjugate();
+            (if by.w < 0.0 { -by } else { by }).to_scaled_axis()
+        };
+        let turned = mix([turn(before.rotation), Vec3::ZERO, turn(end.rotation)], weights);
+        let column = |i: usize| mix([before, start, end].map(|key| key.stretch.col(i)), weights);
+        Self {
+            rotation: (Quat::from_scaled_axis(turned) * start.rotation).normalize(),
+            stretch: Mat3::from_cols(column(0), column(1), column(2)),
+            place: mix([before.place, start.place, end.place], weights),
+        }
+    }
+}
+
+/// How far the stretch of a bone may be from none for it to be rigid: rounding of a matrix that an engine has
+/// multiplied a few times.
+const RIGID: f32 = 1e-5;
+
+/// Between keys: exactly at the one at the start if none differs from it.
+#[inline(always)]
+fn mix([before, start, end]: [Vec3; 3], [a, b]: [f32; 2]) -> Vec3 {
+    start + (before - start) * a + (end - start) * b
+}
+
+/// A pose at the end of a frame.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Key {
+    kind: PoseKind,
+    parts: Vec<Part>,
+    /// In the frame of the first part, of a pose that is given by vertices.
+    vertices: Vec<Vec3>,
+}
+
+/// The last poses of a body that is driven, and where it is between them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PoseKeys {
+    /// Before the start, start and end of the frame.
+    keys: [Key; 3],
+    /// How many of them there are, the last ones.
+    count: usize,
+    /// Length of the last two frames (s).
+    dt: [f32; 2],
+    /// What the parts of each kind turn about, in the rest shape (m).
+    pivots: Vec<Vec3>,
+    middle: Vec3,
+    /// Per collider: the vertices that carry it, of a pose that is given by vertices.
+    anchors: Vec<Vec<usize>>,
+    /// Where the body is now: weights of the keys against the start, none at the end; parts, and their maps.
+    weights: Option<[f32; 2]>,
+    now: Vec<Part>,
+    maps: Vec<Affine3A>,
+}
+
+impl PoseKeys {
+    /// Names what of a pose does not fit a body.
+    pub(crate) fn check(body: &Body, pose: &Pose<'_>) -> Result<()> {
+        let not_finite = |what: String| Err(Error::PoseNotFinite { what });
+        let transform = |t: &WorldTransform| {
+            // A quaternion of length zero has no direction to turn to.
+            t.is_finite() && t.rotation.length_squared() > 1e-6
+        };
+        match pose {
+            Pose::Rigid(t) if !transform(t) => not_finite("the transform".into()),
+            Pose::Rigid(_) => Ok(()),
+            Pose::Bones(bones) => {
+                let Some((expected, _)) = body.skin() else { return Err(Error::NoBones) };
+                if bones.len() != expected {
+                    let (what, found) = ("bones of a pose", bones.len());
+                    return Err(Error::WrongCount { what, found, expected });
+                }
+                let bad = |b: &BonePose| !(b.linear.is_finite() && b.translation.is_finite());
+                match bones.iter().position(bad) {
+                    Some(bone) => not_finite(format!("bone {bone}")),
+                    None => Ok(()),
+                }
+            }
+            Pose::Vertices { positions, world_from_mesh } => {
+                let (found, expected) = (positions.len(), body.rest().positions.len());
+                if found != expected {
+                    return Err(Error::WrongCount { what: "vertices of a pose", found, expected });
+                }
+                if !transform(world_from_mesh) {
+                    return not_finite("the transform of its vertices".into());
+                }
+                match positions.iter().position(|p| !p.is_finite()) {
+                    Some(vertex) => Err(Error::VertexNotFinite { vertex }),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Takes up a pose that [fits](Self::check) as the end of the next frame of `dt` (s), or as all there is if the body
+    /// jumps there. The body is at the start of that frame then, or at its end after a jump.
+    pub(crate) fn push(
+        &mut self,
+        body: &Body,
+        pose: &Pose<'_>,
+        origin: DVec3,
+        dt: f32,
+        jumps: bool,
+    ) {
+        if self.pivots.is_empty() {
+            self.find_pivots(body);
+        }
+        self.keys.rotate_left(1);
+        self.dt = [self.dt[1], dt];
+        self.count = if jumps { 1 } else { (self.count + 1).min(3) };
+        let (bones, middle) = (&self.pivots, self.middle);
+        let key = &mut self.keys[2];
+        key.parts.clear();
+        key.vertices.clear();
+        let unit = |t: &WorldTransform| WorldTransform { rotation: t.rotation.normalize(), ..*t };
+        match pose {
+            Pose::Rigid(t) => {
+                key.kind = PoseKind::Rigid;
+                key.parts.push(Part::new(&unit(t).into(), middle, origin));
+            }
+            Pose::Bones(poses) => {
+                key.kind = PoseKind::Bones;
+                let parts = poses.iter().zip(bones).map(|(b, p)| Part::new(b, *p, origin));
+                key.parts.extend(parts);
+            }
+            Pose::Vertices { positions, world_from_mesh } => {
+                key.kind = PoseKind::Vertices;
+                key.parts.push(Part::new(&unit(world_from_mesh).into(), middle, origin));
+                key.vertices.extend_from_slice(positions);
+            }
+        }
+        // Bring all keys of the path to the same kind.
+        let kinds = &self.keys[3 - self.count..];
+        let kind = kinds.iter().map(|key| key.kind).max().unwrap_or_default();
+        if kind == PoseKind::Vertices {
+            self.find_anchors(body);
+        }
+        for k in 3 - self.count..3 {
+            self.convert(body, k, kind);
+        }
+        self.set_fraction(if jumps { 1.0 } else { 0.0 });
+    }
+
+    /// Finds where parts turn best: in the middle of what they carry.
+    fn find_pivots(&mut self, body: &Body) {
+        let rest = &body.rest().positions;
+        let mean = |sum: DVec3, weight: f64| if weight > 0.0 { sum / weight } else { DVec3::ZERO };
+        let all: DVec3 = rest.iter().map(|p| p.as_dvec3()).sum();
+        self.middle = mean(all, rest.len() as f64).as_vec3();
+        let (count, weights) = body.skin().unwrap_or((1, &[]));
+        let mut sums = vec![(DVec3::ZERO, 0.0); count];
+        for (p, weights) in rest.iter().zip(weights) {
+            for &(bone, w) in weights.iter().filter(|(_, w)| *w > 0.0) {
+                let (sum, weight) = &mut sums[usize::from(bone)];
+                *sum += p.as_dvec3() * f64::from(w);
+                *weight += f64::from(w);
+            }
+        }
+        // A bone without vertices may carry a collider.
+        let middle = self.middle.as_dvec3();
+        let of = |(sum, weight): (DVec3, f64)| if weight > 0.0 { sum / weight } else { middle };
+        self.pivots = sums.into_iter().map(|sum| of(sum).as_vec3()).collect();
+    }
+
+    /// Finds the vertices that carry colliders, unless they are known.
+    fn find_anchors(&mut self, body: &Body) {
+        if self.anchors.len() != body.colliders().len() {
+            self.anchors = body.colliders().iter().map(|c| body.vertices_around(c)).collect();
+        }
+    }
+
+    /// Forgets what belongs to colliders: there are others now. The body stays where it is.
+    pub(crate) fn change_colliders(&mut self, body: &Body) {
+        self.anchors.clear();
+        if self.count == 0 || self.keys[2].kind != PoseKind::Vertices {
+            return;
+        }
+        self.find_anchors(body);
+        for k in 3 - self.count..3 {
+            self.keys[k].parts.truncate(1);
+            self.fit_colliders(body, k);
+        }
+        self.set_fraction(1.0);
+    }
+
+    /// Makes key `k` one of this kind or of a later one.
+    fn convert(&mut self, body: &Body, k: usize, kind: PoseKind) {
+        let key = &mut self.keys[k];
+        if key.kind == kind && kind != PoseKind::Vertices {
+            return;
+        }
+        if kind == PoseKind::Bones {
+            let map = key.parts[0].affine(self.middle);
+            let (whole, count) = (key.parts[0], self.pivots.len());
+            key.parts.resize(count, whole);
+            for (part, pivot) in key.parts.iter_mut().zip(&self.pivots) {
+                part.place = map.transform_point3(*pivot);
+            }
+            key.kind = kind;
+            return;
+        }
+        if key.kind != PoseKind::Vertices {
+            let rest = &body.rest().positions;
+            match body.skin().filter(|_| key.kind == PoseKind::Bones) {
+                Some((_, weights)) => {
+                    let pairs = key.parts.iter().zip(&self.pivots);
+                    self.maps.clear();
+                    self.maps.extend(pairs.map(|(part, pivot)| part.affine(*pivot)));
+                    let posed = rest.iter().zip(weights);
+                    key.vertices.extend(posed.map(|(p, w)| blend(*p, w, &self.maps)));
+                    key.parts.clear();
+                    key.parts.push(Part::rigid(&RigidTransform::IDENTITY, self.middle));
+                }
+                None => key.vertices.extend_from_slice(rest),
+            }
+            key.kind = kind;
+        }
+        if key.parts.len() == 1 {
+            self.fit_colliders(body, k);
+        }
+    }
+
+    /// Adds a part per collider to a key that is given by vertices: where the vertices around it have gone.
+    fn fit_colliders(&mut self, body: &Body, k: usize) {
+        let Self { keys, anchors, .. } = self;
+        let key = &mut keys[k];
+        for (collider, anchors) in body.colliders().iter().zip(&*anchors) {
+            let (mut from, mut to) = ([Vec3::ZERO; 64], [Vec3::ZERO; 64]);
+            let count = anchors.len().min(64);
+            for (i, &v) in anchors.iter().take(64).enumerate() {
+                (from[i], to[i]) = (body.rest().positions[v], key.vertices[v]);
+            }
+            let pose = fit_rigid(&from[..count], &to[..count]);
+            key.parts.push(Part::rigid(&pose, collider.world_from_shape.translation));
+        }
+    }
+
+    /// Whether the body moves in this frame.
+    pub(crate) fn moves(&self) -> bool {
+        self.count > 1 && self.keys[1] != self.keys[2]
+    }
+
+    /// Puts the body at a fraction of the frame: 0 is its start, 1 its end.
+    pub(crate) fn set_fraction(&mut self, fraction: f32) {
+        self.weights = (fraction < 1.0 && self.count > 1).then(|| self.weights_at(fraction));
+        let [before, start, end] = path(&self.keys, self.count);
+        self.now.clear();
+        match self.weights {
+            None => self.now.extend_from_slice(&end.parts),
+            Some(weights) => {
+                let parts = before.parts.iter().zip(&start.parts).zip(&end.parts);
+                let between = |((before, start), end)| Part::between([before, start, end], weights);
+                self.now.extend(parts.map(between));
+            }
+        }
+        let (is_bones, middle) = (end.kind == PoseKind::Bones, self.middle);
+        self.maps.clear();
+        if is_bones {
+            let pairs = self.now.iter().zip(&self.pivots);
+            self.maps.extend(pairs.map(|(part, pivot)| part.affine(*pivot)));
+        } else {
+            self.maps.extend(self.now.first().map(|part| part.affine(middle)));
+        }
+    }
+
+    /// Weights of `before - start` and `end - start` at a fraction of the frame.
+    ///
+    /// Model: with time `t` from the start, the parabola through the keys at `-a`, 0 and `b` (Lagrange):
+    /// `t (t - b) / (a (a + b))` for the first, `t (t + a) / (b (a + b))` for the last. Straight without the first.
+    fn weights_at(&self, fraction: f32) -> [f32; 2] {
+        let [a, b] = self.dt;
+        if self.count < 3 || a < b * SHORT {
+            return [0.0, fraction];
+        }
+        let t = fraction * b;
+        [t * (t - b) / (a * (a + b)), t * (t + a) / (b * (a + b))]
+    }
+
+    /// Positions (m) of vertices where the body is now, appended to `out`.
+    pub(crate) fn vertices(
+        &self,
+        body: &Body,
+        vertices: impl Iterator<Item = usize>,
+        out: &mut Vec<Vec3>,
+    ) {
+        let [before, start, end] = path(&self.keys, self.count);
+        let Some(map) = self.maps.first() else {
+            return body.vertices_at(vertices, 0.0, out);
+        };
+        let rest = &body.rest().positions;
+        match (end.kind, body.skin(), self.weights) {
+            (PoseKind::Bones, Some((_, weights)), _) => {
+                out.extend(vertices.map(|v| blend(rest[v], &weights[v], &self.maps)));
+            }
+            (PoseKind::Vertices, _, None) => {
+                out.extend(vertices.map(|v| map.transform_point3(end.vertices[v])));
+            }
+            (PoseKind::Vertices, _, Some(weights)) => out.extend(vertices.map(|v| {
+                let at = [before, start, end].map(|key| key.vertices[v]);
+                map.transform_point3(mix(at, weights))
+            })),
+            _ => out.extend(vertices.map(|v| map.transform_point3(rest[v]))),
+        }
+    }
+
+    /// Where a collider of the body is now, and what scale has made of its shape.
+    pub(crate) fn collider(&self, index: usize, collider: &Collider) -> (Shape, RigidTransform) {
+        let (shape, home) = (collider.shape, collider.world_from_shape);
+        match self.keys[2].kind {
+            PoseKind::Vertices => {
+                let (Some(mesh), Some(own)) = (self.now.first(), self.now.get(1 + index)) else {
+                    return (shape, home);
+                };
+                let place = self.maps[0].transform_point3(own.place);
+                let rotation = (mesh.rotation * own.rotation * home.rotation).normalize();
+                (shape, RigidTransform { rotation, translation: place })
+            }
+            kind => {
+                let bone = if kind == PoseKind::Bones { collider.bone } else { 0 };
+                let (Some(part), Some(map)) = (self.now.get(bone), self.maps.get(bone)) else {
+                    return (shape, home);
+                };
+                let rotation = (part.rotation * home.rotation).normalize();
+                let translation = map.transform_point3(home.translation);
+                let scaled = scaled(shape, &(part.stretch * Mat3::from_quat(home.rotation)));
+                (scaled, RigidTransform { rotation, translation })
+            }
+        }
+    }
+
+    /// Appends the keys, for a checkpoint. The body is at the end of a frame.
+    pub(crate) fn save(&self, out: &mut Vec<u8>) {
+        out.push(self.count as u8);
+        put_floats(out, self.dt);
+        for key in &self.keys[3 - self.count..] {
+            out.push(key.kind as u8);
+            put_u32(out, key.parts.len() as u32);
+            for part in &key.parts {
+                put_floats(out, part.rotation.to_array());
+                put_floats(out, part.stretch.to_cols_array());
+                put_floats(out, part.place.to_array());
+            }
+            put_u32(out, key.vertices.len() as u32);
+            put_floats(out, key.vertices.iter().flat_map(|p| p.to_array()));
+        }
+    }
+
+    /// Reads what [`save`](Self::save) wrote, of a body; `None` if it is something else.
+    pub(crate) fn read(from: &mut Reader<'_>, body: &Body) -> Option<Self> {
+        let mut keys = Self::default();
+        keys.find_pivots(body);
+        keys.count = usize::from(from.u8()?);
+        if !(1..=3).contains(&keys.count) {
+            return None;
+        }
+        keys.dt = [from.f32()?, from.f32()?];
+        for k in 3 - keys.count..3 {
+            let (kind, parts, vertices) = match from.u8()? {
+                0 => (PoseKind::Rigid, 1, 0),
+                1 => (PoseKind::Bones, keys.pivots.len(), 0),
+                2 => {
+                    let vertices = body.rest().positions.len();
+                    (PoseKind::Vertices, 1 + body.colliders().len(), vertices)
+                }
+                _ => return None,
+            };
+            let key = &mut keys.keys[k];
+            key.kind = kind;
+            let found = from.u32()? as usize;
+            for _ in 0..(found == parts).then_some(parts)? {
+                let numbers: Vec<f32> = from.floats(16)?.collect();
+                key.parts.push(Part {
+                    rotation: Quat::from_slice(&numbers),
+                    stretch: Mat3::from_cols_slice(&numbers[4..13]),
+                    place: Vec3::from_slice(&numbers[13..]),
+                });
+            }
+            let found = from.u32()? as usize;
+            let numbers: Vec<f32> =
+                from.floats((found == vertices).then_some(3 * vertices)?)?.collect();
+            key.vertices.extend(numbers.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)));
+        }
+        let valid = &keys.keys[3 - keys.count..];
+        let is_finite = |part: &Part| {
+            part.rotation.is_finite() && part.stretch.is_finite() && part.place.is_finite()
+        };
+        let fits = |key: &Key| key.kind == valid[0].kind && key.parts.iter().all(is_finite);
+        if !valid.iter().all(fits) {
+            return None;
+        }
+        if keys.keys[2].kind == PoseKind::Vertices {
+            keys.find_anchors(body);
+        }
+        keys.set_fraction(1.0);
+        Some(keys)
+    }
+
+    /// Moves everything by `by` (m): the origin has moved the other way.
+    pub(crate) fn shift(&mut self, by: Vec3) {
+        for key in &mut self.keys {
+            let count = if key.kind == PoseKind::Vertices { 1 } else { key.parts.len() };
+            key.parts.iter_mut().take(count).for_each(|part| part.place += by);
+        }
+        self.set_fraction(1.0);
+    }
+}
+
+/// The keys that the body moves along; the one at the start counts twice where there is none before.
+fn path([before, start, end]: &[Key; 3], count: usize) -> [&Key; 3] {
+    match count {
+        3 => [before, start, end],
+        2 => [start, start, end],
+        _ => [end, end, end],
+    }
+}
+
+/// A shape on a bone with scale: each size by the stretch along its axis, a ball by their geometric mean.
+fn scaled(shape: Shape, stretch: &Mat3) -> Shape {
+    if *stretch == Mat3::IDENTITY {
+        return shape;
+    }
+    let along =
+        Vec3::new(stretch.x_axis.length(), stretch.y_axis.length(), stretch.z_axis.length())
+            .max(Vec3::splat(MIN_SCALE));
+    if along.abs_diff_eq(Vec3::ONE, RIGID) {
+        return shape;
+    }
+    match shape {
+        Shape::Sphere { radius } => {
+            Shape::Sphere { radius: radius * (along.x * along.y * along.z).cbrt() }
+        }
+        Shape::Ellipsoid { radii } => Shape::Ellipsoid { radii: radii * along },
+        Shape::Capsule { half_height, radius } => Shape::Capsule {
+            half_height: half_height * along.y,
+            radius: radius * (along.x * along.z).sqrt(),
+        },
+        Shape::Plane => Shape::Plane,
+    }
+}
+
+/// Length of the frame before, by that of a frame, below which it says nothing of how the body moves in this one: rounding
+/// of its pose would be as large as its displacement. Frames of 240 Hz and 30 Hz may follow each other.
+const SHORT: f32 = 0.05;
+
+/// Smallest scale of a collider: one that a bone shrinks to nothing is out of the way, and still a shape.
+const MIN_SCALE: f32 = 1e-3;
+
+#[cfg(test)]
+mod tests {
+    use super::super::TriangleMesh;
+    use super::*;
+
+    fn body(bones: usize) -> Body {
+        let positions = vec![Vec3::X, Vec3::Y, Vec3::Z, Vec3::new(1.0, 2.0, 3.0)];
+        let mesh = TriangleMesh { positions, triangles: vec![[0, 1, 2], [1, 2, 3]] };
+        let last = (bones - 1) as u16;
+        let weights = vec![[(0, 0.4), (last, 0.6), (0, 0.0), (0, 0.0)]; 4];
+        let collider =
+            Collider::new(Shape::Sphere { radius: 0.1 }, Vec3::X, Quat::IDENTITY, bones - 1);
+        let body = Body::driven(mesh, weights, bones).expect("a valid body");
+        body.with_colliders(vec![collider]).expect("a valid collider")
+    }
+
+    fn at(keys: &PoseKeys, body: &Body) -> Vec<Vec3> {
+        let mut out = Vec::new();
+        keys.vertices(body, 0..body.rest().positions.len(), &mut out);
+        out
+    }
+
+    /// A head that moves on a parabola and turns evenly: frames of different lengths say where it is in between.
+    #[test]
+    fn a_parabola_and_an_even_turn_are_reproduced_between_uneven_frames() {
+        let body = body(1);
+        let middle = Vec3::new(0.5, 0.75, 1.0);
+        let pose = |t: f64| {
+            let rotation = Quat::from_rotation_y(1.5 * t as f32);
+            let place = Vec3::new((3.0 * t * t) as f32, t as f32, 0.0);
+            WorldTransform {
+                rotation,
+                translation: (place + middle - rotation * middle).as_dvec3(),
+            }
+        };
+        let mut keys = PoseKeys::default();
+        let mut push = |t: f64, dt: f32| {
+            let pose = Pose::Rigid(pose(t));
+            PoseKeys::check(&body, &pose).expect("a finite pose");
+            keys.push(&body, &pose, DVec3::ZERO, dt, false);
+        };
+        push(0.0, 0.1);
+        push(0.05, 0.05);
+        push(0.25, 0.2);
+        for fraction in [0.0, 0.3, 0.7, 1.0] {
+            keys.set_fraction(fraction);
+            let truth = pose(0.05 + 0.2 * f64::from(fraction));
+            for (found, rest) in at(&keys, &body).iter().zip(&body.rest().positions) {
+                let off = found.as_dvec3().distance(truth.point(*rest));
+                assert!(off < 2e-6, "{off} m at {fraction}");
+            }
+        }
+    }
+
+    /// Rigid transforms, bones and vertices that say the same have the same result, and may follow one another.
+    #[test]
+    fn poses_of_every_kind_agree() {
+        let (body, origin) = (body(3), DVec3::new(5.0, -2.0, 1.0));
+        let pose = |k: f32| WorldTransform {
+            rotation: Quat::from_rotation_z(0.2 * k),
+            translation: DVec3::new(f64::from(k), 7.0, 0.1),
+        };
+        let push = |keys: &mut PoseKeys, kind: PoseKind, k: f32| {
+            let bones = [BonePose::from(pose(k)); 3];
+            let local = WorldTransform::from_translation(DVec3::X);
+            let place = |p: &Vec3| (pose(k).point(*p) - DVec3::X).as_vec3();
+            let positions: Vec<Vec3> = body.rest().positions.iter().map(place).collect();
+            let pose = match kind {
+                PoseKind::Rigid => Pose::Rigid(pose(k)),
+                PoseKind::Bones => Pose::Bones(&bones),
+                PoseKind::Vertices => {
+                    Pose::Vertices { positions: &positions, world_from_mesh: local }
+                }
+            };
+            keys.push(&body, &pose, origin, 0.01, false);
+        };
+        use PoseKind::{Bones, Rigid, Vertices};
+        let orders = [
+            [Rigid, Rigid, Rigid],
+            [Bones, Bones, Bones],
+            [Vertices, Vertices, Vertices],
+            [Rigid, Bones, Vertices],
+            [Vertices, Bones, Rigid],
+            [Bones, Vertices, Bones],
+        ];
+        for order in orders {
+            let mut keys = PoseKeys::default();
+            order.iter().zip([0.0, 0.4, 1.0]).for_each(|(kind, k)| push(&mut keys, *kind, k));
+            for (fraction, k) in [(0.0, 0.4), (1.0, 1.0)] {
+                keys.set_fraction(fraction);
+                let truth = pose(k);
+                let relative = |p: Vec3| (truth.point(p) - origin).as_vec3();
+                for (found, rest) in at(&keys, &body).iter().zip(&body.rest().positions) {
+                    assert!(found.distance(relative(*rest)) < 2e-6, "{order:?}");
+                }
+                let (shape, found) = keys.collider(0, &body.colliders()[0]);
+                assert_eq!(shape, Shape::Sphere { radius: 0.1 });
+                assert!(found.translation.distance(relative(Vec3::X)) < 3e-6, "{order:?}");
+                assert!(found.rotation.dot(truth.rotation).abs() > 1.0 - 1e-5, "{order:?}");
+            }
+        }
+    }
+
+    /// A bone with scale and shear takes vertices where its matrix says, and colliders grow with it.
+    #[test]
+    fn bones_with_scale_carry_vertices_and_scale_colliders() {
+        let body = body(1);
+        let linear = Mat3::from_rotation_y(0.7)
+            * Mat3::from_cols(Vec3::X * 2.0, Vec3::new(0.3, 2.0, 0.0), Vec3::Z * 2.0);
+        let bone = BonePose { linear, translation: DVec3::new(1.0, 2.0, 3.0) };
+        let mut keys = PoseKeys::default();
+        keys.push(&body, &Pose::Bones(&[bone]), DVec3::ZERO, 0.01, true);
+        for (found, rest) in at(&keys, &body).iter().zip(&body.rest().positions) {
+            assert!(found.distance(linear * *rest + bone.translation.as_vec3()) < 2e-6);
+        }
+        let (shape, _) = keys.collider(0, &body.colliders()[0]);
+        let Shape::Sphere { radius } = shape else { panic!("{shape:?}") };
+        assert!((radius / 0.2 - 1.0).abs() < 0.01, "{radius}");
+    }
+
+    /// A body that does not move stays where it is to the bit, whatever the lengths of frames.
+    #[test]
+    fn a_still_body_is_still_between_keys() {
+        let body = body(2);
+        let rotation = Quat::from_rotation_x(0.3);
+        let pose =
+            Pose::Rigid(WorldTransform { rotation, translation: DVec3::new(3.3, 1.7, -0.9) });
+        let mut keys = PoseKeys::default();
+        [0.01, 0.003, 0.02].iter().for_each(|dt| keys.push(&body, &pose, DVec3::ZERO, *dt, false));
+        keys.set_fraction(1.0);
+        let end = at(&keys, &body);
+        for fraction in [0.0, 0.1, 0.37, 0.9] {
+            keys.set_fraction(fraction);
+            assert_eq!(at(&keys, &body), end);
+        }
+    }
+
+    #[test]
+    fn poses_that_do_not_fit_are_named() {
+        let body = body(2);
+        let check = |pose: Pose<'_>| PoseKeys::check(&body, &pose).map_err(|e| e.to_string());
+        let bone = BonePose::from(WorldTransform::IDENTITY);
+        assert!(check(Pose::Bones(&[bone])).is_err_and(|e| e.contains("bones of a pose")));
+        let nan = BonePose { translation: DVec3::NAN, ..bone };
+        assert!(check(Pose::Bones(&[bone, nan])).is_err_and(|e| e.contains("bone 1")));
+        let turnless = WorldTransform { rotation: Quat::from_xyzw(0., 0., 0., 0.), ..nowhere() };
+        assert!(check(Pose::Rigid(turnless)).is_err());
+        assert!(check(Pose::Rigid(WorldTransform::IDENTITY)).is_ok());
+        let vertices = |positions| Pose::Vertices { positions, world_from_mesh: nowhere() };
+        assert!(check(vertices(&[Vec3::ZERO; 3])).is_err());
+        assert!(check(vertices(&[Vec3::NAN; 4])).is_err_and(|e| e.contains("vertex 0")));
+    }
+
+    fn nowhere() -> WorldTransform {
+        WorldTransform::IDENTITY
+    }
+}

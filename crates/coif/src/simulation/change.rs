@@ -1,0 +1,111 @@
+//! What may change between two steps: gravity, wind, parameters of the model, colliders. Hair stays where it is, and
+//! feels the change from the next step on.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::{FreeCollider, Simulation, body_pose, heavy_groom};
+use crate::body::Collider;
+use crate::contact::Contacts;
+use crate::environment::Wind;
+use crate::model::ModelSettings;
+use crate::{Error, Result};
+
+impl Simulation {
+    /// Changes gravity (m/s^2). The rest shape stays balanced against the gravity that the simulation began with, so the
+    /// difference is a force: without gravity, hair that was held against it rises.
+    pub fn set_gravity(&mut self, gravity: Vec3) -> Result<()> {
+        if !gravity.is_finite() {
+            let (name, expected) = ("gravity (m/s^2)".into(), "finite numbers");
+            return Err(Error::OutOfRange { name, value: f64::NAN, expected });
+        }
+        self.wake_if(self.world.gravity != gravity);
+        self.world.gravity = gravity;
+        Ok(())
+    }
+
+    /// Changes the wind.
+    pub fn set_wind(&mut self, wind: Wind) -> Result<()> {
+        wind.validate()?;
+        self.wake_if(self.world.wind != wind);
+        self.world.wind = wind;
+        Ok(())
+    }
+
+    /// Changes parameters of the model. Hair keeps its places and velocities, and its groom stays its shape at rest.
+    ///
+    /// What the model can take up at once costs nothing and allocates nothing; else it is built anew and takes over the
+    /// state. Refused where that is not possible: another model, or a parameter that says how many particles there are. On
+    /// error nothing has changed.
+    pub fn set_model(&mut self, settings: &ModelSettings) -> Result<()> {
+        if settings.name() != self.model.name() {
+            return Err(Error::OtherModel { this: self.model.name(), other: settings.name() });
+        }
+        if self.model.change(settings)? {
+            self.wake_if(true);
+            return Ok(());
+        }
+        let (dt, gravity) = (self.world.dt(), self.held_gravity);
+        let heavy = heavy_groom(&self.groom, &self.world);
+        let mut model = settings.build(heavy.as_ref().unwrap_or(&self.groom), dt, gravity)?;
+        let (name, can) = (model.name(), model.capabilities());
+        let contacts = &self.world.contacts;
+        let mut contacts = Contacts::new(contacts, &self.groom, name, can.contact, model.lender())?;
+        // The state goes over as in a checkpoint.
+        let mut state = Vec::new();
+        self.contacts.save(&mut state);
+        if !contacts.restore(&state) {
+            return Err(Error::BadCheckpoint("the springs between hairs do not go over".into()));
+        }
+        state.clear();
+        self.model.save(&mut state);
+        model.restore(&state, super::poses(&self.roots, self.primitives.as_ref()))?;
+        (self.model, self.contacts) = (model, contacts);
+        self.wake_if(true);
+        Ok(())
+    }
+
+    /// Replaces the colliders of the body: other shapes, other places in the rest shape, more or fewer. On error nothing
+    /// has changed.
+    pub fn set_colliders(&mut self, colliders: &[Collider]) -> Result<()> {
+        if self.body.colliders() == colliders {
+            return Ok(());
+        }
+        let same_count = self.body.colliders().len() == colliders.len();
+        Arc::make_mut(&mut self.body).set_colliders(colliders)?;
+        if let Some(keys) = &mut self.keys {
+            keys.change_colliders(&self.body);
+        }
+        self.stand_colliders(!same_count);
+        Ok(())
+    }
+
+    /// Says which colliders there are besides the body's own, and where they are at the end of the next frame: those of
+    /// other characters, of things in a hand. One that was not there before appears at rest; one that is not named any
+    /// more is gone. They move with the next [`drive`](Self::drive), or with the next step. On error nothing has changed.
+    pub fn set_free_colliders(&mut self, colliders: &[FreeCollider]) -> Result<()> {
+        let renumbered = self.colliders.set_free(colliders, self.origin)?;
+        match renumbered {
+            None => {}
+            Some(renumbered) => self.stand_colliders(renumbered),
+        }
+        Ok(())
+    }
+
+    /// Puts all colliders where they are at the end of the last step, without velocity.
+    fn stand_colliders(&mut self, renumbered: bool) {
+        if let Some(keys) = &mut self.keys {
+            keys.set_fraction(self.step_fraction);
+        }
+        let pose = body_pose(&self.keys, self.step_time());
+        self.colliders.follow(&self.body, pose, 0.0);
+        if let Some(keys) = &mut self.keys {
+            keys.set_fraction(1.0);
+        }
+        if renumbered {
+            self.model.renumber_colliders();
+        }
+        self.wake_if(true);
+    }
+}

@@ -1,0 +1,197 @@
+//! A body whose pose is known only when the frame comes: driven frame by frame, and moved at a jump.
+//!
+//! Steps keep their fixed length, whatever the frames: the body is asked where it was at the end of each step, between
+//! the poses of two frames. From the last step hair goes on to the frame itself (`drawn.rs`).
+
+use glam::DVec3;
+
+use super::{Simulation, Stage, body_pose, poses};
+use crate::body::{Pose, PoseKeys};
+use crate::{Error, Result};
+
+/// The most time (s) that a frame makes up for, unless somebody says otherwise: a quarter of a second, after which hair
+/// has mostly forgotten how it was pushed.
+const MAX_CATCH_UP: f64 = 0.25;
+
+/// Longest frame (s): an hour. What is longer is not a frame but a mistake in a clock.
+const MAX_FRAME: f64 = 3600.0;
+
+impl Simulation {
+    /// Advances to the end of a frame of `dt` (s), at which the body is in `pose`.
+    ///
+    /// The body moves there from where it was at the end of the frame before. All whole steps up to then are taken, and
+    /// what is read afterwards is where hair is at exactly that time, with its roots on the scalp in that pose. The first
+    /// pose of all is a place to start at: hair is carried there as by [`teleport_to`](Self::teleport_to). So it is in a
+    /// frame of no time, as in a pause. On error nothing has changed.
+    pub fn drive(&mut self, pose: Pose<'_>, dt: f64) -> Result<()> {
+        if !(0.0..=MAX_FRAME).contains(&dt) {
+            return Err(Error::OutOfRange {
+                name: "length of a frame (s)".into(),
+                value: dt,
+                expected: "0 to 3600",
+            });
+        }
+        PoseKeys::check(&self.body, &pose)?;
+        if self.keys.is_none() || dt == 0.0 {
+            self.teleport_to(pose)?;
+        }
+        if dt == 0.0 {
+            return Ok(());
+        }
+        let rate = f64::from(self.world.steps_per_second);
+        let (before, from) = (self.steps, self.ahead);
+        self.push_key(&pose, dt as f32, false);
+        let moved = self.keys.as_ref().is_some_and(|keys| keys.moves());
+        self.rest_or_wake(moved, dt);
+        // The fraction of this frame at which a step ends.
+        let fraction = |step: u64| ((((step - before) as f64 / rate) - from) / dt).clamp(0.0, 1.0);
+        let count = ((from + dt) * rate + 1e-6).floor();
+        let target = before + count as u64;
+        if self.sleep.asleep {
+            self.steps = target;
+        }
+        // Carry hair over what is too long ago to be made up for.
+        let most = (self.max_catch_up.unwrap_or(MAX_CATCH_UP) * rate).max(1.0);
+        if count > most && !self.sleep.asleep {
+            let skipped = count - most.floor();
+            self.note_jump();
+            self.steps += skipped as u64;
+            self.report.skipped += skipped / rate;
+            self.set_fraction(fraction(self.steps) as f32);
+            self.jump();
+        }
+        while self.steps < target {
+            let at_once = self.steps_at_once().min((target - self.steps) as usize);
+            if at_once == 1 {
+                self.step_in_frame([fraction(self.steps), fraction(self.steps + 1)]);
+                continue;
+            }
+            for k in 0..at_once {
+                self.steps += 1;
+                let (end, in_frame) = (self.step_time(), fraction(self.steps) as f32);
+                self.follow_body_in_step(k, end, self.world.dt(), in_frame);
+            }
+            self.move_hair(at_once);
+        }
+        let ahead = from + dt - count / rate;
+        self.ahead = if ahead * rate > 1e-6 { ahead } else { 0.0 };
+        self.step_fraction = fraction(self.steps) as f32;
+        self.colliders.arrive();
+        if !self.sleep.asleep {
+            self.draw();
+        }
+        Ok(())
+    }
+
+    /// Notes where roots are at the drawn time.
+    pub(super) fn draw(&mut self) {
+        self.set_fraction(1.0);
+        self.drawn.is_placed = false;
+        if self.ahead > 0.0 {
+            let pose = body_pose(&self.keys, 0.0);
+            self.timers.measure(Stage::Roots, || {
+                self.roots.pose_into(&self.body, pose, &mut self.drawn.world_from_rest);
+            });
+        }
+    }
+
+    /// Moves the body to a pose at once, as at a respawn: hair keeps its shape, is carried along with its roots, and
+    /// does not feel the jump. On error nothing has changed.
+    pub fn teleport_to(&mut self, pose: Pose<'_>) -> Result<()> {
+        self.teleport_with_origin(pose, self.origin)
+    }
+
+    /// The same to a place that is far away, where all positions are relative to another [origin](Self::set_origin) (m)
+    /// from then on. The shape of the hair is not rounded on the path.
+    pub fn teleport_with_origin(&mut self, pose: Pose<'_>, origin: DVec3) -> Result<()> {
+        check_origin(origin)?;
+        PoseKeys::check(&self.body, &pose)?;
+        self.wake_if(true);
+        self.note_jump();
+        self.origin = origin;
+        self.push_key(&pose, 0.0, true);
+        self.jump();
+        self.drawn.begin_step(self.roots.world_from_rest(), self.world.dt());
+        self.draw();
+        Ok(())
+    }
+
+    /// Lets all positions that are read be relative to `origin` (m) from now on: a place near the character, in a world
+    /// that is larger than single precision. Poses stay in the world. Hair feels nothing of it.
+    ///
+    /// The gusts of a wind are those around the origin.
+    pub fn set_origin(&mut self, origin: DVec3) -> Result<()> {
+        check_origin(origin)?;
+        let by = (self.origin - origin).as_vec3();
+        self.origin = origin;
+        let Some(keys) = &mut self.keys else { return Ok(()) };
+        keys.shift(by);
+        self.colliders.shift(by);
+        self.note_jump();
+        self.drawn.shift(by);
+        let roots = std::iter::once(&mut self.roots).chain(&mut self.primitives);
+        roots.for_each(|roots| roots.shift(by));
+        self.model.teleport(&self.before_jump, poses(&self.roots, self.primitives.as_ref()));
+        self.is_grown = false;
+        self.health.forget();
+        self.growth.follow(&*self.model, &[], 0.0);
+        if let Some(surface) = &mut self.surface {
+            surface.shift(by);
+        }
+        self.draw();
+        Ok(())
+    }
+
+    /// Where the origin of all positions is in the world (m).
+    pub fn origin(&self) -> DVec3 {
+        self.origin
+    }
+
+    /// The most time (s) that one call of [`drive`](Self::drive) or [`advance_to`](Self::advance_to) makes up for. What a
+    /// frame is longer is not simulated: hair is carried over it with the body, and the report says so
+    /// ([`StepReport::skipped`](crate::model::StepReport::skipped)). Without a word it is a quarter of a second in `drive`,
+    /// and there is no limit in `advance_to`.
+    pub fn set_max_catch_up(&mut self, seconds: f64) -> Result<()> {
+        if seconds.is_nan() || seconds <= 0.0 {
+            return Err(Error::OutOfRange {
+                name: "most time to catch up (s)".into(),
+                value: seconds,
+                expected: "a positive number",
+            });
+        }
+        self.max_catch_up = Some(seconds);
+        Ok(())
+    }
+
+    /// Carries hair over the steps to `target` that are more than it makes up for.
+    pub(super) fn skip_before(&mut self, target: f64) {
+        let Some(most) = self.max_catch_up else { return };
+        let rate = f64::from(self.world.steps_per_second);
+        let skipped = (target - self.steps as f64 - (most * rate).floor().max(1.0)).max(0.0);
+        if skipped > 0.0 {
+            self.note_jump();
+            self.steps += skipped as u64;
+            self.report.skipped += skipped / rate;
+            self.jump();
+        }
+    }
+
+    fn push_key(&mut self, pose: &Pose<'_>, dt: f32, jumps: bool) {
+        let keys = self.keys.get_or_insert_default();
+        keys.push(&self.body, pose, self.origin, dt, jumps);
+    }
+
+    fn set_fraction(&mut self, fraction: f32) {
+        if let Some(keys) = &mut self.keys {
+            keys.set_fraction(fraction);
+        }
+    }
+}
+
+fn check_origin(origin: DVec3) -> Result<()> {
+    if origin.is_finite() {
+        return Ok(());
+    }
+    let (name, expected) = ("origin (m)".into(), "finite numbers");
+    Err(Error::OutOfRange { name, value: f64::NAN, expected })
+}

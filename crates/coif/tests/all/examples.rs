@@ -1,0 +1,23 @@
+//! The README shows lines of the example that runs.
+
+const README: &str = include_str!("../../../../README.md");
+const GAME_LOOP: &str = include_str!("../../examples/game_loop.rs");
+const OWN_MODEL: &str = include_str!("../../examples/own_model.rs");
+
+#[test]
+fn the_readme_shows_lines_of_the_game_loop() {
+    let library = README.split("## As a library").nth(1).unwrap_or_default();
+    let shown = library.split("```").nth(1).unwrap_or_default();
+    let lines = shown.lines().skip(1).map(str::trim).filter(|line| !line.starts_with("//"));
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    assert!(lines.len() > 5, "{lines:?}");
+    for line in lines {
+        assert!(GAME_LOOP.lines().any(|there| there.trim() == line), "{line}");
+    }
+}
+
+/// A model of one's own is a page, not a project.
+#[test]
+fn a_model_of_ones_own_takes_less_than_a_hundred_lines() {
+    assert!(OWN_MODEL.lines().count() < 100);
+}
