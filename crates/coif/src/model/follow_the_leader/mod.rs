@@ -35,7 +35,7 @@ use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use self::ageing::Age;
+use self::ageing::{Age, Ages};
 use self::block::{Block, Outcome, Rows, Upcoming};
 use self::collider::{Obstacles, StepCollider};
 use self::near::Group;
@@ -271,6 +271,8 @@ pub struct FollowTheLeader {
     settings: Settings,
     /// Length of the steps that it is laid out for (s).
     dt: f32,
+    /// Gravity (m/s^2) of the last step.
+    gravity: Vec3,
     level: Level,
     blocks: Vec<Block>,
     /// State of all blocks, one after the other.
@@ -322,6 +324,7 @@ impl FollowTheLeader {
         let mut model = Self {
             settings: settings.clone(),
             dt,
+            gravity,
             level: Level::new(),
             position: LineAligned::zeros(rows * VECTOR),
             velocity: LineAligned::zeros(rows * VECTOR),
@@ -377,6 +380,11 @@ impl FollowTheLeader {
         rows[..points].iter().map(of).collect()
     }
 
+    /// Makes all contacts young: what holds hair has changed (`ageing.rs`).
+    fn renew_contacts(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.ages = Ages::default());
+    }
+
     /// Brings together what all blocks see of step `k` of those that come next.
     fn prepare(
         &mut self,
@@ -386,6 +394,10 @@ impl FollowTheLeader {
         report: &mut StepReport,
     ) {
         let mut pass = Pass::new(&self.settings, env.dt, env.gravity);
+        if self.gravity != env.gravity {
+            self.gravity = env.gravity;
+            self.renew_contacts();
+        }
         let began = self.since_reset == 0.0 && self.settings.backward;
         self.since_reset = (self.since_reset + env.dt).min(TIME_OUT);
         pass.still_inside = 1.0 - self.since_reset / TIME_OUT;
@@ -575,6 +587,7 @@ impl Model for FollowTheLeader {
         let length = settings.style_length * settings.style_length;
         self.blocks.iter_mut().for_each(|block| block.restyle(by, length));
         self.settings.clone_from(settings);
+        self.renew_contacts();
         Ok(true)
     }
 
@@ -582,10 +595,12 @@ impl Model for FollowTheLeader {
         for row in self.contact.as_chunks_mut::<{ resting::MEMORY }>().0 {
             (0..LANES).for_each(|lane| resting::forget(row, lane));
         }
+        self.renew_contacts();
     }
 
     fn save(&self, out: &mut Vec<u8>) {
         put_floats(out, [self.since_reset]);
+        put_floats(out, self.gravity.to_array());
         let state = [&self.position, &self.velocity, &self.tension, &self.contact, &self.frame];
         put_floats(out, state.into_iter().flat_map(|rows| rows.iter().copied()));
         for age in self.blocks.iter().flat_map(|block| block.ages.of) {
@@ -606,7 +621,7 @@ impl Model for FollowTheLeader {
         let state = [&self.position, &self.velocity, &self.tension, &self.contact, &self.frame];
         let state: usize = state.into_iter().map(|rows| rows.len()).sum();
         let ages = 2 * LANES * self.blocks.len();
-        let expected = 4 * (1 + state + ages);
+        let expected = 4 * (4 + state + ages);
         let short = || {
             let found = bytes.len();
             Error::BadCheckpoint(format!(
@@ -615,6 +630,8 @@ impl Model for FollowTheLeader {
         };
         let mut reader = Reader(bytes);
         let since_reset = reader.f32().ok_or_else(short)?;
+        let mut number = || reader.f32().ok_or_else(short);
+        let gravity = Vec3::new(number()?, number()?, number()?);
         let values = reader.floats(state).ok_or_else(short)?;
         let ages: Vec<f32> = reader.floats(ages).ok_or_else(short)?.collect();
         let mut depths = vec![Vec::new(); self.blocks.len()];
@@ -638,7 +655,7 @@ impl Model for FollowTheLeader {
         for (to, value) in state.into_iter().flat_map(|rows| rows.iter_mut()).zip(values) {
             *to = value;
         }
-        self.since_reset = since_reset;
+        (self.since_reset, self.gravity) = (since_reset, gravity);
         let mut ages = ages.as_chunks().0.iter().map(|&[age, drag]| Age { age, drag });
         for (block, depth) in self.blocks.iter_mut().zip(depths) {
             for (lane, age) in ages.by_ref().take(LANES).enumerate() {
