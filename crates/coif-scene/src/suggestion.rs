@@ -47,7 +47,11 @@ fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Vec<&'a str> {
             near.push(*candidate);
         }
     }
-    if near.is_empty() { begun } else { near }
+    // Keys of several models have one name.
+    let mut found = if near.is_empty() { begun } else { near };
+    found.sort_by_key(|word| candidates.iter().position(|c| c == word));
+    found.dedup();
+    found
 }
 
 #[cfg(test)]
@@ -67,6 +71,7 @@ mod tests {
             suggestion("scalq", &["scale", "up", "scalp"]),
             "did you mean 'scale' or 'scalp'? "
         );
+        assert_eq!(suggestion("up", &["uq", "down", "uq"]), "did you mean 'uq'? ");
         assert_eq!(suggestion("banana", &words), "");
     }
 

@@ -160,17 +160,17 @@ struct Push {
     name: &'static str,
     /// Speed of the tip (m/s).
     speed: f64,
-    settle_time: f32,
+    settling_time: f32,
     periods: f64,
 }
 
 /// A swing as small as theory has it, of hair that does not settle.
-const SMALL: Push = Push { name: "swing", speed: 0.03, settle_time: f32::INFINITY, periods: 4.0 };
+const SMALL: Push = Push { name: "swing", speed: 0.03, settling_time: f32::INFINITY, periods: 4.0 };
 
 /// A swing of some centimetres, of hair that settles as it does by default.
 fn large() -> Push {
-    let settle_time = Settings::default().settle_time;
-    Push { name: "large-swing", speed: 0.3, settle_time, periods: 2.5 }
+    let settling_time = Settings::default().settling_time;
+    Push { name: "large-swing", speed: 0.3, settling_time, periods: 2.5 }
 }
 
 /// Frequency and decay of the slowest swing, from limp to the default stiffness, lightly damped.
@@ -183,7 +183,7 @@ fn swing(
 ) -> Result<(), Error> {
     let (points, air, ratio) = (30, 1.0f32, 0.05f32);
     let settings = Settings {
-        settle_time: push.settle_time,
+        settling_time: push.settling_time,
         style_time: style_time.into(),
         damping_ratio: ratio,
         damping: air.into(),
@@ -226,7 +226,7 @@ fn swing(
         [found[1], zeta],
         0.1,
     ));
-    if steps_per_second == 240 && push.settle_time.is_infinite() {
+    if steps_per_second == 240 && push.settling_time.is_infinite() {
         plot.line(&format!("style time {style_time} s"), amplitudes);
     }
     Ok(())

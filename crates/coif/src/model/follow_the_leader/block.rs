@@ -501,7 +501,7 @@ impl Block {
         for l in 0..LANES {
             let mut age = self.ages.of[l];
             age.grow(said.moved[l], said.driven[l], pass);
-            self.ages.set(l, age, pass.settle_time);
+            self.ages.set(l, age, pass.settling_time);
         }
     }
 

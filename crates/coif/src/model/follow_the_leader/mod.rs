@@ -99,7 +99,7 @@ parameters! {
         /// the hair around it then holds it against its own weight, and friction on the body is doubled. 1000 is never.
         ///
         /// Not in the one-way pass, nor with ends other than the root.
-        settle_time: f32 = 1.0, "s", 1e-3..=1000.0, unlimited: true;
+        settling_time: f32 = 0.5, "s", 1e-3..=1000.0, unlimited: true;
         /// Smallest distance between every second point, as a fraction of the straight distance: 0 bends freely, 1 not
         /// at all.
         ///
@@ -152,7 +152,7 @@ impl Settings {
             bend_limit: 0.0,
             style_time: f32::INFINITY.into(),
             damping: 0.0.into(),
-            settle_time: f32::INFINITY,
+            settling_time: f32::INFINITY,
             hold_shape: false,
             ..Self::default()
         }
@@ -230,7 +230,7 @@ struct Pass {
     still_inside: f32,
     restitution: f32,
     /// Time (s) in which contacts settle.
-    settle_time: f32,
+    settling_time: f32,
 }
 
 impl Pass {
@@ -247,7 +247,7 @@ impl Pass {
             backward: settings.backward,
             still_inside: 0.0,
             restitution: settings.restitution,
-            settle_time: settings.settle_time,
+            settling_time: settings.settling_time,
         }
     }
 }
@@ -520,7 +520,7 @@ impl Model for FollowTheLeader {
                     block.grow_older(&said, &step.pass);
                     for lane in lanes_of(said.broken) {
                         rows.reset_lane(block, lane, &block.root_of(lane));
-                        block.ages.set(lane, Age::default(), step.pass.settle_time);
+                        block.ages.set(lane, Age::default(), step.pass.settling_time);
                     }
                     block.outcome[k] = said;
                 }
@@ -659,7 +659,7 @@ impl Model for FollowTheLeader {
         let mut ages = ages.as_chunks().0.iter().map(|&[age, drag]| Age { age, drag });
         for (block, depth) in self.blocks.iter_mut().zip(depths) {
             for (lane, age) in ages.by_ref().take(LANES).enumerate() {
-                block.ages.set(lane, age, self.settings.settle_time);
+                block.ages.set(lane, age, self.settings.settling_time);
             }
             block.began_inside = !depth.is_empty();
             if block.began_inside {

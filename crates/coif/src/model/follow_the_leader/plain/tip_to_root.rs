@@ -154,7 +154,7 @@ pub(super) fn tip_to_root(
     look(strand, root, pass, left);
     let mut beyond = Beyond::NOTHING;
     let whole = left.len() as f32;
-    let (drag, settled) = (strand.age.drag * pass.dt, strand.age.settled(pass.settle_time));
+    let (drag, settled) = (strand.age.drag * pass.dt, strand.age.settled(pass.settling_time));
     for i in (1..left.len()).rev() {
         let (before, state) = (left[i - 1], left[i]);
         let length_before = strand.particles[i - 1].length;
