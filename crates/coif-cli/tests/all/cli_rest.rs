@@ -11,8 +11,8 @@ struct Thrown {
 }
 
 impl Thrown {
-    /// Points, points that still move (faster than 1 cm/s beside the scalp), and the largest speed (m/s).
-    fn points_moving(&self, folder: &Folder) -> (u64, u64, f64) {
+    /// The largest speed of a point beside the scalp (m/s), five seconds after the stop.
+    fn speed_at_rest(&self, folder: &Folder) -> f64 {
         let Self { motion, style, speed, seed } = self;
         let sets = [
             format!("groom.style={style}"),
@@ -29,9 +29,8 @@ impl Thrown {
         let series = report["series"].as_array().expect("a series");
         let last = &series[series.len() - 1];
         let fastest = last["relative_speed_max_m_s"].as_f64().expect("a speed");
-        let count = |value: &serde_json::Value| value.as_u64().expect("a count");
         println!("{motion} {style} at speed {speed}, seed {seed}: {fastest} m/s (0.01)");
-        (count(&report["points"]), count(&last["moving_points"]), fastest)
+        fastest
     }
 }
 
@@ -52,13 +51,12 @@ fn thrown_hair_comes_to_rest() {
         ("spin", "long-wavy", 3),
     ];
     for (motion, style, speed) in cases {
-        let (_, _, fastest) = Thrown { motion, style, speed, seed: 1 }.points_moving(&folder);
+        let fastest = Thrown { motion, style, speed, seed: 1 }.speed_at_rest(&folder);
         assert!(fastest < 0.01, "{motion} {style} at speed {speed}: {fastest} m/s");
     }
 }
 
-/// The same for cases that nobody chose: up to five times the speed nothing moves. Beyond that, up to twenty times, hair that
-/// hooked itself behind an ear may take longer to come off: one point in a thousand.
+/// The same for cases that nobody chose, up to twenty times the speed.
 #[test]
 fn hair_thrown_at_random_comes_to_rest() {
     let folder = Folder::new();
@@ -70,7 +68,6 @@ fn hair_thrown_at_random_comes_to_rest() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as usize % count
     };
-    let (mut all, mut moving) = (0, 0);
     for _case in 0..20 {
         let thrown = Thrown {
             motion: motions[below(motions.len())],
@@ -78,14 +75,10 @@ fn hair_thrown_at_random_comes_to_rest() {
             speed: speeds[below(speeds.len())],
             seed: below(1000) as u32,
         };
-        let (points, still_moving, fastest) = thrown.points_moving(&folder);
-        if thrown.speed <= 5 {
-            assert!(fastest < 0.01, "{} {}: {fastest} m/s", thrown.motion, thrown.style);
-        }
-        (all, moving) = (all + points, moving + still_moving);
+        let fastest = thrown.speed_at_rest(&folder);
+        let Thrown { motion, style, speed, .. } = thrown;
+        assert!(fastest < 0.01, "{motion} {style} at speed {speed}: {fastest} m/s");
     }
-    println!("{moving} of {all} points move");
-    assert!(moving * 1000 <= all, "{moving} of {all} points move");
 }
 
 /// Checks of `validate` that take less than a minute each; `hair-mesh` and `strips` take longer.

@@ -239,7 +239,8 @@ pub(super) struct Outcome {
     pub(super) unresolved: u32,
     /// One bit per lane in which a particle has come upon the body that was not there before.
     pub(super) impact: u32,
-    /// How far a point of each lane has moved at most beside the scalp, and how far the root and the air have (m).
+    /// How far a point of each lane has moved at most beside the scalp (m), and how far what drives it: root, air, and the
+    /// surfaces that it lies on beside the scalp.
     pub(super) moved: [f32; LANES],
     pub(super) driven: [f32; LANES],
 }

@@ -96,7 +96,8 @@ parameters! {
         /// Not in the one-way pass, nor with ends other than the root.
         restitution: f32 = 0.0, "", 0.0..=1.0;
         /// Time after which hair that lies still, on a head that stands still and without wind, has settled: friction with
-        /// the hair around it then holds it against its own weight, and friction on the body is doubled. 1000 is never.
+        /// the hair around it then holds it against its own weight, friction on the body is doubled, and both grow on.
+        /// 1000 is never.
         ///
         /// Not in the one-way pass, nor with ends other than the root.
         settling_time: f32 = 0.5, "s", 1e-3..=1000.0, unlimited: true;

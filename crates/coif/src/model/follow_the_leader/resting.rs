@@ -353,6 +353,25 @@ pub(super) fn rebound<S: Simd>(
     }
 }
 
+/// How far the surfaces under a row of points move beside the scalp in the step, squared (m^2).
+#[inline(always)]
+pub(super) fn surface_motion2<S: Simd>(
+    simd: S,
+    memory: &[f32; MEMORY],
+    terms: &[f32; TERMS],
+) -> f32x16<S> {
+    let zero = f32x16::splat(simd, 0.0);
+    let mut farthest2 = zero;
+    let terms = terms.as_chunks::<LANES>().0.as_chunks::<TERMS_PER_CONTACT>().0;
+    for (force, terms) in forces(memory).into_iter().zip(terms) {
+        let active = f32x16::from_slice(simd, force).simd_gt(0.0);
+        let (x, y) = (f32x16::from_slice(simd, &terms[3]), f32x16::from_slice(simd, &terms[4]));
+        let z = f32x16::from_slice(simd, &terms[5]);
+        farthest2 = farthest2.max(active.select(x * x + y * y + z * z, zero));
+    }
+    farthest2
+}
+
 /// Updates the forces of a row with [contact terms](add_contact_terms), after it has been displaced by `a`. Says in
 /// which lanes friction has been far more than there is ([`EXCESS`]), one bit each: there the step has to be solved
 /// again.

@@ -58,7 +58,8 @@ pub(super) fn root_to_tip<S: Simd>(
     let (mut turn_leader, mut turn_pushed_leader) = (Vec2x::zero(simd), Vec2x::zero(simd));
     let mut near = Near::none(obstacles.colliders);
     let (mut farthest2, last) = (splat(0.0), f32x16::from_slice(simd, &block.last));
-    (moved.length() + wind.length() * pass.dt).store_slice(&mut outcome.driven);
+    let driven = moved.length() + wind.length() * pass.dt;
+    let mut driven2 = splat(0.0);
     for i in 1..points {
         next.fetch_fixed(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
@@ -105,6 +106,7 @@ pub(super) fn root_to_tip<S: Simd>(
         }
         let place = behind + across;
         if resting::any(simd, &contact[i]) {
+            driven2 = driven2.max(resting::surface_motion2(simd, &contact[i], &terms[i]));
             outcome.impact |= resting::update(simd, &mut contact[i], &terms[i], place, pass.dt);
         }
         let mut slack = left.by_place.dot(place);
@@ -193,6 +195,8 @@ pub(super) fn root_to_tip<S: Simd>(
     // ends there.
     let sane = leader.dot(leader).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
     farthest2.sqrt().store_slice(&mut outcome.moved);
+    // The scalp's turn counts at the tip.
+    (driven + shift_leader.length() + driven2.sqrt()).store_slice(&mut outcome.driven);
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
 }
