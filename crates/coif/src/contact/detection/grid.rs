@@ -285,7 +285,11 @@ impl Candidates {
         self.number[self.count] = number;
         self.count += 1;
         if self.count == WIDTH {
-            self.test(simd, probe, nearest);
+            // Closures in between do not carry the instruction set of the caller.
+            simd.vectorize(
+                #[inline(always)]
+                || self.test(simd, probe, nearest),
+            );
         }
     }
 
