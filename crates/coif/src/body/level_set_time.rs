@@ -10,15 +10,15 @@ use glam::Vec3;
 
 use super::distance_field::{DistanceField, FieldSample};
 
-/// How often the places in the two frames are found again from the velocities there. Each time cuts
+/// Fixed-point iterations for the places in the two frames. Each cuts
 /// the error of a body that turns by about its angle; more than three gains nothing beside the grid's
 /// own error.
 const ROUNDS: usize = 3;
 
-/// How a point between two frames is found in them.
+/// How a point between two frames is traced to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
-    /// At the same place in both: what one would try first. For comparison.
+    /// At the same place in both (no motion). For comparison.
     Linear,
     /// Carried back to the first frame alone. It does not end where the second frame is. For
     /// comparison.
@@ -103,7 +103,7 @@ impl<'a> LevelSetInTime<'a> {
         }
     }
 
-    /// Where the point at `x` comes from in the first frame and goes to in the second.
+    /// The places of the material point at `x` in the first frame and in the second.
     fn places(&self, x: Vec3, a: f32) -> (Vec3, Vec3) {
         let (before, after) = (self.dt * a, self.dt * (1.0 - a));
         let velocities =

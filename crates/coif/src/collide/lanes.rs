@@ -1,4 +1,4 @@
-//! A posed shape asked about sixteen points at once.
+//! Queries of a posed shape for sixteen points at once.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
 use glam::{Mat3, Vec3};

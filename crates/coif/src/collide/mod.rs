@@ -1,10 +1,10 @@
-//! Hair on body, written once: shapes and fields posed for a step, how far outside hair is kept, Coulomb friction,
-//! restitution, and the broad phase.
+//! Hair on body: shapes and fields posed for a step, how far outside hair is kept, Coulomb friction,
+//! restitution, and the broad phase. Every model uses it.
 //!
 //! A model brings only its own projection: a free particle goes to the closest point of the surface (`particles`), a
 //! segment turns on the sphere of its length, a vertex of a hair mesh leaves with its neighbours, a joint of a strip turns
-//! about the one before. What they project on is a `PosedShape` or a `PosedField`; what the surface does to a velocity
-//! is in `response`.
+//! about the one before. They project on a `PosedShape` or a `PosedField`; friction and restitution of a velocity are
+//! in `response`.
 
 mod broad_phase;
 mod checkpoint;
