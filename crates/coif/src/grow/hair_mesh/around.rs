@@ -1,4 +1,4 @@
-//! The body as strands in a hair mesh see it: links that would end inside are placed outside, with their length.
+//! The body as an obstacle for strands in a hair mesh: links that would end inside are placed outside, with their length.
 
 use fearless_simd::Level;
 use glam::{Vec3, Vec3A};
@@ -14,7 +14,7 @@ const PLANE_ROUNDS: usize = 3;
 /// Most planes that a link is tested against: no more solids of a body intersect in one place.
 const MAX_PLANES: usize = 8;
 
-/// Depth (m) that does not show: a link that planes leave this deep stays, rather than being turned far away.
+/// Depth (m) that is not visible: a link that tangent planes leave this deep stays, rather than being turned far away.
 const GRAZING: f32 = 3e-4;
 
 /// Colliders and, if there is one, the body's own surface, for strands to stay out of.
@@ -82,7 +82,7 @@ impl Obstacle for BodyAround<'_> {
 }
 
 impl BodyAround<'_> {
-    /// What of all obstacles is nearest to a point, or deepest around it: its normal and its velocity.
+    /// Normal and velocity of the obstacle that is nearest to a point, or deepest around it.
     fn deepest(&self, p: Vec3A) -> ObstacleCollision {
         let mut min_distance = f32::INFINITY;
         let mut collision = ObstacleCollision { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
@@ -164,7 +164,7 @@ mod tests {
                 let bits = around.may_hold(&points);
                 for i in 0..LANES {
                     let depth = around.depth(at(i));
-                    // On the surface itself either will do.
+                    // On the surface itself either is right.
                     let is_near = shapes[0].probe(at(i), 1e-6).is_some_and(|(d, _)| d < 1e-6);
                     let is_clear = depth > 1e-6 || !is_near;
                     assert!(
