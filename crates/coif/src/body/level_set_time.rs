@@ -187,27 +187,6 @@ mod tests {
         }
     }
 
-    fn ellipsoid() -> TriangleMesh {
-        let (rows, columns) = (60u32, 90u32);
-        let mut mesh = TriangleMesh::default();
-        for i in 0..=rows {
-            for j in 0..columns {
-                let a = std::f32::consts::PI * i as f32 / rows as f32;
-                let b = std::f32::consts::TAU * j as f32 / columns as f32;
-                mesh.positions
-                    .push(Vec3::new(a.sin() * b.cos(), a.cos(), -a.sin() * b.sin()) * RADII);
-            }
-        }
-        for i in 0..rows {
-            for j in 0..columns {
-                let (a, b) = (i * columns + j, i * columns + (j + 1) % columns);
-                mesh.triangles.push([a, a + columns, b]);
-                mesh.triangles.push([b, a + columns, b + columns]);
-            }
-        }
-        mesh
-    }
-
     /// Places within two cells of the surface at a time.
     fn places(flight: &Flight, a: f32) -> Vec<Vec3> {
         let pose = flight.pose(a);
@@ -239,7 +218,7 @@ mod tests {
 
     #[test]
     fn two_sided_is_far_better_than_the_others() {
-        let mesh = ellipsoid();
+        let mesh = TriangleMesh::ellipsoid(RADII, 60, 90);
         let flights = [
             ("flies", Flight { displacement: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::ZERO }),
             ("turns", Flight { displacement: Vec3::ZERO, turn: Vec3::new(0.3, 0.1, 0.6) }),
@@ -272,7 +251,7 @@ mod tests {
 
     #[test]
     fn frames_are_exact_and_time_is_continuous() {
-        let mesh = ellipsoid();
+        let mesh = TriangleMesh::ellipsoid(RADII, 60, 90);
         let flight =
             Flight { displacement: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::new(0.3, 0.1, 0.6) };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
@@ -303,7 +282,7 @@ mod tests {
 
     #[test]
     fn gradient_and_velocity_are_those_of_the_moving_surface() {
-        let mesh = ellipsoid();
+        let mesh = TriangleMesh::ellipsoid(RADII, 60, 90);
         let flight =
             Flight { displacement: Vec3::new(0.02, -0.03, 0.0), turn: Vec3::new(0.0, 0.2, 0.4) };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
@@ -337,7 +316,7 @@ mod tests {
         let empty = DistanceField::new(&[], &Settings::default()).expect("valid settings");
         let between = LevelSetInTime::new(&empty, &empty, DT);
         assert_eq!(between.distance_at(Vec3::ZERO, 0.5), f32::INFINITY);
-        let mesh = ellipsoid();
+        let mesh = TriangleMesh::ellipsoid(RADII, 60, 90);
         let flight = Flight { displacement: Vec3::X, turn: Vec3::ZERO };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
         let between = LevelSetInTime::new(&start, &end, DT);

@@ -56,7 +56,7 @@ pub struct Report {
 }
 
 /// Collision between hairs, with its memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct EdgeCollision {
     settings: Settings,
     found: Lists<Collision>,
@@ -99,18 +99,7 @@ impl EdgeCollision {
     /// Checks the parameters.
     pub fn new(settings: &Settings) -> Result<Self> {
         settings.validate()?;
-        Ok(Self {
-            settings: settings.clone(),
-            found: Lists::default(),
-            links: Vec::new(),
-            collisions: Vec::new(),
-            impulses: Impulses::default(),
-            motion: Vec::new(),
-            moved: Vec::new(),
-            stirred: Vec::new(),
-            moves: [Vec::new(), Vec::new()],
-            report: Report::default(),
-        })
+        Ok(Self { settings: settings.clone(), ..Self::default() })
     }
 
     /// What the last step did.

@@ -46,7 +46,7 @@ parameters! {
 }
 
 /// Repulsion between hairs, with its memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Repulsion {
     settings: Settings,
     found: Lists<RepulsionContact>,
@@ -72,15 +72,7 @@ impl Repulsion {
     /// Checks the parameters.
     pub fn new(settings: &Settings) -> Result<Self> {
         settings.validate()?;
-        Ok(Self {
-            settings: settings.clone(),
-            found: Lists::default(),
-            links: Vec::new(),
-            contacts: Vec::new(),
-            impulses: Impulses::default(),
-            moves: Vec::new(),
-            contact_springs: Lists::default(),
-        })
+        Ok(Self { settings: settings.clone(), ..Self::default() })
     }
 
     /// How many pairs were too near in the last step.

@@ -130,28 +130,18 @@ impl BodyAround<'_> {
 
 #[cfg(test)]
 mod tests {
-    use glam::Quat;
-
     use super::*;
-    use crate::body::{MovingCollider, Shape};
-    use crate::math::RigidTransform;
-
-    const SHAPES: [Shape; 4] = [
-        Shape::Sphere { radius: 0.1 },
-        Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.07) },
-        Shape::Capsule { half_height: 0.1, radius: 0.06 },
-        Shape::Plane,
-    ];
+    use crate::body::Shape;
+    use crate::collide::testing::{SMALL, turned};
 
     fn still(shape: Shape, at: Vec3) -> PosedShape {
-        let pose = RigidTransform { rotation: Quat::from_rotation_z(0.3), translation: at };
-        PosedShape::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
+        PosedShape::new(&turned(shape, at), 0.01)
     }
 
     /// Sixteen points at a time are inside where they are one by one.
     #[test]
     fn a_quick_look_finds_the_points_that_are_inside() {
-        for shape in SHAPES {
+        for shape in SMALL {
             let shapes = [still(shape, Vec3::new(0.02, -0.01, 0.03))];
             let around = BodyAround::new(&shapes, None);
             let mut inside_count = 0;
