@@ -121,6 +121,9 @@ impl From<BuildError> for Failure {
 impl From<coif_render::Error> for Failure {
     fn from(error: coif_render::Error) -> Self {
         use coif_render::Error as E;
+        if let E::File(error) = error {
+            return error.into();
+        }
         // The message carries its own hint on a second line, if it has one.
         let text = error.to_string();
         if let Some((message, hint)) = text.split_once("\nhint: ") {
@@ -128,7 +131,6 @@ impl From<coif_render::Error> for Failure {
         }
         let hint = match &error {
             E::Stopped => return Self::Interrupted { message: "nothing was written".into() },
-            E::Io { source, .. } => coif_io::hint_for_io(source.kind()),
             E::EmptyFilm { .. } => Some("give a scene or a folder with at least one frame"),
             E::SliceLength { .. } | E::VertexIndex { .. } => {
                 Some("the file is damaged or not what its name says; export it again")
@@ -221,8 +223,11 @@ mod tests {
         let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
         let path = || std::path::PathBuf::from("film.gif");
         for failure in [
-            Failure::from(coif_render::Error::Io { path: path(), source: full() }),
-            Failure::from(coif_io::Error::Io { file: path(), action: "write", source: full() }),
+            Failure::from(coif_render::Error::File(coif_io::Error::Io {
+                file: path(),
+                action: "write",
+                source: full(),
+            })),
             Failure::from(coif_render::Error::Encode { path: path(), message: "no room".into() }),
         ] {
             let Failure::Error { hint: Some(hint), message } = failure else { panic!("no hint") };

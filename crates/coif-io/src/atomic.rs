@@ -87,13 +87,24 @@ impl AtomicFile {
         Ok(this)
     }
 
+    /// A handle of its own to the unfinished file, open for reading and writing from the start: for an encoder that
+    /// keeps what it writes to, or for what is read back. Not for what is still in the buffer of this one.
+    pub fn reopen(&self) -> Result<File> {
+        let opened = File::options().read(true).write(true).open(&self.temporary);
+        opened.map_err(|e| self.error(e))
+    }
+
+    /// An error that names the destination.
+    pub fn error(&self, source: io::Error) -> Error {
+        Error::io(&self.destination, "write", source)
+    }
+
     /// Writes what is buffered and gives the file its name.
     pub fn commit(mut self) -> Result<()> {
-        let failed = |e| Error::io(&self.destination, "write", e);
         if let Some(mut out) = self.out.take() {
-            out.flush().map_err(failed)?;
+            out.flush().map_err(|e| self.error(e))?;
         }
-        fs::rename(&self.temporary, &self.destination).map_err(failed)
+        fs::rename(&self.temporary, &self.destination).map_err(|e| self.error(e))
     }
 
     /// Where the file will appear.

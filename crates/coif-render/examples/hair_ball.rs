@@ -3,6 +3,7 @@
 //! `cargo run --release --example hair_ball -- OUT.png [COLOR] [STRANDS] [SHOT] [WIDTH] [HEIGHT]`
 //! SHOT is one of head, back, close, macro, far. If OUT is a film, the camera turns around the head.
 
+use coif::body::TriangleMesh;
 use coif::groom::Strands;
 use coif::math::Random;
 use coif_render::{
@@ -31,7 +32,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let look = HairLook::named(&color).ok_or("no such colour: use one of HairLook::names()")?;
     let strands = grow(count);
     let radius = vec![38e-6; strands.point_count()];
-    let (positions, normals, triangles) = ellipsoid();
+    let TriangleMesh { positions, triangles } = TriangleMesh::ellipsoid(HEAD, 64, 96);
+    let normals: Vec<Vec3> = positions.iter().map(|p| (p / (HEAD * HEAD)).normalize()).collect();
     let (lo, hi) = strands.bounds().ok_or("no strands")?;
     let aspect = width as f32 / height as f32;
     let view = Vec3::new(-0.45, -0.08, -1.0);
@@ -187,25 +189,4 @@ fn grow(count: usize) -> Strands {
         strands.push(&line);
     }
     strands
-}
-
-/// The head: positions, normals, triangles.
-fn ellipsoid() -> (Vec<Vec3>, Vec<Vec3>, Vec<[u32; 3]>) {
-    let (rings, sectors) = (64u32, 96u32);
-    let (mut positions, mut normals, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
-    for i in 0..=rings {
-        let polar = std::f32::consts::PI * i as f32 / rings as f32;
-        for j in 0..sectors {
-            let angle = std::f32::consts::TAU * j as f32 / sectors as f32;
-            let d = Vec3::new(polar.sin() * angle.cos(), polar.cos(), polar.sin() * angle.sin());
-            positions.push(d * HEAD);
-            normals.push((d / HEAD).normalize());
-            if i < rings {
-                let (a, b) = (i * sectors + j, i * sectors + (j + 1) % sectors);
-                triangles.push([a, b, b + sectors]);
-                triangles.push([a, b + sectors, a + sectors]);
-            }
-        }
-    }
-    (positions, normals, triangles)
 }

@@ -107,14 +107,9 @@ pub enum Error {
     /// The flag of [`Renderer::stop_when`](crate::Renderer::stop_when) went up.
     #[error("the picture was given up on request")]
     Stopped,
-    /// A file could not be read or written.
-    #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    /// A file could not be written.
+    #[error(transparent)]
+    File(#[from] coif_io::Error),
     /// An encoder refused.
     #[error("{path}: {message}")]
     Encode {

@@ -1,8 +1,9 @@
 //! A finished picture, and how it is written to a file.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
+
+use coif_io::AtomicFile;
 
 use crate::{Error, Result};
 
@@ -21,10 +22,10 @@ impl Image {
     /// Writes a PNG: first beside the path, then renamed, so that no half picture is ever seen.
     pub fn write_png(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let beside = Beside::create(path)?;
-        let out = BufWriter::new(beside.file()?);
-        self.encode_png(out).map_err(|message| Error::Encode { path: path.into(), message })?;
-        beside.publish()
+        let mut file = AtomicFile::create(path)?;
+        let written = self.encode_png(&mut file);
+        written.map_err(|message| Error::Encode { path: path.into(), message })?;
+        Ok(file.commit()?)
     }
 
     /// Writes a PNG to any sink; the error is the encoder's message.
@@ -47,65 +48,5 @@ impl Image {
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         encoder.set_compression(png::Compression::Fast);
         encoder
-    }
-}
-
-/// A file under construction beside its final place; removed when dropped unpublished.
-#[derive(Debug)]
-pub(crate) struct Beside {
-    target: PathBuf,
-    part: PathBuf,
-    published: bool,
-}
-
-impl Beside {
-    pub(crate) fn create(target: &Path) -> Result<Self> {
-        Self::create_as(target, "part")
-    }
-
-    /// Like [`Beside::create`] with another ending, for films that need two files.
-    pub(crate) fn create_as(target: &Path, ending: &str) -> Result<Self> {
-        let name = target.file_name().ok_or_else(|| Error::Io {
-            path: target.into(),
-            source: std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a file name"),
-        })?;
-        let mut part = std::ffi::OsString::from(".");
-        part.push(name);
-        part.push(format!(".{}.{ending}", std::process::id()));
-        let beside =
-            Self { target: target.into(), part: target.with_file_name(part), published: false };
-        File::create(&beside.part).map_err(|source| beside.error(source))?;
-        Ok(beside)
-    }
-
-    /// The file, open for reading and writing from its start.
-    pub(crate) fn file(&self) -> Result<File> {
-        File::options().read(true).write(true).open(&self.part).map_err(|e| self.error(e))
-    }
-
-    /// Where the file is while it grows.
-    #[cfg(feature = "mp4")]
-    pub(crate) fn part(&self) -> &Path {
-        &self.part
-    }
-
-    /// Gives the file its final name.
-    pub(crate) fn publish(mut self) -> Result<()> {
-        std::fs::rename(&self.part, &self.target).map_err(|e| self.error(e))?;
-        self.published = true;
-        Ok(())
-    }
-
-    pub(crate) fn error(&self, source: std::io::Error) -> Error {
-        Error::Io { path: self.target.clone(), source }
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        if !self.published {
-            // Nothing is left to tell the caller here; a part file that stays is named as such.
-            let _ = std::fs::remove_file(&self.part);
-        }
     }
 }

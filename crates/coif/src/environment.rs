@@ -1,4 +1,4 @@
-//! What a model sees of the world in one step: gravity, wind, obstacles, and where roots have gone.
+//! The input of a model in one step: gravity, wind, obstacles, and the poses of the roots.
 
 mod obstacle;
 mod wind;
@@ -14,7 +14,7 @@ use crate::body::distance_field::DistanceField;
 use crate::body::level_set_time::LevelSetInTime;
 use crate::math::RigidTransform;
 
-/// What a model sees of the world during one step.
+/// The input of a model during one step.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     /// Time at the end of the step (s).
@@ -23,10 +23,10 @@ pub struct Environment<'a> {
     pub dt: f32,
     /// Acceleration of gravity (m/s^2).
     pub gravity: Vec3,
-    /// Moving air.
+    /// Velocity of the air.
     pub wind: &'a Wind,
-    /// Per primitive that the model moves (strand, strip, column of a hair mesh): where the scalp under its root
-    /// has gone by the end of the step, from the rest shape.
+    /// Per primitive that the model moves (strand, strip, column of a hair mesh): rigid transform of the scalp under its root
+    /// at the end of the step, from the rest shape.
     pub world_from_rest: &'a [RigidTransform],
     /// Shapes that hair must stay out of.
     pub colliders: &'a [MovingCollider],
@@ -34,10 +34,10 @@ pub struct Environment<'a> {
     pub field: Option<FieldObstacle<'a>>,
 }
 
-/// What strands are placed in by `grow`, when somebody looks.
+/// The input of `grow`, which places the strands when a frame is read.
 #[derive(Clone, Copy)]
 pub struct GrowEnvironment<'a> {
-    /// Per strand: where the scalp under its root is now, from the rest shape.
+    /// Per strand: rigid transform of the scalp under its root, from the rest shape.
     pub world_from_rest: &'a [RigidTransform],
     /// The body's own surface as it is now, where hair has to stay out of that.
     pub field: Option<FieldObstacle<'a>>,
@@ -48,11 +48,11 @@ pub struct GrowEnvironment<'a> {
 pub struct FieldObstacle<'a> {
     /// Distance to the surface at the end of the step, and its velocity.
     pub field: &'a DistanceField,
-    /// How it came there, for a model that [splits steps](crate::model::Capabilities::splits_steps).
+    /// Its motion in the step, for a model that [splits steps](crate::model::Capabilities::splits_steps).
     pub motion: Option<FieldMotion<'a>>,
     /// Coulomb friction.
     pub friction: f32,
-    /// Fraction of the speed into the surface that comes back.
+    /// Restitution: fraction of the approach speed that is left after an impact.
     pub restitution: f32,
     /// How far out of the surface hair is put (m).
     pub skin: f32,

@@ -1,4 +1,4 @@
-//! A step allocates nothing once its memory has been made, and neither does whoever looks at it (`grow`, velocities,
+//! A step allocates nothing once its memory has been made, and neither does reading a frame (`grow`, velocities,
 //! health, quads of strips): for every model and contact, on one thread and on two. Neither does a frame of a body that is
 //! driven, with wind, gravity, colliders and style that change, a jump, and positions written to the caller's memory.
 //!
@@ -218,7 +218,7 @@ fn a_step_and_a_look_allocate_nothing() {
         ("single hairs", with_single_hairs, SWING),
     ];
     let mut found = Vec::new();
-    // Both pools live to the end: a thread that ends does so in its own time, and moves memory about.
+    // Both pools live to the end: threads end asynchronously, which frees memory.
     let pool = |threads: usize| {
         let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = builder.build().expect("a pool");
@@ -250,7 +250,7 @@ fn a_step_and_a_look_allocate_nothing() {
                     let mut mesh = sim.strips().map(StripMesh::new).unwrap_or_default();
                     let mut step = || {
                         sim.step();
-                        // Once without, once with what `grow` keeps.
+                        // Once without, once with the kept result of `grow`.
                         sim.positions(&mut x);
                         sim.grow();
                         sim.positions(&mut x);
@@ -267,8 +267,8 @@ fn a_step_and_a_look_allocate_nothing() {
                         region.change()
                     };
                     let mut change = count();
-                    // Threads that take work from each other make memory now and then, in their own time:
-                    // look again. What a step itself makes, it makes on one thread as well.
+                    // Threads that take work from each other allocate now and then, asynchronously:
+                    // repeat. Allocations of a step itself would also occur on one thread.
                     for _ in 0..2 {
                         if threads == 2 && change.allocations + change.reallocations > 0 {
                             change = count();

@@ -12,7 +12,7 @@
 //! at the place itself. What it gains is that it arrives at the second frame, so that is where the two
 //! are compared.
 
-use std::f32::consts::{PI, TAU};
+use std::f32::consts::TAU;
 
 use coif::body::distance_field::{DistanceField, Settings};
 use coif::body::level_set_time::{LevelSetInTime, Scheme};
@@ -70,7 +70,8 @@ const FLIGHTS: [Flight; 3] = [
 ];
 
 fn run() -> Result<Findings, Error> {
-    let mesh = ellipsoid();
+    // Fine enough that flat triangles do not matter.
+    let mesh = TriangleMesh::ellipsoid(RADII, 80, 120);
     let mut rows = Vec::new();
     let mut plot = Plot::new("A body midway between two frames", "z (m)", "y (m)").drawn_to_scale();
     for flight in &FLIGHTS {
@@ -172,21 +173,6 @@ impl Flight {
         };
         (0..=180).map(ray).collect()
     }
-}
-
-/// The body's surface, fine enough that its flat triangles are not what is measured.
-fn ellipsoid() -> TriangleMesh {
-    let (rows, columns) = (80u32, 120u32);
-    let mut mesh = TriangleMesh::default();
-    for (i, j) in (0..=rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
-        let (a, b) = (PI * i as f32 / rows as f32, TAU * j as f32 / columns as f32);
-        mesh.positions.push(Vec3::new(a.sin() * b.cos(), a.cos(), -a.sin() * b.sin()) * RADII);
-    }
-    for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
-        let (a, b) = (i * columns + j, i * columns + (j + 1) % columns);
-        mesh.triangles.extend([[a, a + columns, b], [b, a + columns, b + columns]]);
-    }
-    mesh
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::image::Beside;
+use coif_io::AtomicFile;
+
 use crate::{Error, Image, Result};
 
 /// Bytes of the chunk that ends a PNG: length, kind and checksum.
@@ -16,7 +17,7 @@ pub(crate) struct Apng {
     path: PathBuf,
     /// The encoder; the first picture says its size.
     writer: Option<png::Writer<BufWriter<File>>>,
-    beside: Beside,
+    file: AtomicFile,
     /// How long a frame lasts (s), as numerator and denominator.
     delay: (u16, u16),
     width: usize,
@@ -32,13 +33,13 @@ impl std::fmt::Debug for Apng {
 
 impl Apng {
     pub(crate) fn create(path: &Path, fps: f64) -> Result<Self> {
-        let beside = Beside::create(path)?;
+        let file = AtomicFile::create(path)?;
         let delay = if (fps - fps.round()).abs() < 1e-6 {
             (1, fps.round() as u16)
         } else {
             ((1e4 / fps).round().clamp(1.0, 65535.0) as u16, 10_000)
         };
-        Ok(Self { path: path.into(), writer: None, beside, delay, width: 0, height: 0, frames: 0 })
+        Ok(Self { path: path.into(), writer: None, file, delay, width: 0, height: 0, frames: 0 })
     }
 
     pub(crate) fn push(&mut self, image: &Image) -> Result<()> {
@@ -46,7 +47,7 @@ impl Apng {
             Some(writer) => writer,
             None => {
                 (self.width, self.height) = (image.width, image.height);
-                let out = BufWriter::new(self.beside.file()?);
+                let out = BufWriter::new(self.file.reopen()?);
                 // More frames than any film has: the encoder counts down from it.
                 self.write_head(out, u32::MAX).map_err(|e| self.error(e))?
             }
@@ -77,13 +78,13 @@ impl Apng {
         let mut head = Vec::new();
         drop(self.write_head(&mut head, self.frames).map_err(|e| self.error(e))?);
         head.truncate(head.len().saturating_sub(END_CHUNK_BYTES));
-        self.beside.file()?.write_all(&head).map_err(|e| self.beside.error(e))?;
-        self.beside.publish()
+        self.file.reopen()?.write_all(&head).map_err(|e| self.file.error(e))?;
+        Ok(self.file.commit()?)
     }
 
     fn error(&self, error: png::EncodingError) -> Error {
         match error {
-            png::EncodingError::IoError(source) => self.beside.error(source),
+            png::EncodingError::IoError(source) => self.file.error(source).into(),
             other => Error::Encode { path: self.path.clone(), message: other.to_string() },
         }
     }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use coif_io::AtomicFile;
 use gif::{Encoder, Frame, Repeat};
 
-use crate::image::Beside;
 use crate::{Error, Image, Result};
 
 /// Thoroughness of the colour search: 1 best to 30 fastest.
@@ -15,7 +15,7 @@ const SPEED: i32 = 10;
 /// A GIF being written.
 pub(crate) struct Gif {
     path: PathBuf,
-    beside: Beside,
+    file: AtomicFile,
     encoder: Option<Encoder<BufWriter<File>>>,
     fps: f64,
     frames: u64,
@@ -29,8 +29,8 @@ impl std::fmt::Debug for Gif {
 
 impl Gif {
     pub(crate) fn create(path: &Path, fps: f64) -> Result<Self> {
-        let beside = Beside::create(path)?;
-        Ok(Self { path: path.into(), beside, encoder: None, fps, frames: 0 })
+        let file = AtomicFile::create(path)?;
+        Ok(Self { path: path.into(), file, encoder: None, fps, frames: 0 })
     }
 
     pub(crate) fn push(&mut self, image: &Image) -> Result<()> {
@@ -44,7 +44,7 @@ impl Gif {
             message: e.to_string(),
         };
         if self.encoder.is_none() {
-            let out = BufWriter::new(self.beside.file()?);
+            let out = BufWriter::new(self.file.reopen()?);
             let mut encoder = Encoder::new(out, w, h, &[]).map_err(failed)?;
             encoder.set_repeat(Repeat::Infinite).map_err(failed)?;
             self.encoder = Some(encoder);
@@ -62,12 +62,12 @@ impl Gif {
     }
 
     pub(crate) fn finish(self) -> Result<()> {
-        let Self { path, beside, encoder, .. } = self;
+        let Self { path, file, encoder, .. } = self;
         if let Some(encoder) = encoder {
             let failed = |e: gif::EncodingError| Error::Encode { path, message: e.to_string() };
             let out = encoder.into_inner().map_err(failed)?;
-            out.into_inner().map_err(|e| beside.error(e.into_error()))?;
+            out.into_inner().map_err(|e| file.error(e.into_error()))?;
         }
-        beside.publish()
+        Ok(file.commit()?)
     }
 }

@@ -3,10 +3,10 @@
 //!
 //! Pictures of odd width or height gain one column or row, since colour is kept for 2 x 2 pixels.
 
-use std::fs::File;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
+use coif_io::AtomicFile;
 use openh264::OpenH264API;
 use openh264::encoder::{
     BitRate, Complexity, Encoder, EncoderConfig, FrameRate, IntraFramePeriod, Profile, QpRange,
@@ -15,7 +15,6 @@ use openh264::encoder::{
 use openh264::formats::YUVSlices;
 
 use super::mp4_boxes::{Track, write_head};
-use crate::image::Beside;
 use crate::{Error, Image, Result};
 
 /// Largest side (pixels); the shorter side is limited further by the encoder.
@@ -31,8 +30,8 @@ const JUMP_SECONDS: f64 = 2.0;
 /// An MP4 being written: pictures go to a spool file, head and pictures together to the film.
 pub(crate) struct Mp4 {
     path: PathBuf,
-    spool: Beside,
-    out: BufWriter<File>,
+    /// Never committed: it goes when it is dropped.
+    spool: AtomicFile,
     encoder: Option<Encoder>,
     planes: Planes,
     track: Track,
@@ -47,12 +46,10 @@ impl std::fmt::Debug for Mp4 {
 
 impl Mp4 {
     pub(crate) fn create(path: &Path, fps: f64) -> Result<Self> {
-        let spool = Beside::create_as(path, "spool")?;
-        let out = BufWriter::new(spool.file()?);
+        let spool = AtomicFile::create(path)?;
         Ok(Self {
             path: path.into(),
             spool,
-            out,
             encoder: None,
             planes: Planes::default(),
             track: Track::new(fps),
@@ -86,10 +83,8 @@ impl Mp4 {
                 Some(kind) => {
                     can_jump |= kind == 5;
                     let length = unit.len() as u32;
-                    let written = self
-                        .out
-                        .write_all(&length.to_be_bytes())
-                        .and_then(|()| self.out.write_all(unit));
+                    let head = self.spool.write_all(&length.to_be_bytes());
+                    let written = head.and_then(|()| self.spool.write_all(unit));
                     written.map_err(|e| self.spool.error(e))?;
                     size += 4 + length;
                 }
@@ -129,19 +124,16 @@ impl Mp4 {
     }
 
     pub(crate) fn finish(mut self) -> Result<()> {
-        self.out.flush().map_err(|e| self.spool.error(e))?;
-        let beside = Beside::create(&self.path)?;
-        let mut spool = self.spool.file()?;
+        let mut file = AtomicFile::create(&self.path)?;
         let copied = (|| {
-            let length = spool.seek(SeekFrom::End(0))?;
-            spool.seek(SeekFrom::Start(0))?;
-            let mut out = BufWriter::new(File::create(beside.part())?);
-            write_head(&mut out, &self.track, length)?;
-            std::io::copy(&mut spool, &mut out)?;
-            out.flush()
+            let length = self.spool.stream_position()?;
+            self.spool.flush()?;
+            write_head(&mut file, &self.track, length)?;
+            let mut spool = self.spool.reopen().map_err(std::io::Error::other)?;
+            std::io::copy(&mut spool, &mut file)
         })();
-        copied.map_err(|e| beside.error(e))?;
-        beside.publish()
+        copied.map_err(|e| file.error(e))?;
+        Ok(file.commit()?)
     }
 }
 

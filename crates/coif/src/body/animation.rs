@@ -13,7 +13,7 @@ use crate::{Error, Result};
 pub trait Motion: Send + Sync {
     /// How many bones there are.
     fn bones(&self) -> usize;
-    /// Where a bone has gone at `time` (s) from its place in the rest shape.
+    /// Transform of a bone at `time` (s), from its place in the rest shape.
     fn world_from_rest(&self, bone: usize, time: f64) -> RigidTransform;
 }
 
@@ -41,7 +41,7 @@ impl Motion for StillBones {
     }
 }
 
-/// Up to four bones that carry a vertex, with weights that add up to 1.
+/// Up to four bones that a vertex is skinned to, with weights that add up to 1.
 pub type BoneWeights = [(u16, f32); 4];
 
 /// An animated triangle mesh and the colliders that move with it.
@@ -50,16 +50,16 @@ pub struct Body {
     rest: TriangleMesh,
     deformation: Deformation,
     colliders: Vec<Collider>,
-    /// Per collider of a sampled body: the vertices that say how it moves, [`ANCHORS`] at most.
+    /// Per collider of a sampled body: the vertices whose rigid motion it follows, [`ANCHORS`] at most.
     anchors: Vec<Vec<usize>>,
 }
 
 /// Where a body is at one time.
 #[derive(Clone, Copy)]
 pub(crate) enum BodyPose<'a> {
-    /// Where its own motion takes it at a time (s).
+    /// Its own animation at a time (s).
     At(f64),
-    /// Where it is driven to.
+    /// The pose that a caller has set.
     Driven(&'a PoseKeys),
 }
 
@@ -71,7 +71,7 @@ enum Deformation {
     Sampled { frames: Arc<Vec<Vec<Vec3>>>, fps: f64 },
 }
 
-/// How many vertices around a collider say how it moves with a sampled body: enough to average
+/// Number of vertices whose common rigid motion a collider of a sampled body follows: enough to average
 /// out the deformation of single triangles.
 const ANCHORS: usize = 64;
 
@@ -310,7 +310,7 @@ impl Body {
         }));
     }
 
-    /// The vertices nearest to a collider: their common rigid motion carries it.
+    /// The vertices nearest to a collider, which follows their common rigid motion.
     pub(super) fn vertices_around(&self, collider: &Collider) -> Vec<usize> {
         let centre = collider.world_from_shape.translation;
         let distance2 = |v: usize| self.rest.positions[v].distance_squared(centre);
@@ -321,7 +321,7 @@ impl Body {
     }
 }
 
-/// Where bones carry a vertex: linear blend skinning.
+/// Position of a vertex: linear blend skinning.
 #[inline]
 pub(super) fn blend(rest: Vec3, weights: &BoneWeights, bones: &[Affine3A]) -> Vec3 {
     let p = Vec3A::from(rest);

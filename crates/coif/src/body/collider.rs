@@ -30,18 +30,18 @@ pub enum Shape {
     Plane,
 }
 
-/// The closest point of a surface, seen from some point.
+/// The closest point of a surface to a query point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfacePoint {
     /// On the surface (m).
     pub point: Vec3,
     /// Out of the solid, unit length.
     pub normal: Vec3,
-    /// From the surface to the asking point (m): positive outside, negative inside.
+    /// Signed distance from the surface to the query point (m): positive outside, negative inside.
     pub distance: f32,
 }
 
-/// Closest point of a sphere about the origin. The centre itself goes up.
+/// Closest point of a sphere about the origin; for the centre, the topmost point.
 pub fn project_point_sphere(p: Vec3, radius: f32) -> SurfacePoint {
     let normal = p.normalize_or(Vec3::Y);
     SurfacePoint { point: normal * radius, normal, distance: p.length() - radius }
@@ -102,7 +102,7 @@ impl Shape {
         }
     }
 
-    /// Names the first size that no shape can have.
+    /// Names the first size that is not finite or not positive.
     pub fn validate(&self) -> Result<()> {
         let sizes: &[(&str, f32)] = match self {
             Shape::Sphere { radius } => &[("sphere radius (m)", *radius)],
@@ -143,9 +143,9 @@ pub struct Collider {
     pub shape: Shape,
     /// Where it is in the body's rest shape.
     pub world_from_shape: RigidTransform,
-    /// The bone that carries it.
+    /// The bone that it is fixed to.
     pub bone: usize,
-    /// Coulomb friction against hair; multiplied with nothing, so 0 is slippery.
+    /// Coulomb friction against hair; used as it is: 0 is frictionless.
     pub friction: f32,
 }
 
@@ -214,7 +214,7 @@ mod tests {
     }
 
     proptest! {
-        /// Geometry's truth: the answer lies on the surface, the offset to it is along the normal, and
+        /// By definition of a projection the result lies on the surface, the offset to it is along the normal, and
         /// the distance has the size and the sign of that offset.
         #[test]
         fn projections_are_on_the_surface_and_along_the_normal(

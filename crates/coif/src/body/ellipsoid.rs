@@ -7,7 +7,7 @@ use super::SurfacePoint;
 /// Model: the closest point is `x_k = r_k^2 p_k / (r_k^2 + t)` for the one root `t` above
 /// `-min r_k^2` of `sum (r_k p_k / (r_k^2 + t))^2 = 1` (Lagrange multiplier of the distance).
 /// The function falls monotonically there, so bisection cannot fail; it runs in f64 to the last bit
-/// that matters in f32. A point in the plane of the two longer axes may have no such root: then the
+/// that is significant in f32. A point in the plane of the two longer axes may have no such root: then the
 /// closest point leaves that plane along the shortest axis.
 pub fn project_point_ellipsoid(p: Vec3, radii: Vec3) -> SurfacePoint {
     let (p64, r) = (p.as_dvec3(), radii.as_dvec3());
@@ -42,7 +42,7 @@ pub fn project_point_ellipsoid(p: Vec3, radii: Vec3) -> SurfacePoint {
         }
         r2 * p64 / (r2 + 0.5 * (lo + hi))
     } else {
-        // The two longer axes fix their coordinates; the shortest takes up what is left.
+        // The coordinates along the two longer axes follow; the one along the shortest puts the point on the surface.
         let mut x = DVec3::ZERO;
         for k in 0..3 {
             let gap = r2[k] - r2[shortest];
@@ -53,7 +53,7 @@ pub fn project_point_ellipsoid(p: Vec3, radii: Vec3) -> SurfacePoint {
         x[shortest] = sign * r[shortest] * (1.0 - used).max(0.0).sqrt();
         x
     };
-    // End exactly on the surface.
+    // Scale the result exactly onto the surface.
     let level = (x / r).length();
     x = if level > 0.0 { x / level } else { DVec3::Y * r.y };
     let normal = (x / r2).normalize();

@@ -25,7 +25,7 @@ impl HairMesh {
         let out = |p: Vec3| {
             let near = search.closest(p);
             let away = p - near.point;
-            // Over a sharp edge, as of an ear, one of its triangles may be seen from behind; the mean normal is not.
+            // Over a sharp edge, as of an ear, one of its triangles may face away; the mean normal does not.
             let corners = body.triangles[near.triangle].iter().zip(near.barycentric);
             let mean: Vec3 = corners.map(|(&v, weight)| normals[v as usize] * weight).sum();
             let mut p = p;
@@ -43,7 +43,7 @@ impl HairMesh {
             }
             p
         };
-        // What leads out of one may lead into another.
+        // Leaving one may lead into another.
         Self::fit_outside(groom, settings, |mut p| {
             for _ in 0..3 {
                 let before = p;

@@ -10,15 +10,15 @@ use glam::Vec3;
 
 use super::distance_field::{DistanceField, FieldSample};
 
-/// How often the places in the two frames are found again from the velocities there. Each time cuts
+/// Fixed-point iterations for the places in the two frames. Each cuts
 /// the error of a body that turns by about its angle; more than three gains nothing beside the grid's
 /// own error.
 const ROUNDS: usize = 3;
 
-/// How a point between two frames is found in them.
+/// How a point between two frames is traced to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
-    /// At the same place in both: what one would try first. For comparison.
+    /// At the same place in both (no motion). For comparison.
     Linear,
     /// Carried back to the first frame alone. It does not end where the second frame is. For
     /// comparison.
@@ -103,7 +103,7 @@ impl<'a> LevelSetInTime<'a> {
         }
     }
 
-    /// Where the point at `x` comes from in the first frame and goes to in the second.
+    /// The places of the material point at `x` in the first frame and in the second.
     fn places(&self, x: Vec3, a: f32) -> (Vec3, Vec3) {
         let (before, after) = (self.dt * a, self.dt * (1.0 - a));
         let velocities =
@@ -187,27 +187,6 @@ mod tests {
         }
     }
 
-    fn ellipsoid() -> TriangleMesh {
-        let (rows, columns) = (60u32, 90u32);
-        let mut mesh = TriangleMesh::default();
-        for i in 0..=rows {
-            for j in 0..columns {
-                let a = std::f32::consts::PI * i as f32 / rows as f32;
-                let b = std::f32::consts::TAU * j as f32 / columns as f32;
-                mesh.positions
-                    .push(Vec3::new(a.sin() * b.cos(), a.cos(), -a.sin() * b.sin()) * RADII);
-            }
-        }
-        for i in 0..rows {
-            for j in 0..columns {
-                let (a, b) = (i * columns + j, i * columns + (j + 1) % columns);
-                mesh.triangles.push([a, a + columns, b]);
-                mesh.triangles.push([b, a + columns, b + columns]);
-            }
-        }
-        mesh
-    }
-
     /// Places within two cells of the surface at a time.
     fn places(flight: &Flight, a: f32) -> Vec<Vec3> {
         let pose = flight.pose(a);
@@ -239,7 +218,7 @@ mod tests {
 
     #[test]
     fn two_sided_is_far_better_than_the_others() {
-        let mesh = ellipsoid();
+        let mesh = TriangleMesh::ellipsoid(RADII, 60, 90);
         let flights = [
             ("flies", Flight { displacement: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::ZERO }),
             ("turns", Flight { displacement: Vec3::ZERO, turn: Vec3::new(0.3, 0.1, 0.6) }),
@@ -272,7 +251,7 @@ mod tests {
 
     #[test]
     fn frames_are_exact_and_time_is_continuous() {
-        let mesh = ellipsoid();
+        let mesh = TriangleMesh::ellipsoid(RADII, 60, 90);
         let flight =
             Flight { displacement: Vec3::new(0.04, -0.03, 0.02), turn: Vec3::new(0.3, 0.1, 0.6) };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
@@ -303,7 +282,7 @@ mod tests {
 
     #[test]
     fn gradient_and_velocity_are_those_of_the_moving_surface() {
-        let mesh = ellipsoid();
+        let mesh = TriangleMesh::ellipsoid(RADII, 60, 90);
         let flight =
             Flight { displacement: Vec3::new(0.02, -0.03, 0.0), turn: Vec3::new(0.0, 0.2, 0.4) };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
@@ -337,7 +316,7 @@ mod tests {
         let empty = DistanceField::new(&[], &Settings::default()).expect("valid settings");
         let between = LevelSetInTime::new(&empty, &empty, DT);
         assert_eq!(between.distance_at(Vec3::ZERO, 0.5), f32::INFINITY);
-        let mesh = ellipsoid();
+        let mesh = TriangleMesh::ellipsoid(RADII, 60, 90);
         let flight = Flight { displacement: Vec3::X, turn: Vec3::ZERO };
         let (start, end) = (flight.field(&mesh, 0.0), flight.field(&mesh, 1.0));
         let between = LevelSetInTime::new(&start, &end, DT);

@@ -1,4 +1,4 @@
-//! A pose that is handed in frame by frame, and the body between two such frames.
+//! A pose that a caller sets frame by frame, and its interpolation between two such frames.
 //!
 //! The last three poses are kept as keys. Between the last two the body moves on the parabola through all three, or on
 //! a straight line where there is no third (after a jump). Bones turn about the middle of what they carry, so that a
@@ -21,7 +21,7 @@ pub enum Pose<'a> {
     /// its inverse bind matrix.
     Bones(&'a [BonePose]),
     /// Vertices that were skinned elsewhere (m), in the order of the body's mesh, and where they are in the world.
-    /// Colliders go with the vertices around them.
+    /// Colliders follow the vertices around them.
     Vertices {
         /// In the frame of `world_from_mesh` (m).
         positions: &'a [Vec3],
@@ -30,7 +30,7 @@ pub enum Pose<'a> {
     },
 }
 
-/// Where a bone has gone from the rest shape: any linear map, so with scale, and a translation.
+/// Transform of a bone from the rest shape: any linear map, so with scale, and a translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BonePose {
     /// Rotation, scale and shear.
@@ -79,7 +79,7 @@ pub(crate) enum PoseKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Part {
     rotation: Quat,
-    /// What is left of the linear map: it acts before the rotation.
+    /// Stretch: the factor of the linear map that acts before the rotation.
     stretch: Mat3,
     /// Where the pivot is, relative to the origin (m).
     place: Vec3,
@@ -130,7 +130,7 @@ impl Part {
     }
 }
 
-/// How far the stretch of a bone may be from none for it to be rigid: rounding of a matrix that an engine has
+/// How far the stretch of a rigid bone may be from the identity: rounding of a matrix that an engine has
 /// multiplied a few times.
 const RIGID: f32 = 1e-5;
 
@@ -149,7 +149,7 @@ struct Key {
     vertices: Vec<Vec3>,
 }
 
-/// The last poses of a body that is driven, and where it is between them.
+/// The last poses of a driven body, and their interpolation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PoseKeys {
     /// Before the start, start and end of the frame.
@@ -161,9 +161,9 @@ pub(crate) struct PoseKeys {
     /// What the parts of each kind turn about, in the rest shape (m).
     pivots: Vec<Vec3>,
     middle: Vec3,
-    /// Per collider: the vertices that carry it, of a pose that is given by vertices.
+    /// Per collider: the vertices that it follows, of a pose that is given by vertices.
     anchors: Vec<Vec<usize>>,
-    /// Where the body is now: weights of the keys against the start, none at the end; parts, and their maps.
+    /// The present pose: weights of the keys against the start, none at the end; parts, and their maps.
     weights: Option<[f32; 2]>,
     now: Vec<Part>,
     maps: Vec<Affine3A>,
@@ -174,7 +174,7 @@ impl PoseKeys {
     pub(crate) fn check(body: &Body, pose: &Pose<'_>) -> Result<()> {
         let not_finite = |what: String| Err(Error::PoseNotFinite { what });
         let transform = |t: &WorldTransform| {
-            // A quaternion of length zero has no direction to turn to.
+            // A quaternion of length zero is no rotation.
             t.is_finite() && t.rotation.length_squared() > 1e-6
         };
         match pose {
@@ -257,7 +257,7 @@ impl PoseKeys {
         self.set_fraction(if jumps { 1.0 } else { 0.0 });
     }
 
-    /// Finds where parts turn best: in the middle of what they carry.
+    /// Finds the pivots of the parts: the middle of the vertices that follow each.
     fn find_pivots(&mut self, body: &Body) {
         let rest = &body.rest().positions;
         let mean = |sum: DVec3, weight: f64| if weight > 0.0 { sum / weight } else { DVec3::ZERO };
@@ -278,7 +278,7 @@ impl PoseKeys {
         self.pivots = sums.into_iter().map(|sum| of(sum).as_vec3()).collect();
     }
 
-    /// Finds the vertices that carry colliders, unless they are known.
+    /// Finds the vertices that colliders follow, unless they are known.
     fn find_anchors(&mut self, body: &Body) {
         if self.anchors.len() != body.colliders().len() {
             self.anchors = body.colliders().iter().map(|c| body.vertices_around(c)).collect();
@@ -336,7 +336,7 @@ impl PoseKeys {
         }
     }
 
-    /// Adds a part per collider to a key that is given by vertices: where the vertices around it have gone.
+    /// Adds a part per collider to a key that is given by vertices: the rigid motion of the vertices around it.
     fn fit_colliders(&mut self, body: &Body, k: usize) {
         let Self { keys, anchors, .. } = self;
         let key = &mut keys[k];
@@ -419,7 +419,7 @@ impl PoseKeys {
         }
     }
 
-    /// Where a collider of the body is now, and what scale has made of its shape.
+    /// Present pose of a collider of the body, and its shape after scale.
     pub(crate) fn collider(&self, index: usize, collider: &Collider) -> (Shape, RigidTransform) {
         let (shape, home) = (collider.shape, collider.world_from_shape);
         match self.keys[2].kind {
@@ -511,7 +511,7 @@ impl PoseKeys {
         Some(keys)
     }
 
-    /// Moves everything by `by` (m): the origin has moved the other way.
+    /// Moves everything by `by` (m), for an origin that has moved by its negative.
     pub(crate) fn shift(&mut self, by: Vec3) {
         for key in &mut self.keys {
             let count = if key.kind == PoseKind::Vertices { 1 } else { key.parts.len() };
@@ -554,11 +554,11 @@ fn scaled(shape: Shape, stretch: &Mat3) -> Shape {
     }
 }
 
-/// Length of the frame before, by that of a frame, below which it says nothing of how the body moves in this one: rounding
+/// Length of the frame before, relative to that of a frame, below which it is not used for the parabola: rounding
 /// of its pose would be as large as its displacement. Frames of 240 Hz and 30 Hz may follow each other.
 const SHORT: f32 = 0.05;
 
-/// Smallest scale of a collider: one that a bone shrinks to nothing is out of the way, and still a shape.
+/// Smallest scale of a collider, so that one that a bone shrinks to nothing is still a valid shape.
 const MIN_SCALE: f32 = 1e-3;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::PosedShape;
 use crate::math::lanes::HALF;
 
 /// All colliders at one moment, the balls around them in lanes, eight at a time, and a ball around each
-/// eight, in lanes again: those of one character follow each other.
+/// eight, in lanes again: those of one character are adjacent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PosedShapes {
     pub(crate) all: Vec<PosedShape>,
@@ -18,11 +18,11 @@ pub(crate) struct PosedShapes {
 /// Eight balls: x, y, z, radius (m).
 type Balls = [[f32; HALF]; 4];
 
-/// Beyond the last ball there is nothing within reach.
+/// Balls at infinity, for lanes without a shape.
 const NOTHING: Balls = [[f32::INFINITY; HALF], [0.0; HALF], [0.0; HALF], [0.0; HALF]];
 
 impl PosedShapes {
-    /// Takes on other colliders, in the same memory.
+    /// Replaces the colliders, reusing the memory.
     pub(crate) fn refill(&mut self, shapes: impl Iterator<Item = PosedShape>) {
         self.all.clear();
         self.all.extend(shapes);
@@ -63,7 +63,7 @@ fn overlapping<S: Simd>(simd: S, [x, y, z, size]: &Balls, middle: Vec3, radius: 
     (x * x + y * y + z * z).simd_lt(size * size).to_bitmask() as u32
 }
 
-/// The places of the bits that are set.
+/// The indices of the bits that are set.
 #[inline(always)]
 fn set_bits(mut bits: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -77,13 +77,13 @@ fn set_bits(mut bits: u32) -> impl Iterator<Item = usize> {
 pub(crate) struct Near<'a> {
     shapes: &'a PosedShapes,
     picked: [u32; MAX_NEAR],
-    /// How far from the anchors they begin (m).
+    /// Lower bound of their distance from the anchors (m).
     begins: [f32; MAX_NEAR],
-    /// More than fit means all.
+    /// Above [`MAX_NEAR`], all shapes count as near.
     count: usize,
 }
 
-/// Most shapes that are kept apart as near.
+/// Most shapes in the list of near ones.
 const MAX_NEAR: usize = 48;
 
 impl<'a> Near<'a> {
@@ -114,11 +114,11 @@ impl<'a> Near<'a> {
         }
     }
 
-    /// Puts one on the list, or notes that it begins earlier.
+    /// Adds one to the list, or lowers its distance there.
     #[inline(always)]
     fn take(&mut self, i: usize, middle: Vec3, radius: f32, reach: f32) {
         let shape = &self.shapes.all[i];
-        // The ball around a plane is everything.
+        // The ball around a plane is infinite.
         if shape.plane && !shape.may_reach(middle, radius + reach) {
             return;
         }
@@ -140,7 +140,7 @@ impl<'a> Near<'a> {
         self.iter(f32::INFINITY).map(|(_, shape)| shape)
     }
 
-    /// Each of them that begins within a distance from the anchors (m), and its place on the list.
+    /// Each of them whose distance from the anchors may be below `within` (m), and its index in the list.
     #[inline(always)]
     pub(crate) fn iter(&self, within: f32) -> impl Iterator<Item = (usize, &'a PosedShape)> {
         let all = self.count > MAX_NEAR;

@@ -1,4 +1,4 @@
-//! Colliders in a checkpoint: where the last step left them, for strands to be placed around.
+//! Colliders in a checkpoint: their poses after the last step, which placing strands needs.
 
 use glam::{Quat, Vec3};
 
@@ -6,7 +6,7 @@ use crate::body::{MovingCollider, Shape};
 use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats};
 
-/// Floats per collider: kind and sizes, friction, where it was and is.
+/// Floats per collider: kind and sizes, friction, poses at start and end.
 const FLOATS: usize = 19;
 
 /// Appends colliders: their number, and each of them.

@@ -1,4 +1,4 @@
-//! A posed shape asked about sixteen points at once.
+//! Queries of a posed shape for sixteen points at once.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
 use glam::{Mat3, Vec3};
@@ -25,18 +25,17 @@ impl PosedShape {
     /// Points of the unit ball, or of the half space.
     #[inline(always)]
     fn in_ball<S: Simd>(&self, simd: S, p: Vec3x<S>) -> Vec3x<S> {
-        let m = &self.to_ball;
-        let row = |x: f32, y: f32, z: f32, c: f32| p.x * x + p.y * y + p.z * z - c;
-        let mut y = row(m.x_axis.y, m.y_axis.y, m.z_axis.y, self.ball_centre.y);
+        let [x, y, z] = [self.to_ball.x_axis, self.to_ball.y_axis, self.to_ball.z_axis];
+        let mut s = Vec3x {
+            x: p.x * x.x + p.y * y.x + p.z * z.x - self.ball_centre.x,
+            y: p.x * x.y + p.y * y.y + p.z * z.y - self.ball_centre.y,
+            z: p.x * x.z + p.y * y.z + p.z * z.z - self.ball_centre.z,
+        };
         if self.sweep > 0.0 {
             let sweep = f32x16::splat(simd, self.sweep);
-            y -= y.max(sweep * -1.0).min(sweep);
+            s.y -= s.y.max(sweep * -1.0).min(sweep);
         }
-        Vec3x {
-            x: row(m.x_axis.x, m.y_axis.x, m.z_axis.x, self.ball_centre.x),
-            y,
-            z: row(m.x_axis.z, m.y_axis.z, m.z_axis.z, self.ball_centre.z),
-        }
+        s
     }
 
     /// Which of sixteen points may be nearer than a radius (m): all that are, and some others.

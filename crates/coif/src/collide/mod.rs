@@ -1,10 +1,10 @@
-//! Hair on body, written once: shapes and fields posed for a step, how far outside hair is kept, Coulomb friction,
-//! restitution, and the broad phase.
+//! Hair on body: shapes and fields posed for a step, how far outside hair is kept, Coulomb friction,
+//! restitution, and the broad phase. Every model uses it.
 //!
 //! A model brings only its own projection: a free particle goes to the closest point of the surface (`particles`), a
 //! segment turns on the sphere of its length, a vertex of a hair mesh leaves with its neighbours, a joint of a strip turns
-//! about the one before. What they project on is a `PosedShape` or a `PosedField`; what the surface does to a velocity
-//! is in `response`.
+//! about the one before. They project on a `PosedShape` or a `PosedField`; friction and restitution of a velocity are
+//! in `response`.
 
 mod broad_phase;
 mod checkpoint;
@@ -27,7 +27,7 @@ pub(crate) use self::posed_shape::{PosedShape, depth_inside, pose_between};
 pub const SKIN: f32 = 8e-5;
 
 #[cfg(test)]
-mod testing {
+pub(crate) mod testing {
     use glam::{Quat, Vec3};
 
     use super::PosedShape;
@@ -35,7 +35,7 @@ mod testing {
     use crate::math::RigidTransform;
 
     /// One of each kind.
-    pub(super) fn shapes() -> [Shape; 4] {
+    pub(crate) fn shapes() -> [Shape; 4] {
         [
             Shape::Sphere { radius: 0.4 },
             Shape::Ellipsoid { radii: Vec3::new(0.3, 0.8, 0.5) },
@@ -44,17 +44,34 @@ mod testing {
         ]
     }
 
-    /// Places inside and around them.
-    pub(super) fn points() -> impl Iterator<Item = Vec3> {
+    /// One of each kind, the size of a head.
+    pub(crate) const SMALL: [Shape; 4] = [
+        Shape::Sphere { radius: 0.1 },
+        Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.07) },
+        Shape::Capsule { half_height: 0.1, radius: 0.06 },
+        Shape::Plane,
+    ];
+
+    /// Places inside and around [`shapes`].
+    pub(crate) fn points() -> impl Iterator<Item = Vec3> {
         (0..400).map(|i| {
             let t = i as f32;
             Vec3::new((t * 0.7).sin(), (t * 0.31).cos(), (t * 0.13).sin()) * (0.1 + 0.004 * t)
         })
     }
 
-    /// A shape that does not move, with friction 0.3.
-    pub(super) fn still(shape: Shape, translation: Vec3) -> PosedShape {
-        let pose = RigidTransform { rotation: Quat::IDENTITY, translation };
-        PosedShape::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
+    /// A collider that does not move, with friction 0.3.
+    pub(crate) fn resting(shape: Shape, pose: RigidTransform) -> MovingCollider {
+        MovingCollider { shape, friction: 0.3, start: pose, end: pose }
+    }
+
+    /// The same with a rotation about z.
+    pub(crate) fn turned(shape: Shape, translation: Vec3) -> MovingCollider {
+        resting(shape, RigidTransform { rotation: Quat::from_rotation_z(0.3), translation })
+    }
+
+    /// The same posed, without a rotation.
+    pub(crate) fn still(shape: Shape, translation: Vec3) -> PosedShape {
+        PosedShape::new(&resting(shape, RigidTransform::from_translation(translation)), 0.01)
     }
 }

@@ -1,4 +1,4 @@
-//! Free particles against the body: those inside go to the closest point of the surface.
+//! Free particles against the body: those inside are projected to the closest point of the surface.
 
 use glam::Vec3;
 
@@ -8,7 +8,7 @@ use super::{PosedField, PosedShape, SKIN};
 /// Rounds through the shapes near a particle: two that cross take two or three.
 const ROUNDS: usize = 8;
 
-/// Depth (m) at which a particle that was put on a surface is still on it: other surfaces and rounding put it there.
+/// Depth (m) up to which a particle that was projected on a surface counts as on it: other surfaces and rounding.
 pub(super) const SETTLED: f32 = 0.5 * SKIN;
 
 /// A collision of a particle with a surface.
@@ -33,8 +33,8 @@ impl Collision {
         self.normal == Vec3::ZERO
     }
 
-    /// The velocity after the collision. Coming to the surface and being pushed out of it is no motion: the normal
-    /// velocity is that of the surface, and what it gives back.
+    /// The velocity after the collision. The approach and the projection out of the surface do not count as motion: the normal
+    /// velocity is that of the surface plus the rebound.
     pub(crate) fn rebound(&self, velocity: Vec3) -> Vec3 {
         let speed_out = (velocity - self.velocity).dot(self.normal);
         velocity - self.normal * (speed_out - self.bounce)
@@ -71,7 +71,7 @@ pub(super) struct Path {
     pub(super) friction: f32,
 }
 
-/// A surface that a particle has come below.
+/// A surface that a particle is below.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surface {
     pub(super) normal: Vec3,
@@ -83,11 +83,11 @@ pub(super) struct Surface {
 }
 
 impl Path {
-    /// The first collision of a particle that has come to `p`: what the surface does to it, and where friction leaves it,
+    /// The first collision of a particle that has moved to `p`: the surface's response, and the place after friction,
     /// still below the surface.
     ///
     /// Model: Coulomb friction on displacements. The displacement along the surface, relative to it, shrinks by at most
-    /// friction times the displacement that the surface takes and gives back along its normal. Where a particle
+    /// friction times the displacement along the normal that the projection removes and the rebound adds. Where a particle
     /// collided before in the same step, only the displacement since then counts.
     pub(super) fn collide(&self, p: Vec3, surface: &Surface) -> (Vec3, Collision) {
         let Surface { normal, velocity, restitution, depth, .. } = *surface;
@@ -131,7 +131,7 @@ impl Particles<'_> {
         let box_of = |(lo, hi): (Vec3, Vec3), p: &Vec3| (lo.min(*p), hi.max(*p));
         let (lo, hi) = self.position.iter().fold((first, first), box_of);
         let near = |i: &usize| shapes[*i].meets_box(lo, hi);
-        // Remember which of the first shapes are near; ask again for those beyond.
+        // One bit for each of the first shapes that is near; the others are tested again.
         let mut mask = 0u64;
         for i in (0..shapes.len().min(64)).filter(near) {
             mask |= 1 << i;
@@ -147,7 +147,7 @@ impl Particles<'_> {
             let (before, arriving) = (self.before[i], self.arriving[i]);
             let path = Path { before, arriving, dt, again, friction: self.friction.at(i) };
             let mut moved = push_out(here, &path, *p);
-            // The body's own surface has the last word: shapes only stand in for it.
+            // The body's own surface comes last: shapes only approximate it.
             let path = Path { again: again || moved.is_some(), ..path };
             let left = field.and_then(|field| field.push_out(&path, moved.map_or(*p, |(p, _)| p)));
             moved = left.or(moved);
@@ -167,11 +167,11 @@ fn depth(shape: &PosedShape, p: Vec3) -> f32 {
     shape.probe(p.into(), 0.0).map_or(0.0, |(distance, _)| -distance)
 }
 
-/// Moves a particle that has come to `p` out of all shapes; `None` if it is outside.
+/// Moves a particle at `p` out of all shapes; `None` if it is outside.
 ///
 /// Model: project on the tangent plane of one shape after the other. Shapes are convex, so that a
 /// point above both planes is outside of both: where the next plane would put it back below the
-/// last, it goes along the next plane to where both intersect.
+/// last, it is moved along the next plane to the intersection of both.
 fn push_out<'a, S: Iterator<Item = &'a PosedShape>>(
     shapes: impl Fn() -> S,
     path: &Path,
@@ -237,7 +237,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every shape alone: a particle inside comes out, one outside stays where it is.
+        /// Every shape alone: a particle inside is projected out, one outside stays in place.
         #[test]
         fn one_push_is_enough_for_one_shape(p in vec3(0.8), from in vec3(0.8)) {
             for shape in shapes() {

@@ -1,9 +1,9 @@
 //! The body's own surface, given as a distance field, posed for a substep.
 //!
-//! A substep that ends before the step does asks where the surface is by then: between the
+//! A substep that ends before the step does needs the surface at that time: between the
 //! fields at the start and the end of the step (`selle2008` 5.1), so that a body that moves does not
-//! arrive all at once. Where only the field at the end is known, it asks that one where the material at
-//! a particle will be at the end.
+//! arrive in its first substep. Where only the field at the end is known, it is sampled where the material at
+//! the particle will be at the end of the step.
 
 use glam::Vec3;
 
@@ -25,7 +25,7 @@ pub(crate) struct PosedField<'a> {
     obstacle: FieldObstacle<'a>,
     /// Between start and end of the step, before the end and where the motion is known.
     between: Option<LevelSetInTime<'a>>,
-    /// Fraction of the step that is over.
+    /// Fraction of the step that has passed.
     fraction: f32,
     /// From now until the end of the step (s).
     ahead: f32,
@@ -34,7 +34,7 @@ pub(crate) struct PosedField<'a> {
 }
 
 impl<'a> PosedField<'a> {
-    /// The surface when a fraction of a step of length `dt` (s) is over. Of the hair's restitution and that of the
+    /// The surface after a fraction of a step of length `dt` (s). Of the hair's restitution and that of the
     /// surface, the larger one counts.
     pub(crate) fn at(
         obstacle: FieldObstacle<'a>,
@@ -47,7 +47,7 @@ impl<'a> PosedField<'a> {
         let ahead = dt * (1.0 - fraction);
         let between = obstacle.in_time(dt).filter(|_| fraction < 1.0);
         let reach = match obstacle.motion.filter(|_| fraction < 1.0) {
-            // Beyond its band a field is only as exact as a part of a cell.
+            // Beyond its band a field is accurate to a fraction of a cell.
             Some(FieldMotion { start, fastest }) => {
                 [fastest * ahead + obstacle.field.cell(), fastest * (dt - ahead) + start.cell()]
             }
@@ -56,10 +56,10 @@ impl<'a> PosedField<'a> {
         Self { obstacle, between, fraction, ahead, reach }
     }
 
-    /// What the surface is like at a point that may collide with it.
+    /// Distance, normal and velocity of the surface at a point that may collide with it.
     fn near(&self, p: Vec3) -> Option<FieldSample> {
         let FieldObstacle { field, motion, skin, .. } = self.obstacle;
-        // Most points are far away: ask for no more than the distance.
+        // Most points are far away, so that the distance alone decides.
         let [to_end, to_start] = self.reach;
         if field.distance_at(p) > skin + to_end {
             return None;
@@ -78,7 +78,7 @@ impl<'a> PosedField<'a> {
         self.near(p).is_some_and(|s| s.distance < 0.0)
     }
 
-    /// Moves a particle that has come to `p` out of the body; `None` if it is outside.
+    /// Moves a particle at `p` out of the body; `None` if it is outside.
     ///
     /// Model: go along the gradient by the missing distance, a few times.
     pub(super) fn push_out(&self, path: &Path, mut p: Vec3) -> Option<(Vec3, Collision)> {
@@ -176,7 +176,7 @@ mod tests {
         assert!((slid(0.01) - 0.007).abs() < 1e-5, "{}", slid(0.01));
     }
 
-    /// Comes in with 1 m/s, leaves with that fraction of it, besides what the surface does itself.
+    /// A particle that arrives with 1 m/s leaves with that fraction of it, relative to the surface.
     #[test]
     fn a_share_of_the_speed_comes_back() {
         for velocity in [Vec3::ZERO, Vec3::Y * 0.5] {
@@ -204,7 +204,7 @@ mod tests {
             let truth = 0.1001 - 2.0 * (1.0 - fraction) * DT;
             assert!((out.y - truth).abs() < 1e-4, "{fraction}: {} {truth}", out.y);
         }
-        // It leaves the place where it was in time as well.
+        // Sinking, it moves in every substep as well.
         let (field, was) = (slab(Vec3::NEG_Y * 2.0), Vec3::new(0.0, 0.105, 0.0));
         assert!(ground(&field, 0.0, 1.0).push_out(&path(was, was, DT), was).is_none());
         assert!(ground(&field, 0.0, 0.25).push_out(&path(was, was, DT), was).is_some());
@@ -230,7 +230,7 @@ mod tests {
             let first = (1..=SUBSTEPS).find(collides);
             let truth = (1..=SUBSTEPS).find(|k| top(*k) > p.y);
             assert_eq!(first, truth, "{high}");
-            // The end of the step alone would have it at once.
+            // With the field at the end of the step alone it would collide in the first substep.
             let at_end = PosedField::at(FieldObstacle { motion: None, ..obstacle }, 0.0, DT, 1.0);
             assert!(at_end.push_out(&path(p, p, DT), p).is_some());
         }

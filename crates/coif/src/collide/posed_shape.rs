@@ -9,7 +9,7 @@ use crate::math::RigidTransform;
 use crate::math::on_sphere::HalfSpace;
 use crate::math::unit_ball::{half_space, tangent_plane};
 
-/// How near to the middle of a shape a path has to come, as a fraction of its size, to have gone through it rather than
+/// Largest distance of a path from the middle of a shape, as a fraction of its size, at which it went through it rather than
 /// grazed it.
 const THROUGH: f32 = 0.8;
 
@@ -17,7 +17,7 @@ const THROUGH: f32 = 0.8;
 ///
 /// Sphere, ellipsoid and capsule are one shape in lanes: a unit ball, scaled along the axes and swept along y. A distance
 /// in the scale of the ball is that from the tangent plane at the surface point on the ray from the middle: never more
-/// than the true one, and the same on the surface. [`PosedShape::probe`] has the true one.
+/// than the true one, and the same on the surface. [`PosedShape::probe`] gives the true one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PosedShape {
     shape: Shape,
@@ -153,7 +153,7 @@ impl PosedShape {
         (!outside).then(|| self.tangent(s))
     }
 
-    /// A half-space free of the shape that is good around `p`, inside or outside.
+    /// A half-space free of the shape, tangent near `p`, for points inside or outside.
     pub(crate) fn half_space(&self, p: Vec3) -> HalfSpace {
         let (normal, distance) = self.tangent_plane(p);
         HalfSpace { normal, offset: normal.dot(p) - distance }
@@ -200,11 +200,11 @@ impl PosedShape {
         (distance < margin).then(|| (distance, self.world_from_shape * normal))
     }
 
-    /// Continuous collision: where a path from `before` to `p` in this step went into the shape to come out elsewhere or
+    /// Continuous collision detection: where a path from `before` to `p` in this step entered the shape to leave it elsewhere or
     /// to end deep in it. The nearest point to `p` on the tangent plane there, and its normal.
     #[inline(always)]
     pub(crate) fn entered(&self, before: Vec3A, p: Vec3A) -> Option<(Vec3A, Vec3A)> {
-        // Far away stays far away.
+        // A path that stays far away cannot cross it.
         let from_centre = p - Vec3A::from(self.centre);
         let travelled = (before - self.start) - from_centre;
         let far = self.reach + travelled.length();
@@ -217,14 +217,14 @@ impl PosedShape {
             Shape::Sphere { radius } => Vec3A::splat(radius),
             Shape::Ellipsoid { radii } => radii.into(),
             Shape::Capsule { half_height, radius } => {
-                // The upright part is what hair winds around: a cylinder with its axis left out.
+                // Test the infinite cylinder: hair winds around the axis, and does not go through along it.
                 let y = 0.5 * (from.y + to.y);
                 if y.abs() > half_height + radius {
                     return None;
                 }
                 Vec3A::new(radius, f32::INFINITY, radius)
             }
-            // Nothing comes out of a plane again.
+            // A half-space has no other side to come out of.
             Shape::Plane => return None,
         };
         // The shape as a unit ball.

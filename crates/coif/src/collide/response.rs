@@ -1,11 +1,11 @@
-//! What a surface does to the velocity of hair: Coulomb friction along it, restitution across it.
+//! Response of a velocity of hair to a surface: Coulomb friction along it, restitution across it.
 //!
 //! Both are functions of numbers, so that every model applies them to its own kind of vector, and friction also to
 //! displacements in a step: the limit is then that of a displacement.
 
 use fearless_simd::{Simd, SimdBase, f32x16};
 
-/// Sliding (m/s or m) that counts as none.
+/// Smallest sliding (m/s or m) that is divided by.
 const NO_SLIDING: f32 = 1e-12;
 
 /// The fraction of a sliding velocity that friction takes.

@@ -1,7 +1,7 @@
-//! What a model lends to contact: chains of points, and where they are.
+//! The input of contact: chains of points, and their state.
 //!
 //! [`Chains`] does not change: which points make a chain, what they weigh, how thick the segments between them are.
-//! [`Samples`] is the state, as it lies in the model's memory. Contact sees nothing else of a model.
+//! [`Samples`] is the state, as it lies in the model's memory. Contact has no other access to a model.
 
 use glam::Vec3;
 
@@ -16,7 +16,7 @@ pub struct Chains {
     first_point: Vec<u32>,
     /// Per point: its mass (kg).
     mass: Vec<f32>,
-    /// Per point: whether it goes with the body and cannot be pushed.
+    /// Per point: whether it moves with the body and cannot be pushed.
     pinned: Vec<bool>,
     /// Per point: distance from the root along the chain at rest (m).
     arc_length: Vec<f32>,
@@ -34,7 +34,7 @@ pub struct Place {
 }
 
 impl Chains {
-    /// The strands of a valid groom as chains: what a model lends that has a particle per point. A point weighs half
+    /// The strands of a valid groom as chains, for a model that has a particle per point. A point weighs half
     /// of the segments next to it.
     pub fn of_strands(groom: &Groom) -> Self {
         let strands = &groom.strands;
@@ -80,7 +80,7 @@ impl Chains {
         &self.mass
     }
 
-    /// Which points go with the body and cannot be pushed.
+    /// Which points move with the body and cannot be pushed.
     pub fn pinned(&self) -> &[bool] {
         &self.pinned
     }
@@ -106,9 +106,9 @@ pub struct Samples<'a> {
     pub position: &'a [f32],
     /// True velocities over the last step (m/s); rows of 48. Empty: `velocity` is true.
     pub motion: &'a [f32],
-    /// What the next step starts from (m/s); rows of 48. Contact adds to it.
+    /// The velocities that the next step starts with (m/s); rows of 48. Contact adds to them.
     pub velocity: &'a mut [f32],
-    /// How much hair a particle stands for: its mass (kg), or the length of its part of the strand;
+    /// Weight of a particle: its mass (kg), or the length of its part of the strand;
     /// rows of 16. Empty: all the same. With it, density does not depend on the number of points.
     pub mass: &'a [f32],
     /// Per row, a bit per lane that holds a particle.
@@ -214,7 +214,7 @@ mod tests {
         assert!((chains.mass().iter().sum::<f32>() / truth - 1.0).abs() < 1e-5);
     }
 
-    /// Both orders of rows give and take the same points.
+    /// Both orders of rows read and write the same points.
     #[test]
     fn points_come_and_go_in_the_order_of_the_chains() {
         let chains = Chains::of_strands(&groom());

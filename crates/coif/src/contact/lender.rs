@@ -1,4 +1,4 @@
-//! What contact asks of a model.
+//! The access of contact to a model.
 
 use super::{Chains, HairContact, Samples};
 use crate::groom::Groom;
@@ -6,9 +6,9 @@ use crate::groom::Groom;
 /// How contact reaches the hair of a model: what the model declares before anything is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Access {
-    /// It lends its particles after each step ([`Lender::lend`]): contact changes their velocities.
+    /// Contact changes the velocities of its particles after each step ([`Lender::lend`]).
     pub after_step: bool,
-    /// It solves for all strands together and takes contact into its own step ([`Lender::couple`]).
+    /// It solves for all strands together, contact included, within its step ([`Lender::couple`]).
     pub within_step: bool,
 }
 
@@ -41,10 +41,10 @@ pub trait Lender {
     /// The state of the chains.
     fn lend(&mut self) -> Samples<'_>;
 
-    /// Takes back what contact changed in [`Lender::lend`], where that was a copy.
+    /// Writes back the changes of contact to [`Lender::lend`], where that is a copy.
     fn take_back(&mut self) {}
 
-    /// Takes contact between single hairs into its own step. Called once, before the first step, and only of a model
+    /// Adds contact between single hairs to the model's own step. Called once, before the first step, and only of a model
     /// with [`Access::within_step`].
     fn couple(&mut self, _contact: Box<dyn HairContact>) {}
 }

@@ -1,10 +1,10 @@
-//! The list of contacts of a scene, and how they act on what a model lends.
+//! The list of contacts of a scene, and their order of action on a model.
 
 use super::{Access, Acts, Chains, ContactSettings, Lender, Samples, strand_contact, volume};
 use crate::groom::Groom;
 use crate::{Error, Result};
 
-/// What the contacts of the last step did.
+/// Report of the contacts of the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Report {
@@ -16,7 +16,7 @@ pub struct Report {
 
 /// A method for contact of hair on hair after the step of a model.
 pub trait Contact: Send {
-    /// Forgets what it knows of the past. The hair is in its rest shape, as `hair` has it.
+    /// Clears the state. `hair` is in its rest shape.
     fn reset(&mut self, hair: &Samples<'_>);
 
     /// Changes the velocities over a step of `dt` (s).
@@ -25,7 +25,7 @@ pub trait Contact: Send {
     /// Appends what must be known to go on with the same bits.
     fn save(&self, _out: &mut Vec<u8>) {}
 
-    /// Takes back what [`Contact::save`] wrote; gives back the bytes that follow it, or `None`, and nothing has changed,
+    /// Restores what [`Contact::save`] wrote; returns the bytes that follow it, or `None`, and nothing has changed,
     /// if these are not its bytes.
     fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         Some(bytes)
@@ -40,7 +40,7 @@ pub(crate) struct Contacts {
 }
 
 impl Contacts {
-    /// Builds a list of contacts for a model that was built for this groom, and hands those to the model that act within its
+    /// Builds a list of contacts for a model that was built for this groom, and passes those to the model that act within its
     /// step.
     pub(crate) fn new(
         settings: &[ContactSettings],
@@ -83,7 +83,7 @@ impl Contacts {
         }
     }
 
-    /// Forgets the past; the hair is in its rest shape.
+    /// Clears the state; the hair is in its rest shape.
     pub(crate) fn reset(&mut self, lender: &mut dyn Lender) {
         for contact in &mut self.after {
             contact.reset(&lender.lend());
@@ -95,7 +95,7 @@ impl Contacts {
         self.after.iter().for_each(|contact| contact.save(out));
     }
 
-    /// Takes back what [`Contacts::save`] wrote. False if these are not such bytes.
+    /// Restores what [`Contacts::save`] wrote. False if these are not such bytes.
     pub(crate) fn restore(&mut self, bytes: &[u8]) -> bool {
         let mut after = self.after.iter_mut();
         let left = after.try_fold(bytes, |bytes, contact| contact.restore(bytes));

@@ -1,14 +1,14 @@
-//! Contact of hair on hair: independent of how it moves (`cani2006` 2.3).
+//! Contact of hair on hair, independent of the model (`cani2006` 2.3).
 //!
-//! A scene has a list of contacts ([`ContactSettings`]). They see what the model lends and nothing else: [`Chains`] and
-//! their state as it lies in memory ([`Samples`]). A model declares how contact reaches its hair ([`Access`]); from that
+//! A scene has a list of contacts ([`ContactSettings`]). Their only input from the model is [`Chains`] and
+//! their state as it lies in memory ([`Samples`]). A model declares the access of contact to its hair ([`Access`]); from that
 //! and the contact it follows whether the contact acts after each step ([`Contact`]), on velocities, or within it
 //! ([`HairContact`]), as forces with their stiffness that the model solves for, or is refused.
 //!
-//! `detection` tells which segments are near each other ([`broad_phase`] is its choice), `response` what they do then;
+//! `detection` finds the segments that are near each other (with a choice of [`broad_phase`]), `response` their forces;
 //! `volume` is both, on a grid.
 //!
-//! Samples have two velocities. `motion` is how particles really moved over the last step; `velocity`
+//! Samples have two velocities. `motion` is the displacement over the last step by its length; `velocity`
 //! is what the next step starts from. They may differ, as where a velocity also carries the reaction
 //! of a constraint (`muller2012` eq. 9) and is not zero for hair at rest. Contact measures with
 //! `motion` and adds to `velocity`, so hair that does not move feels no friction.

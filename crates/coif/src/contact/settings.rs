@@ -62,7 +62,7 @@ impl ContactSettings {
         }
     }
 
-    /// Mass of the hair over that of dry hair, for the model: water weighs.
+    /// Mass of the hair over that of dry hair, for the model: wet hair is heavier.
     pub fn mass_scale(&self) -> f32 {
         match self {
             Self::Volume(_) => 1.0,

@@ -1,23 +1,23 @@
-//! What strands stay out of while they are placed: the body, as far as `grow` has to know it.
+//! Obstacles for strands while they are placed: the body, as far as `grow` needs it.
 
 use glam::Vec3A;
 
 use crate::math::LANES;
 
-/// What hair must stay out of, where it was carried to.
+/// What hair must stay out of, at the poses of the frame.
 pub trait Obstacle: Sync {
     /// How deep a point is inside (m).
     fn depth(&self, p: Vec3A) -> f32;
     /// For a link whose end is deeper than `allowed` (m): where it can end instead.
     fn place(&self, link: &Link, allowed: f32) -> Option<ObstacleCollision>;
-    /// Which of sixteen points (m; all x, all y, all z) may be inside, one bit each. Only those are asked
-    /// about one by one: a bit too many costs time, one too few leaves hair inside.
+    /// Which of sixteen points (m; all x, all y, all z) may be inside, one bit each. Only those are tested
+    /// one by one: false positives cost time, false negatives leave hair inside.
     fn may_hold(&self, _points: &[f32; 3 * LANES]) -> u32 {
         u32::MAX
     }
 }
 
-/// A link of a strand that is being laid.
+/// A link of a strand that is being placed.
 #[derive(Debug, Clone, Copy)]
 pub struct Link {
     /// Where it begins (m).
@@ -33,9 +33,9 @@ pub struct Link {
 pub struct ObstacleCollision {
     /// m.
     pub at: Vec3A,
-    /// Out of what it collides with, unit length.
+    /// Normal of what it collides with, outwards, unit length.
     pub normal: Vec3A,
-    /// How fast that moves (m/s).
+    /// Velocity of that (m/s).
     pub velocity: Vec3A,
 }
 

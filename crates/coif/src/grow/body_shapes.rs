@@ -1,4 +1,4 @@
-//! The colliders as strands see them: where the last step left them.
+//! The colliders that strands are placed outside of, posed as at the end of the last step.
 
 use crate::body::MovingCollider;
 use crate::collide::{PosedShape, PosedShapes, read_colliders, save_colliders};
@@ -18,7 +18,7 @@ pub struct BodyShapes {
 }
 
 impl BodyShapes {
-    /// Takes on where colliders are at the end of a step of length `dt` (s).
+    /// Poses the colliders at the end of a step of length `dt` (s).
     pub fn pose(&mut self, colliders: &[MovingCollider], dt: f32) {
         self.dt = dt;
         self.colliders.clear();

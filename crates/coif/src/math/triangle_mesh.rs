@@ -1,3 +1,5 @@
+use std::f32::consts::{PI, TAU};
+
 use glam::{Mat3, Quat, Vec3};
 
 use crate::{Error, Result};
@@ -12,6 +14,20 @@ pub struct TriangleMesh {
 }
 
 impl TriangleMesh {
+    /// An ellipsoid about the origin with these half axes (m): rows from the pole at +y to that at -y, and columns around y.
+    pub fn ellipsoid(radii: Vec3, rows: u32, columns: u32) -> Self {
+        let mut mesh = Self::default();
+        for (i, j) in (0..=rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
+            let (a, b) = (PI * i as f32 / rows as f32, TAU * j as f32 / columns as f32);
+            mesh.positions.push(Vec3::new(a.sin() * b.cos(), a.cos(), -a.sin() * b.sin()) * radii);
+        }
+        for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
+            let (a, b) = (i * columns + j, i * columns + (j + 1) % columns);
+            mesh.triangles.extend([[a, a + columns, b], [b, a + columns, b + columns]]);
+        }
+        mesh
+    }
+
     /// Names the first triangle with a missing vertex, or the first vertex that is not finite.
     pub fn validate(&self) -> Result<()> {
         if let Some(vertex) = self.positions.iter().position(|p| !p.is_finite()) {

@@ -1,4 +1,4 @@
-//! Everything needed to go on after the last frame with the same bits.
+//! Checkpoints: all state that a run needs to continue after the last frame with the same bits.
 
 use glam::{DVec3, Quat, Vec3};
 
@@ -10,7 +10,7 @@ use crate::math::bytes::{Reader, put_floats, put_u32, put_u64};
 use crate::model::StepReport;
 use crate::{Error, Result};
 
-/// How a body is driven, as a checkpoint has it.
+/// The state of a driven body in a checkpoint.
 struct Driven {
     /// Time beyond the last step (s).
     ahead: f64,
@@ -28,7 +28,7 @@ struct Driven {
 const MAGIC: &[u8; 8] = b"coifsim3";
 
 impl Simulation {
-    /// The state as bytes: number of steps, report so far, contacts, growth, poses that the body does not say, and the
+    /// The state as bytes: number of steps, report so far, contacts, growth, poses that do not follow from the body, and the
     /// model's own state.
     pub fn checkpoint(&self) -> Vec<u8> {
         let name = self.model.name().as_bytes();
@@ -42,7 +42,7 @@ impl Simulation {
         for strand in &self.report.quarantined {
             put_u32(&mut out, *strand);
         }
-        // Springs between hairs, what growth has learnt and poses come before the model, which takes all that is left.
+        // Springs between hairs, the clearances of growth and poses come before the model, whose state is the rest of the bytes.
         let mut section = Vec::new();
         self.contacts.save(&mut section);
         put_section(&mut out, &section);
@@ -60,7 +60,7 @@ impl Simulation {
         out
     }
 
-    /// Goes back to a checkpoint of a simulation of the same groom with the same model. On error
+    /// Restores a checkpoint of a simulation of the same groom with the same model. On error
     /// nothing has changed.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let mut reader = Reader(bytes);
@@ -94,7 +94,7 @@ impl Simulation {
         let mut driven = driven.ok_or_else(|| {
             Error::BadCheckpoint("its body was driven in another way than this one can be".into())
         })?;
-        // Keep the present springs, in case the model does not take its part.
+        // Keep the present springs, in case the model refuses its state.
         let mut kept = Vec::new();
         self.contacts.save(&mut kept);
         if !self.contacts.restore(springs) {
@@ -130,7 +130,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// How the body is driven.
+    /// The state of the driven body.
     fn driven(&self) -> Driven {
         let primitives = self.primitives.as_ref().map(|roots| roots.world_from_rest().to_vec());
         Driven {
@@ -147,7 +147,7 @@ impl Simulation {
         }
     }
 
-    /// Appends how the body is driven; nothing if it is not.
+    /// Appends the state of a driven body; nothing if the body is not driven.
     fn save_driven(&self, out: &mut Vec<u8>) {
         let Driven { ahead, origin, keys, dt, roots, vertices } = self.driven();
         let Some(keys) = keys else { return };
@@ -186,7 +186,7 @@ impl Simulation {
         fits.then_some(Driven { ahead, origin, keys, dt, roots, vertices })
     }
 
-    /// Puts the body where it was: where it was driven to, or where its own motion takes it.
+    /// Restores the pose of the body: the one it was driven to, or that of its own animation.
     fn set_driven(&mut self, driven: Driven) {
         let [before, strands, primitives] = driven.roots;
         (self.ahead, self.origin, self.keys) = (driven.ahead, driven.origin, driven.keys);
@@ -234,7 +234,7 @@ fn put_section(out: &mut Vec<u8>, section: &[u8]) {
     out.extend_from_slice(section);
 }
 
-/// Takes what [`put_section`] wrote.
+/// Reads what [`put_section`] wrote.
 fn take_part<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     let length = usize::try_from(reader.u64()?).ok()?;
     reader.take(length)
@@ -249,7 +249,7 @@ fn put_invalid(out: &mut Vec<u8>, invalid: &InvalidRoots) {
     }
 }
 
-/// Takes what [`put_invalid`] wrote, of so many roots.
+/// Reads what [`put_invalid`] wrote, of so many roots.
 fn take_invalid(from: &mut Reader<'_>, count: usize) -> Option<InvalidRoots> {
     let number = usize::try_from(from.u64()?).ok().filter(|number| *number <= count)?;
     let mut one = || {

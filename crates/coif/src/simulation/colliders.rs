@@ -1,4 +1,4 @@
-//! Where all colliders are: those of the body, and those that move on their own.
+//! The poses of all colliders: those of the body, and free ones.
 
 use glam::DVec3;
 
@@ -6,7 +6,7 @@ use crate::body::{Body, BodyPose, MovingCollider, Shape};
 use crate::math::{RigidTransform, WorldTransform};
 use crate::{Error, Result};
 
-/// A collider that belongs to no bone: a hand of somebody else, a ball, another body's shapes.
+/// A collider that belongs to no bone: the hand of another character, a ball, another body's shapes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeCollider {
     /// Which one it is: a collider with the same number in the next frame is the same one, and moves from there to here.
@@ -53,14 +53,14 @@ pub(super) struct Colliders {
     free: Vec<Free>,
     /// Those of the frame before: scratch.
     last: Vec<Free>,
-    /// Where all are at the start and the end of the step.
+    /// Poses of all at the start and the end of the step.
     poses: [Vec<RigidTransform>; 2],
-    /// What all are at the end of the step, with their friction.
+    /// Shape and friction of all at the end of the step.
     shapes: Vec<(Shape, f32)>,
 }
 
 impl Colliders {
-    /// Poses all of them at the end of a step, at a fraction of the frame. Where they ended last time, they start now;
+    /// Poses all of them at the end of a step, at a fraction of the frame. The last end poses become the start poses;
     /// one without a finite pose stays where it was.
     pub(super) fn follow(&mut self, body: &Body, pose: BodyPose<'_>, fraction: f32) {
         self.poses.swap(0, 1);
@@ -87,7 +87,7 @@ impl Colliders {
         }
     }
 
-    /// Writes how all move during the step.
+    /// Writes the motion of all during the step.
     pub(super) fn moving(&self, out: &mut Vec<MovingCollider>) {
         let [start, end] = &self.poses;
         out.clear();
@@ -97,17 +97,17 @@ impl Colliders {
         }));
     }
 
-    /// What all are, with their friction.
+    /// Shape and friction of all.
     pub(super) fn shapes(&self) -> &[(Shape, f32)] {
         &self.shapes
     }
 
-    /// Where all are at the end of the step.
+    /// Poses of all at the end of the step.
     pub(super) fn poses(&self) -> &[RigidTransform] {
         &self.poses[1]
     }
 
-    /// Takes back where all were at the end of a frame.
+    /// Restores the poses of all at the end of a frame.
     pub(super) fn set_poses(&mut self, poses: Vec<RigidTransform>) {
         let of_body = poses.len() - self.free.len().min(poses.len());
         for (free, pose) in self.free.iter_mut().zip(&poses[of_body..]) {
@@ -126,7 +126,7 @@ impl Colliders {
         self.free.iter_mut().for_each(|c| c.start = c.end);
     }
 
-    /// Says where the free colliders are at the end of the next frame. One that was not there starts there at rest. On
+    /// Sets the poses of the free colliders at the end of the next frame. A new one starts there at rest. On
     /// error nothing has changed. Says whether the list is another one, and if so whether numbers of those that were
     /// there have changed.
     pub(super) fn set_free(
@@ -164,7 +164,7 @@ impl Colliders {
         for (i, c) in colliders.iter().enumerate() {
             let t = &c.world_from_shape;
             let end = WorldTransform { rotation: t.rotation.normalize(), ..*t }.relative_to(origin);
-            // Mostly it is in the same place of the list as before.
+            // Usually it has the same index in the list as before.
             let same = self.last.get(i).filter(|last| last.id == c.id);
             let last = same.or_else(|| self.last.iter().find(|last| last.id == c.id));
             changed |= last.is_none_or(|last| last.shape != c.shape || last.friction != c.friction);
@@ -174,7 +174,7 @@ impl Colliders {
         Ok(changed.then_some(renumbered))
     }
 
-    /// Moves everything by `by` (m): the origin has moved the other way.
+    /// Moves everything by `by` (m), for an origin that has moved by its negative.
     pub(super) fn shift(&mut self, by: glam::Vec3) {
         for free in &mut self.free {
             free.start.translation += by;

@@ -1,8 +1,8 @@
 //! One step from start to end: the body poses its colliders, roots follow the body, the model moves
-//! the hair, and contact of hair on hair acts. Who looks at it sees every strand grown, and its health measured.
+//! the hair, and contact of hair on hair acts. Reading a frame places every strand (`grow`) and measures its health.
 //!
 //! Steps have a fixed length that does not depend on the frame rate. The simulation owns the
-//! model's state and its scratch memory; groom and body stay as they were given.
+//! model's state and its scratch memory; groom and body do not change.
 
 mod change;
 mod checkpoint;
@@ -59,7 +59,7 @@ const MAX_SUBSTEPS: f32 = 8.0;
 /// Most steps that a model takes at once.
 const MAX_AT_ONCE: usize = 8;
 
-/// What a model sees of a step, besides what does not change.
+/// The input of a model that changes from step to step.
 #[derive(Default)]
 struct Surroundings {
     /// Time at the end of the step (s).
@@ -88,7 +88,7 @@ impl Surroundings {
     }
 }
 
-/// What the world around the hair is like.
+/// Gravity, wind, time step and contacts of a simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct World {
     /// Acceleration of gravity (m/s^2).
@@ -121,9 +121,9 @@ pub struct Simulation {
     body: Arc<Body>,
     world: World,
     model: Box<dyn Model>,
-    /// Where the strands grow.
+    /// The roots of the strands.
     roots: Roots,
-    /// Where what the model moves grows, if that is not strands.
+    /// The roots of what the model moves, if that is not strands.
     primitives: Option<Roots>,
     steps: u64,
     /// The poses that the body is driven to, if it is.
@@ -142,18 +142,18 @@ pub struct Simulation {
     origin: DVec3,
     /// The most time (s) that is made up for in one call.
     max_catch_up: Option<f64>,
-    /// What the model sees of each of the next steps.
+    /// The input of the model for each of the next steps.
     surroundings: Vec<Surroundings>,
     colliders: Colliders,
-    /// Where primitives were before a jump: scratch.
+    /// Poses of the primitives before a jump: scratch.
     before_jump: Vec<RigidTransform>,
     surface: Option<SurfaceField>,
     contacts: Contacts,
     growth: Growth,
     report: StepReport,
-    /// Where every strand is, once somebody has looked.
+    /// Positions of every strand, as `grow` placed them last.
     grown: Vec<Vec3>,
-    /// Whether that is so now.
+    /// Whether they are those of the present state.
     is_grown: bool,
     health: HealthMonitor,
     timers: Timers,
@@ -290,7 +290,7 @@ impl Simulation {
         self.colliders.arrive();
     }
 
-    /// Finds where the body and the roots are at the end of step `k` of those that come next, at the time `end` (s) after
+    /// Poses body and roots at the end of step `k` of the next ones, at the time `end` (s) after
     /// `dt` (s), and at a fraction of the frame.
     fn follow_body_in_step(&mut self, k: usize, end: f64, dt: f32, in_frame: f32) {
         if k == self.surroundings.len() {
@@ -303,7 +303,7 @@ impl Simulation {
             self.drawn.begin_step(self.roots.world_from_rest(), dt);
         }
         let pose = body_pose(&self.keys, end);
-        // Pose the colliders at the end of the step; where they end now, they start next time.
+        // Pose the colliders at the end of the step, which is the start of the next.
         self.timers.measure(Stage::Body, || {
             self.colliders.follow(&self.body, pose, in_frame);
             self.colliders.moving(&mut step.colliders);
@@ -311,7 +311,7 @@ impl Simulation {
                 surface.follow(&self.body, pose, dt);
             }
         });
-        // In the first step, while roots are still where it starts: learn how far from the body strands lie at rest.
+        // In the first step, before the roots move: measure the clearance of the strands at rest from the body.
         self.timers.measure(Stage::Grow, || {
             let poses = poses(&self.roots, self.primitives.as_ref());
             let field = self.surface.as_ref().map(SurfaceField::obstacle);
@@ -353,8 +353,8 @@ impl Simulation {
         }
     }
 
-    /// Names the strands that grow on nothing that is finite, or are carried by something that does: they are left
-    /// where they were.
+    /// Reports the strands whose root pose, or that of the primitive that they follow, is not finite: they are left
+    /// in place.
     fn report_invalid(&mut self) {
         let primitives = self.primitives.as_ref().filter(|roots| roots.any_invalid());
         if primitives.is_none() && !self.roots.any_invalid() {
@@ -382,8 +382,8 @@ impl Simulation {
         }
     }
 
-    /// Jumps to another time of the body's own motion: the hair is carried along rigidly with its roots
-    /// and does not feel the jump. For a jump to a pose, [`teleport_to`](Self::teleport_to).
+    /// Jumps to another time of the body's own motion: the hair moves rigidly with its roots
+    /// and gains no velocity from the jump. For a jump to a pose, [`teleport_to`](Self::teleport_to).
     pub fn teleport(&mut self, time: f64) {
         self.note_jump();
         self.steps = (time * f64::from(self.world.steps_per_second)).round().max(0.0) as u64;
@@ -391,14 +391,14 @@ impl Simulation {
         self.jump();
     }
 
-    /// Notes where primitives are before a jump.
+    /// Stores the poses of the primitives before a jump.
     fn note_jump(&mut self) {
         let from = poses(&self.roots, self.primitives.as_ref());
         self.before_jump.clear();
         self.before_jump.extend_from_slice(from);
     }
 
-    /// Carries the hair to where the body is now, from where it was when that was noted.
+    /// Moves the hair rigidly with its roots from the stored poses to the present ones.
     fn jump(&mut self) {
         self.is_grown = false;
         self.health.forget();
@@ -416,7 +416,7 @@ impl Simulation {
         }
     }
 
-    /// Puts colliders and the body's surface where the body is now, without velocity.
+    /// Poses colliders and the body's surface with the body, without velocity.
     fn body_has_jumped(&mut self) {
         let pose = body_pose(&self.keys, self.step_time());
         self.colliders.follow(&self.body, pose, 1.0);
@@ -447,7 +447,7 @@ impl Simulation {
     }
 
     /// Places every strand: where all points are now (m), in the groom's order. Done once for a state and then
-    /// kept: health, files and pictures see the same.
+    /// kept for health, files and pictures.
     pub fn grow(&mut self) -> &[Vec3] {
         self.grow_at_step();
         if self.ahead <= 0.0 {
@@ -537,12 +537,12 @@ impl Simulation {
         self.moved_strips().map(MovesStrips::lanes)
     }
 
-    /// What went wrong so far, quarantined strands and contacts that no length allows, and what the last step did.
+    /// Report: quarantined strands and unresolved collisions so far, and figures of the last step.
     pub fn report(&self) -> &StepReport {
         &self.report
     }
 
-    /// What was unusual in the last field of the body's surface, if hair collides with it.
+    /// Report of the last distance field of the body's surface, if hair collides with it.
     pub fn surface_report(&self) -> Option<&distance_field::Report> {
         self.surface.as_ref().map(|surface| surface.field().report())
     }
@@ -552,9 +552,9 @@ impl Simulation {
         &self.timers
     }
 
-    /// Looks at the hair as it is now: stretch, penetration, kinks, drift, and how fast it has moved since
-    /// the last look at an earlier time. A caller looks once per frame; after a jump (`reset`, `teleport`,
-    /// `restore`) the next look is the first.
+    /// Measures the hair as it is now: stretch, penetration, kinks, drift, and its speed since
+    /// the last call at an earlier time. Call it once per frame; after a jump (`reset`, `teleport`,
+    /// `restore`) the next call counts as the first.
     ///
     /// Of a body that is driven it is the health at the end of the last step.
     pub fn health(&mut self) -> Health {
@@ -583,7 +583,7 @@ impl Simulation {
     }
 }
 
-/// The groom as the model has it, if that is heavier: water weighs, wet hair is denser to the model.
+/// The groom as the model has it, if that is heavier: wet hair is denser.
 fn heavy_groom(groom: &Groom, world: &World) -> Option<Groom> {
     let wet = world.mass_scale();
     (wet != 1.0).then(|| {
@@ -603,7 +603,7 @@ fn check(groom: &Groom, world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Where the body is: where it is driven to, or where its own motion takes it at `time` (s).
+/// The pose of the body: the driven one, or that of its own animation at `time` (s).
 fn body_pose(keys: &Option<Box<PoseKeys>>, time: f64) -> BodyPose<'_> {
     keys.as_ref().map_or(BodyPose::At(time), |keys| BodyPose::Driven(keys))
 }
@@ -613,7 +613,7 @@ fn poses<'a>(strands: &'a Roots, primitives: Option<&'a Roots>) -> &'a [RigidTra
     primitives.unwrap_or(strands).world_from_rest()
 }
 
-/// What strands are placed in.
+/// The input of `grow`.
 fn grow_environment<'a>(
     strands: &'a Roots,
     surface: Option<&'a SurfaceField>,

@@ -1,8 +1,8 @@
-//! Roots follow the body: each strand, strip or column of a hair mesh turns with the triangle that it grows on.
+//! Root bindings: each strand, strip or column of a hair mesh moves rigidly with the triangle that it grows on.
 //!
 //! Eight roots at a time, one per lane. A triangle without an area has no frame of its own to
-//! compute in lanes; its strands are done one by one. So are those on a triangle that is nowhere, with corners that are
-//! not numbers: they stay where they were last, and are *invalid*.
+//! compute in lanes; its strands are done one by one. So are those on a triangle with corners that are
+//! not finite: they keep their last pose, and are *invalid*.
 
 use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x8};
 use glam::{Affine3A, Quat, Vec3};
@@ -14,14 +14,14 @@ use crate::math::lanes::{HALF, Vec3x8};
 use crate::math::{RigidTransform, triangle_frame};
 use crate::{Error, Result};
 
-/// Groups of lanes that one task treats.
+/// Groups of lanes per task.
 const GROUPS: usize = 64;
 
 /// Sine of the angle between a triangle's first two edges below which it has no area.
 const FLAT: f32 = 1e-6;
 
-/// Carries roots along with the body: a rigid transform from the rest shape for each, from the triangle that it is bound
-/// to. A simulation does so for its model; whoever moves hair without one can do the same.
+/// Poses of roots on a body: a rigid transform from the rest shape for each, from the triangle that it is bound
+/// to. A simulation has them for its model; callers that step a model by hand can use them too.
 pub struct Roots {
     /// The vertices under the roots, each once.
     vertices: Vec<usize>,
@@ -36,10 +36,10 @@ pub struct Roots {
     level: Level,
 }
 
-/// Roots that are invalid, and where they have stayed.
+/// Roots that are invalid, and the poses that they keep.
 pub(super) type InvalidRoots = Vec<(usize, RigidTransform)>;
 
-/// Where the strands of eight lanes are bound.
+/// The bindings of the strands of eight lanes.
 struct Group {
     /// Places in `vertices` of the triangles' corners.
     corners: [[u32; 3]; HALF],
@@ -52,7 +52,7 @@ struct Group {
 }
 
 impl Group {
-    /// Lanes without a strand stay on the first vertex.
+    /// Lanes without a strand are bound to the first vertex.
     const EMPTY: Self = Self {
         corners: [[0; 3]; HALF],
         weights: [[0.0; HALF]; 3],
@@ -109,12 +109,12 @@ impl Roots {
         })
     }
 
-    /// Moves all roots to where the body's own motion takes them at `time` (s).
+    /// Poses all roots by the body's own animation at `time` (s).
     pub fn follow(&mut self, body: &Body, time: f64) {
         self.follow_pose(body, BodyPose::At(time));
     }
 
-    /// Moves all roots to where the body is.
+    /// Poses all roots by the pose of the body.
     pub(super) fn follow_pose(&mut self, body: &Body, pose: BodyPose<'_>) {
         self.positions.clear();
         let vertices = self.vertices.iter().copied();
@@ -122,8 +122,8 @@ impl Roots {
         self.turn();
     }
 
-    /// Writes where the roots are in another pose of the body; they stay where they are. One that is nowhere then is
-    /// where it was in `out`.
+    /// Writes the poses of the roots in another pose of the body, without a change to them. An invalid one keeps the pose that
+    /// it has in `out`.
     pub(super) fn pose_into(
         &mut self,
         body: &Body,
@@ -139,7 +139,7 @@ impl Roots {
         std::mem::swap(&mut self.world_from_rest, out);
     }
 
-    /// Moves all roots along with vertices of the body (m) that are where they belong already.
+    /// Poses all roots from the vertices of the posed body (m).
     ///
     /// # Panics
     /// If there are fewer vertices than the body has.
@@ -160,23 +160,23 @@ impl Roots {
         );
     }
 
-    /// Where the roots have gone from the rest shape; always finite.
+    /// Rigid transforms of the roots from the rest shape; always finite.
     pub fn world_from_rest(&self) -> &[RigidTransform] {
         &self.world_from_rest
     }
 
-    /// Puts all roots somewhere.
+    /// Sets the poses of all roots.
     pub(super) fn set_world_from_rest(&mut self, poses: Vec<RigidTransform>) {
         self.world_from_rest = poses;
     }
 
-    /// The roots that are invalid: the body does not say where they are.
+    /// The roots that are invalid: the pose of their triangle is not finite.
     pub(super) fn invalid(&self) -> InvalidRoots {
         let all = self.world_from_rest.iter().copied().enumerate();
         all.filter(|(root, _)| self.is_invalid(*root)).collect()
     }
 
-    /// Puts roots that are invalid where they had stayed.
+    /// Restores the poses of invalid roots.
     pub(super) fn place_invalid(&mut self, invalid: &InvalidRoots) {
         for &(root, pose) in invalid {
             if self.is_invalid(root) {
@@ -185,7 +185,7 @@ impl Roots {
         }
     }
 
-    /// Moves all roots by `by` (m): the origin has moved the other way.
+    /// Moves all roots by `by` (m), for an origin that has moved by its negative.
     pub(super) fn shift(&mut self, by: Vec3) {
         self.world_from_rest.iter_mut().for_each(|pose| pose.translation += by);
     }
@@ -200,7 +200,7 @@ impl Roots {
         self.invalid.iter().any(|lanes| *lanes != 0)
     }
 
-    /// Whether a root has no finite pose, and has stayed where it was.
+    /// Whether a root has no finite pose, and keeps its last one.
     pub fn is_invalid(&self, root: usize) -> bool {
         self.invalid[root / HALF] >> (root % HALF) & 1 == 1
     }
@@ -271,7 +271,7 @@ fn turn_group<S: Simd>(
         + b * f32x8::from_slice(simd, &group.weights[1])
         + c * f32x8::from_slice(simd, &group.weights[2]);
     let translation = place - turned;
-    // A triangle with a corner that is not finite is not proper either: no comparison with what is not a number holds,
+    // A triangle with a corner that is not finite is not proper either: no comparison with NaN holds,
     // and of infinite edges both sides are infinite.
     let proper = flat.to_bitmask();
     let mut invalid = 0;
@@ -293,7 +293,7 @@ fn turn_group<S: Simd>(
     invalid
 }
 
-/// Turns the strand of one lane, whatever its triangle is like.
+/// Turns the strand of one lane, for any triangle.
 #[cold]
 #[inline(never)]
 fn turn_one(group: &Group, lane: usize, positions: &[Vec3]) -> RigidTransform {
@@ -399,7 +399,7 @@ mod tests {
                 let expected = turn_one(&group, lane, &positions);
                 let [a, b, c] = group.corners[lane].map(|v| positions[v as usize]);
                 let area = (b - a).cross(c - a).length();
-                // How exactly a sliver's normal is known.
+                // Accuracy of a sliver's normal.
                 let bound = 1e-5 + 1e-6 / area.max(1e-6);
                 prop_assert!(found.rotation.dot(expected.rotation).abs() > 1.0 - bound);
                 prop_assert!(found.translation.distance(expected.translation) < 4.0 * bound.sqrt());
@@ -407,7 +407,7 @@ mod tests {
         }
     }
 
-    /// Roots on a triangle with any corner that is not finite stay where they were, and the others do not notice.
+    /// Roots on a triangle with any corner that is not finite keep their pose, and the others have the same bits.
     #[test]
     fn roots_on_a_triangle_that_is_nowhere_stay() {
         let corner = |i: usize| Vec3::new((i * i) as f32, (7 * i % 5) as f32, (3 * i % 11) as f32);

@@ -5,18 +5,18 @@ use glam::Vec3;
 
 use super::Simulation;
 
-/// Speed (m/s) below which hair is at rest: a sixtieth of a millimetre a frame at 60 frames a second, which nobody sees.
+/// Speed (m/s) below which hair is at rest: a sixtieth of a millimetre a frame at 60 frames a second, which is invisible.
 pub const REST_SPEED: f32 = 1e-3;
 
-/// Time (s) without any change around the hair before it is looked at whether it rests, and between two looks.
+/// Time (s) without any change around the hair before the first check whether it rests, and between two checks.
 const QUIET: f64 = 0.25;
 
-/// Whether a simulation sleeps.
+/// State of sleeping.
 #[derive(Default)]
 pub(super) struct Sleep {
     /// Whether it may.
     pub(super) may: bool,
-    /// Time (s) since something changed or the last look.
+    /// Time (s) since something changed or the last check.
     quiet: f64,
     /// Whether it does.
     pub(super) asleep: bool,
@@ -25,7 +25,7 @@ pub(super) struct Sleep {
 
 impl Simulation {
     /// Lets a body that is driven and its hair sleep when nothing moves ([`REST_SPEED`]): frames cost next to nothing
-    /// until the pose, a collider, the wind or a parameter changes. Off unless somebody says so.
+    /// until the pose, a collider, the wind or a parameter changes. Off by default.
     pub fn set_sleep(&mut self, may: bool) {
         self.sleep = Sleep { may, ..Sleep::default() };
     }
@@ -53,7 +53,7 @@ impl Simulation {
         if self.sleep.quiet < QUIET {
             return;
         }
-        // Look whether any hair moves.
+        // Check whether any hair moves.
         self.sleep.quiet = 0.0;
         let mut velocities = std::mem::take(&mut self.sleep.velocities);
         velocities.resize(self.groom.strands.point_count(), Vec3::ZERO);

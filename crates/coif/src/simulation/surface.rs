@@ -1,9 +1,9 @@
 //! The body's own surface as something that hair collides with: its mesh at every step, and the distance
 //! field around it.
 //!
-//! For a model that cuts a step into substeps it keeps the field at the start of the step as well: the
+//! For a model with substeps it keeps the field at the start of the step as well: the
 //! one that was built for the end of the step before. Velocities are how far each vertex goes in the
-//! step, over its length, in both fields, so that what starts at one surface arrives at the other.
+//! step, over its length, in both fields, so that a point on one surface moves to the other.
 
 use glam::{Affine3A, Vec3};
 
@@ -20,13 +20,13 @@ pub struct Surface {
     pub field: distance_field::Settings,
     /// Coulomb friction.
     pub friction: f32,
-    /// Fraction of the speed into the surface that comes back, 0..1.
+    /// Restitution: fraction of the approach speed that is left after an impact, 0..1.
     pub restitution: f32,
 }
 
 impl Default for Surface {
     fn default() -> Self {
-        // Hair only asks about places inside of the body or next to it.
+        // The field is sampled inside of the body or next to it only.
         let field = distance_field::Settings { reach: 0.06, ..Default::default() };
         Self { field, friction: 0.3, restitution: 0.0 }
     }
@@ -35,9 +35,9 @@ impl Default for Surface {
 /// The mesh and its field, as they move.
 pub(super) struct SurfaceField {
     field: DistanceField,
-    /// At the start of the step, for a model that asks for it.
+    /// At the start of the step, for a model with substeps.
     start: Option<DistanceField>,
-    /// Speed of the fastest vertex in the step (m/s), for a model that asks for the start.
+    /// Speed of the fastest vertex in the step (m/s), for a model with substeps.
     fastest: f32,
     settings: Surface,
     bones: Vec<Affine3A>,
@@ -62,14 +62,14 @@ impl SurfaceField {
         })
     }
 
-    /// Starts anew in a pose, without velocity.
+    /// Resets to a pose, without velocity.
     pub(super) fn reset(&mut self, body: &Body, pose: BodyPose<'_>) {
         self.pose(body, pose);
         self.before.clone_from(&self.now);
         self.build(1.0);
     }
 
-    /// Starts anew with the vertices somewhere (m), without velocity.
+    /// Resets to positions of the vertices (m), without velocity.
     pub(super) fn reset_to(&mut self, vertices: &[Vec3]) {
         self.now.clear();
         self.now.extend_from_slice(vertices);
@@ -77,7 +77,7 @@ impl SurfaceField {
         self.build(1.0);
     }
 
-    /// Moves all vertices by `by` (m): the origin has moved the other way.
+    /// Moves all vertices by `by` (m), for an origin that has moved by its negative.
     pub(super) fn shift(&mut self, by: Vec3) {
         self.now.iter_mut().for_each(|p| *p += by);
         self.before.clone_from(&self.now);
@@ -88,7 +88,7 @@ impl SurfaceField {
     pub(super) fn follow(&mut self, body: &Body, end: BodyPose<'_>, dt: f32) {
         std::mem::swap(&mut self.before, &mut self.now);
         self.pose(body, end);
-        // Where the last step ended, this one starts.
+        // The end of the last step is the start of this one.
         if let Some(start) = &mut self.start {
             std::mem::swap(start, &mut self.field);
         }
@@ -113,7 +113,7 @@ impl SurfaceField {
         self.field.rebuild(&self.now, &self.velocity);
     }
 
-    /// Where the body's vertices are at the end of the step (m).
+    /// Positions of the body's vertices at the end of the step (m).
     pub(super) fn vertices(&self) -> &[Vec3] {
         &self.now
     }

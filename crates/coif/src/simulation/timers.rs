@@ -11,9 +11,9 @@ pub enum Stage {
     Model,
     /// Contact of hair on hair.
     Contact,
-    /// Place every strand, once per look.
+    /// Place every strand, once per frame that is read.
     Grow,
-    /// Measure the health of what was looked at.
+    /// Measure the health of the frame.
     Health,
 }
 
@@ -42,7 +42,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Runs `work` and books its time on `stage`.
+    /// Runs `work` and adds its time to `stage`.
     pub fn measure<T>(&mut self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();

@@ -26,7 +26,7 @@ fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
 }
 
-/// Farthest that any point goes in some steps that follow a change, beyond what it would have done without.
+/// Largest displacement of a point in some steps after a change, relative to a twin without the change.
 fn jump(model: &ModelSettings, steps: usize, change: impl Fn(&mut Simulation)) -> f32 {
     let mut sims = [0, 1].map(|_| simulation(groom(40, |_| 10), SHAKE, model));
     sims.iter_mut().for_each(|sim| sim.advance_to(0.3));
@@ -37,7 +37,7 @@ fn jump(model: &ModelSettings, steps: usize, change: impl Fn(&mut Simulation)) -
     farthest(sims[0].strands().positions(), sims[1].strands().positions())
 }
 
-/// In the step that follows, gravity that is gone is felt as what it is, an acceleration; and wind as at most its speed.
+/// In the next step a change of gravity acts as an acceleration, and wind with at most its speed.
 #[test]
 fn gravity_and_wind_change_without_a_jump() {
     let dt = 1.0 / 240.0f32;
@@ -134,7 +134,7 @@ fn parameters_change_without_a_jump_and_keep_the_groom() {
     }
 }
 
-/// What a model takes up in place is what it would have been built with: from then on the same to rounding.
+/// A parameter that is changed in place has the effect of a model built with it, to rounding.
 #[test]
 fn a_changed_model_is_the_model_with_those_parameters() {
     for model in models() {
@@ -177,7 +177,7 @@ fn colliders_come_and_go_and_change_their_shape() {
         sim.advance_to(1.2);
         let strands = sim.strands();
         let inside = |p: &Vec3| RADIUS * 1.1 - p.distance(Vec3::Y * 0.02);
-        // Behind the points that the scalp carries, and where a segment can reach out of it.
+        // Behind the points that are fixed to the scalp, where a segment is long enough to leave it.
         let deepest =
             (0..40).flat_map(|s| strands.strand(s)[3..].iter().map(inside)).fold(0.0, f32::max);
         println!("{name}: {deepest:.1e} m inside of the skull that grew");
@@ -199,8 +199,8 @@ fn free(id: u32, radius: f32, place: DVec3) -> FreeCollider {
     }
 }
 
-/// Balls that belong to nobody come by and push hair aside; the one that goes first leaves the other its own. When both
-/// are gone, hair comes back.
+/// Free balls pass and push hair aside; removing the first does not change the number of the other. When both
+/// are gone, hair returns.
 #[test]
 fn free_colliders_push_hair_and_go() {
     for model in models() {
@@ -240,7 +240,7 @@ fn free_colliders_push_hair_and_go() {
     }
 }
 
-/// Positions and velocities in the caller's layout are those that are read otherwise.
+/// Positions and velocities in the caller's layout equal those of the other accessors.
 #[test]
 fn positions_are_written_in_the_layout_of_the_caller() {
     for model in models() {

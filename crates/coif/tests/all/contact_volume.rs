@@ -1,5 +1,5 @@
-//! Friction and repulsion on the grid: what they conserve, in which direction they push, and what they must
-//! not do to a groom at rest.
+//! Friction and repulsion on the grid: conservation of momentum, direction of the forces, and no forces
+//! on a groom at rest.
 
 use crate::rows::{Rows, cloud, particle};
 use coif::contact::volume::plain::{Particle, PlainVolume};
@@ -186,7 +186,7 @@ fn compressed_hair_expands() {
     let fraction = after.iter().filter(|p| outwards(p) > 0.0).count() as f32 / after.len() as f32;
     println!("mean push outwards {mean} m/s^2, {fraction} of the particles");
     assert!(mean > 20.0 && fraction > 0.95);
-    // Stretched hair is left alone.
+    // Stretched hair is not pushed.
     let mut loose = hair.clone();
     loose.iter_mut().for_each(|p| p.position *= 1.5);
     let mut rows = Rows::new(&loose);
@@ -214,7 +214,7 @@ fn overlapping_clumps_part_and_keep_their_momentum() {
     let (left, right) = (mean(&after[..2000]), mean(&after[2000..]));
     println!("left {left}, right {right}");
     assert!(left.x < -0.02 && right.x > 0.02);
-    // The grid sees mirror images alike, but not all of the poses in which the rest was measured.
+    // The grid is symmetric for mirror images, but not for all of the poses in which the rest was measured.
     assert!((left + right).length() < 0.02 * right.x);
 }
 
@@ -400,7 +400,7 @@ fn a_stray_strand_does_not_coarsen_the_grid() {
     let report = volume(0.1, 0.02).apply(&mut rows.samples(), DT);
     assert_eq!((report.cell, report.coarsened), (0.01, false));
     assert!((30..600).contains(&report.left_out), "{}", report.left_out);
-    // Hair all over the place gets larger cells, and says so.
+    // Hair in a very large box gets larger cells, and the report says so.
     let mut rows = Rows::new(&cloud(10_000, 5.0, 16));
     let report = volume(0.1, 0.02).apply(&mut rows.samples(), DT);
     assert!(report.coarsened && report.cell > 0.02 && report.left_out == 0, "{report:?}");

@@ -1,5 +1,5 @@
-//! The distance field against shapes whose distance is known, and against meshes that are not what
-//! they should be.
+//! The distance field against shapes with an analytic distance, and on defective
+//! meshes.
 #![allow(clippy::unwrap_used)]
 
 use crate::shapes::{Mesh, ball, cuboid, revolved, torus};
@@ -126,7 +126,7 @@ fn gradients_point_away_from_the_surface() {
         assert!(sample.gradient.dot(p / r) > 0.997, "{p}: {}", sample.gradient);
         assert_eq!(sample.distance, field.distance_at(p));
     }
-    // In the middle there is no direction; there is a unit vector all the same.
+    // In the middle the gradient is undefined; a unit vector is returned.
     assert!((field.sample(Vec3::ZERO).gradient.length() - 1.0).abs() < 1e-5);
 }
 
@@ -171,7 +171,7 @@ fn the_surface_carries_its_velocity() {
         // The nodes around a point take the velocity of their closest points: within a cell or so.
         assert!(v.distance(spin.cross(p) + drift) < 0.3 * 0.01 * spin.length(), "{p}: {v}");
     }
-    // A body that moves as one has its velocity all around, at any distance.
+    // Around a body that moves rigidly the velocity is that of the body, at any distance.
     field.rebuild(&mesh.positions, &vec![drift; mesh.positions.len()]);
     for (p, _) in nodes(&field) {
         assert!(field.sample(p).velocity.distance(drift) < 1e-4);
@@ -201,7 +201,7 @@ fn lanes_are_at_least_as_good_as_the_plain_version() {
         let apart = (sample.distance - plain.distance[i]).abs() / plain.cell;
         let limit = if plain.distance[i].abs() < 0.9 * plain.cell { 2e-3 } else { 1.0 };
         assert!(apart < limit, "{p}: {} and {}", sample.distance, plain.distance[i]);
-        // The truth by brute force is slow: look at some.
+        // Brute force is slow: test some of the nodes.
         if n % 97 == 0 {
             let (exact, q) = mesh.brute_closest(p);
             for (error, (d, v)) in errors
@@ -474,8 +474,8 @@ proptest! {
         }
     }
 
-    /// Triangles without any order: no crash, numbers everywhere, and never farther than the truth
-    /// where there are no bodies within bodies.
+    /// Random triangles: no panic, finite values, and no distance larger than the true one
+    /// where no body is inside another.
     #[test]
     fn soup_makes_a_field(
         positions in proptest::collection::vec(vec3(), 3..60),

@@ -1,5 +1,5 @@
-//! A body whose pose comes frame by frame, for every model: hair is where it would be at a fixed rate, roots are on the
-//! drawn scalp, jumps are not felt, large worlds do not shake, and the same poses give the same bits.
+//! A driven body, for every model: hair follows the path of a fixed rate, roots are on the
+//! drawn scalp, jumps add no velocity, large coordinates do not add noise, and the same poses give the same bits.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn models() -> impl Iterator<Item = ModelSettings> {
 }
 
 /// Hair on the back of the head, which the air takes back as the head runs. Hair on its front would be blown over to one
-/// side or the other, and the least bit decides which.
+/// side or the other, depending on rounding.
 fn behind() -> Groom {
     let all = groom(200, |_| 12);
     let mut strands = Strands::new();
@@ -68,7 +68,7 @@ fn simulation(groom: Groom, model: &ModelSettings) -> Simulation {
     Simulation::new(Arc::new(groom), body, model, World::default()).expect("a valid simulation")
 }
 
-/// Numbers that look random, from 0 to 1.
+/// Pseudo-random numbers from 0 to 1.
 struct Random(u64);
 
 impl Random {
@@ -154,7 +154,7 @@ fn hair_at_uneven_frames_is_where_it_is_at_a_fixed_rate() {
     assert!(found.iter().all(|(_, off, limit)| off <= limit), "{found:?}");
 }
 
-/// A rigid transform, bones and skinned vertices that say the same move hair in the same way, and colliders too.
+/// The same motion as rigid transform, bones and skinned vertices moves hair and colliders in the same way.
 #[test]
 fn poses_of_every_kind_move_hair_alike() {
     let start = || simulation(groom(60, |_| 12), &ModelSettings::default());
@@ -206,7 +206,7 @@ fn a_bone_with_scale_takes_roots_and_colliders_along() {
     }
     let (now, rest, mesh) = (sim.strands(), sim.groom().strands.clone(), ball());
     for s in 0..60 {
-        // The place under a root goes where the bone takes it; hair itself does not grow.
+        // The place under a root is transformed by the bone; the length of the hair does not change.
         let root = &sim.groom().roots[s];
         let corners = mesh.corners(root.triangle as usize);
         let place = (0..3).map(|i| corners[i] * root.barycentric[i]).sum::<Vec3>();
@@ -220,7 +220,7 @@ fn a_bone_with_scale_takes_roots_and_colliders_along() {
     assert!(sim.health().stretch_max < 0.01);
 }
 
-/// A respawn: a jump of 20 m and half a turn carries hair along; it keeps its shape in motion, and feels nothing.
+/// A respawn: hair moves rigidly with a jump of 20 m and half a turn, and keeps its shape and relative velocity.
 #[test]
 fn a_jump_to_a_pose_carries_hair_along_without_a_kick() {
     for model in models() {
@@ -263,7 +263,7 @@ fn a_jump_to_a_pose_carries_hair_along_without_a_kick() {
             }
         }
         println!("{name}: {fast:.2?} m/s after a jump of 20 m and without it, {moved:.3?} m");
-        // The head has stopped in both: what is faster or farther than without the jump has felt it.
+        // The head has stopped in both: the difference to the twin without the jump is its effect.
         assert!(fast[0] < 1.1 * fast[1] + 0.1, "{name}: {fast:?} m/s");
         assert!(moved[0] < 1.1 * moved[1] + 2e-3, "{name}: {moved:?} m");
     }
@@ -293,7 +293,7 @@ fn still_hair_far_from_the_origin_of_the_world_is_still() {
         println!("{name}: {:.1e} mm a frame", 1e3 * moved);
         assert!(moved < 1e-5, "{name}: {moved} m a frame");
         assert!(root_lag(&sim, &pose) < 1e-6, "{name}");
-        // From an origin that is far from it, roots are where single precision has a number: it is the origin that does it.
+        // Relative to an origin that is far away, roots are rounded to single precision: the moved origin is what helps.
         sim.set_origin(DVec3::ZERO).expect("a finite origin");
         assert!(root_lag(&sim, &pose) > 1e-5, "{name}");
     }
@@ -315,7 +315,7 @@ fn a_jump_with_another_origin_keeps_the_shape() {
     }
 }
 
-/// An origin that follows a walker changes nothing but what positions are relative to.
+/// An origin that follows a walker changes positions by its displacement only.
 #[test]
 fn hair_does_not_feel_a_change_of_the_origin() {
     for model in models() {
@@ -355,7 +355,7 @@ fn a_long_frame_is_not_made_up_for() {
         sim.set_max_catch_up(f64::INFINITY).expect("a positive number");
         sim.drive(Pose::Rigid(Run::at(3.5)), 0.5).expect("a valid pose");
         assert!((sim.report().skipped - 2.75).abs() < 0.01, "{name}");
-        // The same for a motion that is known, where somebody says so.
+        // The same for a motion that is known in advance, if it is switched on.
         let mut known = simulation(behind(), &model);
         known.set_max_catch_up(0.1).expect("a positive number");
         known.advance_to(1.0);
@@ -410,7 +410,7 @@ fn a_recording_of_poses_gives_the_same_bits_again() {
 }
 
 /// The same where hair collides with the body's own surface, driven by vertices; hair stays out of it. For a model that
-/// takes a step at once, and for one that cuts it and asks where the surface is in between.
+/// takes a step at once, and for one with substeps, which samples the surface in between.
 #[test]
 fn a_driven_surface_keeps_hair_out_and_goes_on_from_a_checkpoint() {
     let rest = ball();
@@ -449,7 +449,7 @@ fn a_driven_surface_keeps_hair_out_and_goes_on_from_a_checkpoint() {
     }
 }
 
-/// What is not a pose or a time is refused, and nothing has changed.
+/// An invalid pose or time is refused, and nothing has changed.
 #[test]
 fn bad_poses_and_times_are_refused() {
     let mut sim = simulation(groom(20, |_| 8), &ModelSettings::default());
@@ -465,7 +465,7 @@ fn bad_poses_and_times_are_refused() {
     assert!(sim.teleport_to(Pose::Rigid(nowhere)).is_err());
     assert!(sim.set_origin(DVec3::INFINITY).is_err());
     assert_eq!((sim.state_hash(), sim.time()), hash);
-    // Frames of any length are taken: of a nanosecond, of an hour.
+    // Frames of any length are accepted: of a nanosecond, of an hour.
     for dt in [1e-9, 3600.0, 1e-300, 0.01] {
         sim.drive(good, dt).expect("a valid pose");
         assert!(sim.grow().iter().all(|p| p.is_finite()), "{dt}");

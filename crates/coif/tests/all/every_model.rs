@@ -1,5 +1,5 @@
-//! What every model has to do, each duty in one test over the list of models: same bits for any number of threads and
-//! after a restart, quarantine of what is no number any more, and jumps of the body that hair does not feel.
+//! Requirements on every model, one test each over the list of models: same bits for any number of threads and
+//! after a restart, quarantine of strands that are not finite, and jumps of the body without an effect on velocities.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ fn a_restored_checkpoint_goes_on_with_the_same_bits() {
         assert_eq!(resumed.time(), 0.15);
         resumed.advance_to(0.3);
         assert_eq!(resumed.state_hash(), whole.state_hash(), "{name}");
-        // What is cut off, of another groom or of another model is refused.
+        // A checkpoint that is truncated, of another groom or of another model is refused.
         for cut in [0, 7, 20, saved.len() - 1] {
             assert!(start().restore(&saved[..cut]).is_err(), "{name}: cut at {cut}");
         }
@@ -144,7 +144,7 @@ fn the_steps_do_not_depend_on_how_often_one_looks() {
 }
 
 /// A strand that goes non-finite, by its root or by its contact, is put back, counted and named; no NaN is left, and
-/// hair that does not go with it does not notice, for every model whose primitives are strands.
+/// other hair has the same bits, for every model whose primitives are strands.
 #[test]
 fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
     for settings in models().into_iter().filter(moves_strands) {
@@ -242,7 +242,7 @@ fn what_carries_strands_names_them_when_its_root_is_nowhere() {
     }
 }
 
-/// Rises, and is nowhere for a moment.
+/// Rises, and has no finite pose for a moment.
 struct Gone;
 
 /// That moment (s).
@@ -258,7 +258,7 @@ impl Motion for Gone {
     }
 }
 
-/// A body that is nowhere for a moment does not take its hair with it: every strand is named then and nothing else, and
+/// A body without a finite pose for a moment does not move its hair: every strand is reported then and nothing else, and
 /// all hair is finite at any time, after a jump into that moment too. A checkpoint of that moment goes on with the same
 /// bits.
 #[test]
@@ -325,7 +325,7 @@ impl Motion for Moved {
     }
 }
 
-/// Hair is carried along with a jump, keeps its shape, and feels nothing of it in the next step.
+/// Hair moves rigidly with a jump, keeps its shape, and gains no velocity from it in the next step.
 #[test]
 fn a_teleport_carries_hair_along_without_a_kick() {
     for model in models() {
@@ -349,7 +349,7 @@ fn a_teleport_carries_hair_along_without_a_kick() {
     }
 }
 
-/// A jump that turns the body keeps the shape that hair has in motion, and a reset is the groom, carried by the body.
+/// A jump with a rotation keeps the present shape of the hair, and a reset is the groom in the pose of the body.
 #[test]
 fn a_jump_in_motion_keeps_the_shape_and_a_reset_is_the_groom() {
     for model in models() {

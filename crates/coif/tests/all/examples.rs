@@ -16,7 +16,7 @@ fn the_readme_shows_lines_of_the_game_loop() {
     }
 }
 
-/// A model of one's own is a page, not a project.
+/// A model of the caller's own fits in 100 lines.
 #[test]
 fn a_model_of_ones_own_takes_less_than_a_hundred_lines() {
     assert!(OWN_MODEL.lines().count() < 100);

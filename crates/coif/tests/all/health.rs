@@ -4,7 +4,7 @@ use crate::scene::{Shake, groom, simulation};
 use coif::model::ModelSettings;
 use coif::simulation::{Health, Simulation};
 
-/// Frames per second of the looks, a whole number of steps apart.
+/// Frames per second of the measurements, a whole number of steps apart.
 const FPS: f64 = 60.0;
 
 const SHAKE: Shake = Shake { angle: 0.8, height: 0.05 };
@@ -83,7 +83,7 @@ fn same_bits_for_any_number_of_threads_and_after_a_restart() {
         series(&mut part, 0..8);
         let mut resumed = start(model, SHAKE);
         resumed.restore(&part.checkpoint()).expect("its own checkpoint");
-        // The look at the last frame shows where hair was before the next.
+        // Measure the last frame, as the reference of the next one.
         assert_eq!(resumed.health().motion, Default::default(), "{model}");
         assert_eq!(series(&mut resumed, 8..16), one[8..], "{model}");
     }

@@ -1,5 +1,5 @@
-//! One ritual over the models that keep a groom by what hair is made of: random uneven grooms are held, and come to
-//! rest after a jerk. The yardsticks refuse what they cannot hold.
+//! One test over the models that hold a groom by elastic forces: random uneven grooms are held, and come to
+//! rest after a jerk. The yardsticks refuse grooms that they cannot hold.
 
 use std::sync::Arc;
 
@@ -58,8 +58,8 @@ impl Motion for Jerk {
     }
 }
 
-/// Tolerances: 1 % of the length and 1 cm/s, which nobody sees, five seconds after the jerk. Mass-spring hair of seed 1
-/// gets ten: a strand folds at its first joint by more than 90 degrees, where springs have hardly any lever, and takes
+/// Tolerances: 1 % of the length and 1 cm/s, which are invisible, five seconds after the jerk. Mass-spring hair of seed 1
+/// has ten: a strand folds at its first joint by more than 90 degrees, where springs have hardly any lever, and takes
 /// seven seconds to unfold.
 #[test]
 fn uneven_grooms_are_held_and_come_to_rest() {
@@ -96,8 +96,8 @@ fn uneven_grooms_are_held_and_come_to_rest() {
     }
 }
 
-/// What the yardsticks cannot hold they refuse, with the ratio and the limit in the message; up to the limit
-/// unevenness is no reason to.
+/// The yardsticks refuse grooms beyond their limit, with the ratio and the limit in the message; up to the limit
+/// uneven segments are accepted.
 #[test]
 fn the_yardsticks_refuse_beyond_the_ratio_that_they_name() {
     let line = |ratio: f32| {

@@ -1,4 +1,4 @@
-//! Strips that move as cantilever beams: what must be true of them whatever the settings.
+//! Strips that move as cantilever beams against properties that hold for any settings.
 
 use std::sync::Arc;
 
@@ -136,7 +136,7 @@ fn over(strips: &Strips, pose: &StripPose, [upper, lower]: [usize; 2], j: usize)
     (nearest.1, nearest.2)
 }
 
-/// Height over the strip below (m) that says that a joint is in order at rest: a few hairs.
+/// Height over the strip below (m) from which a joint counts as in order at rest: a few hairs.
 const IN_ORDER: f32 = 2e-4;
 
 /// The least height (m) of a joint over the strip that its own lies on, through 2.5 s, wherever the two

@@ -1,4 +1,4 @@
-//! Hair on body against what must be true, for every model: hair rebounds at the fraction of its approach speed that is
+//! Hair on body against analytic results, for every model: hair rebounds at the fraction of its approach speed that is
 //! asked for, relative to the surface, and sliding hair slows by friction times gravity. On a plane and on a distance field
 //! with the same surface, at rest and moving.
 
@@ -22,14 +22,14 @@ use crate::shapes::cuboid;
 const DT: f32 = 1e-3;
 const GRAVITY: f32 = 9.81;
 
-/// What hair falls on; both have the surface y = 0.
+/// Kinds of ground; both have the surface y = 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Ground {
     Plane,
     Field,
 }
 
-/// The ground and its motion: where it is, an even velocity, friction.
+/// The ground: height, constant velocity, friction.
 struct Surface {
     ground: Ground,
     velocity: Vec3,
@@ -63,7 +63,7 @@ impl Surface {
         }
     }
 
-    /// Moves by a step, and lets somebody look at it.
+    /// Moves by a step, and passes its environment to a closure.
     fn step(&mut self, look: impl FnOnce(&[MovingCollider], Option<FieldObstacle<'_>>)) {
         let before = self.at;
         self.at += self.velocity * DT;
@@ -245,7 +245,7 @@ fn models(restitution: f32) -> Vec<(&'static str, MakeHair)> {
     out
 }
 
-/// Thrown at the ground without gravity, hair leaves it at the fraction of its speed that is asked for, seen from the
+/// Thrown at the ground without gravity, hair leaves it at the fraction of its speed that is asked for, relative to the
 /// ground. Only rounding is allowed: no force acts on the tip in the step of the collision.
 #[test]
 fn hair_rebounds_at_a_fraction_of_its_approach_speed() {

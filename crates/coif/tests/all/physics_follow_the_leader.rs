@@ -1,4 +1,4 @@
-//! Follow-The-Leader against what must be true: length, rest under gravity, the plain version.
+//! Follow-The-Leader: length, rest under gravity, agreement with the plain version.
 
 use std::sync::Arc;
 

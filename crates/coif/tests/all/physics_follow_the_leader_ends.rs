@@ -129,7 +129,7 @@ fn the_pass_from_the_tip_keeps_lengths_and_root() {
     assert!(largest < 2e-5, "{largest}");
 }
 
-/// A blow to the tip is felt far along the strand within two steps only with the pass from the tip.
+/// An impulse at the tip propagates far along the strand within two steps only with the pass from the tip.
 #[test]
 fn the_pass_from_the_tip_tells_the_others_at_once() {
     let after_two_steps = |backward: bool, blow: f32| {

@@ -1,4 +1,4 @@
-//! Hair meshes against what must be true: rest, recovery, contact, seams, resolution.
+//! Hair meshes: rest, recovery, contact, seams, resolution.
 
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ fn head_with_ear() -> [(Shape, Vec3); 2] {
     ]
 }
 
-/// However friction creeps, and at any speed, hair stays out of the body and comes home from it.
+/// For any creep speed of friction, and at any speed, hair stays out of the body and returns to its groom.
 #[test]
 fn hair_stays_out_of_the_body_and_slips_off_an_ear() {
     // A mat of hair beside the head, from its crown to below the chin.
@@ -161,7 +161,7 @@ fn hair_stays_out_of_the_body_and_slips_off_an_ear() {
     }
 }
 
-/// Hair that a steady load holds on the body is not snagged: it stays where the load has put it.
+/// Hair that a steady load holds on the body is not snagged: it stays in its loaded equilibrium.
 #[test]
 fn hair_under_load_is_not_led_home() {
     let mesh = hanging([3, 2], 8, Vec3::new(0.1, 0.3, 0.04), false);
@@ -252,7 +252,7 @@ fn inside(hair: &MeshDynamics, colliders: &[MovingCollider]) -> usize {
 }
 
 /// A solid that is pushed deep into hair. Minimisation alone leaves inner vertices inside, as the paper
-/// says; looking again does not.
+/// says; repeated minimisation does not.
 #[test]
 fn inner_vertices_come_out_of_the_body_as_well() {
     let mesh = hanging([6, 6], 9, Vec3::new(0.18, 0.3, 0.18), false);
@@ -314,7 +314,7 @@ fn hair_swings_against_shapes_and_stays_out() {
 }
 
 /// Two bundles side by side with a seam. A light pull keeps it closed, a strong one opens it, and when
-/// that is over the bundles find each other again.
+/// without load the bundles come together again.
 #[test]
 fn seams_hold_open_and_close_again() {
     let whole = HairMesh::parted_block(8, Vec3::new(0.08, 0.3, 0.04));
@@ -418,7 +418,7 @@ fn bundles_that_are_no_neighbours_collide() {
     assert!(with < 0.4 * without);
 }
 
-/// What is not a number is put back on the rest shape, named, and gone.
+/// Columns that are NaN are put back on the rest shape and reported.
 #[test]
 fn broken_columns_are_put_back() {
     let mesh = hanging([2, 2], 5, Vec3::new(0.1, 0.2, 0.1), false);

@@ -1,4 +1,4 @@
-//! The mass-spring model against analytic truth and against its own promises.
+//! The mass-spring model against analytic results and the limits that it documents.
 
 use crate::scene::{RADIUS, Shake, groom};
 use coif::body::{Motion, MovingCollider, Shape};
@@ -258,7 +258,7 @@ fn a_twisted_hair_forms_a_loop() {
     assert!(twisted < 0.3 * straight, "{twisted} {straight}");
 }
 
-/// Figure 10 (d): a curl that was pulled long and let go comes back.
+/// Figure 10 (d): a curl that was stretched and released recovers.
 #[test]
 fn a_stretched_curl_springs_back() {
     let turn = |t: f32| Vec3::new(0.008 * t.cos(), -0.0012 * t, 0.008 * t.sin());
@@ -291,7 +291,7 @@ fn nonsense_is_refused_with_its_name() {
     }
 }
 
-/// A body that jumps about by half a metre and half a turn every step breaks nothing: hair stays finite
+/// With a body that jumps by half a metre and half a turn every step, hair stays finite
 /// and within reach of its root.
 #[test]
 fn an_earthquake_breaks_nothing() {

@@ -1,4 +1,4 @@
-//! Mass-spring hair of any fibre that a scene may ask for: nothing breaks, everything stays at rest, and fine
+//! Mass-spring hair of any valid fibre: it stays finite, stays at rest, and fine
 //! segments do not make hair softer.
 
 use coif::groom::{Fibre, Groom, Strands};
@@ -11,7 +11,7 @@ use glam::{Quat, Vec3};
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
-/// Steps hair in still air, without a body, for `frames` of a 60th of a second. Gives back where its points are,
+/// Steps hair in still air, without a body, for `frames` of a 60th of a second. Returns the positions of its points,
 /// the fastest (m/s), and how often a strand broke.
 fn run(groom: &Groom, settings: &Settings, frames: usize) -> (Vec<Vec3>, f32, usize) {
     let mut model = MassSpring::new(groom, settings, GRAVITY).expect("a valid model");
@@ -90,7 +90,7 @@ fn any_legal_fibre_stays_at_rest_with_any_number_of_points() {
     }
 }
 
-/// The corners of the ranges, and what broke once: a light stiff fibre, and hair with segments of half a millimetre.
+/// The corners of the ranges, and two former failures: a light stiff fibre, and hair with segments of half a millimetre.
 #[test]
 fn the_stiffest_fibres_stay_at_rest() {
     let human = Fibre::default();

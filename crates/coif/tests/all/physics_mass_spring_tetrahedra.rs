@@ -1,4 +1,4 @@
-//! Altitude springs on bodies and shells: `selle2008` figure 4. What was pressed flat gets up again.
+//! Altitude springs on bodies and shells: `selle2008` figure 4. A flattened body recovers its shape.
 
 use coif::model::mass_spring::altitude::six_volume;
 use coif::model::mass_spring::tetrahedra::TetrahedralBody;
@@ -63,7 +63,7 @@ fn height(body: &TetrahedralBody) -> f64 {
     body.position.iter().map(|p| p.y).fold(0.0, f64::max)
 }
 
-/// Lets a body fall to a puddle without springs, then makes it stiff.
+/// Lets a body collapse without springs, then makes it stiff.
 fn collapse_and_recover(mut body: TetrahedralBody) -> (f64, f64, TetrahedralBody) {
     let tall = height(&body);
     (0..60).for_each(|_| body.step(0.01, GRAVITY));
@@ -100,7 +100,7 @@ fn a_shell_recovers_from_a_puddle() {
 }
 
 /// Without altitude springs a flat body stays flat; with them an inverted one turns back, and no energy
-/// comes from nowhere.
+/// is gained.
 #[test]
 fn energy_does_not_grow_while_a_body_turns_back() {
     let mut body = torus();

@@ -1,7 +1,7 @@
 //! A body that moves by several cells of its distance field in one step, and hair that takes the step
-//! in substeps: what counts is where the surface is at the end of each substep (`selle2008` 5.1).
+//! in substeps: collision uses the surface at the end of each substep (`selle2008` 5.1).
 //!
-//! The truth is the same hair in steps as short as the substeps, each with a field of its own.
+//! The reference is the same hair in steps as short as the substeps, each with a field of its own.
 
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ fn models(split: u32) -> [ModelSettings; 2] {
     ]
 }
 
-/// What a model knows of the surface before the end of a step.
+/// The surface that a model has before the end of a step.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldTiming {
     /// The end of the step, all the time.
@@ -257,7 +257,7 @@ fn a_resumed_sweep_goes_on_with_the_same_bits() {
     }
 }
 
-/// After a jump the surface starts where it is, not where it was.
+/// After a jump the surface starts at its new place.
 #[test]
 fn a_jump_is_no_motion() {
     for model in models(1) {

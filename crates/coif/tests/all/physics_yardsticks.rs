@@ -1,4 +1,4 @@
-//! The two yardsticks, `position-based` and `explicit-spring`, against what must be true: a pendulum's period, angular
+//! The two yardsticks, `position-based` and `explicit-spring`, against analytic results: a pendulum's period, angular
 //! momentum, static stretch, rest under gravity, and collision with the body and contact with other hair.
 
 use crate::scene::{RADIUS, Shake, ball, directions, groom, simulation};
@@ -400,8 +400,8 @@ fn hair_touches_hair_with_the_same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Friction takes energy from neighbours that go past each other, and the model goes on with what
-/// contact made of its velocities.
+/// Friction takes energy from neighbours that pass each other, and the next step starts with the velocities
+/// that contact has changed.
 #[test]
 fn friction_between_hairs_brakes_those_that_pass_each_other() {
     let points = 200 * 12;
@@ -425,7 +425,7 @@ fn friction_between_hairs_brakes_those_that_pass_each_other() {
         let energy: f32 = velocities.iter().map(|v| v.length_squared()).sum();
         println!("{}: {} of the energy is left", settings.name(), energy / points as f32);
         assert!(energy < 0.8 * points as f32 && energy > 0.01 * points as f32);
-        // Roots go with the scalp.
+        // Roots move with the scalp.
         assert!(velocities.iter().step_by(12).all(|v| v.x.abs() == 1.0));
     }
 }
@@ -457,7 +457,7 @@ fn a_step_longer_than_the_model_was_built_for_is_caught() {
     }
 }
 
-/// Motions that no neck survives, in storms: nothing may become non-finite or get into the body.
+/// Violent motions in storms: nothing may become non-finite or get into the body.
 #[test]
 fn violence_stays_finite_and_outside() {
     for model in defaults().into_iter().chain([limp_position_based(1), limp_springs(5e5, 0.0)]) {
@@ -540,8 +540,8 @@ fn uneven(points: usize, ratio: f32, shape: usize) -> Vec<Vec3> {
 }
 
 /// Segments of one strand may differ by any ratio that a model takes, gravity may be a hundred times ours, and
-/// hair at rest stays there, at the height of a head as well. Tolerances: 1 % of the length, 1 cm/s, which nobody
-/// sees.
+/// hair at rest stays there, at the height of a head as well. Tolerances: 1 % of the length, 1 cm/s, which is
+/// invisible.
 #[test]
 fn uneven_grooms_stay_at_rest_under_any_gravity() {
     let head = Vec3::new(0.1, 1.7, -0.2);

@@ -1,4 +1,4 @@
-//! Violence: motions that no neck survives, and worlds that no hair has seen. Nothing may become
+//! Robustness: violent motions and extreme worlds. Nothing may become
 //! non-finite, stretch or panic.
 
 use std::sync::Arc;

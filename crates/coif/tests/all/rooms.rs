@@ -1,4 +1,4 @@
-//! The plan of the house: a room knows those above it in the list, never those beneath.
+//! Layers of the crate: a module depends on those above it in the list, never on those beneath.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn look(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
         let name = inside.to_string_lossy().replace('\\', "/");
         let room = name.split(['/', '.']).next().unwrap_or_default();
         let Some(place) = ROOMS.iter().position(|r| *r == room) else { continue };
-        // What a test looks at is its own business, and so are links of comments.
+        // Tests and links in comments are free.
         if name.ends_with("tests.rs") {
             continue;
         }

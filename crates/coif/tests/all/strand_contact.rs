@@ -1,4 +1,4 @@
-//! Contact between single hairs against what must be true of it: hair sticks and slips, pulls off at
+//! Contact between single hairs: hair sticks and slips, pulls off at
 //! the force of its springs, does not pass through hair, and conserves momentum.
 
 use crate::tangle::{Tangle, tangle};
@@ -67,7 +67,7 @@ fn hair_sticks_and_slips() {
     assert!((slips - expected).abs() <= 1, "{slips} {expected}");
 }
 
-/// A spring that was made holds between the distances, but none is made there.
+/// Between the two distances a spring is kept, but none is made.
 #[test]
 fn springs_have_hysteresis() {
     let settings = only_stiction();
@@ -302,7 +302,7 @@ fn the_same_bits_for_any_number_of_threads() {
     assert!(one == run(2) && one == run(3));
 }
 
-/// What was saved goes on with the same bits.
+/// A restored checkpoint continues with the same bits.
 #[test]
 fn a_checkpoint_goes_on_with_the_same_bits() {
     let Tangle { groom, mut velocity } = tangle(300, 8, 0.02);
@@ -342,7 +342,7 @@ fn what_is_not_a_number_stays_where_it_is() {
     contact.apply(&position, &mut velocity, 1e-3);
     let bad = velocity.iter().filter(|v| !v.is_finite()).count();
     assert!(bad <= 2, "{bad}");
-    // Arrays of another size, and steps of no length, change nothing.
+    // Arrays of the wrong size, and steps of length zero, change nothing.
     let before = velocity.clone();
     contact.apply(&position[1..], &mut velocity, 1e-3);
     contact.apply(&position, &mut velocity, 0.0);
@@ -452,7 +452,7 @@ fn springs_are_forces_at_places_on_chains() {
     }
 }
 
-/// The forces that a model gets which does not know points, against the springs: each is minus the gradient of the energy,
+/// The forces for a model whose unknowns are not points, against the springs: each is minus the gradient of the energy,
 /// at (chain, arc length), and its stiffness and damping are what it changes by along its direction.
 #[test]
 fn forces_on_chains_are_gradients_of_the_energy_of_the_springs() {
@@ -480,7 +480,7 @@ fn forces_on_chains_are_gradients_of_the_energy_of_the_springs() {
     contact.forces(&x, &still, &mut standing);
     assert_eq!(forces.len(), springs.len());
 
-    // Where an arc length is among the points of contact, with weights.
+    // The points of contact around an arc length, with weights.
     let at = |place: &Place| {
         let points = chains.points_of(place.chain as usize);
         let arc = &chains.arc_length()[points.clone()];

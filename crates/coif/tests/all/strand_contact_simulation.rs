@@ -10,7 +10,7 @@ use coif::contact::{ContactSettings, broad_phase, repulsion, stiction};
 use coif::model::ModelSettings;
 use coif::simulation::{Simulation, World};
 
-/// Few hairs stand for many: they are in contact from afar.
+/// Few hairs represent many: they are in contact at large distances.
 fn contact_settings() -> Settings {
     let stiction = stiction::Settings {
         make: 15e-3,
@@ -42,7 +42,7 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn every_model_feels_it_and_gives_the_same_bits() {
-    // Strands in a hair mesh or a strip are carried along: there is nothing to feel it.
+    // Strands in a hair mesh or a strip have no degrees of freedom of their own: contact has no access to them.
     for (name, _) in ModelSettings::taking(&contact_settings().into()) {
         let model = ModelSettings::by_name(name).expect("a model");
         let run = |threads, hair: Option<Settings>| {
@@ -67,7 +67,7 @@ fn every_model_feels_it_and_gives_the_same_bits() {
     }
 }
 
-/// Detection only finds: what hair does then is the same, whichever is chosen, within a step and after it.
+/// The choice of the broad phase does not change the result, for contact within a step and after it.
 #[test]
 fn every_detection_gives_the_same_bits() {
     for name in ["mass-spring", "position-based"] {
@@ -99,7 +99,7 @@ fn a_checkpoint_holds_the_springs() {
     (0..20).for_each(|_| other.step());
     assert_eq!(sim.state_hash(), other.state_hash());
     assert_eq!(sim.report().contact.strands, other.report().contact.strands);
-    // Without contact it is another simulation; cut off it is nothing.
+    // A checkpoint without contact, or a truncated one, is refused.
     assert!(shaken(&model, None).restore(&bytes).is_err());
     let before = other.checkpoint();
     assert!(other.restore(&bytes[..bytes.len() - 1]).is_err());
@@ -121,7 +121,7 @@ fn impossible_settings_are_refused() {
     assert!(error.expect("an error").to_string().contains("margin"));
 }
 
-/// What models and contacts declare is what happens: a pair of the table runs and reports, any other is refused by name.
+/// Models and contacts behave as they declare: a pair of the table runs and reports, any other is refused by name.
 #[test]
 fn the_table_of_models_and_contacts_is_what_a_simulation_takes() {
     let body = Body::rigid(ball(), Arc::new(Shake { angle: 0.0, height: 0.0 }));

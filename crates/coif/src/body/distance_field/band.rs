@@ -57,7 +57,7 @@ pub(super) fn collect<S: Simd>(
     }
 }
 
-/// Finds the velocities of the points closest to nodes of the band. The fourth number becomes one:
+/// Finds the velocities of the points closest to nodes of the band. The fourth component is set to one:
 /// the velocity is known.
 #[inline(always)]
 pub(super) fn carry_velocities<S: Simd>(

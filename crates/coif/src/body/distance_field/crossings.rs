@@ -1,7 +1,7 @@
 //! How often the surface winds around a node, counted along the rows of the grid.
 //!
-//! A row starts outside. Every triangle that it enters adds one, every triangle that it leaves takes
-//! one away; what it counted so far is the winding number of the next node. A row whose count does
+//! A row starts outside. Every crossing into the mesh adds one, every crossing out of it subtracts
+//! one; the running count is the winding number of the next node. A row whose count does
 //! not end at zero has gone through a hole.
 
 use super::grid::Layout;
@@ -64,7 +64,7 @@ impl Rows<'_> {
                 let sum = ab.area + bc.area + ca.area;
                 let depth = (bc.area * a[2] + ca.area * b[2] + ab.area * c[2]) / sum;
                 let depth = if depth.is_finite() { depth.clamp(w_lo, w_hi) } else { w_lo };
-                // Nothing is below zero, so that casting rounds down.
+                // Coordinates are not negative, so that casting rounds down.
                 let next = depth as usize + 1;
                 let row = i + j * u_len;
                 is_crossed[row] = true;

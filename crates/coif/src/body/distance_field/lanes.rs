@@ -1,4 +1,4 @@
-//! A vector in eight lanes. Every function is `inline(always)`, so that it takes on the instruction
+//! A vector in eight lanes. Every function is `inline(always)`, so that it is compiled for the instruction
 //! set of the dispatched kernel around it.
 
 use fearless_simd::{Select, Simd, SimdBase, f32x8, mask32x8};

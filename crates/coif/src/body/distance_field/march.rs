@@ -2,14 +2,14 @@
 //!
 //! Model: |grad d| = 1, with d known in the band. A plane of nodes is marched from the plane before
 //! it, and so on through the grid, once in each of the six directions: rays of a distance are
-//! straight, so each is followed by the direction that it mostly runs in. A plane depends on nothing
+//! straight, so each is traced by the march along its largest component. A plane depends on nothing
 //! but the plane before, so its nodes are treated in lanes.
 //!
 //! Distances are signed: behind a node next to the band may be nodes on the other side of the
 //! surface, and only with their sign is the distance linear there.
 //!
 //! Source: `muller2012` 3.7 (fast marching).
-//! Deviations: no queue, since six passes in lanes cost less than sorting. A ray may come in between
+//! Deviations: no queue, since six passes in lanes cost less than sorting. A ray may arrive between
 //! three of the nine neighbours in the plane before (straight behind, to one side, to the corner),
 //! so diagonals are exact; the usual stencil has six neighbours in all.
 
@@ -69,7 +69,7 @@ pub(super) fn march<S: Simd>(
     }
 }
 
-/// Bounds distances from above, along y and z only: nodes that are this close need no visit by rays
+/// Bounds distances from above, along y and z only: nodes that are this close need not be updated by rays
 /// from elsewhere.
 #[inline(always)]
 pub(super) fn march_roughly<S: Simd>(simd: S, layout: &Layout, distance: &mut [f32]) {
@@ -113,7 +113,7 @@ fn march_planes<S: Simd>(simd: S, d: &Direction, reach: f32, distance: &mut [f32
                 let unsigned = signed.unsigned();
                 let least = unsigned.least();
                 let next_to_surface = least.simd_lt(NEXT_TO_SURFACE);
-                // There signs would matter to the bound; but within one cell all is final.
+                // Within one cell signs would change the bound, but nodes there are final already.
                 let near = (least + 0.5).max(f32x8::splat(simd, 1.0));
                 let bound = next_to_surface.select(near, unsigned.min_ray(least));
                 let open = current.simd_gt(bound) & bound.simd_le(reach);
@@ -170,7 +170,7 @@ impl<S: Simd> Stencil<S> {
     }
 
     /// Positive on the side of the nodes. Within one cell beyond the surface they go on below zero;
-    /// farther they may still be too large, which would look too small from here.
+    /// farther they may still be too large, which on the other side would be a distance too small.
     #[inline(always)]
     fn seen_from(&self, simd: S, side: f32x8<S>) -> Self {
         let sign = f32x8::splat(simd, 1.0).copysign(side);

@@ -9,7 +9,7 @@
 //! walking down the gradient; the paper averages it outward while marching, which smears it. How
 //! marching differs is in `march.rs`.
 //!
-//! It takes any mesh. A closed one gives what one expects. Holes are closed by caps, and leak no
+//! It accepts any mesh. For a closed one the sign is exact. Holes are closed by caps, and leak no
 //! farther than their rim (`sign.rs`). Bodies that overlap count as one. A sheet has no inside, so its distance is positive
 //! on both sides; so is that of a plate so thin that no node is within it. Triangles without an area
 //! count as their edges. Triangles with a vertex that is missing, not a number, or farther than
@@ -48,7 +48,7 @@ const CAP: f32 = 0.5;
 /// How fine and how far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Wanted edge of a cell (m). Details smaller than this are lost; half of it costs eight times
+    /// Wanted edge of a cell (m). Details smaller than this are not resolved; half of it costs eight times
     /// the memory.
     pub cell: f32,
     /// Most cells that a grid may have. Where a mesh needs more, its cells grow, and the report says
@@ -297,7 +297,7 @@ impl DistanceField {
             march::march(simd, back, false, reach, zyx);
             march::swap_order(simd, back, zyx, forth, xyz);
         });
-        // Put the exact values back: rays may have passed through the band.
+        // Restore the exact values: rays may have passed through the band.
         start(xyz);
     }
 

@@ -12,13 +12,13 @@ use super::lanes::V;
 
 /// Of the seven functions, the distance to the plane.
 const PLANE: usize = 6;
-/// Area over squared longest edge below which a triangle is nothing but its edges: there the
+/// Area over squared longest edge below which a triangle is treated as its three edges: there the
 /// direction of its normal is lost to rounding.
 const FLAT: f32 = 1e-6;
 /// Edge length (cells) below which an edge has no direction.
 const SHORT: f32 = 1e-12;
 
-/// What the search leaves behind, in the order of [`Layout`].
+/// Results of the search, in the order of [`Layout`].
 #[derive(Debug, Default)]
 pub(super) struct Nearest {
     /// Squared distance to the nearest triangle (cells squared); right where it is below the
@@ -63,10 +63,10 @@ pub(super) fn find_nearest<S: Simd>(
 ) {
     out.crossing_x.clear();
     let mut eight = Eight::default();
-    // Take every eighth triangle: neighbours would wait for each other's nodes.
+    // Take every eighth triangle: stores to nodes of adjacent ones would be read again at once.
     for group in 0..triangles.len().next_multiple_of(WIDTH * WIDTH) / WIDTH {
         let of_lane = |lane: usize| (group / WIDTH * WIDTH + lane) * WIDTH + group % WIDTH;
-        // Bring the corners into lanes; lanes without a triangle are not numbers.
+        // Load the corners into lanes; lanes without a triangle are NaN.
         let mut corner = [[f32::NAN; WIDTH]; 9];
         for lane in 0..WIDTH {
             let Some(triangle) = triangles.get(of_lane(lane)) else { continue };

@@ -1,4 +1,4 @@
-//! The same task as one would write it first, with the means that `muller2012` 3.7 names: each
+//! The textbook version of the same task, with the methods of `muller2012` 3.7: each
 //! triangle against the nodes of its widened box, sides by pseudo-normals, fast marching with a
 //! heap, velocities averaged outward. Tests hold [`super::DistanceField`] against it, and
 //! `coif bench` measures the speed-up over it.
@@ -67,7 +67,7 @@ impl PlainDistanceField {
         Ok(field)
     }
 
-    /// Place of a node.
+    /// Index of a node.
     pub fn index(&self, [x, y, z]: [usize; 3]) -> usize {
         x + self.dims[0] * (y + self.dims[1] * z)
     }
@@ -104,7 +104,7 @@ impl PlainDistanceField {
         }
     }
 
-    /// Fast marching: the nearest node becomes known, and its neighbours are estimated anew.
+    /// Fast marching: accept the nearest node, and estimate its neighbours anew.
     fn march(&mut self, reach: f32) {
         let exact: Vec<bool> = self.distance.iter().map(|d| d.is_finite()).collect();
         let mut known = vec![false; self.distance.len()];

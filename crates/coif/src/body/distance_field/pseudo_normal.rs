@@ -138,7 +138,7 @@ mod tests {
     }
 
     proptest! {
-        /// A spike that is much sharper than it is wide: every point around knows its side.
+        /// A spike that is much sharper than it is wide: the sign is right at every point around it.
         #[test]
         fn a_sharp_spike_has_an_inside(
             x in -1.0f32..1.0, y in -0.5f32..1.5, z in -1.0f32..1.0, height in 0.3f32..20.0

@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::DistanceField;
 use crate::math::lanes::{HALF, Vec3x8};
 
-/// What the field says about a point.
+/// The field at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FieldSample {
     /// To the surface (m), negative inside.
@@ -17,15 +17,15 @@ pub struct FieldSample {
     pub velocity: Vec3,
 }
 
-/// Gradients shorter than this have no direction: the point is as far from one part of the surface
-/// as from another. Elsewhere the length is about 1.
+/// Gradients shorter than this have no direction: the point is equally far from one part of the surface
+/// and from another. Elsewhere the length is about 1.
 const NO_DIRECTION: f32 = 1e-3;
 
-/// Fraction of the nodes around a point that have to know the velocity, by their trilinear weights. On
+/// Least sum of the trilinear weights of those nodes around a point that have a velocity. On
 /// the surface the nearest node does, and has at least an eighth.
 const ENOUGH: f32 = 0.05;
 
-/// How often a point is brought towards the surface. Once is enough except where the gradient
+/// Number of steps along the gradient to the surface. One is enough except where the gradient
 /// changes on the way.
 const STEPS: usize = 4;
 
@@ -66,7 +66,7 @@ impl DistanceField {
     }
 
     /// [`distance_at`](Self::distance_at) for the lanes whose bits are set in `asked`, and the gradient
-    /// of the interpolant, which is about a unit vector. Other lanes say nothing.
+    /// of the interpolant, which is about a unit vector. Other lanes are undefined.
     #[inline(always)]
     pub(crate) fn slopes<S: Simd>(
         &self,
@@ -95,7 +95,7 @@ impl DistanceField {
             + cell.y.to_int::<i32x8<S>>() * row as i32
             + cell.z.to_int::<i32x8<S>>() * plane as i32;
         let inside = within.to_bitmask() as u32 & asked;
-        // Bring the corners together, lane by lane.
+        // Gather the corners, lane by lane.
         let mut corners = [[0.0; HALF]; 8];
         for lane in 0..HALF {
             if inside & (1 << lane) != 0 {
@@ -152,7 +152,7 @@ impl DistanceField {
     }
 
     /// Velocity at a point of the surface: the average of the nodes around it that are in the band.
-    /// A point that is not on the surface is brought there first.
+    /// A point that is not on the surface is projected onto it first.
     #[inline]
     pub(crate) fn velocity_at(&self, mut p: Vec3) -> Vec3 {
         for _step in 0..STEPS {
@@ -169,7 +169,7 @@ impl DistanceField {
         self.mean_velocity
     }
 
-    /// The cell around a point, if it is in the grid. Not a number is not.
+    /// The cell around a point; `None` beyond the grid and for NaN.
     #[inline]
     fn place(&self, p: Vec3) -> Option<Place> {
         let layout = &self.grid.xyz;
@@ -207,7 +207,7 @@ impl DistanceField {
         }
     }
 
-    /// What is known about a point beyond the grid.
+    /// The field at a point beyond the grid.
     #[cold]
     fn beyond(&self, p: Vec3) -> FieldSample {
         let (lo, hi) = self.bounds;
@@ -280,7 +280,7 @@ mod tests {
     }
 
     proptest! {
-        /// Lanes say what one point after the other says, inside, outside and beyond the grid.
+        /// Sixteen lanes give the results of single points, inside, outside and beyond the grid.
         #[test]
         fn lanes_agree_with_single_points(
             points in prop::collection::vec((-0.4f32..0.4, -0.4f32..0.4, -0.4f32..0.4), HALF)

@@ -1,7 +1,7 @@
 //! Which nodes are inside.
 //!
-//! A node is inside where the surface winds around it. One count along x settles a closed mesh, and
-//! is confirmed: no row may end with a count, and no two neighbours may be on different sides unless
+//! A node is inside where its winding number is not zero. One count along x is enough for a closed mesh, and
+//! is checked: every row must end at zero, and no two neighbours may be on different sides unless
 //! both are near the surface. If that fails, the mesh has holes, and all three axes vote:
 //! - a row that went through a hole does not vote;
 //! - the majority of the others wins, so that no hole leaks farther than its own rim;
@@ -127,7 +127,7 @@ impl Sides {
             let winner = votes.iter().filter(known).find(|&&w| (w != 0) == (balance > 0));
             *first = winner.copied().unwrap_or(0);
         }
-        // Settle ties near the surface.
+        // Break ties near the surface.
         for node in band {
             let i = node.place as usize;
             if self.inside[i] == TIED {
@@ -170,7 +170,7 @@ impl Sides {
         let mut left = usize::MAX;
         while self.undecided.len() < left {
             left = self.undecided.len();
-            // Note what the layer will be, then let it be seen.
+            // Decide the whole layer from the layers before it, then store it.
             for i in 0..left {
                 let i = self.undecided[i] as usize;
                 let balance = self.neighbours(layout, i);
@@ -190,7 +190,7 @@ impl Sides {
         }
     }
 
-    /// Collects the nodes on both sides of every change of side that no surface explains.
+    /// Collects the nodes on both sides of every change of side without a surface in between.
     fn close_holes(&mut self, layout: &Layout) {
         let nodes = layout.index(0, 0, 0)..layout.index(0, 0, layout.len[2]);
         for i in nodes {

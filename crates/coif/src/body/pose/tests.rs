@@ -17,7 +17,7 @@ fn at(keys: &PoseKeys, body: &Body) -> Vec<Vec3> {
     out
 }
 
-/// A head that moves on a parabola and turns evenly: frames of different lengths say where it is in between.
+/// A head that moves on a parabola and turns evenly is interpolated exactly between frames of different lengths.
 #[test]
 fn a_parabola_and_an_even_turn_are_reproduced_between_uneven_frames() {
     let body = body(1);
@@ -46,7 +46,7 @@ fn a_parabola_and_an_even_turn_are_reproduced_between_uneven_frames() {
     }
 }
 
-/// Rigid transforms, bones and vertices that say the same have the same result, and may follow one another.
+/// The same motion given by rigid transforms, bones and vertices has the same result; the kinds may alternate.
 #[test]
 fn poses_of_every_kind_agree() {
     let (body, origin) = (body(3), DVec3::new(5.0, -2.0, 1.0));
@@ -93,7 +93,7 @@ fn poses_of_every_kind_agree() {
     }
 }
 
-/// A bone with scale and shear takes vertices where its matrix says, and colliders grow with it.
+/// A bone with scale and shear transforms vertices by its matrix, and colliders grow with it.
 #[test]
 fn bones_with_scale_carry_vertices_and_scale_colliders() {
     let body = body(1);

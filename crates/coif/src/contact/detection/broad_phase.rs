@@ -1,6 +1,6 @@
-//! The broad phase as a choice of its own: which segments may be near each other. Knows no response.
+//! The interface of the broad phase: which segments may be near each other. It is independent of the response.
 //!
-//! A broad phase writes a [`PairList`]; [`Pairs`](super::pairs::Pairs) asks for it and keeps it while hair moves little.
+//! A broad phase writes a [`PairList`], which [`Pairs`](super::pairs::Pairs) keeps while hair moves little.
 //! All find the same pairs, but for those that rounding decides, so that the choice is one of speed and memory.
 
 use glam::Vec3;
@@ -10,8 +10,8 @@ use super::segments::{Segments, usable};
 use super::tree::Tree;
 use crate::params::{choice, parameters};
 
-/// Segments of one strand are in contact if they are at least this far apart along it: nearer ones are held by
-/// the strand itself.
+/// Segments of one strand are in contact if they are at least this far apart along it: nearer ones are kept apart by
+/// the stiffness of the strand.
 pub const APART: u32 = 4;
 
 /// The distance within which segments are pairs (m).
@@ -35,13 +35,13 @@ impl Reach {
 pub struct Motion<'a> {
     /// Where they are in the middle of it (m).
     pub middle: &'a [Vec3],
-    /// How far they go from start to end (m), less what hair goes as a whole.
+    /// Their displacement from start to end (m), less the mean displacement of all hair.
     pub displacement: &'a [Vec3],
 }
 
 impl Motion<'_> {
-    /// Whether a segment starts at a point, and is where contact can be computed: what is not a number, or too far away
-    /// for one, takes no part.
+    /// Whether a segment starts at a point, at coordinates for which contact can be computed: NaN, and what is too far away
+    /// for single precision, is left out.
     pub(super) fn has_segment(&self, segments: &Segments, point: usize) -> bool {
         let fine = |p: usize| usable(self.middle[p]) && usable(self.displacement[p]);
         segments.starts(point) && fine(point) && fine(point + 1)
@@ -78,8 +78,8 @@ impl PairList {
 
 /// A broad phase over the segments of all chains.
 ///
-/// `search` starts from nothing but what it is given, or from what it knows of the steps before (tracked pairs): then it
-/// has state, which `reset` forgets and a checkpoint keeps. For the same bits on any number of threads, results must not
+/// `search` depends on its arguments only, or also on the steps before (tracked pairs): then it
+/// has state, which `reset` clears and a checkpoint keeps. For the same bits on any number of threads, results must not
 /// depend on how work is distributed, and a step must not allocate once memory has grown.
 pub trait BroadPhase: Send + Sync {
     /// Finds the pairs of segments that come as near as `reach` with its margin at any time of the motion, and no segments
@@ -95,13 +95,13 @@ pub trait BroadPhase: Send + Sync {
     /// Bytes of memory in use.
     fn bytes(&self) -> usize;
 
-    /// Forgets the steps before: the hair was put somewhere else.
+    /// Clears the state, after a jump of the hair.
     fn reset(&mut self) {}
 
-    /// Appends what must be known to go on with the same bits.
+    /// Appends the state, for a checkpoint.
     fn save(&self, _out: &mut Vec<u8>) {}
 
-    /// Takes back what [`BroadPhase::save`] wrote; gives back the bytes that follow it, or `None`, and nothing has changed,
+    /// Restores what [`BroadPhase::save`] wrote; returns the bytes that follow it, or `None`, and nothing has changed,
     /// if these are not its bytes.
     fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         Some(bytes)

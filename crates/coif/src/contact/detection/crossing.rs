@@ -3,7 +3,7 @@
 //! Four points that move straight are in one plane at the roots of a cubic; at such a time the segments collide if
 //! their distance is zero. The cubic is solved between its turning points, where it has at most one root, and the
 //! turning points themselves are tried as well: a double root, where the cubic touches zero without a change of sign,
-//! is not missed because of rounding. Segments that stay in one plane have no cubic; they are brought together step by
+//! is not missed because of rounding. Segments that stay in one plane have no cubic; they are advanced conservatively step by
 //! step instead. All in double precision.
 
 use glam::{DVec3, Vec3};
@@ -59,7 +59,7 @@ impl Moving {
         (a, self.start[1] + self.displacement[1] * time - a)
     }
 
-    /// The longest displacement of an end relative to one of the other segment's: no two places come nearer by
+    /// The longest displacement of an end relative to one of the other segment's: no two places approach by
     /// more.
     fn fastest(&self, other: &Self) -> f64 {
         let [a, b] = self.displacement;
@@ -87,11 +87,11 @@ pub fn first_crossing(
     let (a, b) = (Moving::new(a, a_end), Moving::new(b, b_end));
     let ((lo, hi), (other_lo, other_hi)) = (a.bounds(), b.bounds());
     let near = DVec3::splat(TOLERANCE);
-    // What is not a number collides with nothing.
+    // NaN collides with nothing.
     if !((lo - near).cmple(other_hi).all() && other_lo.cmple(hi + near).all()) {
         return None;
     }
-    // Most pairs stay on their side of each other.
+    // The volume of most pairs keeps its sign.
     let (cubic, size) = coplanarity(&a, &b);
     let largest = cubic.iter().fold(0.0f64, |max, k| max.max(k.abs()));
     if keeps_sign(cubic, NEARLY * largest) && largest > FLAT * size {
@@ -108,7 +108,7 @@ pub fn first_crossing(
     }
     let roots = unit_roots(cubic, ROOT_TOLERANCE * largest).into_iter().flatten();
     roots.clone().find_map(|time| collide(&a, &b, time)).or_else(|| {
-        // Where the cubic barely reaches zero, rounding moves its roots far: look around there.
+        // Where the cubic barely reaches zero, rounding moves its roots far: test times around the turning point.
         let turns = turning_points(cubic).into_iter();
         let near = turns.filter(|&t| value_of(cubic, t).abs() <= NEARLY * largest);
         let times = near.filter(|t| (0.0..=1.0).contains(t));
@@ -179,7 +179,7 @@ fn value_of(k: [f64; 4], t: f64) -> f64 {
     k[0] + t * (k[1] + t * (k[2] + t * k[3]))
 }
 
-/// Where a cubic turns around; zero for what there is not.
+/// Turning points of a cubic; zero for those that do not exist.
 fn turning_points(k: [f64; 4]) -> [f64; 2] {
     quadratic_roots(3.0 * k[3], 2.0 * k[2], k[1])
 }
@@ -187,7 +187,7 @@ fn turning_points(k: [f64; 4]) -> [f64; 2] {
 /// The root between two times at which the signs differ.
 fn bisect(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     let rises = f(low) < 0.0;
-    // Fifty halvings leave nothing of double precision.
+    // Fifty bisections reach the resolution of double precision.
     for _ in 0..50 {
         let middle = 0.5 * (low + high);
         if (f(middle) < 0.0) == rises {
@@ -199,15 +199,15 @@ fn bisect(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Real roots of `a t^2 + b t + c`; zero for those that there are not.
+/// Real roots of `a t^2 + b t + c`; zero for those that do not exist.
 fn quadratic_roots(a: f64, b: f64, c: f64) -> [f64; 2] {
     let root = (b * b - 4.0 * a * c).max(0.0).sqrt();
-    // Add what has the same sign, then divide, so that nothing cancels.
+    // Add the terms of equal sign, then divide, to avoid cancellation.
     let q = -0.5 * (b + root.copysign(b));
     [q / a, c / q].map(|t| if t.is_finite() { t } else { 0.0 })
 }
 
-/// The first collision of segments between two times, by small steps: for those that stay in one plane.
+/// The first collision of segments between two times by conservative advancement: for those that stay in one plane.
 ///
 /// Model: no point comes nearer to the other segment than the fastest of the ends allows, so time can
 /// go on by distance over that speed until they collide.
@@ -301,7 +301,7 @@ mod tests {
             prop_assert!(found.time <= f64::from(time) + 0.05, "{found:?} {time}");
         }
 
-        /// What is found is true: the segments are together then. What keeps apart is not found.
+        /// No false positives: the segments are together at the time found, and segments that stay apart are not found.
         #[test]
         fn only_true_crossings_are_found(
             start in [vec3(0.01), vec3(0.01), vec3(0.01), vec3(0.01)],

@@ -1,7 +1,7 @@
 //! Tests that leave out most pairs of segments, sixteen at a time.
 //!
-//! In single precision and with room for its rounding: what they leave out does not collide, or is not
-//! near, by the exact computations in `crossing.rs` and `segments.rs`, which see only the rest.
+//! In single precision, with a margin for rounding: pairs that are left out do not collide, or are not
+//! near, by the exact computations in `crossing.rs` and `segments.rs`, which get only the rest.
 
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x16};
 use glam::Vec3;
@@ -11,7 +11,7 @@ use crate::math::LANES;
 use crate::math::lanes::Vec3x;
 
 /// Most by which a distance can be rounded up, as a fraction of the length of the segments: where they are
-/// nearly parallel, single precision knows their nearest places badly, which matters little.
+/// nearly parallel, the closest points are ill-conditioned, but their distance is not.
 const ROUNDING: f32 = 5e-4;
 
 /// Twice the bounds of the exact test: rounding of single precision is a tenth of them.
@@ -121,7 +121,7 @@ impl Edges {
         let (zero, one) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 1.0));
         let unit = |t: f32x16<S>| t.max(zero).min(one);
         let (uu, vv) = (u.dot(u).max(tiny), v.dot(v).max(tiny));
-        // What is across the first segment.
+        // The component across the first segment.
         let (wa, va) = (w.dot(u) / uu, v.dot(u) / uu);
         let (wc, vc) = (w - u * wa, v - u * va);
         let t = unit(-wc.dot(vc) / vc.dot(vc).max(tiny));
@@ -159,7 +159,7 @@ fn may_pass<S: Simd>(simd: S, from: &Edges, to: &Edges) -> u32 {
     let min_volume =
         (largest * f32x16::splat(simd, MIN_FRACTION)).max(size * f32x16::splat(simd, MIN_VOLUME));
     let (low, high) = (b0.min(b1).min(b2.min(b3)), b0.max(b1).max(b2.max(b3)));
-    // What is not a number stays, for the exact test to see.
+    // NaN is kept, for the exact test to reject.
     !((low.simd_gt(min_volume) | (-high).simd_gt(min_volume)).to_bitmask() as u32)
 }
 

@@ -1,4 +1,4 @@
-//! What the tasks of a broad phase find, and how it gets into the order of segments.
+//! Results of the tasks of a broad phase, merged into the order of segments.
 
 use super::broad_phase::PairList;
 use crate::math::group::{Keyed, group};
@@ -86,7 +86,7 @@ impl Nearest {
     }
 }
 
-/// Brings what tasks found into the order of the segments. Each task has the next `chunk` segments of `order`.
+/// Merges the results of the tasks in the order of the segments. Each task has the next `chunk` segments of `order`.
 pub(super) fn collect(
     tasks: &[Found],
     order: &[u32],

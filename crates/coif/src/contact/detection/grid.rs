@@ -1,8 +1,8 @@
 //! A uniform grid with mailboxes (`cani2006` 4).
 //!
 //! Every segment, as thick as it reaches, is put into all cells that it goes through. Segments that share a cell are
-//! tested against each other, once: a mailbox per segment says which other one has last asked for it. Cells are hashed,
-//! so that hair may be anywhere; segments that share a place in the table by chance are tested for nothing.
+//! tested against each other, once: a mailbox per segment holds the last segment that was tested against it. Cells are hashed,
+//! so that the domain is unbounded; segments whose cells have the same hash by chance are tested in vain.
 //!
 //! Good for segments of about the same length. Those that are much longer or faster than the mean are tested against all
 //! others; where very many are in one cell, time grows with the square of their number. It has no state: every search
@@ -40,7 +40,7 @@ pub(super) struct Grid {
     first: Vec<u32>,
     inside: Vec<u32>,
     tasks: Vec<Found>,
-    /// Per task and segment: one more than the segment that has last asked for it.
+    /// Per task and segment: one more than the segment that was last tested against it.
     mailboxes: Vec<Vec<u32>>,
 }
 
@@ -112,7 +112,7 @@ impl Grid {
     }
 }
 
-/// Where cells are, and how many places their table has.
+/// Size of the cells and of their hash table.
 struct Cells {
     edge: f32,
     /// Half of the reach (m): by how much each of two segments is thickened.
@@ -285,7 +285,11 @@ impl Candidates {
         self.number[self.count] = number;
         self.count += 1;
         if self.count == WIDTH {
-            self.test(simd, probe, nearest);
+            // Closures in between do not carry the instruction set of the caller.
+            simd.vectorize(
+                #[inline(always)]
+                || self.test(simd, probe, nearest),
+            );
         }
     }
 

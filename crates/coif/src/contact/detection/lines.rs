@@ -1,14 +1,14 @@
 //! Eight moving lines side by side, and the test of one against all of them.
 //!
 //! A line is a segment, or the axis of a capsule around eight segments. Both are tested in the same
-//! way, so that a look at eight capsules spares the look at up to 64 segments.
+//! way, so that a test of eight capsules saves tests of up to 64 segments.
 
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Vec3;
 
 use super::broad_phase::Motion;
 
-/// Lines looked at together.
+/// Lines tested together.
 pub(super) const WIDTH: usize = 8;
 
 /// Added to the distance for the rounding of single precision, as a fraction.
@@ -143,7 +143,7 @@ impl<S: Simd> Probe<S> {
         // Split the offset between the middles, and the half line, into along and across.
         let (wa, ea) = (dot(w, self.along), dot(e, self.along));
         let (wc, ec) = (less(w, self.along, wa), less(e, self.along, ea));
-        // Find where the other comes nearest to this line.
+        // Find the point of the other line that is nearest to this one.
         let t = dot(wc, ec) / dot(ec, ec).max(f32x8::splat(simd, 1e-30));
         let q = less(wc, ec, t.max(-one).min(one));
         let beside = wa.abs().simd_le(self.length + ea.abs() + near);
@@ -162,7 +162,7 @@ impl<S: Simd> Probe<S> {
         let (wa, ea) = (dot(w, self.along), dot(e, self.along));
         let (wc, ec) = (less(w, self.along, wa), less(e, self.along, ea));
         let t = (dot(wc, ec) / dot(ec, ec).max(tiny)).max(-one).min(one);
-        // Come back to this line's end where it has one, and go along the other from there.
+        // Clamp to the end of this line, and find the closest point on the other from there.
         let s = (wa - ea * t).max(-self.length).min(self.length);
         let w = less(w, self.along, s);
         let t = (dot(w, e) / dot(e, e).max(tiny)).max(-one).min(one);

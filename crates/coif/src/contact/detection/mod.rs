@@ -1,7 +1,7 @@
-//! Which segments are near each other, apart from what they do then.
+//! Detection: which segments are near each other, independent of the response.
 //!
 //! The broad phase is a choice ([`broad_phase`]): a tree of capsules over all segments (`tree`), or a uniform grid with
-//! mailboxes (`grid`). `pairs` keeps what it found while hair moves little, and is what responses go through. The narrow
+//! mailboxes (`grid`). `pairs` keeps its result while hair moves little, and is the input of the responses. The narrow
 //! phase is the closest points of two segments (`segments`) and the time of impact of two moving ones (`crossing`);
 //! `culling` leaves out most pairs, sixteen at a time, before these exact computations.
 

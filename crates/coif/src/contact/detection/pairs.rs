@@ -1,6 +1,6 @@
-//! The pairs of segments that are near each other, or will be, as the responses see them.
+//! The pairs of segments that are near each other, or will be: the input of the responses.
 //!
-//! A broad phase finds them, with a margin; they are good until something has moved by half of it beside its path. What
+//! A broad phase finds them, with a margin; they are valid until a point has moved by half of it off its path. What
 //! counts is motion relative to each other, for neighbours move together. The list is in the order of the segments and
 //! the same for any number of threads.
 
@@ -17,7 +17,7 @@ use crate::math::group::make_room;
 /// Points or segments that one task takes.
 const CHUNK: usize = 2048;
 
-/// Pairs that are asked for at once, and most that are worked on then.
+/// Pairs that are prefetched at once, and most that are processed then.
 const ASKED: usize = 256;
 pub(in crate::contact) const BATCH: usize = 2 * ASKED;
 
@@ -36,16 +36,16 @@ impl Move {
     }
 }
 
-/// Lets a broad phase find pairs, and keeps them.
+/// The pairs that a broad phase found, as long as they are valid.
 pub struct Pairs {
     level: Level,
     broad_phase: Box<dyn BroadPhase>,
     list: PairList,
     /// Per pair: how far apart its segments are at `start` (m), or a little less.
     apart: Vec<f32>,
-    /// Where the points were when pairs were last asked for.
+    /// Positions of the points at the last update.
     start: Vec<Vec3>,
-    /// Where the points were, in the middle of their motion.
+    /// Positions of the points in the middle of their motion.
     reference: Vec<Vec3>,
     /// How far they went, relative to all hair.
     displacement: Vec<Vec3>,
@@ -76,7 +76,7 @@ impl Pairs {
         }
     }
 
-    /// Makes sure that all pairs are there that come as near as `reach` while the points go straight
+    /// Updates the list to all pairs that come as near as `reach` while the points go straight
     /// from `start` to `end`. Searches anew only if points have moved by more than the margin allows.
     pub fn find(&mut self, segments: &Segments, start: &[Vec3], end: &[Vec3], reach: Reach) {
         let points = segments.points().min(start.len()).min(end.len());
@@ -90,23 +90,23 @@ impl Pairs {
         self.measure_gaps();
     }
 
-    /// Makes the broad phase run again when they are next asked for.
+    /// Marks the pairs as out of date, so that the next update searches.
     pub fn clear(&mut self) {
         self.good = false;
     }
 
-    /// Forgets all pairs and the past: the hair was put somewhere else.
+    /// Clears all pairs and the state of the broad phase, after a jump of the hair.
     pub fn reset(&mut self) {
         self.clear();
         self.broad_phase.reset();
     }
 
-    /// Appends what must be known to go on with the same bits.
+    /// Appends the state, for a checkpoint.
     pub(in crate::contact) fn save(&self, out: &mut Vec<u8>) {
         self.broad_phase.save(out);
     }
 
-    /// Takes back what [`Pairs::save`] wrote; gives back the bytes that follow it, or `None` if these are not its bytes.
+    /// Restores what [`Pairs::save`] wrote; returns the bytes that follow it, or `None` if these are not its bytes.
     pub(in crate::contact) fn restore<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let rest = self.broad_phase.restore(bytes)?;
         self.clear();
@@ -120,7 +120,7 @@ impl Pairs {
         &other[first[segment] as usize..first[segment + 1] as usize]
     }
 
-    /// How far apart (m) the segments of these pairs were when they were asked for, or a little less.
+    /// Lower bound of the distance (m) of the segments of these pairs at the last update.
     #[inline]
     pub(in crate::contact) fn apart(&self, segment: usize) -> &[f32] {
         let first = &self.list.first;
@@ -142,8 +142,8 @@ impl Pairs {
         });
     }
 
-    /// The same, a few hundred pairs at a time. All are asked for before any is worked on, and the ends of
-    /// their second segments in `vectors` are fetched: so memory that is far away comes for many at once.
+    /// The same, a few hundred pairs at a time. All are collected before any is processed, and the ends of
+    /// their second segments in `vectors` are prefetched, so that cache misses overlap.
     #[inline]
     pub(in crate::contact) fn each_batch(
         &self,
@@ -180,7 +180,7 @@ impl Pairs {
         work_on(&kept[..count]);
     }
 
-    /// Whether the points were there when pairs were asked for.
+    /// Whether these are the positions of the last update.
     pub(in crate::contact) fn are_for(&self, position: &[Vec3]) -> bool {
         self.start == position
     }
@@ -238,12 +238,12 @@ impl Pairs {
         4 * words + 36 * self.reference.capacity() + self.broad_phase.bytes()
     }
 
-    /// Whether the pairs are good for these positions: hair as a whole may move, and its points on
-    /// the path that was tested, but not beside it.
+    /// Whether the pairs are valid for these positions: hair as a whole may move, and its points on
+    /// the path that was tested, but not off it.
     fn covers(&self, position: &[Vec3]) -> bool {
         let (reference, displacement) = (&self.reference, &self.displacement);
         let mean = mean_shift(reference, position);
-        // Find at which time of its motion the hair is.
+        // Find the fraction of its path that the hair has gone.
         let (mut along, mut all) = (0.0, 0.0);
         for p in (0..position.len()).step_by(16) {
             let moved = position[p] - reference[p] - mean;
@@ -338,7 +338,7 @@ fn fill_gaps(
 
 /// Mean displacement of all points (m), summed in a fixed order.
 fn mean_shift(from: &[Vec3], to: &[Vec3]) -> Vec3 {
-    // One point in sixteen tells how hair moves as a whole.
+    // One point in sixteen is enough for the mean displacement.
     let displacements = from.iter().zip(to).step_by(16).map(|(from, to)| *to - *from);
     let (sum, count) = displacements
         .filter(|displacement| displacement.is_finite())

@@ -12,7 +12,7 @@ use crate::limits::MAX_GROOM_COORDINATE;
 /// resolves.
 const PARALLEL: f64 = 1e-13;
 
-/// Which points make a segment, and how easily they are moved.
+/// Which points make a segment, and their inverse masses.
 #[derive(Debug, Clone)]
 pub struct Segments {
     /// Per point: its chain.
@@ -47,8 +47,8 @@ impl Segments {
         Place { chain: self.strand[first], arc_length: from + (to - from) * at }
     }
 
-    /// Puts as number i what has been point number `order[i]`; strands must stay together. An order
-    /// that is not one changes nothing.
+    /// Reorders the points: number i becomes what was number `order[i]`; strands must stay together. An order
+    /// that is no permutation changes nothing.
     pub(in crate::contact) fn arrange(&mut self, order: &[u32]) {
         let mut used = vec![false; self.points()];
         let mut is_new =
@@ -89,7 +89,7 @@ impl Segments {
     }
 }
 
-/// Whether a point is where contact can be computed.
+/// Whether contact can be computed at the coordinates of a point.
 #[inline]
 pub(in crate::contact) fn usable(p: Vec3) -> bool {
     p.abs().max_element() < MAX_GROOM_COORDINATE && !p.is_nan()
@@ -145,7 +145,7 @@ pub(in crate::contact) fn closest_points(p: DVec3, u: DVec3, q: DVec3, v: DVec3)
             let (from, to) = (-uw / uu, (uv - uw) / uu);
             0.5 * (unit(from) + unit(to))
         };
-        // Follow on the second; where that ends, come back to the first.
+        // Find the closest point on the second; clamp it, and find the one on the first again.
         let t = (uv * s + vw) / vv;
         if (0.0..=1.0).contains(&t) { (s, t) } else { (unit((uv * unit(t) - uw) / uu), unit(t)) }
     };
@@ -195,7 +195,7 @@ mod tests {
             prop_assert!((c.distance() - d).abs() < 1e-6);
         }
 
-        /// Segments that are nearly parallel, where single precision would go astray.
+        /// Segments that are nearly parallel, for which single precision is not enough.
         #[test]
         fn nearly_parallel_segments_are_exact(
             tilt in -1e-4f32..1e-4, shift in -0.9f32..0.9, gap in 1e-4f32..1e-2

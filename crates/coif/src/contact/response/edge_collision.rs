@@ -1,7 +1,7 @@
-//! Hair that would pass through hair within a step is stopped (`selle2008` 5.3).
+//! Edge-edge collision of hair on hair within a step, by continuous collision detection (`selle2008` 5.3).
 //!
-//! Pairs whose segments collide between start and end of the step (continuous collision detection) get an inelastic impulse with friction.
-//! That can make others collide, so all is gone through a few times; what is left is counted. Pairs that a
+//! Pairs whose segments collide between start and end of the step get an inelastic impulse with friction.
+//! That can make others collide, so there are several rounds; the collisions that are left are counted. Pairs that a
 //! spring holds are skipped, as in the paper: springs bring hair so near that most of these collisions
 //! are false.
 
@@ -25,7 +25,7 @@ const CHUNK: usize = 1024;
 /// Rounds of impulses between two collision tests.
 const INNER_ROUNDS: u32 = 3;
 
-/// Fraction of the collisions that may be left after a round for another one to be worth its time.
+/// Fraction of the collisions up to which those left after a round justify another one.
 const HELPS: f64 = 0.75;
 
 /// Collisions that are so few that more rounds cost next to nothing, and how many rounds they get at most
@@ -41,12 +41,12 @@ parameters! {
         /// Distance at which hair that would have collided ends: a fraction of the hair's radius, so that rounding does
         /// not let it slip through in the next step.
         gap: f32 = 1e-5, "m", 1e-6..=0.1;
-        /// How often hair is tested for collisions in a substep, as long as that helps.
+        /// Most rounds of collision tests in a substep.
         rounds: u32 = 4, "", 1..=100;
     }
 }
 
-/// What collision did in the last step.
+/// Report of collision in the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Report {
     /// Pairs that would have collided.
@@ -56,7 +56,7 @@ pub struct Report {
 }
 
 /// Collision between hairs, with its memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct EdgeCollision {
     settings: Settings,
     found: Lists<Collision>,
@@ -99,18 +99,7 @@ impl EdgeCollision {
     /// Checks the parameters.
     pub fn new(settings: &Settings) -> Result<Self> {
         settings.validate()?;
-        Ok(Self {
-            settings: settings.clone(),
-            found: Lists::default(),
-            links: Vec::new(),
-            collisions: Vec::new(),
-            impulses: Impulses::default(),
-            motion: Vec::new(),
-            moved: Vec::new(),
-            stirred: Vec::new(),
-            moves: [Vec::new(), Vec::new()],
-            report: Report::default(),
-        })
+        Ok(Self { settings: settings.clone(), ..Self::default() })
     }
 
     /// What the last step did.
@@ -150,7 +139,7 @@ impl EdgeCollision {
         self.go_through(segments, pairs, stiction, trajectory);
     }
 
-    /// [`Self::collide`] once more, for points that were moved since; what that left is looked at as well.
+    /// [`Self::collide`] once more, for points that were moved since, and for the collisions that it left.
     pub(in crate::contact) fn collide_again(
         &mut self,
         segments: &Segments,
@@ -197,7 +186,7 @@ impl EdgeCollision {
             if round == 0 {
                 self.report.collided = collided;
             }
-            // In hair that lies in heaps, rounds only pass collisions on.
+            // In dense heaps, rounds only move collisions to the neighbours.
             let helps = round == 0 || collided as f64 <= HELPS * before as f64;
             let few = collided <= FEW && round < max_rounds;
             if collided == 0 || !few && (round >= self.settings.rounds || !helps) {
@@ -296,7 +285,7 @@ impl EdgeCollision {
     }
 }
 
-/// How points go.
+/// Displacements of the points.
 struct Steps<'a> {
     start: &'a [Vec3],
     end: &'a [Vec3],
@@ -320,7 +309,7 @@ fn collision(steps: &Steps<'_>, a: usize, b: usize) -> Option<Collision> {
     (speed.dot(normal) < target).then_some(Collision { link, normal, target })
 }
 
-/// The direction in which two segments that collide keep each other off: across both, to the side where
+/// The normal of a collision of two segments: across both, to the side where
 /// the first one was.
 fn normal(a: Vec3, b: Vec3, apart: Vec3, speed: Vec3) -> Vec3 {
     let n = a.cross(b);

@@ -1,11 +1,11 @@
 //! Equal and opposite impulses between places on two segments, for many pairs at once.
 //!
-//! Model: all pairs see the same velocities, and a point that takes part in n pairs has its mass distributed
-//! among them: a pair's impulse is found for points n times as light, and given to the points as they
+//! Model: all pairs start from the same velocities, and a point that takes part in n pairs has its mass distributed
+//! among them: a pair's impulse is computed for points n times as light, and applied to the points as they
 //! are. So impulses on a point are averaged, never add up to too much, and each pair conserves
 //! momentum exactly.
 //!
-//! Why not one pair after the other: that depends on the order of the pairs, and colours that keep it
+//! This is block Jacobi instead of Gauss-Seidel, which depends on the order of the pairs; colours that keep it
 //! parallel change whenever a pair comes or goes. Here each point gathers its impulses in the order
 //! of the pairs, so the bits do not depend on the number of threads.
 
@@ -23,7 +23,7 @@ use crate::math::group::{Keyed, group, make_room, make_room_after};
 /// Pairs or points that one task takes.
 const CHUNK: usize = 1024;
 
-/// Links by which memory is asked for ahead.
+/// Links by which memory is prefetched.
 const AHEAD: usize = 24;
 
 /// A place on one segment and a place on another.
@@ -50,7 +50,7 @@ impl Link {
     }
 }
 
-/// What a pair knows of the points it pushes.
+/// State of the points of a pair.
 pub(in crate::contact) struct PairMotion {
     /// Velocity of the place on `a` relative to that on `b` (m/s).
     pub(in crate::contact) velocity: Vec3,
@@ -171,7 +171,7 @@ impl Impulses {
         self.ends.bytes() + 16 * self.pushes.capacity() + 4 * self.lightness.capacity()
     }
 
-    /// Makes the room that it takes to prepare for a few links: so that the first ones allocate nothing.
+    /// Reserves memory for a few links, so that the first ones allocate nothing.
     pub(in crate::contact) fn reserve(&mut self, points: usize) {
         let Ends { first_a, first_b, order_b } = &mut self.ends;
         for list in [first_a, first_b] {
@@ -195,7 +195,7 @@ impl Impulses {
         });
     }
 
-    /// What a link sees of the points it pushes.
+    /// The state of the points of a link.
     #[inline]
     fn pair_motion(&self, link: &Link, velocity: &[Vec3]) -> PairMotion {
         let sum = link.points().iter().map(|&(p, w)| w * w * self.lightness[p]).sum();

@@ -1,4 +1,4 @@
-//! What hairs that are near each other do: springs that stick (`stiction.rs`), repulsion with Coulomb friction
+//! Responses of hairs that are near each other: stiction springs (`stiction.rs`), repulsion with Coulomb friction
 //! (`repulsion.rs`), impulses of continuous collision detection (`edge_collision.rs`). All work over the pairs of
 //! `detection`; `impulses.rs` distributes the changes of velocity over the points.
 

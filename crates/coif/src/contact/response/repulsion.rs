@@ -1,7 +1,7 @@
-//! Hairs that come too near push each other away (`selle2008` 5.3).
+//! Repulsion of hairs that are too near (`selle2008` 5.3).
 //!
 //! Two segments nearer than a thickness do not come nearer, are pushed apart softly, and slide with friction. Pairs
-//! that a spring holds are left to the spring, which pushes as well.
+//! with a stiction spring are left out: the spring repels as well.
 
 use fearless_simd::dispatch;
 use glam::Vec3;
@@ -16,9 +16,9 @@ use crate::contact::detection::segments::{Segments, closest_points_segment_segme
 use crate::math::group::make_room;
 use crate::params::parameters;
 
-/// Time (s) by which the springs between hairs in contact look ahead besides the substep, of a
-/// step: so damped, they stop hair that snaps, and do not rattle. With none they rattle; with a hundredth
-/// of a second, stiff ones are too much for the solver.
+/// Time constant (s) of the damping of the springs between hairs in contact, besides the substep, of a
+/// step: so damped, they stop hair that snaps, without oscillation. With none they oscillate; with a hundredth
+/// of a second, stiff ones are too ill-conditioned for the solver.
 const PRESS_TIME: f32 = 4e-3;
 
 parameters! {
@@ -35,18 +35,18 @@ parameters! {
         fraction as "share": f32 = 0.1, "", 0.0..=1.0;
         /// Coulomb friction between hairs: about 0.2 along the scales, 0.4 against them.
         friction: f32 = 0.3, "", 0.0..=10.0;
-        /// How often all pairs are gone through in a substep.
+        /// Rounds over all pairs in a substep.
         rounds: u32 = 4, "", 1..=100;
-        /// Whether model mass-spring solves for hairs in contact, so that hair holds out against hair that
+        /// Whether model mass-spring solves for hairs in contact, so that hair resists hair that
         /// winds around it: for a few hairs.
         ///
-        /// Pressure reaches all of the hair within a substep then, which costs iterations.
+        /// Contact forces propagate along all of the hair within a substep then, which costs iterations.
         firm: bool = false;
     }
 }
 
 /// Repulsion between hairs, with its memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Repulsion {
     settings: Settings,
     found: Lists<RepulsionContact>,
@@ -72,15 +72,7 @@ impl Repulsion {
     /// Checks the parameters.
     pub fn new(settings: &Settings) -> Result<Self> {
         settings.validate()?;
-        Ok(Self {
-            settings: settings.clone(),
-            found: Lists::default(),
-            links: Vec::new(),
-            contacts: Vec::new(),
-            impulses: Impulses::default(),
-            moves: Vec::new(),
-            contact_springs: Lists::default(),
-        })
+        Ok(Self { settings: settings.clone(), ..Self::default() })
     }
 
     /// How many pairs were too near in the last step.
@@ -184,7 +176,7 @@ impl Repulsion {
                 let (p, q) = (of(a), of(second));
                 let closest = closest_points_segment_segment(p, q);
                 let depth = thickness - closest.distance();
-                // What is not a number is not near.
+                // NaN is not near.
                 let near = depth > 0.0;
                 if !near || stiction.is_some_and(|stiction| stiction.holds(a as u32, b)) {
                     return;

@@ -1,9 +1,9 @@
-//! Hairs that stick to each other (`selle2008` 5.2).
+//! Stiction springs between hairs (`selle2008` 5.2).
 //!
 //! Two segments that come nearer than one distance get a spring between the places where they are
 //! nearest. It keeps these places until it is longer than another distance, then it breaks at once:
 //! hair pulled across hair sticks, and slips (`selle2008` figure 10 c). A segment has at most n springs,
-//! to the nearest segments that will have it.
+//! to the nearest segments that have room for one.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ parameters! {
         /// About the distance between simulated hairs, or none does; [`strand_contact`](crate::contact::strand_contact) takes less
         /// where hair is dense.
         make: f32 = 0.5e-3, "m", 1e-6..=0.1;
-        /// Farther than this, they let go; more than `make`.
+        /// Farther than this, the spring breaks; more than `make`.
         ///
         /// Otherwise springs would come and go in a step.
         break_ as "break": f32 = 1e-3, "m", 1e-6..=0.1;
@@ -122,7 +122,7 @@ impl Stiction {
         })
     }
 
-    /// The springs that hold now.
+    /// The present springs.
     pub fn springs(&self) -> &[ContactSpring] {
         &self.springs
     }
@@ -132,7 +132,7 @@ impl Stiction {
         (self.made, self.broken)
     }
 
-    /// Whether two segments hold each other, `a` before `b`.
+    /// Whether there is a spring between two segments, `a` before `b`.
     #[inline]
     pub fn holds(&self, a: u32, b: u32) -> bool {
         let Some(&[from, to]) = self.first.get(a as usize..a as usize + 2) else { return false };
@@ -150,7 +150,7 @@ impl Stiction {
         self.count(points);
     }
 
-    /// Forgets all springs.
+    /// Removes all springs.
     pub fn clear(&mut self) {
         self.springs.clear();
         self.first.clear();
@@ -172,7 +172,7 @@ impl Stiction {
         holds.for_each(|(holds, spring)| {
             *holds = spring.difference(position).length() <= max_length
         });
-        // What is not a number breaks as well.
+        // NaN breaks as well.
         let mut holds = self.holds.iter();
         self.springs.retain(|_| holds.next().is_some_and(|&holds| holds));
         self.broken = (before - self.springs.len()) as u64;
@@ -201,7 +201,7 @@ impl Stiction {
         let mut near = std::mem::take(&mut self.near);
         let (free, make) = (&self.free, self.settings.make);
         near.fill(pairs.points(), |range, list| {
-            // What is not a number is not near.
+            // NaN is not near.
             let near =
                 |a: usize, b: usize, apart: f32| (apart < make) & (free[a] > 0) & (free[b] > 0);
             pairs.each_near(range, &[position], near, |a, b| {
@@ -274,7 +274,7 @@ impl Stiction {
         }
     }
 
-    /// Gives the springs' forces over `dt` (s) to the velocities, for models that do not solve for
+    /// Applies the springs' forces over `dt` (s) to the velocities, for models that do not solve for
     /// them.
     ///
     /// Model: each spring is damped and implicit, `j = -dt (k (l - l0 + dt v) + c v)` with the velocity
@@ -329,7 +329,7 @@ impl Stiction {
         }
     }
 
-    /// Takes back what was saved; `None`, and nothing has changed, if these are not such bytes.
+    /// Restores what was saved; `None`, and nothing has changed, if these are not such bytes.
     pub(in crate::contact) fn restore<'a>(
         &mut self,
         segments: &Segments,

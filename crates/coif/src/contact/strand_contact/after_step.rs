@@ -7,7 +7,7 @@ use crate::Result;
 use crate::contact::list::{Contact, Report};
 use crate::contact::{Chains, HairContact, Samples};
 
-/// Contact that sees the points in the order of the chains, and adds to their velocities what it did.
+/// Contact on points in the order of the chains; adds the change to their velocities.
 pub(in crate::contact) struct AfterStep {
     contact: StrandContact,
     chains: Chains,
@@ -36,7 +36,7 @@ impl Contact for AfterStep {
         velocity.copy_from_slice(before);
         contact.apply(position, velocity, dt);
         for (v, before) in velocity.iter_mut().zip(before) {
-            // What is not a number is the model's to put right.
+            // NaN is left to the quarantine of the model.
             let change = *v - *before;
             *v = if change.is_finite() { change } else { Vec3::ZERO };
         }

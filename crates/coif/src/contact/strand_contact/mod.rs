@@ -25,8 +25,8 @@ pub const NAME: &str = "strands";
 /// Rounds of springs in [`StrandContact::apply`].
 const PULLS: u32 = 8;
 
-/// Largest margin, as a fraction of the contact distance: with more, most pairs would be there
-/// for nothing where hair is dense.
+/// Largest margin, as a fraction of the contact distance: with more, most pairs would be tested
+/// in vain where hair is dense.
 const MAX_MARGIN: f32 = 0.33;
 
 /// Parameters of the contact.
@@ -40,7 +40,7 @@ pub struct Settings {
     pub collision: Option<edge_collision::Settings>,
     /// How pairs of segments that are near each other are found.
     pub detection: broad_phase::Settings,
-    /// Mass of the hair over that of dry hair: water weighs.
+    /// Mass of the hair over that of dry hair: wet hair is heavier.
     pub mass_scale: f32,
 }
 
@@ -87,7 +87,7 @@ impl Settings {
         Self { stiction: Some(stiction), mass_scale: grow(2.0), ..Self::default() }
     }
 
-    /// Names the first value that makes no sense.
+    /// Names the first value that is out of range.
     pub fn validate(&self) -> Result<()> {
         self.stiction.as_ref().map_or(Ok(()), stiction::Settings::validate)?;
         self.repulsion.as_ref().map_or(Ok(()), repulsion::Settings::validate)?;
@@ -101,13 +101,13 @@ impl Settings {
     }
 }
 
-/// What contact did in the last step.
+/// Report of the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Report {
     /// Pairs of segments that are near each other.
     pub pairs: u64,
-    /// Springs that hold.
+    /// Stiction springs.
     pub springs: u64,
     /// Springs made in the last step, and broken.
     pub changed: (u64, u64),
@@ -155,7 +155,7 @@ impl StrandContact {
         let make = settings.stiction.as_ref().map_or(0.0, |s| s.make);
         let thickness = settings.repulsion.as_ref().map_or(0.0, |r| r.thickness);
         let distance = make.max(thickness).max(1e-5);
-        // Hair under contact forces snaps back, and must not reach hair that the broad phase has not paired it with.
+        // Hair under contact forces snaps back, and must not get into the reach of hair beyond its pairs.
         let is_firm = settings.repulsion.as_ref().is_some_and(|r| r.firm);
         let margin = if is_firm {
             settings.detection.margin.max(2.0 * thickness)
@@ -176,7 +176,7 @@ impl StrandContact {
         })
     }
 
-    /// What the last step did.
+    /// Report of the last step.
     pub fn report(&self) -> Report {
         let collision =
             self.collision.as_ref().map_or(edge_collision::Report::default(), |c| *c.report());
@@ -234,8 +234,8 @@ impl StrandContact {
         self.ahead = end;
     }
 
-    /// Finds pairs if [`find`](HairContact::find) has not been asked for. Else its pairs do, which
-    /// look ahead by the present velocities: what hair does beyond within one substep is left to
+    /// Finds pairs if [`find`](HairContact::find) has not been called. Else its pairs are used, which
+    /// are predicted with the present velocities: faster motion within one substep is left to
     /// the next substep, for a search costs more than all else here.
     fn find_once(&mut self, position: &[Vec3]) {
         if self.pairs.points() != self.segments.points() {
@@ -264,11 +264,11 @@ impl HairContact for StrandContact {
             return;
         }
         self.worst = self.report().worst;
-        // Where pairs are missing, what is left out must not depend on the past.
+        // Where pairs are dropped, which ones must not depend on the steps before.
         if self.pairs.dropped() > 0 {
             self.pairs.clear();
         }
-        // Look ahead, so that the same pairs do for collision.
+        // Predict the motion, so that the same pairs serve for collision.
         let mut ahead = std::mem::take(&mut self.ahead);
         ahead.clear();
         let (step, dt) = (dt, if self.collision.is_some() { dt } else { 0.0 });

@@ -72,7 +72,7 @@ fn fill_from(first: usize, grid: &Grid, sums: &[Sum], pressures: &[f32], nodes: 
     let (width, layer) = (grid.nodes[0], grid.layer());
     for (i, node) in (first..).zip(nodes) {
         let [mass, px, py, pz, ..] = sums[i].0;
-        // Nodes without hair, the border among them, hold nothing.
+        // Nodes without hair, the border among them, are zero.
         if mass == 0.0 {
             *node = Node::default();
             continue;

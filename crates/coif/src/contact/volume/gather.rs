@@ -91,7 +91,7 @@ fn push_rows<S: Simd>(
         let free = particles.used & present(simd, from.free[row]);
         let field = sample(simd, from.grid, from.nodes, &particles);
 
-        // Take on a fraction of the mean velocity (eq. 13), and accelerate against the pressure gradient (eq. 14).
+        // Blend in a fraction of the mean velocity (eq. 13), and accelerate against the pressure gradient (eq. 14).
         let change = (field.velocity - particles.motion) * friction - field.gradient * repulsion;
         (before + change.or(free, zero)).store(velocity, i);
     }
@@ -104,7 +104,7 @@ fn sample<S: Simd>(simd: S, grid: &Grid, nodes: &[Node], row: &Row<S>) -> Sample
     let (width, layer) = (grid.nodes[0], grid.layer());
     let weights = row.weights();
     let (mut low, mut high) = ([0.0; 4 * LANES], [0.0; 4 * LANES]);
-    // Look once, not for each node, whether the eight nodes are there.
+    // Check the bounds of the eight nodes once.
     let reach = layer + width + 2;
     assert!(2 <= reach && width + 2 <= reach && layer + 2 <= reach);
     for lane in 0..LANES {

@@ -44,8 +44,8 @@ impl Grid {
     /// The grid with this cell over a box, if it is not too large.
     fn over(lo: Vec3, hi: Vec3, cell: f32) -> Option<Self> {
         let inverse_cell = 1.0 / cell;
-        // Put nodes at multiples of the cell, so that hair at rest sees the same nodes whatever the
-        // rest of the hair does.
+        // Put nodes at multiples of the cell, so that hair at rest has the same nodes whatever the
+        // motion of other hair.
         let first = (lo * inverse_cell).floor() - 1.0;
         let origin = first * cell;
         let size = ((hi - origin) * inverse_cell).floor() + 3.0;

@@ -1,12 +1,12 @@
 //! Friction and repulsion on a grid of density and velocity (`muller2012` 3.6).
 //!
-//! Each particle spreads its mass and momentum over the eight nodes around it (`scatter.rs`); nodes
-//! turn them into velocity and pressure (`field.rs`); each particle reads them back, is slowed towards
+//! Each particle scatters its mass and momentum to the eight nodes around it (`scatter.rs`); nodes
+//! turn them into velocity and pressure (`field.rs`); each particle gathers these, is slowed towards
 //! the hair around it, and pushed out of hair that is denser than it was groomed (`gather.rs`,
 //! `rest.rs`). `plain.rs` is the same without lanes, for tests and benchmarks.
 //!
-//! Friction conserves the momentum of free hair exactly, up to rounding: what a particle takes from a
-//! node is weighted as what it gives, by mass. Repulsion is the gradient of a pressure, the same for
+//! Friction conserves the momentum of free hair exactly, up to rounding: gather and
+//! scatter have the same weights, by mass. Repulsion is the gradient of a pressure, the same for
 //! all hair at a place: it conserves momentum between equals, not between a dense lock and a single
 //! strand. Nodes are averages, so spin within a cell is damped too. Neither depends on the step.
 
@@ -67,7 +67,7 @@ parameters! {
 }
 
 impl Settings {
-    /// What a step of this length does.
+    /// The constants for a step of this length.
     fn push(&self, dt: f32, cell: f32) -> Push {
         let steps = STEPS_PER_SECOND * dt;
         let max_speed = self.repulsion * STEPS_PER_SECOND * steps;
@@ -78,7 +78,7 @@ impl Settings {
     }
 }
 
-/// What a step did.
+/// Report of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct VolumeReport {
     /// Size of a cell (m), larger than asked for if the hair did not fit the largest grid.
@@ -124,8 +124,8 @@ impl Volume {
         })
     }
 
-    /// Takes these particles as the shape in which hair does not push hair: the groom. Arrays as in
-    /// [`Samples`]. Without it, the first [`Volume::apply`] takes what it sees.
+    /// Sets these particles as the shape without repulsion: the groom. Arrays as in
+    /// [`Samples`]. Without it, the first [`Volume::apply`] takes its own input.
     pub fn rest(&mut self, position: &[f32], mass: &[f32], present: &[u16]) {
         let rows = chains::rows(position, mass, present);
         let mut rest = Rest::new(rows);

@@ -1,4 +1,4 @@
-//! The body as strands in a hair mesh see it: links that would end inside are placed outside, with their length.
+//! The body as an obstacle for strands in a hair mesh: links that would end inside are placed outside, with their length.
 
 use fearless_simd::Level;
 use glam::{Vec3, Vec3A};
@@ -14,7 +14,7 @@ const PLANE_ROUNDS: usize = 3;
 /// Most planes that a link is tested against: no more solids of a body intersect in one place.
 const MAX_PLANES: usize = 8;
 
-/// Depth (m) that does not show: a link that planes leave this deep stays, rather than being turned far away.
+/// Depth (m) that is not visible: a link that tangent planes leave this deep stays, rather than being turned far away.
 const GRAZING: f32 = 3e-4;
 
 /// Colliders and, if there is one, the body's own surface, for strands to stay out of.
@@ -82,7 +82,7 @@ impl Obstacle for BodyAround<'_> {
 }
 
 impl BodyAround<'_> {
-    /// What of all obstacles is nearest to a point, or deepest around it: its normal and its velocity.
+    /// Normal and velocity of the obstacle that is nearest to a point, or deepest around it.
     fn deepest(&self, p: Vec3A) -> ObstacleCollision {
         let mut min_distance = f32::INFINITY;
         let mut collision = ObstacleCollision { at: p, normal: Vec3A::Y, velocity: Vec3A::ZERO };
@@ -130,28 +130,18 @@ impl BodyAround<'_> {
 
 #[cfg(test)]
 mod tests {
-    use glam::Quat;
-
     use super::*;
-    use crate::body::{MovingCollider, Shape};
-    use crate::math::RigidTransform;
-
-    const SHAPES: [Shape; 4] = [
-        Shape::Sphere { radius: 0.1 },
-        Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.07) },
-        Shape::Capsule { half_height: 0.1, radius: 0.06 },
-        Shape::Plane,
-    ];
+    use crate::body::Shape;
+    use crate::collide::testing::{SMALL, turned};
 
     fn still(shape: Shape, at: Vec3) -> PosedShape {
-        let pose = RigidTransform { rotation: Quat::from_rotation_z(0.3), translation: at };
-        PosedShape::new(&MovingCollider { shape, friction: 0.3, start: pose, end: pose }, 0.01)
+        PosedShape::new(&turned(shape, at), 0.01)
     }
 
     /// Sixteen points at a time are inside where they are one by one.
     #[test]
     fn a_quick_look_finds_the_points_that_are_inside() {
-        for shape in SHAPES {
+        for shape in SMALL {
             let shapes = [still(shape, Vec3::new(0.02, -0.01, 0.03))];
             let around = BodyAround::new(&shapes, None);
             let mut inside_count = 0;
@@ -164,7 +154,7 @@ mod tests {
                 let bits = around.may_hold(&points);
                 for i in 0..LANES {
                     let depth = around.depth(at(i));
-                    // On the surface itself either will do.
+                    // On the surface itself either is right.
                     let is_near = shapes[0].probe(at(i), 1e-6).is_some_and(|(d, _)| d < 1e-6);
                     let is_clear = depth > 1e-6 || !is_near;
                     assert!(

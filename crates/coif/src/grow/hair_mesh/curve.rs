@@ -1,4 +1,4 @@
-//! Where the mesh would carry the points of a block, row by row in lanes: the formulas of `place.rs` for
+//! The curves of the points of a block in the deformed mesh, row by row in lanes: the formulas of `place.rs` for
 //! sixteen points at a time, operation by operation the same.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
@@ -11,10 +11,10 @@ use crate::groom::hair_mesh::Frame;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 
-/// Rows of a curve that are there at a time: the lanes of a block seldom come this far apart.
+/// Rows of a curve that are kept at a time: the lanes of a block are seldom this far apart.
 const KEPT: usize = 64;
 
-/// How many rows ahead memory is asked for.
+/// How many rows ahead memory is prefetched.
 const FETCHED: usize = 12;
 
 /// Rows that are computed together.
@@ -95,7 +95,7 @@ pub(super) struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// The row of roots is no part of a curve.
+    /// The row of roots does not belong to a curve.
     #[inline(always)]
     pub(super) fn new(
         blocks: &'a Blocks,
@@ -111,7 +111,7 @@ impl<'a> Curve<'a> {
     pub(super) fn prepare<S: Simd, const RATES: bool>(&mut self, simd: S, first: usize) {
         let end = (first + KEPT).min(self.block.rows);
         while self.next < end {
-            // First all frames, then all points: one row's roots and quotients are waited for with
+            // First all frames, then all points: the latency of one row's square roots and quotients overlaps with
             // those of the next.
             let count = AHEAD.min(end - self.next);
             let from = self.block.first_row + self.next;
@@ -187,7 +187,7 @@ fn blend_row<S: Simd, const RATES: bool>(
         } else {
             [(one - u) * (one - v), u * (one - v), u * v, (one - u) * v]
         };
-        // Lanes in other bundles keep what they have from there.
+        // Lanes in other bundles keep theirs.
         let lanes = mask32x16::from_bitmask(simd, u64::from(piece.lanes));
         let lanes = (k > 0).then_some(lanes);
         blend(simd, mesh_frames.now, piece, &weights, along).store(simd, &mut to[0], lanes);
@@ -320,7 +320,7 @@ fn level<S: Simd>(
     sum
 }
 
-/// One vertex's part in that.
+/// The contribution of one vertex.
 #[inline(always)]
 fn corner<S: Simd>(simd: S, frame: &Frame, weight: f32x16<S>) -> [Vec3x<S>; 3] {
     [

@@ -1,4 +1,4 @@
-//! Which of sixteen points are inside of an obstacle: a quick look before each of them is treated alone.
+//! Which of sixteen points are inside of an obstacle: a conservative test before each of them is treated alone.
 
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, mask32x16};
 

@@ -1,9 +1,9 @@
 //! Lays a strand along a curve so that every segment keeps its length.
 //!
-//! A hair mesh stretches and shrinks, hair does not. The curve is where the mesh would carry the points of
-//! a strand; the strand follows it from its root as a chain does that is laid down link by link, and ends
-//! before the curve does where that is too long, or goes on straight where it is too short. What stands
-//! in the path of a link pushes it aside; the next ones find back to the curve.
+//! A hair mesh stretches and shrinks, hair does not. The curve goes through the places in the deformed mesh of the points of
+//! a strand; the strand is laid along it from its root link by link, and ends
+//! before the curve does where that is too long, or continues straight where it is too short. An obstacle
+//! pushes a link aside; the next ones return to the curve.
 
 use glam::Vec3A;
 
@@ -14,7 +14,7 @@ pub(super) const SAME: f32 = 2e-5;
 /// Lengths below this have no direction (m): far below any segment.
 pub(super) const NOTHING: f32 = 1e-12;
 
-/// How nearly along the next link a curve has to run, as a cosine, to tell how fast the link slides on it.
+/// Least cosine between a curve and the next link for the speed of sliding to be defined.
 pub(super) const GRAZING: f32 = 0.2;
 
 /// A point with its velocity.
@@ -32,11 +32,11 @@ pub(super) struct Chain<C: FnMut(usize) -> Moving> {
     curve: C,
     /// How many there are.
     count: usize,
-    /// The second point of the segment that the chain has come to.
+    /// Index of the second point of the segment that the chain has reached.
     next: usize,
     from: Moving,
     to: Moving,
-    /// How far along that segment it has come, 0..1.
+    /// Fraction of that segment that the chain has reached, 0..1.
     fraction: f32,
     /// Where the chain ends so far.
     end: Moving,
@@ -91,7 +91,7 @@ impl<C: FnMut(usize) -> Moving> Chain<C> {
         self.end
     }
 
-    /// Puts the joint that was laid last somewhere else.
+    /// Moves the joint that was laid last.
     pub(super) fn push(&mut self, to: Moving) {
         self.end = to;
     }
@@ -203,7 +203,7 @@ mod tests {
         assert!(laid(&curve, &[0.1; 4]).iter().all(|p| p.is_finite()));
     }
 
-    /// Pushed aside, a chain comes back.
+    /// A chain that was pushed aside returns to the curve.
     #[test]
     fn a_chain_that_was_pushed_finds_back_with_the_same_lengths() {
         let curve: Vec<Vec3A> = (0..20).map(|i| Vec3A::NEG_Y * (0.01 * i as f32)).collect();

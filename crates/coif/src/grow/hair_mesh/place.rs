@@ -1,5 +1,5 @@
-//! Where a point of hair is in a hair mesh: its place between the columns of a bundle, and what it has
-//! beside that; and where a strand begins. One at a time, for binding and as the plain version: `curve.rs`
+//! The place of a point of hair in a hair mesh: coordinates between the columns of a bundle, and an offset
+//! beside that; and the root of a strand. One at a time, for binding and as the plain version: `curve.rs`
 //! has the same in lanes, to the last bit.
 
 use glam::{Vec2, Vec3, Vec3A};
@@ -12,7 +12,7 @@ use crate::math::hermite::hermite;
 /// Lengths (m), and products of lengths, below this have no direction: far below any segment.
 pub(super) const NOTHING: f32 = 1e-20;
 
-/// The prism of a bundle in one of its layers, as hair sees it.
+/// The prism of a bundle in one of its layers.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Cell {
     /// The columns' vertices on the level below; the first again where a triangle has no fourth.
@@ -143,7 +143,7 @@ fn blend(frames: &[Frame], place: &Place) -> Blend {
     }
 }
 
-/// A vertex's part in that.
+/// The contribution of one vertex.
 #[inline]
 fn weighted(frame: &Frame, w: f32) -> Frame {
     Frame { position: frame.position * w, along: frame.along * w, across: frame.across * w }
@@ -155,7 +155,7 @@ pub(super) fn line_point(mesh: &HairMesh, frames: &[Frame], found: &Found) -> (V
     (blend.position.into(), axes(&blend).map(Vec3::from))
 }
 
-/// What makes unit axes of the directions of a blend: along, across, and at right angles to both.
+/// Scales and products that make unit axes of the directions of a blend: along, across, and at right angles to both.
 struct Scales {
     /// The direction across, less what it has along, times `aa`.
     n: Vec3A,
@@ -208,8 +208,8 @@ fn axis_rates(now: &Blend, rate: &Blend, scales: &Scales) -> [Vec3A; 3] {
     [dt, dn, dt.cross(n) + t.cross(dn)]
 }
 
-/// Where a strand begins: on the root polygon of its bundle, or beside it, and it moves as that does,
-/// whatever hair does above.
+/// The root of a strand: on the root polygon of its bundle, or beside it, and moving with that,
+/// whatever the places above do.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Root {
     /// Three corners of the polygon.

@@ -1,4 +1,4 @@
-//! Hair carried along point by point, without lanes: what [`Binding`] is measured and checked against.
+//! Hair placed point by point, without lanes: the reference for speed and results of [`Binding`].
 
 use glam::{Vec3, Vec3A};
 
@@ -33,12 +33,12 @@ impl PlainBinding {
         Self { places, roots, lengths, first: binding.first.clone() }
     }
 
-    /// As [`Binding::positions`], for the vertices that `binding` saw last.
+    /// As [`Binding::positions`], for the vertices of the last update of `binding`.
     pub fn positions(&self, binding: &Binding, out: &mut [Vec3]) {
         self.positions_outside(binding, &Nowhere, out);
     }
 
-    /// As [`Binding::velocities`], for the vertices that `binding` saw last.
+    /// As [`Binding::velocities`], for the vertices of the last update of `binding`.
     pub fn velocities(&self, binding: &Binding, out: &mut [Vec3]) {
         self.velocities_outside(binding, &Nowhere, out);
     }

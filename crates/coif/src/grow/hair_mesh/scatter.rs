@@ -1,4 +1,4 @@
-//! Where hair grows in the root polygons of a hair mesh.
+//! Scatters roots over the root polygons of a hair mesh.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use crate::groom::hair_mesh::polygon;
 /// Places of a polygon that its area and density are measured at.
 const PROBES: u32 = 64;
 
-/// Places that are tried for one root before a polygon is taken to have no room.
+/// Places that are tried for one root before a polygon counts as full.
 const TRIES: u32 = 400;
 
 /// A place in a root polygon.

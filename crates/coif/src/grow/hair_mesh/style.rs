@@ -1,6 +1,6 @@
 //! Hair grown inside a hair mesh at rest, with a style of its own: clumps, curl, frizz, uneven ends.
 //!
-//! A strand follows its place through the layers. The style moves it aside from there, always in frames
+//! A strand follows its place through the layers. The style adds an offset, always in frames
 //! of the mesh, so that a mesh that is turned grows the same hair turned. Everything random comes from
 //! the seed and the number of the strand or of its clump.
 
@@ -24,14 +24,14 @@ const STRAYS: f32 = 0.06;
 const OUT_OF_STEP: f32 = 0.35;
 
 parameters! {
-    /// What single hairs do inside of the volume. The defaults are nearly straight hair in faint clumps.
+    /// The style of single hairs inside of the volume. The defaults are nearly straight hair in faint clumps.
     #[derive(Copy)]
     pub struct Styling of "styling" {
         /// Radius of curls; 0 leaves hair straight.
         curl: f32 = 0.0, "m", 0.0..=0.1;
         /// Length of hair in one turn of a curl.
         curl_length: f32 = 0.06, "m", 0.001..=1.0;
-        /// How far single hairs wander at the tip.
+        /// Amplitude of the frizz of single hairs at the tip.
         frizz: f32 = 0.002, "m", 0.0..=0.1;
         /// How far hairs close in on the middle of their clump at the tip.
         clump: f32 = 0.35, "", 0.0..=1.0;
@@ -51,7 +51,7 @@ pub struct Growth {
     pub points: usize,
     /// Seed of everything random about single hairs.
     pub seed: u64,
-    /// What they do.
+    /// Their style.
     pub styling: Styling,
 }
 
@@ -108,7 +108,7 @@ impl Growth {
             let grown = smooth(passed / (0.5 * pitch).max(1e-6));
             let angle = phase + turn * std::f32::consts::TAU * passed / pitch.max(1e-6);
             p += (n * angle.cos() + b * angle.sin()) * style.curl * grown;
-            // Let each hair wander in waves of its own.
+            // Add frizz: waves of each hair's own.
             let mut wander = (0.0, 0.0);
             for wave in 0..3 {
                 let length = FRIZZ_WAVE * (1.0 + wave as f32) * (0.8 + 0.6 * random(10 + wave));

@@ -60,7 +60,7 @@ fn the_rest_shape_is_reproduced_to_rounding() {
     let mut again = vec![Vec3::ZERO; strands.point_count()];
     binding.positions(&mut again);
     assert_eq!(out, again);
-    // Nearly all points are inside of the mesh, and know it.
+    // Most points are inside of the mesh, with an offset of zero.
     let outside = binding.offsets().filter(|&o| o > 1e-5).count();
     println!("{outside} of {} points beside their bundle", strands.point_count());
     assert!(outside < strands.point_count() / 2);

@@ -79,24 +79,13 @@ fn turn(along: Vec3, out: Vec3, more: f32) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::{MovingCollider, Shape};
-    use crate::math::RigidTransform;
+    use crate::collide::testing::{points, shapes, still};
 
     #[test]
     fn segments_turn_out_of_every_shape() {
-        for shape in [
-            Shape::Sphere { radius: 0.4 },
-            Shape::Ellipsoid { radii: Vec3::new(0.3, 0.8, 0.5) },
-            Shape::Capsule { half_height: 0.5, radius: 0.2 },
-            Shape::Plane,
-        ] {
-            let pose = RigidTransform::from_translation(Vec3::Y * 0.1);
-            let collider = MovingCollider { shape, friction: 0.3, start: pose, end: pose };
-            let posed = PosedShape::new(&collider, 0.01);
-            for i in 0..400 {
-                let t = i as f32;
-                let p = Vec3::new((t * 0.7).sin(), (t * 0.31).cos(), (t * 0.13).sin())
-                    * (0.1 + 0.004 * t);
+        for shape in shapes() {
+            let posed = still(shape, Vec3::Y * 0.1);
+            for p in points() {
                 let (out, distance) = posed.tangent_plane(p);
                 // From the surface, straight in or along: the end is outside, at the same length.
                 let parent = p - out * distance;

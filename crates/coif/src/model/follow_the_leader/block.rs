@@ -480,18 +480,15 @@ impl Block {
     /// `(R - R0) R0^T (x - t0) + t - t0`, which is exactly zero where nothing has moved.
     #[inline(always)]
     fn set_motion<S: Simd>(&mut self, simd: S) {
-        let [now, before] = [&self.root, &self.root_before]
-            .map(|m| [0, 1, 2, 3].map(|k| Vec3x::of_row(simd, &m[k])));
-        let change = [0, 1, 2].map(|k| now[k] - before[k]);
+        let row = Vec3x::of_row;
+        let ([a, b, c, t], [a0, b0, c0, t0]) = (&self.root, &self.root_before);
+        let (a0, b0, c0, t0) = (row(simd, a0), row(simd, b0), row(simd, c0), row(simd, t0));
+        let (a, b, c) = (row(simd, a) - a0, row(simd, b) - b0, row(simd, c) - c0);
         // Column k of (R - R0) R0^T: the changed columns, weighted by row k of R0.
-        let column = |weights: [f32x16<S>; 3]| {
-            change[0] * weights[0] + change[1] * weights[1] + change[2] * weights[2]
-        };
-        let x = column([before[0].x, before[1].x, before[2].x]);
-        let y = column([before[0].y, before[1].y, before[2].y]);
-        let z = column([before[0].z, before[1].z, before[2].z]);
-        let t0 = before[3];
-        let added = now[3] - t0 - (x * t0.x + y * t0.y + z * t0.z);
+        let x = a * a0.x + b * b0.x + c * c0.x;
+        let y = a * a0.y + b * b0.y + c * c0.y;
+        let z = a * a0.z + b * b0.z + c * c0.z;
+        let added = row(simd, t) - t0 - (x * t0.x + y * t0.y + z * t0.z);
         for (to, v) in self.motion.iter_mut().zip([x, y, z, added]) {
             v.to_row(to);
         }

@@ -518,7 +518,9 @@ impl Model for FollowTheLeader {
                     let mut said =
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
                     said.broken |= block.nowhere;
-                    block.grow_older(&said, &step.pass);
+                    if step.pass.backward {
+                        block.grow_older(&said, &step.pass);
+                    }
                     for lane in lanes_of(said.broken) {
                         rows.reset_lane(block, lane, &block.root_of(lane));
                         block.ages.set(lane, Age::default(), step.pass.settling_time);

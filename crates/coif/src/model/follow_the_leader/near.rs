@@ -199,33 +199,48 @@ impl Group {
     /// of their unit balls. One bit each.
     #[inline(always)]
     fn reach<S: Simd>(&self, simd: S, bounds: &Bounds) -> u64 {
-        let row = |from: &[f32; HALF]| f32x8::from_slice(simd, from);
         let mut overlap = mask32x8::splat(simd, true);
         for i in 0..3 {
-            overlap &=
-                row(&self.lo[i]).simd_le(bounds.hi[i]) & row(&self.hi[i]).simd_ge(bounds.lo[i]);
+            overlap &= load(simd, &self.lo[i]).simd_le(bounds.hi[i])
+                & load(simd, &self.hi[i]).simd_ge(bounds.lo[i]);
         }
         if !overlap.any_true() {
             return 0;
         }
         let (centre, extent) = ((bounds.lo + bounds.hi) * 0.5, (bounds.hi - bounds.lo) * 0.5);
         let [x, y, z, ball] = &self.to_ball;
-        let at = |i: usize| {
-            row(&x[i]) * centre.x + row(&y[i]) * centre.y + row(&z[i]) * centre.z - row(&ball[i])
-        };
-        let size = |i: usize| {
-            row(&x[i]).abs() * extent.x + row(&y[i]).abs() * extent.y + row(&z[i]).abs() * extent.z
-        };
-        let mut s = Vec3x8 { x: at(0), y: at(1), z: at(2) };
-        let size = Vec3x8 { x: size(0), y: size(1), z: size(2) };
+        let (x, y, z) = (columns(simd, x), columns(simd, y), columns(simd, z));
+        let mut s = weighted(x, y, z, centre) - columns(simd, ball);
+        let size = weighted(abs(x), abs(y), abs(z), extent);
         let below = s.y.simd_lt(size.y);
-        let sweep = row(&self.sweep);
+        let sweep = load(simd, &self.sweep);
         s.y = s.y - s.y.max(-sweep).min(sweep);
         let reach = size.length() + 1.0;
         let round = s.dot(s).simd_lt(reach * reach);
-        let plane = row(&self.plane).simd_gt(0.5);
+        let plane = load(simd, &self.plane).simd_gt(0.5);
         (plane.select(below, round) & overlap).to_bitmask()
     }
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, row: &[f32; HALF]) -> f32x8<S> {
+    f32x8::from_slice(simd, row)
+}
+
+#[inline(always)]
+fn columns<S: Simd>(simd: S, [x, y, z]: &[[f32; HALF]; 3]) -> Vec3x8<S> {
+    Vec3x8 { x: load(simd, x), y: load(simd, y), z: load(simd, z) }
+}
+
+#[inline(always)]
+fn weighted<S: Simd>(x: Vec3x8<S>, y: Vec3x8<S>, z: Vec3x8<S>, weights: Vec3) -> Vec3x8<S> {
+    let splat = Vec3x8::splat(x.x.simd, weights);
+    x * splat.x + y * splat.y + z * splat.z
+}
+
+#[inline(always)]
+fn abs<S: Simd>(v: Vec3x8<S>) -> Vec3x8<S> {
+    Vec3x8 { x: v.x.abs(), y: v.y.abs(), z: v.z.abs() }
 }
 
 /// The colliders that may reach into a box.

@@ -189,28 +189,17 @@ impl Wedge {
 
 #[cfg(test)]
 mod tests {
-    use glam::{Quat, Vec3};
+    use glam::Vec3;
 
     use super::*;
     use crate::body::Shape;
+    use crate::collide::testing::{SMALL, turned};
     use crate::math::RigidTransform;
-
-    const SHAPES: [Shape; 4] = [
-        Shape::Sphere { radius: 0.1 },
-        Shape::Ellipsoid { radii: Vec3::new(0.1, 0.15, 0.07) },
-        Shape::Capsule { half_height: 0.1, radius: 0.06 },
-        Shape::Plane,
-    ];
-
-    fn still(shape: Shape, at: Vec3) -> MovingCollider {
-        let pose = RigidTransform { rotation: Quat::from_rotation_z(0.3), translation: at };
-        MovingCollider { shape, friction: 0.3, start: pose, end: pose }
-    }
 
     #[test]
     fn points_inside_any_shape_come_out_and_points_outside_stay() {
-        for shape in SHAPES {
-            let collider = still(shape, Vec3::new(0.02, -0.01, 0.03));
+        for shape in SMALL {
+            let collider = turned(shape, Vec3::new(0.02, -0.01, 0.03));
             let mut obstacles = Obstacles::default();
             obstacles.pose(&[collider], 0.01, [0.0, 1.0]);
             // The same with its skin.
@@ -243,7 +232,7 @@ mod tests {
     fn a_vertex_in_a_narrow_wedge_comes_out_of_both_sides() {
         let radii = [Vec3::new(0.075, 0.086, 0.095), Vec3::new(0.0105, 0.034, 0.0205)];
         let at = [Vec3::new(0.0, 0.04, 0.002), Vec3::new(0.0775, 0.0, 0.0)];
-        let both = [0, 1].map(|i| still(Shape::Ellipsoid { radii: radii[i] }, at[i]));
+        let both = [0, 1].map(|i| turned(Shape::Ellipsoid { radii: radii[i] }, at[i]));
         let mut obstacles = Obstacles::default();
         obstacles.pose(&both, 0.01, [0.0, 1.0]);
         let mut between = 0;

@@ -95,6 +95,14 @@ fn moments_turn_the_tip_as_they_turn_a_rod() {
     }
 }
 
+/// A helix of this radius and pitch (m) that goes down along y.
+fn helix([radius, pitch]: [f64; 2], turns: usize, per_turn: usize) -> Vec<Vec3> {
+    let angles = (0..=per_turn * turns).map(|i| std::f64::consts::TAU * i as f64 / per_turn as f64);
+    let point =
+        |t: f64| DVec3::new(radius * t.cos(), -pitch * t / std::f64::consts::TAU, radius * t.sin());
+    angles.map(|t| point(t).as_vec3()).collect()
+}
+
 /// A close-coiled helix that hangs by its own weight W is a spring of twisted wire: it gets longer by
 /// `W / (2 k)`, `k = G d^4 / (8 D^3 n)`.
 #[test]
@@ -102,13 +110,7 @@ fn a_curl_under_its_weight_is_a_helical_spring() {
     let (radius, pitch, turns) = (0.005f64, 0.002f64, 6usize);
     // Curly hair, and hair that is straight enough for extra particles.
     for per_turn in [10usize, 14, 24] {
-        let line: Vec<Vec3> = (0..=per_turn * turns)
-            .map(|i| std::f64::consts::TAU * i as f64 / per_turn as f64)
-            .map(|t| {
-                DVec3::new(radius * t.cos(), -pitch * t / std::f64::consts::TAU, radius * t.sin())
-            })
-            .map(|p| p.as_vec3())
-            .collect();
+        let line = helix([radius, pitch], turns, per_turn);
         let (strand, _) = strand(&line);
         assert_eq!(strand.position.len() > line.len() + 3, per_turn == 24);
         let force: Vec<DVec3> = strand.weight.iter().map(|w| DVec3::NEG_Y * *w).collect();
@@ -130,13 +132,7 @@ fn a_curl_under_its_weight_is_a_helical_spring() {
 fn a_curl_is_as_soft_as_a_helical_spring() {
     let (radius, pitch, turns) = (0.01f64, 0.002f64, 5usize);
     for per_turn in [10usize, 14] {
-        let line: Vec<Vec3> = (0..=per_turn * turns)
-            .map(|i| std::f64::consts::TAU * i as f64 / per_turn as f64)
-            .map(|t| {
-                DVec3::new(radius * t.cos(), -pitch * t / std::f64::consts::TAU, radius * t.sin())
-            })
-            .map(|p| p.as_vec3())
-            .collect();
+        let line = helix([radius, pitch], turns, per_turn);
         let (strand, bending) = strand(&line);
         assert!(strand.position.len() < line.len() + 3, "it is curly all along");
         let n = strand.position.len();

@@ -1,4 +1,4 @@
-//! How fast what hair collides with moves between two looks.
+//! Speed of the colliders and of the surface between two measurements.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use crate::body::{MovingCollider, Shape};
 /// Vertices that one task treats.
 const VERTICES: usize = 8192;
 
-/// How far from its middle a plane's turn is felt (m): about as far as hair is from it.
+/// Radius (m) at which the rotation of a plane counts: about the distance of hair from its middle.
 const PLANE_REACH: f32 = 1.0;
 
 /// Farthest that a point of these colliders has gone from start to end (m), at most.

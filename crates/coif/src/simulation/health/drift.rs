@@ -1,13 +1,13 @@
-//! Drift: how far hair is from its groomed place, as the scalp under its root carries it.
+//! Drift: distance of hair from its groomed shape, transformed with the scalp under its root.
 
 use super::{StrandList, StrandLook};
 
-/// Drift beyond which a strand counts as elsewhere, as a fraction of its length: 3 mm of 30 cm, which is to
+/// Drift beyond which a strand counts as displaced, as a fraction of its length: 3 mm of 30 cm, which is to
 /// be seen when hair hangs beside a face. Rounding is a thousand times less.
 pub const DRIFT_TOLERANCE: f32 = 0.01;
 
-/// How far the hair is from where the scalp would carry the groom. While the body moves that is what hair
-/// does; on a body that stands still it is what the groom has lost.
+/// Distance of the hair from the groom, transformed with the scalp. While the body moves that is the motion of the hair;
+/// on a body at rest it is the deviation from the groomed shape.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Drift {
     /// Largest distance of a free point from its groomed place, as a fraction of its strand's length.
@@ -23,7 +23,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Takes in one strand.
+    /// Adds one strand.
     pub(super) fn measure(&mut self, strand: &StrandLook<'_>) {
         let (mut length, mut farthest) = (0.0f32, 0.0f32);
         for i in 1..strand.rest.len() {
@@ -47,7 +47,7 @@ impl Drift {
         }
     }
 
-    /// Takes in strands that come after these.
+    /// Appends the result of the strands after these.
     pub(super) fn add(&mut self, next: &Self) {
         if next.max > self.max {
             (self.max, self.strand) = (next.max, next.strand);
@@ -79,7 +79,7 @@ mod tests {
         assert!((drift.max - 0.05).abs() < 1e-6, "{drift:?}");
         assert!((drift.distance_max - 0.01).abs() < 1e-7, "{drift:?}");
         assert_eq!((drift.drifted.count, drift.drifted.first()), (1, &[0][..]));
-        // A point that the scalp holds does not drift.
+        // A point that is fixed to the scalp does not drift.
         let mut last_pinned = look(&rest, &now);
         last_pinned.last_pinned = 2;
         let mut drift = Drift::default();

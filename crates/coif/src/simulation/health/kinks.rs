@@ -1,18 +1,18 @@
-//! Kinks: hair that folds where the groom does not.
+//! Kinks: sharp bends of hair where the groom has none.
 
 use glam::Vec3;
 
 use super::StrandLook;
 
-/// A turn from one segment to the next that hair does not make by itself (degrees). Curls with ten points a
-/// turn have 36, so that less would count what the groom is made of; more would let folds pass.
+/// Angle between successive segments that counts as a kink (degrees). Curls with ten points a
+/// turn have 36, so that a smaller angle would count curls; a larger one would miss kinks.
 pub const KINK_ANGLE: f32 = 60.0;
 
 /// Cosine of [`KINK_ANGLE`].
 const KINK_COSINE: f32 = 0.5;
 
 /// Whether a strand turns by more than [`KINK_ANGLE`] at a point where its groom does not. The last point
-/// that the scalp holds counts: hair folds there first.
+/// that is fixed to the scalp counts: hair bends there first.
 pub(super) fn is_kinked(strand: &StrandLook<'_>) -> bool {
     (strand.last_pinned.max(1)..strand.now.len().saturating_sub(1))
         .any(|i| turns(strand.now, i) && !turns(strand.rest, i))

@@ -1,10 +1,10 @@
-//! How far the hair is from perfect: stretch, penetration, speed, kinks, drift, values that are not finite.
+//! Errors of the result: stretch, penetration, speed, kinks, drift, values that are not finite.
 //!
-//! Everything is measured from what is shown: positions in the groom's order, now and at the last look
-//! before. So it means the same for every model, also for those that move strips or a mesh and place strands
-//! only when somebody looks. A model's own velocities would differ from that between models.
+//! Everything is measured from the drawn strands: positions in the groom's order, now and at the last measurement
+//! before. So the figures of all models compare, also of those that move strips or a mesh and place strands
+//! only when a frame is read. The velocities that models keep do not have one meaning.
 //!
-//! It is the last stage and runs once per frame that is looked at. It changes nothing.
+//! It is the last stage and runs once per frame that is read. It changes nothing.
 
 mod body_speed;
 mod drift;
@@ -25,30 +25,30 @@ pub(super) use self::monitor::{HealthMonitor, Snapshot};
 
 use crate::math::RigidTransform;
 
-/// How well the hair keeps its length and its shape, stays out of the body, and comes to rest.
+/// Errors of the hair in length, shape, penetration of the body, and its motion.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Health {
     /// Largest relative change of a segment's length, of points that are free to move.
     pub stretch_max: f32,
-    /// Deepest free point inside a collider (m). A point that cannot get out because its root is
-    /// inside and the strand between is too short counts only as far as it could do better.
+    /// Deepest free point inside a collider (m). Of a point that cannot leave because its root is
+    /// inside and the strand between is too short only the depth counts that it could have left.
     pub penetration_max: f32,
-    /// The deepest free point of strands whose root is outside (m): what no fold of the skin excuses.
+    /// The deepest free point of strands whose root is outside (m).
     pub penetration_rooted_outside_max: f32,
     /// Strand and point of the deepest penetration.
     pub deepest: (usize, usize),
     /// How many points are not finite: always 0 unless there is a defect.
     pub non_finite: usize,
-    /// How fast the hair moves, since the last look at an earlier time.
+    /// Speed of the hair since the last measurement at an earlier time.
     pub motion: HairMotion,
     /// Strands with a turn of more than [`KINK_ANGLE`] at a point where the groom turns less.
     pub kinked: StrandList,
-    /// How far the hair is from its groomed place.
+    /// Distance of the hair from its groomed shape.
     pub drift: Drift,
 }
 
 impl Health {
-    /// Takes in the health of strands that come after these.
+    /// Appends the result of the strands after these.
     fn add(&mut self, next: &Self) {
         self.stretch_max = self.stretch_max.max(next.stretch_max);
         if next.penetration_max > self.penetration_max {
@@ -63,7 +63,7 @@ impl Health {
     }
 }
 
-/// One strand, as the measures see it.
+/// One strand, as input of the measures.
 struct StrandLook<'a> {
     /// Its number.
     index: usize,
@@ -71,9 +71,9 @@ struct StrandLook<'a> {
     rest: &'a [Vec3],
     /// Now (m).
     now: &'a [Vec3],
-    /// The last point that moves rigidly with the scalp.
+    /// Index of the last point that moves rigidly with the scalp.
     last_pinned: usize,
-    /// Where the scalp under its root has gone from the rest shape.
+    /// Rigid transform of the scalp under its root, from the rest shape.
     world_from_rest: RigidTransform,
 }
 

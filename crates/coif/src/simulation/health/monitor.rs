@@ -1,7 +1,7 @@
-//! Looks at the hair once per frame: keeps the snapshot of the last time, and measures what has become of it.
+//! Measures the hair once per frame against a snapshot of the frame before.
 //!
-//! Strands are measured in pieces of a fixed number, each by itself, and put together in order: the same
-//! bits for any number of threads. All memory is kept between looks.
+//! Strands are measured in chunks of fixed size, and the results are merged in order: the same
+//! bits for any number of threads. All memory is kept between frames.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -21,7 +21,7 @@ const PIECE: usize = 128;
 /// The state at one time, besides the groom and the body in their rest shape.
 pub(crate) struct Snapshot<'a> {
     pub(crate) groom: &'a Groom,
-    /// The groom's fibre as the model has it: water weighs.
+    /// The fibre as the model has it: wet hair is denser.
     pub(crate) fibre: Fibre,
     /// Number of steps since the start, and steps in a second.
     pub(crate) step: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) surface: Option<(&'a DistanceField, &'a [Vec3])>,
 }
 
-/// Measures health, look by look.
+/// Measures health, frame by frame.
 #[derive(Default)]
 pub(crate) struct HealthMonitor {
     now: Look,
@@ -44,10 +44,10 @@ pub(crate) struct HealthMonitor {
     pieces: Vec<Piece>,
 }
 
-/// The state at the last look.
+/// The state at the last measurement.
 #[derive(Default)]
 struct Look {
-    /// When, in steps since the start; `None` if there was no look yet.
+    /// Its time, in steps since the start; `None` before the first.
     step: Option<u64>,
     positions: Vec<Vec3>,
     world_from_rest: Vec<RigidTransform>,
@@ -63,12 +63,12 @@ struct Piece {
 }
 
 impl HealthMonitor {
-    /// Forgets the last look: the hair has jumped.
+    /// Drops the snapshot, because the hair has jumped.
     pub(crate) fn forget(&mut self) {
         (self.now.step, self.before.step) = (None, None);
     }
 
-    /// Looks at hair with these positions (m, in the groom's order). A second look at the same time sees the same
+    /// Measures hair with these positions (m, in the groom's order). A second measurement at the same time gives the same
     /// motion as the first.
     pub(crate) fn look(&mut self, snapshot: &Snapshot<'_>, positions: &[Vec3]) -> Health {
         if self.now.step != Some(snapshot.step) {
@@ -91,7 +91,7 @@ impl HealthMonitor {
         let (now, before) = (&self.now, &self.before);
         let steps = before.step.and_then(|step| snapshot.step.checked_sub(step)).unwrap_or(0);
         let seconds = steps as f64 / f64::from(snapshot.steps_per_second);
-        // Colliders that have come or gone since are nobody's motion.
+        // Colliders that were added or removed since do not count as motion.
         let same = steps > 0 && before.poses.len() == now.poses.len();
         let start = if same { &before.poses } else { &now.poses };
         self.colliders.clear();
@@ -102,7 +102,7 @@ impl HealthMonitor {
         self.shapes.clear();
         self.shapes.extend(self.colliders.iter().map(PosedShape::without_skin));
 
-        // Measure the strands of each piece.
+        // Measure the strands of each chunk.
         let (shapes, strands) = (&self.shapes, &snapshot.groom.strands);
         let count = strands.strand_count();
         self.pieces.resize_with(count.div_ceil(PIECE), Piece::default);
@@ -133,7 +133,7 @@ impl HealthMonitor {
             }
         });
 
-        // Put the pieces together in their order.
+        // Merge the chunks in their order.
         let mut health = Health::default();
         self.pieces.iter().for_each(|piece| health.add(&piece.health));
         if steps > 0 {

@@ -1,8 +1,8 @@
-//! Speed and kinetic energy of the hair, from where its points were at the last look and where they are now.
+//! Speed and kinetic energy of the hair, from the displacement of its points since the last measurement.
 //!
-//! Model: the mean velocity of a point between two looks is its displacement over the time between; beside
-//! the scalp, the displacement less the one that the rigid motion of the scalp under the root would have
-//! given it. Deviations: a point that swings to and fro within a frame seems slower than it is.
+//! Model: the mean velocity of a point between two measurements is its displacement over the time between; relative to
+//! the scalp, the displacement less the one by the rigid motion of the scalp under
+//! the root. Deviations: the speed of a point that swings to and fro within a frame is underestimated.
 
 use glam::Vec3;
 
@@ -10,31 +10,31 @@ use super::{StrandList, StrandLook};
 use crate::groom::Fibre;
 use crate::math::RigidTransform;
 
-/// A point that is faster than this beside the scalp moves (m/s): a centimetre a second is to be seen, and
-/// a hundred times what rounding makes of hair at rest.
+/// Speed relative to the scalp above which a point counts as moving (m/s): a centimetre a second is visible, and
+/// a hundred times the rounding of hair at rest.
 pub const MOVING_SPEED: f32 = 0.01;
 
-/// How fast the free points of the hair move, between the last look at an earlier time and now. All zero at
-/// the first look.
+/// Speed of the free points of the hair since the last measurement at an earlier time. All zero at
+/// the first.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HairMotion {
-    /// Time since the last look (s).
+    /// Time since the last measurement (s).
     pub seconds: f64,
     /// Largest speed of a point in the world (m/s).
     pub speed_max: f32,
     /// Strand and point of `speed_max`.
     pub fastest: (usize, usize),
-    /// Largest speed of a point beside the scalp under its root (m/s): 0 for hair that rides along rigidly.
+    /// Largest speed of a point relative to the scalp under its root (m/s): 0 for hair that moves rigidly with it.
     pub relative_speed_max: f32,
     /// Strand and point of `relative_speed_max`.
     pub fastest_relative: (usize, usize),
-    /// Free points that are faster than [`MOVING_SPEED`] beside the scalp.
+    /// Free points that are faster than [`MOVING_SPEED`] relative to the scalp.
     pub moving_points: usize,
     /// Strands with such a point.
     pub moving_strands: StrandList,
     /// Kinetic energy in the world (J). A point has half the mass of each segment beside it.
     pub kinetic_energy: f64,
-    /// Largest speed of the body (m/s): of the groomed shape as the scalp carries it, of the colliders, and of
+    /// Largest speed of the body (m/s): of the groomed shape transformed with the scalp, of the colliders, and of
     /// the surface where hair collides with that.
     pub body_speed_max: f32,
     /// Free points that were measured, and the sum of their speeds (m/s).
@@ -48,7 +48,7 @@ impl HairMotion {
         (self.speed_sum / self.points.max(1) as f64) as f32
     }
 
-    /// Takes in strands that come after these.
+    /// Appends the result of the strands after these.
     pub(super) fn add(&mut self, next: &Self) {
         self.seconds = self.seconds.max(next.seconds);
         if next.speed_max > self.speed_max {
@@ -67,18 +67,18 @@ impl HairMotion {
     }
 }
 
-/// One strand as it was at the last look.
+/// One strand at the last measurement.
 pub(super) struct StrandBefore<'a> {
     /// Its points (m).
     pub(super) points: &'a [Vec3],
-    /// Where the scalp under its root was.
+    /// Rigid transform of the scalp under its root.
     pub(super) world_from_rest: RigidTransform,
-    /// How long ago (s).
+    /// Time since then (s).
     pub(super) seconds: f64,
 }
 
 impl HairMotion {
-    /// Takes in one strand of fibres with these radii (m) at its points.
+    /// Adds one strand of fibres with these radii (m) at its points.
     pub(super) fn measure(
         &mut self,
         strand: &StrandLook<'_>,
@@ -120,7 +120,7 @@ impl HairMotion {
         if moves {
             self.moving_strands.push(strand.index);
         }
-        // The groomed shape as the scalp carries it shows turns of the scalp as well.
+        // The groomed shape, transformed with the scalp, has the speed of the scalp's rotation as well.
         for end in [strand.rest.first(), strand.rest.last()].into_iter().flatten() {
             let place = strand.world_from_rest.point(*end);
             let carried = place.distance(before.world_from_rest.point(*end));
@@ -170,7 +170,7 @@ mod tests {
         assert!((motion.kinetic_energy / energy - 1.0).abs() < 1e-5, "{motion:?}");
     }
 
-    /// Hair that stays where it is while the scalp goes away moves beside the scalp only.
+    /// Hair that stays in place while the scalp moves has a speed relative to the scalp only.
     #[test]
     fn hair_that_stays_behind_moves_beside_the_scalp() {
         let pose = RigidTransform::from_translation(Vec3::X * 0.1);

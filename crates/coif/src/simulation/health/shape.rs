@@ -1,4 +1,4 @@
-//! Length and body: how far segments are from their length, and how deep points are in the body.
+//! Stretch of segments and penetration of points into the body.
 
 use glam::Vec3;
 
@@ -6,7 +6,7 @@ use super::{Health, StrandLook};
 use crate::body::distance_field::DistanceField;
 use crate::collide::PosedShape;
 
-/// Takes stretch, penetration and points that are not finite of one strand into `health`. `depth` is scratch
+/// Adds stretch, penetration and points that are not finite of one strand to `health`. `depth` is scratch
 /// memory.
 pub(super) fn measure(
     strand: &StrandLook<'_>,

@@ -3,7 +3,7 @@
 /// How many numbers are kept: enough to find a pattern, few enough for a line of text.
 const FIRST: usize = 5;
 
-/// How many strands have something about them, and the first few of them.
+/// The number of strands with some property, and the first few of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StrandList {
     /// How many strands there are.
@@ -17,7 +17,7 @@ impl StrandList {
         &self.first[..self.count.min(FIRST)]
     }
 
-    /// Takes in a strand with a higher number.
+    /// Appends a strand with a higher number.
     pub(super) fn push(&mut self, strand: usize) {
         if let Some(place) = self.first.get_mut(self.count) {
             *place = strand as u32;
@@ -25,7 +25,7 @@ impl StrandList {
         self.count += 1;
     }
 
-    /// Takes in strands with higher numbers.
+    /// Appends strands with higher numbers.
     pub(super) fn add(&mut self, next: &Self) {
         let kept = self.count.min(FIRST);
         for (place, &strand) in self.first[kept..].iter_mut().zip(next.first()) {
@@ -39,7 +39,7 @@ impl StrandList {
 mod tests {
     use super::*;
 
-    /// Lists of pieces put together are the list of the whole, wherever it is cut.
+    /// Merged lists of chunks equal the list of the whole, for any chunks.
     #[test]
     fn the_first_ones_are_kept_in_order() {
         for (total, cut) in [(0, 0), (3, 1), (5, 5), (9, 2), (9, 4), (9, 7), (9, 0)] {

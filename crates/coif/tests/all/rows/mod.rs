@@ -1,4 +1,4 @@
-//! Particles in rows of sixteen, as models hand them to contacts.
+//! Particles in rows of sixteen, the layout of the input of contacts.
 
 use coif::contact::volume::plain::Particle;
 use coif::contact::{Order, Samples};

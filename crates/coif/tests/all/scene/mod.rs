@@ -43,23 +43,7 @@ pub(crate) fn directions(count: usize) -> impl Iterator<Item = Vec3> {
 
 /// A ball of triangles, latitude by longitude.
 pub(crate) fn ball() -> TriangleMesh {
-    let (rows, columns) = (16u32, 24u32);
-    let mut mesh = TriangleMesh::default();
-    for i in 0..=rows {
-        for j in 0..columns {
-            let a = std::f32::consts::PI * i as f32 / rows as f32;
-            let b = std::f32::consts::TAU * j as f32 / columns as f32;
-            mesh.positions.push(Vec3::new(a.sin() * b.cos(), a.cos(), -a.sin() * b.sin()) * RADIUS);
-        }
-    }
-    for i in 0..rows {
-        for j in 0..columns {
-            let (a, b) = (i * columns + j, i * columns + (j + 1) % columns);
-            mesh.triangles.push([a, a + columns, b]);
-            mesh.triangles.push([b, a + columns, b + columns]);
-        }
-    }
-    mesh
+    TriangleMesh::ellipsoid(Vec3::splat(RADIUS), 16, 24)
 }
 
 /// Hair that leaves the ball, bends over and hangs down, with strands of different point counts.

@@ -11,7 +11,7 @@ use crate::contact::detection::segments::closest_points_segment_segment;
 use crate::groom::{Fibre, Groom, Strands};
 use crate::math::Random;
 
-/// Strands that wander, and where their points go.
+/// Wavy strands, and the displacements of their points.
 fn hair(seed: u32, strands: usize, size: f32) -> (Segments, Vec<Vec3>, Vec<Vec3>) {
     let mut random = Random::new(seed.into(), 0);
     let mut all = Strands::new();
@@ -48,7 +48,7 @@ fn list(pairs: &Pairs) -> BTreeSet<(usize, usize)> {
     (0..pairs.points()).flat_map(|a| pairs.of(a).iter().map(move |&b| (a, b as usize))).collect()
 }
 
-/// The broad phase that looks at all pairs, in double precision, and leaves out those farther than `limit` times what
+/// The brute-force broad phase: all pairs, in double precision, without those farther than `limit` times what
 /// counts as near.
 struct BruteForce {
     limit: f64,
@@ -196,7 +196,7 @@ fn what_is_not_a_number_is_in_no_pair() {
     }
 }
 
-/// All strands in one place: the search ends soon and says what it left out.
+/// All strands in one place: the search ends soon and reports how many pairs it left out.
 #[test]
 fn a_heap_of_hair_is_bounded_and_reported() {
     let mut all = Strands::new();
@@ -264,7 +264,7 @@ impl BroadPhase for Counting {
     }
 }
 
-/// What a broad phase knows of the past goes with the checkpoint, and is forgotten on reset.
+/// The state of a broad phase is in the checkpoint, and is cleared on reset.
 #[test]
 fn a_state_is_saved_restored_and_reset() {
     let (segments, position, _) = hair(3, 40, 0.02);

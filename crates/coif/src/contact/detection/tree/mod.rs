@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Segments are sorted so that neighbours in space are neighbours in memory. Eight neighbours share a
-//! capsule, eight capsules share a larger one, and so on; most segments are left out with a capsule that
+//! capsule, eight capsules share a larger one, and so on; most segments are culled with a capsule that
 //! is not near. It has no state: every search starts anew.
 
 mod near;
@@ -61,7 +61,7 @@ impl BroadPhase for Tree {
 }
 
 impl Tree {
-    /// Brings the segments into order, and builds the tree over them.
+    /// Sorts the segments, and builds the tree over them.
     fn sort(&mut self, segments: &Segments, motion: &Motion<'_>, reach: Reach) {
         let points = motion.middle.len();
         let there = |p: &usize| motion.has_segment(segments, *p);
@@ -79,7 +79,7 @@ impl Tree {
         self.nodes.fill(motion);
     }
 
-    /// Lets every segment look around.
+    /// Searches for every segment.
     fn look(&mut self, segments: &Segments, reach: Reach) {
         let count = self.nodes.segment.len();
         self.tasks.resize_with(count.div_ceil(CHUNK), Found::default);
@@ -87,7 +87,7 @@ impl Tree {
         let (nodes, rooms, level) = (&self.nodes, &self.rooms, Level::new());
         self.tasks.par_iter_mut().enumerate().for_each(|(task, found)| {
             let range = task * CHUNK..((task + 1) * CHUNK).min(count);
-            // Each thread locks its own room only: no contention.
+            // Each thread locks its own scratch memory only: no contention.
             let thread = rayon::current_thread_index().unwrap_or(0) % rooms.len();
             let room = &mut *rooms[thread].lock().unwrap_or_else(PoisonError::into_inner);
             dispatch!(level, simd => near::look(simd, nodes, segments, reach, range, room, found));

@@ -1,6 +1,6 @@
 //! The search: which segments come near each other.
 //!
-//! Sixty-four segments that are next to each other in the tree go down it together; what they find is
+//! Sixty-four segments that are next to each other in the tree traverse it together; the result is
 //! narrowed down for each eight of them, then for each segment.
 
 use std::ops::Range;
@@ -14,10 +14,10 @@ use crate::contact::detection::lines::{Eight, Line, Probe, WIDTH};
 use crate::contact::detection::segments::Segments;
 use crate::math::group::make_room_after;
 
-/// Segments that go down the tree together.
+/// Segments that traverse the tree together.
 const GROUP: usize = WIDTH * WIDTH;
 
-/// Most eights of segments that are looked at for a group. Only hair that is far denser than any head's
+/// Most eights of segments that are tested for a group. Only hair that is far denser than any head's
 /// has more in reach; the rest counts as dropped.
 const MAX_SEEN: usize = 1 << 12;
 
@@ -58,7 +58,7 @@ impl Shortlist {
         mut found: impl FnMut(usize),
     ) {
         let groups = &self.capsules[..self.eight.len().div_ceil(WIDTH)];
-        // Test first and act then: tests that nothing waits for overlap.
+        // All tests first, so that independent tests overlap.
         // (A plain loop: in a closure, tests would not be compiled for this machine's lanes.)
         bits.resize(groups.len(), 0);
         for (bits, capsules) in bits.iter_mut().zip(groups) {
@@ -74,7 +74,7 @@ impl Shortlist {
     }
 }
 
-/// Room for the search of one thread.
+/// Scratch memory for the search of one thread.
 #[derive(Debug)]
 pub(super) struct Room {
     /// What is near a group of segments, and near eight of them.
@@ -132,7 +132,7 @@ pub(super) fn look<S: Simd>(
     let Room { for_group, for_eight, bits, near, distances } = room;
     for group in range.start / GROUP..range.end.div_ceil(GROUP) {
         let eights = group * WIDTH..((group + 1) * WIDTH).min(range.end.div_ceil(WIDTH));
-        // Go down the tree.
+        // Traverse the tree.
         for_group.clear();
         let probe = Probe::new(simd, &tree.large_capsule(group), reach);
         tree.eights_near(simd, &probe, eights.end - 1, |eight| {

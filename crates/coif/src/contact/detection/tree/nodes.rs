@@ -79,7 +79,7 @@ impl Nodes {
     }
 
     /// Calls `found` with all eights of segments up to number `last` whose capsules come near the probe,
-    /// in order, until it says no.
+    /// in order, until it returns false.
     #[inline(always)]
     pub(super) fn eights_near<S: Simd>(
         &self,
@@ -88,7 +88,7 @@ impl Nodes {
         last: usize,
         mut found: impl FnMut(usize) -> bool,
     ) {
-        // Nodes still to be looked at, the next one last: at most seven are left on each level.
+        // Stack of nodes to visit: at most seven are left on each level.
         let mut open = [(0u8, 0u32); 8 * WIDTH];
         let mut count = 1;
         open[0] = (self.levels.len() as u8 - 1, 0);
@@ -108,7 +108,7 @@ impl Nodes {
                 }
                 continue;
             }
-            // The last one first, so that the first one comes next.
+            // In reverse, so that the first one is popped next.
             for lane in (0..WIDTH).rev().filter(|lane| bits >> lane & 1 == 1) {
                 open[count] = (level as u8 - 1, (node * WIDTH + lane) as u32);
                 count += 1;

@@ -19,8 +19,8 @@ pub(super) struct Item {
     pub(super) segment: u32,
 }
 
-/// Brings segments into an order in which nodes of the tree are compact; `reach` is how far they look
-/// around (m).
+/// Sorts segments into an order in which nodes of the tree are compact; `reach` is the search distance
+/// (m).
 pub(super) fn sort(items: &mut [Item], reach: f32) {
     // The largest node that does not hold all of them.
     let mut node = WIDTH;
@@ -58,7 +58,7 @@ fn split(items: &mut [Item], node: usize, reach: f32) {
     }
 }
 
-/// The axis along which a split leaves the least to look at: middles are spread wide there, compared
+/// The axis along which a split leaves the fewest overlaps: middles are spread wide there, compared
 /// with how far the segments themselves reach.
 fn best_axis(items: &[Item], reach: f32) -> usize {
     let (mut lo, mut hi, mut extent) = (Vec3::INFINITY, Vec3::NEG_INFINITY, Vec3::ZERO);
@@ -82,7 +82,7 @@ fn best_axis(items: &[Item], reach: f32) -> usize {
 mod tests {
     use super::*;
 
-    /// Eights of a lattice of lines are narrow, and nothing gets lost.
+    /// Eights of a lattice of lines are narrow, and the order is a permutation.
     #[test]
     fn neighbours_come_together() {
         let mut items: Vec<Item> = (0..40 * 40 * 3)

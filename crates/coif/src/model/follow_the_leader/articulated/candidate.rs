@@ -77,7 +77,10 @@ impl<S: Simd> Candidate<'_, S> {
         let mut allowed = [f32x8::splat(simd, 0.0); 2];
         if block.began_inside && pass.still_inside > 0.0 {
             let row = &block.depth.as_chunks::<LANES>().0[i];
-            allowed = [0, 1].map(|half| half_row(simd, row, half) * pass.still_inside);
+            allowed = [
+                half_row(simd, row, 0) * pass.still_inside,
+                half_row(simd, row, 1) * pass.still_inside,
+            ];
         }
         let mut collided = false;
         let masses = &block.fixed.as_chunks::<LANES>().0[i * (FIXED / LANES) + 6];
