@@ -77,6 +77,7 @@ impl Simulation {
         self.ahead = if ahead * rate > 1e-6 { ahead } else { 0.0 };
         self.step_fraction = fraction(self.steps) as f32;
         self.colliders.arrive();
+        self.pins.arrive();
         if !self.sleep.asleep {
             self.draw();
         }
@@ -127,6 +128,7 @@ impl Simulation {
         let Some(keys) = &mut self.keys else { return Ok(()) };
         keys.shift(by);
         self.colliders.shift(by);
+        self.pins.shift(by);
         self.note_jump();
         self.drawn.shift(by);
         let roots = std::iter::once(&mut self.roots).chain(&mut self.primitives);

@@ -11,6 +11,8 @@ mod crowd;
 mod drawn;
 mod drive;
 mod health;
+mod path;
+mod pins;
 mod read;
 mod roots;
 mod sleep;
@@ -26,6 +28,7 @@ pub use self::crowd::Crowd;
 pub use self::health::{
     DRIFT_TOLERANCE, Drift, HairMotion, Health, KINK_ANGLE, MOVING_SPEED, StrandList,
 };
+pub use self::pins::Anchor;
 pub use self::read::Layout;
 pub use self::roots::Roots;
 pub use self::sleep::REST_SPEED;
@@ -37,6 +40,7 @@ pub use crate::math::hash_positions;
 use self::colliders::Colliders;
 use self::drawn::Drawn;
 use self::health::{HealthMonitor, Snapshot};
+use self::pins::AllPins;
 use self::sleep::Sleep;
 use self::surface::SurfaceField;
 use crate::body::{Body, BodyPose, MovingCollider, PoseKeys, distance_field};
@@ -48,7 +52,8 @@ use crate::grow::Growth;
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
 use crate::model::{
-    Carrier, Environment, FieldObstacle, Model, ModelSettings, MovesStrips, StepReport,
+    Carrier, Environment, FieldObstacle, Model, ModelSettings, MovesStrips, PinTarget, Pins,
+    StepReport,
 };
 use crate::{Error, Result};
 
@@ -68,6 +73,7 @@ struct Surroundings {
     dt: f32,
     colliders: Vec<MovingCollider>,
     world_from_rest: Vec<RigidTransform>,
+    pins: Vec<PinTarget>,
 }
 
 impl Surroundings {
@@ -84,6 +90,7 @@ impl Surroundings {
             world_from_rest: &self.world_from_rest,
             colliders: &self.colliders,
             field,
+            pins: Pins::new(&self.pins),
         }
     }
 }
@@ -145,6 +152,7 @@ pub struct Simulation {
     /// What the model sees of each of the next steps.
     surroundings: Vec<Surroundings>,
     colliders: Colliders,
+    pins: AllPins,
     /// Where primitives were before a jump: scratch.
     before_jump: Vec<RigidTransform>,
     surface: Option<SurfaceField>,
@@ -215,6 +223,7 @@ impl Simulation {
             max_catch_up: None,
             surroundings: Vec::new(),
             colliders: Colliders::default(),
+            pins: AllPins::default(),
             before_jump: Vec::new(),
             report: StepReport::default(),
             grown: Vec::new(),
@@ -240,6 +249,7 @@ impl Simulation {
     pub fn step(&mut self) {
         self.step_in_frame([0.0, 1.0]);
         self.colliders.arrive();
+        self.pins.arrive();
         self.is_grown = false;
     }
 
@@ -288,6 +298,7 @@ impl Simulation {
         }
         self.move_hair(count);
         self.colliders.arrive();
+        self.pins.arrive();
     }
 
     /// Finds where the body and the roots are at the end of step `k` of those that come next, at the time `end` (s) after
@@ -329,12 +340,18 @@ impl Simulation {
             step.world_from_rest.clear();
             step.world_from_rest.extend_from_slice(poses);
         });
+        // Find where pins take points.
+        self.pins.follow(&self.body, pose, in_frame);
+        let least = self.model.capabilities().pins.unwrap_or(1);
+        let roots = self.roots.world_from_rest();
+        self.report.pins = self.pins.targets(dt, &self.groom, least, roots, &mut step.pins);
         self.report_invalid();
     }
 
     /// Takes the next `count` steps, for which the body has been followed.
     fn move_hair(&mut self, count: usize) {
         self.is_grown = false;
+        let quarantined = self.report.quarantined.len();
         // Move the hair.
         self.timers.measure(Stage::Model, || {
             let field = self.surface.as_ref().map(SurfaceField::obstacle);
@@ -343,6 +360,12 @@ impl Simulation {
             });
             self.model.steps(&environments[..count], &mut self.report);
         });
+        if !self.pins.is_empty() {
+            for &strand in &self.report.quarantined[quarantined..] {
+                let roots = self.roots.world_from_rest();
+                self.pins.lead_from_rest(Some(strand), &self.groom, roots);
+            }
+        }
         let Surroundings { dt, colliders, .. } = &self.surroundings[count - 1];
         self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model, colliders, *dt));
         // Let contact of hair on hair act.
@@ -377,6 +400,9 @@ impl Simulation {
         self.model.reset(poses(&self.roots, self.primitives.as_ref()));
         self.growth.follow(&*self.model, &[], 0.0);
         self.body_has_jumped();
+        let pose = body_pose(&self.keys, self.step_time());
+        self.pins.follow(&self.body, pose, 1.0);
+        self.pins.lead_from_rest(None, &self.groom, self.roots.world_from_rest());
         if let Some(lender) = self.model.lender() {
             self.contacts.reset(lender);
         }
@@ -403,7 +429,10 @@ impl Simulation {
         self.is_grown = false;
         self.health.forget();
         self.follow_body();
-        self.model.teleport(&self.before_jump, poses(&self.roots, self.primitives.as_ref()));
+        let now = poses(&self.roots, self.primitives.as_ref());
+        self.model.teleport(&self.before_jump, now);
+        let pose = body_pose(&self.keys, self.step_time());
+        self.pins.jump(&self.body, pose, [&self.before_jump, now]);
         self.growth.follow(&*self.model, &[], 0.0);
         self.body_has_jumped();
     }
