@@ -1,12 +1,14 @@
 //! What a model sees of the world in one step: gravity, wind, obstacles, and where roots have gone.
 
 mod obstacle;
+mod pins;
 mod wind;
 
 use glam::Vec3;
 
 pub(crate) use self::obstacle::Nowhere;
 pub use self::obstacle::{Link, Obstacle, ObstacleCollision};
+pub use self::pins::{PinTarget, Pins};
 pub use self::wind::Wind;
 
 use crate::body::MovingCollider;
@@ -32,6 +34,8 @@ pub struct Environment<'a> {
     pub colliders: &'a [MovingCollider],
     /// The body's own surface, where hair has to stay out of that.
     pub field: Option<FieldObstacle<'a>>,
+    /// Points that are tied to something, for a model that takes [pins](crate::model::Capabilities::pins).
+    pub pins: Pins<'a>,
 }
 
 /// What strands are placed in by `grow`, when somebody looks.

@@ -5,10 +5,12 @@
 
 use glam::{Affine3A, Vec3};
 
+use super::checkpoint::{put_pose, take_pose};
 use super::path::Path;
 use super::{Simulation, body_pose};
 use crate::body::{Body, BodyPose};
 use crate::groom::Groom;
+use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::math::{RigidTransform, WorldTransform, fit_rigid};
 use crate::model::{ModelSettings, PinReport, PinTarget, Primitive};
 use crate::{Error, Result};
@@ -253,6 +255,64 @@ impl AllPins {
         for pin in self.pins.iter_mut().filter(|pin| pin.hook as usize > hook) {
             pin.hook -= 1;
         }
+    }
+
+    /// Appends all of it, for a checkpoint.
+    pub(super) fn save(&self, out: &mut Vec<u8>) {
+        put_u32(out, self.hooks.len() as u32);
+        for Hook { anchor, path, now, .. } in &self.hooks {
+            let (kind, number) = match anchor {
+                Anchor::Bone(bone) => (0, *bone as u32),
+                Anchor::Pose(id) => (1, *id),
+            };
+            put_u32(out, kind);
+            put_u32(out, number);
+            put_pose(out, &path.start);
+            put_pose(out, &path.end);
+            put_floats(out, now.to_cols_array());
+        }
+        for pin in &self.pins {
+            [pin.strand, pin.point, pin.hook].iter().for_each(|number| put_u32(out, *number));
+            put_floats(out, [pin.reach, pin.elapsed, pin.over]);
+            put_floats(out, [pin.from, pin.to, pin.target].iter().flat_map(|v| v.to_array()));
+        }
+    }
+
+    /// Reads what [`save`](Self::save) wrote, for so many bones; `fits` says whether there is such a strand and point.
+    pub(super) fn read(
+        bytes: &[u8],
+        bones: usize,
+        fits: impl Fn(usize, usize) -> bool,
+    ) -> Option<Self> {
+        let mut from = Reader(bytes);
+        let mut all = Self::default();
+        for _ in 0..from.u32()? {
+            let anchor = match (from.u32()?, from.u32()?) {
+                (0, bone) if (bone as usize) < bones => Anchor::Bone(bone as usize),
+                (1, id) => Anchor::Pose(id),
+                _ => return None,
+            };
+            let mut pose = || take_pose(&mut from).filter(|pose| pose.is_finite());
+            let path = Path { start: pose()?, end: pose()? };
+            let numbers: Vec<f32> = from.floats(12)?.collect();
+            let now = Affine3A::from_cols_slice(&numbers);
+            all.hooks.push(Hook { anchor, path, now, vertices: Vec::new() });
+        }
+        while !from.0.is_empty() {
+            let [strand, point, hook] = [from.u32()?, from.u32()?, from.u32()?];
+            let mut number = || from.f32().filter(|number| number.is_finite());
+            let [reach, elapsed, over] = [number()?, number()?, number()?];
+            let mut vector = || Some(Vec3::new(number()?, number()?, number()?));
+            let (from, to, target) = (vector()?, vector()?, vector()?);
+            let last = all.pins.last().map(|pin: &Pin| (pin.strand, pin.point));
+            let sorted = last.is_none_or(|last| last < (strand, point));
+            if !sorted || hook as usize >= all.hooks.len() || !fits(strand as usize, point as usize)
+            {
+                return None;
+            }
+            all.pins.push(Pin { strand, point, hook, reach, from, to, elapsed, over, target });
+        }
+        Some(all)
     }
 
     fn at(&self, strand: usize, point: usize) -> std::result::Result<usize, usize> {

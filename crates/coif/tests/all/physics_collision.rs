@@ -128,6 +128,7 @@ impl Hair for Strand {
                 world_from_rest: &[RigidTransform::IDENTITY],
                 colliders,
                 field,
+                pins: Default::default(),
             };
             let mut report = StepReport::default();
             self.model.step(&env, &mut report);

@@ -53,6 +53,7 @@ impl Run {
             world_from_rest: &self.poses,
             colliders: &self.colliders,
             field: None,
+            pins: Default::default(),
         };
         self.model.step(&env, &mut self.report);
         assert!(self.report.quarantined.is_empty());
@@ -329,6 +330,7 @@ fn wind_blows_hair_to_leeward() {
             world_from_rest: &run.poses,
             colliders: &[],
             field: None,
+            pins: Default::default(),
         };
         run.model.step(&env, &mut run.report);
     }

@@ -57,6 +57,7 @@ impl Run {
             world_from_rest: &self.poses,
             colliders: &[],
             field: None,
+            pins: Default::default(),
         };
         let mut report = StepReport::default();
         self.model.step(&env, &mut report);

@@ -359,6 +359,7 @@ mod tests {
             world_from_rest: &roots,
             colliders: &plane,
             field: None,
+            pins: Default::default(),
         };
         let run = |level: Level| {
             let mut model = Cantilever::new(&groom, &settings).unwrap();

@@ -90,6 +90,7 @@ fn swing(steps: usize, dt: f32, strips: usize, mut step: impl FnMut(&Environment
             world_from_rest: &vec![end; strips],
             colliders: &colliders,
             field: None,
+            pins: Default::default(),
         });
     }
 }
@@ -205,6 +206,7 @@ fn friction_drags_hair_along_with_what_it_lies_on() {
                 world_from_rest: &[RigidTransform::IDENTITY],
                 colliders: &[MovingCollider { shape, friction, start, end }],
                 field: None,
+                pins: Default::default(),
             };
             model.step(&env, &mut StepReport::default());
         }
@@ -260,6 +262,7 @@ fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
                 world_from_rest: &[RigidTransform::IDENTITY],
                 colliders: &[],
                 field: None,
+                pins: Default::default(),
             };
             model.step(&env, &mut StepReport::default());
         }
@@ -285,6 +288,7 @@ fn alone<'a>(dt: f32, wind: &'a Wind, roots: &'a [RigidTransform]) -> Environmen
         world_from_rest: roots,
         colliders: &[],
         field: None,
+        pins: Default::default(),
     }
 }
 

@@ -82,6 +82,12 @@ impl Ages {
         self.drag[lane] = age.drag;
         self.settled[lane] = age.settled(settling_time);
     }
+
+    /// A lane is taken along at `speed` (m/s) in the coming step: its dry friction is known to be no more than that of
+    /// motion as fast.
+    pub(super) fn hurry(&mut self, lane: usize, speed: f32) {
+        self.drag[lane] = self.drag[lane].min(STRENGTH / speed.max(CREEP));
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +166,7 @@ mod tests {
                     }],
                     colliders: &[],
                     field: None,
+                    pins: Default::default(),
                 };
                 model.step(&env, &mut StepReport::default());
                 model.positions(&mut x);

@@ -26,6 +26,7 @@ mod near;
 mod on_sphere;
 mod one_way;
 mod other_ends;
+mod pins;
 pub mod plain;
 mod resting;
 mod state;
@@ -58,7 +59,7 @@ pub const NAME: &str = "follow-the-leader";
 
 /// Strands do not see each other, so a block goes through several steps while it is in the cache.
 pub(super) const CAPABILITIES: Capabilities =
-    Capabilities { steps_at_once: MAX_STEPS, ..Capabilities::STRANDS };
+    Capabilities { steps_at_once: MAX_STEPS, pins: Some(1), ..Capabilities::STRANDS };
 
 /// Steps that a block goes through at once: those of a frame of a 60th of a second at 480 steps a second.
 const MAX_STEPS: usize = 8;
@@ -294,6 +295,8 @@ pub struct FollowTheLeader {
     since_reset: f32,
     /// Room for what the first of two passes leaves the second, one for each task.
     scratch: Vec<LineAligned>,
+    /// Whether blocks have room for pins.
+    pins: bool,
 }
 
 /// Time (s) in which hair that begins inside of the body is brought out: half a second, so that 5 mm a frame (60 a
@@ -338,6 +341,7 @@ impl FollowTheLeader {
             prepared: Vec::new(),
             since_reset: 0.0,
             scratch: Vec::new(),
+            pins: false,
             blocks,
         };
         let longest = model.blocks.iter().map(|b| b.points).max().unwrap_or(0);
@@ -494,7 +498,8 @@ impl Model for FollowTheLeader {
     }
 
     fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
+        let pins = CAPABILITIES.pins.filter(|_| self.settings.ends == Ends::Root);
+        Capabilities { pins, ..CAPABILITIES }
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
@@ -504,6 +509,9 @@ impl Model for FollowTheLeader {
     fn steps(&mut self, steps: &[Environment<'_>], report: &mut StepReport) {
         let level = self.level;
         let mut prepared = std::mem::take(&mut self.prepared);
+        if steps.iter().any(|env| !env.pins.is_empty()) && !std::mem::replace(&mut self.pins, true) {
+            self.blocks.iter_mut().for_each(Block::make_room_for_pins);
+        }
         for steps in steps.chunks(MAX_STEPS) {
             for (k, env) in steps.iter().enumerate() {
                 self.prepare(k, env, &mut prepared, report);
@@ -513,13 +521,18 @@ impl Model for FollowTheLeader {
                 for (k, (env, step)) in steps.iter().zip(&prepared).enumerate() {
                     let next = if k + 1 == steps.len() { next } else { Upcoming::default() };
                     dispatch!(level, simd => block.load_roots(simd, env, rows.position));
+                    block.load_pins(env, rows.contact, step.pass.dt);
                     let (mine, obstacles) = (rows.reborrow(), step.obstacles(env));
                     let mut said =
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
                     said.broken |= block.nowhere;
+                    if !block.pins.is_empty() {
+                        block.hold_pins(&mut rows, &step.pass);
+                    }
                     block.grow_older(&said, &step.pass);
                     for lane in lanes_of(said.broken) {
                         rows.reset_lane(block, lane, &block.root_of(lane));
+                        block.forget_pins(lane);
                         block.ages.set(lane, Age::default(), step.pass.settling_time);
                     }
                     block.outcome[k] = said;
@@ -541,6 +554,7 @@ impl Model for FollowTheLeader {
             for lane in 0..LANES {
                 let root = &world_from_rest[block.strands[lane] as usize];
                 block.set_root(lane, root);
+                block.forget_pins(lane);
                 block.ages.set(lane, Age::default(), f32::INFINITY);
                 rows.reset_lane(block, lane, root);
             }
@@ -551,7 +565,9 @@ impl Model for FollowTheLeader {
         self.for_each_block(|block, mut rows, _, _| {
             for lane in 0..LANES {
                 let strand = block.strands[lane] as usize;
-                rows.carry_lane(block, lane, &(to[strand] * from[strand].inverse()));
+                let motion = to[strand] * from[strand].inverse();
+                rows.carry_lane(block, lane, &motion);
+                block.turn_pins(lane, |force| motion.direction(force));
                 block.set_root(lane, &to[strand]);
             }
         });
@@ -615,6 +631,7 @@ impl Model for FollowTheLeader {
                 }
             }
         }
+        pins::save(&self.blocks, out);
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
@@ -642,6 +659,7 @@ impl Model for FollowTheLeader {
                 *depth = reader.floats(size).ok_or_else(short)?.collect();
             }
         }
+        let pins = pins::read(&mut reader, &self.blocks).ok_or_else(short)?;
         if !reader.0.is_empty() || !(0.0..=TIME_OUT).contains(&since_reset) {
             return Err(short());
         }
@@ -656,6 +674,7 @@ impl Model for FollowTheLeader {
             *to = value;
         }
         (self.since_reset, self.gravity) = (since_reset, gravity);
+        pins::restore(pins, &mut self.blocks);
         let mut ages = ages.as_chunks().0.iter().map(|&[age, drag]| Age { age, drag });
         for (block, depth) in self.blocks.iter_mut().zip(depths) {
             for (lane, age) in ages.by_ref().take(LANES).enumerate() {
