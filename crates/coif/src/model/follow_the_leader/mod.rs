@@ -498,7 +498,8 @@ impl Model for FollowTheLeader {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let pins = CAPABILITIES.pins.filter(|_| self.settings.ends == Ends::Root);
+        let Settings { ends, backward, .. } = self.settings;
+        let pins = CAPABILITIES.pins.filter(|_| backward && ends == Ends::Root);
         Capabilities { pins, ..CAPABILITIES }
     }
 
@@ -527,7 +528,7 @@ impl Model for FollowTheLeader {
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
                     said.broken |= block.nowhere;
                     if !block.pins.is_empty() {
-                        block.hold_pins(&mut rows, &step.pass);
+                        block.hold_pins(&mut rows, step.pass.dt);
                     }
                     block.grow_older(&said, &step.pass);
                     for lane in lanes_of(said.broken) {

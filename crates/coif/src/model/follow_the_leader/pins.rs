@@ -9,8 +9,8 @@
 //!
 //! (augmented Lagrangian, as in `resting.rs`): what a constant force would leave, `f / k`, goes to zero, so a pin that stands
 //! still is exact. What the linear step leaves of a gap, of second order in the turns of segments, is closed on the length
-//! sphere by the smallest turns ([`close_chain`]); that moves points and is no velocity. In the one-way pass, which has no
-//! implicit step, closing is all there is, and is a velocity.
+//! sphere by the smallest turns ([`close_chain`]). That moves points and is no velocity, as little as a push of the body is;
+//! but how fast the pin moves is known, and the strand takes it on.
 //!
 //! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated/`.
 
@@ -19,7 +19,7 @@ use glam::Vec3;
 
 use super::block::{Block, Rows};
 use super::resting::{self, MEMORY};
-use super::{Environment, Pass};
+use super::Environment;
 use crate::math::LANES;
 use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::math::close_chain::{Line, close_chain};
@@ -130,7 +130,7 @@ impl Block {
     }
 
     /// Ends a step: takes up the forces, and brings the points to their pins.
-    pub(super) fn hold_pins(&mut self, rows: &mut Rows<'_>, pass: &Pass) {
+    pub(super) fn hold_pins(&mut self, rows: &mut Rows<'_>, dt: f32) {
         let mut pins = std::mem::take(&mut self.pins);
         let mut before = (u16::MAX, 0);
         for pin in &mut pins {
@@ -144,19 +144,13 @@ impl Block {
                 pin.force = Vec3::ZERO;
                 continue;
             }
-            let per_time = (!pass.backward).then_some(1.0 / pass.dt);
-            if pass.backward {
-                let stiffness = self.pin_stiffness(l);
-                let force = pin.force + gap * stiffness;
-                pin.force = force.clamp_length_max(stiffness * MAX_GAP);
-            }
-            let mut line =
-                InLane { position: rows.position, velocity: rows.velocity, lane: l, per_time };
-            let most = if pass.backward { MAX_CLOSED } else { f32::INFINITY };
-            let target = here + gap.clamp_length_max(most);
+            let stiffness = self.pin_stiffness(l);
+            pin.force = (pin.force + gap * stiffness).clamp_length_max(stiffness * MAX_GAP);
+            let mut line = InLane { position: rows.position, lane: l };
+            let target = here + gap.clamp_length_max(MAX_CLOSED);
             let last = self.last[l] as usize;
             close_chain(&mut line, [first, row, last], target, |i| self.length_of(i, l));
-            self.take_velocity(rows.velocity, [first, row], l, pin.moves * (1.0 / pass.dt));
+            self.take_velocity(rows.velocity, [first, row], l, pin.moves * (1.0 / dt));
         }
         self.pins = pins;
     }
@@ -191,10 +185,7 @@ impl Block {
 /// The points of a lane.
 struct InLane<'a> {
     position: &'a mut [f32],
-    velocity: &'a mut [f32],
     lane: usize,
-    /// One over the length of the step (1/s), where a displacement is a velocity.
-    per_time: Option<f32>,
 }
 
 impl Line for InLane<'_> {
@@ -202,10 +193,6 @@ impl Line for InLane<'_> {
         lane(self.position, i, self.lane)
     }
     fn set(&mut self, i: usize, p: Vec3) {
-        if let Some(per_time) = self.per_time {
-            let v = lane(self.velocity, i, self.lane) + (p - self.at(i)) * per_time;
-            set_lane(self.velocity, i, self.lane, v);
-        }
         set_lane(self.position, i, self.lane, p);
     }
 }
