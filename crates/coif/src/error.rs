@@ -176,9 +176,7 @@ pub enum Error {
         contact: &'static str,
     },
     /// The model moves no points of single strands that could be pinned.
-    #[error(
-        "model '{model}' takes no pins{because}: expected one of {expected}"
-    )]
+    #[error("model '{model}' takes no pins{because}: expected one of {expected}")]
     NoPins {
         /// The model's name.
         model: &'static str,

@@ -60,7 +60,9 @@ mod tests {
         let all = [pin(2, 3), pin(2, 7), pin(5, 1)];
         let pins = Pins::new(&all);
         assert_eq!((pins.of(2), pins.of(5)), (&all[..2], &all[2..]));
-        assert!([0, 3, 9].iter().all(|s| pins.of(*s).is_empty()) && Pins::default().of(0).is_empty());
+        assert!(
+            [0, 3, 9].iter().all(|s| pins.of(*s).is_empty()) && Pins::default().of(0).is_empty()
+        );
         assert_eq!((all[0].at(0.25), all[0].at(1.0)), (Vec3::X * 0.25, Vec3::X));
     }
 }

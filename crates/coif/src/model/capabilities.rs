@@ -50,7 +50,10 @@ impl ModelSettings {
     /// The names of the models that take pins.
     pub fn taking_pins() -> Vec<&'static str> {
         let models = Self::NAMES.iter().filter_map(|name| Self::by_name(name).ok());
-        models.filter(|model| model.capabilities().pins.is_some()).map(|model| model.name()).collect()
+        models
+            .filter(|model| model.capabilities().pins.is_some())
+            .map(|model| model.name())
+            .collect()
     }
 
     /// The names of the models that take a contact, and when it acts on their hair: a row of the table of models and

@@ -41,7 +41,8 @@ const HOLD_ROUNDS: usize = 32;
 pub const NAME: &str = "position-based";
 
 /// What it can do.
-pub(super) const CAPABILITIES: Capabilities = Capabilities { pins: Some(1), ..Capabilities::STRANDS };
+pub(super) const CAPABILITIES: Capabilities =
+    Capabilities { pins: Some(1), ..Capabilities::STRANDS };
 
 parameters! {
     /// Parameters of position based dynamics.

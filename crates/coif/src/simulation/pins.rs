@@ -447,7 +447,9 @@ impl Simulation {
         let target = self.grown[self.groom.strands.points_of(strand).start + point];
         let here = self.pins.hooks[hook].now.inverse().transform_point3(target);
         if !here.is_finite() {
-            return wrong("its anchor has no size: expected a bone that is not scaled to zero".into());
+            return wrong(
+                "its anchor has no size: expected a bone that is not scaled to zero".into(),
+            );
         }
         let (to, over) = place.unwrap_or((here, 0.0));
         let pin = Pin {

@@ -3,18 +3,16 @@
 
 use std::sync::Arc;
 
-use coif::body::{Body, Pose};
+use coif::body::{Body, BonePose, Pose};
 use coif::groom::Groom;
 use coif::math::WorldTransform;
 use coif::model::{ModelSettings, follow_the_leader};
-use coif::simulation::{Anchor, Simulation, Wind, World};
+use coif::simulation::{Anchor, REST_SPEED, Simulation, Wind, World};
 use glam::{DVec3, Quat, Vec3};
 
 use crate::scene::{Shake, ball, groom, simulation};
 
 const STILL: Shake = Shake { angle: 0.0, height: 0.0 };
-
-const SHAKE: Shake = Shake { angle: 0.8, height: 0.05 };
 
 /// Points of a strand.
 const POINTS: usize = 12;
@@ -35,7 +33,8 @@ fn hair() -> Groom {
 fn pinned(sim: &Simulation) -> Vec<(usize, usize)> {
     let strands = &sim.groom().strands;
     let below = |s: usize, i: usize| strands.strand(s)[0].y - strands.strand(s)[i].y > 0.03;
-    let hanging = (0..40).filter(|&s| below(s, 6) && below(s, POINTS - 1)).step_by(2);
+    let hanging =
+        (0..strands.strand_count()).filter(|&s| below(s, 6) && below(s, POINTS - 1)).step_by(2);
     hanging.flat_map(|s| [(s, 6), (s, POINTS - 1)]).collect()
 }
 
@@ -114,41 +113,50 @@ fn pinned_points_follow_a_pose_and_lengths_are_kept() {
             by_itself = by_itself.max(strain(&free));
             fast = fast.max(speed(&sim));
         }
-        println!("{name}: off {off:.1e} m, strain {strained:.1e} ({by_itself:.1e} without), {fast:.2} m/s");
+        println!(
+            "{name}: off {off:.1e} m, strain {strained:.1e} ({by_itself:.1e} without), {fast:.2} m/s"
+        );
+        // Asked for is 0.1 mm. What is left is rounding: of a pose, of places 30 cm from the origin.
+        assert!(off < 2e-6, "{name}: {off} m");
+        // What mass-spring hair may be stretched by before its strain limit acts.
+        assert!(strained < by_itself + 0.01, "{name}: {strained}");
         assert!(sim.report().quarantined.is_empty(), "{name}");
     }
 }
 
-/// Pinned to the bone that hair grows on, hair comes to rest with its points where they were, and the rest of it is no
-/// farther from the groom than without pins.
+/// Pinned to the bone that hair grows on while it is shaken, hair comes to rest with its points where they were pinned.
 #[test]
 fn hair_that_is_pinned_comes_to_rest() {
     for model in models() {
         let name = model.name();
-        let run = |pins: bool| {
-            let mut sim = simulation(hair(), STILL, &model);
-            let swing = |time: f64| WorldTransform {
-                rotation: Quat::from_rotation_y(0.4 * (1.0 - (9.0 * time).cos()) as f32),
-                translation: DVec3::Y * 0.025 * (1.0 - (9.0 * time).cos()),
-            };
-            let mut followers = None;
-            let mut rest_log = vec![];
-            for frame in 0..1200 {
-                // Swings for a second, is pinned after half of that, and stands still.
-                let pose = swing(f64::from(frame.min(60)) / 60.0);
-                sim.drive(Pose::Rigid(pose), 1.0 / 60.0).expect("a pose");
-                if frame % 60 == 59 { rest_log.push(speed(&sim)); }
-                if pins && frame == 30 {
-                    followers = Some(Followers::pin(&mut sim, Anchor::Bone(0), &pose));
-                }
-            }
-            let pose = swing(1.0);
-            if pins { println!("{:?}", rest_log); }
-            (speed(&sim), followers.map_or(0.0, |followers| followers.off(&sim, &pose)))
+        let mut sim = simulation(hair(), STILL, &model);
+        let swing = |time: f64| WorldTransform {
+            rotation: Quat::from_rotation_y(0.4 * (1.0 - (9.0 * time).cos()) as f32),
+            translation: DVec3::Y * 0.025 * (1.0 - (9.0 * time).cos()),
         };
-        let (free, _) = run(false);
-        let (held, off) = run(true);
-        println!("{name}: {held:.1e} m/s ({free:.1e} without pins), off {off:.1e} m");
+        let mut followers = None;
+        let mut before = sim.strands();
+        for frame in 0..600 {
+            // Swings for a second, is pinned after half of that, and stands still.
+            let pose = swing(f64::from(frame.min(60)) / 60.0);
+            sim.drive(Pose::Rigid(pose), 1.0 / 60.0).expect("a pose");
+            if frame == 30 {
+                followers = Some(Followers::pin(&mut sim, Anchor::Bone(0), &pose));
+            }
+            if frame == 589 {
+                before = sim.strands();
+            }
+        }
+        let now = sim.strands();
+        let pairs = now.positions().iter().zip(before.positions());
+        let moved = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) * 6.0;
+        let off = followers.map_or(0.0, |followers| followers.off(&sim, &swing(1.0)));
+        println!(
+            "{name}: {moved:.1e} m/s over ten frames ({:.1e} in the last step), off {off:.1e} m",
+            speed(&sim)
+        );
+        assert!(moved < REST_SPEED, "{name}: {moved} m/s");
+        assert!(off < 2e-6, "{name}: {off} m");
     }
 }
 
@@ -165,7 +173,7 @@ fn hair_is_pinned_and_let_go_without_a_jump() {
                 sim.advance_to(0.5);
                 sim
             });
-            let mut change = |sims: &mut [Simulation; 2]| {
+            let change = |sims: &mut [Simulation; 2]| {
                 for step in 1..=120 {
                     let pose = gather(f64::from(step) / 240.0);
                     for sim in sims.iter_mut() {
@@ -193,13 +201,20 @@ fn hair_is_pinned_and_let_go_without_a_jump() {
                 sim.set_pin_pose(7, pose).expect("a pose");
                 sim.step();
             }
-            let fast = sims.each_ref().map(|sim| speed(sim));
+            let fast = speed(&sims[0]);
             let [a, b] = sims.map(|sim| sim.strands());
             let pairs = a.positions().iter().zip(b.positions());
             (pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max), fast)
         };
         let (pinned, gone) = (jump(false), jump(true));
-        println!("{name}: {pinned:.5?} m in the step after it is pinned, {gone:.5?} m after it is let go");
+        println!(
+            "{name}: {pinned:.5?} m in the step after it is pinned, {gone:.5?} m after it is let go"
+        );
+        // What is pinned stops: points go as much less far as they were fast. Besides, and where hair is let go, an
+        // acceleration of some g, as in changes of parameters.
+        let (moved, fast) = pinned;
+        assert!(moved < fast / 240.0 + 1e-3, "{name}: {moved} m with {fast} m/s");
+        assert!(gone.0 < 1e-3, "{name}: {gone:?}");
     }
 }
 
@@ -222,15 +237,204 @@ fn length_wins_out_of_reach() {
             strained = strained.max(strain(&sim));
         }
         let report = sim.report().pins;
-        let off = followers.off(&sim, &pose(1.0));
-        println!("{name}: {report:?}, {off:.3} m off, strain {strained:.1e} ({:.1e} without)", strain(&free));
+        let (off, held, by_itself) = (followers.off(&sim, &pose(1.0)), strain(&sim), strain(&free));
+        println!(
+            "{name}: {report:?}, {off:.3} m off, strain {strained:.1e}, in the end {held:.1e} ({by_itself:.1e} without)"
+        );
         assert_eq!(report.out_of_reach, report.count, "{name}");
-        assert!(sim.report().quarantined.is_empty(), "{name}");
+        // Of a strand in the second pin counts what is left beyond the first.
+        assert!((report.farthest - off).abs() < 0.1 * off, "{name}: {report:?}");
+        // Strands that lie round the ball reach less far than is counted. Where lengths are exact, hair stays behind its
+        // pin there; where they are kept by springs or in rounds, it gets longer.
+        let most = if name == follow_the_leader::NAME { 1e-5 } else { 0.1 };
+        assert!(held < by_itself + most, "{name}: {held}");
         // Then back.
         for step in 1..=720 {
             sim.set_pin_pose(7, pose((1.0 - f64::from(step) / 240.0).max(0.0))).expect("a pose");
             sim.step();
         }
-        println!("{name}: back: {:?} off {:.1e} {:.1e} m/s", sim.report().pins, followers.off(&sim, &pose(0.0)), speed(&sim));
+        let off = followers.off(&sim, &pose(0.0));
+        assert_eq!(sim.report().pins.out_of_reach, 0, "{name}");
+        assert!(off < 2e-6, "{name}: {off} m");
+        assert!(sim.report().quarantined.is_empty(), "{name}");
     }
+}
+
+/// A game's frame with pins that come and go: on a bone, on a pose that moves, led to a place.
+fn frame_with_pins(sim: &mut Simulation, frame: usize) {
+    let t = frame as f64 / 60.0;
+    let pose = WorldTransform {
+        rotation: Quat::from_rotation_y((0.5 * (5.0 * t).sin()) as f32),
+        translation: DVec3::X * 0.1 * (4.0 * t).sin(),
+    };
+    sim.set_pin_pose(7, gather(t)).expect("a pose");
+    match frame {
+        3 => {
+            Followers::pin(sim, HAND, &gather(t));
+        }
+        7 => sim.pin(1, 9, Anchor::Bone(0)).expect("a point that moves"),
+        9 => sim.pin_at(2, 9, HAND, Vec3::new(0.05, -0.05, 0.12), 0.1).expect("a place"),
+        12 => assert!(sim.unpin(1, 9) && !sim.unpin(1, 9)),
+        _ => {}
+    }
+    let dt = [1.0 / 60.0, 1.0 / 144.0, 1.0 / 37.0][frame % 3];
+    sim.drive(Pose::Rigid(pose), dt).expect("a pose");
+}
+
+#[test]
+fn same_bits_with_pins_for_any_number_of_threads_and_after_a_restart() {
+    for model in models() {
+        let name = model.name();
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("a pool").install(|| {
+                let mut sim = simulation(groom(120, |s| 12 + s % 5), STILL, &model);
+                (0..30).for_each(|frame| frame_with_pins(&mut sim, frame));
+                sim.state_hash()
+            })
+        };
+        let one = run(1);
+        assert_eq!([run(2), run(3)], [one; 2], "{name}");
+        let start = || simulation(groom(120, |s| 12 + s % 5), STILL, &model);
+        let (mut whole, mut resumed) = (start(), start());
+        (0..11).for_each(|frame| frame_with_pins(&mut whole, frame));
+        let saved = whole.checkpoint();
+        resumed.restore(&saved).expect("its own checkpoint");
+        assert!(whole.pins().eq(resumed.pins()) && whole.pins().count() > 3, "{name}");
+        for frame in 11..30 {
+            frame_with_pins(&mut whole, frame);
+            frame_with_pins(&mut resumed, frame);
+        }
+        assert_eq!(whole.state_hash(), resumed.state_hash(), "{name}");
+        assert_eq!(whole.state_hash(), one, "{name}");
+        for cut in 1..40 {
+            assert!(start().restore(&saved[..saved.len() - cut]).is_err(), "{name}: cut by {cut}");
+        }
+    }
+}
+
+/// A respawn takes pinned points and the poses that they hang on along rigidly; another origin changes nothing; a jump
+/// after which a bone is somewhere else relative to the hair leads points there.
+#[test]
+fn pins_go_along_with_jumps() {
+    for model in models() {
+        let name = model.name();
+        let mut sim = simulation(hair(), STILL, &model);
+        let home = WorldTransform::IDENTITY;
+        sim.drive(Pose::Rigid(home), 0.5).expect("a pose");
+        sim.set_pin_pose(7, gather(0.4)).expect("a pose");
+        let followers = Followers::pin(&mut sim, HAND, &gather(0.4));
+        sim.drive(Pose::Rigid(home), 0.1).expect("a pose");
+        let far = DVec3::new(2000.0, 30.0, -500.0);
+        let there = WorldTransform { rotation: Quat::from_rotation_y(2.0), translation: far };
+        sim.teleport_with_origin(Pose::Rigid(there), far).expect("a pose");
+        // Where the hand has been taken.
+        let hand = gather(0.4);
+        let hand = WorldTransform {
+            rotation: there.rotation * hand.rotation,
+            translation: there.point(hand.translation.as_vec3()),
+        };
+        let mut off = followers.off(&sim, &hand);
+        for frame in 0..30 {
+            if frame == 15 {
+                sim.set_origin(far + DVec3::new(0.5, 0.0, 0.25)).expect("an origin");
+            }
+            sim.drive(Pose::Rigid(there), 1.0 / 50.0).expect("a pose");
+            off = off.max(followers.off(&sim, &hand));
+        }
+        println!("{name}: off {off:.1e} m after a jump");
+        assert!(off < 5e-6, "{name}: {off} m");
+        assert!(speed(&sim) < 0.02, "{name}: {} m/s", speed(&sim));
+        // A reset puts hair on its rest shape, and leads it back to the pins.
+        sim.reset();
+        let mut fast = 0.0f32;
+        for _ in 0..100 {
+            sim.drive(Pose::Rigid(there), 1.0 / 50.0).expect("a pose");
+            fast = fast.max(speed(&sim));
+        }
+        let off = followers.off(&sim, &hand);
+        println!("{name}: off {off:.1e} m after a reset, up to {fast:.2} m/s");
+        assert!(off < 5e-6 && fast < 1.0, "{name}: {off} m, {fast} m/s");
+    }
+}
+
+/// A bone goes where the pose has it, of whatever kind the pose is.
+#[test]
+fn a_pin_on_a_bone_follows_poses_of_every_kind() {
+    let mut sims = [0; 3].map(|_| {
+        let mut sim = simulation(hair(), STILL, &ModelSettings::default());
+        sim.drive(Pose::Rigid(gather(0.0)), 0.5).expect("a pose");
+        sim
+    });
+    let followers: Vec<Followers> = sims
+        .iter_mut()
+        .map(|sim| Followers::pin(sim, Anchor::Bone(0), &WorldTransform::IDENTITY))
+        .collect();
+    for frame in 1..60 {
+        let pose = gather(f64::from(frame) / 60.0);
+        let bones = [BonePose::from(pose)];
+        let place = |p: &Vec3| pose.point(*p).as_vec3();
+        let positions: Vec<Vec3> = ball().positions.iter().map(place).collect();
+        let world_from_mesh = WorldTransform::IDENTITY;
+        let poses = [
+            Pose::Rigid(pose),
+            Pose::Bones(&bones),
+            Pose::Vertices { positions: &positions, world_from_mesh },
+        ];
+        for ((sim, followers), pose_now) in sims.iter_mut().zip(&followers).zip(poses) {
+            sim.drive(pose_now, 1.0 / 60.0).expect("a pose");
+            let off = followers.off(sim, &pose);
+            // A rigid fit to vertices on their parabola, half a ball from them.
+            assert!(off < 1e-5, "frame {frame}: {off} m");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_pinned_is_refused_with_a_hint() {
+    let pose = WorldTransform::IDENTITY;
+    for name in ModelSettings::NAMES {
+        let model = ModelSettings::by_name(name).expect("a model");
+        let mut sim = simulation(hair(), STILL, &model);
+        sim.set_pin_pose(7, pose).expect("a pose");
+        let found = sim.pin(3, 5, HAND);
+        assert_eq!(found.is_ok(), model.capabilities().pins.is_some(), "{name}");
+        if let Err(error) = found {
+            let text = error.to_string();
+            assert!(text.contains(name) && text.contains("follow-the-leader"), "{text}");
+            continue;
+        }
+        let least = model.capabilities().pins.unwrap_or(0);
+        for (strand, point, anchor) in [
+            (40, 5, HAND),
+            (0, POINTS, HAND),
+            (0, least - 1, HAND),
+            (0, 5, Anchor::Pose(8)),
+            (0, 5, Anchor::Bone(1)),
+        ] {
+            let error = sim.pin(strand, point, anchor).expect_err("no such pin").to_string();
+            assert!(error.contains(&format!("strand {strand}, point {point}")), "{error}");
+        }
+        assert!(sim.pin_at(0, 5, HAND, Vec3::NAN, 0.0).is_err());
+        assert!(sim.pin_at(0, 5, HAND, Vec3::ZERO, -1.0).is_err());
+        let nowhere = WorldTransform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..pose };
+        assert!(sim.set_pin_pose(7, nowhere).is_err());
+        assert_eq!(sim.pins().collect::<Vec<_>>(), [(3, 5, HAND)], "{name}");
+        assert!(sim.remove_pin_pose(7) && !sim.remove_pin_pose(7));
+        assert_eq!(sim.pins().count(), 0, "{name}");
+    }
+    for settings in [
+        follow_the_leader::Settings { ends: follow_the_leader::Ends::Both, ..Default::default() },
+        follow_the_leader::Settings::paper(),
+    ] {
+        let mut sim = simulation(hair(), STILL, &ModelSettings::FollowTheLeader(settings));
+        assert!(sim.pin(3, 5, Anchor::Bone(0)).is_err());
+    }
+    let frames = vec![ball().positions; 2];
+    let body = Body::sampled(ball().triangles, frames, 30.0).expect("a body");
+    let model = ModelSettings::default();
+    let mut sim = Simulation::new(Arc::new(hair()), Arc::new(body), &model, World::default())
+        .expect("a valid simulation");
+    let error = sim.pin(3, 5, Anchor::Bone(0)).expect_err("a body without bones").to_string();
+    assert!(error.contains("set_pin_pose"), "{error}");
 }

@@ -510,7 +510,8 @@ impl Model for FollowTheLeader {
     fn steps(&mut self, steps: &[Environment<'_>], report: &mut StepReport) {
         let level = self.level;
         let mut prepared = std::mem::take(&mut self.prepared);
-        if steps.iter().any(|env| !env.pins.is_empty()) && !std::mem::replace(&mut self.pins, true) {
+        if steps.iter().any(|env| !env.pins.is_empty()) && !std::mem::replace(&mut self.pins, true)
+        {
             self.blocks.iter_mut().for_each(Block::make_room_for_pins);
         }
         for steps in steps.chunks(MAX_STEPS) {

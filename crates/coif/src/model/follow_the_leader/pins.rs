@@ -17,9 +17,9 @@
 use fearless_simd::{Simd, SimdMask, mask32x8};
 use glam::Vec3;
 
+use super::Environment;
 use super::block::{Block, Rows};
 use super::resting::{self, MEMORY};
-use super::Environment;
 use crate::math::LANES;
 use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::math::close_chain::{Line, close_chain};
@@ -135,7 +135,8 @@ impl Block {
         let mut before = (u16::MAX, 0);
         for pin in &mut pins {
             let l = usize::from(pin.lane);
-            let first = if before.0 == pin.lane { before.1 } else { self.last_embedded[l] as usize };
+            let first =
+                if before.0 == pin.lane { before.1 } else { self.last_embedded[l] as usize };
             let row = usize::from(pin.row);
             before = (pin.lane, row);
             let here = lane(rows.position, row, l);
@@ -158,7 +159,13 @@ impl Block {
     /// Makes the velocity of a pinned point that of its pin. Its strand takes on the difference along its length: pushes of
     /// the body and turns of the closing chain are no velocities, and where a taut strand lies on the body, all that it
     /// does is one or the other.
-    fn take_velocity(&self, velocity: &mut [f32], [first, row]: [usize; 2], l: usize, of_pin: Vec3) {
+    fn take_velocity(
+        &self,
+        velocity: &mut [f32],
+        [first, row]: [usize; 2],
+        l: usize,
+        of_pin: Vec3,
+    ) {
         let change = of_pin - lane(velocity, row, l);
         let total: f32 = (first + 1..=row).map(|i| self.length_of(i, l)).sum();
         let mut along = 0.0;
@@ -221,7 +228,13 @@ pub(super) fn read(from: &mut Reader<'_>, blocks: &[Block]) -> Option<Saved> {
         let fits = blocks.get(block).is_some_and(|b| (row as usize) < b.points)
             && (lane as usize) < LANES
             && force.is_finite();
-        let pin = Pin { row: row as u16, lane: lane as u16, target: Vec3::ZERO, moves: Vec3::ZERO, force };
+        let pin = Pin {
+            row: row as u16,
+            lane: lane as u16,
+            target: Vec3::ZERO,
+            moves: Vec3::ZERO,
+            force,
+        };
         fits.then_some((block, pin))
     };
     (0..count).map(|_| one()).collect()

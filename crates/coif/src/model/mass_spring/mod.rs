@@ -65,8 +65,12 @@ use crate::{Error, Result};
 pub const NAME: &str = "mass-spring";
 
 /// What it can do.
-pub(super) const CAPABILITIES: Capabilities =
-    Capabilities { contact: Access::ANY, splits_steps: true, pins: Some(2), ..Capabilities::STRANDS };
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    contact: Access::ANY,
+    splits_steps: true,
+    pins: Some(2),
+    ..Capabilities::STRANDS
+};
 
 /// How the velocity at the end of a substep is found (`selle2008` section 4, steps 7 and 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
