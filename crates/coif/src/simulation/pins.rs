@@ -15,12 +15,11 @@ use crate::math::{RigidTransform, WorldTransform, fit_rigid};
 use crate::model::{ModelSettings, PinReport, PinTarget, Primitive};
 use crate::{Error, Result};
 
-/// Fraction of its length that a strand between two pins reaches at most: straight to an angle of a degree, so that
-/// models do not have to stretch it by the rounding of its points.
-const TAUT: f32 = 1.0 - 1e-4;
-
 /// Time (s) in which a point is led back to its pin after a jump that has parted the two: short, and long against a step.
 const LEAD: f32 = 0.25;
+
+/// Fraction of its length by which a strand may be longer than it is: rounding of its points.
+const ROUNDING: f32 = 2e-6;
 
 /// Distance (m) of a point from its pin after a jump that is rounding.
 const PARTED: f32 = 1e-4;
@@ -186,10 +185,10 @@ impl AllPins {
                 before = (pin.strand, world_from_rest[s].point(root), 0.0);
             }
             let wanted = self.hooks[pin.hook as usize].now.transform_point3(pin.place());
-            let (reach, path) = ((pin.reach - before.2).max(0.0) * TAUT, wanted - before.1);
+            let (reach, path) = ((pin.reach - before.2).max(0.0), wanted - before.1);
             let distance = path.length();
             let mut end = wanted;
-            if distance > reach {
+            if distance > reach * (1.0 + ROUNDING) {
                 report.out_of_reach += 1;
                 report.farthest = report.farthest.max(distance - reach);
                 end = before.1 + path * (reach / distance);
