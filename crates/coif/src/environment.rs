@@ -9,7 +9,7 @@ use glam::Vec3;
 pub(crate) use self::obstacle::Nowhere;
 pub use self::obstacle::{Link, Obstacle, ObstacleCollision};
 pub use self::pins::{PinTarget, Pins};
-pub use self::wind::Wind;
+pub use self::wind::{Gusts, Wind};
 
 use crate::body::MovingCollider;
 use crate::body::distance_field::DistanceField;
@@ -27,6 +27,8 @@ pub struct Environment<'a> {
     pub gravity: Vec3,
     /// Moving air.
     pub wind: &'a Wind,
+    /// Where its gusts are: see [`air_at`](Self::air_at).
+    pub gusts: Gusts,
     /// Per primitive that the model moves (strand, strip, column of a hair mesh): where the scalp under its root
     /// has gone by the end of the step, from the rest shape.
     pub world_from_rest: &'a [RigidTransform],
@@ -36,6 +38,13 @@ pub struct Environment<'a> {
     pub field: Option<FieldObstacle<'a>>,
     /// Points that are tied to something, for a model that takes [pins](crate::model::Capabilities::pins).
     pub pins: Pins<'a>,
+}
+
+impl Environment<'_> {
+    /// Velocity of the air at a place (m/s).
+    pub fn air_at(&self, p: Vec3) -> Vec3 {
+        self.wind.velocity_with(&self.gusts, p, self.time)
+    }
 }
 
 /// What strands are placed in by `grow`, when somebody looks.

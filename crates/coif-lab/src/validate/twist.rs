@@ -61,6 +61,7 @@ fn run() -> Result<Findings, Error> {
             world_from_rest: &poses,
             colliders: &[],
             field: None,
+            gusts: Default::default(),
             pins: Default::default(),
         };
         model.step(&env, &mut StepReport::default());

@@ -212,7 +212,7 @@ impl Model for PositionBased {
 /// tie to the groom (`muller2012` eq. 1). Leaves displacements (m) of the free ones in `velocity`.
 fn predict(chain: &mut Chain<'_>, env: &Environment<'_>, profile: &Profile, hold: &[Vec3]) {
     let dt = env.dt;
-    let wind = env.wind.velocity_at(chain.position[0], env.time);
+    let wind = env.air_at(chain.position[0]);
     let first = chain.points.start;
     let pull = profile.pull(dt, env.gravity, wind);
     let (from, to) = (chain.root_before, chain.root);

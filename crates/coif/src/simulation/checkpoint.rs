@@ -6,6 +6,7 @@ use super::pins::AllPins;
 use super::roots::{InvalidRoots, Roots};
 use super::{Simulation, hash_positions};
 use crate::body::{BodyPose, PoseKeys};
+use crate::environment::Gusts;
 use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats, put_u32, put_u64};
 use crate::model::StepReport;
@@ -38,6 +39,9 @@ impl Simulation {
         out.extend_from_slice(name);
         put_u64(&mut out, self.groom_hash());
         put_u64(&mut out, self.steps);
+        let Gusts { drifted, since } = self.gusts;
+        let gusts = [drifted.x, drifted.y, drifted.z, since];
+        gusts.iter().for_each(|number| put_u64(&mut out, number.to_bits()));
         put_u64(&mut out, self.report.unresolved);
         put_u64(&mut out, self.report.quarantined.len() as u64);
         for strand in &self.report.quarantined {
@@ -82,6 +86,9 @@ impl Simulation {
             return Err(Error::BadCheckpoint("it is of another groom".into()));
         }
         let steps = reader.u64().ok_or_else(cut_off)?;
+        let mut number = || reader.f64().filter(|number| number.is_finite()).ok_or_else(cut_off);
+        let drifted = DVec3::new(number()?, number()?, number()?);
+        let gusts = Gusts { drifted, since: number()? };
         let unresolved = reader.u64().ok_or_else(cut_off)?;
         let count = reader.u64().ok_or_else(cut_off)?;
         let bytes = usize::try_from(count).ok().and_then(|n| n.checked_mul(4));
@@ -124,7 +131,7 @@ impl Simulation {
             return Err(error);
         }
         self.growth.restore(grown, &*self.model);
-        self.pins = pins;
+        (self.pins, self.gusts) = (pins, gusts);
         self.is_grown = false;
         self.health.forget();
         self.report = StepReport { quarantined, unresolved, ..StepReport::default() };

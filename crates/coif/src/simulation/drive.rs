@@ -109,6 +109,7 @@ impl Simulation {
         PoseKeys::check(&self.body, &pose)?;
         self.wake_if(true);
         self.note_jump();
+        self.gusts.shift(self.origin - origin);
         self.origin = origin;
         self.push_key(&pose, 0.0, true);
         self.jump();
@@ -119,10 +120,9 @@ impl Simulation {
 
     /// Lets all positions that are read be relative to `origin` (m) from now on: a place near the character, in a world
     /// that is larger than single precision. Poses stay in the world. Hair feels nothing of it.
-    ///
-    /// The gusts of a wind are those around the origin.
     pub fn set_origin(&mut self, origin: DVec3) -> Result<()> {
         check_origin(origin)?;
+        self.gusts.shift(self.origin - origin);
         let by = (self.origin - origin).as_vec3();
         self.origin = origin;
         let Some(keys) = &mut self.keys else { return Ok(()) };

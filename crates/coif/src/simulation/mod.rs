@@ -45,7 +45,7 @@ use self::sleep::Sleep;
 use self::surface::SurfaceField;
 use crate::body::{Body, BodyPose, MovingCollider, PoseKeys, distance_field};
 use crate::contact::{ContactSettings, Contacts};
-use crate::environment::GrowEnvironment;
+use crate::environment::{GrowEnvironment, Gusts};
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, RootBinding, Strands};
 use crate::grow::Growth;
@@ -80,6 +80,7 @@ impl Surroundings {
     fn environment<'a>(
         &'a self,
         world: &'a World,
+        gusts: Gusts,
         field: Option<FieldObstacle<'a>>,
     ) -> Environment<'a> {
         Environment {
@@ -87,6 +88,7 @@ impl Surroundings {
             dt: self.dt,
             gravity: world.gravity,
             wind: &world.wind,
+            gusts,
             world_from_rest: &self.world_from_rest,
             colliders: &self.colliders,
             field,
@@ -153,6 +155,7 @@ pub struct Simulation {
     surroundings: Vec<Surroundings>,
     colliders: Colliders,
     pins: AllPins,
+    gusts: Gusts,
     /// Where primitives were before a jump: scratch.
     before_jump: Vec<RigidTransform>,
     surface: Option<SurfaceField>,
@@ -224,6 +227,7 @@ impl Simulation {
             surroundings: Vec::new(),
             colliders: Colliders::default(),
             pins: AllPins::default(),
+            gusts: Gusts::default(),
             before_jump: Vec::new(),
             report: StepReport::default(),
             grown: Vec::new(),
@@ -356,7 +360,7 @@ impl Simulation {
         self.timers.measure(Stage::Model, || {
             let field = self.surface.as_ref().map(SurfaceField::obstacle);
             let environments: [_; MAX_AT_ONCE] = std::array::from_fn(|k| {
-                self.surroundings[k.min(count - 1)].environment(&self.world, field)
+                self.surroundings[k.min(count - 1)].environment(&self.world, self.gusts, field)
             });
             self.model.steps(&environments[..count], &mut self.report);
         });

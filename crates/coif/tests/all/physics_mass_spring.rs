@@ -53,6 +53,7 @@ impl Run {
             world_from_rest: &self.poses,
             colliders: &self.colliders,
             field: None,
+            gusts: Default::default(),
             pins: Default::default(),
         };
         self.model.step(&env, &mut self.report);
@@ -330,6 +331,7 @@ fn wind_blows_hair_to_leeward() {
             world_from_rest: &run.poses,
             colliders: &[],
             field: None,
+            gusts: Default::default(),
             pins: Default::default(),
         };
         run.model.step(&env, &mut run.report);

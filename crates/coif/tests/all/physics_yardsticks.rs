@@ -94,6 +94,7 @@ impl Bench {
             world_from_rest: &[RigidTransform::IDENTITY],
             colliders: &[],
             field: None,
+            gusts: Default::default(),
             pins: Default::default(),
         };
         let mut report = StepReport::default();
@@ -447,6 +448,7 @@ fn a_step_longer_than_the_model_was_built_for_is_caught() {
             world_from_rest: &[RigidTransform::IDENTITY; 5],
             colliders: &[],
             field: None,
+            gusts: Default::default(),
             pins: Default::default(),
         };
         model.step(&env, &mut report);

@@ -359,6 +359,7 @@ mod tests {
             world_from_rest: &roots,
             colliders: &plane,
             field: None,
+            gusts: Default::default(),
             pins: Default::default(),
         };
         let run = |level: Level| {

@@ -218,7 +218,7 @@ impl Model for ExplicitSpring {
             shapes.extend(moving.map(|c| PosedShape::bouncing(&c, substep.h, restitution)));
         }
         chains.step(env, report, &|mut chain: Chain<'_>| {
-            let wind = env.wind.velocity_at(chain.position[0], env.time);
+            let wind = env.air_at(chain.position[0]);
             let (from, to) = (chain.root_before, chain.root);
             let pull = profile.pull(substep.h, env.gravity, wind);
             let mut unresolved = 0;

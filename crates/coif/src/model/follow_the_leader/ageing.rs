@@ -166,6 +166,7 @@ mod tests {
                     }],
                     colliders: &[],
                     field: None,
+                    gusts: Default::default(),
                     pins: Default::default(),
                 };
                 model.step(&env, &mut StepReport::default());

@@ -475,7 +475,7 @@ impl Block {
         }
         for l in 0..LANES {
             let at = lane(position, 0, l);
-            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
+            set_lane(&mut self.wind, 0, l, env.air_at(at));
         }
     }
 

@@ -140,6 +140,7 @@ impl Model for HairMeshModel {
             dt: env.dt,
             gravity: env.gravity,
             wind: env.wind,
+            gusts: env.gusts,
             colliders: env.colliders,
             field: env.field,
         };

@@ -518,11 +518,7 @@ impl MassSpring {
                     block.nowhere |= 1 << l;
                 }
                 let still = env.wind.is_still();
-                let wind = if still {
-                    Vec3::ZERO
-                } else {
-                    env.wind.velocity_at(block.origin[l], env.time)
-                };
+                let wind = if still { Vec3::ZERO } else { env.air_at(block.origin[l]) };
                 set_lane(&mut block.wind, 0, l, wind);
                 block.load_lane(l, env.gravity);
                 block.free_tip(l, released);

@@ -191,6 +191,7 @@ fn environment<'a>(
         world_from_rest: poses,
         colliders: &[],
         field: None,
+        gusts: Default::default(),
         pins: Default::default(),
     }
 }
