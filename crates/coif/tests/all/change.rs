@@ -110,7 +110,9 @@ fn gusts_go_on_where_wind_or_origin_change() {
     resumed.restore(&saved).expect("its own checkpoint");
     let mut whole = start();
     whole.restore(&saved).expect("its own checkpoint");
-    [&mut whole, &mut resumed].map(|sim| sim.set_wind(wind(Vec3::Z * 5.0)).expect("a wind"));
+    for sim in [&mut whole, &mut resumed] {
+        sim.set_wind(wind(Vec3::Z * 5.0)).expect("a wind");
+    }
     assert_ne!(air(&whole), air(&resumed), "another wind has blown since");
     let mut again = start();
     again.restore(&saved).expect("its own checkpoint");

@@ -22,6 +22,7 @@ mod contact;
 mod energy_tests;
 mod frames;
 mod joint;
+mod lend;
 mod near;
 mod on_sphere;
 mod one_way;
@@ -44,7 +45,7 @@ use self::style::Tie;
 use super::chains::check_even;
 use super::quarantine::lanes_of;
 use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
-use crate::contact::{Lender, Order, Samples};
+use crate::contact::Lender;
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, put_floats};
 use crate::math::cache::LineAligned;
@@ -691,33 +692,6 @@ impl Model for FollowTheLeader {
             }
         }
         Ok(())
-    }
-}
-
-impl Lender for FollowTheLeader {
-    fn lend(&mut self) -> Samples<'_> {
-        Samples {
-            position: &self.position,
-            motion: &[],
-            velocity: &mut self.velocity,
-            mass: &self.mass,
-            present: &self.present,
-            free: &self.free,
-            order: Order::ByLane(self.places.of_lines()),
-        }
-    }
-}
-
-impl FollowTheLeader {
-    /// Adds to the particles' velocities (m/s), in the groom's order.
-    pub fn add_velocities(&mut self, change: &[Vec3]) {
-        for (s, &(row, lane)) in self.places.of_lines().iter().enumerate() {
-            for (i, change) in change[self.places.points_of(s)].iter().enumerate() {
-                let (row, lane) = (row as usize + i, lane.into());
-                let v = lanes::lane(&self.velocity, row, lane);
-                lanes::set_lane(&mut self.velocity, row, lane, v + *change);
-            }
-        }
     }
 }
 
