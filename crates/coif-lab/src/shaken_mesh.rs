@@ -68,6 +68,7 @@ impl ShakenStep {
             dt: STEP,
             gravity: World::default().gravity,
             wind: &wind,
+            gusts: Default::default(),
             colliders: &self.colliders,
             field: None,
         };

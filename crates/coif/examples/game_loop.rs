@@ -1,5 +1,5 @@
 //! Two characters in a game loop: grooms from plain arrays, a pose per frame, uneven frame times, wind that changes, a
-//! ball that comes by, a respawn far away. `cargo run --release -p coif --example game_loop`
+//! ball that comes by, a hand that takes hold of hair, a respawn far away. `cargo run --release -p coif --example game_loop`
 
 use std::sync::Arc;
 
@@ -8,10 +8,13 @@ use coif::glam::{DVec3, Quat, Vec3};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::WorldTransform;
 use coif::model::ModelSettings;
-use coif::simulation::{Crowd, FreeCollider, Layout, Simulation, Wind, World};
+use coif::simulation::{Anchor, Crowd, FreeCollider, Layout, Simulation, Wind, World};
 
 /// Numbers of a vertex in the engine's buffer: position, normal, texture coordinates.
 const STRIDE: usize = 8;
+
+/// Number of the hand's pose among those that hair may be pinned to.
+const HAND: u32 = 1;
 
 fn main() -> coif::Result<()> {
     // The scalp that hair grows on: a mesh in the pose in which the hair was made, here a patch of a head.
@@ -87,6 +90,21 @@ fn main() -> coif::Result<()> {
         };
         let near = if frame > 100 { &[ball][..] } else { &[] };
         crowd.characters_mut()[1].set_free_colliders(near)?;
+
+        // The first one takes a lock of its hair in its hand, holds it for a second, and lets it go.
+        let hand = WorldTransform {
+            rotation,
+            translation: place[0] + DVec3::new(0.0, 1.55 + 0.05 * (4.0 * time).sin(), 0.15),
+        };
+        let character = &mut crowd.characters_mut()[0];
+        character.set_pin_pose(HAND, hand)?;
+        match frame {
+            50 => {
+                (380..390).try_for_each(|strand| character.pin(strand, 12, Anchor::Pose(HAND)))?
+            }
+            140 => character.unpin_all(),
+            _ => {}
+        }
 
         // All characters over all cores; then positions into the vertex buffer, as they are at this very frame.
         crowd.drive(&poses, dt)?;

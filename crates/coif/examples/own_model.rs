@@ -33,7 +33,7 @@ impl Model for Wobble {
             for (k, i) in self.rest.points_of(s).enumerate() {
                 let (goal, dt) = (root.point(self.rest.strand(s)[k]), env.dt);
                 let x = &mut self.x.positions_mut()[i];
-                let air = env.wind.velocity_at(*x, env.time);
+                let air = env.air_at(*x);
                 let pull = (goal - *x) * SPRING + (air - self.v[i]) * DAMPING;
                 let old = *x;
                 *x += (self.v[i] + pull * dt) * dt;

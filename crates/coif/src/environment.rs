@@ -1,13 +1,15 @@
 //! The input of a model in one step: gravity, wind, obstacles, and the poses of the roots.
 
 mod obstacle;
+mod pins;
 mod wind;
 
 use glam::Vec3;
 
 pub(crate) use self::obstacle::Nowhere;
 pub use self::obstacle::{Link, Obstacle, ObstacleCollision};
-pub use self::wind::Wind;
+pub use self::pins::{PinTarget, Pins};
+pub use self::wind::{Gusts, Wind};
 
 use crate::body::MovingCollider;
 use crate::body::distance_field::DistanceField;
@@ -25,6 +27,8 @@ pub struct Environment<'a> {
     pub gravity: Vec3,
     /// Velocity of the air.
     pub wind: &'a Wind,
+    /// Where its gusts are: see [`air_at`](Self::air_at).
+    pub gusts: Gusts,
     /// Per primitive that the model moves (strand, strip, column of a hair mesh): rigid transform of the scalp under its root
     /// at the end of the step, from the rest shape.
     pub world_from_rest: &'a [RigidTransform],
@@ -32,6 +36,15 @@ pub struct Environment<'a> {
     pub colliders: &'a [MovingCollider],
     /// The body's own surface, where hair has to stay out of that.
     pub field: Option<FieldObstacle<'a>>,
+    /// Points that are tied to something, for a model that takes [pins](crate::model::Capabilities::pins).
+    pub pins: Pins<'a>,
+}
+
+impl Environment<'_> {
+    /// Velocity of the air at a place (m/s).
+    pub fn air_at(&self, p: Vec3) -> Vec3 {
+        self.wind.velocity_with(&self.gusts, p, self.time)
+    }
 }
 
 /// The input of `grow`, which places the strands when a frame is read.

@@ -175,6 +175,26 @@ pub enum Error {
         /// The contact's name.
         contact: &'static str,
     },
+    /// The model moves no points of single strands that could be pinned.
+    #[error("model '{model}' takes no pins{because}: expected one of {expected}")]
+    NoPins {
+        /// The model's name.
+        model: &'static str,
+        /// What stands in the way.
+        because: &'static str,
+        /// Those that do.
+        expected: String,
+    },
+    /// A point cannot be pinned.
+    #[error("strand {strand}, point {point} cannot be pinned: {problem}")]
+    Pin {
+        /// Which strand.
+        strand: usize,
+        /// Which point of it, counted from the root.
+        point: usize,
+        /// What is wrong, and what is expected.
+        problem: String,
+    },
     /// A contact is twice in the list.
     #[error("contact '{contact}' is there twice: expected each contact once")]
     ContactTwice {

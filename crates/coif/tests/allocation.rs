@@ -1,6 +1,6 @@
 //! A step allocates nothing once its memory has been made, and neither does reading a frame (`grow`, velocities,
 //! health, quads of strips): for every model and contact, on one thread and on two. Neither does a frame of a body that is
-//! driven, with wind, gravity, colliders and style that change, a jump, and positions written to the caller's memory.
+//! driven, with wind, gravity, colliders, pins and style that change, a jump, and positions written to the caller's memory.
 //!
 //! The counter is that of the whole process, so there is one test and nothing beside it.
 
@@ -16,8 +16,8 @@ use coif::contact::{ContactSettings, repulsion, stiction, strand_contact, volume
 use coif::groom::Groom;
 use coif::grow::strips::StripMesh;
 use coif::math::WorldTransform;
-use coif::model::{ModelSettings, follow_the_leader, hair_mesh, mass_spring};
-use coif::simulation::{FreeCollider, Layout, Simulation, Surface, Wind, World};
+use coif::model::{ModelSettings, cantilever, follow_the_leader, hair_mesh, mass_spring};
+use coif::simulation::{Anchor, FreeCollider, Layout, Simulation, Surface, Wind, World};
 use glam::{DVec3, Quat, Vec3, Vec4};
 use scene::{RADIUS, Shake, ball, groom, simulation};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -118,6 +118,11 @@ fn acquaint_two_threads() {
     );
 }
 
+/// Whether its model takes pins.
+fn takes_pins(sim: &Simulation) -> bool {
+    ![cantilever::NAME, hair_mesh::NAME].contains(&sim.model_name())
+}
+
 /// A game's frame: everything changes, and everything is read.
 fn game_frame(sim: &mut Simulation, styles: &[ModelSettings; 2], frame: usize, out: &mut Memory) {
     let t = frame as f64 / 60.0;
@@ -144,6 +149,18 @@ fn game_frame(sim: &mut Simulation, styles: &[ModelSettings; 2], frame: usize, o
     sim.set_free_colliders(&[ball; 2][..1]).expect("a valid collider");
     if sim.model_name() == follow_the_leader::NAME {
         sim.set_model(&styles[frame % 2]).expect("parameters of this model");
+    }
+    // A hand that holds some hair, other hair every frame.
+    if takes_pins(sim) {
+        let hand = WorldTransform::from_translation(DVec3::new(0.1 * swing, 0.0, 0.0));
+        sim.set_pin_pose(1, hand).expect("a pose");
+        if frame % 4 == 0 {
+            sim.unpin_all();
+        }
+        for strand in (frame % 7..100).step_by(9) {
+            sim.pin(strand, 4, Anchor::Pose(1)).expect("a point that moves");
+            sim.pin(strand, 3, Anchor::Bone(0)).expect("a point that moves");
+        }
     }
     let dt = [1.0 / 60.0, 1.0 / 144.0, 1.0 / 37.0][frame % 3];
     if frame % 30 == 29 {

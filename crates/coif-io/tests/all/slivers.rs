@@ -111,6 +111,7 @@ fn slivers_that_are_accepted_are_simulated_and_hair_grows_in_them() {
                 dt: DT,
                 gravity,
                 wind: &wind,
+                gusts: Default::default(),
                 colliders: &colliders,
                 field,
             };

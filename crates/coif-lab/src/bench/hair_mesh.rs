@@ -158,6 +158,8 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
             world_from_rest: &vec![step.pose; columns],
             colliders: &step.colliders,
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         model.step(&env, &mut StepReport::default());
         body_shapes.pose(&step.colliders, STEP);

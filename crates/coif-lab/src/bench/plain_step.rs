@@ -135,6 +135,8 @@ impl<'a> PlainScene<'a> {
                 world_from_rest: &world_from_rest,
                 colliders: &[],
                 field: Some(obstacle),
+                gusts: Default::default(),
+                pins: Default::default(),
             });
             // Let contact of hair on hair act.
             if let Some(contact) = &mut self.contact {

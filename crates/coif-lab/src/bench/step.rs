@@ -26,6 +26,8 @@ impl Step {
             world_from_rest: &self.roots,
             colliders: &self.colliders,
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         }
     }
 }

@@ -111,6 +111,8 @@ fn still<'a>(time: f64, dt: f32, roots: &'a [RigidTransform], wind: &'a Wind) ->
         world_from_rest: roots,
         colliders: &[],
         field: None,
+        gusts: Default::default(),
+        pins: Default::default(),
     }
 }
 

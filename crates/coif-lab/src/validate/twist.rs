@@ -61,6 +61,8 @@ fn run() -> Result<Findings, Error> {
             world_from_rest: &poses,
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         model.step(&env, &mut StepReport::default());
         if step % (steps / LOOKS).max(1) != 0 {

@@ -212,13 +212,14 @@ pub fn reference() -> String {
     out
 }
 
-/// Which contact works with which model, from what models declare.
+/// Which contact works with which model, and which model takes pins, from what models declare.
 fn contact_table() -> String {
     let contacts: Vec<ContactSettings> =
         ContactSettings::NAMES.iter().filter_map(|n| ContactSettings::by_name(n).ok()).collect();
     let mut out = String::from(
         "\n## Models and contact\n\nWhen contact between hairs acts on what a model moves: after each step, on velocities, \
-         or within it, as forces that the model solves for. What is not there is refused.\n\n| model | moves |",
+         or within it, as forces that the model solves for. What is not there is refused. So are pins, which a program sets: \
+         points of strands that are tied to a bone or a pose.\n\n| model | moves |",
     );
     for contact in &contacts {
         let of = |table: &&ContactTable| table.contact == contact.name();
@@ -226,7 +227,7 @@ fn contact_table() -> String {
         let paths: Vec<String> = tables.map(|table| format!("`[{}]`", table.path)).collect();
         let _ = write!(out, " {} |", paths.join(", "));
     }
-    let _ = write!(out, "\n|---|---|{}\n", "---|".repeat(contacts.len()));
+    let _ = write!(out, " pins |\n|---|---|{}\n", "---|".repeat(contacts.len() + 1));
     for model in ModelSettings::NAMES.iter().filter_map(|n| ModelSettings::by_name(n).ok()) {
         let can = model.capabilities();
         let moves = match can.moves {
@@ -243,7 +244,7 @@ fn contact_table() -> String {
             };
             let _ = write!(out, " {acts} |");
         }
-        out.push('\n');
+        out.push_str(if can.pins.is_some() { " points of strands |\n" } else { "  |\n" });
     }
     out
 }

@@ -101,6 +101,7 @@ fn after_violence(name: &str, mesh: &HairMesh, colliders: &[Collider]) -> MeshMe
             dt: 1.0 / 30.0,
             gravity,
             wind: &Wind::default(),
+            gusts: Default::default(),
             colliders: &colliders,
             field: None,
         };

@@ -245,6 +245,37 @@ impl Body {
         }
     }
 
+    /// How many bones it has; `None` if it is given by its vertices.
+    pub(crate) fn bones(&self) -> Option<usize> {
+        self.skin().map(|(count, _)| count)
+    }
+
+    /// Where a bone takes the rest shape in a pose. `None` if only vertices say so: see
+    /// [`vertices_of_bone`](Self::vertices_of_bone).
+    pub(crate) fn bone_in(&self, pose: BodyPose<'_>, bone: usize) -> Option<Affine3A> {
+        match (pose, &self.deformation) {
+            (BodyPose::Driven(keys), _) => keys.bone(bone),
+            (BodyPose::At(time), Deformation::Skinned { motion, .. }) => {
+                let pose = motion.world_from_rest(bone, time);
+                Some(Affine3A::from_rotation_translation(pose.rotation, pose.translation))
+            }
+            (BodyPose::At(_), Deformation::Sampled { .. }) => None,
+        }
+    }
+
+    /// The vertices that a bone carries most of: their common rigid motion is its own.
+    pub(crate) fn vertices_of_bone(&self, bone: usize) -> Vec<usize> {
+        let Some((_, weights)) = self.skin() else { return Vec::new() };
+        let own = |v: usize| {
+            let of_bone = weights[v].iter().filter(|(b, _)| usize::from(*b) == bone);
+            of_bone.map(|(_, w)| *w).sum::<f32>()
+        };
+        let mut most: Vec<usize> = (0..weights.len()).filter(|&v| own(v) > 0.0).collect();
+        most.sort_by(|&a, &b| own(b).total_cmp(&own(a)).then(a.cmp(&b)));
+        most.truncate(ANCHORS);
+        most
+    }
+
     /// How many bones it has, and the weights of each vertex; `None` if it is given by its vertices.
     pub(super) fn skin(&self) -> Option<(usize, &[BoneWeights])> {
         match &self.deformation {

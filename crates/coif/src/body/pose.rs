@@ -419,6 +419,15 @@ impl PoseKeys {
         }
     }
 
+    /// Where a bone is now: from the rest shape. `None` of a pose that is given by vertices.
+    pub(crate) fn bone(&self, bone: usize) -> Option<Affine3A> {
+        match self.keys[2].kind {
+            PoseKind::Vertices => None,
+            PoseKind::Bones => self.maps.get(bone).copied(),
+            PoseKind::Rigid => self.maps.first().copied(),
+        }
+    }
+
     /// Present pose of a collider of the body, and its shape after scale.
     pub(crate) fn collider(&self, index: usize, collider: &Collider) -> (Shape, RigidTransform) {
         let (shape, home) = (collider.shape, collider.world_from_shape);

@@ -1,4 +1,4 @@
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use crate::params::parameters;
 
@@ -26,14 +26,19 @@ impl Wind {
         self.velocity == Vec3::ZERO
     }
 
-    /// Velocity of the air (m/s) at a place and time (s).
+    /// Velocity of the air (m/s) at a place and time (s), of a wind that has blown since time 0.
     pub fn velocity_at(&self, p: Vec3, time: f64) -> Vec3 {
+        self.velocity_with(&Gusts::default(), p, time)
+    }
+
+    /// The same where gusts have drifted otherwise.
+    pub fn velocity_with(&self, gusts: &Gusts, p: Vec3, time: f64) -> Vec3 {
         let speed = self.velocity.length();
         if speed == 0.0 || self.gusts == 0.0 {
             return self.velocity;
         }
         // Drift with the wind: gusts arrive from upwind.
-        let at = (p - self.velocity * time as f32) / GUST_SIZE;
+        let at = (p.as_dvec3() - gusts.drifted_by(self, time)).as_vec3() / GUST_SIZE;
         let phase = (time * GUST_RATE) as f32;
         let noise = |salt: u64| {
             let coarse = smooth_noise(at + Vec3::Y * phase, self.seed.wrapping_add(salt));
@@ -42,6 +47,31 @@ impl Wind {
         };
         let sway = Vec3::new(noise(1), 0.5 * noise(2), noise(3));
         self.velocity * (1.0 + self.gusts * noise(4)) + sway * (self.gusts * speed)
+    }
+}
+
+/// How far gusts have drifted: with the winds that blew, one after the other, so that they go on where the wind changes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Gusts {
+    /// Path of the air up to a time (m), and that time (s).
+    pub(crate) drifted: DVec3,
+    pub(crate) since: f64,
+}
+
+impl Gusts {
+    /// Path of the air up to a time (m) with a wind since the last change.
+    fn drifted_by(&self, wind: &Wind, time: f64) -> DVec3 {
+        self.drifted + wind.velocity.as_dvec3() * (time - self.since)
+    }
+
+    /// Another wind blows from `time` (s) on.
+    pub(crate) fn change(&mut self, before: &Wind, time: f64) {
+        *self = Self { drifted: self.drifted_by(before, time), since: time };
+    }
+
+    /// Moves all gusts by `by` (m): the origin has moved the other way.
+    pub(crate) fn shift(&mut self, by: DVec3) {
+        self.drifted += by;
     }
 }
 

@@ -288,6 +288,8 @@ mod tests {
                 world_from_rest: &vec![roots; 37],
                 colliders: &[],
                 field: None,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             model.step(&env, &mut StepReport::default());
         }

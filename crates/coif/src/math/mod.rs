@@ -3,6 +3,7 @@
 pub mod banded;
 pub mod bytes;
 pub(crate) mod cache;
+pub(crate) mod close_chain;
 mod closest_triangle;
 mod conjugate_gradient;
 pub(crate) mod dense;

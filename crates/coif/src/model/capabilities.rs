@@ -29,6 +29,9 @@ pub struct Capabilities {
     pub longest_step: f32,
     /// How many steps [`Model::steps`](super::Model::steps) likes to take at once, where nothing happens between them.
     pub steps_at_once: usize,
+    /// Whether it takes [pins](super::Environment::pins), and if so how many points at the root the scalp carries at
+    /// least.
+    pub pins: Option<usize>,
 }
 
 impl Capabilities {
@@ -39,10 +42,20 @@ impl Capabilities {
         splits_steps: false,
         longest_step: f32::INFINITY,
         steps_at_once: 1,
+        pins: None,
     };
 }
 
 impl ModelSettings {
+    /// The names of the models that take pins.
+    pub fn taking_pins() -> Vec<&'static str> {
+        let models = Self::NAMES.iter().filter_map(|name| Self::by_name(name).ok());
+        models
+            .filter(|model| model.capabilities().pins.is_some())
+            .map(|model| model.name())
+            .collect()
+    }
+
     /// The names of the models that take a contact, and when it acts on their hair: a row of the table of models and
     /// contacts.
     pub fn taking(contact: &ContactSettings) -> Vec<(&'static str, Acts)> {

@@ -16,7 +16,7 @@ mod sample_rows;
 use glam::Vec3;
 
 pub use self::capabilities::{Capabilities, Primitive};
-pub use crate::environment::{Environment, FieldMotion, FieldObstacle};
+pub use crate::environment::{Environment, FieldMotion, FieldObstacle, PinTarget, Pins};
 
 use crate::contact::{Lender, Report};
 use crate::groom::strips::{StripPose, Strips};
@@ -41,12 +41,26 @@ pub struct StepReport {
     /// Time (s) that was not simulated because a frame was longer than the [cap on
     /// catch-up](crate::simulation::Simulation::set_max_catch_up): hair was carried along with the body over it.
     pub skipped: f64,
+    /// Points that were pinned in the last step.
+    pub pins: PinReport,
     /// Substeps that the last step was cut into, by a model that chooses them.
     pub substeps: u32,
     /// How the last step's systems were solved, by a model that iterates.
     pub solve: SolveReport,
     /// What the contacts of hair with hair did in the last step.
     pub contact: Report,
+}
+
+/// What pins could not do in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PinReport {
+    /// Points that are pinned.
+    pub count: u32,
+    /// Those of them that are pinned farther from the root, or from the pin before, than the strand is long: they go as
+    /// far as it reaches. A strand that lies round a body reaches less far than is counted here.
+    pub out_of_reach: u32,
+    /// How far the farthest of them is from where it is pinned (m).
+    pub farthest: f32,
 }
 
 /// A model of how hair moves.

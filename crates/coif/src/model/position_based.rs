@@ -41,7 +41,8 @@ const HOLD_ROUNDS: usize = 32;
 pub const NAME: &str = "position-based";
 
 /// What it can do.
-pub(super) const CAPABILITIES: Capabilities = Capabilities::STRANDS;
+pub(super) const CAPABILITIES: Capabilities =
+    Capabilities { pins: Some(1), ..Capabilities::STRANDS };
 
 parameters! {
     /// Parameters of position based dynamics.
@@ -192,7 +193,11 @@ impl Model for PositionBased {
             predict(&mut chain, env, profile, hold);
             let mut unresolved = 0;
             for _ in 0..settings.iterations {
-                sweep(&mut chain, length);
+                if chain.pins.is_empty() {
+                    sweep(&mut chain, length);
+                } else {
+                    sweep_between_pins(&mut chain, length);
+                }
                 unresolved = collide(&mut chain, shapes, field.as_ref(), env.dt);
             }
             update_velocities(&mut chain, env.dt);
@@ -207,7 +212,7 @@ impl Model for PositionBased {
 /// tie to the groom (`muller2012` eq. 1). Leaves displacements (m) of the free ones in `velocity`.
 fn predict(chain: &mut Chain<'_>, env: &Environment<'_>, profile: &Profile, hold: &[Vec3]) {
     let dt = env.dt;
-    let wind = env.wind.velocity_at(chain.position[0], env.time);
+    let wind = env.air_at(chain.position[0]);
     let first = chain.points.start;
     let pull = profile.pull(dt, env.gravity, wind);
     let (from, to) = (chain.root_before, chain.root);
@@ -222,6 +227,15 @@ fn predict(chain: &mut Chain<'_>, env: &Environment<'_>, profile: &Profile, hold
         let ends = [from.point(rest), to.point(rest)];
         chain.before[i] = x;
         chain.velocity[i] = shape.pulled(x, accelerated * carried_on, ends) * dt;
+    }
+    hold_pins(chain);
+}
+
+/// Leaves the displacements of pinned particles in `velocity`.
+fn hold_pins(chain: &mut Chain<'_>) {
+    for pin in chain.pins {
+        let i = pin.point as usize;
+        chain.velocity[i] = pin.end - chain.before[i];
     }
 }
 
@@ -239,6 +253,29 @@ fn sweep(chain: &mut Chain<'_>, length: &[f32]) {
         let correction = distance_correction(edge, length[i]) * 0.5;
         moved[i - 1] += correction;
         moved[i] -= correction;
+    }
+}
+
+/// The same for a chain with pinned particles, which have infinite mass: there and back, so that all of it feels both ends.
+fn sweep_between_pins(chain: &mut Chain<'_>, length: &[f32]) {
+    let length = &length[chain.points.clone()];
+    let (embedded, count) = (chain.embedded, chain.position.len());
+    for i in (embedded..count).chain((embedded..count).rev()) {
+        let edge = chain.before[i].as_dvec3() + chain.velocity[i].as_dvec3();
+        let [inner, outer] =
+            [i > embedded && !chain.is_pinned(i - 1), !chain.is_pinned(i)].map(f32::from);
+        let edge = if i > embedded {
+            edge - chain.before[i - 1].as_dvec3() - chain.velocity[i - 1].as_dvec3()
+        } else {
+            edge - chain.position[i - 1].as_dvec3()
+        };
+        let correction = distance_correction(edge, length[i]) / (inner + outer).max(1.0);
+        if inner > 0.0 {
+            chain.velocity[i - 1] += correction;
+        }
+        if outer > 0.0 {
+            chain.velocity[i] -= correction;
+        }
     }
 }
 
@@ -266,6 +303,10 @@ fn collide(
         chain.position[i] = goes(chain, i);
     }
     let unresolved = chain.collide(shapes, field, dt);
+    for pin in chain.pins {
+        chain.position[pin.point as usize] = goes(chain, pin.point as usize);
+        chain.collision[pin.point as usize] = Collision::NONE;
+    }
     for i in chain.embedded..chain.position.len() {
         // Only contact rounds a displacement to that of a position.
         if chain.position[i] != goes(chain, i) {

@@ -25,12 +25,20 @@ impl Simulation {
         Ok(())
     }
 
-    /// Changes the wind.
+    /// Changes the wind. Its gusts go on from where they are; those of another seed are others.
     pub fn set_wind(&mut self, wind: Wind) -> Result<()> {
         wind.validate()?;
         self.wake_if(self.world.wind != wind);
+        if self.world.wind.velocity != wind.velocity {
+            self.gusts.change(&self.world.wind, self.step_time());
+        }
         self.world.wind = wind;
         Ok(())
+    }
+
+    /// Velocity of the air (m/s) at a place, at the end of the last step.
+    pub fn air_at(&self, p: Vec3) -> Vec3 {
+        self.world.wind.velocity_with(&self.gusts, p, self.step_time())
     }
 
     /// Changes parameters of the model. Hair keeps its places and velocities, and its groom stays its shape at rest.

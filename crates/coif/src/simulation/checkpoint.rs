@@ -2,9 +2,11 @@
 
 use glam::{DVec3, Quat, Vec3};
 
+use super::pins::AllPins;
 use super::roots::{InvalidRoots, Roots};
 use super::{Simulation, hash_positions};
 use crate::body::{BodyPose, PoseKeys};
+use crate::environment::Gusts;
 use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats, put_u32, put_u64};
 use crate::model::StepReport;
@@ -25,11 +27,11 @@ struct Driven {
     vertices: Vec<Vec3>,
 }
 
-const MAGIC: &[u8; 8] = b"coifsim3";
+const MAGIC: &[u8; 8] = b"coifsim4";
 
 impl Simulation {
-    /// The state as bytes: number of steps, report so far, contacts, growth, poses that do not follow from the body, and the
-    /// model's own state.
+    /// The state as bytes: number of steps, report so far, contacts, growth, poses that do not follow from the body, pins, and
+    /// the model's own state.
     pub fn checkpoint(&self) -> Vec<u8> {
         let name = self.model.name().as_bytes();
         let mut out = MAGIC.to_vec();
@@ -37,6 +39,9 @@ impl Simulation {
         out.extend_from_slice(name);
         put_u64(&mut out, self.groom_hash());
         put_u64(&mut out, self.steps);
+        let Gusts { drifted, since } = self.gusts;
+        let gusts = [drifted.x, drifted.y, drifted.z, since];
+        gusts.iter().for_each(|number| put_u64(&mut out, number.to_bits()));
         put_u64(&mut out, self.report.unresolved);
         put_u64(&mut out, self.report.quarantined.len() as u64);
         for strand in &self.report.quarantined {
@@ -55,6 +60,9 @@ impl Simulation {
         put_section(&mut out, &section);
         section.clear();
         self.save_driven(&mut section);
+        put_section(&mut out, &section);
+        section.clear();
+        self.pins.save(&mut section);
         put_section(&mut out, &section);
         self.model.save(&mut out);
         out
@@ -78,6 +86,9 @@ impl Simulation {
             return Err(Error::BadCheckpoint("it is of another groom".into()));
         }
         let steps = reader.u64().ok_or_else(cut_off)?;
+        let mut number = || reader.f64().filter(|number| number.is_finite()).ok_or_else(cut_off);
+        let drifted = DVec3::new(number()?, number()?, number()?);
+        let gusts = Gusts { drifted, since: number()? };
         let unresolved = reader.u64().ok_or_else(cut_off)?;
         let count = reader.u64().ok_or_else(cut_off)?;
         let bytes = usize::try_from(count).ok().and_then(|n| n.checked_mul(4));
@@ -93,6 +104,10 @@ impl Simulation {
         let driven = take_part(&mut reader).and_then(|driven| self.read_driven(driven));
         let mut driven = driven.ok_or_else(|| {
             Error::BadCheckpoint("its body was driven in another way than this one can be".into())
+        })?;
+        let pins = take_part(&mut reader).and_then(|pins| self.read_pins(pins));
+        let pins = pins.ok_or_else(|| {
+            Error::BadCheckpoint("its pins are not on these strands and this body".into())
         })?;
         // Keep the present springs, in case the model refuses its state.
         let mut kept = Vec::new();
@@ -116,6 +131,7 @@ impl Simulation {
             return Err(error);
         }
         self.growth.restore(grown, &*self.model);
+        (self.pins, self.gusts) = (pins, gusts);
         self.is_grown = false;
         self.health.forget();
         self.report = StepReport { quarantined, unresolved, ..StepReport::default() };
@@ -223,6 +239,17 @@ impl Simulation {
         from.0.is_empty().then_some(([strands, primitives], colliders))
     }
 
+    /// Reads what [`AllPins::save`] wrote; `None` if it does not fit this simulation.
+    fn read_pins(&self, bytes: &[u8]) -> Option<AllPins> {
+        let bones = self.body.bones().unwrap_or(0);
+        let can = self.model.capabilities().pins.is_some();
+        let points = |s: usize| self.groom.strands.points_of(s).len();
+        let fits = |strand: usize, point: usize| {
+            can && strand < self.groom.strands.strand_count() && point < points(strand)
+        };
+        AllPins::read(bytes, bones, fits)
+    }
+
     fn groom_hash(&self) -> u64 {
         hash_positions(self.groom.strands.positions())
     }
@@ -259,12 +286,12 @@ fn take_invalid(from: &mut Reader<'_>, count: usize) -> Option<InvalidRoots> {
     (0..number).map(|_| one()).collect()
 }
 
-fn put_pose(out: &mut Vec<u8>, pose: &RigidTransform) {
+pub(super) fn put_pose(out: &mut Vec<u8>, pose: &RigidTransform) {
     put_floats(out, pose.rotation.to_array());
     put_floats(out, pose.translation.to_array());
 }
 
-fn take_pose(from: &mut Reader<'_>) -> Option<RigidTransform> {
+pub(super) fn take_pose(from: &mut Reader<'_>) -> Option<RigidTransform> {
     let mut float = || from.f32();
     let [x, y, z, w] = [float()?, float()?, float()?, float()?];
     let translation = Vec3::new(float()?, float()?, float()?);

@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::path::Path;
 use crate::body::{Body, BodyPose, MovingCollider, Shape};
 use crate::math::{RigidTransform, WorldTransform};
 use crate::{Error, Result};
@@ -25,26 +26,7 @@ struct Free {
     id: u32,
     shape: Shape,
     friction: f32,
-    /// At the start and the end of the frame.
-    start: RigidTransform,
-    end: RigidTransform,
-}
-
-impl Free {
-    /// At a fraction of the frame: exactly at the start if it does not move.
-    fn at(&self, fraction: f32) -> RigidTransform {
-        if fraction >= 1.0 {
-            return self.end;
-        }
-        let (start, end) = (&self.start, &self.end);
-        let by = end.rotation * start.rotation.conjugate();
-        let by = if by.w < 0.0 { -by } else { by };
-        let turn = glam::Quat::from_scaled_axis(by.to_scaled_axis() * fraction);
-        RigidTransform {
-            rotation: (turn * start.rotation).normalize(),
-            translation: start.translation + (end.translation - start.translation) * fraction,
-        }
-    }
+    path: Path,
 }
 
 /// The colliders of a simulation, those of the body first.
@@ -80,7 +62,7 @@ impl Colliders {
                 }
             }
         }
-        now.extend(free.iter().map(|c| c.at(fraction)));
+        now.extend(free.iter().map(|c| c.path.at(fraction)));
         shapes.extend(free.iter().map(|c| (c.shape, c.friction)));
         for (now, before) in now.iter_mut().zip(before).filter(|(now, _)| !now.is_finite()) {
             *now = *before;
@@ -111,19 +93,19 @@ impl Colliders {
     pub(super) fn set_poses(&mut self, poses: Vec<RigidTransform>) {
         let of_body = poses.len() - self.free.len().min(poses.len());
         for (free, pose) in self.free.iter_mut().zip(&poses[of_body..]) {
-            (free.start, free.end) = (*pose, *pose);
+            free.path = Path::still(*pose);
         }
         self.poses[1] = poses;
     }
 
     /// Whether any free one moves in this frame.
     pub(super) fn any_moves(&self) -> bool {
-        self.free.iter().any(|c| c.start != c.end)
+        self.free.iter().any(|c| c.path.moves())
     }
 
     /// Ends a frame: free colliders have arrived.
     pub(super) fn arrive(&mut self) {
-        self.free.iter_mut().for_each(|c| c.start = c.end);
+        self.free.iter_mut().for_each(|c| c.path.arrive());
     }
 
     /// Sets the poses of the free colliders at the end of the next frame. A new one starts there at rest. On
@@ -168,8 +150,9 @@ impl Colliders {
             let same = self.last.get(i).filter(|last| last.id == c.id);
             let last = same.or_else(|| self.last.iter().find(|last| last.id == c.id));
             changed |= last.is_none_or(|last| last.shape != c.shape || last.friction != c.friction);
-            let start = last.map_or(end, |last| last.start);
-            self.free.push(Free { id: c.id, shape: c.shape, friction: c.friction, start, end });
+            let start = last.map_or(end, |last| last.path.start);
+            let path = Path { start, end };
+            self.free.push(Free { id: c.id, shape: c.shape, friction: c.friction, path });
         }
         Ok(changed.then_some(renumbered))
     }
@@ -177,8 +160,7 @@ impl Colliders {
     /// Moves everything by `by` (m), for an origin that has moved by its negative.
     pub(super) fn shift(&mut self, by: glam::Vec3) {
         for free in &mut self.free {
-            free.start.translation += by;
-            free.end.translation += by;
+            free.path.shift(by);
         }
         for pose in self.poses.iter_mut().flatten() {
             pose.translation += by;

@@ -77,6 +77,7 @@ impl Simulation {
         self.ahead = if ahead * rate > 1e-6 { ahead } else { 0.0 };
         self.step_fraction = fraction(self.steps) as f32;
         self.colliders.arrive();
+        self.pins.arrive();
         if !self.sleep.asleep {
             self.draw();
         }
@@ -108,6 +109,7 @@ impl Simulation {
         PoseKeys::check(&self.body, &pose)?;
         self.wake_if(true);
         self.note_jump();
+        self.gusts.shift(self.origin - origin);
         self.origin = origin;
         self.push_key(&pose, 0.0, true);
         self.jump();
@@ -118,15 +120,15 @@ impl Simulation {
 
     /// Lets all positions that are read be relative to `origin` (m) from now on: a place near the character, in a world
     /// that is larger than single precision. Poses stay in the world. Hair feels nothing of it.
-    ///
-    /// The gusts of a wind are those around the origin.
     pub fn set_origin(&mut self, origin: DVec3) -> Result<()> {
         check_origin(origin)?;
+        self.gusts.shift(self.origin - origin);
         let by = (self.origin - origin).as_vec3();
         self.origin = origin;
         let Some(keys) = &mut self.keys else { return Ok(()) };
         keys.shift(by);
         self.colliders.shift(by);
+        self.pins.shift(by);
         self.note_jump();
         self.drawn.shift(by);
         let roots = std::iter::once(&mut self.roots).chain(&mut self.primitives);

@@ -11,6 +11,8 @@ mod crowd;
 mod drawn;
 mod drive;
 mod health;
+mod path;
+mod pins;
 mod read;
 mod roots;
 mod sleep;
@@ -26,6 +28,7 @@ pub use self::crowd::Crowd;
 pub use self::health::{
     DRIFT_TOLERANCE, Drift, HairMotion, Health, KINK_ANGLE, MOVING_SPEED, StrandList,
 };
+pub use self::pins::Anchor;
 pub use self::read::Layout;
 pub use self::roots::Roots;
 pub use self::sleep::REST_SPEED;
@@ -37,18 +40,20 @@ pub use crate::math::hash_positions;
 use self::colliders::Colliders;
 use self::drawn::Drawn;
 use self::health::{HealthMonitor, Snapshot};
+use self::pins::AllPins;
 use self::sleep::Sleep;
 use self::surface::SurfaceField;
 use crate::body::{Body, BodyPose, MovingCollider, PoseKeys, distance_field};
 use crate::contact::{ContactSettings, Contacts};
-use crate::environment::GrowEnvironment;
+use crate::environment::{GrowEnvironment, Gusts};
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, RootBinding, Strands};
 use crate::grow::Growth;
 use crate::math::RigidTransform;
 use crate::model::cantilever::StripLanes;
 use crate::model::{
-    Carrier, Environment, FieldObstacle, Model, ModelSettings, MovesStrips, StepReport,
+    Carrier, Environment, FieldObstacle, Model, ModelSettings, MovesStrips, PinTarget, Pins,
+    StepReport,
 };
 use crate::{Error, Result};
 
@@ -68,12 +73,14 @@ struct Surroundings {
     dt: f32,
     colliders: Vec<MovingCollider>,
     world_from_rest: Vec<RigidTransform>,
+    pins: Vec<PinTarget>,
 }
 
 impl Surroundings {
     fn environment<'a>(
         &'a self,
         world: &'a World,
+        gusts: Gusts,
         field: Option<FieldObstacle<'a>>,
     ) -> Environment<'a> {
         Environment {
@@ -81,9 +88,11 @@ impl Surroundings {
             dt: self.dt,
             gravity: world.gravity,
             wind: &world.wind,
+            gusts,
             world_from_rest: &self.world_from_rest,
             colliders: &self.colliders,
             field,
+            pins: Pins::new(&self.pins),
         }
     }
 }
@@ -145,6 +154,8 @@ pub struct Simulation {
     /// The input of the model for each of the next steps.
     surroundings: Vec<Surroundings>,
     colliders: Colliders,
+    pins: AllPins,
+    gusts: Gusts,
     /// Poses of the primitives before a jump: scratch.
     before_jump: Vec<RigidTransform>,
     surface: Option<SurfaceField>,
@@ -215,6 +226,8 @@ impl Simulation {
             max_catch_up: None,
             surroundings: Vec::new(),
             colliders: Colliders::default(),
+            pins: AllPins::default(),
+            gusts: Gusts::default(),
             before_jump: Vec::new(),
             report: StepReport::default(),
             grown: Vec::new(),
@@ -240,6 +253,7 @@ impl Simulation {
     pub fn step(&mut self) {
         self.step_in_frame([0.0, 1.0]);
         self.colliders.arrive();
+        self.pins.arrive();
         self.is_grown = false;
     }
 
@@ -288,6 +302,7 @@ impl Simulation {
         }
         self.move_hair(count);
         self.colliders.arrive();
+        self.pins.arrive();
     }
 
     /// Poses body and roots at the end of step `k` of the next ones, at the time `end` (s) after
@@ -329,20 +344,32 @@ impl Simulation {
             step.world_from_rest.clear();
             step.world_from_rest.extend_from_slice(poses);
         });
+        // Find where pins take points.
+        self.pins.follow(&self.body, pose, in_frame);
+        let least = self.model.capabilities().pins.unwrap_or(1);
+        let roots = self.roots.world_from_rest();
+        self.report.pins = self.pins.targets(dt, &self.groom, least, roots, &mut step.pins);
         self.report_invalid();
     }
 
     /// Takes the next `count` steps, for which the body has been followed.
     fn move_hair(&mut self, count: usize) {
         self.is_grown = false;
+        let quarantined = self.report.quarantined.len();
         // Move the hair.
         self.timers.measure(Stage::Model, || {
             let field = self.surface.as_ref().map(SurfaceField::obstacle);
             let environments: [_; MAX_AT_ONCE] = std::array::from_fn(|k| {
-                self.surroundings[k.min(count - 1)].environment(&self.world, field)
+                self.surroundings[k.min(count - 1)].environment(&self.world, self.gusts, field)
             });
             self.model.steps(&environments[..count], &mut self.report);
         });
+        if !self.pins.is_empty() {
+            for &strand in &self.report.quarantined[quarantined..] {
+                let roots = self.roots.world_from_rest();
+                self.pins.lead_from_rest(Some(strand), &self.groom, roots);
+            }
+        }
         let Surroundings { dt, colliders, .. } = &self.surroundings[count - 1];
         self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model, colliders, *dt));
         // Let contact of hair on hair act.
@@ -377,6 +404,9 @@ impl Simulation {
         self.model.reset(poses(&self.roots, self.primitives.as_ref()));
         self.growth.follow(&*self.model, &[], 0.0);
         self.body_has_jumped();
+        let pose = body_pose(&self.keys, self.step_time());
+        self.pins.follow(&self.body, pose, 1.0);
+        self.pins.lead_from_rest(None, &self.groom, self.roots.world_from_rest());
         if let Some(lender) = self.model.lender() {
             self.contacts.reset(lender);
         }
@@ -403,7 +433,10 @@ impl Simulation {
         self.is_grown = false;
         self.health.forget();
         self.follow_body();
-        self.model.teleport(&self.before_jump, poses(&self.roots, self.primitives.as_ref()));
+        let now = poses(&self.roots, self.primitives.as_ref());
+        self.model.teleport(&self.before_jump, now);
+        let pose = body_pose(&self.keys, self.step_time());
+        self.pins.jump(&self.body, pose, [&self.before_jump, now]);
         self.growth.follow(&*self.model, &[], 0.0);
         self.body_has_jumped();
     }

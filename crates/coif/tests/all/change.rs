@@ -65,6 +65,61 @@ fn gravity_and_wind_change_without_a_jump() {
     assert_eq!((sim.world().gravity, sim.world().wind.velocity), (GRAVITY, Vec3::ZERO));
 }
 
+/// Gusts drift on from where they are when the mean wind changes by a little, after a long time too, and when the origin
+/// moves: the air at a place changes by as little. A restart goes on with the same bits.
+#[test]
+fn gusts_go_on_where_wind_or_origin_change() {
+    let wind = |velocity: Vec3| Wind { velocity, gusts: 0.8, seed: 3 };
+    let start = || {
+        let mut sim = simulation(groom(20, |_| 6), STILL, &ModelSettings::default());
+        sim.set_wind(wind(Vec3::X * 4.0)).expect("a wind");
+        sim.teleport(1000.0);
+        sim
+    };
+    let places = [Vec3::ZERO, Vec3::new(0.3, -0.2, 0.1), Vec3::new(-1.7, 0.4, 2.2)];
+    let mut sim = start();
+    let air = |sim: &Simulation| places.map(|p| sim.air_at(p));
+    let farthest = |a: [Vec3; 3], b: [Vec3; 3]| farthest(&a, &b);
+    // The wind turns and grows a little in each of 300 steps.
+    let (mut jump, mut drift, mut spread) = (0.0f32, 0.0f32, 0.0f32);
+    for step in 0..300 {
+        let before = air(&sim);
+        let angle = 0.01 * step as f32;
+        let velocity = Vec3::new(angle.cos(), 0.0, angle.sin()) * (4.0 + angle);
+        let changed = sim.world().wind.velocity.distance(velocity);
+        sim.set_wind(wind(velocity)).expect("a wind");
+        jump = jump.max(farthest(before, air(&sim)) / changed.max(1e-3));
+        let before = air(&sim);
+        sim.step();
+        drift = drift.max(farthest(before, air(&sim)));
+        spread = spread.max((air(&sim)[0] - velocity).length());
+    }
+    println!("air changes by {jump:.2} of the change of the wind, by {drift:.2} m/s in a step");
+    // The wind itself, and what gusts make of it: noise of up to 1 along it, and up to 1, 0.5 and 1 to its sides.
+    assert!(jump < 1.0 + 0.8 * (1.0 + 1.5), "{jump}");
+    assert!(spread > 1.0, "there are gusts: {spread} m/s");
+    let (before, saved) = (air(&sim), sim.checkpoint());
+    let by = DVec3::new(500.0, -20.0, 300.0);
+    sim.drive(Pose::Rigid(WorldTransform::IDENTITY), 0.0).expect("a pose");
+    sim.set_origin(by).expect("an origin");
+    let after = places.map(|p| sim.air_at(p - by.as_vec3()));
+    // Rounding of places 600 m away by 3e-5 m, of gusts of 0.35 m and finer ones of 0.15 m.
+    assert!(farthest(before, after) < 0.01, "{before:?} {after:?}");
+    let mut resumed = start();
+    resumed.set_wind(wind(Vec3::new(1.0, 2.0, 3.0))).expect("a wind");
+    resumed.restore(&saved).expect("its own checkpoint");
+    let mut whole = start();
+    whole.restore(&saved).expect("its own checkpoint");
+    for sim in [&mut whole, &mut resumed] {
+        sim.set_wind(wind(Vec3::Z * 5.0)).expect("a wind");
+    }
+    assert_ne!(air(&whole), air(&resumed), "another wind has blown since");
+    let mut again = start();
+    again.restore(&saved).expect("its own checkpoint");
+    again.set_wind(wind(Vec3::Z * 5.0)).expect("a wind");
+    assert_eq!(air(&whole), air(&again));
+}
+
 /// The rest shape stays balanced against the gravity that was there when it was made: with less of it hair rises, with
 /// more it sinks, and with the old one it is the groom again.
 #[test]

@@ -173,6 +173,8 @@ fn a_broken_strand_is_quarantined_alone_and_no_nan_is_left() {
                 world_from_rest: roots,
                 colliders: &[],
                 field: None,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             let mut report = StepReport::default();
             model.step(&env, &mut report);
@@ -217,6 +219,8 @@ fn what_carries_strands_names_them_when_its_root_is_nowhere() {
                 world_from_rest: roots,
                 colliders: &[],
                 field: None,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             let mut report = StepReport::default();
             model.step(&env, &mut report);

@@ -21,6 +21,7 @@ mod physics_mass_spring_stiff;
 mod physics_mass_spring_tetrahedra;
 mod physics_moving_body;
 mod physics_yardsticks;
+mod pins;
 mod robust_violence;
 mod rooms;
 mod rows;

@@ -128,6 +128,8 @@ impl Hair for Strand {
                 world_from_rest: &[RigidTransform::IDENTITY],
                 colliders,
                 field,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             let mut report = StepReport::default();
             self.model.step(&env, &mut report);
@@ -180,7 +182,15 @@ impl Hair for Mesh {
         let (hair, columns) = (&mut self.hair, self.columns);
         surface.step(|colliders, field| {
             let wind = Wind::default();
-            let env = MeshEnvironment { time: 0.0, dt: DT, gravity, wind: &wind, colliders, field };
+            let env = MeshEnvironment {
+                time: 0.0,
+                dt: DT,
+                gravity,
+                wind: &wind,
+                gusts: Default::default(),
+                colliders,
+                field,
+            };
             let roots = vec![RigidTransform::IDENTITY; columns];
             let report = hair.step(&env, &roots, &mut vec![false; columns]);
             assert!(report.broken == 0 && report.inside == 0);

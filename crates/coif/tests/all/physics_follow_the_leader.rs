@@ -113,6 +113,8 @@ fn compare_with_plain(settings: Settings) {
             world_from_rest: &roots,
             colliders: &[collider],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         lanes.step(&env, &mut StepReport::default());
         plain.step(&env);
@@ -229,6 +231,8 @@ fn hair_on_a_slope_sticks_up_to_the_angle_of_friction() {
                 world_from_rest: &[RigidTransform::IDENTITY],
                 colliders: &[plane],
                 field: None,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             model.step(&env, &mut StepReport::default());
         }

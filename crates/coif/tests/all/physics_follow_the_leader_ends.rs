@@ -37,6 +37,8 @@ impl Strand {
             world_from_rest: &[root],
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         self.model.step(&env, &mut StepReport::default());
         self.model.positions(&mut self.points);

@@ -50,8 +50,15 @@ fn step(
     colliders: &[MovingCollider],
 ) -> MeshReport {
     let wind = Wind { velocity: wind, ..Wind::default() };
-    let env =
-        MeshEnvironment { time: 0.0, dt, gravity: GRAVITY, wind: &wind, colliders, field: None };
+    let env = MeshEnvironment {
+        time: 0.0,
+        dt,
+        gravity: GRAVITY,
+        wind: &wind,
+        gusts: Default::default(),
+        colliders,
+        field: None,
+    };
     mesh.step(&env, &vec![pose; columns], &mut vec![false; columns])
 }
 
@@ -431,6 +438,7 @@ fn broken_columns_are_put_back() {
         dt: DT,
         gravity: GRAVITY,
         wind: &wind,
+        gusts: Default::default(),
         colliders: &[],
         field: None,
     };

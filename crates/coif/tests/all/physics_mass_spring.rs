@@ -53,6 +53,8 @@ impl Run {
             world_from_rest: &self.poses,
             colliders: &self.colliders,
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         self.model.step(&env, &mut self.report);
         assert!(self.report.quarantined.is_empty());
@@ -329,6 +331,8 @@ fn wind_blows_hair_to_leeward() {
             world_from_rest: &run.poses,
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         run.model.step(&env, &mut run.report);
     }

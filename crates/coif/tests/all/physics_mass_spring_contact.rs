@@ -46,6 +46,8 @@ fn step(model: &mut MassSpring, dt: f32, gravity: Vec3, poses: &[RigidTransform]
         world_from_rest: poses,
         colliders: &[],
         field: None,
+        gusts: Default::default(),
+        pins: Default::default(),
     };
     model.step(&env, &mut report);
     assert!(report.quarantined.is_empty());

@@ -57,6 +57,8 @@ impl Run {
             world_from_rest: &self.poses,
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         let mut report = StepReport::default();
         self.model.step(&env, &mut report);

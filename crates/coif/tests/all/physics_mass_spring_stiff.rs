@@ -26,6 +26,8 @@ fn run(groom: &Groom, settings: &Settings, frames: usize) -> (Vec<Vec3>, f32, us
             world_from_rest: &poses,
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         model.step(&env, &mut report);
     }

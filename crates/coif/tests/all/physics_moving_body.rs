@@ -151,6 +151,8 @@ fn swept(model: &ModelSettings, sweep: Sweep, timing: FieldTiming, split: u32) -
             world_from_rest: &poses,
             colliders: &[],
             field: Some(field),
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         model.step(&env, &mut report);
         if step % split == 0 {

@@ -94,6 +94,8 @@ impl Bench {
             world_from_rest: &[RigidTransform::IDENTITY],
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         let mut report = StepReport::default();
         self.model.step(&env, &mut report);
@@ -446,6 +448,8 @@ fn a_step_longer_than_the_model_was_built_for_is_caught() {
             world_from_rest: &[RigidTransform::IDENTITY; 5],
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         model.step(&env, &mut report);
     }

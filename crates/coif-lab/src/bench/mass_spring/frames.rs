@@ -247,6 +247,8 @@ impl<'a> Drive<'a> {
             world_from_rest: &self.roots,
             colliders: &self.colliders,
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         self.model.step(&env, &mut self.report);
     }

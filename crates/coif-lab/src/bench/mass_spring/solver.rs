@@ -111,6 +111,8 @@ fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Error> {
             world_from_rest: &roots,
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         let fast = seconds(|| lanes.step(&env, report)) / f64::from(report.substeps.max(1));
         let slow = seconds(|| {

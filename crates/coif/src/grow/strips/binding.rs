@@ -359,6 +359,8 @@ mod tests {
             world_from_rest: &roots,
             colliders: &plane,
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         let run = |level: Level| {
             let mut model = Cantilever::new(&groom, &settings).unwrap();

@@ -484,7 +484,7 @@ impl Block {
         let mut wind = [0.0; VECTOR];
         if !env.wind.is_still() {
             for l in 0..LANES {
-                set_lane(&mut wind, 0, l, env.wind.velocity_at(lane(before, 0, l), env.time));
+                set_lane(&mut wind, 0, l, env.air_at(lane(before, 0, l)));
             }
         }
         wind

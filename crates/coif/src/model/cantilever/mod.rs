@@ -53,6 +53,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     splits_steps: false,
     longest_step: LONGEST_STEP,
     steps_at_once: 1,
+    pins: None,
 };
 
 /// Longest step (s): a 120th of a second, and a little for rounding, so that 30, 60 and 120 frames a second

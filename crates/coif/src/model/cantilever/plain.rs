@@ -112,7 +112,7 @@ impl PlainCantilever {
         for s in 0..self.strips.len() {
             let (lower, strip) = self.strips.split_at_mut(s);
             let strip = &mut strip[0];
-            let wind = env.wind.velocity_at(strip.joints[0].position, env.time);
+            let wind = env.air_at(strip.joints[0].position);
             let root = &env.world_from_rest[s];
             // Only what the strip can reach.
             let reach: f32 = strip.joints.iter().map(|j| j.length).sum::<f32>() + 0.05;

@@ -90,6 +90,8 @@ fn swing(steps: usize, dt: f32, strips: usize, mut step: impl FnMut(&Environment
             world_from_rest: &vec![end; strips],
             colliders: &colliders,
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         });
     }
 }
@@ -205,6 +207,8 @@ fn friction_drags_hair_along_with_what_it_lies_on() {
                 world_from_rest: &[RigidTransform::IDENTITY],
                 colliders: &[MovingCollider { shape, friction, start, end }],
                 field: None,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             model.step(&env, &mut StepReport::default());
         }
@@ -260,6 +264,8 @@ fn the_deviation_of_one_joint_is_the_solution_of_its_equation() {
                 world_from_rest: &[RigidTransform::IDENTITY],
                 colliders: &[],
                 field: None,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             model.step(&env, &mut StepReport::default());
         }
@@ -285,6 +291,8 @@ fn alone<'a>(dt: f32, wind: &'a Wind, roots: &'a [RigidTransform]) -> Environmen
         world_from_rest: roots,
         colliders: &[],
         field: None,
+        gusts: Default::default(),
+        pins: Default::default(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) use self::shape::{Pose, Shape};
 
 use self::rows::Rows;
 use super::quarantine::is_sane;
-use super::{Environment, StepReport};
+use super::{Environment, PinTarget, Pins, StepReport};
 use crate::collide::{Collision, FrictionScale, Particles, PosedField, PosedShape};
 use crate::contact::{Lender, Samples};
 use crate::groom::Groom;
@@ -152,6 +152,8 @@ pub(super) struct Chain<'a> {
     /// Collisions of particles with the body since this was cleared.
     pub(super) collision: &'a mut [Collision],
     pub(super) rest: &'a [Vec3],
+    /// Its points that are pinned.
+    pub(super) pins: &'a [PinTarget],
     friction: FrictionScale<'a>,
     /// World from rest at the start of the step.
     pub(super) root_before: Pose,
@@ -178,6 +180,11 @@ impl Chain<'_> {
             friction: FrictionScale { all, each: each.get(free).unwrap_or(&[]) },
         };
         particles.collide(shapes, field, dt)
+    }
+
+    /// Whether a particle is pinned.
+    pub(super) fn is_pinned(&self, i: usize) -> bool {
+        self.pins.iter().any(|pin| pin.point as usize == i)
     }
 }
 
@@ -235,7 +242,8 @@ impl Chains {
     ) {
         let (all, each) = &self.friction;
         let friction = FrictionScale { all: *all, each };
-        let fixed = Fixed { rest: &self.rest, friction, roots: env.world_from_rest };
+        let fixed =
+            Fixed { rest: &self.rest, friction, roots: env.world_from_rest, pins: env.pins };
         let range = StrandRange {
             first_strand: 0,
             first_point: 0,
@@ -305,6 +313,7 @@ struct Fixed<'a> {
     rest: &'a [Vec3],
     friction: FrictionScale<'a>,
     roots: &'a [RigidTransform],
+    pins: Pins<'a>,
 }
 
 /// Some neighbouring strands with their particles.
@@ -342,6 +351,7 @@ impl StrandRange<'_> {
                 arriving: &mut self.arriving[here.clone()],
                 collision: &mut self.collision[here.clone()],
                 rest: &fixed.rest[points.clone()],
+                pins: fixed.pins.of(self.first_strand + s),
                 friction: FrictionScale { all, each: each.get(points.clone()).unwrap_or(&[]) },
                 root_before: Pose::new(&strand.root),
                 root: Pose::new(root),

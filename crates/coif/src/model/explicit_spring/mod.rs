@@ -28,7 +28,7 @@ pub const NAME: &str = "explicit-spring";
 
 /// What it can do.
 pub(super) const CAPABILITIES: Capabilities =
-    Capabilities { splits_steps: true, ..Capabilities::STRANDS };
+    Capabilities { splits_steps: true, pins: Some(1), ..Capabilities::STRANDS };
 
 parameters! {
     /// Parameters of the explicit spring chain.
@@ -218,17 +218,19 @@ impl Model for ExplicitSpring {
             shapes.extend(moving.map(|c| PosedShape::bouncing(&c, substep.h, restitution)));
         }
         chains.step(env, report, &|mut chain: Chain<'_>| {
-            let wind = env.wind.velocity_at(chain.position[0], env.time);
+            let wind = env.air_at(chain.position[0]);
             let (from, to) = (chain.root_before, chain.root);
             let pull = profile.pull(substep.h, env.gravity, wind);
             let mut unresolved = 0;
             for k in 0..*substeps {
-                let poses = [from.between(&to, fraction(k)), from.between(&to, fraction(k + 1))];
+                let ends = [fraction(k), fraction(k + 1)];
+                let poses = ends.map(|fraction| from.between(&to, fraction));
                 advance_springs(&mut chain, springs, &substep, &pull, &poses);
                 let count = env.colliders.len();
                 let now = &shapes[k as usize * count..][..count];
                 let at = |field| PosedField::at(field, restitution, env.dt, fraction(k + 1));
                 unresolved = collide(&mut chain, now, env.field.map(at).as_ref(), substep.h);
+                hold_pins(&mut chain, ends, substep.h);
             }
             unresolved
         });
@@ -289,6 +291,16 @@ fn advance_springs(
         inner = outer;
     }
     chain.follow_root(to, substep.inverse_dt);
+}
+
+/// Puts pinned particles where their pins take them in a substep of `h` (s), from one fraction of the step to another.
+fn hold_pins(chain: &mut Chain<'_>, [start, end]: [f32; 2], h: f32) {
+    for pin in chain.pins {
+        let i = pin.point as usize;
+        chain.position[i] = pin.at(end);
+        chain.velocity[i] = (pin.at(end) - pin.at(start)) / h;
+        chain.collision[i] = Collision::NONE;
+    }
 }
 
 /// The force (N) of a damped linear spring on its inner end; the outer end gets the opposite.

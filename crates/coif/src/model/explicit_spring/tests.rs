@@ -41,6 +41,8 @@ fn stretch_of(settings: &Settings, steps: usize, dt: f32) -> f32 {
             world_from_rest: &[RigidTransform::IDENTITY],
             colliders: &[],
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         model.step(&env, &mut report);
         let segments = model.chains.position.windows(2);

@@ -90,6 +90,15 @@ impl Ages {
         self.drag[lane] = age.drag;
         self.settled[lane] = age.settled(settling_time);
     }
+
+    /// A pin will take a lane along by `moved` (m) beside the scalp in the coming step, at `speed` (m/s): that renews its
+    /// contacts, as motion of the scalp does.
+    pub(super) fn renew(&mut self, lane: usize, moved: f32, speed: f32) {
+        let left = 1.0 / (1.0 + moved / DRIVEN_SLIP);
+        self.of[lane].age *= left;
+        self.settled[lane] *= left.powi(5);
+        self.drag[lane] = self.drag[lane].min(self.settled[lane] * STRENGTH / speed);
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +177,8 @@ mod tests {
                 world_from_rest: &[pose(k as f32 * dt)],
                 colliders: &[],
                 field: None,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             model.step(&env, &mut StepReport::default());
             model.positions(&mut x);

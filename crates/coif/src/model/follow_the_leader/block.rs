@@ -12,6 +12,7 @@ use glam::{Mat3, Quat, Vec3};
 use super::ageing::Ages;
 use super::collider::Obstacles;
 use super::frames::{self, FRAME};
+use super::pins::Pin;
 use super::resting::{self, MEMORY};
 use super::style::{RestShape, Tie};
 use super::{MAX_STEPS, Pass, Settings};
@@ -226,6 +227,8 @@ pub(super) struct Block {
     pub(super) nowhere: u32,
     /// How old the contacts of the strands are.
     pub(super) ages: Ages,
+    /// Points that are pinned, by lane and then by row.
+    pub(super) pins: Vec<Pin>,
     /// What the last steps said.
     pub(super) outcome: [Outcome; MAX_STEPS],
 }
@@ -292,6 +295,7 @@ impl Block {
             wind: [0.0; VECTOR],
             nowhere: 0,
             ages: Ages::default(),
+            pins: Vec::new(),
             outcome: [Outcome::default(); MAX_STEPS],
         };
         for l in 0..LANES {
@@ -472,7 +476,7 @@ impl Block {
         }
         for l in 0..LANES {
             let at = lane(position, 0, l);
-            set_lane(&mut self.wind, 0, l, env.wind.velocity_at(at, env.time));
+            set_lane(&mut self.wind, 0, l, env.air_at(at));
         }
     }
 

@@ -138,6 +138,8 @@ fn rises(
             world_from_rest: &[RigidTransform::IDENTITY],
             colliders: if with_body { &colliders } else { &[] },
             field: None,
+            gusts: Default::default(),
+            pins: Default::default(),
         };
         model.step(&env, &mut StepReport::default());
         model.positions(&mut x);

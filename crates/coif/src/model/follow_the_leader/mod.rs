@@ -22,10 +22,12 @@ mod contact;
 mod energy_tests;
 mod frames;
 mod joint;
+mod lend;
 mod near;
 mod on_sphere;
 mod one_way;
 mod other_ends;
+mod pins;
 pub mod plain;
 mod resting;
 mod state;
@@ -43,7 +45,7 @@ use self::style::Tie;
 use super::chains::check_even;
 use super::quarantine::lanes_of;
 use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
-use crate::contact::{Lender, Order, Samples};
+use crate::contact::Lender;
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, put_floats};
 use crate::math::cache::LineAligned;
@@ -58,7 +60,7 @@ pub const NAME: &str = "follow-the-leader";
 
 /// Strands do not see each other, so a block goes through several steps while it is in the cache.
 pub(super) const CAPABILITIES: Capabilities =
-    Capabilities { steps_at_once: MAX_STEPS, ..Capabilities::STRANDS };
+    Capabilities { steps_at_once: MAX_STEPS, pins: Some(1), ..Capabilities::STRANDS };
 
 /// Steps that a block goes through at once: those of a frame of a 60th of a second at 480 steps a second.
 const MAX_STEPS: usize = 8;
@@ -295,6 +297,8 @@ pub struct FollowTheLeader {
     since_reset: f32,
     /// Room for what the first of two passes leaves the second, one for each task.
     scratch: Vec<LineAligned>,
+    /// Whether blocks have room for pins.
+    pins: bool,
 }
 
 /// Time (s) in which hair that begins inside of the body is brought out: half a second, so that 5 mm a frame (60 a
@@ -339,6 +343,7 @@ impl FollowTheLeader {
             prepared: Vec::new(),
             since_reset: 0.0,
             scratch: Vec::new(),
+            pins: false,
             blocks,
         };
         let longest = model.blocks.iter().map(|b| b.points).max().unwrap_or(0);
@@ -495,7 +500,9 @@ impl Model for FollowTheLeader {
     }
 
     fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
+        let Settings { ends, backward, .. } = self.settings;
+        let pins = CAPABILITIES.pins.filter(|_| backward && ends == Ends::Root);
+        Capabilities { pins, ..CAPABILITIES }
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
@@ -505,6 +512,10 @@ impl Model for FollowTheLeader {
     fn steps(&mut self, steps: &[Environment<'_>], report: &mut StepReport) {
         let level = self.level;
         let mut prepared = std::mem::take(&mut self.prepared);
+        if steps.iter().any(|env| !env.pins.is_empty()) && !std::mem::replace(&mut self.pins, true)
+        {
+            self.blocks.iter_mut().for_each(Block::make_room_for_pins);
+        }
         for steps in steps.chunks(MAX_STEPS) {
             for (k, env) in steps.iter().enumerate() {
                 self.prepare(k, env, &mut prepared, report);
@@ -514,15 +525,20 @@ impl Model for FollowTheLeader {
                 for (k, (env, step)) in steps.iter().zip(&prepared).enumerate() {
                     let next = if k + 1 == steps.len() { next } else { Upcoming::default() };
                     dispatch!(level, simd => block.load_roots(simd, env, rows.position));
+                    block.load_pins(env, rows.contact, step.pass.dt);
                     let (mine, obstacles) = (rows.reborrow(), step.obstacles(env));
                     let mut said =
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
                     said.broken |= block.nowhere;
+                    if !block.pins.is_empty() {
+                        block.hold_pins(&mut rows, step.pass.dt);
+                    }
                     if step.pass.backward {
                         block.grow_older(&said, &step.pass);
                     }
                     for lane in lanes_of(said.broken) {
                         rows.reset_lane(block, lane, &block.root_of(lane));
+                        block.forget_pins(lane);
                         block.ages.set(lane, Age::default(), step.pass.settling_time);
                     }
                     block.outcome[k] = said;
@@ -544,6 +560,7 @@ impl Model for FollowTheLeader {
             for lane in 0..LANES {
                 let root = &world_from_rest[block.strands[lane] as usize];
                 block.set_root(lane, root);
+                block.forget_pins(lane);
                 block.ages.set(lane, Age::default(), f32::INFINITY);
                 rows.reset_lane(block, lane, root);
             }
@@ -554,7 +571,9 @@ impl Model for FollowTheLeader {
         self.for_each_block(|block, mut rows, _, _| {
             for lane in 0..LANES {
                 let strand = block.strands[lane] as usize;
-                rows.carry_lane(block, lane, &(to[strand] * from[strand].inverse()));
+                let motion = to[strand] * from[strand].inverse();
+                rows.carry_lane(block, lane, &motion);
+                block.turn_pins(lane, |force| motion.direction(force));
                 block.set_root(lane, &to[strand]);
             }
         });
@@ -618,6 +637,7 @@ impl Model for FollowTheLeader {
                 }
             }
         }
+        pins::save(&self.blocks, out);
     }
 
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()> {
@@ -645,6 +665,7 @@ impl Model for FollowTheLeader {
                 *depth = reader.floats(size).ok_or_else(short)?.collect();
             }
         }
+        let pins = pins::read(&mut reader, &self.blocks).ok_or_else(short)?;
         if !reader.0.is_empty() || !(0.0..=TIME_OUT).contains(&since_reset) {
             return Err(short());
         }
@@ -659,6 +680,7 @@ impl Model for FollowTheLeader {
             *to = value;
         }
         (self.since_reset, self.gravity) = (since_reset, gravity);
+        pins::restore(pins, &mut self.blocks);
         let mut ages = ages.as_chunks().0.iter().map(|&[age, drag]| Age { age, drag });
         for (block, depth) in self.blocks.iter_mut().zip(depths) {
             for (lane, age) in ages.by_ref().take(LANES).enumerate() {
@@ -673,33 +695,6 @@ impl Model for FollowTheLeader {
             }
         }
         Ok(())
-    }
-}
-
-impl Lender for FollowTheLeader {
-    fn lend(&mut self) -> Samples<'_> {
-        Samples {
-            position: &self.position,
-            motion: &[],
-            velocity: &mut self.velocity,
-            mass: &self.mass,
-            present: &self.present,
-            free: &self.free,
-            order: Order::ByLane(self.places.of_lines()),
-        }
-    }
-}
-
-impl FollowTheLeader {
-    /// Adds to the particles' velocities (m/s), in the groom's order.
-    pub fn add_velocities(&mut self, change: &[Vec3]) {
-        for (s, &(row, lane)) in self.places.of_lines().iter().enumerate() {
-            for (i, change) in change[self.places.points_of(s)].iter().enumerate() {
-                let (row, lane) = (row as usize + i, lane.into());
-                let v = lanes::lane(&self.velocity, row, lane);
-                lanes::set_lane(&mut self.velocity, row, lane, v + *change);
-            }
-        }
     }
 }
 

@@ -42,6 +42,8 @@ fn instruction_sets_agree_to_the_bit() {
                 world_from_rest: &[pose; 37],
                 colliders: &[collider],
                 field: None,
+                gusts: Default::default(),
+                pins: Default::default(),
             };
             model.step(&env, &mut StepReport::default());
         }

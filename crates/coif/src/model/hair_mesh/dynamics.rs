@@ -16,7 +16,7 @@ use super::restoring_spring::Obstructed;
 use super::self_contact::SelfContact;
 use super::settings::Settings;
 use crate::body::MovingCollider;
-use crate::environment::Wind;
+use crate::environment::{Gusts, Wind};
 use crate::groom::hair_mesh::Exposure;
 use crate::limits::MAX_STRAND_LENGTHS;
 use crate::math::RigidTransform;
@@ -35,6 +35,8 @@ pub struct MeshEnvironment<'a> {
     pub gravity: Vec3,
     /// Moving air.
     pub wind: &'a Wind,
+    /// Where its gusts are.
+    pub gusts: Gusts,
     /// Shapes that hair must stay out of.
     pub colliders: &'a [MovingCollider],
     /// The body's own surface.

@@ -36,7 +36,7 @@ impl MeshDynamics {
                 Vec3A::ZERO
             } else {
                 // Gusts are as large as a head: one per column is fine enough.
-                Vec3A::from(env.wind.velocity_at(root.into(), env.time))
+                Vec3A::from(env.wind.velocity_with(&env.gusts, root.into(), env.time))
             };
             self.as_at_rest[column] = self.rests(column, gravity + wind * largest);
             for v in self.starts[column] as usize..self.starts[column + 1] as usize {

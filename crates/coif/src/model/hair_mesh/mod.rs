@@ -60,6 +60,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
     splits_steps: false,
     longest_step: f32::INFINITY,
     steps_at_once: 1,
+    pins: None,
 };
 
 /// Hair that moves as a hair mesh.
@@ -139,6 +140,7 @@ impl Model for HairMeshModel {
             dt: env.dt,
             gravity: env.gravity,
             wind: env.wind,
+            gusts: env.gusts,
             colliders: env.colliders,
             field: env.field,
         };

@@ -43,6 +43,7 @@ fn moves_as_the_textbook_says(mesh: &HairMesh, settings: &Settings) {
             dt: h,
             gravity: Vec3::ZERO,
             wind: &wind,
+            gusts: Default::default(),
             colliders: &[],
             field: None,
         };
@@ -83,8 +84,15 @@ fn a_lock_with_a_pinch_is_solved_whatever_it_does() {
     let mut left = 0.0f32;
     for step in 1..=300 {
         let time = f64::from(step) / 30.0;
-        let env =
-            MeshEnvironment { time, dt: h, gravity, wind: &wind, colliders: &[], field: None };
+        let env = MeshEnvironment {
+            time,
+            dt: h,
+            gravity,
+            wind: &wind,
+            gusts: Default::default(),
+            colliders: &[],
+            field: None,
+        };
         let turn = Quat::from_rotation_y((step as f32 * 0.4).sin() * 1.5);
         let root = RigidTransform { rotation: turn, translation: turn * Vec3::Z * 0.1 };
         let columns = mesh.column_count();
@@ -125,6 +133,7 @@ fn run(model: &mut MeshDynamics, seconds: f32, angle: impl Fn(f32) -> f32) {
             dt: h,
             gravity,
             wind: &wind,
+            gusts: Default::default(),
             colliders: &[],
             field: None,
         };
@@ -253,8 +262,15 @@ fn a_ramp_of_damping_lets_wind_take_each_vertex_by_its_own() {
     let (h, steps) = (1.0 / 120.0, 12);
     for _ in 0..steps {
         let (gravity, colliders) = (Vec3::ZERO, &[][..]);
-        let env =
-            MeshEnvironment { time: 0.0, dt: h, gravity, wind: &wind, colliders, field: None };
+        let env = MeshEnvironment {
+            time: 0.0,
+            dt: h,
+            gravity,
+            wind: &wind,
+            gusts: Default::default(),
+            colliders,
+            field: None,
+        };
         model.step(&env, &vec![RigidTransform::IDENTITY; columns], &mut vec![false; columns]);
     }
     for (v, p) in mesh.positions().iter().enumerate().filter(|(_, p)| p.y > 0.0) {
@@ -290,6 +306,7 @@ fn a_ramp_of_friction_drags_where_it_is() {
                 dt,
                 gravity,
                 wind: &Wind::default(),
+                gusts: Default::default(),
                 colliders: &[plane],
                 field: None,
             };

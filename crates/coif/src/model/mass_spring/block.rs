@@ -8,6 +8,7 @@
 use glam::Vec3;
 
 use super::ends::FarEnd;
+use super::pins::Pin;
 use super::strand::Strand;
 use crate::limits::MAX_STRAND_LENGTHS;
 use crate::math::lane_layout::in_lane;
@@ -49,8 +50,10 @@ pub(super) struct Block {
     pub(super) pinned_at_root: [u16; LANES],
     /// First particle of each lane's strand that is pinned at the tip, or its count.
     pub(super) pinned_tip: [u16; LANES],
-    /// Lanes whose strand is pinned at its tip now.
+    /// Lanes whose strand is pinned at its tip now, or anywhere else.
     pub(super) pinned_at_both: u16,
+    /// Points that are pinned in this step.
+    pub(super) pins: Vec<Pin>,
     /// Lanes whose strand is too stiff for single precision.
     pub(super) double: u16,
     /// Per row: lanes whose particle may move.
@@ -130,6 +133,7 @@ impl Block {
             pinned_at_root: [0; LANES],
             pinned_tip: [0; LANES],
             pinned_at_both: 0,
+            pins: Vec::new(),
             double: 0,
             free: vec![0; rows].into_boxed_slice(),
             is_point: vec![0; rows].into_boxed_slice(),
@@ -314,7 +318,11 @@ impl Block {
                 put(row, pose.direction(far_end.place(strand, at(row), at(count - 1), at(0))));
             }
         }
-        pose.point(self.root_rest[l] + self.slid[0][l].lerp(self.slid[1][l], fraction))
+        let root = pose.point(self.root_rest[l] + self.slid[0][l].lerp(self.slid[1][l], fraction));
+        for pin in self.pins.iter().filter(|pin| pin.lane == l) {
+            put(pin.row, pin.target.at(fraction) - root);
+        }
+        root
     }
 
     /// Where the root of a lane is at the end of the step.

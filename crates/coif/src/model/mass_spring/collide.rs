@@ -82,7 +82,7 @@ fn collide_lane(
     room.collision.clear();
     room.friction.clear();
     for row in block.pinned_at_root[l]..end {
-        if block.is_point[row as usize] >> l & 1 == 1 {
+        if (block.is_point[row as usize] & block.free[row as usize]) >> l & 1 == 1 {
             room.rows.push(row);
             room.before.push(lane(&block.x, row.into(), l) + block.origin[l]);
             room.after.push(lane(&block.next, row.into(), l) + block.origin_next[l]);

@@ -99,7 +99,7 @@ pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f3
     }
 }
 
-/// [`limit_strain`] for the strands of a block that are pinned at both ends.
+/// [`limit_strain`] for the strands of a block that are pinned at both ends, or in between.
 pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
     let (lanes, pinned_at_both) = (block.lanes, block.pinned_at_both);
     for l in (0..lanes).filter(|l| pinned_at_both >> l & 1 == 1) {
@@ -127,17 +127,18 @@ pub(super) fn limit_between_ends_after_contact(block: &mut Block, limit: f32) {
 
 /// Brings the particles of a lane, where they are in `next`, within the limit.
 ///
-/// Model: a march from the tip, in which particles hang on the one after them, and one from the root,
-/// until nothing moves. From the root alone, all that is missing would be left to the last segment.
+/// Model: a march from the last particle that is pinned, in which particles hang on the one after them, and one from the
+/// root, until nothing moves. From the root alone, all that is missing would be left to the last segment.
 fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
     let count = block.count[l] as usize;
     let at_point = |row: usize| block.is_point[row] >> l & 1 == 1;
+    let last_pinned = (0..count).rev().find(|&row| block.free[row] >> l & 1 == 0).unwrap_or(0);
     for pass in 0..MAX_PASSES {
         let from_tip = pass % 2 == 0;
         let mut moved = false;
-        for k in 1..count {
+        for k in 1..if from_tip { last_pinned + 1 } else { count } {
             let (row, parent) = if from_tip {
-                let row = count - 1 - k;
+                let row = last_pinned - k;
                 let skips = k > 1 && at_point(row) && !at_point(row + 1);
                 (row, if skips { row + 2 } else { row + 1 })
             } else {
@@ -159,7 +160,8 @@ fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
                 set_lane(&mut block.next, row, l, end + change);
             }
         }
-        if !moved {
+        // What hangs on the last pin is marched along from the root only.
+        if !moved && !(from_tip && last_pinned + 1 < count) {
             break;
         }
     }

@@ -27,6 +27,7 @@ mod limit;
 pub mod link;
 pub mod linking;
 mod net;
+mod pins;
 pub mod plain;
 mod samples;
 mod springs;
@@ -64,8 +65,12 @@ use crate::{Error, Result};
 pub const NAME: &str = "mass-spring";
 
 /// What it can do.
-pub(super) const CAPABILITIES: Capabilities =
-    Capabilities { contact: Access::ANY, splits_steps: true, ..Capabilities::STRANDS };
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    contact: Access::ANY,
+    splits_steps: true,
+    pins: Some(2),
+    ..Capabilities::STRANDS
+};
 
 /// How the velocity at the end of a substep is found (`selle2008` section 4, steps 7 and 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -178,6 +183,8 @@ pub struct MassSpring {
     rates: Vec<f32>,
     /// Time since the start (s), for the far end.
     clock: f64,
+    /// Whether blocks have room for pins.
+    pins: bool,
 }
 
 impl MassSpring {
@@ -241,6 +248,7 @@ impl MassSpring {
             samples: SampleRows::default(),
             rates: Vec::new(),
             clock: 0.0,
+            pins: false,
         };
         model.reset(&vec![RigidTransform::IDENTITY; groom.strands.strand_count()]);
         Ok(model)
@@ -491,12 +499,16 @@ impl MassSpring {
         let released = self.is_released();
         let time = self.clock + f64::from(env.dt);
         let Self { blocks, scratch, settings, .. } = self;
+        if !env.pins.is_empty() && !std::mem::replace(&mut self.pins, true) {
+            blocks.iter_mut().for_each(Block::make_room_for_pins);
+        }
         let far_end = &settings.far_end;
         let per = blocks.len().div_ceil(scratch.len().max(1)).max(1);
         in_halves(blocks, scratch, per, &|block, _| {
             block.root[0] = block.root[1];
             block.slide(far_end, time);
             block.nowhere = 0;
+            block.release_pins();
             for l in 0..LANES {
                 // A root that is nowhere stays where it was.
                 let root = env.world_from_rest[block.strands[l] as usize];
@@ -506,14 +518,13 @@ impl MassSpring {
                     block.nowhere |= 1 << l;
                 }
                 let still = env.wind.is_still();
-                let wind = if still {
-                    Vec3::ZERO
-                } else {
-                    env.wind.velocity_at(block.origin[l], env.time)
-                };
+                let wind = if still { Vec3::ZERO } else { env.air_at(block.origin[l]) };
                 set_lane(&mut block.wind, 0, l, wind);
                 block.load_lane(l, env.gravity);
                 block.free_tip(l, released);
+            }
+            if !env.pins.is_empty() {
+                block.load_pins(env);
             }
             block.asks = substep_count::fastest(block, env.dt, env.dt);
         });

@@ -187,6 +187,8 @@ fn environment<'a>(
         world_from_rest: poses,
         colliders: &[],
         field: None,
+        gusts: Default::default(),
+        pins: Default::default(),
     }
 }
 

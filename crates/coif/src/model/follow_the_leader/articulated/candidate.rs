@@ -87,6 +87,11 @@ impl<S: Simd> Candidate<'_, S> {
         for half in (0..2).filter(|&half| inside[half]) {
             let active = index.simd_le(half_row(simd, &block.last, half))
                 & index.simd_gt(half_row(simd, &block.last_embedded, half));
+            let active = if block.is_any_pinned(i) {
+                active & block.not_pinned(simd, i, half)
+            } else {
+                active
+            };
             let before = before[half];
             let mut segment = Segment {
                 parent: leader[half],

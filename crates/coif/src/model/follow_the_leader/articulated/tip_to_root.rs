@@ -163,6 +163,14 @@ pub(super) fn tip_to_root<S: Simd>(
             inertia = inertia.plus(&from_contacts.inertia);
             rhs += from_contacts.rhs;
         }
+        // Hold what is pinned.
+        if block.is_any_pinned(i) {
+            let mut carried = [0.0; VECTOR];
+            (x + shift).to_row(&mut carried);
+            let (stiffness, pull) = block.pin_terms(i, &carried);
+            inertia = inertia.plus_diagonal(f32x16::from_slice(simd, &stiffness));
+            rhs += Vec3x::of_row(simd, &pull);
+        }
         // Put the turn of the segment in the place of its outer end, with the style's pull to the groomed direction.
         let e = segment.along;
         let lever = segment.tangents.scaled(length);

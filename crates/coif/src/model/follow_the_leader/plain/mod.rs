@@ -162,7 +162,7 @@ impl PlainFollowTheLeader {
             env.colliders.iter().map(|c| StepCollider::new(c, env.dt)).collect();
         let pass = Pass::new(&self.settings, env.dt, env.gravity);
         for (strand, root) in self.strands.iter_mut().zip(env.world_from_rest) {
-            let wind = env.wind.velocity_at(strand.particles[0].position, env.time);
+            let wind = env.air_at(strand.particles[0].position);
             let around = Surroundings { colliders: &colliders, field: env.field.as_ref() };
             if pass.backward && pass.is_styled {
                 follow(strand, root, &pass);
