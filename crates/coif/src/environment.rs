@@ -1,12 +1,14 @@
 //! What a model sees of the world in one step: gravity, wind, obstacles, and where roots have gone.
 
 mod obstacle;
+mod onward;
 mod wind;
 
 use glam::Vec3;
 
 pub(crate) use self::obstacle::Nowhere;
 pub use self::obstacle::{Link, Obstacle, ObstacleCollision};
+pub(crate) use self::onward::Onward;
 pub use self::wind::Wind;
 
 use crate::body::MovingCollider;

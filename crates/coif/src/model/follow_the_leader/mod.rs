@@ -42,11 +42,12 @@ use self::near::Group;
 use self::style::Tie;
 use super::chains::check_even;
 use super::quarantine::lanes_of;
-use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
+use super::strand_lanes::Rows as LaneRows;
+use super::{Capabilities, Environment, Model, ModelSettings, StepReport, StrandLanes};
 use crate::contact::{Lender, Order, Samples};
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, put_floats};
-use crate::math::cache::LineAligned;
+use crate::math::cache::{LineAligned, prefetch_whole};
 use crate::math::lane_layout::{LanePlaces, order_for_lanes};
 use crate::math::lanes::VECTOR;
 use crate::math::{LANES, RigidTransform, lanes};
@@ -432,12 +433,13 @@ impl FollowTheLeader {
             contact: &mut self.contact,
             frame: &mut self.frame,
         };
-        in_halves(&mut self.blocks, rows, &mut self.scratch, &work);
+        in_halves(self.level, &mut self.blocks, rows, &mut self.scratch, &work);
     }
 }
 
 /// Splits the blocks until a task has few enough: the pieces depend on the groom only.
 fn in_halves(
+    level: Level,
     blocks: &mut [Block],
     rows: Rows<'_>,
     scratch: &mut [LineAligned],
@@ -449,7 +451,10 @@ fn in_halves(
         for b in 0..blocks.len() {
             let (done, next) = blocks.split_at_mut(b + 1);
             let (mine, others) = rest.split(done[b].points);
-            let upcoming = next.first().map(|block| Upcoming::new(block, &others));
+            let upcoming = next.first().map(|block| {
+                prefetch_whole(level, block);
+                Upcoming::new(block, &others)
+            });
             work(&mut done[b], mine, first, upcoming.unwrap_or_default());
             rest = others;
         }
@@ -459,7 +464,10 @@ fn in_halves(
     let (a, b) = blocks.split_at_mut(tasks * BLOCKS_PER_TASK);
     let (scratch_a, scratch_b) = scratch.split_at_mut(tasks);
     let (rows_a, rows_b) = rows.split(a.iter().map(|block| block.points).sum());
-    rayon::join(|| in_halves(a, rows_a, scratch_a, work), || in_halves(b, rows_b, scratch_b, work));
+    rayon::join(
+        || in_halves(level, a, rows_a, scratch_a, work),
+        || in_halves(level, b, rows_b, scratch_b, work),
+    );
 }
 
 /// Advances one block with the kernel that fits it.
@@ -558,11 +566,16 @@ impl Model for FollowTheLeader {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.places.unpack(out, |row, l| lanes::lane(&self.position, row, l));
+        self.places.write_blocks(out, &LaneRows(&self.position));
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        self.places.unpack(out, |row, l| lanes::lane(&self.velocity, row, l));
+        self.places.write_blocks(out, &LaneRows(&self.velocity));
+    }
+
+    fn strand_lanes(&self) -> Option<StrandLanes<'_>> {
+        let Self { places, position, velocity, .. } = self;
+        Some(StrandLanes { places, position, velocity })
     }
 
     fn lender(&mut self) -> Option<&mut dyn Lender> {
