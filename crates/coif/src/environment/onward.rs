@@ -15,7 +15,7 @@ use fearless_simd::{Simd, SimdBase, f32x16};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 
 use crate::math::lanes::Vec3x;
-use crate::math::pose_lanes::AffineLanes;
+use crate::math::pose_lanes::{AffineLanes, PoseLanes};
 use crate::math::{LANES, RigidTransform};
 
 /// How hair goes on to the drawn time.
@@ -69,20 +69,22 @@ impl Onward<'_> {
     /// Along with the scalp to the drawn time: the strands in sixteen lanes.
     #[inline(always)]
     pub(crate) fn carried<S: Simd>(&self, simd: S, strands: &[u32; LANES]) -> AffineLanes<S> {
-        let of = |poses: &[RigidTransform]| strands.map(|s| poses[s as usize]);
-        AffineLanes::between(simd, &of(self.strands_now), &of(self.strands_drawn))
+        let now = PoseLanes::gather(self.strands_now, strands);
+        let drawn = PoseLanes::gather(self.strands_drawn, strands);
+        now.to(simd, &now.maps(simd), &drawn, &drawn.maps(simd))
     }
 
     /// [`of_strand`](Self::of_strand) of sixteen strands.
     #[inline(always)]
     pub(crate) fn of_strands<S: Simd>(&self, simd: S, strands: &[u32; LANES]) -> StrandMotions<S> {
-        let of = |poses: &[RigidTransform]| strands.map(|s| poses[s as usize]);
-        let [before, now, drawn] = [self.before, self.strands_now, self.strands_drawn].map(of);
-        let carried = AffineLanes::between(simd, &now, &drawn);
-        let back = AffineLanes::between(simd, &now, &before);
-        let poses = [&drawn, &before].map(|poses| AffineLanes::of_poses(simd, poses));
+        let before = PoseLanes::gather(self.before, strands);
+        let now = PoseLanes::gather(self.strands_now, strands);
+        let drawn = PoseLanes::gather(self.strands_drawn, strands);
+        let [p0, p, p1] = [before.maps(simd), now.maps(simd), drawn.maps(simd)];
+        let (carried, back) = (now.to(simd, &p, &drawn, &p1), now.to(simd, &p, &before, &p0));
         let steps = f32x16::splat(simd, self.ahead / self.dt);
-        let columns = poses[0].rotation_from(&poses[1]).map(|column| column * steps);
+        let [x, y, z] = p1.rotation_from(&p0);
+        let columns = [x * steps, y * steps, z * steps];
         let turn = AffineLanes { columns, added: carried.added };
         let mut by_place = AffineLanes { added: turn.point(back.added), ..carried };
         for (k, axis) in [Vec3::X, Vec3::Y, Vec3::Z].into_iter().enumerate() {
@@ -91,7 +93,8 @@ impl Onward<'_> {
         }
         let dt = f32x16::splat(simd, self.dt);
         let still = Vec3x::splat(simd, Vec3::ZERO);
-        let by_velocity = AffineLanes { columns: columns.map(|c| c * dt), added: still };
+        let by_velocity =
+            AffineLanes { columns: [x * steps * dt, y * steps * dt, z * steps * dt], added: still };
         StrandMotions { carried, by_place, by_velocity }
     }
 }

@@ -86,9 +86,9 @@ pub trait Model: Send {
     fn carrier(&self) -> Option<Carrier<'_>> {
         None
     }
-    /// Takes up other parameters at once, without allocation, if it can: `false` if it has to be built anew for them. On
-    /// error nothing has changed.
-    fn change(&mut self, _settings: &ModelSettings) -> Result<bool> {
+    /// Takes up other parameters at once, without allocation, if it can: `false` if it has to be built anew for them, for
+    /// this groom, which is the one that it was built for. On error nothing has changed.
+    fn change(&mut self, _settings: &ModelSettings, _groom: &Groom) -> Result<bool> {
         Ok(false)
     }
     /// Colliders have other numbers than before: what is remembered by number is not true any more.

@@ -582,7 +582,7 @@ impl Model for FollowTheLeader {
         Some(self)
     }
 
-    fn change(&mut self, settings: &ModelSettings) -> Result<bool> {
+    fn change(&mut self, settings: &ModelSettings, _: &Groom) -> Result<bool> {
         let ModelSettings::FollowTheLeader(settings) = settings else { return Ok(false) };
         settings.validate()?;
         let even = |s: &Settings| s.is_tied_evenly() && s.backward && s.ends == Ends::Root;
