@@ -30,9 +30,8 @@ struct Case {
     /// Its model, if not the scene's own: of those only reading is measured.
     model: Option<&'static str>,
     /// Bytes that reading a point between two steps reads and writes. It writes three numbers, and reads position and
-    /// velocity where strands are moved themselves: in mass-spring a root and places in a list besides, and the springs
-    /// of chains in the groom's order are read once more. A point in a strip reads ten numbers (a fraction, two offsets,
-    /// length, room), one in a hair mesh seven (a place, an offset, length); what carries them is small.
+    /// velocity where strands are moved themselves. A point in a strip reads ten numbers (a fraction, two offsets, length,
+    /// room), one in a hair mesh seven (a place, an offset, length); what carries them is small.
     bytes: usize,
 }
 

@@ -3,6 +3,7 @@
 //! Strands are bound once, into strips or into a hair mesh, and then follow what the model moves: `follow` after every
 //! step, `positions` and `velocities` when somebody looks.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use glam::Vec3;
@@ -14,7 +15,7 @@ use crate::Result;
 use crate::body::MovingCollider;
 use crate::environment::{FieldObstacle, GrowEnvironment, Onward};
 use crate::groom::Groom;
-use crate::groom::strips::{JointFrame, StripPose};
+use crate::groom::strips::StripPose;
 use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats};
 use crate::model::cantilever::BodyAtRest;
@@ -143,12 +144,11 @@ impl Growth {
                     if let Some(onward) = onward {
                         velocities.resize(pose.position.len(), Vec3::ZERO);
                         model.velocities(velocities);
-                        strips_go_on(
-                            strips.strips().edges.first_points(),
-                            pose,
-                            velocities,
-                            onward,
-                        );
+                        let first = strips.strips().edges.first_points();
+                        let StripPose { position, tangent, binormal } = pose;
+                        let velocity = &velocities[..];
+                        let joints = Joints { position, tangent, binormal, velocity };
+                        joints.go_on(0..first.len().saturating_sub(1), first, onward);
                     }
                     strands.binding.positions(pose, &strands.body.shapes, env, onward, out);
                 });
@@ -251,26 +251,53 @@ fn lend<T: Default>(memory: &Mutex<T>, work: impl FnOnce(&mut T)) {
     }
 }
 
-/// Takes the joints of strips on, in the frames of the scalp as it is: segments get back their lengths, root to tip, and
-/// frames turn with them. `first` is the first joint of every strip, and the total.
-fn strips_go_on(first: &[u32], pose: &mut StripPose, velocities: &[Vec3], onward: &Onward<'_>) {
-    for (strip, joints) in first.windows(2).enumerate() {
-        let goes_on = onward.beside_scalp(strip);
-        let (mut inner, mut there) = (Vec3::ZERO, Vec3::ZERO);
-        for j in joints[0] as usize..joints[1] as usize {
-            let x = pose.position[j];
-            let free = goes_on(x, velocities[j]);
-            if j == joints[0] as usize {
-                there = free;
-            } else {
-                let (edge, segment) = (free - there, x - inner);
-                let scale = segment.length_squared() / edge.length_squared().max(f32::MIN_POSITIVE);
-                there += edge * scale.sqrt();
-                let along = edge.normalize_or(pose.tangent[j]);
-                let frame = JointFrame::new(along, pose.binormal[j]);
-                (pose.tangent[j], pose.binormal[j]) = (frame.tangent, frame.binormal);
+/// Strips that one task takes on.
+const STRIPS: usize = 64;
+
+/// The joints of some strips: where they are, and their frames.
+struct Joints<'a> {
+    position: &'a mut [Vec3],
+    tangent: &'a mut [Vec3],
+    binormal: &'a mut [Vec3],
+    velocity: &'a [Vec3],
+}
+
+impl Joints<'_> {
+    /// Takes them on, in the frames of the scalp as it is: segments keep their lengths, root to tip, and frames turn with
+    /// them. `first` is the first joint of every strip of these, and the end.
+    fn go_on(self, strips: Range<usize>, first: &[u32], onward: &Onward<'_>) {
+        let Self { position, tangent, binormal, velocity } = self;
+        let at = |strip: usize| (first[strip] - first[strips.start]) as usize;
+        if strips.len() > STRIPS {
+            let middle = strips.start + strips.len() / 2;
+            let (x, more_x) = position.split_at_mut(at(middle));
+            let (t, more_t) = tangent.split_at_mut(at(middle));
+            let (b, more_b) = binormal.split_at_mut(at(middle));
+            let (v, more_v) = velocity.split_at(at(middle));
+            let one = Joints { position: x, tangent: t, binormal: b, velocity: v };
+            let other =
+                Joints { position: more_x, tangent: more_t, binormal: more_b, velocity: more_v };
+            rayon::join(
+                || one.go_on(strips.start..middle, first, onward),
+                || other.go_on(middle..strips.end, first, onward),
+            );
+            return;
+        }
+        for strip in strips.clone() {
+            let goes_on = onward.beside_scalp(strip);
+            let joints = at(strip)..at(strip + 1);
+            let mut inner = position[joints.start];
+            let mut there = goes_on(inner, velocity[joints.start]);
+            position[joints.start] = there;
+            for j in joints.skip(1) {
+                let x = position[j];
+                let edge = goes_on(x, velocity[j]) - there;
+                let along = edge.normalize_or(tangent[j]);
+                there += along * x.distance(inner);
+                let across = binormal[j] - along * along.dot(binormal[j]);
+                (tangent[j], binormal[j]) = (along, across.normalize_or(binormal[j]));
+                (inner, position[j]) = (x, there);
             }
-            (inner, pose.position[j]) = (x, there);
         }
     }
 }

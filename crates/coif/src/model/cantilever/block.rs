@@ -248,7 +248,7 @@ impl Made {
     /// Source: `jung2005` 4.2: collision spheres are larger in upper layers and towards the tip; the
     /// bend factor of a chain depends on the place of its anchor, and lower hair bends less.
     pub(super) fn new(common: &Common<'_>, strip: usize) -> Self {
-        let Common { strips, fibre, settings, thickness, heights } = common;
+        let Common { strips, settings, thickness, .. } = common;
         let rest = strips.edges.strand(strip).to_vec();
         let last = rest.len() - 1;
         let mut frames = Vec::new();

@@ -113,8 +113,7 @@ impl ExplicitSpring {
 
     /// Chooses the substeps of a step, or checks them.
     fn set_substeps(&mut self, groom: &Groom) -> Result<()> {
-        let Self { settings, dt, .. } = self;
-        let dt = *dt;
+        let (settings, dt) = (&self.settings, self.dt);
         let stiffest = self.stiffest();
         let needed = stiffest.substeps(dt, settings.stretch_damping, 1.0);
         let enough = match settings.substeps {
@@ -179,12 +178,14 @@ impl ExplicitSpring {
         let Self { settings, chains, .. } = self;
         let gravity = if settings.hold_shape { self.gravity } else { Vec3::ZERO };
         let Springs { inverse_mass, stiffness, length, hold } = &mut self.springs;
-        chains.refit(&self.fits, (inverse_mass, stiffness), &|fit, points, _, inverse, stiff| {
+        let lists = (&mut inverse_mass[..], &mut stiffness[..]);
+        chains.refit(&self.fits, lists, &|fit, points, _, inverse, stiff| {
             fit.weigh(groom, points, &settings.stretch_modulus, stiff);
             inverse.iter_mut().zip(&fit.mass).for_each(|(to, m)| *to = 1.0 / m);
         });
         let stiffness = &stiffness[..];
-        chains.refit(&self.fits, (length, hold), &|fit, points, embedded, length, hold| {
+        let lists = (&mut length[..], &mut hold[..]);
+        chains.refit(&self.fits, lists, &|fit, points, embedded, length, hold| {
             let line = &groom.strands.positions()[points.clone()];
             let stiffness = &stiffness[points.clone()];
             fit.weigh(groom, points, &settings.stretch_modulus, &mut []);
