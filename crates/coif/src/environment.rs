@@ -1,6 +1,7 @@
 //! The input of a model in one step: gravity, wind, obstacles, and the poses of the roots.
 
 mod obstacle;
+mod onward;
 mod pins;
 mod wind;
 
@@ -8,6 +9,7 @@ use glam::Vec3;
 
 pub(crate) use self::obstacle::Nowhere;
 pub use self::obstacle::{Link, Obstacle, ObstacleCollision};
+pub(crate) use self::onward::Onward;
 pub use self::pins::{PinTarget, Pins};
 pub use self::wind::{Gusts, Wind};
 

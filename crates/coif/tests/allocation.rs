@@ -19,7 +19,7 @@ use coif::math::WorldTransform;
 use coif::model::{ModelSettings, cantilever, follow_the_leader, hair_mesh, mass_spring};
 use coif::simulation::{Anchor, FreeCollider, Layout, Simulation, Surface, Wind, World};
 use glam::{DVec3, Quat, Vec3, Vec4};
-use scene::{RADIUS, Shake, ball, groom, simulation};
+use scene::{RADIUS, Shake, ball, groom, other_value, simulation};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -202,6 +202,56 @@ fn allocations_by_vertices(model: &ModelSettings) -> usize {
     region.change().allocations + region.change().reallocations
 }
 
+/// Parameters that a model cannot take up in place: by them it is laid out, and built anew.
+const BUILT_ANEW: [(&str, &[&str]); 6] = [
+    ("follow-the-leader", &["hold_shape", "correction", "bend_limit", "ends", "backward"]),
+    ("position-based", &[]),
+    ("explicit-spring", &[]),
+    ("mass-spring", &["stiffness", "hold_shape", "longest_substep", "straight_below", "hold_tips"]),
+    ("cantilever", &["layer_distance", "radius", "layers", "depth", "joints", "points"]),
+    (
+        "hair-mesh",
+        &[
+            "bulk_density",
+            "along_modulus",
+            "across_modulus",
+            "shear_modulus",
+            "bulk_modulus",
+            "bending",
+            "stiffness",
+            "hold_shape",
+            "seam_strength",
+            "seam_gap",
+        ],
+    ),
+];
+
+/// The parameters of a model that allocate when they change a second time.
+fn parameters_that_allocate(model: &ModelSettings) -> Vec<&'static str> {
+    let params = model.params().params();
+    let mut allocate = Vec::new();
+    for param in params {
+        let now = model.params().get(param.name);
+        let Some(value) = now.and_then(|now| other_value(param, &now)) else { continue };
+        let mut other = model.clone();
+        other.params_mut().set(param.name, value).expect("in range");
+        let mut sim = on_primitives(model);
+        let mut change = |settings: &ModelSettings| {
+            let is_taken = sim.set_model(settings).is_ok();
+            sim.step();
+            is_taken
+        };
+        let is_taken = change(&other) & change(model) & change(&other);
+        let region = Region::new(GLOBAL);
+        let is_taken = is_taken & change(model) & change(&other);
+        let made = region.change();
+        if !is_taken || made.allocations + made.reallocations > 0 {
+            allocate.push(param.name);
+        }
+    }
+    allocate
+}
+
 /// Allocations of a driven simulation in frames in which everything changes.
 fn allocations_of_frames(model: &ModelSettings) -> usize {
     let mut sim = on_primitives(model);
@@ -256,6 +306,11 @@ fn a_step_and_a_look_allocate_nothing() {
                     let made =
                         allocations_of_frames(&settings) + allocations_by_vertices(&settings);
                     println!("{model}, driven: {made} in 80 frames");
+                    let built_anew = parameters_that_allocate(&settings);
+                    let named = BUILT_ANEW.iter().find(|(name, _)| name == model);
+                    if !named.is_some_and(|(_, named)| *named == built_anew) {
+                        found.push(format!("{model} is built anew for {built_anew:?}"));
+                    }
                     if made > 0 {
                         found.push(format!("{model}, driven: {made} allocations"));
                     }

@@ -11,16 +11,18 @@ const LENGTH: usize = 1 << 24;
 /// Work per task: large enough that threads cost nothing.
 const PIECE: usize = 1 << 18;
 
+/// Copies an array on all threads.
+pub(super) fn copy(from: &[f32], to: &mut [f32]) {
+    let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE));
+    pieces.for_each(|(to, from)| to.copy_from_slice(from));
+}
+
 /// Bytes per second that a copy reads and writes on this many threads; best of a few.
 pub(super) fn measure(threads: usize) -> Result<f64, Error> {
     let speed = with_threads(threads, || {
         let from = vec![1.0f32; LENGTH];
         let mut to = vec![0.0f32; LENGTH];
-        let copy = |to: &mut [f32]| {
-            to.par_chunks_mut(PIECE)
-                .zip(from.par_chunks(PIECE))
-                .for_each(|(to, from)| to.copy_from_slice(from));
-        };
+        let copy = |to: &mut [f32]| copy(&from, to);
         // The first pass also brings the pages into memory.
         copy(&mut to);
         let best = (0..4).map(|_| seconds(|| copy(&mut to))).fold(f64::INFINITY, f64::min);

@@ -2,7 +2,7 @@
 //! the same time, through the same motion: as many steps.
 //!
 //! Rows `-uneven` have frames of 30 to 240 a second at random; `-read` is what reading all positions takes after each of
-//! those, with the memory limit of writing them, and copying them as reference.
+//! those. Its memory limit is that of the bytes it has to read and write, and its reference copies as many.
 
 use std::sync::Arc;
 
@@ -23,15 +23,37 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// Name, scene, strands.
-const CASES: [(&str, &str, usize); 3] = [
-    ("hair-10k", "shake", 10_000),
-    ("strips", "strips-long", 10_000),
-    ("hair-mesh", "hair-mesh-shoulder", 10_000),
+/// A scene of 10,000 strands.
+struct Case {
+    name: &'static str,
+    scene: &'static str,
+    /// Its model, if not the scene's own: of those only reading is measured.
+    model: Option<&'static str>,
+    /// Bytes that reading a point between two steps reads and writes. It writes three numbers, and reads position and
+    /// velocity where strands are moved themselves. A point in a strip reads ten numbers (a fraction, two offsets, length,
+    /// room), one in a hair mesh seven (a place, an offset, length); what carries them is small.
+    bytes: usize,
+}
+
+const CASES: [Case; 6] = [
+    Case { name: "hair-10k", scene: "shake", model: None, bytes: 12 + 24 },
+    Case { name: "strips", scene: "strips-long", model: None, bytes: 12 + 40 },
+    Case { name: "hair-mesh", scene: "hair-mesh-shoulder", model: None, bytes: 12 + 28 },
+    Case { name: "position-based", scene: "shake", model: Some("position-based"), bytes: 12 + 24 },
+    Case {
+        name: "explicit-spring",
+        scene: "shake",
+        model: Some("explicit-spring"),
+        bytes: 12 + 24,
+    },
+    Case { name: "mass-spring", scene: "shake", model: Some("mass-spring"), bytes: 12 + 24 },
 ];
 
-/// Bytes that reading a point writes: three numbers.
-const BYTES: f64 = 12.0;
+/// Strands of each.
+const STRANDS: usize = 10_000;
+
+/// Time (s) over which reading alone is measured.
+const READ: f64 = 0.4;
 
 /// A head that shakes "no" twice a second, and goes to and fro.
 struct Shake;
@@ -56,25 +78,37 @@ impl Motion for Shake {
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
-    for (name, scene, strands) in CASES {
-        let strands = if setting.quick { strands / 10 } else { strands };
-        let sets = [format!("groom.strands={strands}")];
+    for Case { name, scene, model, bytes } in CASES {
+        let asked = |kind: &&str| setting.wants(&format!("{name}{kind}"));
+        let kinds = if model.is_some() { &["-read"][..] } else { &["", "-uneven", "-read"] };
+        let kinds: Vec<&str> = kinds.iter().copied().filter(asked).collect();
+        if kinds.is_empty() {
+            continue;
+        }
+        let strands = if setting.quick { STRANDS / 10 } else { STRANDS };
+        let mut sets = vec![format!("groom.strands={strands}")];
+        sets.extend(model.map(|model| format!("model.name={model}")));
         let text = builtin::text(scene).unwrap_or_default();
         let built = build(&Scene::from_toml(text, scene, &sets)?, std::path::Path::new("."))?;
         for threads in setting.thread_counts() {
-            let limit = BYTES / bandwidth::measure(threads)? * 1e9;
-            for uneven in [false, true] {
-                let measured = with_threads(threads, || measure(&built, uneven))??;
-                let kinds: &[&str] = if uneven { &["-uneven", "-read"] } else { &[""] };
-                for (k, kind) in kinds.iter().enumerate() {
+            let limit = bytes as f64 / bandwidth::measure(threads)? * 1e9;
+            let mut add = |uneven: bool, of: &[&str]| -> Result<(), Error> {
+                if !of.iter().any(|kind| kinds.contains(kind)) {
+                    return Ok(());
+                }
+                let seconds = if model.is_some() { READ } else { WARM_UP + MEASURED };
+                let measured = with_threads(threads, || measure(&built, uneven, seconds, bytes))??;
+                for (k, kind) in of.iter().enumerate().filter(|(_, kind)| kinds.contains(kind)) {
                     let quick = if setting.quick { "-quick" } else { "" };
                     let row = measured.row(k, format!("{name}{kind}{quick}"), &built, threads);
                     rows.push(Row { memory_limit_ns: (k == 1).then_some(limit), ..row });
                 }
-            }
+                Ok(())
+            };
+            add(false, &[""])?;
+            add(true, &["-uneven", "-read"])?;
         }
     }
-    rows.retain(|row| setting.wants(row.name.trim_end_matches("-quick")));
     Ok(rows)
 }
 
@@ -100,7 +134,7 @@ impl Measured {
             ns_per_particle_step_min: pieces.min() * 1e9 / per,
             ms_per_frame: pieces.median() * 1e3,
             reference_ratio: pieces.ratio(),
-            reference: ["advance_to, as many threads", "copying positions"][k],
+            reference: ["advance_to, as many threads", "copying as many bytes"][k],
             memory_limit_ns: None,
             state_hash: format!("{:016x}", self.hash),
             detail: None,
@@ -117,14 +151,16 @@ fn start(built: &Built) -> Result<Simulation, Error> {
     Ok(Simulation::new(built.groom.clone(), Arc::new(body), model, World::default())?)
 }
 
-fn measure(built: &Built, uneven: bool) -> Result<Measured, Error> {
+fn measure(built: &Built, uneven: bool, length: f64, bytes: usize) -> Result<Measured, Error> {
     let (mut driven, mut known) = (start(built)?, start(built)?);
     driven.drive(Pose::Rigid(Shake::at(0.0)), 0.0)?;
     let points = built.groom.strands.point_count();
-    let (mut out, mut copy) = (vec![Vec3::ZERO; points], vec![Vec3::ZERO; points]);
+    let mut out = vec![Vec3::ZERO; points];
+    // Half of the bytes are read, half are written.
+    let (from, mut to) = (vec![1.0f32; points * bytes / 8], vec![0.0f32; points * bytes / 8]);
     let mut pieces = [Pieces::default(), Pieces::default()];
     let (mut random, mut time, mut frames) = (7u64, 0.0, 0u32);
-    while time < WARM_UP + MEASURED {
+    while time < length {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let rate =
             if uneven { 30.0 + 210.0 * (random >> 11) as f64 / (1u64 << 53) as f64 } else { 60.0 };
@@ -143,8 +179,8 @@ fn measure(built: &Built, uneven: bool) -> Result<Measured, Error> {
         }
         done?;
         let read = seconds(|| driven.positions(&mut out));
-        let copied = seconds(|| copy.copy_from_slice(&out));
-        if time >= WARM_UP {
+        let copied = seconds(|| bandwidth::copy(&from, &mut to));
+        if time >= WARM_UP.min(0.5 * length) {
             pieces[0].add(fast, Some(slow));
             pieces[1].add(read, Some(copied));
         }

@@ -38,6 +38,21 @@ impl PosedShape {
         s
     }
 
+    /// [`may_reach`](Self::may_reach) into balls around sixteen points.
+    #[inline(always)]
+    pub(crate) fn may_reach_lanes<S: Simd>(
+        &self,
+        simd: S,
+        p: Vec3x<S>,
+        radius: f32x16<S>,
+    ) -> mask32x16<S> {
+        if self.plane {
+            return self.in_ball(simd, p).y.simd_lt(radius);
+        }
+        let (from_centre, reach) = (p - Vec3x::splat(simd, self.centre), radius + self.reach);
+        from_centre.dot(from_centre).simd_lt(reach * reach)
+    }
+
     /// Which of sixteen points may be nearer than a radius (m): all that are, and some others.
     #[inline(always)]
     pub(crate) fn may_overlap<S: Simd>(

@@ -3,16 +3,17 @@
 //! Strands are bound once, into strips or into a hair mesh, and then follow what the model moves: `follow` after every
 //! step, `positions` and `velocities` when somebody looks.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use glam::Vec3;
 
 use super::body_shapes::BodyShapes;
-use super::hair_mesh::Binding;
+use super::hair_mesh::{Binding, MeshState};
 use super::strips::StripBinding;
 use crate::Result;
 use crate::body::MovingCollider;
-use crate::environment::{FieldObstacle, GrowEnvironment};
+use crate::environment::{FieldObstacle, GrowEnvironment, Onward};
 use crate::groom::Groom;
 use crate::groom::strips::StripPose;
 use crate::math::RigidTransform;
@@ -34,15 +35,30 @@ pub(crate) enum Growth {
 pub(crate) struct InStrips {
     pub(super) binding: StripBinding,
     body: BodyShapes,
-    /// Where joints are, or how fast they move, in the order of the strips: scratch.
-    joints: Mutex<StripPose>,
+    /// In the order of the strips: scratch.
+    joints: Mutex<StripScratch>,
 }
 
-/// Strands that are bound into a hair mesh, and its vertices as of the last step: positions and velocities.
+/// Where joints are, and how fast they move.
+#[derive(Default)]
+struct StripScratch {
+    pose: StripPose,
+    velocities: Vec<Vec3>,
+}
+
+/// Strands that are bound into a hair mesh.
 pub(crate) struct InHairMesh {
     binding: Binding,
     body: BodyShapes,
-    vertices: [Vec<Vec3>; 2],
+    mesh: Mutex<MeshScratch>,
+}
+
+/// Where the vertices of a hair mesh are, and how fast they move: scratch.
+#[derive(Default)]
+struct MeshScratch {
+    positions: Vec<Vec3>,
+    velocities: Vec<Vec3>,
+    state: MeshState,
 }
 
 /// What a checkpoint holds of a growth.
@@ -63,14 +79,11 @@ impl Growth {
                 body: BodyShapes::default(),
                 joints: Mutex::default(),
             })),
-            Some(Carrier::HairMesh(mesh)) => {
-                let vertices = vec![Vec3::ZERO; mesh.vertex_count()];
-                Self::InHairMesh(Box::new(InHairMesh {
-                    binding: Binding::new(mesh, &groom.strands)?,
-                    body: BodyShapes::default(),
-                    vertices: [vertices.clone(), vertices],
-                }))
-            }
+            Some(Carrier::HairMesh(mesh)) => Self::InHairMesh(Box::new(InHairMesh {
+                binding: Binding::new(mesh, &groom.strands)?,
+                body: BodyShapes::default(),
+                mesh: Mutex::default(),
+            })),
         })
     }
 
@@ -84,26 +97,23 @@ impl Growth {
         field: Option<FieldObstacle<'_>>,
     ) {
         if let (Self::InStrips(strands), Some(Carrier::Strips(strips))) = (self, model.carrier())
-            && !strands.binding.has_clearance
+            && !strands.binding.clearance().1
         {
             let InStrips { binding, joints, .. } = &mut **strands;
-            let pose = joints.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let StripScratch { pose, .. } =
+                joints.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
             strips.pose(pose);
             binding.measure_clearance(pose, world_from_rest, &BodyAtRest::new(colliders, field));
         }
     }
 
-    /// Takes on what a step of length `dt` (s) did: to what the model moves, and to the colliders. No colliders after
-    /// a jump: strands are where they are carried to.
-    pub(crate) fn follow(&mut self, model: &dyn Model, colliders: &[MovingCollider], dt: f32) {
+    /// Takes on where a step of length `dt` (s) has moved the colliders. None after a jump: strands are where they are
+    /// carried to. What the model has moved is looked at when somebody looks.
+    pub(crate) fn follow(&mut self, colliders: &[MovingCollider], dt: f32) {
         match self {
             Self::ByModel => {}
-            // Joints are put in order when somebody looks.
             Self::InStrips(strands) => strands.body.pose(colliders, dt),
-            Self::InHairMesh(strands) => {
-                strands.body.pose(colliders, dt);
-                strands.update(model);
-            }
+            Self::InHairMesh(strands) => strands.body.pose(colliders, dt),
         }
     }
 
@@ -118,17 +128,48 @@ impl Growth {
         }
     }
 
-    /// Writes the positions of all points of the strands (m), in the groom's order.
-    pub(crate) fn positions(&self, model: &dyn Model, env: &GrowEnvironment<'_>, out: &mut [Vec3]) {
+    /// Writes the positions of all points of the strands (m), in the groom's order: at the end of the last step, or
+    /// onward from there, which strands that the model moves itself do not do here.
+    pub(crate) fn positions(
+        &self,
+        model: &dyn Model,
+        env: &GrowEnvironment<'_>,
+        onward: Option<&Onward<'_>>,
+        out: &mut [Vec3],
+    ) {
         match (self, model.carrier()) {
             (Self::InStrips(strands), Some(Carrier::Strips(strips))) => {
-                strands.with_joints(|joints| {
-                    strips.pose(joints);
-                    strands.binding.positions(joints, &strands.body.shapes, env, out);
+                lend(&strands.joints, |StripScratch { pose, velocities }| {
+                    strips.pose(pose);
+                    if let Some(onward) = onward {
+                        velocities.resize(pose.position.len(), Vec3::ZERO);
+                        model.velocities(velocities);
+                        let first = strips.strips().edges.first_points();
+                        let StripPose { position, tangent, binormal } = pose;
+                        let velocity = &velocities[..];
+                        let joints = Joints { position, tangent, binormal, velocity };
+                        joints.go_on(0..first.len().saturating_sub(1), first, onward);
+                    }
+                    strands.binding.positions(pose, &strands.body.shapes, env, onward, out);
                 });
             }
-            (Self::InHairMesh(strands), _) => {
-                strands.binding.positions_outside(&strands.body.and(env.field.as_ref()), out);
+            (Self::InHairMesh(strands), Some(Carrier::HairMesh(mesh))) => {
+                lend(&strands.mesh, |MeshScratch { positions, velocities, state }| {
+                    positions.resize(mesh.vertex_count(), Vec3::ZERO);
+                    model.positions(positions);
+                    if let Some(onward) = onward {
+                        velocities.resize(mesh.vertex_count(), Vec3::ZERO);
+                        model.velocities(velocities);
+                        for column in 0..mesh.column_count() {
+                            let goes_on = onward.beside_scalp(column);
+                            for v in mesh.columns.points_of(column) {
+                                positions[v] = goes_on(positions[v], velocities[v]);
+                            }
+                        }
+                    }
+                    let obstacle = strands.body.and(env.field.as_ref());
+                    strands.binding.positions_of(positions, state, &obstacle, onward, out);
+                });
             }
             _ => model.positions(out),
         }
@@ -138,13 +179,24 @@ impl Growth {
     pub(crate) fn velocities(&self, model: &dyn Model, out: &mut [Vec3]) {
         match self {
             Self::ByModel => model.velocities(out),
-            Self::InStrips(strands) => strands.with_joints(|joints| {
-                joints.position.resize(strands.binding.joint_count(), Vec3::ZERO);
-                model.velocities(&mut joints.position);
-                strands.binding.velocities(&joints.position, out);
-            }),
+            Self::InStrips(strands) => {
+                lend(&strands.joints, |StripScratch { velocities, .. }| {
+                    velocities.resize(strands.binding.joint_count(), Vec3::ZERO);
+                    model.velocities(velocities);
+                    strands.binding.velocities(velocities, out);
+                })
+            }
             Self::InHairMesh(strands) => {
-                strands.binding.velocities_outside(&strands.body.and(None), out);
+                let Some(Carrier::HairMesh(mesh)) = model.carrier() else { return };
+                lend(&strands.mesh, |MeshScratch { positions, velocities, state }| {
+                    positions.resize(mesh.vertex_count(), Vec3::ZERO);
+                    velocities.resize(mesh.vertex_count(), Vec3::ZERO);
+                    model.positions(positions);
+                    model.velocities(velocities);
+                    let obstacle = strands.body.and(None);
+                    let vertices = [&positions[..], &velocities[..]];
+                    strands.binding.velocities_of(vertices, state, &obstacle, out);
+                });
             }
         }
     }
@@ -155,8 +207,9 @@ impl Growth {
             Self::ByModel => {}
             Self::InStrips(strands) => {
                 strands.body.save(out);
-                out.push(strands.binding.has_clearance.into());
-                put_floats(out, strands.binding.room.iter().copied());
+                let (room, has_clearance) = strands.binding.clearance();
+                out.push(has_clearance.into());
+                put_floats(out, room.iter().copied());
             }
             Self::InHairMesh(strands) => strands.body.save(out),
         }
@@ -172,44 +225,79 @@ impl Growth {
         let mut saved = SavedGrowth { body, room: Vec::new(), has_clearance: false };
         if let Self::InStrips(strands) = self {
             saved.has_clearance = from.u8()? != 0;
-            saved.room = from.floats(strands.binding.room.len())?.collect();
+            saved.room = from.floats(strands.binding.clearance().0.len())?.collect();
         }
         from.0.is_empty().then_some(saved)
     }
 
-    /// Goes back to what was saved, with a model that has done so.
-    pub(crate) fn restore(&mut self, saved: SavedGrowth, model: &dyn Model) {
+    /// Goes back to what was saved.
+    pub(crate) fn restore(&mut self, saved: SavedGrowth) {
         match self {
             Self::ByModel => {}
             Self::InStrips(strands) => {
                 strands.body = saved.body;
-                strands.binding.has_clearance = saved.has_clearance;
-                strands.binding.room = saved.room;
+                strands.binding.set_clearance(saved.room, saved.has_clearance);
             }
-            Self::InHairMesh(strands) => {
-                strands.body = saved.body;
-                strands.update(model);
-            }
+            Self::InHairMesh(strands) => strands.body = saved.body,
         }
     }
 }
 
-impl InStrips {
-    /// Lends memory for joints. Whoever comes while another has it gets new.
-    fn with_joints(&self, work: impl FnOnce(&mut StripPose)) {
-        match self.joints.try_lock() {
-            Ok(mut joints) => work(&mut joints),
-            Err(_) => work(&mut StripPose::default()),
-        }
+/// Lends memory. Whoever comes while another has it gets new.
+fn lend<T: Default>(memory: &Mutex<T>, work: impl FnOnce(&mut T)) {
+    match memory.try_lock() {
+        Ok(mut memory) => work(&mut memory),
+        Err(_) => work(&mut T::default()),
     }
 }
 
-impl InHairMesh {
-    /// Takes the vertices as the model has them now.
-    fn update(&mut self, model: &dyn Model) {
-        let [positions, velocities] = &mut self.vertices;
-        model.positions(positions);
-        model.velocities(velocities);
-        self.binding.update(positions, velocities);
+/// Strips that one task takes on.
+const STRIPS: usize = 64;
+
+/// The joints of some strips: where they are, and their frames.
+struct Joints<'a> {
+    position: &'a mut [Vec3],
+    tangent: &'a mut [Vec3],
+    binormal: &'a mut [Vec3],
+    velocity: &'a [Vec3],
+}
+
+impl Joints<'_> {
+    /// Takes them on, in the frames of the scalp as it is: segments keep their lengths, root to tip, and frames turn with
+    /// them. `first` is the first joint of every strip of these, and the end.
+    fn go_on(self, strips: Range<usize>, first: &[u32], onward: &Onward<'_>) {
+        let Self { position, tangent, binormal, velocity } = self;
+        let at = |strip: usize| (first[strip] - first[strips.start]) as usize;
+        if strips.len() > STRIPS {
+            let middle = strips.start + strips.len() / 2;
+            let (x, more_x) = position.split_at_mut(at(middle));
+            let (t, more_t) = tangent.split_at_mut(at(middle));
+            let (b, more_b) = binormal.split_at_mut(at(middle));
+            let (v, more_v) = velocity.split_at(at(middle));
+            let one = Joints { position: x, tangent: t, binormal: b, velocity: v };
+            let other =
+                Joints { position: more_x, tangent: more_t, binormal: more_b, velocity: more_v };
+            rayon::join(
+                || one.go_on(strips.start..middle, first, onward),
+                || other.go_on(middle..strips.end, first, onward),
+            );
+            return;
+        }
+        for strip in strips.clone() {
+            let goes_on = onward.beside_scalp(strip);
+            let joints = at(strip)..at(strip + 1);
+            let mut inner = position[joints.start];
+            let mut there = goes_on(inner, velocity[joints.start]);
+            position[joints.start] = there;
+            for j in joints.skip(1) {
+                let x = position[j];
+                let edge = goes_on(x, velocity[j]) - there;
+                let along = edge.normalize_or(tangent[j]);
+                there += along * x.distance(inner);
+                let across = binormal[j] - along * along.dot(binormal[j]);
+                (tangent[j], binormal[j]) = (along, across.normalize_or(binormal[j]));
+                (inner, position[j]) = (x, there);
+            }
+        }
     }
 }

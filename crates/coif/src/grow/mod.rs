@@ -7,7 +7,6 @@
 mod body_shapes;
 mod growth;
 pub mod hair_mesh;
-mod lines;
 pub mod strips;
 
 pub use self::body_shapes::BodyShapes;

@@ -4,6 +4,7 @@
 //! It comes after the step: nothing here feeds back into the motion.
 
 mod binding;
+mod hung_lanes;
 mod lanes;
 mod turn_out;
 

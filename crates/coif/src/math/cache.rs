@@ -63,6 +63,20 @@ fearless_simd::kernel!(
     }
 );
 
+/// Prefetches all of an item.
+#[inline]
+pub(crate) fn prefetch_whole<T>(level: Level, item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sse2) = level.as_sse2() {
+        let start = std::ptr::from_ref(item).cast::<i8>();
+        for byte in (0..size_of::<T>()).step_by(LINE * size_of::<f32>()) {
+            fetch_item(sse2, start.wrapping_add(byte));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (level, item);
+}
+
 /// Prefetches one item of a slice.
 #[inline(always)]
 pub(crate) fn prefetch_item<T>(level: Level, items: &[T], index: usize) {

@@ -4,8 +4,11 @@
 
 use std::ops::Range;
 
+use fearless_simd::{Level, Simd, dispatch};
 use glam::Vec3;
 
+use super::LANES;
+use super::lines::{Line, Lines};
 use super::morton::morton_code;
 
 /// Lines that one task unpacks.
@@ -35,7 +38,30 @@ pub(crate) struct LanePlaces {
     place: Vec<(u32, u8)>,
     /// Index of the first point of each line, in their own order; and the number of points.
     first_point: Vec<u32>,
+    blocks: Vec<PlacedBlock>,
+    /// Which lane, counted through all blocks, each line is in.
+    lane_of: Vec<u32>,
+    lines: Lines<1>,
+    level: Level,
 }
+
+/// Where a block lies in the rows.
+pub(crate) struct PlacedBlock {
+    pub(crate) rows: Range<usize>,
+    /// The lines in its lanes; lanes that are not in use repeat the last one.
+    pub(crate) lines: [u32; LANES],
+    /// How many lanes are in use.
+    lanes: usize,
+}
+
+/// What is written to the lines of a block.
+pub(crate) trait WriteBlock: Sync {
+    /// Writes all points of a block.
+    fn write<S: Simd>(&self, simd: S, block: &PlacedBlock, lines: &mut [Line<'_, 1>]);
+}
+
+/// Blocks that one task writes: some thousand points.
+const BLOCKS_PER_TASK: usize = 16;
 
 impl LanePlaces {
     /// Blocks are given by the lines in their lanes and their number of rows.
@@ -43,15 +69,45 @@ impl LanePlaces {
         first_point: &[u32],
         blocks: impl IntoIterator<Item = (&'a [u32], usize)>,
     ) -> Self {
-        let mut place = vec![(0, 0); first_point.len().saturating_sub(1)];
-        let mut first = 0;
+        let count = first_point.len().saturating_sub(1);
+        let (mut place, mut lane_of) = (vec![(0, 0); count], vec![0; count]);
+        let mut placed = Vec::new();
+        let (mut first, mut first_lane) = (0, 0);
         for (lines, rows) in blocks {
             for (lane, &line) in lines.iter().enumerate() {
                 place[line as usize] = (first as u32, lane as u8);
+                lane_of[line as usize] = first_lane + lane as u32;
             }
+            placed.push(PlacedBlock {
+                rows: first..first + rows,
+                lines: std::array::from_fn(|lane| *in_lane(lines, lane)),
+                lanes: lines.len(),
+            });
             first += rows;
+            first_lane += lines.len() as u32;
         }
-        Self { place, first_point: first_point.to_vec() }
+        Self {
+            place,
+            first_point: first_point.to_vec(),
+            blocks: placed,
+            lines: Lines::new(lane_of.len()),
+            lane_of,
+            level: Level::new(),
+        }
+    }
+
+    /// Writes all lines, line after line, block by block.
+    pub(crate) fn write_blocks(&self, out: &mut [Vec3], what: &impl WriteBlock) {
+        let counts = self.first_point.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        self.lines.with(counts, &self.lane_of, [out], |lines| {
+            write_in_halves(&self.blocks, lines, self.level, what);
+        });
+    }
+
+    /// Uses other instructions.
+    #[cfg(test)]
+    pub(crate) fn set_level(&mut self, level: Level) {
+        self.level = level;
     }
 
     /// First row and lane of every line.
@@ -94,6 +150,29 @@ impl LanePlaces {
             }
             rest = others;
         }
+    }
+}
+
+/// Halves the blocks until a task has few enough of them.
+fn write_in_halves(
+    blocks: &[PlacedBlock],
+    mut lines: &mut [Line<'_, 1>],
+    level: Level,
+    what: &impl WriteBlock,
+) {
+    if blocks.len() > BLOCKS_PER_TASK {
+        let (a, b) = blocks.split_at(blocks.len() / 2);
+        let (lines_a, lines_b) = lines.split_at_mut(a.iter().map(|block| block.lanes).sum());
+        rayon::join(
+            || write_in_halves(a, lines_a, level, what),
+            || write_in_halves(b, lines_b, level, what),
+        );
+        return;
+    }
+    for block in blocks {
+        let (mine, others) = std::mem::take(&mut lines).split_at_mut(block.lanes);
+        lines = others;
+        dispatch!(level, simd => what.write(simd, block, mine));
     }
 }
 

@@ -12,10 +12,12 @@ pub mod mass_spring;
 pub mod position_based;
 mod quarantine;
 mod sample_rows;
+mod strand_lanes;
 
 use glam::Vec3;
 
 pub use self::capabilities::{Capabilities, Primitive};
+pub use self::strand_lanes::StrandLanes;
 pub use crate::environment::{Environment, FieldMotion, FieldObstacle, PinTarget, Pins};
 
 use crate::contact::{Lender, Report};
@@ -86,6 +88,10 @@ pub trait Model: Send {
     fn positions(&self, out: &mut [Vec3]);
     /// Writes the velocities of those points.
     fn velocities(&self, out: &mut [Vec3]);
+    /// Its points as it holds them, if those are strands in lanes: a frame that ends between two steps is read from them.
+    fn strand_lanes(&self) -> Option<StrandLanes<'_>> {
+        None
+    }
     /// What it lends to contact: there if its [capabilities](Capabilities::contact) say so.
     fn lender(&mut self) -> Option<&mut dyn Lender> {
         None
@@ -94,9 +100,9 @@ pub trait Model: Send {
     fn carrier(&self) -> Option<Carrier<'_>> {
         None
     }
-    /// Takes up other parameters at once, without allocation, if it can: `false` if it has to be built anew for them. On
-    /// error nothing has changed.
-    fn change(&mut self, _settings: &ModelSettings) -> Result<bool> {
+    /// Takes up other parameters at once, without allocation, if it can: `false` if it has to be built anew for them, for
+    /// this groom, which is the one that it was built for. On error nothing has changed.
+    fn change(&mut self, _settings: &ModelSettings, _groom: &Groom) -> Result<bool> {
         Ok(false)
     }
     /// Colliders have other numbers than before: what is remembered by number is not true any more.

@@ -14,15 +14,13 @@
 //! gravity moves a particle by 10 micrometres, of which single precision would lose a percent in the
 //! rounding of a position a metre from the origin, in each sweep.
 
-use glam::{DVec3, Vec3};
-use rayon::prelude::*;
-
-use super::chains::{Chain, Chains, Profile, Pull, check_even, hold_groom, keep_in_chains};
-use super::{Capabilities, Environment, Model, StepReport};
+use super::chains::{Chain, Chains, Hold, Pool, Profile, Pull, check_even, keep_in_chains};
+use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
 use crate::Result;
 use crate::collide::{Collision, PosedField, PosedShape};
 use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
+use glam::{DVec3, Vec3};
 
 /// Largest shortening of a constraint that keeps a groom in equilibrium, as a fraction of its length: hair that is
 /// suddenly weightless shrinks by no more than this. What its tension does not carry within it holds the groom
@@ -75,6 +73,10 @@ pub struct PositionBased {
     length: Vec<f32>,
     /// The colliders of the present step: scratch.
     shapes: Vec<PosedShape>,
+    /// Length of the steps that it is laid out for (s), and the gravity that the groom has to stand (m/s^2).
+    dt: f32,
+    gravity: Vec3,
+    equilibria: Pool<Equilibrium>,
 }
 
 impl PositionBased {
@@ -85,54 +87,71 @@ impl PositionBased {
         check_even(groom, MAX_UNEVEN, NAME)?;
         let chains = Chains::new(groom, &settings.friction);
         let profile = Profile::new(groom, &settings.style_time, &settings.damping);
-        let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
-        let strands: Vec<_> = chains.ranges().collect();
-        let equilibria: Vec<Equilibrium> = strands
-            .into_par_iter()
-            .map(|(points, embedded)| {
-                let line = &groom.strands.positions()[points.clone()];
-                let pull = profile.pull(dt, gravity, Vec3::ZERO);
-                let kept = |Pull { shape, carried_on, .. }: Pull| shape.kept(dt) * carried_on * dt;
-                let mobility: Vec<f64> = points.map(|i| kept(pull(i)).into()).collect();
-                Equilibrium::of_strand(line, embedded, settings.iterations, &mobility, gravity)
-            })
-            .collect();
-        let (mut hold, mut length) = (Vec::new(), Vec::new());
-        for strand in equilibria {
-            hold.extend(strand.acceleration);
-            length.extend(strand.length);
-        }
-        Ok(Self { settings: settings.clone(), chains, profile, hold, length, shapes: Vec::new() })
+        let points = groom.strands.point_count();
+        let mut model = Self {
+            settings: settings.clone(),
+            chains,
+            profile,
+            hold: vec![Vec3::ZERO; points],
+            length: vec![0.0; points],
+            shapes: Vec::new(),
+            dt,
+            gravity,
+            equilibria: Pool::new(),
+        };
+        model.hold_groom(groom);
+        Ok(model)
+    }
+
+    /// Finds what holds the groom.
+    fn hold_groom(&mut self, groom: &Groom) {
+        let Self { settings, chains, profile, dt, .. } = self;
+        let gravity = if settings.hold_shape { self.gravity } else { Vec3::ZERO };
+        let kept = |Pull { shape, carried_on, .. }: Pull| shape.kept(*dt) * carried_on * *dt;
+        let lists = (&mut self.hold[..], &mut self.length[..]);
+        chains.refit(&self.equilibria, lists, &|found, points, embedded, hold, length| {
+            let pull = profile.pull(*dt, gravity, Vec3::ZERO);
+            found.mobility.clear();
+            found.mobility.extend(points.clone().map(|i| f64::from(kept(pull(i)))));
+            let line = &groom.strands.positions()[points];
+            found.of_strand(line, embedded, settings.iterations, gravity);
+            hold.copy_from_slice(&found.hold.acceleration);
+            let left = found.length.iter().zip(&found.shortened).map(|(l, s)| (l - s) as f32);
+            length.iter_mut().zip(left).for_each(|(to, left)| *to = left);
+        });
     }
 }
 
 /// What makes the groom of one strand a state that a step does not change.
+#[derive(Default)]
 struct Equilibrium {
+    /// How far an acceleration moves each particle in a step (s^2).
+    mobility: Vec<f64>,
     /// Acceleration (m/s^2) of each particle.
-    acceleration: Vec<Vec3>,
-    /// Length (m) of each constraint.
-    length: Vec<f32>,
+    hold: Hold,
+    /// Length of each segment, and by how much its constraint is shorter (m).
+    length: Vec<f64>,
+    shortened: Vec<f64>,
+    /// A step that is tried, and how far sweeps have moved particles in it (m): scratch.
+    tried: Vec<DVec3>,
+    moved: Vec<f64>,
 }
 
 impl Equilibrium {
     /// Model: at rest a step first moves particle i by `s (g + a_i)`, then sweeps N times over the
     /// constraints, which carry the tensions T if they move particles by `s T` on the whole. Tensions and
-    /// `a_i` come from [`hold_groom`], with all masses 1. A constraint that stayed violated by C would move
+    /// `a_i` come from [`Hold`], with all masses 1. A constraint that stayed violated by C would move
     /// either end by N C / 2 (the first free one by N C): the first guess of how much to shorten it. Then the
     /// step is tried, and what a constraint lacks is added. Where particles differ in how far an acceleration moves
     /// them in a step (`mobility`, s in the formula, s^2), they count as masses relative to the first free one.
-    fn of_strand(
-        line: &[Vec3],
-        embedded: usize,
-        iterations: u32,
-        mobility: &[f64],
-        gravity: Vec3,
-    ) -> Self {
+    fn of_strand(&mut self, line: &[Vec3], embedded: usize, iterations: u32, gravity: Vec3) {
+        let Self { mobility, hold, length, shortened, tried, moved } = self;
         let lengths = line.windows(2).map(|w| w[0].as_dvec3().distance(w[1].as_dvec3()));
-        let length: Vec<f64> = std::iter::once(0.0).chain(lengths).collect();
-        let rounded = |length: &[f64]| length.iter().map(|&l| l as f32).collect();
-        if gravity == Vec3::ZERO {
-            return Self { acceleration: vec![Vec3::ZERO; line.len()], length: rounded(&length) };
+        length.clear();
+        length.extend(std::iter::once(0.0).chain(lengths));
+        for (list, value) in [(&mut *shortened, 0.0), (&mut *moved, 0.0)] {
+            list.clear();
+            list.resize(line.len(), value);
         }
         let per_acceleration = mobility.get(embedded).copied().unwrap_or(1.0);
         let mass = |i: usize| (mobility[i] / per_acceleration) as f32;
@@ -142,18 +161,20 @@ impl Equilibrium {
         };
         let max_shortened = |i: usize| f64::from(MAX_SHORTENED) * length[i];
         let max_tension = |i: usize| (0.5 * max_shortened(i) / violation(i).max(1e-300)) as f32;
-        let solved = hold_groom(line, embedded, mass, max_tension, gravity);
-        let mut shortened = vec![0.0; line.len()];
-        for i in embedded..line.len() {
-            shortened[i] = f64::from(solved.tension[i]) * violation(i);
+        hold.solve(line, embedded, mass, max_tension, gravity);
+        if gravity == Vec3::ZERO {
+            hold.acceleration.fill(Vec3::ZERO);
+            return;
         }
-        let (mut tried, mut moved) = (Vec::new(), vec![0.0; line.len()]);
+        for i in embedded..line.len() {
+            shortened[i] = f64::from(hold.tension[i]) * violation(i);
+        }
         for _ in 0..HOLD_ROUNDS {
             tried.clear();
             tried.extend(line.iter().map(|p| p.as_dvec3()));
             moved.fill(0.0);
             for i in embedded..line.len() {
-                tried[i] += (gravity + solved.acceleration[i]).as_dvec3() * mobility[i];
+                tried[i] += (gravity + hold.acceleration[i]).as_dvec3() * mobility[i];
             }
             for i in (0..iterations).flat_map(|_| embedded..line.len()) {
                 let edge = tried[i] - tried[i - 1];
@@ -165,12 +186,10 @@ impl Equilibrium {
                 moved[i] += correction * outer_weight;
             }
             for i in embedded..line.len() {
-                let lacks = f64::from(solved.tension[i]) - moved[i] / per_acceleration;
+                let lacks = f64::from(hold.tension[i]) - moved[i] / per_acceleration;
                 shortened[i] = (shortened[i] + lacks * violation(i)).clamp(0.0, max_shortened(i));
             }
         }
-        let left: Vec<f64> = length.iter().zip(&shortened).map(|(l, s)| l - s).collect();
-        Self { acceleration: solved.acceleration, length: rounded(&left) }
     }
 }
 
@@ -184,7 +203,7 @@ impl Model for PositionBased {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let Self { settings, chains, profile, hold, length, shapes } = self;
+        let Self { settings, chains, profile, hold, length, shapes, .. } = self;
         let restitution = settings.restitution;
         shapes.clear();
         shapes.extend(env.colliders.iter().map(|c| PosedShape::bouncing(c, env.dt, restitution)));
@@ -203,6 +222,22 @@ impl Model for PositionBased {
             update_velocities(&mut chain, env.dt);
             unresolved
         });
+    }
+
+    fn change(&mut self, settings: &ModelSettings, groom: &Groom) -> Result<bool> {
+        let ModelSettings::PositionBased(settings) = settings else { return Ok(false) };
+        settings.validate()?;
+        let now = &self.settings;
+        let same_rest = (now.hold_shape, now.iterations)
+            == (settings.hold_shape, settings.iterations)
+            && (&now.style_time, &now.damping) == (&settings.style_time, &settings.damping);
+        self.chains.set_friction(groom, &settings.friction);
+        self.profile.set(groom, &settings.style_time, &settings.damping);
+        self.settings.clone_from(settings);
+        if !same_rest {
+            self.hold_groom(groom);
+        }
+        Ok(true)
     }
 
     keep_in_chains!();

@@ -74,13 +74,21 @@ impl Ramp {
 
     /// The value at each point of a strand, by arc length.
     pub fn along(&self, line: &[Vec3]) -> Vec<f32> {
-        let mut over = 0.0;
-        let mut places = vec![0.0; line.len()];
-        for i in 1..line.len() {
-            over += line[i].distance(line[i - 1]);
-            places[i] = over;
+        let mut values = Vec::with_capacity(line.len());
+        self.extend_along(line, &mut values);
+        values
+    }
+
+    /// Appends the value at each point of a strand, by arc length.
+    pub(crate) fn extend_along(&self, line: &[Vec3], values: &mut Vec<f32>) {
+        let (first, mut over) = (values.len(), 0.0);
+        for (i, p) in line.iter().enumerate() {
+            over += if i > 0 { p.distance(line[i - 1]) } else { 0.0 };
+            values.push(over);
         }
-        places.into_iter().map(|s| self.at(if over > 0.0 { s / over } else { 0.0 })).collect()
+        for s in &mut values[first..] {
+            *s = self.at(if over > 0.0 { *s / over } else { 0.0 });
+        }
     }
 }
 

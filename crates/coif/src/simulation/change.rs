@@ -50,13 +50,14 @@ impl Simulation {
         if settings.name() != self.model.name() {
             return Err(Error::OtherModel { this: self.model.name(), other: settings.name() });
         }
-        if self.model.change(settings)? {
+        let heavy = heavy_groom(&self.groom, &self.world);
+        let groom = heavy.as_ref().unwrap_or(&self.groom);
+        if self.model.change(settings, groom)? {
             self.wake_if(true);
             return Ok(());
         }
         let (dt, gravity) = (self.world.dt(), self.held_gravity);
-        let heavy = heavy_groom(&self.groom, &self.world);
-        let mut model = settings.build(heavy.as_ref().unwrap_or(&self.groom), dt, gravity)?;
+        let mut model = settings.build(groom, dt, gravity)?;
         let (name, can) = (model.name(), model.capabilities());
         let contacts = &self.world.contacts;
         let mut contacts = Contacts::new(contacts, &self.groom, name, can.contact, model.lender())?;

@@ -130,9 +130,9 @@ impl Simulation {
             self.contacts.restore(&kept);
             return Err(error);
         }
-        self.growth.restore(grown, &*self.model);
+        self.growth.restore(grown);
         (self.pins, self.gusts) = (pins, gusts);
-        self.is_grown = false;
+        self.forget_places();
         self.health.forget();
         self.report = StepReport { quarantined, unresolved, ..StepReport::default() };
         self.colliders.set_poses(colliders);
@@ -193,7 +193,8 @@ impl Simulation {
             let poses = (0..count).map(|_| take_pose(&mut from).filter(|pose| pose.is_finite()));
             poses.collect::<Option<Vec<_>>>()
         };
-        let roots = [poses(strands)?, poses(strands)?, poses(primitives)?];
+        let moved = if self.primitives.is_some() { primitives } else { strands };
+        let roots = [poses(moved)?, poses(strands)?, poses(primitives)?];
         let count = self.surface.as_ref().map_or(0, |surface| surface.vertices().len());
         let numbers: Vec<f32> = from.floats(3 * count)?.collect();
         let vertices = numbers.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)).collect();

@@ -78,7 +78,8 @@ impl Simulation {
         self.step_fraction = fraction(self.steps) as f32;
         self.colliders.arrive();
         self.pins.arrive();
-        if !self.sleep.asleep {
+        // What sleeps is where it was, but a frame may be the first that ends between two steps.
+        if !self.sleep.asleep || (self.ahead > 0.0 && !self.drawn.is_posed) {
             self.draw();
         }
         Ok(())
@@ -87,8 +88,9 @@ impl Simulation {
     /// Notes where roots are at the drawn time.
     pub(super) fn draw(&mut self) {
         self.set_fraction(1.0);
-        self.drawn.is_placed = false;
-        if self.ahead > 0.0 {
+        self.forget_places();
+        self.drawn.is_posed = self.ahead > 0.0;
+        if self.drawn.is_posed {
             let pose = body_pose(&self.keys, 0.0);
             self.timers.measure(Stage::Roots, || {
                 self.roots.pose_into(&self.body, pose, &mut self.drawn.world_from_rest);
@@ -113,7 +115,8 @@ impl Simulation {
         self.origin = origin;
         self.push_key(&pose, 0.0, true);
         self.jump();
-        self.drawn.begin_step(self.roots.world_from_rest(), self.world.dt());
+        let poses = poses(&self.roots, self.primitives.as_ref());
+        self.drawn.begin_step(poses, self.world.dt());
         self.draw();
         Ok(())
     }
@@ -134,9 +137,9 @@ impl Simulation {
         let roots = std::iter::once(&mut self.roots).chain(&mut self.primitives);
         roots.for_each(|roots| roots.shift(by));
         self.model.teleport(&self.before_jump, poses(&self.roots, self.primitives.as_ref()));
-        self.is_grown = false;
+        self.forget_places();
         self.health.forget();
-        self.growth.follow(&*self.model, &[], 0.0);
+        self.growth.follow(&[], 0.0);
         if let Some(surface) = &mut self.surface {
             surface.shift(by);
         }

@@ -45,7 +45,7 @@ use self::sleep::Sleep;
 use self::surface::SurfaceField;
 use crate::body::{Body, BodyPose, MovingCollider, PoseKeys, distance_field};
 use crate::contact::{ContactSettings, Contacts};
-use crate::environment::{GrowEnvironment, Gusts};
+use crate::environment::{GrowEnvironment, Gusts, Onward};
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, RootBinding, Strands};
 use crate::grow::Growth;
@@ -254,7 +254,7 @@ impl Simulation {
         self.step_in_frame([0.0, 1.0]);
         self.colliders.arrive();
         self.pins.arrive();
-        self.is_grown = false;
+        self.forget_places();
     }
 
     /// Advances by one step, in which the body moves from one fraction of the frame to another.
@@ -315,7 +315,7 @@ impl Simulation {
         (step.time, step.dt) = (end, dt);
         if let Some(keys) = &mut self.keys {
             keys.set_fraction(in_frame);
-            self.drawn.begin_step(self.roots.world_from_rest(), dt);
+            self.drawn.begin_step(poses(&self.roots, self.primitives.as_ref()), dt);
         }
         let pose = body_pose(&self.keys, end);
         // Pose the colliders at the end of the step, which is the start of the next.
@@ -354,7 +354,7 @@ impl Simulation {
 
     /// Takes the next `count` steps, for which the body has been followed.
     fn move_hair(&mut self, count: usize) {
-        self.is_grown = false;
+        self.forget_places();
         let quarantined = self.report.quarantined.len();
         // Move the hair.
         self.timers.measure(Stage::Model, || {
@@ -371,7 +371,7 @@ impl Simulation {
             }
         }
         let Surroundings { dt, colliders, .. } = &self.surroundings[count - 1];
-        self.timers.measure(Stage::Grow, || self.growth.follow(&*self.model, colliders, *dt));
+        self.timers.measure(Stage::Grow, || self.growth.follow(colliders, *dt));
         // Let contact of hair on hair act.
         if let Some(lender) = self.model.lender().filter(|_| !self.contacts.is_empty()) {
             self.timers.measure(Stage::Contact, || {
@@ -398,11 +398,11 @@ impl Simulation {
 
     /// Puts the hair on its rest shape at the body's present pose, without velocity.
     pub fn reset(&mut self) {
-        self.is_grown = false;
+        self.forget_places();
         self.health.forget();
         self.follow_body();
         self.model.reset(poses(&self.roots, self.primitives.as_ref()));
-        self.growth.follow(&*self.model, &[], 0.0);
+        self.growth.follow(&[], 0.0);
         self.body_has_jumped();
         let pose = body_pose(&self.keys, self.step_time());
         self.pins.follow(&self.body, pose, 1.0);
@@ -430,14 +430,14 @@ impl Simulation {
 
     /// Moves the hair rigidly with its roots from the stored poses to the present ones.
     fn jump(&mut self) {
-        self.is_grown = false;
+        self.forget_places();
         self.health.forget();
         self.follow_body();
         let now = poses(&self.roots, self.primitives.as_ref());
         self.model.teleport(&self.before_jump, now);
         let pose = body_pose(&self.keys, self.step_time());
         self.pins.jump(&self.body, pose, [&self.before_jump, now]);
-        self.growth.follow(&*self.model, &[], 0.0);
+        self.growth.follow(&[], 0.0);
         self.body_has_jumped();
     }
 
@@ -482,20 +482,16 @@ impl Simulation {
     /// Places every strand: where all points are now (m), in the groom's order. Done once for a state and then
     /// kept for health, files and pictures.
     pub fn grow(&mut self) -> &[Vec3] {
-        self.grow_at_step();
         if self.ahead <= 0.0 {
+            self.grow_at_step();
             return &self.grown;
         }
         if !self.drawn.is_placed {
+            let mut drawn = std::mem::take(&mut self.drawn.positions);
             let mut timers = std::mem::take(&mut self.timers);
-            timers.measure(Stage::Grow, || {
-                let mut drawn = std::mem::take(&mut self.drawn.positions);
-                drawn.clear();
-                drawn.extend_from_slice(&self.grown);
-                self.go_on(&mut drawn);
-                (self.drawn.positions, self.drawn.is_placed) = (drawn, true);
-            });
-            self.timers = timers;
+            drawn.resize(self.groom.strands.point_count(), Vec3::ZERO);
+            timers.measure(Stage::Grow, || self.place(self.onward().as_ref(), &mut drawn));
+            (self.drawn.positions, self.drawn.is_placed, self.timers) = (drawn, true, timers);
         }
         &self.drawn.positions
     }
@@ -503,36 +499,53 @@ impl Simulation {
     /// Places every strand at the end of the last step.
     fn grow_at_step(&mut self) {
         if !self.is_grown {
-            self.timers.measure(Stage::Grow, || {
-                self.grown.resize(self.groom.strands.point_count(), Vec3::ZERO);
-                let env = grow_environment(&self.roots, self.surface.as_ref());
-                self.growth.positions(&*self.model, &env, &mut self.grown);
-            });
-            self.is_grown = true;
+            let mut grown = std::mem::take(&mut self.grown);
+            let mut timers = std::mem::take(&mut self.timers);
+            grown.resize(self.groom.strands.point_count(), Vec3::ZERO);
+            timers.measure(Stage::Grow, || self.place(None, &mut grown));
+            (self.grown, self.is_grown, self.timers) = (grown, true, timers);
         }
     }
 
-    /// Takes hair from the end of the last step on to the drawn time.
-    fn go_on(&self, positions: &mut [Vec3]) {
-        let velocities = |out: &mut [Vec3]| self.growth.velocities(&*self.model, out);
-        let now = self.roots.world_from_rest();
-        self.drawn.go_on(&self.groom, now, self.ahead as f32, velocities, positions);
+    /// How hair goes on from the end of the last step to the drawn time, if that is later.
+    fn onward(&self) -> Option<Onward<'_>> {
+        (self.ahead > 0.0).then(|| Onward {
+            before: &self.drawn.before,
+            now: poses(&self.roots, self.primitives.as_ref()),
+            strands_now: self.roots.world_from_rest(),
+            strands_drawn: &self.drawn.world_from_rest,
+            dt: self.drawn.dt,
+            ahead: self.ahead as f32,
+        })
+    }
+
+    /// Writes where all points are (m): at the end of the last step, or onward from there.
+    fn place(&self, onward: Option<&Onward<'_>>, out: &mut [Vec3]) {
+        let by_model = onward.filter(|_| self.primitives.is_none());
+        if let (Some(onward), Some(lanes)) = (by_model, self.model.strand_lanes()) {
+            return lanes.go_on(onward, &self.groom.embedded, out);
+        }
+        let env = grow_environment(&self.roots, self.surface.as_ref());
+        self.growth.positions(&*self.model, &env, onward, out);
+        if let Some(onward) = by_model {
+            let velocities = |out: &mut [Vec3]| self.model.velocities(out);
+            self.drawn.go_on(&self.groom, onward, velocities, out);
+        }
     }
 
     /// Writes where all points are now (m), in the groom's order: what [`grow`](Self::grow) has kept, or anew.
     pub fn positions(&self, out: &mut [Vec3]) {
-        if self.ahead > 0.0 && self.is_grown && self.drawn.is_placed {
-            return out.copy_from_slice(&self.drawn.positions);
+        let onward = self.onward();
+        match onward {
+            Some(_) if self.drawn.is_placed => out.copy_from_slice(&self.drawn.positions),
+            None if self.is_grown => out.copy_from_slice(&self.grown),
+            _ => self.place(onward.as_ref(), out),
         }
-        if self.is_grown {
-            out.copy_from_slice(&self.grown);
-        } else {
-            let env = grow_environment(&self.roots, self.surface.as_ref());
-            self.growth.positions(&*self.model, &env, out);
-        }
-        if self.ahead > 0.0 {
-            self.go_on(out);
-        }
+    }
+
+    /// Hair has moved: what was placed is not true any more.
+    fn forget_places(&mut self) {
+        (self.is_grown, self.drawn.is_placed) = (false, false);
     }
 
     /// How all points move now (m/s), in the groom's order.

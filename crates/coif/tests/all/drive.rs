@@ -6,7 +6,7 @@ use std::sync::Arc;
 use coif::body::{Body, BonePose, Collider, Motion, Pose, Shape, distance_field};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::{RigidTransform, WorldTransform};
-use coif::model::ModelSettings;
+use coif::model::{ModelSettings, hair_mesh};
 use coif::simulation::{Crowd, Simulation, Surface, World};
 use glam::{DVec3, Mat3, Quat, Vec3};
 
@@ -64,7 +64,11 @@ fn behind() -> Groom {
 }
 
 fn simulation(groom: Groom, model: &ModelSettings) -> Simulation {
-    let body = Arc::new(body());
+    on_body(groom, model, body())
+}
+
+fn on_body(groom: Groom, model: &ModelSettings, body: Body) -> Simulation {
+    let body = Arc::new(body);
     Simulation::new(Arc::new(groom), body, model, World::default()).expect("a valid simulation")
 }
 
@@ -97,10 +101,33 @@ fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
 }
 
-/// Goes through frames at random times: says how far roots are off the drawn scalp, and how far hair is from where it is
-/// at a fixed rate, with a motion that is known in advance and shifted by `shift` (m).
-fn deviation(model: &ModelSettings, drive: bool, shift: Vec3) -> (f32, f32) {
-    let (mut sim, mut fixed) = (simulation(behind(), model), simulation(behind(), model));
+/// How hair in frames at random times differs from that at a fixed rate.
+struct Deviation {
+    /// Farthest root from the drawn scalp (m).
+    root_lag: f32,
+    /// Of every point in every frame, as a fraction of the length of its strand, in rising order.
+    points: Vec<f32>,
+}
+
+impl Deviation {
+    fn max(&self) -> f32 {
+        self.at(1.0)
+    }
+
+    /// What a fraction of all points and frames does not exceed.
+    fn at(&self, fraction: f32) -> f32 {
+        self.points[((self.points.len() - 1) as f32 * fraction) as usize]
+    }
+}
+
+/// Goes through frames at random times, on a head with a skull or without, with a motion that is known in advance and
+/// shifted by `shift` (m).
+fn deviation(model: &ModelSettings, drive: bool, skull: bool, shift: Vec3) -> Deviation {
+    let start = || {
+        let body = if skull { body() } else { body().with_colliders(Vec::new()).expect("none") };
+        on_body(behind(), model, body)
+    };
+    let (mut sim, mut fixed) = (start(), start());
     let shifted = |time: f64| {
         let mut pose = Run::at(time);
         pose.translation += shift.as_dvec3();
@@ -108,7 +135,7 @@ fn deviation(model: &ModelSettings, drive: bool, shift: Vec3) -> (f32, f32) {
     };
     sim.drive(Pose::Rigid(shifted(0.0)), 0.0).expect("a valid pose");
     let (mut random, mut time) = (Random(7), 0.0);
-    let (mut off, mut lag) = (0.0f32, 0.0f32);
+    let (mut points, mut root_lag_max) = (Vec::new(), 0.0f32);
     let (mut before, mut at) = (fixed.strands(), 0.0);
     while time < 2.0 {
         // Without uneven frames: at every step.
@@ -116,7 +143,7 @@ fn deviation(model: &ModelSettings, drive: bool, shift: Vec3) -> (f32, f32) {
         time += dt;
         sim.drive(Pose::Rigid(shifted(time)), dt).expect("a valid pose");
         assert!((sim.time() - time).abs() < 1e-9, "{} {time}", sim.time());
-        lag = lag.max(root_lag(&sim, &shifted(time)));
+        root_lag_max = root_lag_max.max(root_lag(&sim, &shifted(time)));
         // The fixed rate's hair at the drawn time: between the steps around it.
         while fixed.time() < time - 1e-9 {
             (before, at) = (fixed.strands(), fixed.time());
@@ -125,33 +152,48 @@ fn deviation(model: &ModelSettings, drive: bool, shift: Vec3) -> (f32, f32) {
         let t = ((time - at) / (fixed.time() - at)) as f32;
         let after = fixed.strands();
         let pairs = before.positions().iter().zip(after.positions());
-        let truth: Vec<Vec3> = pairs.map(|(a, b)| a.lerp(*b, t) + shift).collect();
-        off = off.max(farthest(sim.strands().positions(), &truth));
+        let truth = pairs.map(|(a, b)| a.lerp(*b, t) + shift);
+        let now = sim.strands();
+        points.extend(now.positions().iter().zip(truth).map(|(a, b)| a.distance(b) / LENGTH));
     }
-    (lag, off / LENGTH)
+    points.sort_unstable_by(f32::total_cmp);
+    Deviation { root_lag: root_lag_max, points }
 }
 
 /// At frames of 30 to 240 a second at random, roots are on the drawn scalp, and hair is no farther from where it is at a
-/// fixed rate than a fiftieth of its length. Hair that a motion shifted by a hundredth of a millimetre takes farther than
-/// that has no path to be compared with: then uneven frames may not take it farther either.
+/// fixed rate than a fiftieth of its length: of every model on a head that it does not collide with, and of all but hair
+/// meshes on a skull.
+///
+/// A hair mesh on the skull has no path to be compared with: a motion shifted by a hundredth of a millimetre, at a fixed
+/// rate, takes some of it farther than that. Contact of its vertices takes hold and lets go, one vertex at a time, so the
+/// least bit decides. That is shown here, without uneven frames; with them 99 of 100 points and frames keep the bound, and
+/// no point is farther off than by the shift.
 #[test]
 fn hair_at_uneven_frames_is_where_it_is_at_a_fixed_rate() {
     let mut found = Vec::new();
     for model in models() {
         let name = model.name();
-        let (lag, off) = deviation(&model, true, Vec3::ZERO);
-        println!("{name}: root lag {lag:.1e} m, deviation {:.2} % of the length", 100.0 * off);
-        // Asked for is 0.01 mm. Rounding six metres from the origin is 0.5 micrometres in each of a few operations.
-        assert!(lag < 5e-6, "{name}: {lag} m");
-        let mut limit = 0.02f32;
-        if off > limit {
-            let (_, by_itself) = deviation(&model, false, Vec3::splat(1e-5));
-            println!("{name}: {:.2} % by a shift of the path by 0.01 mm", 100.0 * by_itself);
-            limit = limit.max(by_itself);
+        for skull in [false, true] {
+            let of = deviation(&model, true, skull, Vec3::ZERO);
+            let [lag, most, all] = [of.root_lag, 100.0 * of.at(0.99), 100.0 * of.max()];
+            println!(
+                "{name}, skull {skull}: lag {lag:.1e} m, 99 in 100 {most:.2} %, all {all:.2} %"
+            );
+            // Asked for is 0.01 mm. Rounding six metres from the origin is 0.5 micrometres in each of a few operations.
+            assert!(lag < 5e-6, "{name}: {lag} m");
+            let mut bounds = (0.02f32, of.max());
+            if skull && name == hair_mesh::NAME {
+                let by_itself = deviation(&model, false, skull, Vec3::splat(1e-5));
+                let [most, all] = [by_itself.at(0.99), by_itself.max()].map(|of| 100.0 * of);
+                println!("{name}: 99 in 100 {most:.2} %, all {all:.2} % by a shift by 0.01 mm");
+                assert!(by_itself.max() > 0.02, "the bound can be kept on the skull, too");
+                assert!(of.max() <= by_itself.max(), "{name}: {all} %");
+                bounds.1 = of.at(0.99);
+            }
+            found.push((name, skull, bounds));
         }
-        found.push((name, off, limit));
     }
-    assert!(found.iter().all(|(_, off, limit)| off <= limit), "{found:?}");
+    assert!(found.iter().all(|(_, _, (limit, off))| off <= limit), "{found:?}");
 }
 
 /// The same motion as rigid transform, bones and skinned vertices moves hair and colliders in the same way.
@@ -469,6 +511,29 @@ fn bad_poses_and_times_are_refused() {
     for dt in [1e-9, 3600.0, 1e-300, 0.01] {
         sim.drive(good, dt).expect("a valid pose");
         assert!(sim.grow().iter().all(|p| p.is_finite()), "{dt}");
+    }
+}
+
+/// Hair that has fallen asleep in frames that all ended with a step is where it was in the first that does not.
+#[test]
+fn hair_that_sleeps_is_read_between_two_steps() {
+    for model in models() {
+        let name = model.name();
+        let mut sim = simulation(groom(20, |_| 8), &model);
+        sim.set_sleep(true);
+        let pose = Pose::Rigid(Run::at(0.5));
+        for _ in 0..240 {
+            sim.drive(pose, 1.0 / 60.0).expect("a valid pose");
+        }
+        assert!(sim.is_asleep(), "{name}");
+        let before = sim.grow().to_vec();
+        sim.drive(pose, 0.011).expect("a valid pose");
+        assert!(sim.is_asleep(), "{name}");
+        // It rests: in less than a step it goes on by less than that.
+        let off = farthest(&before, sim.grow());
+        assert!(off < 1e-5, "{name}: {off} m");
+        sim.set_gravity(Vec3::ZERO).expect("finite");
+        assert!(farthest(&before, sim.grow()) < 1e-5, "{name}");
     }
 }
 

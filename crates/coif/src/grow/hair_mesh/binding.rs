@@ -10,10 +10,10 @@ use super::lay_lanes::{Scratch, lay_block};
 use super::place::{Place, Root};
 #[cfg(test)]
 pub(super) use super::place::{place_inside, place_on_edge, point};
-use crate::environment::{Nowhere, Obstacle};
+use crate::environment::{Nowhere, Obstacle, Onward};
 use crate::groom::hair_mesh::{Found, Frame, Frames, Search};
 use crate::groom::{HairMesh, Strands};
-use crate::grow::lines::Lines;
+use crate::math::lines::{Line, Lines};
 use crate::math::{ClosestTriangle, LANES};
 use crate::{Error, Result};
 
@@ -21,7 +21,7 @@ use crate::{Error, Result};
 const STRANDS: usize = 64;
 
 /// Blocks of strands that one task carries.
-const BLOCKS: usize = 4;
+const BLOCKS: usize = 16;
 
 /// Every point of some strands, bound to its place in a hair mesh.
 ///
@@ -33,10 +33,16 @@ pub struct Binding {
     /// First point of every strand, and the total.
     pub(super) first: Vec<u32>,
     frames: Frames,
-    now: Vec<Frame>,
-    rates: Vec<Frame>,
+    state: MeshState,
     lines: Lines<1>,
     level: Level,
+}
+
+/// The frames of a mesh at one moment, and how fast they change.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MeshState {
+    now: Vec<Frame>,
+    rates: Vec<Frame>,
 }
 
 impl Binding {
@@ -77,8 +83,8 @@ impl Binding {
         let blocks = Blocks::new(mesh, strands, &bound, &begins);
         let lines = Lines::new(strands.strand_count());
         let first = strands.first_points().to_vec();
-        let (rates, level) = (now.clone(), Level::new());
-        Ok(Self { blocks, first, frames, rates, now, lines, level })
+        let (state, level) = (MeshState { rates: now.clone(), now }, Level::new());
+        Ok(Self { blocks, first, frames, state, lines, level })
     }
 
     /// How many points are bound.
@@ -102,8 +108,8 @@ impl Binding {
 
     /// Takes the vertices as they are now: positions (m) and velocities (m/s).
     pub fn update(&mut self, vertices: &[Vec3], velocities: &[Vec3]) {
-        self.frames.update(vertices, &mut self.now);
-        self.frames.update(velocities, &mut self.rates);
+        self.frames.update(vertices, &mut self.state.now);
+        self.frames.update(velocities, &mut self.state.rates);
     }
 
     /// Where the points are (m), in the order of the strands, for the vertices of the last
@@ -119,35 +125,72 @@ impl Binding {
 
     /// [`Binding::positions`] with hair that stays out of something.
     pub fn positions_outside(&self, obstacle: &impl Obstacle, out: &mut [Vec3]) {
-        self.lay::<false>(obstacle, out);
+        self.lay::<false>(self.mesh_frames(), obstacle, None, out);
     }
 
     /// How fast the points of [`Binding::positions_outside`] move (m/s); those that are pushed out not into
     /// what pushes them.
     pub fn velocities_outside(&self, obstacle: &impl Obstacle, out: &mut [Vec3]) {
-        self.lay::<true>(obstacle, out);
+        self.lay::<true>(self.mesh_frames(), obstacle, None, out);
+    }
+
+    /// [`Binding::positions_outside`] for a mesh with these vertices (m), carried onward with the scalp.
+    pub(crate) fn positions_of(
+        &self,
+        vertices: &[Vec3],
+        state: &mut MeshState,
+        obstacle: &impl Obstacle,
+        onward: Option<&Onward<'_>>,
+        out: &mut [Vec3],
+    ) {
+        state.now.resize(vertices.len(), Frame::default());
+        self.frames.update(vertices, &mut state.now);
+        self.lay::<false>(MeshFrames { now: &state.now, rates: &[] }, obstacle, onward, out);
+    }
+
+    /// [`Binding::velocities_outside`] for a mesh whose vertices are here (m) and move so (m/s).
+    pub(crate) fn velocities_of(
+        &self,
+        [vertices, velocities]: [&[Vec3]; 2],
+        state: &mut MeshState,
+        obstacle: &impl Obstacle,
+        out: &mut [Vec3],
+    ) {
+        let MeshState { now, rates } = state;
+        for (points, frames) in [(vertices, &mut *now), (velocities, &mut *rates)] {
+            frames.resize(points.len(), Frame::default());
+            self.frames.update(points, frames);
+        }
+        self.lay::<true>(MeshFrames { now, rates }, obstacle, None, out);
     }
 
     /// The frames of the mesh at the last update.
     pub(super) fn mesh_frames(&self) -> MeshFrames<'_> {
-        MeshFrames { now: &self.now, rates: &self.rates }
+        MeshFrames { now: &self.state.now, rates: &self.state.rates }
     }
 
     /// Lays all strands, and writes their positions or their velocities (`RATES`).
-    fn lay<const RATES: bool>(&self, obstacle: &impl Obstacle, out: &mut [Vec3]) {
-        let mesh_frames = self.mesh_frames();
-        let task = |(blocks, lines): (&[_], &mut [&mut [Vec3]])| {
+    fn lay<const RATES: bool>(
+        &self,
+        mesh_frames: MeshFrames<'_>,
+        obstacle: &impl Obstacle,
+        onward: Option<&Onward<'_>>,
+        out: &mut [Vec3],
+    ) {
+        let task = |(blocks, lines): (&[_], &mut [Line<'_, 1>])| {
             let mut scratch = Scratch::EMPTY;
             for (block, lines) in blocks.iter().zip(lines.chunks_mut(LANES)) {
                 let all = &self.blocks;
                 dispatch!(self.level, simd => {
-                    lay_block::<_, RATES>(simd, all, block, mesh_frames, obstacle, &mut scratch, lines)
+                    lay_block::<_, RATES>(
+                        simd, all, block, mesh_frames, obstacle, onward, &mut scratch, lines,
+                    )
                 });
             }
         };
         let counts = self.first.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
         self.lines.with(counts, &self.blocks.lane_of, [out], |lines| {
-            let lines = lines.as_flattened_mut().par_chunks_mut(BLOCKS * LANES);
+            let lines = lines.par_chunks_mut(BLOCKS * LANES);
             self.blocks.blocks.par_chunks(BLOCKS).zip(lines).for_each(task);
         });
     }

@@ -12,6 +12,7 @@ use crate::groom::hair_mesh::Found;
 use crate::groom::{HairMesh, Strands};
 use crate::math::LANES;
 use crate::math::cache::prefetch;
+use crate::math::lane_layout::in_lane;
 
 /// A point of a strand, bound.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +60,8 @@ pub(super) struct Block {
     /// Number of the last point of each strand; -1 where there is none.
     pub(super) last: [f32; LANES],
     pub(super) roots: [Root; LANES],
+    /// Which strand each lane holds; lanes that are not in use repeat the last one.
+    pub(super) strands: [u32; LANES],
 }
 
 /// All strands.
@@ -118,6 +121,7 @@ impl Blocks {
             rows,
             last: [-1.0; LANES],
             roots: [Root::default(); LANES],
+            strands: std::array::from_fn(|lane| *in_lane(lanes, lane)),
         };
         for (lane, s) in lanes.iter().enumerate() {
             block.last[lane] = points(s).len() as f32 - 1.0;

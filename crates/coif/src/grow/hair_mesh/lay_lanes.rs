@@ -5,18 +5,16 @@
 //! row by row of the curve; the others keep theirs.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
-use glam::Vec3;
 
 use super::blocks::{Block, Blocks};
 use super::curve::{Curve, CurveRows, MeshFrames, MovingLanes, PointRow, roots};
 use super::lay::{GRAZING, Moving, NOTHING, SAME};
-use crate::environment::{Link, Obstacle};
+use crate::environment::{Link, Obstacle, Onward};
 use crate::math::LANES;
 use crate::math::cache::prefetch_item;
 use crate::math::lanes::Vec3x;
-
-/// Rows that are laid before they are written to the strands.
-const WRITTEN: usize = 32;
+use crate::math::lines::{Line, WRITTEN, write_rows};
+use crate::math::pose_lanes::AffineLanes;
 
 /// Points in a line of the cache, roughly.
 const POINTS_IN_LINE: usize = 5;
@@ -49,7 +47,8 @@ struct Chains<'a, S: Simd> {
     lowest: usize,
 }
 
-/// Lays the strands of a block outside of an obstacle, and writes positions, or velocities (`RATES`).
+/// Lays the strands of a block outside of an obstacle, and writes positions, or velocities (`RATES`). The mesh and the
+/// obstacle are where they are at the end of a step; from there strands are carried onward with their scalp.
 ///
 /// Model: see [`super::lay::Chain`].
 #[inline(always)]
@@ -59,14 +58,15 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
     block: &Block,
     mesh_frames: MeshFrames<'_>,
     obstacle: &impl Obstacle,
+    onward: Option<&Onward<'_>>,
     scratch: &mut Scratch,
-    lines: &mut [&mut [Vec3]],
+    lines: &mut [Line<'_, 1>],
 ) {
     if block.rows == 0 {
         return;
     }
     // Ask for the memory that will be written.
-    for line in &*lines {
+    for [line] in &*lines {
         (0..line.len()).step_by(POINTS_IN_LINE).for_each(|i| prefetch_item(simd.level(), line, i));
     }
     let last = f32x16::from_slice(simd, &block.last);
@@ -79,6 +79,7 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
     let mut allowed = f32x16::from_slice(simd, &allowed);
     let curve = Curve::new(blocks, block, mesh_frames, &mut scratch.curve);
     let mut chains = Chains::new(simd, curve, last, root);
+    let carried = onward.map(|onward| onward.carried(simd, &block.strands));
     let mut written = 0;
     for i in 1..block.rows {
         let length = f32x16::from_slice(simd, &blocks.row(block.first_row + i).0.length);
@@ -90,7 +91,7 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
         }
         chains.link::<RATES>(simd, length, active);
         if i - written == WRITTEN {
-            write::<RATES>(laid, written, WRITTEN, lines);
+            write::<S, RATES>(simd, laid, WRITTEN, written, &carried, lines);
             written = i;
         }
         let row = &mut laid[i - written];
@@ -112,7 +113,7 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
             chains.end = row.load::<S, RATES>(simd);
         }
     }
-    write::<RATES>(laid, written, block.rows - written, lines);
+    write::<S, RATES>(simd, laid, block.rows - written, written, &carried, lines);
 }
 
 /// Does something for every lane whose bit is set.
@@ -127,20 +128,20 @@ fn for_lanes(bits: u32, mut visit: impl FnMut(usize)) {
 
 /// Writes so many rows to the strands, from the point `first` on.
 #[inline(always)]
-fn write<const RATES: bool>(
+fn write<S: Simd, const RATES: bool>(
+    simd: S,
     rows: &[PointRow; WRITTEN],
-    first: usize,
     count: usize,
-    lines: &mut [&mut [Vec3]],
+    first: usize,
+    carried: &Option<AffineLanes<S>>,
+    lines: &mut [Line<'_, 1>],
 ) {
-    let rows = &rows[..count.min(WRITTEN)];
-    for (k, line) in lines.iter_mut().take(LANES).enumerate() {
-        let Some(line) = line.get_mut(first..) else { continue };
-        for (p, row) in line.iter_mut().zip(rows) {
-            let row = if RATES { &row.velocity } else { &row.at };
-            *p = Vec3::new(row[k], row[LANES + k], row[2 * LANES + k]);
-        }
-    }
+    let row = |i: usize| {
+        let row = if RATES { &rows[i].velocity } else { &rows[i].at };
+        let laid = Vec3x::of_row(simd, row);
+        carried.as_ref().map_or(laid, |carried| carried.point(laid))
+    };
+    write_rows(simd, row, count, first, lines);
 }
 
 impl<'a, S: Simd> Chains<'a, S> {

@@ -27,6 +27,7 @@ mod style;
 
 pub(crate) use around::BodyAround;
 pub use binding::Binding;
+pub(crate) use binding::MeshState;
 pub use scatter::{RootPlace, scatter};
 pub use style::{Growth, Styling};
 

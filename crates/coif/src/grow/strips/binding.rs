@@ -5,13 +5,12 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Level, dispatch};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::turn_out::Turning;
-use crate::collide::{Near, PosedShapes};
-use crate::environment::GrowEnvironment;
+use super::hung_lanes::{Around, HungLanes};
+use crate::collide::PosedShapes;
+use crate::environment::{GrowEnvironment, Onward};
 use crate::groom::Groom;
 use crate::groom::strips::{JointFrame, StripPose, Strips};
 use crate::math::RigidTransform;
@@ -28,20 +27,19 @@ const PUSHED: f32 = 0.02;
 
 /// Where a point hangs.
 #[derive(Debug, Clone, Copy)]
-struct HungPoint {
+pub(super) struct HungPoint {
     /// The joint before it, among all joints of all strips; the other is the next.
-    joint: u32,
+    pub(super) joint: u32,
     /// How much the other joint counts, 0 to 1.
-    fraction: f32,
+    pub(super) fraction: f32,
     /// Where it is, seen from the two joints, in their frames (m). Of an embedded point: its place in
     /// the rest shape.
-    offset: [Vec3; 2],
+    pub(super) offset: [Vec3; 2],
     /// To the point before (m).
-    length: f32,
+    pub(super) length: f32,
 }
 
 /// Every point of the strands of a groom, bound to its place in a strip.
-#[derive(Debug)]
 pub struct StripBinding {
     /// First point of every strand, and the total.
     first: Vec<u32>,
@@ -50,13 +48,13 @@ pub struct StripBinding {
     /// First joint of every strip, and the total.
     first_joint: Vec<u32>,
     places: Vec<HungPoint>,
+    lanes: HungLanes,
     /// How far a strand is from the joints of its strip (m), at most.
     reach: f32,
     /// How far each point stays from the body (m).
-    pub(crate) room: Vec<f32>,
+    room: Vec<f32>,
     /// Whether that is what the groom leaves: the clearance to the body has been measured.
-    pub(crate) has_clearance: bool,
-    level: Level,
+    has_clearance: bool,
 }
 
 impl StripBinding {
@@ -93,16 +91,20 @@ impl StripBinding {
             });
             embedded.push(pinned as u32);
         }
+        let room = vec![ROOM; places.len()];
+        let first = groom.strands.first_points();
+        let mut lanes = HungLanes::new(first, &embedded, &strips.strip_of_strand, &places);
+        lanes.set_room(&room);
         Self {
+            lanes,
             first: groom.strands.first_points().to_vec(),
             embedded,
             strip_of_strand: strips.strip_of_strand.clone(),
             first_joint: strips.edges.first_points().to_vec(),
-            room: vec![ROOM; places.len()],
+            room,
             places,
             reach,
             has_clearance: false,
-            level: Level::new(),
         }
     }
 
@@ -127,60 +129,59 @@ impl StripBinding {
         let strips = self.strip_of_strand.iter();
         let roots: Vec<RigidTransform> = strips.map(|&s| world_from_rest[s as usize]).collect();
         let mut positions = vec![Vec3::ZERO; self.room.len()];
-        self.place(pose, &roots, |_| |_, _, along, _| along, &mut positions);
+        self.place(pose, &roots, &|_, _, along, _| along, &mut positions);
         self.room
             .par_iter_mut()
             .zip(&positions)
             .for_each(|(room, p)| *room = room.min(body.room(*p)));
+        self.lanes.set_room(&self.room);
         self.has_clearance = true;
     }
 
+    /// How far each point stays from the body (m), and whether that has been measured.
+    pub(crate) fn clearance(&self) -> (&[f32], bool) {
+        (&self.room, self.has_clearance)
+    }
+
+    /// Takes back what [`clearance`](Self::clearance) was.
+    pub(crate) fn set_clearance(&mut self, room: Vec<f32>, has_clearance: bool) {
+        self.lanes.set_room(&room);
+        (self.room, self.has_clearance) = (room, has_clearance);
+    }
+
     /// Where the strands are (m), in the groom's order, with strips that are at `pose`: out of `shapes` and of the
-    /// body's own surface.
+    /// body's own surface, and from there onward with their scalp.
     pub(crate) fn positions(
         &self,
         pose: &StripPose,
         shapes: &PosedShapes,
         env: &GrowEnvironment<'_>,
+        onward: Option<&Onward<'_>>,
         out: &mut [Vec3],
     ) {
-        let aside = |strand: usize| {
-            let near = self.shapes_near(strand, pose, shapes);
-            move |point: usize, parent: Vec3, along: Vec3, length: f32| {
-                let segment = Turning { parent, length, room: self.room[point] };
-                segment.leave(along, &near, env.field.as_ref())
-            }
+        let around = Around {
+            pose,
+            shapes,
+            env,
+            onward,
+            first_joint: &self.first_joint,
+            strip_of_strand: &self.strip_of_strand,
+            reach: self.reach + PUSHED,
         };
-        self.place(pose, env.world_from_rest, aside, out);
-    }
-
-    /// The shapes that a strand may collide with: those near its strip.
-    fn shapes_near<'a>(
-        &self,
-        strand: usize,
-        pose: &StripPose,
-        shapes: &'a PosedShapes,
-    ) -> Near<'a> {
-        let strip = self.strip_of(strand);
-        let line =
-            &pose.position[self.first_joint[strip] as usize..self.first_joint[strip + 1] as usize];
-        let (lo, hi) = line.iter().fold((line[0], line[0]), |(lo, hi), &p| (lo.min(p), hi.max(p)));
-        let reach = 0.5 * (hi - lo).length() + self.reach + PUSHED;
-        dispatch!(self.level, simd => Near::pick(simd, shapes, 0.5 * (lo + hi), reach))
+        self.lanes.positions(&around, out);
     }
 
     /// Lays all strands along strips that are at `pose`, from roots that the scalp has taken to `world_from_rest`.
-    /// `aside` is asked for every strand, and what it gives for every point that is free (its number, the point
-    /// before, the unit vector to it, and the length) which direction to take.
-    fn place<A: Fn(usize, Vec3, Vec3, f32) -> Vec3>(
+    /// `aside` is asked for every point that is free (its number, the point before, the unit vector to it, and the length)
+    /// which direction to take.
+    fn place(
         &self,
         pose: &StripPose,
         world_from_rest: &[RigidTransform],
-        aside: impl Fn(usize) -> A + Sync,
+        aside: &(impl Fn(usize, Vec3, Vec3, f32) -> Vec3 + Sync),
         out: &mut [Vec3],
     ) {
         self.for_each_strand(out, &|s, places, line| {
-            let aside = aside(s);
             let first = self.first[s] as usize;
             for (i, place) in places.iter().enumerate() {
                 if i < self.embedded[s] as usize {
@@ -259,10 +260,13 @@ impl StripBinding {
 
 #[cfg(test)]
 mod tests {
+    use fearless_simd::{Level, dispatch};
     use glam::Quat;
 
+    use super::super::turn_out::Turning;
     use super::*;
     use crate::body::{MovingCollider, Shape};
+    use crate::collide::{Near, PosedShape};
     use crate::environment::{Environment, Wind};
     use crate::groom::strips::wisps;
     use crate::groom::{Fibre, Strands};
@@ -302,7 +306,7 @@ mod tests {
             let mut out = vec![Vec3::ZERO; groom.strands.point_count()];
             let (roots, shapes) = (vec![motion; 12], PosedShapes::default());
             let env = GrowEnvironment { world_from_rest: &roots, field: None };
-            binding.positions(&pose, &shapes, &env, &mut out);
+            binding.positions(&pose, &shapes, &env, None, &mut out);
             for (p, rest) in out.iter().zip(groom.strands.positions()) {
                 assert!(p.distance(motion.point(*rest)) < 1e-6, "{p} {rest}");
             }
@@ -320,7 +324,7 @@ mod tests {
         let mut out = groom.strands.clone();
         let (roots, shapes) = ([RigidTransform::IDENTITY; 12], PosedShapes::default());
         let env = GrowEnvironment { world_from_rest: &roots, field: None };
-        binding.positions(&bent.rest_pose(), &shapes, &env, out.positions_mut());
+        binding.positions(&bent.rest_pose(), &shapes, &env, None, out.positions_mut());
         for s in 0..12 {
             assert!((out.length(s) / groom.strands.length(s) - 1.0).abs() < 1e-5);
         }
@@ -349,7 +353,11 @@ mod tests {
         let wisps = wisps::Settings { radius: 0.0, ..wisps::Settings::default() };
         let settings = Settings { wisps, ..Settings::default() };
         let at = RigidTransform::from_translation(Vec3::NEG_Y * 0.03);
-        let plane = [MovingCollider { shape: Shape::Plane, friction: 0.3, start: at, end: at }];
+        let beside = RigidTransform::from_translation(Vec3::new(0.06, 0.0, 0.0));
+        let ball = Shape::Ellipsoid { radii: Vec3::new(0.02, 0.03, 0.025) };
+        let plane = [(Shape::Plane, at), (ball, beside)];
+        let plane =
+            plane.map(|(shape, at)| MovingCollider { shape, friction: 0.3, start: at, end: at });
         let roots = vec![RigidTransform::IDENTITY; 40];
         let env = Environment {
             time: 0.0,
@@ -366,16 +374,29 @@ mod tests {
             let mut model = Cantilever::new(&groom, &settings).unwrap();
             let mut growth = Growth::new(&groom, &model).unwrap();
             if let Growth::InStrips(strands) = &mut growth {
-                strands.binding.level = level;
+                strands.binding.lanes.set_level(level);
             }
             growth.measure_clearance(&model, &roots, &plane, None);
             for _ in 0..60 {
                 model.step(&env, &mut StepReport::default());
-                growth.follow(&model, &plane, env.dt);
+                growth.follow(&plane, env.dt);
             }
             let mut points = vec![Vec3::ZERO; groom.strands.point_count()];
             let env = GrowEnvironment { world_from_rest: &roots, field: None };
-            growth.positions(&model, &env, &mut points);
+            growth.positions(&model, &env, None, &mut points);
+            // Point by point it is the same, to the bit.
+            let (mut pose, mut shapes) = (StripPose::default(), PosedShapes::default());
+            model.pose(&mut pose);
+            shapes.refill(plane.iter().map(|c| PosedShape::new(c, 0.0)));
+            let Growth::InStrips(strands) = &growth else { panic!("strips carry the strands") };
+            let mut plain = points.clone();
+            let aside = |point: usize, parent, along, length| {
+                let near = dispatch!(level, simd => Near::pick(simd, &shapes, parent, 10.0));
+                let room = strands.binding.room[point];
+                Turning { parent, length, room }.leave(along, &near, None)
+            };
+            strands.binding.place(&pose, &roots, &aside, &mut plain);
+            assert_eq!(points, plain);
             points
         };
         let points = run(Level::new());

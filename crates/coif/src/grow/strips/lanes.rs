@@ -7,9 +7,9 @@ use fearless_simd::{Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
 
 use super::StripMesh;
-use crate::grow::lines::{Line, Lines};
 use crate::math::LANES;
 use crate::math::lanes::Vec3x;
+use crate::math::lines::{Four, Line, Lines, four, lay_out};
 use crate::model::cantilever::{LaneBlock, StripLanes};
 
 /// What one strip has of a mesh: positions, normals, tangents and binormals of its vertices.
@@ -84,9 +84,6 @@ struct Vertices<S: Simd> {
     frames: Frames<S>,
 }
 
-/// Sixteen times two edges at two joints, three coordinates each.
-type Piece = [[[f32; 4]; LANES]; 3];
-
 /// Pairs of joints that are computed before they are written: those of a strip are some whole lines of
 /// memory.
 const PAIRS: usize = 4;
@@ -122,10 +119,11 @@ fn follow_block<S: Simd>(
             // Beyond the last there is nothing: repeat it, and write less.
             let next = if i + 1 < joints { walk.joint(simd, block, i + 1) } else { here };
             let (a, b) = (&here.frames, &next.frames);
-            lay_out(simd, [here.edges, next.edges], &mut pieces[0][k]);
-            lay_out(simd, [[a.normal; 2], [b.normal; 2]], &mut pieces[1][k]);
-            lay_out(simd, [[a.tangent; 2], [b.tangent; 2]], &mut pieces[2][k]);
-            lay_out(simd, [[a.binormal; 2], [b.binormal; 2]], &mut pieces[3][k]);
+            let [p, q] = [here.edges, next.edges];
+            lay_out(simd, [p[0], p[1], q[0], q[1]], &mut pieces[0][k]);
+            lay_out(simd, [a.normal, a.normal, b.normal, b.normal], &mut pieces[1][k]);
+            lay_out(simd, [a.tangent, a.tangent, b.tangent, b.tangent], &mut pieces[2][k]);
+            lay_out(simd, [a.binormal, a.binormal, b.binormal, b.binormal], &mut pieces[3][k]);
         }
         for (l, quad) in quads.iter_mut().enumerate() {
             for (to, pieces) in quad.iter_mut().zip(&pieces) {
@@ -189,30 +187,9 @@ fn normalized<S: Simd>(simd: S, v: Vec3x<S>, other: Vec3x<S>) -> Vec3x<S> {
     (v * inverse).or(fine, other)
 }
 
-/// Two edges at two joints, lane by lane: twelve numbers in a row for each.
-#[inline(always)]
-fn lay_out<S: Simd>(simd: S, [[a, b], [c, d]]: [[Vec3x<S>; 2]; 2], to: &mut Piece) {
-    let [first, second, third] = to;
-    interleave(simd, [a.x, a.y, a.z, b.x], first);
-    interleave(simd, [b.y, b.z, c.x, c.y], second);
-    interleave(simd, [c.z, d.x, d.y, d.z], third);
-}
-
-/// Four rows of lanes as lanes of four.
-#[inline(always)]
-fn interleave<S: Simd>(simd: S, [a, b, c, d]: [f32x16<S>; 4], to: &mut [[f32; 4]; LANES]) {
-    let (even, odd) = (simd.interleave_f32x16(a, c), simd.interleave_f32x16(b, d));
-    let (p, q) = simd.interleave_f32x16(even.0, odd.0);
-    let (r, s) = simd.interleave_f32x16(even.1, odd.1);
-    let parts = to.as_flattened_mut().as_chunks_mut::<LANES>().0;
-    for (part, row) in parts.iter_mut().zip([p, q, r, s]) {
-        row.store_slice(part);
-    }
-}
-
 /// Writes what one lane has of pairs of joints, as far as its strip goes.
 #[inline(always)]
-fn write(to: &mut [Vec3], first: usize, pieces: &[Piece], l: usize) {
+fn write(to: &mut [Vec3], first: usize, pieces: &[Four], l: usize) {
     let (whole, half) = to.get_mut(first..).unwrap_or_default().as_chunks_mut::<4>();
     for (to, piece) in whole.iter_mut().zip(pieces) {
         *to = four(piece, l);
@@ -220,16 +197,4 @@ fn write(to: &mut [Vec3], first: usize, pieces: &[Piece], l: usize) {
     if let (Some(piece), [a, b, ..]) = (pieces.get(whole.len()), half) {
         [*a, *b, _, _] = four(piece, l);
     }
-}
-
-/// What one lane has of a pair of joints.
-#[inline(always)]
-fn four(piece: &Piece, l: usize) -> [Vec3; 4] {
-    let [a, b, c] = [piece[0][l], piece[1][l], piece[2][l]];
-    [
-        Vec3::new(a[0], a[1], a[2]),
-        Vec3::new(a[3], b[0], b[1]),
-        Vec3::new(b[2], b[3], c[0]),
-        Vec3::new(c[1], c[2], c[3]),
-    ]
 }

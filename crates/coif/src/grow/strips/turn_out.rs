@@ -1,8 +1,10 @@
 //! Segments of strands that turn about their inner ends until their outer ends are outside of the body: the length-sphere
-//! projection of `model::cantilever`, one at a time and without friction.
+//! projection of `model::cantilever`, without friction, one at a time: out of a body's own surface. `hung_lanes.rs` does the
+//! same out of shapes, sixteen at a time.
 
 use glam::Vec3;
 
+#[cfg(test)]
 use crate::collide::{Near, PosedShape};
 use crate::environment::FieldObstacle;
 use crate::model::cantilever::STRAIGHT;
@@ -18,8 +20,9 @@ pub(super) struct Turning {
 }
 
 impl Turning {
-    /// The direction nearest to `along` in which the segment ends outside of all that is near, as far as its length
+    /// Point by point what lanes do: the direction nearest to `along` in which the segment ends outside of all that is near, as far as its length
     /// allows; a second time, if that ended in another collision.
+    #[cfg(test)]
     pub(super) fn leave(
         &self,
         along: Vec3,
@@ -35,6 +38,7 @@ impl Turning {
     }
 
     /// The same for a shape alone: see `turn_out` in the model's kernel.
+    #[cfg(test)]
     fn leave_shape(&self, shape: &PosedShape, along: Vec3) -> Vec3 {
         let p = self.parent + along * self.length;
         // Most are far away.
@@ -46,7 +50,7 @@ impl Turning {
     }
 
     /// The same for a body's own surface, as it is now.
-    fn leave_field(&self, obstacle: &FieldObstacle<'_>, along: Vec3) -> Vec3 {
+    pub(super) fn leave_field(&self, obstacle: &FieldObstacle<'_>, along: Vec3) -> Vec3 {
         let p = self.parent + along * self.length;
         let distance = obstacle.field.distance_at(p) - obstacle.skin;
         if distance >= self.room {

@@ -248,7 +248,7 @@ impl Made {
     /// Source: `jung2005` 4.2: collision spheres are larger in upper layers and towards the tip; the
     /// bend factor of a chain depends on the place of its anchor, and lower hair bends less.
     pub(super) fn new(common: &Common<'_>, strip: usize) -> Self {
-        let Common { strips, fibre, settings, thickness, heights } = common;
+        let Common { strips, settings, thickness, .. } = common;
         let rest = strips.edges.strand(strip).to_vec();
         let last = rest.len() - 1;
         let mut frames = Vec::new();
@@ -262,9 +262,7 @@ impl Made {
             let above = layer + i as f32 / last as f32;
             thickness[strip] + settings.layer_distance * above
         });
-        let length = strips.edges.length(strip);
-        let height = (rest[0].y - heights[0]) / (heights[1] - heights[0]).max(1e-6);
-        let above = (layer + height) / strips.layers().max(1) as f32;
+        let Softness { slower, weight, style_time } = common.softness(strip, strips.layers());
         let root = frames[0];
         let (gap, beside, half_widths) = match strips.lies_on(strip) {
             Some(below) => gaps(common, &frames, strip, below),
@@ -272,7 +270,6 @@ impl Made {
         };
         let average = (rest[last] - rest[0]).normalize_or(root.tangent);
         let lean = root.tangent.cross(average);
-        let slower = 1.0 + settings.bend_variation * (2.0 * above - 1.0);
         let by_place = settings.style_time.along(&rest).into_iter();
         let by_place =
             by_place.zip(settings.damping.along(&rest)).zip(settings.friction.along(&rest));
@@ -288,11 +285,37 @@ impl Made {
             beside,
             half_widths,
             lean: [lean.dot(root.binormal), lean.dot(root.normal())],
-            weight: settings.compliance(fibre, length) / (length * length),
-            style_time: settings.style_time.at(0.0) * slower,
+            weight,
+            style_time,
             by_place: by_place.collect(),
             root,
             rest,
+        }
+    }
+}
+
+/// How strongly a strip yields.
+pub(super) struct Softness {
+    /// How much slower it returns than the mean one.
+    slower: f32,
+    /// See [`Block::weight`], [`Block::style_time`].
+    weight: f32,
+    style_time: f32,
+}
+
+impl Common<'_> {
+    /// How strongly a strip yields, of so many layers.
+    fn softness(&self, strip: usize, layers: u32) -> Softness {
+        let Common { strips, fibre, settings, heights, .. } = self;
+        let line = strips.edges.strand(strip);
+        let length = strips.edges.length(strip);
+        let height = (line[0].y - heights[0]) / (heights[1] - heights[0]).max(1e-6);
+        let above = (strips.layer[strip] as f32 + height) / layers.max(1) as f32;
+        let slower = 1.0 + settings.bend_variation * (2.0 * above - 1.0);
+        Softness {
+            slower,
+            weight: settings.compliance(fibre, length) / (length * length),
+            style_time: settings.style_time.at(0.0) * slower,
         }
     }
 }
@@ -413,6 +436,14 @@ impl Block {
             }
         }
         (block, rows)
+    }
+
+    /// Takes up other settings that are the same from root to tip.
+    pub(super) fn soften(&mut self, common: &Common<'_>, layers: u32) {
+        for l in 0..LANES {
+            let softness = common.softness(self.strips[l] as usize, layers);
+            (self.weight[l], self.style_time[l]) = (softness.weight, softness.style_time);
+        }
     }
 
     /// How far from the anchors the surfaces of a lane's joints up to one are at most (m).

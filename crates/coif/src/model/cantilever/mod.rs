@@ -32,11 +32,13 @@ pub use self::settings::Settings;
 use self::block::{Below, Block, Common, Joints, Rows};
 use self::kernel::{Obstacles, Pass, Surroundings};
 use super::quarantine::lanes_of;
-use super::{Capabilities, Carrier, Environment, Model, MovesStrips, Primitive, StepReport};
+use super::{
+    Capabilities, Carrier, Environment, Model, ModelSettings, MovesStrips, Primitive, StepReport,
+};
 use crate::collide::{PosedShape, PosedShapes};
 use crate::contact::Access;
-use crate::groom::Groom;
 use crate::groom::strips::{StripPose, Strips, wisps};
+use crate::groom::{Fibre, Groom};
 use crate::math::bytes::{floats, put_floats};
 use crate::math::lane_layout::LanePlaces;
 use crate::math::lanes::{VECTOR, lane};
@@ -96,6 +98,8 @@ pub struct Cantilever {
     /// The joints of all blocks, one block after the other, and which of their positions is that of now.
     joints: Vec<Joints>,
     now: usize,
+    /// What the hair is made of.
+    fibre: Fibre,
     /// Where each strip lies in the rows.
     places: LanePlaces,
     /// Where the roots of the strips were last, always finite.
@@ -138,6 +142,7 @@ impl Cantilever {
             joints: joints.concat(),
             now: 0,
             places,
+            fibre: groom.fibre,
             roots: vec![RigidTransform::IDENTITY; count],
             held_gravity: None,
             dt: 0.0,
@@ -367,6 +372,26 @@ impl Model for Cantilever {
 
     fn carrier(&self) -> Option<Carrier<'_>> {
         Some(Carrier::Strips(self))
+    }
+
+    fn change(&mut self, settings: &ModelSettings, _: &Groom) -> Result<bool> {
+        let ModelSettings::Cantilever(settings) = settings else { return Ok(false) };
+        settings.validate()?;
+        let now = &self.settings;
+        // What joints have by their place, and how strips lie over each other, is for a new model.
+        let same = now.wisps == settings.wisps
+            && now.layer_distance == settings.layer_distance
+            && !(now.varies() || settings.varies());
+        if !same {
+            return Ok(false);
+        }
+        self.settings.clone_from(settings);
+        let Self { settings, strips, fibre, blocks, .. } = self;
+        let (heights, layers) = (heights_of(strips), strips.layers());
+        let common = Common { strips, fibre, settings, thickness: &[], heights };
+        blocks.iter_mut().for_each(|block| block.soften(&common, layers));
+        self.set_for = [0.0; 2];
+        Ok(true)
     }
 
     fn save(&self, out: &mut Vec<u8>) {

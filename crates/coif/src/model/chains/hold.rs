@@ -2,12 +2,15 @@
 
 use glam::Vec3;
 
-/// What keeps a chain at rest in its groomed shape.
+/// What keeps a chain at rest in its groomed shape. Its memory can be used again and again.
+#[derive(Debug, Default)]
 pub(in crate::model) struct Hold {
     /// Acceleration (m/s^2) that holds each particle, in the rest frame.
     pub(in crate::model) acceleration: Vec<Vec3>,
     /// Pull (N) in the segment to each particle from its predecessor.
     pub(in crate::model) tension: Vec<f32>,
+    /// What the tensions do not carry (N): scratch.
+    left: Vec<Vec3>,
 }
 
 /// Sweeps of the search for the tensions: what is left over only makes the holding forces a little
@@ -30,35 +33,56 @@ pub(in crate::model) fn hold_groom(
     max_tension: impl Fn(usize) -> f32,
     gravity: Vec3,
 ) -> Hold {
-    let n = line.len();
-    let direction = |i: usize| (line[i] - line[i - 1]).normalize_or(Vec3::Y);
-    let mut tension = vec![0.0; n];
-    // Start with the weight along each segment, tip to root: exact where hair hangs straight.
-    let mut load = Vec3::ZERO;
-    for i in (embedded..n).rev() {
-        let u = direction(i);
-        tension[i] = (load + gravity * mass(i)).dot(u).clamp(0.0, max_tension(i));
-        load = u * tension[i];
+    let mut hold = Hold::default();
+    hold.solve(line, embedded, mass, max_tension, gravity);
+    hold
+}
+
+impl Hold {
+    /// [`hold_groom`] in the same memory.
+    pub(in crate::model) fn solve(
+        &mut self,
+        line: &[Vec3],
+        embedded: usize,
+        mass: impl Fn(usize) -> f32,
+        max_tension: impl Fn(usize) -> f32,
+        gravity: Vec3,
+    ) {
+        let n = line.len();
+        let direction = |i: usize| (line[i] - line[i - 1]).normalize_or(Vec3::Y);
+        let Self { acceleration, tension, left } = self;
+        tension.clear();
+        tension.resize(n, 0.0);
+        // Start with the weight along each segment, tip to root: exact where hair hangs straight.
+        let mut load = Vec3::ZERO;
+        for i in (embedded..n).rev() {
+            let u = direction(i);
+            tension[i] = (load + gravity * mass(i)).dot(u).clamp(0.0, max_tension(i));
+            load = u * tension[i];
+        }
+        // What the tensions do not carry (N).
+        left.clear();
+        left.extend((0..n).map(|i| gravity * mass(i)));
+        for i in embedded..n {
+            left[i] -= direction(i) * tension[i];
+            left[i - 1] += direction(i) * tension[i];
+        }
+        // Improve one tension after the other, tip to root and back.
+        let there_and_back = || (embedded..n).rev().chain(embedded..n);
+        for i in std::iter::repeat_with(there_and_back).take(SWEEPS).flatten() {
+            let u = direction(i);
+            let (outer, inner) =
+                (1.0 / mass(i), if i > embedded { 1.0 / mass(i - 1) } else { 0.0 });
+            let slope = left[i - 1].dot(u) * inner - left[i].dot(u) * outer;
+            let better = (tension[i] - slope / (outer + inner)).clamp(0.0, max_tension(i));
+            left[i] -= u * (better - tension[i]);
+            left[i - 1] += u * (better - tension[i]);
+            tension[i] = better;
+        }
+        acceleration.clear();
+        acceleration
+            .extend((0..n).map(|i| if i < embedded { Vec3::ZERO } else { -left[i] / mass(i) }));
     }
-    // What the tensions do not carry (N).
-    let mut left: Vec<Vec3> = (0..n).map(|i| gravity * mass(i)).collect();
-    for i in embedded..n {
-        left[i] -= direction(i) * tension[i];
-        left[i - 1] += direction(i) * tension[i];
-    }
-    // Improve one tension after the other, tip to root and back.
-    let there_and_back = || (embedded..n).rev().chain(embedded..n);
-    for i in std::iter::repeat_with(there_and_back).take(SWEEPS).flatten() {
-        let u = direction(i);
-        let (outer, inner) = (1.0 / mass(i), if i > embedded { 1.0 / mass(i - 1) } else { 0.0 });
-        let slope = left[i - 1].dot(u) * inner - left[i].dot(u) * outer;
-        let better = (tension[i] - slope / (outer + inner)).clamp(0.0, max_tension(i));
-        left[i] -= u * (better - tension[i]);
-        left[i - 1] += u * (better - tension[i]);
-        tension[i] = better;
-    }
-    let acceleration = (0..n).map(|i| if i < embedded { Vec3::ZERO } else { -left[i] / mass(i) });
-    Hold { acceleration: acceleration.collect(), tension }
 }
 
 #[cfg(test)]

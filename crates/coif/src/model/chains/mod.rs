@@ -10,6 +10,7 @@
 
 mod hold;
 mod profile;
+mod refit;
 mod rows;
 mod shape;
 
@@ -17,8 +18,9 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-pub(super) use self::hold::hold_groom;
+pub(super) use self::hold::{Hold, hold_groom};
 pub(super) use self::profile::{Profile, Pull};
+pub(super) use self::refit::Pool;
 pub(super) use self::shape::{Pose, Shape};
 
 use self::rows::Rows;
@@ -212,9 +214,7 @@ impl Chains {
         });
         let strands: Vec<Strand> = strands.collect();
         let pinned = strands.iter().flat_map(|s| s.first..s.first + s.embedded);
-        let lines = groom.strands.iter().filter(|_| friction.constant().is_none());
-        let each = lines.flat_map(|line| friction.along(line)).collect();
-        Self {
+        let mut chains = Self {
             rows: Rows::new(groom, &length, pinned),
             position: rest.clone(),
             velocity: vec![Vec3::ZERO; rest.len()],
@@ -222,8 +222,20 @@ impl Chains {
             arriving: vec![Vec3::ZERO; rest.len()],
             collision: vec![Collision::NONE; rest.len()],
             rest,
-            friction: (friction.at(0.0), each),
+            friction: (0.0, Vec::new()),
             strands,
+        };
+        chains.set_friction(groom, friction);
+        chains
+    }
+
+    /// Takes up friction relative to that of the body.
+    pub(super) fn set_friction(&mut self, groom: &Groom, friction: &Ramp) {
+        let (all, each) = &mut self.friction;
+        *all = friction.at(0.0);
+        each.clear();
+        for line in groom.strands.iter().filter(|_| friction.constant().is_none()) {
+            friction.extend_along(line, each);
         }
     }
 

@@ -11,6 +11,8 @@ pub(in crate::model) struct Profile {
     root: Tie,
     /// Per particle; empty where all are the same.
     each: Vec<Tie>,
+    /// Values along a strand: scratch.
+    along: [Vec<f32>; 2],
 }
 
 /// How a particle is tied to its place in the groom, and to the air.
@@ -44,15 +46,28 @@ impl Tie {
 
 impl Profile {
     pub(in crate::model) fn new(groom: &Groom, style_time: &Ramp, damping: &Ramp) -> Self {
-        let tie = |(style_time, damping)| Tie { style_time, damping };
-        let mut each = Vec::new();
-        if style_time.constant().and(damping.constant()).is_none() {
-            for s in 0..groom.strands.strand_count() {
-                let line = groom.strands.strand(s);
-                each.extend(style_time.along(line).into_iter().zip(damping.along(line)).map(tie));
-            }
+        let root = Tie { style_time: 0.0, damping: 0.0 };
+        let mut profile = Self { root, each: Vec::new(), along: Default::default() };
+        profile.set(groom, style_time, damping);
+        profile
+    }
+
+    /// Takes up others in the same memory.
+    pub(in crate::model) fn set(&mut self, groom: &Groom, style_time: &Ramp, damping: &Ramp) {
+        self.root = Tie { style_time: style_time.at(0.0), damping: damping.at(0.0) };
+        self.each.clear();
+        if style_time.constant().and(damping.constant()).is_some() {
+            return;
         }
-        Self { root: tie((style_time.at(0.0), damping.at(0.0))), each }
+        for line in groom.strands.iter() {
+            for (ramp, along) in [style_time, damping].into_iter().zip(&mut self.along) {
+                along.clear();
+                ramp.extend_along(line, along);
+            }
+            let [style_time, damping] = &self.along;
+            let ties = style_time.iter().zip(damping);
+            self.each.extend(ties.map(|(&style_time, &damping)| Tie { style_time, damping }));
+        }
     }
 
     /// What ties, gravity (m/s^2) and wind (m/s) do to each particle in a step of `h` seconds.

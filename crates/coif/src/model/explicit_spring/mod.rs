@@ -13,11 +13,10 @@
 mod stability;
 
 use glam::Vec3;
-use rayon::prelude::*;
 
 use self::stability::{AUTO_MARGIN, MAX_AUTO, Stiffest, largest_ratio};
-use super::chains::{Chain, Chains, Pose, Profile, Pull, check_even, hold_groom, keep_in_chains};
-use super::{Capabilities, Environment, Model, StepReport};
+use super::chains::{Chain, Chains, Hold, Pool, Pose, Profile, Pull, check_even, keep_in_chains};
+use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
 use crate::collide::{Collision, PosedField, PosedShape, pose_between};
 use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
@@ -74,6 +73,18 @@ pub struct ExplicitSpring {
     springs: Springs,
     /// The colliders of the present step, substep after substep: scratch.
     shapes: Vec<PosedShape>,
+    /// Length of the steps that it is laid out for (s), and the gravity that the groom has to stand (m/s^2).
+    dt: f32,
+    gravity: Vec3,
+    fits: Pool<Fit>,
+}
+
+/// What a strand's springs are found with: scratch.
+#[derive(Default)]
+struct Fit {
+    modulus: Vec<f32>,
+    mass: Vec<f32>,
+    hold: Hold,
 }
 
 /// Particles and the springs to their predecessors, in the groom's order.
@@ -95,8 +106,15 @@ impl ExplicitSpring {
         settings.validate()?;
         groom.validate()?;
         check_even(groom, MAX_UNEVEN, NAME)?;
-        let mut model = Self::unchecked(groom, settings, gravity);
-        let stiffest = model.stiffest();
+        let mut model = Self::unchecked(groom, settings, dt, gravity);
+        model.set_substeps(groom)?;
+        Ok(model)
+    }
+
+    /// Chooses the substeps of a step, or checks them.
+    fn set_substeps(&mut self, groom: &Groom) -> Result<()> {
+        let (settings, dt) = (&self.settings, self.dt);
+        let stiffest = self.stiffest();
         let needed = stiffest.substeps(dt, settings.stretch_damping, 1.0);
         let enough = match settings.substeps {
             0 => needed <= MAX_AUTO,
@@ -106,17 +124,17 @@ impl ExplicitSpring {
             let (strand, point) = groom.strands.locate(stiffest.point);
             let substeps = if settings.substeps > 0 { settings.substeps } else { MAX_AUTO };
             let suffice = |one: &Groom| {
-                let stiffest = Self::unchecked(one, settings, Vec3::ZERO).stiffest();
+                let stiffest = Self::unchecked(one, settings, dt, Vec3::ZERO).stiffest();
                 stiffest.substeps(dt, settings.stretch_damping, 1.0) <= substeps
             };
             let (ratio, limit) = largest_ratio(groom, strand, suffice);
             return Err(Error::Unstable { strand, point, substeps, needed, ratio, limit });
         }
-        model.substeps = match settings.substeps {
+        self.substeps = match settings.substeps {
             0 => stiffest.substeps(dt, settings.stretch_damping, AUTO_MARGIN),
             substeps => substeps,
         };
-        Ok(model)
+        Ok(())
     }
 
     /// How many substeps a step has.
@@ -131,65 +149,89 @@ impl ExplicitSpring {
     }
 
     /// The model without the check of its step.
-    fn unchecked(groom: &Groom, settings: &Settings, gravity: Vec3) -> Self {
-        let chains = Chains::new(groom, &settings.friction);
-        let strands: Vec<_> = chains.ranges().collect();
-        let gravity = if settings.hold_shape { gravity } else { Vec3::ZERO };
-        let per_strand: Vec<Springs> = strands
-            .into_par_iter()
-            .map(|(points, embedded)| {
-                Springs::of_strand(groom, points, embedded, &settings.stretch_modulus, gravity)
-            })
-            .collect();
-        let mut springs =
-            Springs { inverse_mass: vec![], stiffness: vec![], length: vec![], hold: vec![] };
-        for strand in per_strand {
-            springs.inverse_mass.extend(strand.inverse_mass);
-            springs.stiffness.extend(strand.stiffness);
-            springs.length.extend(strand.length);
-            springs.hold.extend(strand.hold);
-        }
-        let substeps = settings.substeps.max(1);
-        let profile = Profile::new(groom, &settings.style_time, &settings.damping);
-        let settings = settings.clone();
-        Self { settings, substeps, chains, profile, springs, shapes: Vec::new() }
+    fn unchecked(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Self {
+        let points = groom.strands.point_count();
+        let zeros = vec![0.0; points];
+        let springs = Springs {
+            inverse_mass: zeros.clone(),
+            stiffness: zeros.clone(),
+            length: zeros,
+            hold: vec![Vec3::ZERO; points],
+        };
+        let mut model = Self {
+            settings: settings.clone(),
+            substeps: settings.substeps.max(1),
+            chains: Chains::new(groom, &settings.friction),
+            profile: Profile::new(groom, &settings.style_time, &settings.damping),
+            springs,
+            shapes: Vec::new(),
+            dt,
+            gravity,
+            fits: Pool::new(),
+        };
+        model.set_springs(groom);
+        model
+    }
+
+    /// Finds the springs, and the forces that hold the groom.
+    fn set_springs(&mut self, groom: &Groom) {
+        let Self { settings, chains, .. } = self;
+        let gravity = if settings.hold_shape { self.gravity } else { Vec3::ZERO };
+        let Springs { inverse_mass, stiffness, length, hold } = &mut self.springs;
+        let lists = (&mut inverse_mass[..], &mut stiffness[..]);
+        chains.refit(&self.fits, lists, &|fit, points, _, inverse, stiff| {
+            fit.weigh(groom, points, &settings.stretch_modulus, stiff);
+            inverse.iter_mut().zip(&fit.mass).for_each(|(to, m)| *to = 1.0 / m);
+        });
+        let stiffness = &stiffness[..];
+        let lists = (&mut length[..], &mut hold[..]);
+        chains.refit(&self.fits, lists, &|fit, points, embedded, length, hold| {
+            let line = &groom.strands.positions()[points.clone()];
+            let stiffness = &stiffness[points.clone()];
+            fit.weigh(groom, points, &settings.stretch_modulus, &mut []);
+            // Shorten the springs by what the weight of the held groom stretches them.
+            let rest = |i: usize| line[i].distance(line[i - 1]);
+            let max_tension = |i: usize| MAX_HELD_STRETCH * stiffness[i] * rest(i);
+            let mass = &fit.mass;
+            fit.hold.solve(line, embedded, |i| mass[i], max_tension, gravity);
+            for i in 1..line.len() {
+                length[i] = rest(i) - fit.hold.tension[i] / stiffness[i];
+            }
+            hold.copy_from_slice(&fit.hold.acceleration);
+        });
     }
 }
 
-impl Springs {
-    fn of_strand(
+impl Fit {
+    /// Finds the masses of the particles of a strand (kg), and writes the stiffness of its springs (N/m) where there is
+    /// room for it.
+    fn weigh(
+        &mut self,
         groom: &Groom,
         points: std::ops::Range<usize>,
-        embedded: usize,
         modulus: &Ramp,
-        gravity: Vec3,
-    ) -> Self {
+        stiffness: &mut [f32],
+    ) {
         let line = &groom.strands.positions()[points.clone()];
         let radius = &groom.radius[points];
-        let n = line.len();
-        let modulus = modulus.along(line);
-        let mut mass = vec![0.0; n];
-        let (mut stiffness, mut length) = (vec![0.0; n], vec![0.0; n]);
-        for i in 1..n {
+        self.modulus.clear();
+        modulus.extend_along(line, &mut self.modulus);
+        self.mass.clear();
+        self.mass.resize(line.len(), 0.0);
+        for i in 1..line.len() {
             // Half of a segment's mass goes to either end; a segment is a truncated cone.
             let (a, b) = (radius[i - 1], radius[i]);
             let mean_square = (a * a + a * b + b * b) / 3.0;
             let round = if mean_square > 0.0 { mean_square.sqrt() } else { groom.fibre.radius };
             let area = std::f32::consts::PI * round * round;
-            length[i] = line[i].distance(line[i - 1]);
-            stiffness[i] = 0.5 * (modulus[i - 1] + modulus[i]) * area / length[i];
-            let half = 0.5 * groom.fibre.mass_per_length(round) * length[i];
-            mass[i - 1] += half;
-            mass[i] += half;
+            let length = line[i].distance(line[i - 1]);
+            if let Some(stiffness) = stiffness.get_mut(i) {
+                *stiffness = 0.5 * (self.modulus[i - 1] + self.modulus[i]) * area / length;
+            }
+            let half = 0.5 * groom.fibre.mass_per_length(round) * length;
+            self.mass[i - 1] += half;
+            self.mass[i] += half;
         }
-        // Shorten the springs by what the weight of the held groom stretches them.
-        let max_tension = |i: usize| MAX_HELD_STRETCH * stiffness[i] * length[i];
-        let solved = hold_groom(line, embedded, |i| mass[i], max_tension, gravity);
-        for i in 1..n {
-            length[i] -= solved.tension[i] / stiffness[i];
-        }
-        let inverse_mass = mass.iter().map(|m| 1.0 / m).collect();
-        Self { inverse_mass, stiffness, length, hold: solved.acceleration }
     }
 }
 
@@ -203,7 +245,7 @@ impl Model for ExplicitSpring {
     }
 
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport) {
-        let Self { settings, substeps, chains, profile, springs, shapes } = self;
+        let Self { settings, substeps, chains, profile, springs, shapes, .. } = self;
         let restitution = settings.restitution;
         let substep = SubstepConstants {
             h: env.dt / *substeps as f32,
@@ -234,6 +276,26 @@ impl Model for ExplicitSpring {
             }
             unresolved
         });
+    }
+
+    fn change(&mut self, settings: &ModelSettings, groom: &Groom) -> Result<bool> {
+        let ModelSettings::ExplicitSpring(settings) = settings else { return Ok(false) };
+        settings.validate()?;
+        let (before, substeps) =
+            (std::mem::replace(&mut self.settings, settings.clone()), self.substeps);
+        let same_springs = before.hold_shape == settings.hold_shape
+            && before.stretch_modulus == settings.stretch_modulus;
+        if !same_springs {
+            self.set_springs(groom);
+        }
+        if let Err(error) = self.set_substeps(groom) {
+            (self.settings, self.substeps) = (before, substeps);
+            self.set_springs(groom);
+            return Err(error);
+        }
+        self.chains.set_friction(groom, &settings.friction);
+        self.profile.set(groom, &settings.style_time, &settings.damping);
+        Ok(true)
     }
 
     keep_in_chains!();

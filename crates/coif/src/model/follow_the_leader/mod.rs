@@ -44,14 +44,15 @@ use self::near::Group;
 use self::style::Tie;
 use super::chains::check_even;
 use super::quarantine::lanes_of;
-use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
+use super::strand_lanes::Rows as LaneRows;
+use super::{Capabilities, Environment, Model, ModelSettings, StepReport, StrandLanes};
 use crate::contact::Lender;
 use crate::groom::Groom;
 use crate::math::bytes::{Reader, put_floats};
-use crate::math::cache::LineAligned;
+use crate::math::cache::{LineAligned, prefetch_whole};
 use crate::math::lane_layout::{LanePlaces, order_for_lanes};
 use crate::math::lanes::VECTOR;
-use crate::math::{LANES, RigidTransform, lanes};
+use crate::math::{LANES, RigidTransform};
 use crate::params::{Ramp, choice, parameters};
 use crate::{Error, Result};
 
@@ -438,12 +439,13 @@ impl FollowTheLeader {
             contact: &mut self.contact,
             frame: &mut self.frame,
         };
-        in_halves(&mut self.blocks, rows, &mut self.scratch, &work);
+        in_halves(self.level, &mut self.blocks, rows, &mut self.scratch, &work);
     }
 }
 
 /// Splits the blocks until a task has few enough: the pieces depend on the groom only.
 fn in_halves(
+    level: Level,
     blocks: &mut [Block],
     rows: Rows<'_>,
     scratch: &mut [LineAligned],
@@ -455,7 +457,10 @@ fn in_halves(
         for b in 0..blocks.len() {
             let (done, next) = blocks.split_at_mut(b + 1);
             let (mine, others) = rest.split(done[b].points);
-            let upcoming = next.first().map(|block| Upcoming::new(block, &others));
+            let upcoming = next.first().map(|block| {
+                prefetch_whole(level, block);
+                Upcoming::new(block, &others)
+            });
             work(&mut done[b], mine, first, upcoming.unwrap_or_default());
             rest = others;
         }
@@ -465,7 +470,10 @@ fn in_halves(
     let (a, b) = blocks.split_at_mut(tasks * BLOCKS_PER_TASK);
     let (scratch_a, scratch_b) = scratch.split_at_mut(tasks);
     let (rows_a, rows_b) = rows.split(a.iter().map(|block| block.points).sum());
-    rayon::join(|| in_halves(a, rows_a, scratch_a, work), || in_halves(b, rows_b, scratch_b, work));
+    rayon::join(
+        || in_halves(level, a, rows_a, scratch_a, work),
+        || in_halves(level, b, rows_b, scratch_b, work),
+    );
 }
 
 /// Advances one block with the kernel that fits it.
@@ -580,18 +588,23 @@ impl Model for FollowTheLeader {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.places.unpack(out, |row, l| lanes::lane(&self.position, row, l));
+        self.places.write_blocks(out, &LaneRows(&self.position));
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        self.places.unpack(out, |row, l| lanes::lane(&self.velocity, row, l));
+        self.places.write_blocks(out, &LaneRows(&self.velocity));
+    }
+
+    fn strand_lanes(&self) -> Option<StrandLanes<'_>> {
+        let Self { places, position, velocity, .. } = self;
+        Some(StrandLanes { places, position, velocity })
     }
 
     fn lender(&mut self) -> Option<&mut dyn Lender> {
         Some(self)
     }
 
-    fn change(&mut self, settings: &ModelSettings) -> Result<bool> {
+    fn change(&mut self, settings: &ModelSettings, _: &Groom) -> Result<bool> {
         let ModelSettings::FollowTheLeader(settings) = settings else { return Ok(false) };
         settings.validate()?;
         let even = |s: &Settings| s.is_tied_evenly() && s.backward && s.ends == Ends::Root;

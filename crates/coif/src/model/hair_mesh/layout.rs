@@ -47,16 +47,10 @@ impl MeshDynamics {
         let open = vec![false; elements.stitches.len()];
         let projected = vec![Vec3A::ZERO; matrix.place_count()];
         let preconditioner = BlockGaussSeidel::new(&matrix, &starts);
-        let mut error_energy = vec![0.0; preconditioner.component_count()];
-        for column in 0..columns {
-            let mass = preconditioner.unknowns(column).map(|v| f64::from(elements.mass[v]));
-            let tolerance = f64::from(settings.tolerance);
-            error_energy[preconditioner.component(column)] +=
-                mass.sum::<f64>() * tolerance * tolerance;
-        }
-        Ok(Self {
-            allowed_energy: error_energy.clone(),
-            error_energy,
+        let components = preconditioner.component_count();
+        let mut dynamics = Self {
+            allowed_energy: vec![0.0; components],
+            error_energy: vec![0.0; components],
             column_scratch: ColumnScratch::new(&preconditioner, n),
             preconditioner,
             coarse: CoarseLevel::new(&matrix, &starts),
@@ -102,7 +96,43 @@ impl MeshDynamics {
             projected_diagonal: vec![Vec3A::ZERO; n],
             obstacles: Obstacles::default(),
             times: MeshTimes::default(),
-        })
+        };
+        dynamics.set_tolerance();
+        Ok(dynamics)
+    }
+
+    /// Says which error of velocities a solve may leave.
+    fn set_tolerance(&mut self) {
+        let tolerance = f64::from(self.settings.tolerance);
+        self.error_energy.fill(0.0);
+        for column in 0..self.roots.len() {
+            let unknowns = self.preconditioner.unknowns(column);
+            let mass = unknowns.map(|v| f64::from(self.elements.mass[v])).sum::<f64>();
+            let component = self.preconditioner.component(column);
+            self.error_energy[component] += mass * tolerance * tolerance;
+        }
+        self.allowed_energy.copy_from_slice(&self.error_energy);
+    }
+
+    /// Takes up other valid settings, if they leave the elements as they are and what vertices have by their place.
+    pub(super) fn change(&mut self, settings: &Settings) -> bool {
+        let alike = |a: &Ramp, b: &Ramp| a == b || a.constant().and(b.constant()).is_some();
+        let Settings { bulk_density, along_modulus, across_modulus, shear_modulus, .. } = *settings;
+        let Settings { bulk_modulus, bending, hold_shape, seam_strength, seam_gap, .. } = *settings;
+        let now = &self.settings;
+        let same = now.stiffness == settings.stiffness
+            && (now.bulk_density, now.bulk_modulus) == (bulk_density, bulk_modulus)
+            && (now.along_modulus, now.across_modulus) == (along_modulus, across_modulus)
+            && (now.shear_modulus, now.bending) == (shear_modulus, bending)
+            && (now.seam_strength, now.seam_gap) == (seam_strength, seam_gap)
+            && now.hold_shape == hold_shape
+            && alike(&now.damping, &settings.damping)
+            && alike(&now.friction, &settings.friction);
+        if same {
+            self.settings.clone_from(settings);
+            self.set_tolerance();
+        }
+        same
     }
 }
 

@@ -43,7 +43,7 @@ pub use report::{MeshReport, MeshTimes};
 pub use settings::Settings;
 
 use self::nearest_column::NearestColumn;
-use super::{Capabilities, Carrier, Environment, Model, Primitive, StepReport};
+use super::{Capabilities, Carrier, Environment, Model, ModelSettings, Primitive, StepReport};
 use crate::contact::Access;
 use crate::groom::hair_mesh::FitSettings;
 use crate::groom::{Groom, HairMesh};
@@ -165,6 +165,12 @@ impl Model for HairMeshModel {
         for (to, from) in out.iter_mut().zip(self.dynamics.positions()) {
             *to = (*from).into();
         }
+    }
+
+    fn change(&mut self, settings: &ModelSettings, _: &Groom) -> Result<bool> {
+        let ModelSettings::HairMesh(settings) = settings else { return Ok(false) };
+        settings.validate()?;
+        Ok(self.dynamics.change(settings))
     }
 
     fn carrier(&self) -> Option<Carrier<'_>> {

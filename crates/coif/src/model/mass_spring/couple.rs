@@ -58,6 +58,11 @@ pub(super) struct Coupling {
 }
 
 impl Coupling {
+    /// What the solver may leave, and how long it may try.
+    pub(super) fn set_accuracy(&mut self, tolerance: f32, max_iterations: u32) {
+        (self.tolerance, self.max_iterations) = (tolerance, max_iterations);
+    }
+
     /// Lets `contact` work on points whose places, in the groom's order, are `groom_place`.
     pub(super) fn new(
         mut contact: Box<dyn HairContact>,

@@ -50,7 +50,7 @@ use self::strand::{Material, Strand};
 use self::substep::{Scratch, Substep, Work, in_halves};
 use super::quarantine::lanes_of;
 use super::sample_rows::SampleRows;
-use super::{Capabilities, Environment, Model, StepReport};
+use super::{Capabilities, Environment, Model, ModelSettings, StepReport};
 use crate::collide::{PosedShape, pose_between};
 use crate::contact::{Access, HairContact, Lender, Samples};
 use crate::groom::Groom;
@@ -439,6 +439,28 @@ impl Model for MassSpring {
 
     fn lender(&mut self) -> Option<&mut dyn Lender> {
         Some(self)
+    }
+
+    fn change(&mut self, settings: &ModelSettings, _: &Groom) -> Result<bool> {
+        let ModelSettings::MassSpring(settings) = settings else { return Ok(false) };
+        settings.validate()?;
+        let now = &self.settings;
+        // What is not laid out in blocks is read in every step.
+        let alike = |a: &Ramp, b: &Ramp| a == b || a.constant().and(b.constant()).is_some();
+        let same = now.stiffness == settings.stiffness
+            && (now.hold_shape, now.hold_tips) == (settings.hold_shape, settings.hold_tips)
+            && now.longest_substep == settings.longest_substep
+            && now.straight_below == settings.straight_below
+            && alike(&now.damping, &settings.damping)
+            && alike(&now.friction, &settings.friction);
+        if !same {
+            return Ok(false);
+        }
+        if let Some(coupling) = &mut self.coupling {
+            coupling.set_accuracy(settings.tolerance, settings.max_iterations);
+        }
+        self.settings.clone_from(settings);
+        Ok(true)
     }
 
     fn save(&self, out: &mut Vec<u8>) {

@@ -6,6 +6,7 @@ use coif::body::{Body, Collider, Motion, Shape, TriangleMesh};
 use coif::groom::{Fibre, Groom, Strands};
 use coif::math::RigidTransform;
 use coif::model::ModelSettings;
+use coif::params::{Kind, Param, Value};
 use coif::simulation::{Simulation, World};
 use glam::{Quat, Vec3};
 
@@ -82,4 +83,24 @@ pub(crate) fn simulation(groom: Groom, motion: Shake, model: &ModelSettings) -> 
         .expect("a valid scene");
     Simulation::new(Arc::new(groom), Arc::new(body), model, World::default())
         .expect("a valid scene")
+}
+
+/// Another value that a parameter may have.
+pub fn other_value(param: &Param, now: &Value) -> Option<Value> {
+    let number = |v: f32| {
+        let other = if v == 0.0 { 0.1 } else { 0.7 * v };
+        let (min, max) = (param.min as f32, param.max as f32);
+        if (min..=max).contains(&other) { other } else { (v + 0.1 * (max - v)).clamp(min, max) }
+    };
+    Some(match (param.kind, now) {
+        (_, Value::Number(v)) => Value::Number(number(*v)),
+        (_, Value::Ramp(ramp)) => Value::Ramp(number(ramp.at(0.0)).into()),
+        (_, Value::Switch(v)) => Value::Switch(!v),
+        (_, Value::Count(v)) if *v == 0 => return None,
+        (_, Value::Count(v)) => Value::Count((v + 1).min(param.max as u64)),
+        (Kind::Choice { names, .. }, Value::Choice(word)) => {
+            Value::Choice(names.iter().find(|name| *name != word)?)
+        }
+        _ => return None,
+    })
 }
