@@ -18,6 +18,7 @@ mod roots;
 mod sleep;
 mod surface;
 mod timers;
+mod world;
 
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ pub use self::roots::Roots;
 pub use self::sleep::REST_SPEED;
 pub use self::surface::Surface;
 pub use self::timers::{Stage, Timers};
+pub use self::world::World;
 pub use crate::environment::Wind;
 pub use crate::math::hash_positions;
 
@@ -44,7 +46,7 @@ use self::pins::AllPins;
 use self::sleep::Sleep;
 use self::surface::SurfaceField;
 use crate::body::{Body, BodyPose, MovingCollider, PoseKeys, distance_field};
-use crate::contact::{ContactSettings, Contacts};
+use crate::contact::Contacts;
 use crate::environment::{GrowEnvironment, Gusts, Onward};
 use crate::groom::strips::{StripPose, Strips};
 use crate::groom::{Groom, RootBinding, Strands};
@@ -93,33 +95,6 @@ impl Surroundings {
             colliders: &self.colliders,
             field,
             pins: Pins::new(&self.pins),
-        }
-    }
-}
-
-/// Gravity, wind, time step and contacts of a simulation.
-#[derive(Debug, Clone, PartialEq)]
-pub struct World {
-    /// Acceleration of gravity (m/s^2).
-    pub gravity: Vec3,
-    /// Moving air.
-    pub wind: Wind,
-    /// Steps per second of simulated time.
-    pub steps_per_second: u32,
-    /// Whether and how hair collides with the body's own surface, besides its colliders.
-    pub surface: Option<Surface>,
-    /// Contact of hair on hair, in the order in which contacts act. None: it does not.
-    pub contacts: Vec<ContactSettings>,
-}
-
-impl Default for World {
-    fn default() -> Self {
-        Self {
-            gravity: Vec3::new(0.0, -9.81, 0.0),
-            wind: Wind::default(),
-            steps_per_second: 240,
-            surface: None,
-            contacts: Vec::new(),
         }
     }
 }
@@ -667,42 +642,5 @@ fn grow_environment<'a>(
     GrowEnvironment {
         world_from_rest: strands.world_from_rest(),
         field: surface.map(SurfaceField::obstacle),
-    }
-}
-
-impl World {
-    /// Length of a step (s).
-    pub fn dt(&self) -> f32 {
-        1.0 / self.steps_per_second as f32
-    }
-
-    /// Mass of the hair over that of dry hair.
-    fn mass_scale(&self) -> f32 {
-        self.contacts.iter().map(ContactSettings::mass_scale).product()
-    }
-
-    /// The number of steps a second nearest to what is asked for that has a whole number of steps
-    /// in every frame.
-    pub fn steps_for_fps(steps_per_second: u32, fps: u32) -> u32 {
-        let per_frame = (f64::from(steps_per_second) / f64::from(fps)).round().max(1.0);
-        fps * per_frame as u32
-    }
-
-    fn validate(&self) -> Result<()> {
-        if !self.gravity.is_finite() {
-            return Err(Error::OutOfRange {
-                name: "gravity (m/s^2)".into(),
-                value: f64::NAN,
-                expected: "finite numbers",
-            });
-        }
-        if self.steps_per_second == 0 {
-            return Err(Error::OutOfRange {
-                name: "steps_per_second".into(),
-                value: 0.0,
-                expected: "1 or more",
-            });
-        }
-        Ok(())
     }
 }
