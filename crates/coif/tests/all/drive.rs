@@ -97,7 +97,7 @@ fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
 }
 
-/// Goes through frames at random times: says how far roots are off the drawn scalp, and how far hair is from where it is
+/// Drives frames at random times: returns the distance of roots from the drawn scalp, and that of hair from its place
 /// at a fixed rate, with a motion that is known in advance and shifted by `shift` (m).
 fn deviation(model: &ModelSettings, drive: bool, shift: Vec3) -> (f32, f32) {
     let (mut sim, mut fixed) = (simulation(behind(), model), simulation(behind(), model));
