@@ -20,7 +20,7 @@ use tangle::{Tangle, tangle};
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Lets contact act on hair that is there and moves like this; says how often that allocated.
+/// Applies contact to hair with these positions and velocities; returns the number of allocations.
 fn allocations(contact: &mut StrandContact, position: &[Vec3], velocity: &mut [Vec3]) -> usize {
     let region = Region::new(GLOBAL);
     contact.apply(position, velocity, 2e-4);

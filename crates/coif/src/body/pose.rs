@@ -2,7 +2,7 @@
 //!
 //! The last three poses are kept as keys. Between the last two the body moves on the parabola through all three, or on
 //! a straight line where there is no third (after a jump). Bones turn about the middle of what they carry, so that a
-//! head that turns does not come closer to the feet on its path. At the frame itself the body is where the key says.
+//! head that turns does not come closer to the feet on its path. At the frame itself the body has exactly the pose of the key.
 
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat3, Mat3A, Mat4, Quat, Vec3};
 
@@ -12,7 +12,7 @@ use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::math::{RigidTransform, WorldTransform, fit_rigid};
 use crate::{Error, Result};
 
-/// Where a body is at the end of a frame, as a caller knows it.
+/// The pose of a body at the end of a frame.
 #[derive(Debug, Clone, Copy)]
 pub enum Pose<'a> {
     /// All of it moves as one: world from rest shape.

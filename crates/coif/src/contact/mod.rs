@@ -11,7 +11,7 @@
 //! Samples have two velocities. `motion` is the displacement over the last step by its length; `velocity`
 //! is what the next step starts from. They may differ, as where a velocity also carries the reaction
 //! of a constraint (`muller2012` eq. 9) and is not zero for hair at rest. Contact measures with
-//! `motion` and adds to `velocity`, so hair that does not move feels no friction.
+//! `motion` and adds to `velocity`, so there is no friction on hair at rest.
 
 mod chains;
 mod detection;

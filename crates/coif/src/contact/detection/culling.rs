@@ -18,8 +18,8 @@ const ROUNDING: f32 = 5e-4;
 const MIN_FRACTION: f32 = 2.0 * NEARLY as f32;
 const MIN_VOLUME: f32 = 2.0 * FLAT as f32;
 
-/// Keeps the pairs that may pass through each other while the points go from `start` to `end`: brings
-/// them to the beginning of `kept`, as far as that has room, and says how many there are.
+/// Keeps the pairs that may pass through each other while the points go from `start` to `end`: moves
+/// them to the beginning of `kept`, as far as that has room, and returns their number.
 #[inline(always)]
 pub(in crate::contact) fn keep_passing<S: Simd>(
     simd: S,

@@ -67,7 +67,7 @@ pub struct EdgeCollision {
     motion: Vec<Vec3>,
     /// Per point: whether the last round moved it; then, per segment, whether it moved an end.
     moved: Vec<bool>,
-    stirred: Vec<bool>,
+    moved_segments: Vec<bool>,
     /// How segments move from where their pairs were found to the start, if they do, and to the end.
     moves: [Vec<Move>; 2],
     report: Report,
@@ -205,10 +205,10 @@ impl EdgeCollision {
         trajectory: &Trajectory<'_>,
     ) {
         let moved = &self.moved;
-        self.stirred.clear();
-        self.stirred.extend(moved.windows(2).map(|ends| ends[0] || ends[1]));
-        let (stirred, inverse_mass, level) =
-            (&self.stirred, segments.inverse_mass(), pairs.level());
+        self.moved_segments.clear();
+        self.moved_segments.extend(moved.windows(2).map(|ends| ends[0] || ends[1]));
+        let (moved_segments, inverse_mass, level) =
+            (&self.moved_segments, segments.inverse_mass(), pairs.level());
         let (start, end) = (trajectory.start, &*trajectory.end);
         let steps =
             Steps { start, end, motion: &self.motion, dt: trajectory.dt, gap: self.settings.gap };
@@ -222,7 +222,7 @@ impl EdgeCollision {
                 let nearer =
                     if moves[0].is_empty() { nearer } else { nearer.max(approach(&moves[0])) };
                 let far = apart - nearer > 2.0 * TOLERANCE as f32;
-                (stirred[a] | stirred[b]) & !far
+                (moved_segments[a] | moved_segments[b]) & !far
             };
             let mut passing = [(0, 0); BATCH];
             pairs.each_batch(range, &[start, end], near, |batch| {

@@ -203,7 +203,7 @@ impl Impulses {
     }
 
     /// Finds all impulses (N s) on the places `a` at these velocities. `impulse` gets the link, its
-    /// state, and what it sees.
+    /// state, and the state of its points.
     pub(in crate::contact) fn round<T: Send>(
         &mut self,
         links: &[Link],

@@ -333,7 +333,7 @@ impl HairContact for StrandContact {
             return;
         }
         if let Some(collision) = &mut self.collision {
-            // Velocities that nobody asks for.
+            // Velocities that are not used.
             let velocity = &mut self.ahead;
             velocity.resize(start.len(), Vec3::ZERO);
             let trajectory = &mut Trajectory { start, end, velocity, dt };

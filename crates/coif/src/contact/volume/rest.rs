@@ -12,7 +12,7 @@ use super::row::Source;
 use super::scatter::Sum;
 use crate::math::{LANES, lanes};
 
-/// What is added to the rest density (fraction), so that rounding never looks like compression.
+/// What is added to the rest density (fraction), so that rounding does not count as compression.
 pub(super) const ROUNDING: f32 = 1e-4;
 
 /// Turns of the rest shape (axis times angle) and shifts in cells. The last one is none: hair that

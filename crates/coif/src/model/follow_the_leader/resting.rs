@@ -324,6 +324,24 @@ pub(super) fn rebound<S: Simd>(
     pass: &Pass,
     obstacles: &Obstacles<'_>,
 ) {
+    simd.vectorize(
+        #[inline(always)]
+        || rebound_in_lanes(simd, memory, x, before, velocity, free, pass, obstacles),
+    );
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn rebound_in_lanes<S: Simd>(
+    simd: S,
+    memory: &[f32; MEMORY],
+    x: Vec3x<S>,
+    before: Vec3x<S>,
+    velocity: &mut [f32; VECTOR],
+    free: mask32x16<S>,
+    pass: &Pass,
+    obstacles: &Obstacles<'_>,
+) {
     let (x, before) = (x.halves(), before.halves());
     let of_field = obstacles.field.map_or(0.0, |field| field.restitution);
     let free = free.to_bitmask();
