@@ -154,7 +154,7 @@ fn game_frame(sim: &mut Simulation, styles: &[ModelSettings; 2], frame: usize, o
     if takes_pins(sim) {
         let hand = WorldTransform::from_translation(DVec3::new(0.1 * swing, 0.0, 0.0));
         sim.set_pin_pose(1, hand).expect("a pose");
-        if frame % 4 == 0 {
+        if frame.is_multiple_of(4) {
             sim.unpin_all();
         }
         for strand in (frame % 7..100).step_by(9) {

@@ -161,7 +161,7 @@ fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
             }
         }
         // What hangs on the last pin is marched along from the root only.
-        if !moved && !(from_tip && last_pinned + 1 < count) {
+        if !(moved || from_tip && last_pinned + 1 < count) {
             break;
         }
     }
