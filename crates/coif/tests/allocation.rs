@@ -191,7 +191,7 @@ const BUILT_ANEW: [(&str, &[&str]); 6] = [
     ("position-based", &[]),
     ("explicit-spring", &[]),
     ("mass-spring", &["stiffness", "hold_shape", "longest_substep", "straight_below", "hold_tips"]),
-    ("cantilever", &["layer_distance", "radius", "layers", "depth", "joints", "points"]),
+    ("cantilever", &["layer_distance", "wisp_radius", "segments", "layers"]),
     (
         "hair-mesh",
         &[

@@ -102,7 +102,7 @@ pub(crate) fn simulation(groom: Groom, motion: Shake, model: &ModelSettings) -> 
 }
 
 /// Another value that a parameter may have.
-pub fn other_value(param: &Param, now: &Value) -> Option<Value> {
+pub(crate) fn other_value(param: &Param, now: &Value) -> Option<Value> {
     let number = |v: f32| {
         let other = if v == 0.0 { 0.1 } else { 0.7 * v };
         let (min, max) = (param.min as f32, param.max as f32);
