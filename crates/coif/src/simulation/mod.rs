@@ -465,6 +465,8 @@ impl Simulation {
             let mut drawn = std::mem::take(&mut self.drawn.positions);
             let mut timers = std::mem::take(&mut self.timers);
             drawn.resize(self.groom.strands.point_count(), Vec3::ZERO);
+            // Make room for a frame that ends with a step, too.
+            self.grown.resize(drawn.len(), Vec3::ZERO);
             timers.measure(Stage::Grow, || self.place(self.onward().as_ref(), &mut drawn));
             (self.drawn.positions, self.drawn.is_placed, self.timers) = (drawn, true, timers);
         }

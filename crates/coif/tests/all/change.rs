@@ -212,7 +212,7 @@ fn a_changed_model_is_the_model_with_those_parameters() {
 /// has taken over the state. What cannot be is refused, with a hint, and then nothing has changed.
 #[test]
 fn every_parameter_changes_as_if_the_model_had_been_built_with_it() {
-    let (mut changed, mut refused) = (0, Vec::new());
+    let (mut changed, mut felt, mut refused) = (0, 0, Vec::new());
     for model in models() {
         let name = model.name();
         let start = |settings: &ModelSettings| {
@@ -223,6 +223,9 @@ fn every_parameter_changes_as_if_the_model_had_been_built_with_it() {
         let mut before = start(&model);
         before.advance_to(0.1);
         let (state, hash) = (before.checkpoint(), before.state_hash());
+        let mut unchanged = start(&model);
+        unchanged.restore(&state).expect("a checkpoint of the same hair");
+        unchanged.advance_to(0.2);
         for param in model.params().params() {
             let now = model.params().get(param.name);
             let Some(value) = now.and_then(|now| other_value(param, &now)) else { continue };
@@ -246,10 +249,12 @@ fn every_parameter_changes_as_if_the_model_had_been_built_with_it() {
             // Hair moves by centimetres; what is laid out otherwise differs by rounding.
             assert!(off < 1e-4, "{name} {}: {off} m", param.name);
             changed += 1;
+            felt += u32::from(sim.state_hash() != unchanged.state_hash());
         }
     }
-    println!("{changed} parameters changed; refused: {refused:#?}");
-    assert!(changed > 40, "{changed}");
+    println!("{changed} parameters changed, {felt} of them were felt; refused: {refused:#?}");
+    // Some do nothing here: friction and seams without contact, accuracy, pinned tips.
+    assert!(changed > 60 && felt > 30, "{changed} {felt}");
 }
 
 fn sphere(radius: f32, place: Vec3) -> Collider {

@@ -51,6 +51,7 @@ struct Chains<'a, S: Simd> {
 /// obstacle are where they are at the end of a step; from there strands are carried onward with their scalp.
 ///
 /// Model: see [`super::lay::Chain`].
+#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 pub(super) fn lay_block<S: Simd, const RATES: bool>(
     simd: S,
