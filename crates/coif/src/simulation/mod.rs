@@ -319,11 +319,11 @@ impl Simulation {
             step.world_from_rest.clear();
             step.world_from_rest.extend_from_slice(poses);
         });
-        // Find where pins take points.
+        // Find the targets of pins.
         self.pins.follow(&self.body, pose, in_frame);
-        let least = self.model.capabilities().pins.unwrap_or(1);
+        let min_embedded = self.model.capabilities().pins.unwrap_or(1);
         let roots = self.roots.world_from_rest();
-        self.report.pins = self.pins.targets(dt, &self.groom, least, roots, &mut step.pins);
+        self.report.pins = self.pins.targets(dt, &self.groom, min_embedded, roots, &mut step.pins);
         self.report_invalid();
     }
 
