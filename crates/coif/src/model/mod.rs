@@ -216,7 +216,7 @@ impl Default for ModelSettings {
 }
 
 impl ModelSettings {
-    /// The word that chooses this model.
+    /// Name of this model in scene files.
     pub fn name(&self) -> &'static str {
         self.params().of()
     }

@@ -34,7 +34,7 @@ const MAX_UNEVEN: f32 = 1000.0;
 /// Rounds in which the lengths of the constraints are fitted to the tensions.
 const HOLD_ROUNDS: usize = 32;
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "position-based";
 
 /// Capabilities of this model.

@@ -22,7 +22,7 @@ use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
 use crate::{Error, Result};
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "explicit-spring";
 
 /// What it can do.

@@ -56,7 +56,7 @@ use crate::math::{LANES, RigidTransform};
 use crate::params::{Ramp, choice, parameters};
 use crate::{Error, Result};
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "follow-the-leader";
 
 /// Strands are independent, so a block advances by several steps while it is in the cache (temporal blocking).
