@@ -39,7 +39,7 @@ pub(super) fn store<S: Simd>(value: Vec3x8<S>, to: &mut Slot) {
     value.z.store_slice(&mut to[2]);
 }
 
-/// Nothing in all lanes.
+/// Zero in all lanes.
 #[inline(always)]
 pub(super) fn zero<S: Simd>(simd: S) -> Vec3x8<S> {
     Vec3x8::splat(simd, glam::Vec3::ZERO)
@@ -73,7 +73,7 @@ pub(super) fn transpose<S: Simd>(simd: S, mut rows: [f32x8<S>; LANES]) -> [f32x8
     rows
 }
 
-/// What belongs to one row of the factors of eight columns ([`super::gauss_seidel::BlockGaussSeidel`]).
+/// One row of the factors of eight columns ([`super::gauss_seidel::BlockGaussSeidel`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Factor {
     /// Inverse of the block of G, a lower triangle, column by column.

@@ -48,7 +48,7 @@ use crate::{Error, Result};
 /// Name of this model in scene files.
 pub const NAME: &str = "cantilever";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     moves: Primitive::Strip,
     contact: Access::NONE,

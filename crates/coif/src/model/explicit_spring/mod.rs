@@ -1,9 +1,9 @@
-//! A chain of springs, integrated explicitly: the second yardstick of `muller2012` section 4.
+//! A chain of springs, integrated explicitly: the second comparison of `muller2012` section 4.
 //!
 //! Linear springs with damping along the segments hold the particles together; symplectic Euler
 //! advances them in `substeps` substeps. An explicit step must be shorter than the time in
-//! which a wave runs along a segment, so that stiff hair needs many: `stability.rs` says how many, and
-//! a step that would blow up is refused when the model is built.
+//! which a wave runs along a segment, so that stiff hair needs many: `stability.rs` computes the number, and
+//! a step that would be unstable is refused when the model is built.
 //!
 //! The stiffness is a modulus (Pa), like Young's modulus of the fibre but in general much lower: a
 //! segment of length l and cross-section A is a spring of `E A / l`, so that neither the stretch nor
@@ -25,7 +25,7 @@ use crate::{Error, Result};
 /// Name of this model in scene files.
 pub const NAME: &str = "explicit-spring";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities =
     Capabilities { splits_steps: true, pins: Some(1), ..Capabilities::STRANDS };
 

@@ -53,7 +53,7 @@ use crate::{Error, Result};
 /// Name of this model in scene files.
 pub const NAME: &str = "hair-mesh";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     moves: Primitive::HairMesh,
     contact: Access::NONE,

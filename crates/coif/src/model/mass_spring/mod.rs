@@ -64,7 +64,7 @@ use crate::{Error, Result};
 /// Name of this model in scene files.
 pub const NAME: &str = "mass-spring";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     contact: Access::ANY,
     splits_steps: true,
