@@ -1,4 +1,4 @@
-//! What is behind everything, and the conversion from light to 8-bit sRGB.
+//! The background, and the conversion from light to 8-bit sRGB.
 
 use glam::Vec3;
 

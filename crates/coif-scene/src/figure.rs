@@ -1,4 +1,4 @@
-//! A built-in body: what a hairstyle and a scene need to know of it.
+//! A built-in body: its interface for hairstyles and scenes.
 
 use std::sync::Arc;
 

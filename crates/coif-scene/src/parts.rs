@@ -113,7 +113,7 @@ pub(crate) struct Part {
     pub(crate) fillet: f32,
     /// What carries it.
     pub(crate) bone: usize,
-    /// What it is, in the figure's own counting.
+    /// Its kind, by the figure's own numbers.
     pub(crate) region: usize,
     /// Taken away instead of added.
     pub(crate) hollow: bool,

@@ -1,9 +1,9 @@
-//! `chain`: a strand without stiffness, against what mechanics says of a chain.
+//! `chain`: a strand without stiffness, against the mechanics of a chain.
 //!
 //! Swinging: a chain of length `L` hung at one end swings in the shapes `J0(2 w sqrt(s / g))`, `s`
 //! the distance from the free end; the zeros `j = 2.405, 5.520, 8.654` of `J0` at the root give the
 //! frequencies `f = j / (4 pi) sqrt(g / L)` (D. Bernoulli, 1732). Each mode is started in its own
-//! shape, and what is measured is its amplitude in the motion.
+//! shape, and its amplitude in the motion is measured.
 //! Resting: pinned at both ends, a chain hangs in a catenary.
 //! Falling: the sum of kinetic and potential energy never grows (one-way).
 //!
@@ -12,7 +12,7 @@
 //! The default method is backward Euler, which takes a swing of angular frequency `w` with steps `dt` for one of
 //! `atan(w dt) / dt` that decays at the rate `ln(1 + w^2 dt^2) / (2 dt)`: these are its references.
 //!
-//! The one-way pass hands the pull of a segment on one point per step, which damps. `one_way_modes.rs` derives how
+//! The one-way pass propagates the tension of a segment by one point per step, which damps. `one_way_modes.rs` derives how
 //! much: to leading order, a mode of a chain of n segments has the damping ratio `dt (n g / L + w^2) / (4 w)`, and its
 //! frequency falls by the fraction `dt^2 n^2 (g / L) (1 - 2 / j^2) / 24` and by half the square of the damping ratio.
 //! The references here are the modes of the pass itself, without that approximation, for any step, points and scale of
@@ -66,7 +66,7 @@ const TWO_PASS_CASES: [(usize, u32, f32); 5] =
 pub(super) const LENGTH: f64 = 0.3;
 /// Largest displacement of the tip from the middle (m): small against the length.
 const SWING: f64 = 0.004;
-/// Largest slope of a swing of the one-way pass, at the tip: what is of its square is not in the reference.
+/// Largest slope of a swing of the one-way pass, at the tip: terms of its square are not in the reference.
 const SLOPE: f64 = 0.02;
 /// From one number in single precision to the next, at the tip of the strand (m).
 const ULP: f64 = 1.0 / (1u32 << 25) as f64;
@@ -305,7 +305,7 @@ fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<R
     ))
 }
 
-/// Largest growth of the energy of a strand that falls from the horizontal, as a fraction of what it
+/// Largest growth of the energy of a strand that falls from the horizontal, as a fraction of the energy it
 /// has to lose.
 fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error> {
     let points = 30;

@@ -52,7 +52,7 @@ impl StrokePoint {
         self.tag & LED != 0
     }
 
-    /// Every bit that decides what is drawn, for an order without ties.
+    /// All bits that determine the drawing, for an order without ties.
     pub(crate) fn bits(&self) -> [u32; 5] {
         let [x, y, z, half_width] = [self.x, self.y, self.z, self.half_width].map(f32::to_bits);
         [self.tag, x, y, half_width, z]

@@ -54,7 +54,7 @@ impl Scene {
     }
 }
 
-/// The present name of a key that was called otherwise in the last version, and a warning that says so.
+/// The present name of a key that was renamed in the last version, and the warning about it.
 pub(crate) fn renamed(table: &str, key: &str) -> Option<(&'static str, String)> {
     let (.., new) = RENAMED.iter().find(|(place, old, _)| *place == table && *old == key)?;
     let warning = format!(
@@ -110,7 +110,7 @@ fn known_names(table: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     (keys, tables.collect())
 }
 
-/// Refuses the first key that nobody knows, and values where tables belong.
+/// Refuses the first unknown key, and values where tables belong.
 fn check_names(sources: &Sources, node: &Node, table: &str) -> Result<(), SceneError> {
     let (keys, tables) = known_names(table);
     for entry in node.entries() {
@@ -202,7 +202,7 @@ fn expand_contacts(root: &mut Node) {
     }
 }
 
-/// Refuses contacts that nobody knows, and lists of anything but names. The table of what contacts have in common is no
+/// Refuses unknown contacts, and lists of anything but names. The table of what contacts have in common is no
 /// contact, and has keys.
 fn check_contact(sources: &Sources, entry: &Entry) -> Result<(), SceneError> {
     let Value::Table(entries) = &entry.node.value else {
@@ -292,7 +292,7 @@ fn check_model(sources: &Sources, root: &Node, entry: &Entry) -> Result<(), Scen
         None => (default, format!("model '{default}', which is the default")),
     };
     let models = models_with(&entry.key);
-    // A name that nobody knows is refused when it is read.
+    // An unknown name is refused when it is read.
     if models.contains(&chosen) || !ModelSettings::NAMES.contains(&chosen) {
         return Ok(());
     }

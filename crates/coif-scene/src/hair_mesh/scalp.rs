@@ -24,7 +24,7 @@ const AIM: [f32; 2] = [0.1, 1.2];
 /// forehead, where the hair line is.
 const ARCH: f32 = 0.32;
 
-/// Density of hair at which the outermost ring lies: a little outside of what one sees as hair line.
+/// Density of hair at which the outermost ring lies: a little outside of the visible hair line.
 const LINE: f32 = 0.15;
 
 /// Points of a track over the scalp.
@@ -87,7 +87,7 @@ impl<'a> Scalp<'a> {
     fn hair_line(&self, path: impl Fn(f32) -> Vec3) -> f32 {
         const SAMPLES: usize = 48;
         let grows = |t: f32| self.figure.hair_density(path(t)) > LINE;
-        // Look for the last hairy place; bare ones before it have no hair anyway.
+        // Find the last place with hair; bare ones before it have no hair anyway.
         let at = |i: usize| i as f32 / SAMPLES as f32;
         let last = (0..=SAMPLES).rev().find(|&i| grows(at(i))).unwrap_or(0);
         let (mut hairy, mut bare) = (at(last), at((last + 1).min(SAMPLES)));
