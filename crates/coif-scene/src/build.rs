@@ -298,18 +298,18 @@ fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String
         HairMesh::fit_on(groom, &settings, body.rest(), body.colliders()).map_err(invalid)?;
     mesh.bind(body.rest()).map_err(invalid)?;
     let percent_outside = 100.0 * report.outside as f32 / report.points.max(1) as f32;
-    let mut said = format!(
+    let mut message = format!(
         "the groom is simulated in a fitted hair mesh of {} vertices; {percent_outside:.1} % of its points lie outside \
          of it, the farthest by {:.1} mm",
         mesh.vertex_count(),
         1000.0 * report.farthest
     );
     if percent_outside > MUCH_OUTSIDE {
-        said += ", and follow it only roughly; hint: try another groom.hair_mesh.resolution, or simulate \
+        message += ", and follow it only roughly; hint: try another groom.hair_mesh.resolution, or simulate \
                  every strand with model.name=follow-the-leader";
     }
     groom.hair_mesh = Some(Arc::new(mesh));
-    Ok(said)
+    Ok(message)
 }
 
 fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {

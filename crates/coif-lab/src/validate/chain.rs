@@ -87,7 +87,7 @@ fn run() -> Result<Findings, Error> {
     let mut catenaries = Plot::new("A strand pinned at both ends", "x (m)", "y (m)")
         .named("catenary")
         .drawn_to_scale();
-    // The even average comes to rest 1.3 % off, with any step: the ends are put back after it.
+    // The even average comes to rest 1.3 % off, with any step: the ends are reset after it.
     rows.push(catenary("even-average", Ends::BothEvenly, 0.02, &mut catenaries)?);
     // The weighted average holds its ends by itself, but does not pull on two neighbours alike.
     rows.push(catenary("weighted-average", Ends::Both, 0.04, &mut catenaries)?);

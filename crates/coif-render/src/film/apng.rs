@@ -64,7 +64,7 @@ impl Apng {
         frames: u32,
     ) -> Result<png::Writer<W>, png::EncodingError> {
         let mut encoder = Image::png_encoder(out, self.width, self.height);
-        // Zero plays means for ever.
+        // Zero plays means an endless loop.
         encoder.set_animated(frames, 0)?;
         encoder.set_frame_delay(self.delay.0, self.delay.1)?;
         encoder.write_header()

@@ -285,7 +285,7 @@ pub(crate) fn models_with(key: &str) -> Vec<&'static str> {
 /// Refuses a key that the chosen model does not have.
 fn check_model(sources: &Sources, root: &Node, entry: &Entry) -> Result<(), SceneError> {
     let default = Scene::default().model.name();
-    let (chosen, said) = match root.find("model.name").map(|e| &e.node.value) {
+    let (chosen, choice) = match root.find("model.name").map(|e| &e.node.value) {
         Some(Value::String(word)) => (word.as_str(), format!("model '{}'", quoted(word))),
         // A name that is no word is refused when it is read.
         Some(_) => return Ok(()),
@@ -296,7 +296,8 @@ fn check_model(sources: &Sources, root: &Node, entry: &Entry) -> Result<(), Scen
     if models.contains(&chosen) || !ModelSettings::NAMES.contains(&chosen) {
         return Ok(());
     }
-    let problem = Problem::Conflict { key: entry.key.clone(), table: place("model"), other: said };
+    let problem =
+        Problem::Conflict { key: entry.key.clone(), table: place("model"), other: choice };
     let own = ModelSettings::by_name(chosen).unwrap_or_default().params().params();
     let hint = format!(
         "'{}' belongs to {}; {chosen} has {}",

@@ -206,7 +206,7 @@ pub struct Filling<'a> {
     pub look: &'a HairMeshScene,
 }
 
-/// Grows strands in a valid hair mesh over a body: each from the body's skin. `scalp` is the density of hair,
+/// Grows strands in a valid hair mesh over a body: each from the body's skin. `scalp` gives the density of hair,
 /// `solid` keeps it out of the body. `None` if no strand fits.
 pub fn filled(
     mut hair_mesh: HairMesh,

@@ -31,7 +31,7 @@ pub(crate) struct Growth<'a> {
     pub(crate) weight: f32,
     /// Pull of the comb on the direction (1/m), at a place and after a length.
     pub(crate) comb: &'a dyn Fn(Vec3, f32) -> Vec3,
-    /// The place where the strand is cut.
+    /// Whether the strand is cut at a place, after a length.
     pub(crate) cut: &'a dyn Fn(Vec3, f32) -> bool,
 }
 

@@ -19,7 +19,7 @@ const SCALP: f32 = 0.5;
 const EAR_STEPS: usize = 9;
 const EAR_STEP: f32 = 0.005;
 
-/// Height above the head (m) at which ears are searched, and their height there.
+/// Height above the head (m) at which ears are searched, and the least height of an ear over the head there.
 const EAR_HEIGHT: f32 = 0.012;
 const EAR_BULGE: f32 = 0.002;
 

@@ -251,7 +251,7 @@ fn lend<T: Default>(memory: &Mutex<T>, work: impl FnOnce(&mut T)) {
     }
 }
 
-/// Strips that one task takes on.
+/// Strips per task.
 const STRIPS: usize = 64;
 
 /// The joints of some strips: positions and frames.

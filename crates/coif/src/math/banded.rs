@@ -149,7 +149,7 @@ fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW
     let mut d20 = load(simd, row, DIAGONAL + 3);
     let mut d21 = load(simd, row, DIAGONAL + 4);
     let mut d22 = load(simd, row, DIAGONAL + 5);
-    let (least0, least1, least2) = (d00 * MIN_PIVOT, d11 * MIN_PIVOT, d22 * MIN_PIVOT);
+    let (min0, min1, min2) = (d00 * MIN_PIVOT, d11 * MIN_PIVOT, d22 * MIN_PIVOT);
     for q in first..BEFORE {
         let pivot = load(simd, done[q / 3], DIAGONAL + 3 + q % 3);
         let (l0, l1, l2) = (w[0][q] * pivot, w[1][q] * pivot, w[2][q] * pivot);
@@ -165,12 +165,12 @@ fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW
     }
     // Factor the rest of the diagonal block.
     let one = f32x16::splat(simd, 1.0);
-    let inverse0 = one / d00.max(least0);
+    let inverse0 = one / d00.max(min0);
     let (l10, l20) = (d10 * inverse0, d20 * inverse0);
-    let inverse1 = one / (d11 - d10 * l10).max(least1);
+    let inverse1 = one / (d11 - d10 * l10).max(min1);
     let w21 = d21 - d20 * l10;
     let l21 = w21 * inverse1;
-    let inverse2 = one / (d22 - d20 * l20 - w21 * l21).max(least2);
+    let inverse2 = one / (d22 - d20 * l20 - w21 * l21).max(min2);
     store(row, DIAGONAL, l10);
     store(row, DIAGONAL + 1, l20);
     store(row, DIAGONAL + 2, l21);

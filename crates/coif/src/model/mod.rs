@@ -28,10 +28,10 @@ use crate::model::cantilever::StripLanes;
 use crate::params::Parameters;
 use crate::{Error, Result};
 
-/// What a step could not do as asked.
+/// Outcome of a step: what could not be done as requested.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepReport {
-    /// Strands that went non-finite and were put back on their rest shape, and those whose root had no finite pose and
+    /// Strands that were not finite and were reset to their rest shape, and those whose root had no finite pose and
     /// stayed where it was.
     pub quarantined: Vec<u32>,
     /// Particles left inside the body: no position outside was found at the right length, which has priority.
@@ -53,7 +53,7 @@ pub struct StepReport {
     pub contact: Report,
 }
 
-/// What pins could not do in a step.
+/// Outcome of pins in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PinReport {
     /// Points that are pinned.

@@ -16,7 +16,7 @@ use crate::model::{ModelSettings, PinReport, PinTarget, Primitive};
 use crate::{Error, Result};
 
 /// Time (s) in which a point is moved back to its pin after a teleport that has separated the two: long against a step.
-const LEAD: f32 = 0.25;
+const RETURN_TIME: f32 = 0.25;
 
 /// Relative tolerance of a strand's length: rounding of its points.
 const ROUNDING: f32 = 2e-6;
@@ -76,11 +76,11 @@ impl Pin {
     }
 
     /// Starts its motion from `here` (m) to where it is pinned.
-    fn lead_from(&mut self, here: Vec3, hook: &Hook) {
+    fn return_from(&mut self, here: Vec3, hook: &Hook) {
         self.target = here;
         let from = hook.now.inverse().transform_point3(here);
         if from.is_finite() && hook.now.transform_point3(self.to).distance(here) > PARTED {
-            (self.from, self.elapsed, self.over) = (from, 0.0, self.over.max(LEAD));
+            (self.from, self.elapsed, self.over) = (from, 0.0, self.over.max(RETURN_TIME));
         }
     }
 }
@@ -206,7 +206,7 @@ impl AllPins {
     }
 
     /// Moves pins with a teleport of the hair from one pose of its roots to another; the
-    /// body is there already. Where an anchor has moved differently, points are moved to it over [`LEAD`].
+    /// body is there already. Where an anchor has moved differently, points are moved to it over [`RETURN_TIME`].
     pub(super) fn jump(
         &mut self,
         body: &Body,
@@ -228,12 +228,12 @@ impl AllPins {
         }
         for pin in &mut self.pins {
             let here = motion(pin.strand as usize).point(pin.target);
-            pin.lead_from(here, &self.hooks[pin.hook as usize]);
+            pin.return_from(here, &self.hooks[pin.hook as usize]);
         }
     }
 
     /// Starts the motion of points that have been reset to their rest shape to their pins: those of one strand, or of all.
-    pub(super) fn lead_from_rest(
+    pub(super) fn return_from_rest(
         &mut self,
         strand: Option<u32>,
         groom: &Groom,
@@ -243,7 +243,7 @@ impl AllPins {
         for pin in self.pins.iter_mut().filter(of) {
             let s = pin.strand as usize;
             let rest = groom.strands.strand(s)[pin.point as usize];
-            pin.lead_from(world_from_rest[s].point(rest), &self.hooks[pin.hook as usize]);
+            pin.return_from(world_from_rest[s].point(rest), &self.hooks[pin.hook as usize]);
         }
     }
 

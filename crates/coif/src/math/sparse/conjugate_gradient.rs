@@ -83,7 +83,7 @@ impl ColumnScratch {
 /// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`BlockGaussSeidel::image`]. S has no more
 /// components than A, so that the parts of a scaled vector are the components' own. The error
 /// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::modified_conjugate_gradient::solve_constrained`]. The first
-/// guess is that of the coarse level, as long as it takes most of the energy away.
+/// guess is that of the coarse level, as long as it removes most of the energy.
 /// Source: `baraff1998` 5.3, `eisenstat1981`.
 pub(crate) fn solve_columns(
     (matrix, columns, coarse): (&BlockMatrix, &BlockGaussSeidel, Option<&mut CoarseLevel>),

@@ -1,7 +1,7 @@
 //! Vectors and factors of eight columns side by side, one column per lane.
 //!
 //! A slot holds what eight columns have at the same number of unknowns from their first. Every function is
-//! `inline(always)`, so that it takes on the instruction set of the sweep around it; nothing is fused, so that
+//! `inline(always)`, so that it is compiled for the instruction set of the sweep around it; nothing is fused, so that
 //! the bits are the same for all of them.
 
 use fearless_simd::{Simd, SimdBase, f32x8};

@@ -61,7 +61,7 @@ parameters! {
 /// far below this limit the shortest spring usually needs more substeps than are allowed, and is refused for it.
 const MAX_UNEVEN: f32 = 1000.0;
 
-/// The most that the weight of a held groom may stretch a spring, as a fraction of its length.
+/// Largest stretch of a spring by the weight of a held groom, as a fraction of its length.
 const MAX_HELD_STRETCH: f32 = 0.5;
 
 /// Hair that moves as an explicit chain of springs.
@@ -73,7 +73,7 @@ pub struct ExplicitSpring {
     springs: Springs,
     /// The colliders of the present step, substep after substep: scratch.
     shapes: Vec<PosedShape>,
-    /// Length of the steps that it is laid out for (s), and the gravity that the groom has to stand (m/s^2).
+    /// Length of the steps that it is laid out for (s), and the gravity that the groom is balanced against (m/s^2).
     dt: f32,
     gravity: Vec3,
     fits: Pool<Fit>,
@@ -137,12 +137,12 @@ impl ExplicitSpring {
         Ok(())
     }
 
-    /// How many substeps a step has.
+    /// Number of substeps of a step.
     pub fn substeps(&self) -> u32 {
         self.substeps
     }
 
-    /// The particle that asks for the most substeps.
+    /// The particle that needs the most substeps.
     fn stiffest(&self) -> Stiffest {
         let springs = &self.springs;
         Stiffest::of(self.chains.ranges(), &springs.inverse_mass, &springs.stiffness)
@@ -346,7 +346,7 @@ fn advance_springs(
         let acceleration = (outer - inner) * springs.inverse_mass[first + i] + push + hold;
         let (x, rest) = (chain.position[i], chain.rest[i]);
         let free = (chain.velocity[i] + acceleration * h) * carried_on;
-        // Nobody reads the old state of this particle any more once its outer spring is known.
+        // The old state of this particle is not used again once its outer spring is known.
         let velocity = shape.pulled(x, free, [from.point(rest), to.point(rest)]);
         chain.velocity[i] = velocity;
         chain.position[i] = x + velocity * h;
@@ -379,7 +379,7 @@ fn spring_force(
     u * (stiffness * (distance - length) + damper * (velocity_b - velocity_a).dot(u))
 }
 
-/// Puts particles out of the body; their velocity follows.
+/// Pushes particles out of the body, and updates their velocity.
 fn collide(
     chain: &mut Chain<'_>,
     shapes: &[PosedShape],

@@ -5,7 +5,7 @@ use std::f32::consts::PI;
 
 use glam::{Quat, Vec3};
 
-use super::frames::{COUPLE, FOLLOW, HOME};
+use super::frames::{COUPLE, FOLLOW, TO_SCALP};
 use super::joint::JOINT;
 use super::style::{RestShape, dead_load};
 use super::{FollowTheLeader, Settings};
@@ -76,9 +76,9 @@ impl Budget {
             sum += f64::from(0.5 * mass * v[i].length_squared());
             sum -= f64::from((GRAVITY * mass + self.load[i]).dot(x[i] - self.line[i]));
             sum += f64::from(0.5 * mass * stiff * (x[i] - self.line[i]).length_squared());
-            let home = HOME * between(frames[i], Quat::IDENTITY);
+            let to_scalp = TO_SCALP * between(frames[i], Quat::IDENTITY);
             let follow = FOLLOW * off(i).length_squared();
-            sum += f64::from(0.5 * link * length(i) * (follow + home));
+            sum += f64::from(0.5 * link * length(i) * (follow + to_scalp));
             if i > 1 {
                 let limit = &self.shape.limit[i];
                 let over = (limit.start - along(i).dot(along(i - 1))).max(0.0);
@@ -126,7 +126,7 @@ fn rises(
     assert!(colliders.iter().all(outside), "the groom has to be outside");
     let (mut x, mut v) = (vec![Vec3::ZERO; POINTS], vec![Vec3::ZERO; POINTS]);
     let first = budget.of(line, &push, &[Quat::IDENTITY; POINTS]);
-    let (mut least, mut before) = (f64::INFINITY, f64::INFINITY);
+    let (mut lowest, mut before) = (f64::INFINITY, f64::INFINITY);
     let [mut max_rise, mut max_step_rise] = [0.0f64; 2];
     let mut collided = false;
     for step in 0..4 * steps_per_second {
@@ -151,9 +151,9 @@ fn rises(
             collided |= x.iter().any(|p| depth(c, p) < SKIN + 1e-4);
         }
         let energy = budget.of(&x, &v, &model.frames_of(0));
-        max_rise = max_rise.max((energy - least) / first);
+        max_rise = max_rise.max((energy - lowest) / first);
         max_step_rise = max_step_rise.max((energy - before) / first);
-        (least, before) = (energy.min(least), energy);
+        (lowest, before) = (energy.min(lowest), energy);
     }
     ([max_rise, max_step_rise], collided)
 }

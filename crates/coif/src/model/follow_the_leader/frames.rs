@@ -37,7 +37,7 @@ use crate::math::lanes::Vec3x;
 pub(super) const FOLLOW: f32 = 3.0;
 
 /// Stiffness between a frame and the scalp: with [`FOLLOW`] in series it is the style's own.
-pub(super) const HOME: f32 = FOLLOW / (FOLLOW - 1.0);
+pub(super) const TO_SCALP: f32 = FOLLOW / (FOLLOW - 1.0);
 
 /// Stiffness between neighbouring frames, for the shorter of their segments. More needs several sweeps to converge.
 pub(super) const COUPLE: f32 = 1.0;
@@ -161,7 +161,7 @@ impl<S: Simd> Sweep<S> {
         let couple = inverse * (2.0 * COUPLE / FOLLOW);
         let coupled = beyond.select(couple * self.length.min(self.length_outer), splat(0.0));
         let mut sum = q.plus(&q.aligned(e, g), splat(1.0)).plus(&self.outer, coupled);
-        sum.w += splat(2.0 * HOME / FOLLOW);
+        sum.w += splat(2.0 * TO_SCALP / FOLLOW);
         self.length_outer = self.length;
         // No joint between the scalp and the first frame: only the style acts there, for any number of points.
         if i > 1 {

@@ -37,7 +37,7 @@ pub(crate) struct State<'a> {
 
 /// Fraction of its volume at which a corner that was inverted is released again: a half. Less, and a corner
 /// that oscillates about flatness would gain and lose its restoring spring in turns.
-const FOUND: f32 = 0.5;
+const REGAINED_VOLUME: f32 = 0.5;
 
 /// Corners of prisms in a piece of the head: about a thousand vertices, whose part of the matrix is half a
 /// megabyte. With a mesh of 50,000 vertices in one piece forces take half as long again.
@@ -153,7 +153,7 @@ fn add_corners(
         // V / V0 is the value over the rest value, plus 1.
         let fraction = c.value / (corner.rest * corner.inverse_reference) + 1.0;
         // An inverted corner is stuck until it has half of its volume back.
-        if fraction < FOUND && corner.stiffness > 0.0 {
+        if fraction < REGAINED_VOLUME && corner.stiffness > 0.0 {
             for v in i {
                 stuck[v] |= fraction <= 0.0 || state.stuck[v] > 0.0;
             }

@@ -142,7 +142,7 @@ impl MeshDynamics {
         broken: &mut [bool],
     ) -> MeshReport {
         let clock = Instant::now();
-        self.learn_depth(env);
+        self.measure_depth(env);
         let substeps = self.settings.substeps;
         let h = env.dt / substeps as f32;
         let mut report = MeshReport::default();
@@ -178,7 +178,7 @@ impl MeshDynamics {
     }
 
     /// Measures the depth of vertices that are groomed inside the body: they may stay that deep.
-    fn learn_depth(&mut self, env: &MeshEnvironment<'_>) {
+    fn measure_depth(&mut self, env: &MeshEnvironment<'_>) {
         if self.depth_is_known {
             return;
         }

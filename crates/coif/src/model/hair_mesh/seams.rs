@@ -4,9 +4,9 @@
 use super::dynamics::MeshDynamics;
 use super::elements::Stitch;
 
-/// Strength of an open seam whose sides are near each other, as a fraction of that of a closed one: hair clings a
+/// Strength of an open seam whose sides are near each other, as a fraction of that of a closed one: hair strength a
 /// little. Without it, locks that lie on the body side by side stay apart; with too much, they never part.
-const CLINGS: f32 = 0.2;
+const OPEN_STRENGTH: f32 = 0.2;
 
 /// Largest distance of such sides, in gaps at which a seam opens.
 const NEAR: f32 = 4.0;
@@ -17,8 +17,8 @@ impl Stitch {
         if !is_open {
             return Some(self.stiffness);
         }
-        let clings = CLINGS * (self.gap / apart.max(f32::MIN_POSITIVE)).min(1.0);
-        (apart < NEAR * self.gap).then_some(self.stiffness * clings)
+        let strength = OPEN_STRENGTH * (self.gap / apart.max(f32::MIN_POSITIVE)).min(1.0);
+        (apart < NEAR * self.gap).then_some(self.stiffness * strength)
     }
 }
 

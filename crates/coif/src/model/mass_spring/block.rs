@@ -114,7 +114,7 @@ pub(super) struct Block {
     /// Particles left inside the body.
     pub(super) unresolved: u32,
     /// Substeps per second that the fastest particle of each strand needs.
-    pub(super) asks: [f32; LANES],
+    pub(super) wanted_rate: [f32; LANES],
     /// Lanes whose root had no finite pose in the last step, and those that were broken at its end.
     pub(super) without_pose: u16,
     pub(super) broken: u16,
@@ -166,7 +166,7 @@ impl Block {
             collisions: Vec::with_capacity(rows * LANES),
             room: super::collide::Room::new(rows),
             unresolved: 0,
-            asks: [0.0; LANES],
+            wanted_rate: [0.0; LANES],
             without_pose: 0,
             broken: 0,
         };

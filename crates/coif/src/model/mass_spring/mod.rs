@@ -548,7 +548,7 @@ impl MassSpring {
             if !env.pins.is_empty() {
                 block.load_pins(env);
             }
-            block.asks = substep_count::fastest(block, env.dt, env.dt);
+            block.wanted_rate = substep_count::fastest(block, env.dt, env.dt);
         });
         substep_count::substeps(blocks, env.dt, &self.settings, &mut self.rates)
     }
@@ -558,7 +558,7 @@ impl MassSpring {
         let Self { blocks, scratch, .. } = self;
         let left = env.dt * fraction;
         in_halves(blocks, scratch, 1, &|block, _| {
-            block.asks = substep_count::fastest(block, left, env.dt);
+            block.wanted_rate = substep_count::fastest(block, left, env.dt);
         });
         substep_count::substeps(blocks, left, &self.settings, &mut self.rates)
     }

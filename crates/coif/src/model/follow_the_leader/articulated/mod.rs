@@ -24,7 +24,7 @@
 //! ```
 //!
 //! and the pass from root to tip gives the turn of each segment once its leader has been placed. Follow-The-Leader's
-//! projection (3.1) then takes off what the linear constraint leaves of the length. Joints that the limit cannot
+//! projection (3.1) then removes the residual of the linear constraint. Joints that the limit cannot
 //! hold are straightened (eq. 11), and collision acts in the projection, on the length sphere: both move a point and
 //! all that hangs on it without adding velocity (collision changes that of the point only). Resting contact is part of the
 //! first pass (`resting.rs`); after a new collision the step is solved again with that contact, and with the joints

@@ -13,7 +13,7 @@ use self::tip_to_root::{Left, tip_to_root};
 use super::ageing::Age;
 use super::articulated::{BENT, MAX_LEFT, MAX_SOLVES};
 use super::collider::StepCollider;
-use super::frames::{COUPLE, FOLLOW, HOME};
+use super::frames::{COUPLE, FOLLOW, TO_SCALP};
 use super::style::RestShape;
 use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
@@ -256,7 +256,7 @@ fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
             let length = outer.length.min(other.length) / outer.length;
             other.frame * (2.0 * COUPLE / FOLLOW * length)
         };
-        let mut sum = q - pure(e) * q * pure(g) + Quat::IDENTITY * (2.0 * HOME / FOLLOW);
+        let mut sum = q - pure(e) * q * pure(g) + Quat::IDENTITY * (2.0 * TO_SCALP / FOLLOW);
         if i > 1 {
             sum += couple(&inner);
         }
