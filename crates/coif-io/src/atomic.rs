@@ -107,7 +107,7 @@ impl AtomicFile {
         fs::rename(&self.temporary, &self.destination).map_err(|e| self.error(e))
     }
 
-    /// Where the file will appear.
+    /// The final path of the file.
     pub fn destination(&self) -> &Path {
         &self.destination
     }

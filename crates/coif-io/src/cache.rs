@@ -20,7 +20,7 @@ use crate::checksum::{Checksum, Summed};
 use crate::{Error, Place, ReadOptions, Result, SequenceName, atomic, hair};
 
 const SCENE: &str = "scene.toml";
-/// Most bytes of the scene: a thousand times the longest built-in one.
+/// Maximum number of bytes of the scene: a thousand times the longest built-in one.
 const MAX_SCENE_BYTES: u64 = 16 << 20;
 const CHECKPOINT: &str = "checkpoint.bin";
 const HEALTH: &str = "health.csv";

@@ -1,4 +1,4 @@
-//! What can go wrong with a file: where, what was expected, what was found, and what to do.
+//! Errors of files: place, what was expected, what was found, and a hint.
 //!
 //! `Display` gives one line, `file:line:column: message` for text and `file: byte N: message` for
 //! binary files. [`Error::hint`] gives a hint where there is one.
@@ -117,7 +117,7 @@ impl Error {
         }
     }
 
-    /// Where in the file the trouble is.
+    /// Place of the error in the file.
     pub fn place(&self) -> Place {
         match self {
             Error::Malformed { place, .. } => *place,

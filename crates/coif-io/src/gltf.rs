@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::morph::Morph;
 use crate::{Error, Result, atomic};
 
-/// Where the vertices are in one frame.
+/// Positions of the vertices in one frame.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StripFrame {
     /// Positions (m).
@@ -51,7 +51,7 @@ pub struct StripFilm<'a> {
     pub texture: &'a StripTexture,
     /// Colour of the hair, linear RGB in 0..1.
     pub color: Vec3,
-    /// How far a vertex may be from its place (m), where frames are mixed of fewer shapes; one in a thousand
+    /// Largest error of a vertex position (m), where frames are mixed of fewer shapes; one in a thousand
     /// may be six times as far. 0 keeps all that move.
     pub tolerance: f32,
 }
@@ -144,7 +144,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
     let png = png_of(film.texture)?;
     let image = pack.view(png.into_iter(), None);
 
-    // How much of each target there is, over time.
+    // Weight of each target over time.
     let mut animations = Vec::new();
     if !targets.is_empty() {
         let times: Vec<f32> = morph.frames.iter().map(|&k| (k as f64 / film.fps) as f32).collect();

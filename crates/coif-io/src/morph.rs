@@ -12,7 +12,7 @@ use crate::gltf::StripFrame;
 /// Shapes besides the first frame, and how much of each there is at some frames.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Morph {
-    /// How far vertices (m) and normals are from the first frame.
+    /// Displacements of vertices (m) and normals from the first frame.
     pub(crate) moved: Vec<Vec<Vec3>>,
     pub(crate) turned: Vec<Vec<Vec3>>,
     /// Frames at which weights are given; those between are interpolated linearly.
@@ -111,7 +111,7 @@ fn key_frames(
     (!stop()).then_some(keys)
 }
 
-/// What came of a spline.
+/// Outcome of fitting a spline.
 enum Fit {
     /// It keeps the tolerance.
     Near(Morph),

@@ -8,7 +8,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most digits that a number of 64 bits has: wider places are not meant as such.
+/// Maximum number of digits of a number of 64 bits: wider places are not meant as such.
 const MAX_WIDTH: usize = 20;
 
 /// A path with a place for a number in its file name.

@@ -45,7 +45,7 @@ pub(crate) struct Declared {
     pub(crate) radius_m: Option<f32>,
 }
 
-/// What Coif writes into the free text of a file.
+/// The declaration that Coif writes into the free text of a file.
 pub(crate) const DECLARATION: &str = "coif unit=m up=y";
 
 /// Largest extent of a head of hair or an animal (m); outside of it, the unit is something else.

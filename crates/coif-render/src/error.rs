@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-/// What can go wrong while a picture is drawn or a film is written.
+/// Errors of drawing a picture or writing a film.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -104,7 +104,7 @@ pub enum HairShadows {
     DeepOpacity,
 }
 
-/// What stays the same from frame to frame. Threads come from rayon's current pool.
+/// Settings that are constant from frame to frame. Threads come from rayon's current pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// Pixels in a row.
@@ -163,7 +163,7 @@ pub struct Frame<'a> {
     pub surfaces: &'a [SurfaceView<'a>],
     /// The camera.
     pub camera: Camera,
-    /// What lights it.
+    /// The lights.
     pub lights: &'a [Light],
     /// The look of the hair.
     pub look: &'a HairLook,

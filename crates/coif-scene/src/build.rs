@@ -28,7 +28,7 @@ use crate::monster::Monster;
 use crate::motion::{BodyMotion, GROUND, HEAD, Pivots, until};
 use crate::style::{self, StyleRequest};
 
-/// What kept a scene from being built.
+/// Errors of building a scene.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -53,7 +53,7 @@ pub enum BuildError {
         /// The groups that there are.
         groups: Vec<String>,
     },
-    /// What a style grew on the body of a file cannot be simulated.
+    /// The hair that a style grew on the body of a file cannot be simulated.
     #[error("{file}: the style cannot grow on this body: {source}")]
     StyleDoesNotFit {
         /// The body's file.

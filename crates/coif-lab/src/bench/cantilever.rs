@@ -162,7 +162,7 @@ fn hair(case: &Case) -> Result<Groom, Error> {
     Ok(groom)
 }
 
-/// How far one layer is from the next (m): as in the built-in strips.
+/// Distance of one layer from the next (m): as in the built-in strips.
 const LAYER_DISTANCE: f32 = 0.0025;
 
 /// Makes a strip of every strand and lifts those of each column over each other. A head has `strands`.
@@ -196,7 +196,7 @@ fn resampled(line: &[Vec3], points: usize) -> Vec<Vec3> {
     (0..points).map(at).collect()
 }
 
-/// Where a head of the crowd stands (m): ten to a row.
+/// Position of a head of the crowd (m): ten to a row.
 fn place(head: usize) -> Vec3 {
     Vec3::new((head % 10) as f32, 0.0, (head / 10) as f32)
 }

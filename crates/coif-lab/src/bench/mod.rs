@@ -130,7 +130,7 @@ impl Setting {
         self.row.as_deref().is_none_or(|row| row == name)
     }
 
-    /// How often to repeat what does not move; the median counts.
+    /// Repetitions of static measurements; the median counts.
     fn repetitions(&self) -> usize {
         if self.quick { 3 } else { 8 }
     }

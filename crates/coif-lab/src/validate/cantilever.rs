@@ -140,7 +140,7 @@ fn tip_angle(shape: &[[f64; 2]]) -> f64 {
     }
 }
 
-/// How far the tips of two shapes are from each other.
+/// Distance of the tips of two shapes.
 fn tip_distance(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
     match (a.last(), b.last()) {
         (Some(a), Some(b)) => (a[0] - b[0]).hypot(a[1] - b[1]),

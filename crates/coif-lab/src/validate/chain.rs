@@ -218,7 +218,7 @@ fn one_way_swing(
     Ok(())
 }
 
-/// How far a mode may be from that of the linear map, as a fraction. `fall` is the distance that gravity moves a point
+/// Largest relative error of a mode against the linear map. `fall` is the distance that gravity moves a point
 /// in a step (m).
 ///
 /// Lengths and tensions differ by the square of the slope. In single precision, pull and fall are added to a position
@@ -234,7 +234,7 @@ fn angular_frequency(mode: usize, g: f64) -> f64 {
     J0_ZEROS[mode] / 2.0 * (g / LENGTH).sqrt()
 }
 
-/// How far each point of a mode is aside, 1 at the tip.
+/// Lateral displacement of each point of a mode, 1 at the tip.
 fn mode_shape(points: usize, omega: f64, g: f64) -> Vec<f64> {
     let at = |i: usize| {
         let from_tip = LENGTH * (1.0 - i as f64 / (points - 1) as f64);
@@ -257,7 +257,7 @@ pub(super) fn amplitude_of(shape: &[f64], line: &[Vec3]) -> f64 {
     product / square
 }
 
-/// Where a chain between two ends comes to rest.
+/// Equilibrium of a chain between two ends.
 fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<Row, Error> {
     let points = 41;
     let span = 0.18;

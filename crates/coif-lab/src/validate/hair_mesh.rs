@@ -31,7 +31,7 @@ const CALM: usize = 150;
 /// Frames of rest where locks may part: ten seconds. They can twist, and it takes time to see that they stay so.
 const CALM_LOCKS: usize = 300;
 
-/// How much faster than life.
+/// Factor of the speed of the motions.
 const SPEED: f32 = 10.0;
 
 /// Speeds of creep (m/s) at which hair has to recover: half of the default to six times as much.
@@ -54,7 +54,7 @@ const PARTED: [&str; 2] = ["low", "medium"];
 #[derive(Default)]
 struct Outcome {
     after: MeshMeasure,
-    /// Most stitches of seams that were open at a time, and those that are in the end.
+    /// Maximum number of open stitches of seams, and their number in the end.
     max_open: u32,
     open: u32,
     /// Mean distance from rest over the length, frame by frame.

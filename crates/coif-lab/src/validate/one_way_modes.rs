@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// How much slower a mode is with a step, by the next order.
+    /// Relative decrease of the frequency of a mode by the step, by the next order.
     #[test]
     fn the_frequency_falls_as_the_next_order_says() {
         let (n, dt) = (59.0, 1.0 / 960.0);

@@ -57,10 +57,10 @@ const RADIUS: f64 = 0.01;
 /// several motions is a property of the method.
 const CIRCLES: [f64; 5] = [0.07, 0.0675, 0.065, 0.0625, 0.06];
 
-/// Elongation that is visible, and elongation below which ropes look alike
-/// at a glance: what the paper calls substantial stretch, and similar behaviour.
+/// Elongation from which on a rope looks stretched, and below which ropes look alike at a glance:
+/// what the paper calls substantial stretch, and similar behaviour.
 const VISIBLE: f64 = 0.1;
-/// What counts as the same as a rope that does not stretch.
+/// Elongation that counts as inextensible.
 const SAME: f64 = 0.01;
 /// Damping of springs, in units of critical damping of a segment's own vibration.
 const DAMPED: f64 = 0.1;
@@ -380,7 +380,7 @@ fn min_count(mut is_enough: impl FnMut(u32) -> Result<bool, Error>) -> Result<u3
     Ok(enough)
 }
 
-/// Where the search for a number that is enough gives up.
+/// Upper limit of the search for a sufficient number.
 const MAX_COUNT: u32 = 1024;
 
 // ---- what is to be seen ----

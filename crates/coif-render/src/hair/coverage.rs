@@ -1,4 +1,4 @@
-//! How much of each pixel a fibre covers, and the compositing of those fragments in one tile.
+//! Coverage of pixels by fibres, and the compositing of those fragments in one tile.
 //!
 //! A thin fibre is walked column by column along its longer axis: a column takes the length of
 //! fibre that lies in it, times a profile across - the fibre's width seen through a tent of one

@@ -29,7 +29,7 @@ pub(crate) struct HairScene<'a> {
     pub(crate) eye: Vec3,
 }
 
-/// Where on the hair a point lies, and its light once that is known.
+/// Place of a point on the hair, and its light once that is computed.
 #[derive(Debug)]
 struct LitPoint {
     light: AtomicU64,

@@ -21,7 +21,7 @@ const CHUNK_POINTS: usize = 1 << 14;
 const FLATNESS: f32 = 0.25;
 /// Longest stroke (pixels): longer ones sort badly by depth and spoil the lists.
 const LONGEST: f32 = 28.0;
-/// Most strokes for one segment.
+/// Maximum number of strokes for one segment.
 const MAX_STROKES: f32 = 64.0;
 
 /// A stroke follows from this point to the next.

@@ -1,4 +1,4 @@
-//! What can be wrong with a scene, where, and what to do about it.
+//! Errors of a scene: problem, place and hint.
 
 use std::fmt::Write as _;
 
@@ -54,7 +54,7 @@ pub enum Problem {
     Set { message: String },
 }
 
-/// Where in the scene file, or in which `--set`.
+/// Place in the scene file, or number of the `--set`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Name of the scene file, or `--set`.
@@ -84,17 +84,17 @@ impl SceneError {
         self
     }
 
-    /// What is wrong.
+    /// The problem.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 
-    /// Where it is.
+    /// Its place.
     pub fn place(&self) -> &Place {
         &self.0.place
     }
 
-    /// What to do about it, if there is an idea.
+    /// A hint, if there is one.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }

@@ -84,7 +84,7 @@ pub(crate) fn joined(table: &str, key: &str) -> String {
     if table.is_empty() { key.into() } else { format!("{table}.{key}") }
 }
 
-/// Where a key is, in words.
+/// Place of a key, in words.
 fn place(table: &str) -> String {
     match table {
         "" => "at the top level".into(),

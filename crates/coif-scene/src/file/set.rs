@@ -90,7 +90,7 @@ fn wants_text(path: &str) -> bool {
     })
 }
 
-/// What makes a value a document.
+/// Prefix that makes a value a TOML document.
 const KEY: &str = "v=";
 
 fn insert(sources: &Sources, root: &mut Node, path: &[Step], node: Node) -> Result<(), SceneError> {

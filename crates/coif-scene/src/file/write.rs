@@ -13,7 +13,7 @@ use super::read::joined;
 use super::scene::{GroomSource, GroomStyle, Scene};
 use super::schema::{Key, KeyInfo, Needs, Section, Values};
 
-/// Where comments start in a written scene file (characters).
+/// Column at which comments start in a written scene file (characters).
 const COMMENT_COLUMN: usize = 34;
 
 impl Scene {

@@ -24,7 +24,7 @@ pub(super) struct Layout {
     pub(super) vertices: usize,
 }
 
-/// Where a column has its root.
+/// Place of the root of a column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Spot {
     /// The step around the head on whose track it goes.

@@ -202,7 +202,7 @@ pub struct Filling<'a> {
     pub seed: u64,
     /// What they are made of.
     pub fibre: Fibre,
-    /// What single hairs do.
+    /// Styling of single hairs.
     pub look: &'a HairMeshScene,
 }
 

@@ -1,4 +1,4 @@
-//! Where the tracks of a built-in hair mesh run over a head.
+//! The tracks of a built-in hair mesh over a head.
 
 use coif::body::TriangleMesh;
 use glam::{Quat, Vec3};
@@ -83,7 +83,7 @@ impl<'a> Scalp<'a> {
         (0..=POINTS).map(|i| path(line * i as f32 / POINTS as f32)).collect()
     }
 
-    /// How far along a path over the skin hair grows, 0..1.
+    /// Fraction of a path over the skin on which hair grows, 0..1.
     fn hair_line(&self, path: impl Fn(f32) -> Vec3) -> f32 {
         const SAMPLES: usize = 48;
         let grows = |t: f32| self.figure.hair_density(path(t)) > LINE;

@@ -29,7 +29,7 @@ pub(super) struct Locks {
     frizz: f32,
     /// Fraction of hairs that leave their lock.
     strays: f32,
-    /// How far the hairs of a lock are out of step (radians).
+    /// Phase difference of the hairs of a lock (radians).
     apart: f32,
 }
 

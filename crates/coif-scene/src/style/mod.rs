@@ -273,7 +273,7 @@ fn in_hair_mesh(
     hair_mesh::filled(volume, mesh, Some(figure), Some(figure), &filling)
 }
 
-/// Where the roots are, if they are not all over: centre and radius (m).
+/// Region of the roots, if they are not all over: centre and radius (m).
 fn patch(figure: &dyn Figure, mesh: &TriangleMesh, style: Style) -> Option<(Vec3, f32)> {
     let (towards, radius) = match style {
         Style::Tuft => (Vec3::new(0.0, 0.45, -0.9), 0.022),

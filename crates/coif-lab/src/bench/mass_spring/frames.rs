@@ -191,7 +191,7 @@ struct Drive<'a> {
     model: MassSpring,
     report: StepReport,
     time: f64,
-    /// Where the colliders are at the start and at the end of the step.
+    /// Poses of the colliders at the start and at the end of the step.
     poses: [Vec<RigidTransform>; 2],
     colliders: Vec<MovingCollider>,
     roots: Vec<RigidTransform>,
