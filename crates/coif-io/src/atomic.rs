@@ -39,9 +39,9 @@ pub struct AtomicFile {
 const BUFFER: usize = 256 * 1024;
 
 impl AtomicFile {
-    /// Starts a file that will appear at `path`, and replaces what is there now.
+    /// Starts a file that will replace `path`.
     ///
-    /// Refuses what a rename would destroy: a folder, a device, a file that is read-only. A
+    /// Refuses targets that a rename would destroy: a folder, a device, a file that is read-only. A
     /// symbolic link stays one; the file that it points to is replaced.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
@@ -87,8 +87,8 @@ impl AtomicFile {
         Ok(this)
     }
 
-    /// A handle of its own to the unfinished file, open for reading and writing from the start: for an encoder that
-    /// keeps what it writes to, or for what is read back. Not for what is still in the buffer of this one.
+    /// A separate handle to the unfinished file, open for reading and writing from the start: for an encoder that
+    /// keeps its output, or for reading back. It does not see what is still in the buffer of this one.
     pub fn reopen(&self) -> Result<File> {
         let opened = File::options().read(true).write(true).open(&self.temporary);
         opened.map_err(|e| self.error(e))
@@ -99,7 +99,7 @@ impl AtomicFile {
         Error::io(&self.destination, "write", source)
     }
 
-    /// Writes what is buffered and gives the file its name.
+    /// Flushes the buffer and gives the file its name.
     pub fn commit(mut self) -> Result<()> {
         if let Some(mut out) = self.out.take() {
             out.flush().map_err(|e| self.error(e))?;
@@ -107,7 +107,7 @@ impl AtomicFile {
         fs::rename(&self.temporary, &self.destination).map_err(|e| self.error(e))
     }
 
-    /// Where the file will appear.
+    /// The final path of the file.
     pub fn destination(&self) -> &Path {
         &self.destination
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! OUT/scene.toml          the scene that made it; its first line marks the folder as a cache
 //! OUT/frame.00000.hair    the groom at the start, then one file per frame
-//! OUT/checkpoint.bin      what a simulation needs to go on from its last frame
+//! OUT/checkpoint.bin      the state to resume a simulation from its last frame
 //! OUT/health.csv          a table with one row per frame, if the simulation keeps one
 //! ```
 //! Every file is written beside and renamed: a run that was killed leaves only whole files. The table grows
@@ -20,7 +20,7 @@ use crate::checksum::{Checksum, Summed};
 use crate::{Error, Place, ReadOptions, Result, SequenceName, atomic, hair};
 
 const SCENE: &str = "scene.toml";
-/// Most bytes of the scene: a thousand times the longest built-in one.
+/// Maximum number of bytes of the scene: a thousand times the longest built-in one.
 const MAX_SCENE_BYTES: u64 = 16 << 20;
 const CHECKPOINT: &str = "checkpoint.bin";
 const HEALTH: &str = "health.csv";
@@ -88,7 +88,7 @@ impl Cache {
         Ok(cache)
     }
 
-    /// Opens a cache to look at it or to go on with it.
+    /// Opens a cache to inspect or to resume it.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         if !is_cache(folder) {
@@ -166,7 +166,7 @@ impl Cache {
         Ok(in_order.count() as u64)
     }
 
-    /// Keeps what a simulation needs to go on after `frame`.
+    /// Stores the state to resume a simulation after `frame`.
     pub fn write_checkpoint(&self, frame: u64, payload: &[u8]) -> Result<()> {
         let mut bytes = Vec::with_capacity(CHECKPOINT_HEADER + payload.len());
         bytes.extend(MAGIC);

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 #[derive(Debug, Clone)]
 pub(crate) struct Checksum {
     sum: u64,
-    /// Bytes of a word that is not whole yet are those below `length % 8`.
+    /// Bytes of an incomplete word, `length % 8` of them.
     word: [u8; 8],
     length: u64,
 }

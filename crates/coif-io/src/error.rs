@@ -1,4 +1,4 @@
-//! What can go wrong with a file: where, what was expected, what was found, and what to do.
+//! Errors of files: place, what was expected, what was found, and a hint.
 //!
 //! `Display` gives one line, `file:line:column: message` for text and `file: byte N: message` for
 //! binary files. [`Error::hint`] gives a hint where there is one.
@@ -11,24 +11,24 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system said no.
+    /// The operating system reported an error.
     #[error("{}: cannot {action}: {}", file.display(), Plain(source))]
     Io {
         /// Which file or folder.
         file: PathBuf,
         /// What was tried: read, write, create, ...
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The content is not what the format asks for.
+    /// The content violates the format.
     #[error("{}{place}: expected {expected}, found {found}", file.display())]
     Malformed {
         /// Which file.
         file: PathBuf,
         /// Where in it.
         place: Place,
-        /// What the format asks for there.
+        /// What the format requires there.
         expected: String,
         /// What is there.
         found: String,
@@ -50,7 +50,7 @@ pub enum Error {
     UnknownExtension {
         /// Which file.
         file: PathBuf,
-        /// What it was taken for: groom, mesh.
+        /// What it was read as: groom, mesh.
         what: &'static str,
         /// Its extension, with the dot; empty if it has none.
         extension: String,
@@ -87,7 +87,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What to do about what the system says, where that is clear.
+/// A hint for an error of the system, where there is one.
 pub fn hint_for_io(kind: io::ErrorKind) -> Option<&'static str> {
     match kind {
         io::ErrorKind::NotFound => {
@@ -117,7 +117,7 @@ impl Error {
         }
     }
 
-    /// Where in the file the trouble is.
+    /// Place of the error in the file.
     pub fn place(&self) -> Place {
         match self {
             Error::Malformed { place, .. } => *place,
@@ -125,7 +125,7 @@ impl Error {
         }
     }
 
-    /// What the user can do about it.
+    /// A hint for the user.
     pub fn hint(&self) -> Option<&str> {
         match self {
             Error::Malformed { hint, .. }

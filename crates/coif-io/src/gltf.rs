@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::morph::Morph;
 use crate::{Error, Result, atomic};
 
-/// Where the vertices are in one frame.
+/// Positions of the vertices in one frame.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StripFrame {
     /// Positions (m).
@@ -39,7 +39,7 @@ impl StripFrame {
     }
 }
 
-/// Strips, how they move and what they look like.
+/// Strips, their motion and their appearance.
 pub struct StripFilm<'a> {
     /// Texture coordinates and triangles; where it is does not count.
     pub mesh: &'a StripMesh,
@@ -51,7 +51,7 @@ pub struct StripFilm<'a> {
     pub texture: &'a StripTexture,
     /// Colour of the hair, linear RGB in 0..1.
     pub color: Vec3,
-    /// How far a vertex may be from its place (m), where frames are mixed of fewer shapes; one in a thousand
+    /// Largest error of a vertex position (m), where frames are mixed of fewer shapes; one in a thousand
     /// may be six times as far. 0 keeps all that move.
     pub tolerance: f32,
 }
@@ -73,8 +73,8 @@ pub fn write_strips(path: impl AsRef<Path>, film: &StripFilm<'_>) -> Result<()> 
     write_strips_unless(path, film, &|| false).map(|_| ())
 }
 
-/// The same, given up as soon as `stop` says so, which is asked many times while shapes are fitted. False if
-/// nothing was written for that.
+/// The same, stopped by `stop`, which is polled while shapes are fitted. False if
+/// nothing was written for that reason.
 pub fn write_strips_unless(
     path: impl AsRef<Path>,
     film: &StripFilm<'_>,
@@ -95,7 +95,7 @@ pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     Ok(glb_bytes(film, &|| false)?.unwrap_or_default())
 }
 
-/// The bytes, or `None` if `stop` said so.
+/// The bytes, or `None` if stopped by `stop`.
 fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec<u8>>, String> {
     let vertices = film.mesh.coordinates.len();
     let fits = |f: &StripFrame| {
@@ -144,7 +144,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
     let png = png_of(film.texture)?;
     let image = pack.view(png.into_iter(), None);
 
-    // How much of each target there is, over time.
+    // Weight of each target over time.
     let mut animations = Vec::new();
     if !targets.is_empty() {
         let times: Vec<f32> = morph.frames.iter().map(|&k| (k as f64 / film.fps) as f32).collect();
@@ -275,7 +275,7 @@ impl Packer {
         self.accessors.len() - 1
     }
 
-    /// Appends vectors, with their bounds if asked for; gives the number of the accessor.
+    /// Appends vectors, with their bounds if requested; returns the number of the accessor.
     fn vectors(&mut self, vectors: &[Vec3], bounds: bool) -> usize {
         let floats = vectors.iter().flat_map(|v| v.to_array());
         let view = self.view(floats.flat_map(f32::to_le_bytes), Some(VERTICES));

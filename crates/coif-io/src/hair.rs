@@ -199,7 +199,7 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Loaded<
     if let Some(radii) = radius.1 {
         groom.radius = radii;
     }
-    // What is written is the thickness, twice the radius.
+    // The file has the thickness, twice the radius.
     if groom.radius.iter().any(|r| !(2.0 * r).is_finite()) {
         let scale = conversion.scale_m;
         let reason = format!("the thickness is too large for a scale of {scale}");
@@ -365,7 +365,7 @@ fn vec3s(bytes: &[u8]) -> Vec<Vec3> {
     points.iter().map(|b| Vec3::new(float(b, 0), float(b, 4), float(b, 8))).collect()
 }
 
-/// Writes a `.hair` file in metres, y up. Returns what the format could not hold.
+/// Writes a `.hair` file in metres, y up. Returns a note on what the format cannot hold.
 pub fn write(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
     let path = path.as_ref();
     write_posed(path, groom, groom.strands.positions())?;
@@ -388,7 +388,7 @@ pub fn write_posed(path: impl AsRef<Path>, groom: &Groom, positions: &[Vec3]) ->
     out.commit()
 }
 
-/// Refuses what a file cannot hold.
+/// Refuses hair that the format cannot hold.
 pub(crate) fn check_posed(path: &Path, groom: &Groom, positions: &[Vec3]) -> Result<()> {
     check_writable(path, groom, positions)?;
     check_segments(path, groom)

@@ -60,7 +60,7 @@ pub const GROOM_EXTENSIONS: &str = ".hair, .obj";
 /// Extensions that a body can be read from and written to.
 pub const MESH_EXTENSIONS: &str = ".obj";
 
-/// Something read from a file, and what the user should know about it.
+/// Something read from a file, and warnings for the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded<T> {
     /// What was read.
@@ -73,7 +73,7 @@ pub struct Loaded<T> {
     pub up: Up,
 }
 
-/// What a path holds.
+/// The kind of content of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -90,7 +90,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Tells from the name, and where that does not suffice from the content.
+    /// Determined by the name, and where that does not suffice by the content.
     ///
     /// An `.obj` file with a group 'roots' is a hair mesh, one with other polygons a mesh, one with nothing
     /// but polylines a groom.
@@ -131,7 +131,7 @@ pub fn read_groom(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Loade
     }
 }
 
-/// Writes hair to a file of any known format. Returns what the format could not hold, in words.
+/// Writes hair to a file of any known format. Returns a note on what the format cannot hold.
 pub fn write_groom(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
     let path = path.as_ref();
     match extension(path).as_str() {
@@ -185,7 +185,7 @@ fn known_list(known: &str) -> String {
     known.replace(", .toml", "").replace(", ", " or ")
 }
 
-/// Reads a regular file of at most `max_bytes` into memory: for files that somebody writes by hand, such as
+/// Reads a regular file of at most `max_bytes` into memory: for files written by hand, such as
 /// scenes. Devices, pipes and folders are refused.
 pub fn read_bounded(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>> {
     let path = path.as_ref();
@@ -197,7 +197,7 @@ pub fn read_bounded(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>> {
     load(path)
 }
 
-/// Reads a regular file into memory; its length bounds what a lying header can ask for.
+/// Reads a regular file into memory; its length bounds the sizes that a corrupt header can request.
 fn load(path: &Path) -> Result<Vec<u8>> {
     let found = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
     if found.is_dir() {

@@ -12,7 +12,7 @@ use crate::gltf::StripFrame;
 /// Shapes besides the first frame, and how much of each there is at some frames.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Morph {
-    /// How far vertices (m) and normals are from the first frame.
+    /// Displacements of vertices (m) and normals from the first frame.
     pub(crate) moved: Vec<Vec<Vec3>>,
     pub(crate) turned: Vec<Vec<Vec3>>,
     /// Frames at which weights are given; those between are interpolated linearly.
@@ -30,7 +30,7 @@ const STRAYS: f64 = 1e-3;
 const MAX_STRAY: f32 = 6.0;
 
 impl Morph {
-    /// Shapes for frames, as few as keep the tolerance (m). `None` if `stop` said so.
+    /// Shapes for frames, as few as keep the tolerance (m). `None` if stopped by `stop`.
     pub(crate) fn of(
         frames: &[StripFrame],
         tolerance: f32,
@@ -80,7 +80,7 @@ fn turned(to: &StripFrame, from: &StripFrame) -> Vec<Vec3> {
 
 /// The frames that have to be kept so that a straight path from one to the next leaves no vertex of a frame
 /// between them farther than `tolerance` (m) from its place. The first is among them, and the last unless
-/// nothing moves. `None` if `stop` said so.
+/// nothing moves. `None` if stopped by `stop`.
 fn key_frames(
     frames: &[StripFrame],
     tolerance: f32,
@@ -89,7 +89,7 @@ fn key_frames(
     let mut keys = vec![0];
     let mut from = 0;
     while from + 1 < frames.len() {
-        // Go on as long as all frames in between are on the path.
+        // Continue as long as all frames in between are on the path.
         let fits = |to: usize| {
             (from + 1..to).all(|k| {
                 let fraction = (k - from) as f32 / (to - from) as f32;
@@ -111,13 +111,13 @@ fn key_frames(
     (!stop()).then_some(keys)
 }
 
-/// What came of a spline.
+/// Outcome of fitting a spline.
 enum Fit {
     /// It keeps the tolerance.
     Near(Morph),
     /// It does not.
     Far,
-    /// Nobody knows: it was given up.
+    /// Unknown: it was stopped.
     Stopped,
 }
 
@@ -207,8 +207,8 @@ impl Spline {
         }
     }
 
-    /// What makes shapes of frames: `(B^T B)^-1 B^T`, one row per shape; `None` if frames do not say what
-    /// every shape is.
+    /// The least-squares map from frames to shapes: `(B^T B)^-1 B^T`, one row per shape; `None` if frames do not
+    /// determine every shape.
     fn pseudo_inverse(&self) -> Option<Vec<Vec<f64>>> {
         let (n, m) = (self.basis.len(), self.shapes());
         // Cholesky factor of the normal matrix.

@@ -3,7 +3,7 @@
 //! An `l` element is a strand, root to tip in file order; an `f` element is a polygon of the body.
 //! A file may hold both: [`read_groom`] takes the lines and [`read_mesh`] the faces. Normals,
 //! texture coordinates and materials are skipped, names of groups are kept. The comment
-//! `# coif unit=m up=y` says what the format has no statement for; see [`ReadOptions`] for files
+//! `# coif unit=m up=y` declares what the format has no statement for; see [`ReadOptions`] for files
 //! without it.
 
 mod hair_mesh;

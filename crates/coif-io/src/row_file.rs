@@ -1,8 +1,8 @@
 //! A table that grows by rows: whole lines only, also after a kill, and again the same after a resume.
 //!
 //! The file is made whole (header and the rows that are kept) by a rename. A row is then appended with one
-//! write, so that a process that is killed has written it or not. What a machine that lost its power may have
-//! left of a last line is dropped when the table is opened again.
+//! write, so that a process that is killed has written it or not. A partial last line after a power
+//! failure is dropped when the table is opened again.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -38,12 +38,12 @@ pub struct RowFile {
 }
 
 impl RowFile {
-    /// Starts a table, and replaces what is there now.
+    /// Starts a table, and replaces an existing one.
     pub fn create(path: impl AsRef<Path>, header: &str) -> Result<Self> {
         Self::with_rows(path.as_ref(), header, &[])
     }
 
-    /// Goes on with a table after those of its first rows that are whole and that `keep` wants, and returns
+    /// Continues a table after those of its first rows that are whole and that `keep` accepts, and returns
     /// them. A file that is missing or has another header is started anew.
     pub fn open(
         path: impl AsRef<Path>,

@@ -2,13 +2,13 @@
 //!
 //! The number stands in the file name, never in a folder: as `%d` or `%04d` (at least four digits, filled up with
 //! zeros), or as a run of `#`, one per digit. Where both are there, `%04d` counts, because `#` is an ordinary
-//! character of names; of two of a kind, the first. Numbers with more digits than there is room for are written in
+//! character of names; of two of a kind, the first. Numbers with more digits than reserved are written in
 //! full.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most digits that a number of 64 bits has: wider places are not meant as such.
+/// Maximum number of digits of a number of 64 bits: wider places are not meant as such.
 const MAX_WIDTH: usize = 20;
 
 /// A path with a place for a number in its file name.

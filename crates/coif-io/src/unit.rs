@@ -1,8 +1,8 @@
-//! Metres, y up: what a file says about its unit and axes, and what to assume when it says nothing.
+//! Metres, y up: unit and axes of a file, and assumptions for files that do not declare them.
 //!
 //! Neither `.hair` nor `.obj` has a field for this. Coif writes the words `coif unit=m up=y` into
-//! the free text of both and believes them when reading. Otherwise the size decides, and a warning
-//! says what was assumed.
+//! the free text of both and uses them when reading. Otherwise the size decides, and a warning
+//! names the assumption.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use glam::Vec3;
 
 use crate::{Error, Result};
 
-/// What to do about a scale that leads nowhere.
+/// The hint for an invalid scale.
 pub(crate) const SCALE_HINT: &str =
     "the scale is in metres per unit, for instance 0.01 for centimetres";
 
@@ -25,17 +25,17 @@ pub enum Up {
     Z,
 }
 
-/// What the user knows about a file and the file does not say.
+/// Properties of a file that the user gives.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ReadOptions {
-    /// Metres per unit of the file, 0.01 for centimetres. `None`: what the file says, or else a
+    /// Metres per unit of the file, 0.01 for centimetres. `None`: as the file declares, or else a
     /// guess from its size with a warning.
     pub scale_m: Option<f32>,
-    /// Which axis points up. `None`: what the file says, or else y.
+    /// Which axis points up. `None`: as the file declares, or else y.
     pub up: Option<Up>,
 }
 
-/// What the free text of a file says.
+/// The declarations in the free text of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Declared {
     /// Whether Coif wrote the file.
@@ -45,7 +45,7 @@ pub(crate) struct Declared {
     pub(crate) radius_m: Option<f32>,
 }
 
-/// What Coif writes into the free text of a file.
+/// The declaration that Coif writes into the free text of a file.
 pub(crate) const DECLARATION: &str = "coif unit=m up=y";
 
 /// Largest extent of a head of hair or an animal (m); outside of it, the unit is something else.
@@ -95,7 +95,7 @@ pub(crate) struct Conversion {
 }
 
 impl Conversion {
-    /// Decides: the user's word first, then the file's, then the size of what is in it.
+    /// Decides: by the user's options first, then the file's declaration, then the size of its content.
     ///
     /// `positions` are in the file's unit and finite; `hang` is the mean of tip minus root, if the
     /// file holds hair.

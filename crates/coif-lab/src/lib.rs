@@ -1,7 +1,7 @@
 //! Benchmarks and validations: what shows that Coif is fast and true, and that users do not call.
 //!
 //! [`mod@bench`] measures speed, each figure beside a plain reference in the same run. [`validate`] compares
-//! physics with analytic results, published figures and what is conserved. Both are lists of named entries
+//! physics with analytic results, published figures and conserved quantities. Both are lists of named entries
 //! that give rows; printing them is the work of the program: `coif bench`, `coif validate`.
 //!
 //! ```

@@ -1,5 +1,5 @@
-//! A built-in hair mesh on a bust that is shaken as a whole: what the benchmark and the validation of
-//! hair meshes run.
+//! A built-in hair mesh on a bust that is shaken as a whole, for the benchmark and the validation of
+//! hair meshes.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct ShakenMesh {
     pub(crate) colliders: Vec<Collider>,
 }
 
-/// What a mesh sees of one step, prepared outside of any clock.
+/// The environment of one step, prepared outside of the timing.
 pub(crate) struct ShakenStep {
     pub(crate) pose: RigidTransform,
     roots: Vec<RigidTransform>,
@@ -88,7 +88,7 @@ impl ShakenStep {
     }
 }
 
-/// A lively head, starting at rest: it shakes no, nods and goes to and fro.
+/// A lively head, starting at rest: it shakes, nods and moves back and forth.
 pub(crate) struct Motion {
     /// How far it turns (rad) and how fast that swings (rad/s).
     turn: [f32; 2],

@@ -1,4 +1,4 @@
-//! What is behind everything, and the conversion from light to 8-bit sRGB.
+//! The background, and the conversion from light to 8-bit sRGB.
 
 use glam::Vec3;
 
@@ -48,7 +48,7 @@ impl Backdrop {
     }
 }
 
-/// Where the shoulder of the tone curve begins (linear light).
+/// Start of the shoulder of the tone curve (linear light).
 const SHOULDER: f32 = 0.55;
 
 /// Keeps dark and middle tones, bends bright ones softly towards white.

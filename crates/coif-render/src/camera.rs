@@ -1,4 +1,4 @@
-//! Where the picture is taken from, and the projection onto its pixels.
+//! The camera, and the projection onto its pixels.
 //!
 //! Pixel coordinates start at the upper left corner; the centre of the first pixel is (0.5, 0.5).
 //! Depth is the distance along the viewing direction (m), not along the ray.
@@ -10,9 +10,9 @@ use crate::{Error, Result};
 /// A pinhole camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
-    /// Where it stands (m).
+    /// Its position (m).
     pub position: Vec3,
-    /// What it looks at (m).
+    /// Its target (m).
     pub target: Vec3,
     /// Up direction; need not be at a right angle to the view.
     pub up: Vec3,

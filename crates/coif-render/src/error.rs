@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-/// What can go wrong while a picture is drawn or a film is written.
+/// Errors of drawing a picture or writing a film.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -9,9 +9,9 @@ pub enum Error {
         "picture size {width} x {height} is out of range\nhint: each side must be 1 to {limit} pixels"
     )]
     Size {
-        /// Width asked for (pixels).
+        /// Requested width (pixels).
         width: usize,
-        /// Height asked for (pixels).
+        /// Requested height (pixels).
         height: usize,
         /// Largest side (pixels).
         limit: usize,
@@ -47,7 +47,7 @@ pub enum Error {
         "{path}: not a film that can be written\nhint: use .mp4, .gif, .apng, or a picture sequence such as frame_####.png"
     )]
     FilmKind {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// This build has no encoder for `.mp4`.
@@ -55,7 +55,7 @@ pub enum Error {
         "{path}: this build cannot write .mp4\nhint: use .gif or .apng, or build with the feature `mp4` (needs a C++ compiler)"
     )]
     NoMp4 {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The picture is larger than the kind of film can hold.
@@ -95,7 +95,7 @@ pub enum Error {
         "frame rate {fps} is out of range\nhint: more than 0 and at most 1000 frames per second"
     )]
     FrameRate {
-        /// The frame rate asked for (1/s).
+        /// The requested frame rate (1/s).
         fps: f64,
     },
     /// A film was finished without a single picture.
@@ -115,7 +115,7 @@ pub enum Error {
     Encode {
         /// The file.
         path: PathBuf,
-        /// What the encoder said.
+        /// The encoder's error.
         message: String,
     },
 }

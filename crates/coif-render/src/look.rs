@@ -1,4 +1,4 @@
-//! What hair looks like: colour along the strand, two highlights, transmission, shadow depth.
+//! The look of hair: colour along the strand, two highlights, transmission, shadow depth.
 
 use glam::Vec3;
 

@@ -104,14 +104,14 @@ pub enum HairShadows {
     DeepOpacity,
 }
 
-/// What stays the same from frame to frame. Threads come from rayon's current pool.
+/// Settings that are constant from frame to frame. Threads come from rayon's current pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// Pixels in a row.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// What is behind everything.
+    /// The background.
     pub backdrop: Backdrop,
     /// Brightness of the picture: 1 as lit, 2 twice as bright.
     pub exposure: f32,
@@ -161,15 +161,15 @@ pub struct Frame<'a> {
     pub hair: &'a [HairView<'a>],
     /// Bodies and other surfaces.
     pub surfaces: &'a [SurfaceView<'a>],
-    /// Where it is seen from.
+    /// The camera.
     pub camera: Camera,
-    /// What lights it.
+    /// The lights.
     pub lights: &'a [Light],
-    /// What the hair looks like.
+    /// The look of the hair.
     pub look: &'a HairLook,
 }
 
-/// What the last frame took.
+/// Time spent on the last frame.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RenderStats {
     /// Strokes drawn or listed: segments after smoothing that may be seen.
@@ -233,12 +233,12 @@ impl Renderer {
         &self.settings
     }
 
-    /// What the last frame took.
+    /// Time spent on the last frame.
     pub fn stats(&self) -> RenderStats {
         self.stats
     }
 
-    /// Gives a picture up with [`Error::Stopped`] soon after this flag goes up: it is looked at between
+    /// Stops a picture with [`Error::Stopped`] soon after this flag is set: it is polled between
     /// stages and before every tile.
     pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
         self.stop = Some(flag);

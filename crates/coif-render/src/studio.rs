@@ -1,4 +1,4 @@
-//! Takes pictures: the camera, lights and looks that a scene's `[render]` asks for, around hair and
+//! Takes pictures: the camera, lights and looks of a scene's `[render]`, around hair and
 //! body at a time.
 
 use std::sync::Arc;
@@ -26,13 +26,13 @@ pub struct Studio {
     renderer: Renderer,
     camera: Camera,
     look: HairLook,
-    /// Colours of the groom are ignored if the user asked for a colour by name.
+    /// Colours of the groom are ignored if the user named a colour.
     own_colors: bool,
     body: Option<Arc<Body>>,
     surface_colors: Option<Vec<Vec3>>,
 }
 
-/// A renderer of the size that the settings ask for. Cheap: fails before anything is simulated.
+/// A renderer of the size of the settings. Cheap: fails before anything is simulated.
 pub fn renderer(render: &RenderSettings) -> Result<Renderer> {
     Renderer::new(Settings {
         backdrop: backdrop(render.background),
@@ -158,7 +158,7 @@ fn direction(view: View, auto: View) -> Vec3 {
     }
 }
 
-/// The camera that the settings ask for; what they leave open, the bounds decide.
+/// The camera of the settings; unset values follow from the bounds.
 fn camera(render: &RenderSettings, bounds: (Vec3, Vec3), auto: View, aspect: f32) -> Camera {
     let (lo, hi) = bounds;
     let fov = render.fov.to_radians();

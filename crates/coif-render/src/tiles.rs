@@ -11,7 +11,7 @@ pub(crate) const TILE: usize = 32;
 /// Side of a block (pixels): the raster on which hair behind the body is dropped early.
 const BLOCK: usize = 8;
 const BLOCKS: usize = TILE / BLOCK;
-/// Most blocks that are asked about one stroke.
+/// Maximum number of blocks that are tested for one stroke.
 const MAX_BLOCKS: usize = 36;
 /// Slices of depth in a tile: each is sorted only when it is reached.
 const SLICES: usize = 48;
@@ -202,8 +202,8 @@ impl TileWorker {
         }
     }
 
-    /// Sorts the strokes of a slice by depth; ties are broken by everything that can be told from
-    /// the stroke itself.
+    /// Sorts the strokes of a slice by depth; ties are broken by all data of
+    /// the strokes themselves.
     fn sort_slice(&mut self, range: Range<usize>, chunks: &[StrokeChunk]) {
         let listed = &self.listed;
         let key = |i: usize| u64::from(sortable(listed[i].depth)) << 32 | i as u64;

@@ -28,7 +28,7 @@ use crate::monster::Monster;
 use crate::motion::{BodyMotion, GROUND, HEAD, Pivots, until};
 use crate::style::{self, StyleRequest};
 
-/// What kept a scene from being built.
+/// Errors of building a scene.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -40,7 +40,7 @@ pub enum BuildError {
     Invalid {
         /// Which file, or which part of the scene.
         what: String,
-        /// What is wrong with it.
+        /// The error.
         source: coif::Error,
     },
     /// The body has no place where the style could grow.
@@ -53,12 +53,12 @@ pub enum BuildError {
         /// The groups that there are.
         groups: Vec<String>,
     },
-    /// What a style grew on the body of a file cannot be simulated.
+    /// The hair that a style grew on the body of a file cannot be simulated.
     #[error("{file}: the style cannot grow on this body: {source}")]
     StyleDoesNotFit {
         /// The body's file.
         file: String,
-        /// What is wrong with the hair.
+        /// The error of the hair.
         source: coif::Error,
     },
     /// The scalp has no area.
@@ -69,7 +69,7 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// What the user could try.
+    /// A hint for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::File(error) => error.hint().map(str::to_owned),
@@ -115,18 +115,18 @@ pub struct Built {
     pub groom: Arc<Groom>,
     /// The body, moving.
     pub body: Arc<Body>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     figure: Option<Arc<dyn Figure>>,
 }
 
-/// Cells of a distance field along the body's largest extent, unless the scene says otherwise.
+/// Cells of a distance field along the body's largest extent, by default.
 const FIELD_CELLS: f32 = 60.0;
 
 /// Such a cell's limits (m): a face needs no less, limbs no more.
 const FIELD_CELL_LIMITS: (f32, f32) = (0.002, 0.02);
 
-/// Points on a strand that grows in the hair mesh of a file, unless the scene says otherwise.
+/// Points on a strand that grows in the hair mesh of a file, by default.
 const DEFAULT_POINTS: usize = 30;
 
 /// Bodies larger than this (m) get a warning: a vertex went astray, or the unit is another one.
@@ -265,7 +265,7 @@ fn hair_mesh_from_file(
     };
     let grown = hair_mesh::filled(loaded.value, body.rest(), None, figure, &filling);
     let groom = grown.ok_or_else(|| BuildError::EmptyScalp(path.display().to_string()))?;
-    // Strands were brought to the skin; the mesh's own roots tell where the file has them.
+    // Strands were moved to the skin; the mesh's own roots have the positions of the file.
     let roots = groom.hair_mesh.iter().flat_map(|mesh| &mesh.roots);
     let farthest = roots.map(|root| root.offset.length()).fold(0.0, f32::max);
     warnings.extend(far_roots(&path, farthest));
@@ -286,7 +286,7 @@ fn far_roots(path: &Path, farthest: f32) -> Option<String> {
 /// Points outside of a fitted mesh (%) above which there is a warning: well-fitted grooms have 2 to 8.
 const MUCH_OUTSIDE: f32 = 12.0;
 
-/// Fits a hair mesh to a groom that has none, and says how well.
+/// Fits a hair mesh to a groom that has none, and returns its error in words.
 fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String, BuildError> {
     let invalid = |source| BuildError::Invalid { what: "groom as a hair mesh".into(), source };
     let settings = match scene.hair_mesh.resolution {
@@ -298,18 +298,18 @@ fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String
         HairMesh::fit_on(groom, &settings, body.rest(), body.colliders()).map_err(invalid)?;
     mesh.bind(body.rest()).map_err(invalid)?;
     let percent_outside = 100.0 * report.outside as f32 / report.points.max(1) as f32;
-    let mut said = format!(
+    let mut message = format!(
         "the groom is simulated in a fitted hair mesh of {} vertices; {percent_outside:.1} % of its points lie outside \
          of it, the farthest by {:.1} mm",
         mesh.vertex_count(),
         1000.0 * report.farthest
     );
     if percent_outside > MUCH_OUTSIDE {
-        said += ", and follow it only roughly; hint: try another groom.hair_mesh.resolution, or simulate \
+        message += ", and follow it only roughly; hint: try another groom.hair_mesh.resolution, or simulate \
                  every strand with model.name=follow-the-leader";
     }
     groom.hair_mesh = Some(Arc::new(mesh));
-    Ok(said)
+    Ok(message)
 }
 
 fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
@@ -485,7 +485,7 @@ impl Built {
         }
     }
 
-    /// What a camera that stands still should show (m): the hair and the upper part of the body
+    /// The bounds that a static camera should show (m): the hair and the upper part of the body
     /// over the whole motion.
     pub fn film_bounds(&self) -> (Vec3, Vec3) {
         let (mut lo, mut hi) = self.groom.strands.bounds().unwrap_or_default();

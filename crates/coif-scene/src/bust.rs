@@ -153,7 +153,7 @@ pub(crate) fn head(p: Vec3) -> f32 {
     join(d, join(rim, tragus, 0.005), 0.006)
 }
 
-/// How much a place belongs to the lips and to the line between them, 0..1 each.
+/// Weights of the lips and of the line between them at a place, 0..1 each.
 struct Lips {
     upper: f32,
     lower: f32,

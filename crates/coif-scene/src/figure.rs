@@ -1,4 +1,4 @@
-//! A built-in body: what a hairstyle and a scene need to know of it.
+//! A built-in body: its interface for hairstyles and scenes.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub trait Figure: Implicit + Send {
     fn hair_density_on(&self, _triangle: usize, p: Vec3) -> f32 {
         self.hair_density(p)
     }
-    /// How far a place follows the head (1) or the chest (0), if these are all its bones.
+    /// Skinning weight of the head against the chest, if these are all its bones.
     fn head_weight(&self, _p: Vec3) -> f32 {
         1.0
     }
@@ -64,11 +64,11 @@ pub trait Figure: Implicit + Send {
 pub struct Coat {
     /// Length as a fraction of the longest.
     pub length: f32,
-    /// Where it is combed to; longer is firmer.
+    /// Direction of combing; longer is firmer.
     pub comb: Vec3,
     /// 0 lies flat, 1 stands on end.
     pub lift: f32,
-    /// How much its weight bends it down (1/m).
+    /// Bending by its weight (1/m).
     pub weight: f32,
 }
 

@@ -2,7 +2,7 @@
 
 use glam::{IVec3, Vec3};
 
-/// Most cubes of a lattice: 16 MB of indices. A scalp with a root every half millimetre needs fewer. A
+/// Maximum number of cubes of a lattice: 16 MB of indices. A scalp with a root every half millimetre needs fewer. A
 /// lattice that needs more gets larger cubes, which costs time where points crowd, and changes no answer.
 pub(crate) const MAX_CUBES: usize = 1 << 22;
 

@@ -1,5 +1,5 @@
-//! A finer mesh where a figure asks for it: the solid is meshed as if seen through a lens that
-//! enlarges one place (a face), and the vertices are put back where they belong.
+//! A finer mesh where a figure needs it: the solid is meshed in a space that magnifies
+//! one place (a face), and the vertices are mapped back.
 
 use coif::body::TriangleMesh;
 use glam::Vec3;

@@ -19,7 +19,7 @@ use crate::motion::Pivots;
 const BUST_SCALP: (Vec3, Vec3) =
     (Vec3::new(-0.0756, -0.064, -0.1095), Vec3::new(0.0756, 0.1225, 0.09));
 
-/// A mesh brought to the bust's space.
+/// A mesh transformed to the bust's space.
 pub(crate) struct FittedMesh {
     mesh: TriangleMesh,
     normals: Vec<Vec3>,
@@ -55,8 +55,8 @@ impl FittedMesh {
             bust_middle.z - middle.z,
         );
         let positions = mesh.positions.iter().map(|&p| p * scale + offset).collect();
-        // Collapse what is too far away to be told from hair in single precision: a sliver of a thousand kilometres
-        // would push points on top of each other.
+        // Collapse parts too far away to be told from hair in single precision: a sliver of a thousand kilometres
+        // would make points coincide.
         let is_far = |v: u32| mesh.positions[v as usize].abs().max_element() > MAX_GROOM_COORDINATE;
         let near = mesh.triangles[*scalp.first()? as usize][0];
         let triangles = mesh.triangles.iter();
@@ -156,7 +156,7 @@ impl Figure for MeshFigure<'_> {
         f32::from(self.fitted.scalp[self.search.closest(p).triangle])
     }
 
-    /// What the file says of the triangle: a search by place cannot tell apart two that share a corner.
+    /// The file's value for the triangle: a search by place cannot distinguish two that share a corner.
     fn hair_density_on(&self, triangle: usize, _p: Vec3) -> f32 {
         f32::from(self.fitted.scalp[triangle])
     }

@@ -132,7 +132,7 @@ impl Monster {
     }
 }
 
-/// Where the surface is in front at a place of the face (m along z).
+/// Position of the front surface at a place of the face (m along z).
 fn front(parts: &Parts, x: f32, y: f32) -> f32 {
     let at = |i: i32| 0.20 - 0.001 * i as f32;
     (0..200).map(at).find(|&z| parts.value(Vec3::new(x, y, z)) < 0.0).unwrap_or(0.0)

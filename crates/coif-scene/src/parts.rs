@@ -99,7 +99,7 @@ impl Solid {
     }
 }
 
-/// How far colliders stay below the surface (m).
+/// Depth of colliders below the surface (m).
 const INSIDE: f32 = 0.0008;
 
 /// Difference in radius of neighbouring capsules along a limb (m).
@@ -113,7 +113,7 @@ pub(crate) struct Part {
     pub(crate) fillet: f32,
     /// What carries it.
     pub(crate) bone: usize,
-    /// What it is, in the figure's own counting.
+    /// Its kind, by the figure's own numbers.
     pub(crate) region: usize,
     /// Taken away instead of added.
     pub(crate) hollow: bool,
@@ -207,7 +207,7 @@ impl Parts {
         )
     }
 
-    /// How much each part has to do with a place, largest at the nearest.
+    /// Weight of each part at a place, largest at the nearest.
     fn part_weights(&self, p: Vec3, soft: f32) -> impl Iterator<Item = (&Part, f32)> {
         let values: Vec<f32> = self.parts.iter().map(|part| part.solid.value(p)).collect();
         let min = self
@@ -244,7 +244,7 @@ impl Parts {
         weights
     }
 
-    /// How much of each region a place has; adds up to 1.
+    /// Weight of each region at a place; adds up to 1.
     pub(crate) fn regions(&self, p: Vec3) -> [f32; REGIONS] {
         self.regions_within(p, SOFT)
     }

@@ -1,4 +1,4 @@
-//! Where hairs grow: blue-noise points on a mesh with a density, and the frames to grow from.
+//! Roots of hairs: blue-noise points on a mesh with a density, and the frames to grow from.
 
 use coif::body::TriangleMesh;
 use coif::groom::RootBinding;

@@ -16,7 +16,7 @@ pub(crate) struct Leg {
     pub(crate) ankle: Vec3,
 }
 
-/// Where a foot is on its path: offset of the ankle (m), turn of the foot about x (rad).
+/// Pose of a foot on its path: offset of the ankle (m), turn of the foot about x (rad).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Footfall {
     pub(crate) forward: f32,
@@ -31,7 +31,7 @@ impl Leg {
         Self { hip: over(self.hip), knee: over(self.knee), ankle: over(self.ankle) }
     }
 
-    /// Where thigh, shank and foot go so that the ankle comes to `target`, or as near as the leg
+    /// Inverse kinematics: poses of thigh, shank and foot for an ankle at `target`, or as near as the leg
     /// is long; the foot is turned by `pitch`.
     ///
     /// Model: the law of cosines in the plane of the leg; the knee stays on the side where it is at
@@ -76,7 +76,7 @@ pub(crate) struct Gait {
     pub(crate) lift: f64,
     /// Fraction of the time that a foot is on the ground.
     pub(crate) stance: f64,
-    /// How far a foot in the air is bent back (rad).
+    /// Angle by which a foot in the air is bent back (rad).
     pub(crate) bend: f64,
 }
 

@@ -10,7 +10,7 @@ use crate::implicit::Implicit;
 /// Cells along the edge of a block; blocks that the surface cannot reach are skipped.
 const BLOCK: i32 = 8;
 
-/// Steps along the gradient that bring a vertex onto the surface.
+/// Steps along the gradient that move a vertex onto the surface.
 const POLISH: usize = 4;
 
 /// Meshes `solid` with triangles of about `cell` metres. Counter-clockwise seen from outside.

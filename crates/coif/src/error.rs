@@ -255,7 +255,7 @@ pub enum Error {
     Threads {
         /// How many were asked for; 0 is one per core.
         threads: usize,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
 }

@@ -21,7 +21,7 @@ pub use ramp::Ramp;
 pub use crate::parameters;
 use crate::{Error, Result};
 
-/// A parameter: all that is to be known about it but its value.
+/// A parameter: everything except its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Param {
     /// Its key in a scene file.
@@ -30,7 +30,7 @@ pub struct Param {
     pub unit: &'static str,
     /// The doc comment of its field.
     pub doc: &'static str,
-    /// Which values it takes.
+    /// Its type.
     pub kind: Kind,
     /// Smallest number that it takes, of each component.
     pub min: f64,
@@ -113,7 +113,7 @@ impl fmt::Display for Value {
 }
 
 impl Param {
-    /// A parameter without a unit, for `parameters!` to fill in.
+    /// A parameter without a unit, to be completed by `parameters!`.
     #[doc(hidden)]
     pub const fn plain(name: &'static str, doc: &'static str, kind: Kind) -> Self {
         Self { name, unit: "", doc, kind, min: 0.0, max: 1.0, unlimited: false, absent: "" }

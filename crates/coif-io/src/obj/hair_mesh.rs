@@ -1,4 +1,4 @@
-//! Hair meshes in `.obj` files: polygons in groups that say what they are.
+//! Hair meshes in `.obj` files: polygons in groups by their kind.
 //!
 //! `g roots` holds the root polygons, counter-clockwise seen from outside the scalp; all other polygons
 //! are walked for layers: `g sides`, `g seams` (sides along which bundles may part) and `g tips` when Coif
@@ -118,8 +118,8 @@ fn warn_of_gaps(file: &Path, walked: &Walked, names: &InFile<'_>, warnings: &mut
     }
 }
 
-/// What vertices and polygons are called in messages: as the file counts them, with their lines. Looks
-/// them up in the text, so that nothing is kept for files that are fine.
+/// Names of vertices and polygons in messages: as the file counts them, with their lines. Found
+/// in the text when needed, so that nothing is stored for valid files.
 struct InFile<'a> {
     file: &'a Path,
     bytes: &'a [u8],

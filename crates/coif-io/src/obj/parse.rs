@@ -11,7 +11,7 @@ use super::tokens::{Token, Tokens};
 use crate::unit::Declared;
 use crate::{Error, Place, Result};
 
-/// What a file holds, before polygons are cut into triangles.
+/// The content of a file, before polygons are cut into triangles.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     /// In the file's unit; finite.
@@ -40,7 +40,7 @@ pub(super) struct FaceGroup {
     pub(super) faces: Vec<Range<usize>>,
 }
 
-/// What is only known while reading.
+/// State of reading.
 #[derive(Default)]
 struct State {
     /// Which groups are open, and since which polygon.
@@ -49,7 +49,7 @@ struct State {
     /// The largest vertex number used so far, and where.
     largest: Option<(u32, Place)>,
     joined: usize,
-    /// How many statements nobody knows, and the first.
+    /// Number of unknown statements, and the first.
     unknown: usize,
     first_unknown: Option<String>,
     some_colors: bool,

@@ -35,7 +35,7 @@ impl MeshSequence {
 
 /// Reads all frames of a pattern such as `walk.%04d.obj` or `walk.####.obj`.
 ///
-/// Starts with the lowest number that exists and goes on without a gap. Unit and axes of the first
+/// Starts with the lowest number that exists and continues without a gap. Unit and axes of the first
 /// frame hold for all. Every frame needs the polygons of the first one.
 pub fn read_mesh_sequence(
     pattern: impl AsRef<Path>,
@@ -45,7 +45,7 @@ pub fn read_mesh_sequence(
     let (first_frame, files) = find_frames(pattern)?;
     let parse = |file: &PathBuf| Parsed::new(file, &crate::load(file)?);
 
-    // Read the first frame: it decides how polygons are cut and what the unit is.
+    // Read the first frame: it determines the triangulation and the unit.
     let mut start = parse(&files[0])?;
     start.drop_vertices_of_lines();
     let (corners, face_ends) = (start.corners.clone(), start.face_ends.clone());

@@ -11,7 +11,7 @@ use crate::unit::DECLARATION;
 use crate::writable::check_writable;
 use crate::{AtomicFile, Error, Result};
 
-/// Writes hair as polylines, in metres, y up. Returns what the format could not hold.
+/// Writes hair as polylines, in metres, y up. Returns a note on what the format cannot hold.
 pub fn write_groom(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
     let path = path.as_ref();
     check_writable(path, groom, groom.strands.positions())?;

@@ -1,4 +1,4 @@
-//! What the memory can do: a plain copy of arrays that no cache holds.
+//! Memory bandwidth: a plain copy of arrays that no cache holds.
 
 use coif::with_threads;
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ pub(super) fn measure(threads: usize) -> Result<f64, Error> {
         let from = vec![1.0f32; LENGTH];
         let mut to = vec![0.0f32; LENGTH];
         let copy = |to: &mut [f32]| copy(&from, to);
-        // The first pass also brings the pages into memory.
+        // The first pass also maps the pages.
         copy(&mut to);
         let best = (0..4).map(|_| seconds(|| copy(&mut to))).fold(f64::INFINITY, f64::min);
         std::hint::black_box(&to);

@@ -5,7 +5,7 @@
 //! table 1, in four layers as the built-in strips: forces, bending, lengths, frames, collision with four
 //! ellipsoids, and the order of layers. `crowd` is 100 heads of 100 strips of 14 joints in one step, each
 //! with ellipsoids and a motion of its own. `loose` is `style-1` in one layer, where no strip lies on
-//! another. `quads` is what comes after a step where somebody looks: the second edge, normals, tangents and
+//! another. `quads` follows a step whose result is drawn: the second edge, normals, tangents and
 //! binormals of `style-3` in the order of its mesh; its reference goes joint by joint.
 
 use coif::body::{MovingCollider, Shape};
@@ -36,8 +36,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const DT: f32 = 1.0 / 120.0;
 /// Steps of a frame, at 60 frames a second.
 const STEPS_PER_FRAME: f64 = 2.0;
-/// Steps in one timed piece. Before it comes one that does not count: what the other version has left in the
-/// caches is no part of either.
+/// Steps in one timed piece. An untimed one precedes it, so that the cache contents of the other version
+/// affect neither.
 const STEPS: usize = 8;
 /// Memory that a step moves per joint (bytes): position and deviation read and written (48), goal,
 /// length, radius and gap read (24), binormal written (12).
@@ -162,7 +162,7 @@ fn hair(case: &Case) -> Result<Groom, Error> {
     Ok(groom)
 }
 
-/// How far one layer is from the next (m): as in the built-in strips.
+/// Distance of one layer from the next (m): as in the built-in strips.
 const LAYER_DISTANCE: f32 = 0.0025;
 
 /// Makes a strip of every strand and lifts those of each column over each other. A head has `strands`.
@@ -196,7 +196,7 @@ fn resampled(line: &[Vec3], points: usize) -> Vec<Vec3> {
     (0..points).map(at).collect()
 }
 
-/// Where a head of the crowd stands (m): ten to a row.
+/// Position of a head of the crowd (m): ten to a row.
 fn place(head: usize) -> Vec3 {
     Vec3::new((head % 10) as f32, 0.0, (head / 10) as f32)
 }

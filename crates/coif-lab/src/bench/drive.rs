@@ -31,7 +31,7 @@ struct Case {
     model: Option<&'static str>,
     /// Bytes that reading a point between two steps reads and writes. It writes three numbers, and reads position and
     /// velocity where strands are moved themselves. A point in a strip reads ten numbers (a fraction, two offsets, length,
-    /// room), one in a hair mesh seven (a place, an offset, length); what carries them is small.
+    /// room), one in a hair mesh seven (a place, an offset, length); the data of their carriers is small.
     bytes: usize,
 }
 
@@ -55,7 +55,7 @@ const STRANDS: usize = 10_000;
 /// Time (s) over which reading alone is measured.
 const READ: f64 = 0.4;
 
-/// A head that shakes "no" twice a second, and goes to and fro.
+/// A head that shakes "no" twice a second, and moves back and forth.
 struct Shake;
 
 impl Shake {

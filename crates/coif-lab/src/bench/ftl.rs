@@ -2,14 +2,14 @@
 //! pass on one thread, stepped through the same motion.
 //!
 //! The rows `hair-10k` and `hair-100k` are the method alone: predict, bend, project, collide with four
-//! ellipsoids, correct the velocity. `hair-10k-style` is what a scene has: style, and all shapes of
+//! ellipsoids, correct the velocity. `hair-10k-style` has the features of a scene: style, and all shapes of
 //! the built-in body; `hair-10k-ramps` has style, damping and friction that change from root to tip. `monster`, `afghan` and `girl` are whole steps of these scenes: body, distance
 //! field, roots, model and contact, at one step a frame as in the paper (185, 59 and 87 ms on one core of
 //! 2012, without pictures). Their reference is the plain version of all these parts.
 //!
 //! Times are medians over the frames of a second of motion, after a quarter of a second that does not count. The
-//! reference, which is slow, goes through the same motion but stops before the end; what it is compared with
-//! are the same frames.
+//! reference, which is slow, goes through the same motion but stops before the end; it is compared with
+//! the same frames.
 
 use std::sync::Arc;
 
@@ -43,12 +43,12 @@ const STEPS: usize = 4;
 const FPS: f64 = 60.0;
 /// Frames that warm up, and frames that count.
 const FRAMES: [usize; 2] = [(WARM_UP * FPS) as usize, (MEASURED * FPS) as usize];
-/// Frames that count on which the reference is measured: half of them, in which the head goes once to and fro.
+/// Frames on which the reference is measured: half of them, in which the head moves once back and forth.
 const REFERENCE_FRAMES: usize = 30;
 /// Memory that a frame moves per particle (bytes): position, velocity and tension read and written (56), length read (4). The
 /// steps of a frame after the first find their block in the cache.
 const BYTES: f64 = 60.0;
-/// With two passes, what is fixed of a point (48) instead of the length, the forces of its two contacts (8), and its
+/// With two passes, the constants of a point (48) instead of the length, the forces of its two contacts (8), and its
 /// segment's frame, read and written (32).
 const BYTES_WITH_STYLE: f64 = 144.0;
 

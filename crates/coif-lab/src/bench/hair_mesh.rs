@@ -91,11 +91,11 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
 const STRANDS: &str = "strands-10k";
 const STRANDS_ON_BODY: &str = "strands-10k-body";
 
-/// What they are measured against.
+/// Their reference.
 const ONE_BY_ONE: &str = "the same point by point, without lanes";
 
 /// Bytes per point that laying has to move: a place of six numbers and a length are read, with two bytes
-/// to say where that is, and a position is written.
+/// for the index, and a position is written.
 ///
 /// Its arithmetic is the higher limit: some 320 sums and products and seven roots and quotients. A core
 /// with four units of eight lanes at 3.5 GHz takes about 3 ns for them.
@@ -138,7 +138,7 @@ fn strands(setting: &Setting) -> Result<Row, Error> {
     row(STRANDS, &moved, &pieces, ONE_BY_ONE, &out)
 }
 
-/// The same on a shaken head, out of the shapes of the body, as a simulation asks for it.
+/// The same on a shaken head, out of the shapes of the body, as in a simulation.
 fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
     let Built { groom, body, .. } = many_strands()?;
     let mesh = groom.hair_mesh.clone().unwrap_or_default();
@@ -257,7 +257,7 @@ fn measure(name: &str, shaken: &ShakenMesh) -> Result<(Row, MeshTimes, u32), Err
         }
     }
     let positions: Vec<Vec3> = hair.positions().iter().map(|&p| p.into()).collect();
-    // What an iteration moves; the matrix is summed up, packed and factored before.
+    // Memory that an iteration moves; the matrix is summed up, packed and factored before.
     let mean = f64::from(iterations) / STEPS[1] as f64;
     let bytes = hair.iteration_bytes() as f64 * mean + 3.0 * hair.matrix_bytes() as f64;
     let moved = Moved { strands: 0, particles: n, bytes: bytes / n as f64 };

@@ -4,7 +4,7 @@
 //! `assembly` what `free-hair` spends per solve besides. `long-straight-1k`, `-5k` and `-10k` are whole
 //! frames of 1/60 s of the scene after the paper's table 2, with stiction, repulsion and collision
 //! between hairs and with the body; so is `full-head-100k`, which takes minutes and is measured only if
-//! asked for by name. Their reference is the paper's own time per particle.
+//! selected by name. Their reference is the paper's own time per particle.
 
 mod frames;
 mod solver;

@@ -37,9 +37,9 @@ pub const ALL: &[Benchmark] = &[
     pictures::BENCHMARK,
 ];
 
-/// A benchmark that can be asked for by name.
+/// A benchmark that can be selected by name.
 pub struct Benchmark {
-    /// What it is asked for by.
+    /// Its name.
     pub name: &'static str,
     /// One line.
     pub about: &'static str,
@@ -47,7 +47,7 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// Measures the rows that are asked for. There are none if it has no row of that name.
+    /// Measures the selected rows. There are none if it has no row of that name.
     pub fn run(&self, setting: &Setting) -> Result<Vec<Row>, Error> {
         let mut rows = (self.run)(setting)?;
         if let Some(asked) = setting.row.as_deref() {
@@ -60,11 +60,11 @@ impl Benchmark {
 /// One line of the result. The keys are relied on from outside: see the design.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// With the threads it tells the rows of a benchmark apart.
+    /// With the threads it identifies the row of a benchmark.
     pub name: String,
     /// Strands, or what stands for them.
     pub strands: usize,
-    /// Particles, or what the time is divided by.
+    /// Particles, or another divisor of the time.
     pub particles: usize,
     /// Threads that it was measured on.
     pub threads: usize,
@@ -76,18 +76,18 @@ pub struct Row {
     pub ms_per_frame: f64,
     /// How many times as fast as the reference.
     pub reference_ratio: f64,
-    /// What the reference is.
+    /// Description of the reference.
     pub reference: &'static str,
     /// What memory alone would allow: bytes moved per particle over the measured bandwidth (ns).
     pub memory_limit_ns: Option<f64>,
     /// Changes with any bit of the result.
     pub state_hash: String,
-    /// What is known of it besides; its keys stand beside those of the row.
+    /// Additional results; their keys are beside those of the row.
     #[serde(flatten)]
     pub detail: Option<Detail>,
 }
 
-/// What is known of a row besides: where the time of whole frames goes.
+/// Additional results of a row: times of the pieces of whole frames.
 #[derive(Debug, Clone, Serialize)]
 pub struct Detail {
     /// Time for a frame (s).
@@ -115,7 +115,7 @@ pub struct Setting {
     pub quick: bool,
     /// Rows are measured on one thread and on this many.
     pub threads: usize,
-    /// The only row that is asked for.
+    /// The only selected row.
     pub row: Option<String>,
 }
 
@@ -125,12 +125,12 @@ impl Setting {
         if self.threads > 1 { vec![1, self.threads] } else { vec![1] }
     }
 
-    /// Whether a row is asked for.
+    /// Whether a row is selected.
     fn wants(&self, name: &str) -> bool {
         self.row.as_deref().is_none_or(|row| row == name)
     }
 
-    /// How often to repeat what does not move; the median counts.
+    /// Repetitions of static measurements; the median counts.
     fn repetitions(&self) -> usize {
         if self.quick { 3 } else { 8 }
     }

@@ -1,5 +1,5 @@
 //! `render`: a picture of 100,000 strands of 30 points, 1280 x 720. The reference is the same
-//! renderer on one thread, so the ratio says how well it uses the cores, and no more.
+//! renderer on one thread, so the ratio measures its use of the cores only.
 
 use coif::with_threads;
 use coif_render::studio::{Studio, renderer};
@@ -44,7 +44,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
                     pictures.add(time, None);
                 }
             }
-            // Times are per segment; what is reported is the number of points.
+            // Times are per segment; the report has the number of points.
             let particles = groom.strands.point_count();
             let reference = "same renderer, one thread";
             let row = pictures.row(name, [strands, segments], 1, reference, hash);

@@ -29,7 +29,7 @@ pub(super) struct PlainScene<'a> {
     positions: Vec<Vec3>,
     mesh: TriangleMesh,
     steps: u64,
-    /// What hair asks: the same numbers as in the plain field, which only measures.
+    /// The field that hair samples: the same numbers as in the plain field, which is only timed.
     field: DistanceField,
 }
 
@@ -78,7 +78,7 @@ impl<'a> PlainScene<'a> {
         }))
     }
 
-    /// Advances by one step; says how many seconds that took.
+    /// Advances by one step; returns its time in seconds.
     pub(super) fn step(&mut self) -> Result<f64, Error> {
         let dt = self.world.dt();
         self.steps += 1;

@@ -1,4 +1,4 @@
-//! What the models see of one step, prepared outside of the clock.
+//! The environment of one step, prepared outside of the timing.
 
 use coif::body::MovingCollider;
 use coif::math::RigidTransform;

@@ -1,4 +1,4 @@
-//! What pieces of a motion took, and what of it is reported: medians over a second of motion in steady state, and
+//! Times of the pieces of a motion, and their statistics: medians over a second of motion in steady state, and
 //! minima beside them.
 
 use super::Row;

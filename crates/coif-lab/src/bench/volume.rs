@@ -135,7 +135,7 @@ impl InRows {
         self.free[row] |= u16::from(free) << lane;
     }
 
-    /// Brings all hair nearer together, so that there is something to push.
+    /// Moves all hair closer together, so that pressure acts.
     fn squeeze(&mut self) {
         self.position.iter_mut().for_each(|x| *x *= 0.9);
         self.particles.iter_mut().for_each(|p| p.position *= 0.9);

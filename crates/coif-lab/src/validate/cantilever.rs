@@ -3,7 +3,7 @@
 //!
 //! The one number that matters is `w = q L^3 / EI`, weight over stiffness. Human hair goes from almost
 //! straight to hanging with its length alone, so the material stays as it is. The groom is a straight
-//! line without force in it (`hold_shape` is off), and what it comes to rest at is compared with the
+//! line without force in it (`hold_shape` is off), and its equilibrium is compared with the
 //! curve of `mass_spring::elastica`: how far the tip is below the root, its slope, and how far it is
 //! from where it should be.
 //!
@@ -140,7 +140,7 @@ fn tip_angle(shape: &[[f64; 2]]) -> f64 {
     }
 }
 
-/// How far the tips of two shapes are from each other.
+/// Distance of the tips of two shapes.
 fn tip_distance(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
     match (a.last(), b.last()) {
         (Some(a), Some(b)) => (a[0] - b[0]).hypot(a[1] - b[1]),

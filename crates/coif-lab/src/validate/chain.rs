@@ -1,9 +1,9 @@
-//! `chain`: a strand without stiffness, against what mechanics says of a chain.
+//! `chain`: a strand without stiffness, against the mechanics of a chain.
 //!
 //! Swinging: a chain of length `L` hung at one end swings in the shapes `J0(2 w sqrt(s / g))`, `s`
 //! the distance from the free end; the zeros `j = 2.405, 5.520, 8.654` of `J0` at the root give the
 //! frequencies `f = j / (4 pi) sqrt(g / L)` (D. Bernoulli, 1732). Each mode is started in its own
-//! shape, and what is measured is its amplitude in the motion.
+//! shape, and its amplitude in the motion is measured.
 //! Resting: pinned at both ends, a chain hangs in a catenary.
 //! Falling: the sum of kinetic and potential energy never grows (one-way).
 //!
@@ -12,7 +12,7 @@
 //! The default method is backward Euler, which takes a swing of angular frequency `w` with steps `dt` for one of
 //! `atan(w dt) / dt` that decays at the rate `ln(1 + w^2 dt^2) / (2 dt)`: these are its references.
 //!
-//! The one-way pass hands the pull of a segment on one point per step, which damps. `one_way_modes.rs` derives how
+//! The one-way pass propagates the tension of a segment by one point per step, which damps. `one_way_modes.rs` derives how
 //! much: to leading order, a mode of a chain of n segments has the damping ratio `dt (n g / L + w^2) / (4 w)`, and its
 //! frequency falls by the fraction `dt^2 n^2 (g / L) (1 - 2 / j^2) / 24` and by half the square of the damping ratio.
 //! The references here are the modes of the pass itself, without that approximation, for any step, points and scale of
@@ -66,7 +66,7 @@ const TWO_PASS_CASES: [(usize, u32, f32); 5] =
 pub(super) const LENGTH: f64 = 0.3;
 /// Largest displacement of the tip from the middle (m): small against the length.
 const SWING: f64 = 0.004;
-/// Largest slope of a swing of the one-way pass, at the tip: what is of its square is not in the reference.
+/// Largest slope of a swing of the one-way pass, at the tip: terms of its square are not in the reference.
 const SLOPE: f64 = 0.02;
 /// From one number in single precision to the next, at the tip of the strand (m).
 const ULP: f64 = 1.0 / (1u32 << 25) as f64;
@@ -87,7 +87,7 @@ fn run() -> Result<Findings, Error> {
     let mut catenaries = Plot::new("A strand pinned at both ends", "x (m)", "y (m)")
         .named("catenary")
         .drawn_to_scale();
-    // The even average comes to rest 1.3 % off, with any step: the ends are put back after it.
+    // The even average comes to rest 1.3 % off, with any step: the ends are reset after it.
     rows.push(catenary("even-average", Ends::BothEvenly, 0.02, &mut catenaries)?);
     // The weighted average holds its ends by itself, but does not pull on two neighbours alike.
     rows.push(catenary("weighted-average", Ends::Both, 0.04, &mut catenaries)?);
@@ -218,7 +218,7 @@ fn one_way_swing(
     Ok(())
 }
 
-/// How far a mode may be from that of the linear map, as a fraction. `fall` is the distance that gravity moves a point
+/// Largest relative error of a mode against the linear map. `fall` is the distance that gravity moves a point
 /// in a step (m).
 ///
 /// Lengths and tensions differ by the square of the slope. In single precision, pull and fall are added to a position
@@ -234,7 +234,7 @@ fn angular_frequency(mode: usize, g: f64) -> f64 {
     J0_ZEROS[mode] / 2.0 * (g / LENGTH).sqrt()
 }
 
-/// How far each point of a mode is aside, 1 at the tip.
+/// Lateral displacement of each point of a mode, 1 at the tip.
 fn mode_shape(points: usize, omega: f64, g: f64) -> Vec<f64> {
     let at = |i: usize| {
         let from_tip = LENGTH * (1.0 - i as f64 / (points - 1) as f64);
@@ -257,7 +257,7 @@ pub(super) fn amplitude_of(shape: &[f64], line: &[Vec3]) -> f64 {
     product / square
 }
 
-/// Where a chain between two ends comes to rest.
+/// Equilibrium of a chain between two ends.
 fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<Row, Error> {
     let points = 41;
     let span = 0.18;
@@ -305,7 +305,7 @@ fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<R
     ))
 }
 
-/// Largest growth of the energy of a strand that falls from the horizontal, as a fraction of what it
+/// Largest growth of the energy of a strand that falls from the horizontal, as a fraction of the energy it
 /// has to lose.
 fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error> {
     let points = 30;

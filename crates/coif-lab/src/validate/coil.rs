@@ -2,7 +2,7 @@
 //!
 //! A close-coiled helix of wire of diameter d, with n turns of diameter D, is a spring of stiffness
 //! `k = G d^4 / (8 D^3 n)`: its wire is twisted and hardly bent. Under its own weight W it gets longer by
-//! `W / (2 k)`, half of what the same weight at its end would do. Human hair, coils of a centimetre; the
+//! `W / (2 k)`, half of the elongation by the same weight at its end. Human hair, coils of a centimetre; the
 //! groom is the shape without weight (`hold_shape` is off).
 //!
 //! Tolerance: 5 %. Curls of 20 points a turn whose corners are kept free of extra particles by a smaller
@@ -25,7 +25,7 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-/// Points in one turn: stiffness must not depend on them. With 24 the curl goes on so straight that it gets
+/// Points in one turn: stiffness must not depend on them. With 24 the curl is so straight that it gets
 /// extra particles.
 const PER_TURN: [usize; 3] = [10, 14, 24];
 /// Turns, their radius and their distance (m).

@@ -2,8 +2,8 @@
 //!
 //! Resting: grooms of random curvature whose segments differ by up to a hundred times stay where they are.
 //! Swinging: a hanging strand with a style swings at `w^2 = u.(G + S)u / u.u`, with `G` the stiffness of its weight and
-//! `S` that of its style, both of a chain of many points, and its decay is half of the damping that the settings ask
-//! for, plus what backward Euler adds (`ln(1 + w^2 dt^2) / (2 dt)`).
+//! `S` that of its style, both of a chain of many points, and its decay is half of the damping of the settings,
+//! plus what backward Euler adds (`ln(1 + w^2 dt^2) / (2 dt)`).
 //! The same motion: a strand that is shaken, for any number of points and any step.
 
 use std::f64::consts::PI;
@@ -156,7 +156,7 @@ fn slowest(settings: &Settings, points: usize) -> (f64, f64, Vec<f64>) {
     (omega2, k + bend / inertia, u.into_iter().step_by(per).collect())
 }
 
-/// How a swing begins, and for how long it is looked at.
+/// The start of a swing, and the duration of its measurement.
 struct Push {
     /// Word in the name of the row.
     name: &'static str,
@@ -193,7 +193,7 @@ fn swing(
         ..Settings::default()
     };
     let (omega2, style, shape) = slowest(&settings, points);
-    // Half of the damping that is asked for: of the air, and in proportion to the style.
+    // Half of the damping of the settings: of the air, and in proportion to the style.
     let of_style = if style > 0.0 { 2.0 * f64::from(ratio * style_time) * style } else { 0.0 };
     let turn = omega2.sqrt() / f64::from(steps_per_second);
     let rate = 0.5 * (f64::from(air) + of_style)

@@ -1,7 +1,7 @@
 //! `hair-mesh`: hair meshes spring back (`wu2016` 4, figures 7 to 9), and what that takes.
 //!
 //! Each length of hair is shaken at ten times the speed of a lively head for two seconds, one step a
-//! frame at 30 frames a second, and then left alone for five; in six motions, and with friction that
+//! frame at 30 frames a second, and then undisturbed for five; in six motions, and with friction that
 //! creeps slowly and fast. And it is collapsed onto its roots with nothing around it. Then every vertex
 //! must be near its place, every prism have its volume, and no corner be turned inside out; and all the
 //! while no vertex may be in the body. The same without the volume force, and without deformation
@@ -31,13 +31,13 @@ const CALM: usize = 150;
 /// Frames of rest where locks may part: ten seconds. They can twist, and it takes time to see that they stay so.
 const CALM_LOCKS: usize = 300;
 
-/// How much faster than life.
+/// Factor of the speed of the motions.
 const SPEED: f32 = 10.0;
 
 /// Speeds of creep (m/s) at which hair has to recover: half of the default to six times as much.
 const CREEP: [f32; 4] = [0.05, 0.1, 0.25, 0.6];
 
-/// What is asked for: a hundredth of the length, of the volume.
+/// The criterion: a hundredth of the length, of the volume.
 const MAX_DISTANCE: f64 = 0.01;
 
 /// Deepest that a vertex may be in the body (m) at ten times the speed.
@@ -50,11 +50,11 @@ const WORSE: f64 = 1.25;
 /// Resolutions in which seams are shown.
 const PARTED: [&str; 2] = ["low", "medium"];
 
-/// What a run came to.
+/// Outcome of a run.
 #[derive(Default)]
 struct Outcome {
     after: MeshMeasure,
-    /// Most stitches of seams that were open at a time, and those that are in the end.
+    /// Maximum number of open stitches of seams, and their number in the end.
     max_open: u32,
     open: u32,
     /// Mean distance from rest over the length, frame by frame.
@@ -63,7 +63,7 @@ struct Outcome {
     deepest: f64,
     /// Sum of the depths of all inner vertices after a violent frame, on the mean (m).
     inner: f64,
-    /// Mean change of the prisms' volumes times time, from the moment when hair is left alone (s).
+    /// Mean change of the prisms' volumes times time, from the end of the disturbance (s).
     amiss: f64,
 }
 
@@ -99,7 +99,7 @@ fn run() -> Result<Findings, Error> {
         ));
 
         // Figure 9: with minimisation as the paper has it, and without, more of the inner vertices stay
-        // inside the body. What the paper leaves open, bringing them out as well, is left out of both.
+        // inside the body. Pushing these out as well, which the paper does not do, is off in both.
         let [paper, loose] = [true, false].map(|minimise| {
             cases
                 .par_iter()
@@ -118,7 +118,7 @@ fn run() -> Result<Findings, Error> {
             "depth of inner vertices in the body, all motions, over that with minimisation",
             [inner(&loose) / inner(&paper), WORSE],
         ));
-        // The farthest of inner vertices is brought out in the end.
+        // The farthest of inner vertices is pushed out in the end.
         rows.push(Row::at_least(
             format!("ten-times/{length}/inner-depth-not-cleared"),
             NAME,
@@ -212,7 +212,7 @@ fn relative_distance(measure: &MeshMeasure) -> f64 {
 
 /// The three rows that recovery takes: the worst of all runs.
 fn recovery(rows: &mut Vec<Row>, name: &str, runs: &[Outcome]) {
-    // Hair that had to be put back has not come back by itself.
+    // Hair that was reset has not recovered by itself.
     let worst = |of: &dyn Fn(&MeshMeasure) -> f64| {
         let values = runs.iter().map(|run| match run.line.iter().any(|(_, y)| y.is_nan()) {
             true => f64::NAN,

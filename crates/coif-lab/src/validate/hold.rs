@@ -35,7 +35,7 @@ const CASES: [Case; 3] = [
     Case { model: cantilever::NAME, strands: 400, suffix: "-cantilever", sets: &[] },
 ];
 
-/// Largest drift of a tip over the length of its strand that nobody sees.
+/// Largest invisible drift of a tip over the length of its strand.
 const TOLERANCE: f64 = 0.01;
 /// Samples per second of the plot.
 const SAMPLES: u32 = 20;

@@ -7,8 +7,8 @@ use crate::Error;
 pub(super) const CHECK: Check =
     Check { name: "length", about: "segments keep their length while the head spins", run };
 
-/// Single precision leaves about 1e-6 of a segment of a centimetre in a scene of a metre; what is
-/// left is room for the projection out of the body.
+/// Single precision leaves about 1e-6 of a segment of a centimetre in a scene of a metre; the
+/// rest is a margin for the projection out of the body.
 const TOLERANCE: f64 = 1e-4;
 const FRAMES: u32 = 120;
 

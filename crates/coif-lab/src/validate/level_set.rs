@@ -6,10 +6,10 @@
 //! Three methods of the paper: blending both frames (linear), going along from the first alone (one-sided,
 //! as Kim and Ko do), from both (two-sided); and two-sided along a curved path, which is what Coif does.
 //!
-//! What was asked for before the first run: the paper's method has at most half of the error of its rivals,
+//! The criteria, set before the first run: the paper's method has at most half of the error of its rivals,
 //! ours at most a fifth, and less than a tenth of a cell. One row had to move: midway through a turn the
 //! paper's method is no better than one-sided (0.8 and 0.9 times as exact), because both take the velocity
-//! at the place itself. What it gains is that it arrives at the second frame, so that is where the two
+//! at the place itself. Its advantage is that it arrives at the second frame, so that is where the two
 //! are compared.
 
 use std::f32::consts::TAU;
@@ -29,7 +29,7 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-/// What the rows name in the place of a model.
+/// Name of the rows in place of a model.
 const METHOD: &str = "distance-field";
 /// Half axes of the body (m).
 const RADII: Vec3 = Vec3::new(0.05, 0.11, 0.03);

@@ -38,9 +38,9 @@ pub const ALL: &[Check] = &[
     strips::CHECK,
 ];
 
-/// A check that can be asked for by name.
+/// A check that can be selected by name.
 pub struct Check {
-    /// What it is asked for by.
+    /// Its name.
     pub name: &'static str,
     /// One line.
     pub about: &'static str,
@@ -48,13 +48,13 @@ pub struct Check {
 }
 
 impl Check {
-    /// Finds out what is true.
+    /// Runs the check.
     pub fn run(&self) -> Result<Findings, Error> {
         (self.run)()
     }
 }
 
-/// What a check found.
+/// Result of a check.
 pub struct Findings {
     /// What was compared.
     pub rows: Vec<Row>,
@@ -84,7 +84,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Asks for at least as much as the reference; the error is what is missing, as a fraction of it.
+    /// Requires at least the reference; the error is the deficit, as a fraction of it.
     fn at_least(
         name: String,
         model: &str,

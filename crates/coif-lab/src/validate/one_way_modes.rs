@@ -32,7 +32,7 @@
 //! `-w^2 dt^2`, so that w falls by the fraction `g dt^2 / (8 l^2)` times the mean distance from the tip, `L (1 - 2 / j^2) / 3`
 //! in the mode of the zero j of J0, and by half the square of the damping ratio as every swing that is damped.
 //!
-//! What the leading order neglects is that mass, which takes the fraction `dt^2 n^2 (g / L) / 12`, about, off the
+//! The leading order neglects that mass, which reduces by the fraction `dt^2 n^2 (g / L) / 12`, about, the
 //! damping ratio (40 points at 60 steps a second, with w of short steps: 0.80 against 0.57; at 240: 0.200 against
 //! 0.194; at 960: 0.050 against 0.050). The scale s enters by w alone: to leading order, it does not damp.
 
@@ -42,11 +42,11 @@ use std::ops::{Add, Div, Mul, Sub};
 pub(super) struct OneWayChain {
     /// Length of the step (s).
     dt: f64,
-    /// Per point, from the root, over `dt^2` (1/s^2): what the projection takes off the segment that ends there (`d`),
-    /// and the pull of the next segment (`t`).
+    /// Per point, from the root, over `dt^2` (1/s^2): shortening of the segment that ends there by the projection (`d`),
+    /// and the tension of the next segment (`t`).
     shortened: Vec<f64>,
     pull: Vec<f64>,
-    /// Masses `m_i a^i` that a swing sees.
+    /// Effective masses `m_i a^i` of a swing.
     mass: Vec<f64>,
 }
 
@@ -267,9 +267,9 @@ mod tests {
         }
     }
 
-    /// The closed formula is what is left with short steps, for every mode, number of points and scale. What it
-    /// neglects goes with the square of the step, and is less than what the heaviest point, at the root, has more
-    /// of mass: a quarter of `d`, which is `dt^2 n^2 g / L` there.
+    /// The closed formula is the limit of short steps, for every mode, number of points and scale. The neglected
+    /// terms go with the square of the step, and are less than the additional mass of the heaviest point, at the root:
+    /// a quarter of `d`, which is `dt^2 n^2 g / L` there.
     #[test]
     fn the_damping_tends_to_the_closed_formula() {
         for (points, s) in [(15, 1.0), (40, 0.9), (40, 0.5), (60, 1.0)] {
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// How much slower a mode is with a step, by the next order.
+    /// Relative decrease of the frequency of a mode by the step, by the next order.
     #[test]
     fn the_frequency_falls_as_the_next_order_says() {
         let (n, dt) = (59.0, 1.0 / 960.0);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// A plot of one or more lines.
 pub struct Plot {
-    /// What tells its file from that of the check's first plot.
+    /// Suffix of its file, against that of the check's first plot.
     name: Option<&'static str>,
     /// Whether both axes have the same scale, so that shapes keep their proportions.
     to_scale: bool,

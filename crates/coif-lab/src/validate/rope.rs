@@ -1,9 +1,9 @@
-//! `rope`: Follow-The-Leader against its two yardsticks, as in `muller2012` section 4, figure 7.
+//! `rope`: Follow-The-Leader against two comparison methods, as in `muller2012` section 4, figure 7.
 //!
 //! A rope of 30 particles (segments of 0.02 m, 0.01 kg a particle, steps of 0.01 s, gravity 10 m/s^2)
 //! is dragged around at its top. First all methods do about the same work per step: one projection
 //! per segment for Follow-The-Leader, two iterations of position based dynamics, two substeps of
-//! explicit springs. Then the yardsticks do as much as they need to look alike.
+//! explicit springs. Then these do as much work as they need for similar behaviour.
 //!
 //! Model: at rest each step lets every particle fall by `g dt^2`; an iteration carries about the
 //! difference of the stretches of two neighbouring segments from one to the other, so that N of them
@@ -12,7 +12,7 @@
 //! iterations and 3000 N/m by eye.
 //!
 //! Deviations: the paper's hand was a user's; here five hands draw circles and turn back, at up to
-//! 1.1 m/s. The paper says nothing of damping. Without any, springs keep what the hand puts in: the search for the
+//! 1.1 m/s. The paper does not give the damping. Without any, springs keep the energy of the hand: the search for the
 //! largest stable stiffness does without, as does the rope that uses it; all other springs are damped
 //! at a tenth of critical. A tip of springs has half a mass, because it has half a segment.
 //! The motion, the damping and what counts as stable were chosen here, and they matter for the springs:
@@ -51,16 +51,16 @@ const STEPS: u32 = 100;
 const GRAVITY: f64 = 10.0;
 /// How long the rope is dragged (s): four times round and back.
 const SECONDS: u32 = 8;
-/// Radius of the rope (m); with its density it only says how stiffness and modulus belong together.
+/// Radius of the rope (m); with its density it only relates stiffness and modulus.
 const RADIUS: f64 = 0.01;
 /// Radii of the circles that five hands draw (m): a whipped rope is chaotic, and only the mean over
 /// several motions is a property of the method.
 const CIRCLES: [f64; 5] = [0.07, 0.0675, 0.065, 0.0625, 0.06];
 
-/// A rope that is longer by this fraction does not look like one that is not, and one that is longer by
-/// less does at a glance: what the paper calls substantial stretch, and similar behaviour.
+/// Elongation from which on a rope looks stretched, and below which ropes look alike at a glance:
+/// what the paper calls substantial stretch, and similar behaviour.
 const VISIBLE: f64 = 0.1;
-/// What counts as the same as a rope that does not stretch.
+/// Elongation that counts as inextensible.
 const SAME: f64 = 0.01;
 /// Damping of springs, in units of critical damping of a segment's own vibration.
 const DAMPED: f64 = 0.1;
@@ -120,7 +120,7 @@ fn run() -> Result<Findings, Error> {
         ),
         // Both were adjusted until they looked like the same rope, so they should be as stiff.
         Row::compare(name("25-iterations-stiffness"), pbd, AS_STIFF, [as_stiff, 3000.0], 0.2),
-        // At rest the model above asks for this many; motion and the ends of the rope change it by
+        // At rest the model above needs this many; motion and the ends of the rope change it by
         // less than half.
         Row::compare(
             name("iterations-for-1-percent"),
@@ -144,7 +144,7 @@ fn run() -> Result<Findings, Error> {
             [f64::from(substeps(length)?), 20.0],
             0.5,
         ),
-        // The stricter measure asks for no less than what satisfies the eye.
+        // The stricter measure needs no less than visual similarity.
         Row::at_least(
             name("substeps-for-1-percent-max"),
             euler,
@@ -172,7 +172,7 @@ const SEGMENT_MAX: &str = "largest stretch of a segment in motion";
 const STIFFNESS: &str = "largest stable stiffness without damping (N/m)";
 const AS_STIFF: &str = "stiffness of springs that stretch as much at rest (N/m)";
 
-/// What is to be below one percent.
+/// Quantities that have to be below one percent.
 type Measure = fn(&Drag) -> f64;
 
 /// Iterations that hold the stretch of a segment with this many particles below it to [`SAME`].
@@ -338,7 +338,7 @@ fn stretch_at_rest(iterations: u32) -> Result<f64, Error> {
 /// The largest stiffness (N/m) of springs without damping that two substeps hold: their stretch is
 /// at most half as much again as that of the same springs with sixteen.
 ///
-/// Above it, the rope does not explode at once, but takes up energy from nowhere until it is many
+/// Above it, the rope does not diverge at once, but gains spurious energy until it is many
 /// times as long. The linear limit is four times as high.
 fn largest_stable_stiffness() -> Result<f64, Error> {
     let is_stable = |stiffness: f64| -> Result<bool, Error> {
@@ -380,7 +380,7 @@ fn min_count(mut is_enough: impl FnMut(u32) -> Result<bool, Error>) -> Result<u3
     Ok(enough)
 }
 
-/// Where the search for a number that is enough gives up.
+/// Upper limit of the search for a sufficient number.
 const MAX_COUNT: u32 = 1024;
 
 // ---- what is to be seen ----

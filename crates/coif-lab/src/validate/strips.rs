@@ -12,7 +12,7 @@
 //! overlap by any part of their widths; anchors do not move.
 //!
 //! Tolerance: that of the frame rate is the issue's. That of steps four times as short was set after the first
-//! run: it says how far single joints are from the limit where hair folds up between head and back.
+//! run: it measures the distance of single joints from the limit where hair folds up between head and back.
 
 use coif::groom::strips::{JointFrame, StripPose, Strips};
 use coif::simulation::Simulation;
@@ -44,7 +44,7 @@ const STYLES: [(&str, &str); 4] = [
 ];
 /// What layers have to survive.
 const MOTIONS: [&str; 2] = ["shake", "spin"];
-/// Height over the strip below (m) that says that a joint is in order at rest: a few hairs.
+/// Height over the strip below (m) from which a joint counts as in order at rest: a few hairs.
 const IN_ORDER: f32 = 2e-4;
 /// What stands for the body.
 const BODIES: [&str; 2] = ["primitives", "distance-field"];

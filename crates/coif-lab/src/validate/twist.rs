@@ -4,7 +4,7 @@
 //! The linking number `Lk = Tw + Wr` of a hair whose ends are pinned is the number of turns that its end was
 //! given (Calugareanu's theorem), whatever the hair does; passing through itself changes it by two. At
 //! first all of it is twist. Then the hair buckles into a loop, the loop winds up into a coil of two
-//! strands, and twist becomes writhe. The scene `hair-twist`, looked at ten times a second.
+//! strands, and twist becomes writhe. The scene `hair-twist`, sampled ten times a second.
 //!
 //! Tolerance: a hundredth of a turn; a hair that slips is off by two turns. Of the
 //! writhe at the end, at least three turns: two strands wound around each other, not a mere loop, which
@@ -33,7 +33,7 @@ pub(super) const CHECK: Check = Check {
 const TOLERANCE: f64 = 0.01;
 /// Writhe (turns) of a hair that is wound up, at least.
 const WOUND: f64 = 3.0;
-/// Times a second at which the hair is looked at.
+/// Samples a second.
 const LOOKS: u32 = 10;
 
 fn run() -> Result<Findings, Error> {

@@ -1,5 +1,5 @@
-//! Animated PNG. The head says how many frames follow, which is known only at the end: the
-//! head is written again then, over the first one and as long as it.
+//! Animated PNG. The header has the number of frames, which is known only at the end: the
+//! header is then overwritten by one of the same length.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -15,7 +15,7 @@ const END_CHUNK_BYTES: usize = 12;
 /// An animated PNG being written.
 pub(crate) struct Apng {
     path: PathBuf,
-    /// The encoder; the first picture says its size.
+    /// The encoder; the first picture determines its size.
     writer: Option<png::Writer<BufWriter<File>>>,
     file: AtomicFile,
     /// How long a frame lasts (s), as numerator and denominator.
@@ -64,7 +64,7 @@ impl Apng {
         frames: u32,
     ) -> Result<png::Writer<W>, png::EncodingError> {
         let mut encoder = Image::png_encoder(out, self.width, self.height);
-        // Zero plays means for ever.
+        // Zero plays means an endless loop.
         encoder.set_animated(frames, 0)?;
         encoder.set_frame_delay(self.delay.0, self.delay.1)?;
         encoder.write_header()
@@ -74,7 +74,7 @@ impl Apng {
         if let Some(writer) = self.writer.take() {
             writer.finish().map_err(|e| self.error(e))?;
         }
-        // A writer that is dropped ends its PNG; only what stands before that end is wanted.
+        // A writer that is dropped ends its PNG; only the data before that end is used.
         let mut head = Vec::new();
         drop(self.write_head(&mut head, self.frames).map_err(|e| self.error(e))?);
         head.truncate(head.len().saturating_sub(END_CHUNK_BYTES));

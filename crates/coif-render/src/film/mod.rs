@@ -71,7 +71,7 @@ impl Film {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         match ending.as_str() {
             "png" => sequence::Sequence::create(path).is_some(),
-            // Also true without an encoder: the error then says what to do.
+            // Also true without an encoder: the error then has a hint.
             "mp4" => true,
             other => ENDINGS.contains(&other),
         }

@@ -19,7 +19,7 @@ use crate::{Error, Image, Result};
 
 /// Largest side (pixels); the shorter side is limited further by the encoder.
 const LARGEST: usize = 3840;
-/// Most bits for a pixel of a frame; a limit that the encoder asks for.
+/// Maximum number of bits for a pixel of a frame; a limit of the encoder.
 const BITS_PER_PIXEL: f64 = 1.0;
 /// Finest and coarsest quantisation. The encoder stays near the first: below it the file grows
 /// without visible gain, from 24 on hair turns soft and the backdrop shows blocks.

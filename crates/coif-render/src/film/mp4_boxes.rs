@@ -7,7 +7,7 @@ use std::io::Write;
 /// Ticks of the track's clock per frame.
 const FRAME_TICKS: u32 = 1000;
 
-/// What the index needs to know about the pictures.
+/// Data of the pictures for the index.
 #[derive(Debug)]
 pub(crate) struct Track {
     pub(crate) width: usize,
@@ -55,7 +55,7 @@ pub(crate) fn write_head(out: &mut impl Write, track: &Track, length: u64) -> st
     let start = (file_type.len() + index.len() + data_head) as u64;
     out.write_all(&file_type)?;
     out.write_all(&movie(track, start))?;
-    // A size of 1 says that the true size follows with 64 bits.
+    // A size of 1 means that the true size follows with 64 bits.
     out.write_all(&be(1))?;
     out.write_all(b"mdat")?;
     out.write_all(&(length + data_head as u64).to_be_bytes())

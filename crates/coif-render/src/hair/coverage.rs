@@ -1,4 +1,4 @@
-//! How much of each pixel a fibre covers, and the compositing of those fragments in one tile.
+//! Coverage of pixels by fibres, and the compositing of those fragments in one tile.
 //!
 //! A thin fibre is walked column by column along its longer axis: a column takes the length of
 //! fibre that lies in it, times a profile across - the fibre's width seen through a tent of one
@@ -11,7 +11,7 @@ use glam::{Vec2, Vec3, Vec4};
 use super::strokes::StrokePoint;
 use crate::tiles::TILE;
 
-/// A pixel that lets less than this through is done; what is missing looks like what is there.
+/// Transmittance below which a pixel is finished; the rest gets the mean colour of what covers it.
 const OPAQUE: f32 = 1.0 / 40.0;
 /// Half width (pixels) from which a fibre is drawn as a ribbon with mitred joints. A thread below
 /// it covers at most four pixels of a column, even on a diagonal.
@@ -55,7 +55,7 @@ fn cut(alpha: f32, fraction: f32) -> f32 {
     }
 }
 
-/// What a stroke lays into one pixel.
+/// The contribution of a stroke to one pixel.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fragment {
     at: u32,
@@ -69,7 +69,7 @@ struct Fragment {
 /// The pixels of one tile while hair is drawn into it, front to back.
 #[derive(Debug)]
 pub(crate) struct TilePixels {
-    /// Light so far, and what is still let through.
+    /// Light so far, and the remaining transmittance.
     pixels: Box<[Vec4; TILE * TILE]>,
     /// Depth of the body (m); infinite where there is none, or once it has been drawn.
     body_depth: Box<[f32; TILE * TILE]>,
@@ -135,7 +135,7 @@ impl TilePixels {
         horizon
     }
 
-    /// Draws what is left of the body, then hands out light and what is let through.
+    /// Draws the rest of the body, then returns light and transmittance.
     pub(crate) fn finish(&mut self) -> &[Vec4] {
         for at in 0..self.pixels.len() {
             if self.body_depth[at] < f32::INFINITY {

@@ -29,7 +29,7 @@ pub(crate) struct HairScene<'a> {
     pub(crate) eye: Vec3,
 }
 
-/// Where on the hair a point lies, and its light once that is known.
+/// Place of a point on the hair, and its light once that is computed.
 #[derive(Debug)]
 struct LitPoint {
     light: AtomicU64,
@@ -96,7 +96,7 @@ impl PointLights {
     }
 }
 
-/// Three channels in one word; what is not finite or below zero becomes black.
+/// Three channels in one word; values that are not finite or below zero become black.
 fn pack(light: Vec3) -> u64 {
     let light = if light.is_finite() { light.max(Vec3::ZERO) } else { Vec3::ZERO };
     let channel = |c: f32| u64::from((c.to_bits() & 0x7fff_ffff) >> DROPPED_BITS);

@@ -1,6 +1,6 @@
 //! Strands in an order in which neighbours in the list are neighbours in space.
 //!
-//! Whatever works through hair in this order finds what it needs still in the cache: texels of
+//! Passes over hair in this order find their data still in the cache: texels of
 //! the shadow maps, tiles of the picture. No result depends on it.
 
 use coif::math::morton_code;

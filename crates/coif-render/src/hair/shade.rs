@@ -20,10 +20,10 @@ const VEIL: f32 = 0.16;
 const BEHIND_BODY: f32 = 0.25;
 /// A fraction of light too small to be seen.
 const NIGHT: f32 = 1.5e-3;
-/// How far a hair is lifted out of its own shadow (depth cells of the map).
+/// Shadow bias of a hair against its own shadow (depth cells of the map).
 const LIFT: f32 = 0.6;
 
-/// What makes one strand different from the next.
+/// Variation between strands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StrandJitter {
     tint: Vec3,
@@ -63,7 +63,7 @@ pub(crate) struct HairShader<'a> {
     extinction: Vec4,
     /// Inverse widths of the three lobes, times the root of a half.
     sharpness: Vec4,
-    /// Where the lobes have their middle (sum of sines).
+    /// Centres of the lobes (sum of sines).
     middle: Vec4,
     sky: Vec3,
     ground: Vec3,
@@ -186,7 +186,7 @@ impl<'a> HairShader<'a> {
         sum + color * ambient * (look.ambient * openness * openness * 1.6)
     }
 
-    /// What remains of a light at a point on the body below the hair.
+    /// Transmitted fraction of a light at a point on the body below the hair.
     pub(crate) fn through_hair(&self, light: &LitBy, p: Vec3, normal: Vec3) -> (Vec3, f32) {
         let depth = light.optical_depth_soft(p, normal);
         (exp_neg(self.extinction * (depth * 1.3)).truncate(), depth)

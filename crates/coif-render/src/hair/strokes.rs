@@ -21,7 +21,7 @@ const CHUNK_POINTS: usize = 1 << 14;
 const FLATNESS: f32 = 0.25;
 /// Longest stroke (pixels): longer ones sort badly by depth and spoil the lists.
 const LONGEST: f32 = 28.0;
-/// Most strokes for one segment.
+/// Maximum number of strokes for one segment.
 const MAX_STROKES: f32 = 64.0;
 
 /// A stroke follows from this point to the next.
@@ -52,7 +52,7 @@ impl StrokePoint {
         self.tag & LED != 0
     }
 
-    /// Every bit that decides what is drawn, for an order without ties.
+    /// All bits that determine the drawing, for an order without ties.
     pub(crate) fn bits(&self) -> [u32; 5] {
         let [x, y, z, half_width] = [self.x, self.y, self.z, self.half_width].map(f32::to_bits);
         [self.tag, x, y, half_width, z]

@@ -39,7 +39,7 @@ impl Thinning {
         Self { fraction: if fraction < 1.0 - WORTHWHILE { fraction } else { 1.0 } }
     }
 
-    /// How much wider the strand of this seed is drawn; 0 if it is left out. The mean is one.
+    /// Factor of the width of the strand of this seed; 0 if it is left out. The mean is one.
     pub(crate) fn widening(&self, seed: u32) -> f32 {
         if self.fraction >= 1.0 {
             return 1.0;

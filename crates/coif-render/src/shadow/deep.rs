@@ -1,4 +1,4 @@
-//! The deep shadow map: for each texel seen from the light, hair's optical depth over distance.
+//! The deep shadow map: for each texel of the light's view, hair's optical depth over distance.
 //!
 //! **Model**: light falls off as `exp(-tau)`; `tau` is the area of fibre seen from the light per
 //! area of texel, summed from the light to the point. **Source**: `selle2008` 6 (deep shadow
@@ -98,7 +98,7 @@ impl DeepMap {
         let steps_per_unit = units_per_step.recip();
         self.step = units_per_step / UNITS;
 
-        // Sum along depth: a node sees all nodes before it and half of itself.
+        // Sum along depth: a node has the sum of all nodes before it and half of itself.
         self.depth.resize(size, 0);
         self.depth.par_chunks_mut(row).zip(sums.par_chunks(row)).for_each(|(out, sums)| {
             for (out, sums) in out.chunks_exact_mut(column).zip(sums.chunks_exact(column)) {

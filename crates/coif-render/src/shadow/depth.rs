@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use super::{LightAxes, step_up};
 use crate::{Settings, SurfaceView};
 
-/// How far a hair may lie below the surface before the body shadows it (m): roots start there.
+/// Depth of hair below the surface beyond which the body shadows it (m): roots start there.
 const HAIR_BIAS: f32 = 2.5e-3;
 
 /// Texels in a row of the soft filter.

@@ -1,4 +1,4 @@
-//! What both maps of hair have in common: the size of their cells, which strands they sample, and where there is hair.
+//! The common part of both maps of hair: the size of their cells, which strands they sample, and where there is hair.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! How much of each light arrives where: hair as a deep shadow map or a deep opacity map, body as a depth
+//! Transmittance of each light: hair as a deep shadow map or a deep opacity map, body as a depth
 //! map.
 
 mod deep;
@@ -56,7 +56,7 @@ fn step_up(size: f32) -> f32 {
     ((size.max(1e-9).log2() * STEPS_PER_OCTAVE).ceil() / STEPS_PER_OCTAVE).exp2()
 }
 
-/// What hair does to one light.
+/// Attenuation of one light by hair.
 #[derive(Debug, PartialEq)]
 enum HairMap {
     Shadow(DeepMap),

@@ -1,7 +1,7 @@
 //! The deep opacity map: layers of hair that follow its shape as the light sees it.
 //!
-//! **Model**: light falls off as `exp(-tau)`, with `tau` as in the deep shadow map. Every texel knows
-//! where its hair begins, and a few layers lie at the same distances behind that; `tau` up to the end of
+//! **Model**: light falls off as `exp(-tau)`, with `tau` as in the deep shadow map. Every texel has
+//! the depth where its hair begins, and a few layers lie at the same distances behind that; `tau` up to the end of
 //! each layer is exact, between them it is linear. Because layers begin where the hair does, a dozen of
 //! them do without bands. **Source**: `yuksel2008`, as `wu2016` 4 renders.
 //! **Deviations**: layers grow with the square of their number, and fibres are distributed over texels with linear
@@ -28,7 +28,7 @@ pub(crate) struct OpacityMap {
     per_metre: f32,
     nodes: [usize; 2],
     layers: usize,
-    /// What a point is lifted by (m).
+    /// Offset of a point towards the light (m).
     cell: f32,
     /// Depth of all layers together (m).
     reach: f32,

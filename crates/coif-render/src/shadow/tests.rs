@@ -1,4 +1,4 @@
-//! What holds for both maps of hair.
+//! Properties of both maps of hair.
 
 use coif::groom::Strands;
 use glam::Vec3;

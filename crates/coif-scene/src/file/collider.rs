@@ -1,6 +1,6 @@
 //! `[[body.collider]]`: shapes that hair collides with, written by hand.
 //!
-//! A draft holds what the file says, key by key; a spec is what makes sense of it.
+//! A draft holds the keys of the file as they are; a spec is a valid collider made of them.
 
 use coif::body::{Collider, Shape};
 use coif::parameters;
@@ -120,7 +120,7 @@ impl ColliderDraft {
         ]
     }
 
-    /// The collider, or what is missing or superfluous, with the key to point at.
+    /// The collider, or the missing or superfluous key, with the key to point at.
     pub(crate) fn finish(&self) -> Result<ColliderSpec, (&'static str, Problem)> {
         let table = || "in [[body.collider]]".to_string();
         let Some(shape) = self.shape else {

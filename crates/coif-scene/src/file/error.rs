@@ -1,4 +1,4 @@
-//! What can be wrong with a scene, where, and what to do about it.
+//! Errors of a scene: problem, place and hint.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::tree::{Sources, Span};
 
-/// What is wrong with a scene file or with a `--set`.
+/// The error of a scene file or of a `--set`.
 ///
 /// The message is one line; [`SceneError::report`] adds the place, the line and the hint.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -20,7 +20,7 @@ struct Details {
     hint: Option<String>,
 }
 
-/// The kinds of trouble. `table` says where the key is, such as `in [body]`.
+/// The kinds of errors. `table` is the place of the key, such as `in [body]`.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // The fields are the words of the messages above them.
@@ -28,7 +28,7 @@ pub enum Problem {
     /// The text is not TOML.
     #[error("this is not valid TOML: {message}")]
     Syntax { message: String },
-    /// Nobody knows this key.
+    /// This key is unknown.
     #[error("unknown key '{key}' {table}")]
     UnknownKey { key: String, table: String },
     /// A number where a word belongs, and the like.
@@ -40,7 +40,7 @@ pub enum Problem {
     /// A word that is not one of the choices.
     #[error("unknown {what} '{value}'")]
     UnknownChoice { what: &'static str, value: String },
-    /// The design knows it, the program does not.
+    /// It is planned, but not implemented.
     #[error("{what} '{name}' is not available yet")]
     NotAvailable { what: &'static str, name: String },
     /// Two keys of which only one may be there.
@@ -54,7 +54,7 @@ pub enum Problem {
     Set { message: String },
 }
 
-/// Where in the scene file, or in which `--set`.
+/// Place in the scene file, or number of the `--set`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Name of the scene file, or `--set`.
@@ -84,17 +84,17 @@ impl SceneError {
         self
     }
 
-    /// What is wrong.
+    /// The problem.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 
-    /// Where it is.
+    /// Its place.
     pub fn place(&self) -> &Place {
         &self.0.place
     }
 
-    /// What to do about it, if there is an idea.
+    /// A hint, if there is one.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }

@@ -1,6 +1,6 @@
 //! The scene file: TOML in, plain data out, errors that point at the line.
 //!
-//! One list of keys (`keys`), most of which are parameters of settings, is the only place that knows what a scene file may
+//! One list of keys (`keys`), most of which are parameters of settings, is the only definition of what a scene file may
 //! contain. The reader, the suggestions for misspelt keys, [`Scene::to_toml`] and [`reference()`] all go through
 //! it, so they cannot disagree.
 //!

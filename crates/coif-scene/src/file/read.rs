@@ -54,7 +54,7 @@ impl Scene {
     }
 }
 
-/// The present name of a key that was called otherwise in the last version, and a warning that says so.
+/// The present name of a key that was renamed in the last version, and the warning about it.
 pub(crate) fn renamed(table: &str, key: &str) -> Option<(&'static str, String)> {
     let (.., new) = RENAMED.iter().find(|(place, old, _)| *place == table && *old == key)?;
     let warning = format!(
@@ -84,7 +84,7 @@ pub(crate) fn joined(table: &str, key: &str) -> String {
     if table.is_empty() { key.into() } else { format!("{table}.{key}") }
 }
 
-/// Where a key is, in words.
+/// Place of a key, in words.
 fn place(table: &str) -> String {
     match table {
         "" => "at the top level".into(),
@@ -110,7 +110,7 @@ fn known_names(table: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     (keys, tables.collect())
 }
 
-/// Refuses the first key that nobody knows, and values where tables belong.
+/// Refuses the first unknown key, and values where tables belong.
 fn check_names(sources: &Sources, node: &Node, table: &str) -> Result<(), SceneError> {
     let (keys, tables) = known_names(table);
     for entry in node.entries() {
@@ -202,7 +202,7 @@ fn expand_contacts(root: &mut Node) {
     }
 }
 
-/// Refuses contacts that nobody knows, and lists of anything but names. The table of what contacts have in common is no
+/// Refuses unknown contacts, and lists of anything but names. The table of what contacts have in common is no
 /// contact, and has keys.
 fn check_contact(sources: &Sources, entry: &Entry) -> Result<(), SceneError> {
     let Value::Table(entries) = &entry.node.value else {
@@ -285,18 +285,19 @@ pub(crate) fn models_with(key: &str) -> Vec<&'static str> {
 /// Refuses a key that the chosen model does not have.
 fn check_model(sources: &Sources, root: &Node, entry: &Entry) -> Result<(), SceneError> {
     let default = Scene::default().model.name();
-    let (chosen, said) = match root.find("model.name").map(|e| &e.node.value) {
+    let (chosen, choice) = match root.find("model.name").map(|e| &e.node.value) {
         Some(Value::String(word)) => (word.as_str(), format!("model '{}'", quoted(word))),
         // A name that is no word is refused when it is read.
         Some(_) => return Ok(()),
         None => (default, format!("model '{default}', which is the default")),
     };
     let models = models_with(&entry.key);
-    // A name that nobody knows is refused when it is read.
+    // An unknown name is refused when it is read.
     if models.contains(&chosen) || !ModelSettings::NAMES.contains(&chosen) {
         return Ok(());
     }
-    let problem = Problem::Conflict { key: entry.key.clone(), table: place("model"), other: said };
+    let problem =
+        Problem::Conflict { key: entry.key.clone(), table: place("model"), other: choice };
     let own = ModelSettings::by_name(chosen).unwrap_or_default().params().params();
     let hint = format!(
         "'{}' belongs to {}; {chosen} has {}",

@@ -1,4 +1,4 @@
-//! What a key of a scene file is: its values, its unit, its meaning, and the field it fills.
+//! The definition of a key of a scene file: its values, its unit, its meaning, and the field it fills.
 //!
 //! The list of all keys is in `keys`.
 
@@ -37,7 +37,7 @@ pub(crate) enum Needs {
     With(&'static str),
     Without(&'static str),
     Model(&'static [&'static str]),
-    /// The neighbour must say this word.
+    /// The neighbour must have this value.
     Word(&'static str, &'static str),
 }
 
@@ -277,7 +277,7 @@ impl Reader<'_> {
                 Ok(v) if (min..=max).contains(&v) => Ok(v),
                 _ => refuse(v.to_string()),
             },
-            // Take 1e5 for what it means.
+            // Accept 1e5 as a whole number.
             Value::Float(v) if v.fract() == 0.0 && v >= min as f64 && v < max as f64 + 1.0 => {
                 Ok((v as u64).clamp(min, max))
             }
@@ -391,7 +391,7 @@ impl Reader<'_> {
     }
 }
 
-/// The error for a word that is planned, misspelt or made up.
+/// The error for a word that is planned, misspelt or unknown.
 pub(crate) fn unknown_choice(
     sources: &Sources,
     node: &Node,

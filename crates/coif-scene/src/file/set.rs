@@ -1,8 +1,8 @@
 //! `--set key.path=value`: changes of a scene from the command line.
 //!
 //! A value is TOML; what is not TOML is a string, so that `--set body.motion=spin` needs no quotes
-//! that the shell would eat. A key that excludes another one (`groom.style`, `groom.file`) replaces
-//! it: who says `--set groom.style=bob` wants a bob, whatever the scene had before. Another model
+//! that the shell would remove. A key that excludes another one (`groom.style`, `groom.file`) replaces
+//! it: `--set groom.style=bob` gives a bob, whatever the scene had before. Another model
 //! likewise drops the keys of the scene file that only the model before had, and another word those
 //! that needed the word before.
 
@@ -18,7 +18,7 @@ struct Step {
     span: Span,
 }
 
-/// Changes the tree of the scene file as the `--set` with this number says.
+/// Applies the `--set` with this number to the tree of the scene file.
 pub(crate) fn apply(
     sources: &Sources,
     source: usize,
@@ -90,7 +90,7 @@ fn wants_text(path: &str) -> bool {
     })
 }
 
-/// What makes a value a document.
+/// Prefix that makes a value a TOML document.
 const KEY: &str = "v=";
 
 fn insert(sources: &Sources, root: &mut Node, path: &[Step], node: Node) -> Result<(), SceneError> {
@@ -165,8 +165,8 @@ fn not_a_table(sources: &Sources, found: &str, step: &Step) -> SceneError {
     sources.error(step.span, Problem::Set { message })
 }
 
-/// Removes from the scene file what the key that is being set replaces. What another `--set` said
-/// stays, so that a contradiction on the command line is reported.
+/// Removes from the scene file the keys that the key that is being set replaces. Those of another `--set`
+/// stay, so that a contradiction on the command line is reported.
 fn drop_alternatives(root: &mut Node, parents: &[Step], last: &Step) {
     let [table] = parents else { return };
     let Some(entries) = entries_of(root, &table.name) else { return };

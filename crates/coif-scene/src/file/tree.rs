@@ -1,4 +1,4 @@
-//! TOML text as a small tree that knows for each key and value where it was written.
+//! TOML text as a small tree with the position of each key and value.
 
 use std::ops::Range;
 
@@ -101,7 +101,7 @@ pub(crate) struct Node {
     pub(crate) span: Span,
 }
 
-/// What TOML knows.
+/// The values of TOML.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Table(Vec<Entry>),

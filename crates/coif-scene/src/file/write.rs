@@ -13,7 +13,7 @@ use super::read::joined;
 use super::scene::{GroomSource, GroomStyle, Scene};
 use super::schema::{Key, KeyInfo, Needs, Section, Values};
 
-/// Where comments start in a written scene file (characters).
+/// Column at which comments start in a written scene file (characters).
 const COMMENT_COLUMN: usize = 34;
 
 impl Scene {
@@ -123,7 +123,7 @@ pub fn keys() -> Vec<KeyInfo> {
             all.extend(section.keys.iter().map(model_info));
             continue;
         }
-        // Keys of what is off by default have the defaults that it has when it is on.
+        // Keys of a feature that is off by default have their defaults when it is on.
         let defaults = Scene::default();
         let mut all_on = Scene::default();
         for contact in CONTACT_TABLES {

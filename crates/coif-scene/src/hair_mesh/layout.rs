@@ -24,7 +24,7 @@ pub(super) struct Layout {
     pub(super) vertices: usize,
 }
 
-/// Where a column has its root.
+/// Place of the root of a column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Spot {
     /// The step around the head on whose track it goes.
@@ -90,7 +90,7 @@ impl Layout {
                 (self.on_parting() + (ring - 1) * per_ring + i) as u32
             }
         };
-        // Shorten the outermost ring as far as the wanted number of vertices asks for, a run around the
+        // Shorten the outermost ring as far as the wanted number of vertices requires, a run around the
         // nape by one layer more.
         let full = self.columns() * (self.layers + 1);
         let missing = full.saturating_sub(self.vertices);

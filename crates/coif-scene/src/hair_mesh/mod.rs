@@ -1,7 +1,7 @@
 //! Built-in hair meshes: short, to the shoulders and long, in three resolutions, and the hair in them.
 //!
-//! A layout says which polygons there are, the scalp where their corners are, the columns in which direction they
-//! grow. Any hair mesh, built in or from a file, is filled with strands by [`filled`].
+//! A layout has the polygons, the scalp the positions of their corners, the columns their directions of
+//! growth. Any hair mesh, built in or from a file, is filled with strands by [`filled`].
 
 mod layout;
 mod scalp;
@@ -141,7 +141,7 @@ pub fn built_in(
     }
     let mut whole =
         HairMesh { columns, bundles: plan.bundles, seams: Vec::new(), roots: Vec::new() };
-    // Open what is still folded, and keep it out of the body.
+    // Open remaining folds, and keep them out of the body.
     let solids = solids(&figure.colliders());
     let keep = |p: Vec3| {
         let mut line = [p + Vec3::X, p];
@@ -181,7 +181,7 @@ fn height(cut: Cut, outwards: f32, root: Vec3, along: f32, whole: f32) -> f32 {
     }
 }
 
-/// What is left of the height of hair that goes around the head at `around`: hair beside the face lies
+/// Factor of the height of hair around the head at `around`: hair beside the face lies
 /// close, so that it frames the face and does not hang in front of it.
 fn lowness(around: f32) -> f32 {
     0.5 + 0.5 * smoothstep(0.0, 0.22, around.min(1.0 - around))
@@ -202,12 +202,12 @@ pub struct Filling<'a> {
     pub seed: u64,
     /// What they are made of.
     pub fibre: Fibre,
-    /// What single hairs do.
+    /// Styling of single hairs.
     pub look: &'a HairMeshScene,
 }
 
-/// Grows strands in a valid hair mesh over a body: each from the body's skin. `scalp` says where hair grows,
-/// `solid` keeps it out of the body. `None` if there is no room.
+/// Grows strands in a valid hair mesh over a body: each from the body's skin. `scalp` gives the density of hair,
+/// `solid` keeps it out of the body. `None` if no strand fits.
 pub fn filled(
     mut hair_mesh: HairMesh,
     body: &TriangleMesh,

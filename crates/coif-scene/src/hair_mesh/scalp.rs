@@ -1,4 +1,4 @@
-//! Where the tracks of a built-in hair mesh run over a head.
+//! The tracks of a built-in hair mesh over a head.
 
 use coif::body::TriangleMesh;
 use glam::{Quat, Vec3};
@@ -24,7 +24,7 @@ const AIM: [f32; 2] = [0.1, 1.2];
 /// forehead, where the hair line is.
 const ARCH: f32 = 0.32;
 
-/// Density of hair at which the outermost ring lies: a little outside of what one sees as hair line.
+/// Density of hair at which the outermost ring lies: a little outside of the visible hair line.
 const LINE: f32 = 0.15;
 
 /// Points of a track over the scalp.
@@ -83,11 +83,11 @@ impl<'a> Scalp<'a> {
         (0..=POINTS).map(|i| path(line * i as f32 / POINTS as f32)).collect()
     }
 
-    /// How far along a path over the skin hair grows, 0..1.
+    /// Fraction of a path over the skin on which hair grows, 0..1.
     fn hair_line(&self, path: impl Fn(f32) -> Vec3) -> f32 {
         const SAMPLES: usize = 48;
         let grows = |t: f32| self.figure.hair_density(path(t)) > LINE;
-        // Look for the last hairy place; bare ones before it have no hair anyway.
+        // Find the last place with hair; bare ones before it have no hair anyway.
         let at = |i: usize| i as f32 / SAMPLES as f32;
         let last = (0..=SAMPLES).rev().find(|&i| grows(at(i))).unwrap_or(0);
         let (mut hairy, mut bare) = (at(last), at((last + 1).min(SAMPLES)));

@@ -39,8 +39,8 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// Goes on from `scalp`, the points on the skin from the parting outwards, until the hair ends at the
-    /// height `end` (m). `around` says how far around the head it is.
+    /// Continues from `scalp`, the points on the skin from the parting outwards, until the hair ends at the
+    /// height `end` (m). `around` is its fraction of the way around the head.
     pub(super) fn new(
         figure: &dyn Figure,
         cut: Cut,
@@ -88,7 +88,7 @@ impl Track {
         let last = self.points.len() - 1;
         let i = self.passed.partition_point(|&s| s <= along).clamp(1, last) - 1;
         let length = self.passed[i + 1] - self.passed[i];
-        // Beyond its end the track goes on straight.
+        // Beyond its end the track is continued straight.
         let t = (along - self.passed[i]) / length.max(1e-6);
         let t = if i + 1 == last { t.max(0.0) } else { t.clamp(0.0, 1.0) };
         let up = self.normals[i].lerp(self.normals[i + 1], t.min(1.0)).normalize_or(Vec3::Y);
@@ -96,7 +96,7 @@ impl Track {
     }
 }
 
-/// The direction in which a track goes on below the hair line.
+/// The direction of a track below the hair line.
 fn next_direction(figure: &dyn Figure, cut: Cut, around: f32, p: Vec3, direction: Vec3) -> Vec3 {
     let radial = Vec3::new(p.x - AXIS.x, 0.0, p.z - AXIS.z);
     let wanted = match cut {

@@ -1,4 +1,4 @@
-//! Long fur, combed as the figure says: it leaves the skin, follows the comb and hangs.
+//! Long fur in the figure's comb directions: it leaves the skin, follows the comb and hangs.
 
 use glam::Vec3;
 

@@ -5,7 +5,7 @@ use super::Grown;
 /// Smallest number of points on a strand: fewer cannot bend.
 const MIN_POINTS: usize = 3;
 
-/// Most points on a strand.
+/// Maximum number of points on a strand.
 const MAX_POINTS: usize = 200;
 
 /// Distributes `total` points over strands, so that segments are about equally long everywhere. Every

@@ -14,10 +14,10 @@ const STEPS: usize = 64;
 /// Distance to keep from ears and other small parts (m): hair lies on them.
 const OVER_EARS: f32 = 0.0015;
 
-/// How far small parts stick out of the hull at most (m).
+/// Largest height of small parts over the hull (m).
 const EAR_REACH: f32 = 0.035;
 
-/// Where the parting runs (m, to the wearer's left of the middle).
+/// Position of the parting (m, to the wearer's left of the middle).
 pub(crate) const PARTING: f32 = 0.014;
 
 /// How a strand grows, point by point.
@@ -31,7 +31,7 @@ pub(crate) struct Growth<'a> {
     pub(crate) weight: f32,
     /// Pull of the comb on the direction (1/m), at a place and after a length.
     pub(crate) comb: &'a dyn Fn(Vec3, f32) -> Vec3,
-    /// Says where to cut the strand off.
+    /// Whether the strand is cut at a place, after a length.
     pub(crate) cut: &'a dyn Fn(Vec3, f32) -> bool,
 }
 

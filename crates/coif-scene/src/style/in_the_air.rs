@@ -42,7 +42,7 @@ const ROWS: [f32; 3] = [1.6, 1.0, 0.6];
 const WIDE: f32 = 0.86;
 const ROW: f32 = 0.19;
 
-/// How far over the head hair begins (m).
+/// Height over the head at which hair begins (m).
 const ABOVE: f32 = 0.04;
 
 /// Hair of a style that is in the air; `None` if the style is another or the mesh is empty.

@@ -29,7 +29,7 @@ pub(super) struct Locks {
     frizz: f32,
     /// Fraction of hairs that leave their lock.
     strays: f32,
-    /// How far the hairs of a lock are out of step (radians).
+    /// Phase difference of the hairs of a lock (radians).
     apart: f32,
 }
 
@@ -246,7 +246,7 @@ fn frames_along(line: &[Vec3]) -> Vec<(Vec3, Vec3)> {
         .collect()
 }
 
-/// Most cubes of the lattice that leaders are looked up in: 12 MB of lists. A head needs 30,000.
+/// Maximum number of cubes of the lattice for the lookup of leaders: 12 MB of lists. A head needs 30,000.
 const MAX_CUBES: usize = 1 << 19;
 
 /// The strands that locks gather around: a subset of the roots, evenly spaced.

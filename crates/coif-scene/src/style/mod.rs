@@ -103,8 +103,8 @@ fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
 /// that hair at rest has no contact.
 const GAP: f32 = 0.0008;
 
-/// Room (m) above the gap that one strand more needs where hair lies on the body: hairs 0.08 mm thick
-/// that fill a seventh of the room, on the girth of the shoulders. With less, dense hair lies in one sheet,
+/// Thickness (m) above the gap that one more strand needs where hair lies on the body: hairs 0.08 mm thick
+/// that fill a seventh of the volume, on the girth of the shoulders. With less, dense hair lies in one sheet,
 /// a strand inside the other.
 const ROOM_PER_STRAND: f32 = 6e-8;
 
@@ -114,14 +114,14 @@ const MAX_SMOOTHINGS: usize = 8;
 /// Length of hair (m) over which it rises to its place among others.
 const LIFT_OVER: f32 = 0.05;
 
-/// Most of that room (m).
+/// Maximum of that thickness (m).
 const MAX_ROOM: f32 = 0.012;
 
 /// Rounds of pushing a point out of surface and colliders: one is the rule, creases take more.
 const MAX_PUSHES: usize = 24;
 
 /// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error
-/// if what is asked for cannot grow anywhere. What grows coarser than asked for is said in `warnings`.
+/// if what is asked for cannot grow anywhere. Styles that grow coarser than requested are reported in `warnings`.
 pub fn groom(
     figure: &dyn Figure,
     mesh: &TriangleMesh,
@@ -163,7 +163,7 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
     if let Some(locks) = &recipe.locks {
         grown = locks.gather(figure, &roots, grown, request.seed);
     }
-    // Keep everything off the body, cut to the wanted number of points, taper the tips.
+    // Push strands out of the body, resample to the wanted number of points, taper the tips.
     let room = (ROOM_PER_STRAND * grown.len() as f32).min(MAX_ROOM);
     let solids = solids_within(&figure.colliders(), GAP + room);
     let counts = match request.particles {
@@ -273,7 +273,7 @@ fn in_hair_mesh(
     hair_mesh::filled(volume, mesh, Some(figure), Some(figure), &filling)
 }
 
-/// Where the roots are, if they are not all over: centre and radius (m).
+/// Region of the roots, if they are not all over: centre and radius (m).
 fn patch(figure: &dyn Figure, mesh: &TriangleMesh, style: Style) -> Option<(Vec3, f32)> {
     let (towards, radius) = match style {
         Style::Tuft => (Vec3::new(0.0, 0.45, -0.9), 0.022),

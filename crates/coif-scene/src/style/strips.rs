@@ -9,7 +9,7 @@ use glam::Vec3;
 use super::{GAP, StyleRequest, keep_out, solids, taper};
 use crate::figure::Figure;
 
-/// Length of strips (m) unless the scene says otherwise: to the chin.
+/// Length of strips (m) by default: to the chin.
 pub(super) const LENGTH: f32 = 0.20;
 
 /// Hair density above which a triangle belongs to the scalp.
@@ -19,7 +19,7 @@ const SCALP: f32 = 0.5;
 const EAR_STEPS: usize = 9;
 const EAR_STEP: f32 = 0.005;
 
-/// Where an ear is looked for above the head (m), and how far it comes up there.
+/// Height above the head (m) at which ears are searched, and the least height of an ear over the head there.
 const EAR_HEIGHT: f32 = 0.012;
 const EAR_BULGE: f32 = 0.002;
 

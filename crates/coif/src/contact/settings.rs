@@ -31,7 +31,7 @@ impl ContactSettings {
     /// The names of all contacts.
     pub const NAMES: &'static [&'static str] = &[volume::NAME, strand_contact::NAME];
 
-    /// The word that chooses this contact.
+    /// Name of this contact in scene files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Volume(_) => volume::NAME,

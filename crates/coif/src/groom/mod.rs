@@ -1,4 +1,4 @@
-//! Hair as it was made: strands, roots on the scalp, fibre material, strips, hair meshes.
+//! Hair in its rest shape: strands, roots on the scalp, fibre material, strips, hair meshes.
 //!
 //! A groom never changes while it is simulated; a model copies what it needs into its own layout.
 
@@ -34,7 +34,7 @@ pub struct Groom {
     pub embedded: Vec<u32>,
     /// Where each strand grows on the body; empty until [`Groom::bind`].
     pub roots: Vec<RootBinding>,
-    /// What the hair is made of.
+    /// Material of the hair.
     pub fibre: Fibre,
     /// The strips that the strands lie in, if the hair was made as strips.
     pub strips: Option<Box<strips::Strips>>,

@@ -6,7 +6,7 @@ use super::Groom;
 use crate::math::{ClosestTriangle, TriangleMesh, has_frame};
 use crate::{Error, Result};
 
-/// Where a strand grows: a place on a scalp triangle, and how the triangle lay in the rest shape.
+/// Binding of a strand's root: a place on a scalp triangle, and the triangle's frame in the rest shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RootBinding {
     /// Index of the triangle in the body's mesh.
@@ -27,8 +27,8 @@ impl RootBinding {
     }
 
     /// Binds places (m) to the closest triangles of a body's mesh in its rest shape, as strands, strips and columns of
-    /// hair meshes grow there. A triangle without an area, at the pole of a ball for instance, cannot turn what grows on
-    /// it; what is nearest to one is bound to the closest with an area, if there is any. All places are finite.
+    /// hair meshes grow there. A triangle without an area, at the pole of a ball for instance, has no frame; roots
+    /// nearest to one are bound to the closest with an area, if there is any. All places are finite.
     pub fn nearest(mesh: &TriangleMesh, places: impl Iterator<Item = Vec3>) -> Result<Vec<Self>> {
         let search = ClosestTriangle::new(mesh).ok_or(Error::NoTriangles)?;
         let (proper, search_proper) = (OnceCell::new(), OnceCell::new());
@@ -69,8 +69,8 @@ fn with_frames(mesh: &TriangleMesh) -> (Vec<usize>, TriangleMesh) {
 impl Groom {
     /// Binds every root to the closest triangle of the body in its rest shape.
     ///
-    /// Returns the largest distance (m) between a root and the surface, so that the caller can
-    /// tell a groom that belongs to another body or comes in another unit.
+    /// Returns the largest distance (m) between a root and the surface: a large one means that the groom belongs to
+    /// another body or has another unit.
     pub fn bind(&mut self, mesh: &TriangleMesh) -> Result<f32> {
         for (s, strand) in self.strands.iter().enumerate() {
             let root = strand.first().ok_or(Error::ShortStrand { strand: s, points: 0 })?;

@@ -5,10 +5,10 @@ use crate::limits::MAX_GROOM_COORDINATE;
 use crate::{Error, Result};
 
 impl Groom {
-    /// Names the first thing that a simulation could not start from: no strands, a strand without
+    /// Names the first obstacle to a simulation: no strands, a strand without
     /// a segment, coinciding neighbours, a value that is not finite, an attribute of another size.
     pub fn validate(&self) -> Result<()> {
-        // A radius may come from a file in another unit, which is the reader's to warn of: any that is positive will do.
+        // A radius may come from a file in another unit, about which the reader warns: any positive one is valid.
         let radius = self.fibre.radius;
         if !(radius.is_finite() && radius > 0.0) {
             let (name, expected) = ("fibre radius (m)".into(), "a positive number");
@@ -79,7 +79,7 @@ impl Groom {
         Ok(())
     }
 
-    /// Drops what [`Groom::validate`] would complain about and can be dropped: repeated points,
+    /// Drops elements that [`Groom::validate`] would reject and that can be dropped: repeated points,
     /// then strands with fewer than two points left. Returns how many points and strands went.
     pub fn drop_degenerate(&mut self) -> (usize, usize) {
         let mut kept = Vec::with_capacity(self.strands.point_count());
@@ -117,7 +117,7 @@ impl Groom {
             if !self.roots.is_empty() {
                 self.roots = kept_strands.iter().map(|&s| self.roots[s]).collect();
             }
-            // Strips name strands: without one of them they belong to another groom.
+            // Strips list strands: without one of them they belong to another groom.
             self.strips = self.strips.take().filter(|_| dropped.1 == 0);
             let positions = kept.iter().map(|&p| self.strands.positions()[p]).collect();
             self.strands = super::Strands::from_counts(counts, positions).unwrap_or_default();
@@ -130,7 +130,7 @@ fn pick<T: Copy>(values: &[T], kept: &[usize]) -> Vec<T> {
     kept.iter().map(|&i| values[i]).collect()
 }
 
-/// Shortest segment that still has a direction in single precision (m): a tenth of a micrometre,
+/// Shortest segment with a defined direction in single precision (m): a tenth of a micrometre,
 /// far below the radius of any fibre.
 pub(crate) const MIN_SEGMENT: f32 = 1e-7;
 

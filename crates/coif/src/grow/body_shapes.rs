@@ -6,12 +6,12 @@ use crate::environment::{FieldObstacle, Obstacle};
 use crate::grow::hair_mesh::BodyAround;
 use crate::math::bytes::{Reader, put_floats};
 
-/// What strands stay out of while they are placed. None at first and after a jump: then strands are where they are
+/// Obstacles of strands while they are placed. None at first and after a teleport: then strands are where they are
 /// carried to.
 #[derive(Debug, Default)]
 pub struct BodyShapes {
     pub(super) shapes: PosedShapes,
-    /// What they were posed from: for a checkpoint.
+    /// Their source, for a checkpoint.
     colliders: Vec<MovingCollider>,
     /// Length of the step (s) that moved them there.
     dt: f32,

@@ -1,7 +1,7 @@
 //! The stage `grow`: from what a model moves to all strands of the groom.
 //!
 //! Strands are bound once, into strips or into a hair mesh, and then follow what the model moves: `follow` after every
-//! step, `positions` and `velocities` when somebody looks.
+//! step, `positions` and `velocities` when they are read.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -39,7 +39,7 @@ pub(crate) struct InStrips {
     joints: Mutex<StripScratch>,
 }
 
-/// Where joints are, and how fast they move.
+/// Positions and velocities of joints.
 #[derive(Default)]
 struct StripScratch {
     pose: StripPose,
@@ -53,7 +53,7 @@ pub(crate) struct InHairMesh {
     mesh: Mutex<MeshScratch>,
 }
 
-/// Where the vertices of a hair mesh are, and how fast they move: scratch.
+/// Positions and velocities of the vertices of a hair mesh: scratch.
 #[derive(Default)]
 struct MeshScratch {
     positions: Vec<Vec3>,
@@ -64,7 +64,7 @@ struct MeshScratch {
 /// What a checkpoint holds of a growth.
 pub(crate) struct SavedGrowth {
     body: BodyShapes,
-    /// How far strands stay from the body (m), and whether that has been measured.
+    /// Clearance of strands from the body (m), and whether that has been measured.
     room: Vec<f32>,
     has_clearance: bool,
 }
@@ -87,8 +87,8 @@ impl Growth {
         })
     }
 
-    /// Before the first step: learns how far from the body the strands lie at rest. `world_from_rest` is a pose per
-    /// primitive as it still is, colliders and surface are those of the step.
+    /// Before the first step: measures the clearance of the strands from the body at rest. `world_from_rest` is the current
+    /// pose per primitive, colliders and surface are those of the step.
     pub(crate) fn measure_clearance(
         &mut self,
         model: &dyn Model,
@@ -107,8 +107,8 @@ impl Growth {
         }
     }
 
-    /// Takes on where a step of length `dt` (s) has moved the colliders. None after a jump: strands are where they are
-    /// carried to. What the model has moved is looked at when somebody looks.
+    /// Updates the colliders after a step of length `dt` (s). None after a teleport: strands are where they are
+    /// carried to. Positions are computed when they are read.
     pub(crate) fn follow(&mut self, colliders: &[MovingCollider], dt: f32) {
         match self {
             Self::ByModel => {}
@@ -243,7 +243,7 @@ impl Growth {
     }
 }
 
-/// Lends memory. Whoever comes while another has it gets new.
+/// Lends memory; concurrent callers get new memory.
 fn lend<T: Default>(memory: &Mutex<T>, work: impl FnOnce(&mut T)) {
     match memory.try_lock() {
         Ok(mut memory) => work(&mut memory),
@@ -251,10 +251,10 @@ fn lend<T: Default>(memory: &Mutex<T>, work: impl FnOnce(&mut T)) {
     }
 }
 
-/// Strips that one task takes on.
+/// Strips per task.
 const STRIPS: usize = 64;
 
-/// The joints of some strips: where they are, and their frames.
+/// The joints of some strips: positions and frames.
 struct Joints<'a> {
     position: &'a mut [Vec3],
     tangent: &'a mut [Vec3],
@@ -263,7 +263,7 @@ struct Joints<'a> {
 }
 
 impl Joints<'_> {
-    /// Takes them on, in the frames of the scalp as it is: segments keep their lengths, root to tip, and frames turn with
+    /// Carries them onward with the scalp's current frames: segments keep their lengths, root to tip, and frames turn with
     /// them. `first` is the first joint of every strip of these, and the end.
     fn go_on(self, strips: Range<usize>, first: &[u32], onward: &Onward<'_>) {
         let Self { position, tangent, binormal, velocity } = self;

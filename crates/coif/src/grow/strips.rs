@@ -94,7 +94,7 @@ impl StripMesh {
                 let here = frame(j);
                 let (begins, ends) =
                     (first[strip] as usize == j, first[strip + 1] as usize == j + 1);
-                // The anchor has the direction of growth only; its first segment says where it goes.
+                // The anchor's own frame is the direction of growth: use that of its first segment.
                 let next = if ends { here } else { frame(j + 1) };
                 let before = if begins { next } else { here };
                 let tangent = (before.tangent + next.tangent).normalize_or(here.tangent);
@@ -116,7 +116,7 @@ const DEPTH: f32 = 0.10;
 
 /// A groom of strands inside strips that have none: `strands` in all, `points` on each.
 ///
-/// Model: a strand goes along its strip at a place across it, and wanders a little to the side and
+/// Model: a strand goes along its strip at a place across it, with small deviations to the side and
 /// out of the plane; strips get as many as each other, wider ones are not denser. Where there are more strips
 /// than strands, some strips have none.
 pub fn fill(
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(mesh.coordinates[16], Vec2::new(0.0, 1.0));
     }
 
-    /// A model's strips that have moved, of different lengths: lanes say what joints in order say.
+    /// A model's strips that have moved, of different lengths: lanes give the same mesh as joints in order.
     #[test]
     fn lanes_make_the_same_mesh() {
         let mut strands = Strands::new();

@@ -113,8 +113,8 @@ fn factor<S: Simd>(simd: S, band: &mut [f32]) {
     }
 }
 
-/// Factors one row; `done` are the rows before it, the farthest first, of which the numbers from `first`
-/// on count.
+/// Factors one row; `done` are the rows before it, the farthest first, used from the number `first`
+/// on.
 #[inline(always)]
 fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW], first: usize) {
     let zero = f32x16::splat(simd, 0.0);
@@ -142,14 +142,14 @@ fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW
         w[1][q] = sum1;
         w[2][q] = sum2;
     }
-    // Divide by the pivots, and take off the diagonal what the earlier unknowns account for.
+    // Divide by the pivots, and subtract the contributions of the earlier unknowns from the diagonal.
     let mut d00 = load(simd, row, DIAGONAL);
     let mut d10 = load(simd, row, DIAGONAL + 1);
     let mut d11 = load(simd, row, DIAGONAL + 2);
     let mut d20 = load(simd, row, DIAGONAL + 3);
     let mut d21 = load(simd, row, DIAGONAL + 4);
     let mut d22 = load(simd, row, DIAGONAL + 5);
-    let (least0, least1, least2) = (d00 * MIN_PIVOT, d11 * MIN_PIVOT, d22 * MIN_PIVOT);
+    let (min0, min1, min2) = (d00 * MIN_PIVOT, d11 * MIN_PIVOT, d22 * MIN_PIVOT);
     for q in first..BEFORE {
         let pivot = load(simd, done[q / 3], DIAGONAL + 3 + q % 3);
         let (l0, l1, l2) = (w[0][q] * pivot, w[1][q] * pivot, w[2][q] * pivot);
@@ -163,14 +163,14 @@ fn factor_row<S: Simd>(simd: S, done: [&[f32; ROW]; BLOCKS], row: &mut [f32; ROW
         store(row, place(1, q), l1);
         store(row, place(2, q), l2);
     }
-    // Factor what is left of the diagonal block.
+    // Factor the rest of the diagonal block.
     let one = f32x16::splat(simd, 1.0);
-    let inverse0 = one / d00.max(least0);
+    let inverse0 = one / d00.max(min0);
     let (l10, l20) = (d10 * inverse0, d20 * inverse0);
-    let inverse1 = one / (d11 - d10 * l10).max(least1);
+    let inverse1 = one / (d11 - d10 * l10).max(min1);
     let w21 = d21 - d20 * l10;
     let l21 = w21 * inverse1;
-    let inverse2 = one / (d22 - d20 * l20 - w21 * l21).max(least2);
+    let inverse2 = one / (d22 - d20 * l20 - w21 * l21).max(min2);
     store(row, DIAGONAL, l10);
     store(row, DIAGONAL + 1, l20);
     store(row, DIAGONAL + 2, l21);
@@ -210,7 +210,7 @@ fn solve<S: Simd>(simd: S, band: &[f32], vector: &mut [f32]) {
         y.x *= load(simd, row, DIAGONAL + 3);
         y.y *= load(simd, row, DIAGONAL + 4);
         y.z *= load(simd, row, DIAGONAL + 5);
-        // What later unknowns account for.
+        // Contributions of later unknowns.
         for k in 0..BLOCKS.min(rows.len() - 1 - j) {
             let (later, known) = (&rows[j + 1 + k], Vec3x::of_row(simd, &x[j + 1 + k]));
             let l = |r: usize, c: usize| load(simd, later, 9 * k + 3 * r + c);

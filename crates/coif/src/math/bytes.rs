@@ -1,4 +1,4 @@
-//! Numbers as bytes, little-endian: what checkpoints are written and read with.
+//! Numbers as bytes, little-endian: the format of checkpoints.
 
 /// Appends a whole number of 32 bits.
 pub fn put_u32(out: &mut Vec<u8>, value: u32) {
@@ -20,15 +20,15 @@ pub fn put_floats(out: &mut Vec<u8>, values: impl IntoIterator<Item = f32>) {
     values.into_iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
 }
 
-/// The numbers of single precision that some bytes hold; what is left of the last one does not count.
+/// The numbers of single precision that some bytes hold; an incomplete last one is ignored.
 pub(crate) fn floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
     bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b))
 }
 
-/// Reads bytes from the front: `None` where there are too few, and nothing is taken then.
+/// Reads bytes from the front: `None` where there are too few, and nothing is consumed then.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a>(
-    /// What has not been read yet.
+    /// The unread rest.
     pub &'a [u8],
 );
 

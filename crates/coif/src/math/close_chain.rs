@@ -1,13 +1,13 @@
-//! A chain of segments of fixed lengths that has to end at a place, and almost does: its segments are turned by as little
-//! as it takes.
+//! Closing the end gap of a chain of segments of fixed lengths by the smallest turns of its
+//! segments.
 
 use glam::{Mat3, Vec3};
 
-/// A line of points somewhere in memory.
+/// A line of points in any layout.
 pub(crate) trait Line {
-    /// Where a point is (m).
+    /// Position of a point (m).
     fn at(&self, i: usize) -> Vec3;
-    /// Puts a point there.
+    /// Sets the position of a point.
     fn set(&mut self, i: usize, p: Vec3);
 }
 
@@ -20,24 +20,24 @@ impl Line for [Vec3] {
     }
 }
 
-/// Most rounds: three or four do where the chain is not nearly straight.
+/// Maximum number of rounds: three or four suffice where the chain is not nearly straight.
 const ROUNDS: usize = 12;
 
-/// How far a segment is moved in a round at most, as a fraction of its length.
+/// Largest displacement of a segment in a round, as a fraction of its length.
 const MAX_TURN: f32 = 0.3;
 
-/// Distance (m) from the place that is none, by the length of the chain: rounding.
+/// Distance (m) from the target that counts as zero, by the length of the chain: rounding.
 const CLOSE: f32 = 1e-6;
 
-/// What keeps the turns of a straight chain finite.
+/// Regularisation of the turns of a straight chain.
 const REGULAR: f32 = 1e-5;
 
 /// Mean square of the sine of the angles of segments to the direction in which a chain has to get shorter, below which it
-/// counts as straight, by the fraction that it has to get shorter.
+/// counts as straight, by the relative shortening.
 const STRAIGHT: f32 = 0.1;
 
-/// Turns the segments between the points `first`, which stays, and `pinned` so that the latter gets to `target` (m); those
-/// from there to `last` are moved along. Says how far it is off in the end (m): more than rounding where it is out of reach.
+/// Turns the segments between the points `first`, which stays, and `pinned` so that the latter gets to `target` (m);
+/// those from there to `last` are moved along. Returns the remaining gap (m): more than rounding if out of reach.
 ///
 /// Model: the turns `w_j` of the segments `s_j` with the smallest `sum l_j |w_j|^2` that close the gap `g`, by Newton's
 /// method: segment j is moved by `l_j (1 - e_j e_j^T) u` with `sum l_j (1 - e_j e_j^T) u = g`, and gets back its length
@@ -137,7 +137,7 @@ mod tests {
             assert!(stretch.abs() < 1e-5, "{j}: {stretch}");
         }
         assert!((line[pinned].distance(target) - left).abs() < 1e-6);
-        // What hangs on the pinned point goes along.
+        // The rest beyond the pinned point moves along.
         let moved = line[pinned] - before[pinned];
         assert!((line[last] - before[last] - moved).length() < 1e-6);
         (line, left)
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Out of reach it ends as near as it can, along the line to the place; what is no number leaves no number.
+    /// Out of reach it ends as near as possible, along the line to the target; non-finite input leaves no NaN.
     #[test]
     fn lengths_win_out_of_reach() {
         let line = curl();

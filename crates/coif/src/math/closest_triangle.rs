@@ -185,7 +185,7 @@ mod tests {
             }
         }
 
-        /// The hierarchy finds what a plain walk over all triangles finds.
+        /// The hierarchy gives the same result as a loop over all triangles.
         #[test]
         fn hierarchy_agrees_with_brute_force(
             positions in proptest::collection::vec(vec3(), 12..40), p in vec3()

@@ -1,6 +1,6 @@
 //! The conjugate gradient method in its textbook form, for symmetric positive definite systems.
 
-/// How a solve went.
+/// Outcome of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SolveReport {
     /// Iterations that were made.

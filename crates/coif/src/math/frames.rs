@@ -10,7 +10,7 @@ pub struct RigidTransform {
 }
 
 impl RigidTransform {
-    /// Moves nothing.
+    /// The identity.
     pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO };
 
     /// A pure translation (m).
@@ -18,7 +18,7 @@ impl RigidTransform {
         Self { rotation: Quat::IDENTITY, translation }
     }
 
-    /// Whether it is a place at all.
+    /// Whether it is finite.
     pub fn is_finite(&self) -> bool {
         self.rotation.is_finite() && self.translation.is_finite()
     }
@@ -28,12 +28,12 @@ impl RigidTransform {
         Self { rotation, translation: pivot - rotation * pivot }
     }
 
-    /// Where the point goes.
+    /// Transforms a point.
     pub fn point(&self, p: Vec3) -> Vec3 {
         self.rotation * p + self.translation
     }
 
-    /// Where the direction goes: translation does not matter.
+    /// Transforms a direction, without the translation.
     pub fn direction(&self, d: Vec3) -> Vec3 {
         self.rotation * d
     }
@@ -67,7 +67,7 @@ pub struct WorldTransform {
 }
 
 impl WorldTransform {
-    /// Moves nothing.
+    /// The identity.
     pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: DVec3::ZERO };
 
     /// A pure translation (m).
@@ -75,17 +75,17 @@ impl WorldTransform {
         Self { rotation: Quat::IDENTITY, translation }
     }
 
-    /// Whether it is a place at all.
+    /// Whether it is finite.
     pub fn is_finite(&self) -> bool {
         self.rotation.is_finite() && self.translation.is_finite()
     }
 
-    /// Where the point goes.
+    /// Transforms a point.
     pub fn point(&self, p: Vec3) -> DVec3 {
         (self.rotation * p).as_dvec3() + self.translation
     }
 
-    /// The same place as seen from `origin` (m).
+    /// The same transform relative to `origin` (m).
     pub fn relative_to(&self, origin: DVec3) -> RigidTransform {
         let translation = (self.translation - origin).as_vec3();
         RigidTransform { rotation: self.rotation, translation }
@@ -116,7 +116,7 @@ mod tests {
         assert!((a.point(pivot) - pivot).length() < 1e-6);
     }
 
-    /// Relative to an origin close by, a place 20 km away is known as exactly as one at home.
+    /// Relative to an origin close by, a position 20 km away is as exact as one at the origin.
     #[test]
     fn a_far_place_is_exact_relative_to_an_origin_close_to_it() {
         let origin = DVec3::new(20_000.0, 0.0, -5_000.0);

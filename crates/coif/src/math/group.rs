@@ -1,15 +1,15 @@
 //! Values grouped by a key: a counting sort, distributed over threads by key.
 //!
-//! Every thread goes through all values and takes those of its own keys, so that nothing is written
+//! Every thread iterates over all values and writes those of its own keys, so that nothing is written
 //! twice and the order within a key is that of the values, whatever the number of threads.
 
-/// Where values come from: the same ones, in the same order, whenever asked.
+/// A source of values: the same ones, in the same order, in every call.
 pub(crate) trait Keyed: Sync {
     /// Calls `take` with every key and value, in order.
     fn each(&self, take: impl FnMut(u32, u32));
 }
 
-/// Values that one thread takes at least: fewer are not worth a second look at all of them.
+/// Minimum number of values per thread: fewer are not worth another pass over all of them.
 const MIN_PER_THREAD: usize = 1 << 16;
 
 /// Groups `count` values: those of key k are `values[first[k]..first[k + 1]]`, in order. All keys are

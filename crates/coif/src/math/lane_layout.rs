@@ -1,5 +1,5 @@
 //! Lines of points (strands, strips) in lanes: sixteen make a block, one per lane, and a block is a run of rows, one
-//! per point, root to tip ([`lanes`](super::lanes)). Which lines share a block, and how they get back to their own
+//! per point, root to tip ([`lanes`](super::lanes)). Which lines share a block, and how they are unpacked to their own
 //! order.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::LANES;
 use super::lines::{Line, Lines};
 use super::morton::morton_code;
 
-/// Lines that one task unpacks.
+/// Lines per task.
 const LINES_PER_TASK: usize = 512;
 
 /// The order in which lines go into blocks: those alike by `likeness` next to each other, and among them those whose
@@ -54,13 +54,13 @@ pub(crate) struct PlacedBlock {
     lanes: usize,
 }
 
-/// What is written to the lines of a block.
+/// Source of the points of a block.
 pub(crate) trait WriteBlock: Sync {
     /// Writes all points of a block.
     fn write<S: Simd>(&self, simd: S, block: &PlacedBlock, lines: &mut [Line<'_, 1>]);
 }
 
-/// Blocks that one task writes: some thousand points.
+/// Blocks per task: some thousand points.
 const BLOCKS_PER_TASK: usize = 16;
 
 impl LanePlaces {
@@ -104,7 +104,7 @@ impl LanePlaces {
         });
     }
 
-    /// Uses other instructions.
+    /// Uses another instruction set.
     #[cfg(test)]
     pub(crate) fn set_level(&mut self, level: Level) {
         self.level = level;
@@ -120,7 +120,7 @@ impl LanePlaces {
         self.first_point[line] as usize..self.first_point[line + 1] as usize
     }
 
-    /// Writes what `of` says of a row and lane for all points, line after line.
+    /// Writes the value of `of` for a row and lane for all points, line after line.
     pub(crate) fn unpack(&self, out: &mut [Vec3], of: impl Fn(usize, usize) -> Vec3 + Sync) {
         self.unpack_lines(0..self.place.len(), out, &of);
     }

@@ -4,7 +4,7 @@
 //! ([`Vec3x`]) or in halves ([`Vec3x8`]): eight lanes fill one register of today's processors, so that
 //! long computations stay in registers, and the two halves run beside each other.
 //!
-//! Every function is `inline(always)` so that it takes on the instruction set of the dispatched
+//! Every function is `inline(always)` so that it is compiled for the instruction set of the dispatched
 //! kernel around it. Multiplications and additions are never fused: the bits are the same whatever
 //! the instruction set.
 

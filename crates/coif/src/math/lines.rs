@@ -31,7 +31,7 @@ impl<const N: usize> Lines<N> {
         mut lists: Line<'_, N>,
         visit: impl FnOnce(&mut [Line<'_, N>]),
     ) {
-        // Whoever comes while another has the memory gets new.
+        // Concurrent callers get new memory.
         let memory = self.memory.try_lock().map(|mut m| std::mem::take(&mut *m));
         let mut lines = emptied(memory.unwrap_or_default());
         lines.resize_with(lane_of.len(), nothing);
@@ -101,7 +101,7 @@ fn interleave<S: Simd>(simd: S, [a, b, c, d]: [f32x16<S>; 4], to: &mut [[f32; 4]
     }
 }
 
-/// What one lane has of four rows.
+/// One lane of four rows.
 #[inline(always)]
 pub(crate) fn four(piece: &Four, l: usize) -> [Vec3; 4] {
     let [a, b, c] = [piece[0][l], piece[1][l], piece[2][l]];
@@ -129,7 +129,7 @@ pub(crate) fn write_rows<S: Simd>(
     for begin in (0..count).step_by(WRITTEN) {
         let rows = (count - begin).min(WRITTEN);
         for (k, to) in pieces.iter_mut().enumerate().take(rows.div_ceil(4)) {
-            // Beyond the last there is nothing: repeat it, and write less.
+            // Repeat the last row as padding, which is not written.
             let four = [0, 1, 2, 3].map(|i| row((begin + 4 * k + i).min(count - 1)));
             lay_out(simd, four, to);
         }

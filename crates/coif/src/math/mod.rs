@@ -1,4 +1,4 @@
-//! Frames, lanes, triangles, rigid fits, linear solvers, random numbers and space-filling order: knows nothing about hair.
+//! Frames, lanes, triangles, rigid fits, linear solvers, random numbers and space-filling order: independent of hair.
 
 pub mod banded;
 pub mod bytes;

@@ -2,18 +2,18 @@
 
 use glam::Vec3;
 
-/// A half-space that holds no part of an obstacle: `normal . x >= offset`.
+/// A half-space that excludes an obstacle: `normal . x >= offset`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HalfSpace {
     pub(crate) normal: Vec3,
     pub(crate) offset: f32,
 }
 
-/// Sines and cosines of the circles that are searched where planes lead nowhere: 30 to 150 degrees.
+/// Sines and cosines of the circles that are searched where no plane leads out: 30 to 150 degrees.
 const RINGS: [(f32, f32); 5] =
     [(0.5, 0.866_025_4), (0.866_025_4, 0.5), (1.0, 0.0), (0.866_025_4, -0.5), (0.5, -0.866_025_4)];
 
-/// Directions that are looked at on a circle.
+/// Number of directions per circle.
 const STEPS_AROUND: usize = 8;
 
 /// Sines and cosines around a circle, in half steps.
@@ -97,8 +97,8 @@ fn intersect_circles(parent: Vec3, length: f32, a: &HalfSpace, b: &HalfSpace) ->
     Some([side, -side].map(|s| parent + (base + s).normalize_or(a.normal) * length))
 }
 
-/// The direction nearest to `along`, of a few dozen, whose point on the sphere is not deep, and how deep
-/// that is (m); if there is none, the one that is least deep. `out` is looked at first.
+/// The direction nearest to `along`, of a few dozen, whose point on the sphere is not deep, and its depth
+/// (m); if there is none, the one that is least deep. `out` is tested first.
 pub(crate) fn search_around(
     parent: Vec3,
     length: f32,
@@ -118,7 +118,7 @@ pub(crate) fn search_around(
         best.1 <= 0.0
     };
     consider(out);
-    // Circles around the direction that was wanted, wider and wider, until one leaves all obstacles.
+    // Circles around the wanted direction, wider and wider, until one leaves all obstacles.
     for (ring, &(sin, cos)) in RINGS.iter().enumerate() {
         let mut found = false;
         for step in 0..STEPS_AROUND {

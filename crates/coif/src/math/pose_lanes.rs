@@ -10,7 +10,7 @@ use super::{LANES, RigidTransform};
 pub(crate) struct PoseLanes([[f32; LANES]; 7]);
 
 impl PoseLanes {
-    /// Brings the poses of some lines together.
+    /// Loads the poses of some lines.
     #[inline(always)]
     pub(crate) fn gather(poses: &[RigidTransform], lines: &[u32; LANES]) -> Self {
         let mut rows = [[0.0; LANES]; 7];
@@ -33,7 +33,7 @@ impl PoseLanes {
         same
     }
 
-    /// The maps that they are.
+    /// The maps of the transforms.
     #[inline(always)]
     pub(crate) fn maps<S: Simd>(&self, simd: S) -> AffineLanes<S> {
         let row = |k: usize| f32x16::from_slice(simd, &self.0[k]);

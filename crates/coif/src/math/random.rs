@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-/// What splitmix64 adds to its state: 2^64 over the golden ratio.
+/// Increment of the state of splitmix64: 2^64 over the golden ratio.
 pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The finaliser of splitmix64: a bijection whose values for neighbours are independent.

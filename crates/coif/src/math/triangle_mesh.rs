@@ -75,8 +75,8 @@ impl TriangleMesh {
     }
 }
 
-/// Height (m) over its longest edge below which a triangle cannot turn what grows on it: a thousandth of a millimetre.
-/// Positions a metre from the origin are rounded to a tenth of that, and the frame of a lower triangle is chance.
+/// Height (m) over its longest edge below which a triangle has no well-defined frame: a thousandth of a millimetre.
+/// Positions a metre from the origin are rounded to a tenth of that, so the frame of a lower triangle would be noise.
 const MIN_HEIGHT: f32 = 1e-6;
 
 /// Whether a triangle is large enough to have a frame that follows it.

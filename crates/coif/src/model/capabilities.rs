@@ -21,13 +21,13 @@ pub struct Capabilities {
     pub moves: Primitive,
     /// How contact reaches its hair.
     pub contact: Access,
-    /// Whether it cuts a step into substeps and asks where the body's surface is in between. The
+    /// Whether it divides a step into substeps and samples the body's surface in between. The
     /// [`FieldObstacle`](super::FieldObstacle) it sees has a motion then, which costs memory for a second field.
     pub splits_steps: bool,
-    /// The longest step (s) that it takes well. A simulation with longer ones takes several, with the body
-    /// where it is at the end of each.
+    /// The longest step (s) that it is meant for. A simulation with longer ones divides them, with the body's
+    /// pose at the end of each.
     pub longest_step: f32,
-    /// How many steps [`Model::steps`](super::Model::steps) likes to take at once, where nothing happens between them.
+    /// Preferred number of steps per call of [`Model::steps`](super::Model::steps), where nothing happens between them.
     pub steps_at_once: usize,
     /// Whether it takes [pins](super::Environment::pins), and if so how many points at the root the scalp carries at
     /// least.

@@ -1,6 +1,6 @@
 //! How hair moves: one folder per published method.
 //!
-//! A model owns its state and advances it. It sees an [`Environment`] and gives back strands.
+//! A model owns its state and advances it in an [`Environment`]. Strands are read from it, or grown on its primitives.
 
 pub mod cantilever;
 mod capabilities;
@@ -28,17 +28,17 @@ use crate::model::cantilever::StripLanes;
 use crate::params::Parameters;
 use crate::{Error, Result};
 
-/// What a step could not do as asked.
+/// Outcome of a step: what could not be done as requested.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepReport {
-    /// Strands that went non-finite and were put back on their rest shape, and those whose root had no finite pose and
+    /// Strands that were not finite and were reset to their rest shape, and those whose root had no finite pose and
     /// stayed where it was.
     pub quarantined: Vec<u32>,
-    /// Particles that no place at the right length could bring out of the body: length won.
+    /// Particles left inside the body: no position outside was found at the right length, which has priority.
     pub unresolved: u64,
-    /// Points that were inside of the body at the start, and are brought out little by little.
+    /// Points that were inside of the body at the start, and are pushed out gradually.
     pub began_inside: u64,
-    /// How deep the deepest of them was (m).
+    /// Largest depth of these at the start (m).
     pub began_inside_depth: f32,
     /// Time (s) that was not simulated because a frame was longer than the [cap on
     /// catch-up](crate::simulation::Simulation::set_max_catch_up): hair was carried along with the body over it.
@@ -53,7 +53,7 @@ pub struct StepReport {
     pub contact: Report,
 }
 
-/// What pins could not do in a step.
+/// Outcome of pins in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PinReport {
     /// Points that are pinned.
@@ -61,15 +61,15 @@ pub struct PinReport {
     /// Those of them that are pinned farther from the root, or from the pin before, than the strand is long: they go as
     /// far as it reaches. A strand that lies round a body reaches less far than is counted here.
     pub out_of_reach: u32,
-    /// How far the farthest of them is from where it is pinned (m).
+    /// Largest distance of one of them from where it is pinned (m).
     pub farthest: f32,
 }
 
 /// A model of how hair moves.
 pub trait Model: Send {
-    /// The word that chooses it.
+    /// Its name in scene files.
     fn name(&self) -> &'static str;
-    /// What it can do besides.
+    /// Its capabilities.
     fn capabilities(&self) -> Capabilities;
     /// Advances the state by `env.dt`.
     fn step(&mut self, env: &Environment<'_>, report: &mut StepReport);
@@ -83,8 +83,8 @@ pub trait Model: Send {
     /// Carries the hair along with a jump of the body from one pose to another, without velocity
     /// from the jump itself.
     fn teleport(&mut self, from: &[RigidTransform], to: &[RigidTransform]);
-    /// Writes where the points of the primitives that it moves are: of strands in the groom's order, joints of strips, or
-    /// vertices of a hair mesh, column after column.
+    /// Writes the positions of the points of the primitives that it moves: of strands in the groom's order, joints of
+    /// strips, or vertices of a hair mesh, column after column.
     fn positions(&self, out: &mut [Vec3]);
     /// Writes the velocities of those points.
     fn velocities(&self, out: &mut [Vec3]);
@@ -92,33 +92,33 @@ pub trait Model: Send {
     fn strand_lanes(&self) -> Option<StrandLanes<'_>> {
         None
     }
-    /// What it lends to contact: there if its [capabilities](Capabilities::contact) say so.
+    /// Its access for contact, if its [capabilities](Capabilities::contact) have one.
     fn lender(&mut self) -> Option<&mut dyn Lender> {
         None
     }
-    /// What carries the strands: there if it [moves](Capabilities::moves) something else.
+    /// The primitives that carry the strands, if it [moves](Capabilities::moves) others.
     fn carrier(&self) -> Option<Carrier<'_>> {
         None
     }
-    /// Takes up other parameters at once, without allocation, if it can: `false` if it has to be built anew for them, for
+    /// Applies other parameters in place, without allocation, if possible: `false` if it has to be built anew for them, for
     /// this groom, which is the one that it was built for. On error nothing has changed.
     fn change(&mut self, _settings: &ModelSettings, _groom: &Groom) -> Result<bool> {
         Ok(false)
     }
-    /// Colliders have other numbers than before: what is remembered by number is not true any more.
+    /// Colliders have been renumbered: drops what is stored by collider number.
     fn renumber_colliders(&mut self) {}
     /// Appends everything that a step changes, for a checkpoint.
     fn save(&self, out: &mut Vec<u8>);
-    /// Takes back what [`Model::save`] wrote; the body is where it was then. On error nothing has
+    /// Restores what [`Model::save`] wrote; the body has the pose of that time. On error nothing has
     /// changed.
     fn restore(&mut self, bytes: &[u8], world_from_rest: &[RigidTransform]) -> Result<()>;
 }
 
-/// What carries the strands, of a model that moves something else. `grow` binds them into it.
+/// The primitives that carry the strands, of a model that moves others. `grow` binds the strands to them.
 pub enum Carrier<'a> {
     /// Strips.
     Strips(&'a dyn MovesStrips),
-    /// A hair mesh in its rest shape; where its vertices are, [`Model::positions`] says.
+    /// A hair mesh in its rest shape; [`Model::positions`] has its current vertices.
     HairMesh(&'a HairMesh),
 }
 
@@ -134,13 +134,13 @@ impl Carrier<'_> {
     }
 }
 
-/// What a model that moves strips lends.
+/// Access to a model that moves strips.
 pub trait MovesStrips {
     /// The strips in their rest shape.
     fn strips(&self) -> &Strips;
-    /// Writes where their joints are now.
+    /// Writes the current positions of their joints.
     fn pose(&self, out: &mut StripPose);
-    /// Where they are now, as the model holds them: for `grow::strips`.
+    /// Their current state as the model holds it: for `grow::strips`.
     fn lanes(&self) -> StripLanes<'_>;
 }
 
@@ -216,13 +216,13 @@ impl Default for ModelSettings {
 }
 
 impl ModelSettings {
-    /// The word that chooses this model.
+    /// Name of this model in scene files.
     pub fn name(&self) -> &'static str {
         self.params().of()
     }
 
     /// Builds the model for a groom that has been validated. Steps will have the length `dt` (s);
-    /// `gravity` (m/s^2) is what the rest shape has to stand.
+    /// `gravity` (m/s^2) is what the rest shape is balanced against.
     pub fn build(&self, groom: &Groom, dt: f32, gravity: Vec3) -> Result<Box<dyn Model>> {
         match self {
             Self::FollowTheLeader(settings) => {

@@ -1,16 +1,16 @@
-//! Position based dynamics (Müller, Hennix and Ratcliff 2006), the first yardstick of `muller2012`
+//! Position based dynamics (Müller, Hennix and Ratcliff 2006), the first comparison of `muller2012`
 //! section 4.
 //!
 //! Each particle is predicted; then distance constraints are projected one by one, root to tip, both
 //! ends moving by the same distance, `iterations` times; velocities follow from the positions. With few
-//! iterations hair is stretchy, whatever else is set: that is what the method is known for, and what
-//! `coif validate rope` measures against Follow-The-Leader.
+//! iterations hair is stretchy, whatever the other parameters: a known property of the method, and
+//! what `coif validate rope` measures against Follow-The-Leader.
 //!
 //! Contact with the body comes last in each iteration: the body wins over length. The groom is held
 //! by ties to the body (`chains/shape.rs`), not by bending constraints: distances between every
-//! second particle do not know to which side hair bends, and do not hold straight hair up.
+//! second particle have no sign of curvature, and do not hold straight hair up.
 //!
-//! A step is taken in displacements, which the velocities' memory holds meanwhile: at 960 steps a second
+//! A step is computed in displacements, stored in the memory of the velocities: at 960 steps a second
 //! gravity moves a particle by 10 micrometres, of which single precision would lose a percent in the
 //! rounding of a position a metre from the origin, in each sweep.
 
@@ -23,8 +23,7 @@ use crate::params::{Ramp, parameters};
 use glam::{DVec3, Vec3};
 
 /// Largest shortening of a constraint that keeps a groom in equilibrium, as a fraction of its length: hair that is
-/// suddenly weightless shrinks by no more than this. What its tension does not carry within it holds the groom
-/// directly.
+/// suddenly weightless shrinks by no more than this. Forces on the particles hold the rest.
 const MAX_SHORTENED: f32 = 0.1;
 
 /// Largest ratio of two segments of a strand. Up to it a groom at rest keeps its tips within 1 % of its length
@@ -35,10 +34,10 @@ const MAX_UNEVEN: f32 = 1000.0;
 /// Rounds in which the lengths of the constraints are fitted to the tensions.
 const HOLD_ROUNDS: usize = 32;
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "position-based";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities =
     Capabilities { pins: Some(1), ..Capabilities::STRANDS };
 
@@ -73,14 +72,14 @@ pub struct PositionBased {
     length: Vec<f32>,
     /// The colliders of the present step: scratch.
     shapes: Vec<PosedShape>,
-    /// Length of the steps that it is laid out for (s), and the gravity that the groom has to stand (m/s^2).
+    /// Length of the steps that it is laid out for (s), and the gravity that the groom is balanced against (m/s^2).
     dt: f32,
     gravity: Vec3,
     equilibria: Pool<Equilibrium>,
 }
 
 impl PositionBased {
-    /// Lays out a groom for steps of `dt` seconds and finds what holds it under `gravity` (m/s^2).
+    /// Lays out a groom for steps of `dt` seconds and finds the forces that hold it under `gravity` (m/s^2).
     pub fn new(groom: &Groom, settings: &Settings, dt: f32, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
@@ -103,7 +102,7 @@ impl PositionBased {
         Ok(model)
     }
 
-    /// Finds what holds the groom.
+    /// Finds the forces and lengths that hold the groom.
     fn hold_groom(&mut self, groom: &Groom) {
         let Self { settings, chains, profile, dt, .. } = self;
         let gravity = if settings.hold_shape { self.gravity } else { Vec3::ZERO };
@@ -122,7 +121,7 @@ impl PositionBased {
     }
 }
 
-/// What makes the groom of one strand a state that a step does not change.
+/// Accelerations and lengths that make the groom of one strand a fixed point of a step.
 #[derive(Default)]
 struct Equilibrium {
     /// How far an acceleration moves each particle in a step (s^2).
@@ -132,7 +131,7 @@ struct Equilibrium {
     /// Length of each segment, and by how much its constraint is shorter (m).
     length: Vec<f64>,
     shortened: Vec<f64>,
-    /// A step that is tried, and how far sweeps have moved particles in it (m): scratch.
+    /// A trial step, and the displacements of particles by its sweeps (m): scratch.
     tried: Vec<DVec3>,
     moved: Vec<f64>,
 }
@@ -141,8 +140,8 @@ impl Equilibrium {
     /// Model: at rest a step first moves particle i by `s (g + a_i)`, then sweeps N times over the
     /// constraints, which carry the tensions T if they move particles by `s T` on the whole. Tensions and
     /// `a_i` come from [`Hold`], with all masses 1. A constraint that stayed violated by C would move
-    /// either end by N C / 2 (the first free one by N C): the first guess of how much to shorten it. Then the
-    /// step is tried, and what a constraint lacks is added. Where particles differ in how far an acceleration moves
+    /// either end by N C / 2 (the first free one by N C): the first guess of how much to shorten it. Then a
+    /// step is tried, and residuals are added. Where particles differ in how far an acceleration moves
     /// them in a step (`mobility`, s in the formula, s^2), they count as masses relative to the first free one.
     fn of_strand(&mut self, line: &[Vec3], embedded: usize, iterations: u32, gravity: Vec3) {
         let Self { mobility, hold, length, shortened, tried, moved } = self;
@@ -279,7 +278,7 @@ fn sweep(chain: &mut Chain<'_>, length: &[f32]) {
     let length = &length[chain.points.clone()];
     let embedded = chain.embedded;
     let (before, moved) = (&*chain.before, &mut *chain.velocity);
-    // An embedded particle has infinite mass, and is where the scalp has it.
+    // An embedded particle has infinite mass, and is placed by the scalp.
     let first = before[embedded].as_dvec3() - chain.position[embedded - 1].as_dvec3();
     moved[embedded] -= distance_correction(first + moved[embedded].as_dvec3(), length[embedded]);
     for i in embedded + 1..moved.len() {
@@ -291,7 +290,7 @@ fn sweep(chain: &mut Chain<'_>, length: &[f32]) {
     }
 }
 
-/// The same for a chain with pinned particles, which have infinite mass: there and back, so that all of it feels both ends.
+/// The same for a chain with pinned particles, which have infinite mass: forward and backward.
 fn sweep_between_pins(chain: &mut Chain<'_>, length: &[f32]) {
     let length = &length[chain.points.clone()];
     let (embedded, count) = (chain.embedded, chain.position.len());

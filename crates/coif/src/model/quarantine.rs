@@ -1,16 +1,16 @@
-//! Quarantine: what is no longer a number, or has left the world, is put back on its rest shape and reported.
+//! Quarantine: hair that is not finite, or out of range, is reset to its rest shape and reported.
 //!
-//! A model looks at its hair at the end of a step, in its own layout: strands one by one ([`is_sane`]) or a bit per
-//! lane. It puts back what broke while it is at hand, on as many threads as it likes, and reports afterwards in a fixed
+//! A model tests its hair at the end of a step, in its own layout: strands one by one ([`is_sane`]) or a bit per
+//! lane. It resets broken ones while they are in the cache, on any number of threads, and reports afterwards in a fixed
 //! order ([`StepReport::add`]), so that the report has the same bits for any number of threads.
 
 use super::StepReport;
 use crate::math::LANES;
 
-/// Whether every point is a number and within `reach` (m) of the root, and every velocity a number: of points by their
+/// Whether every point is finite and within `reach` (m) of the root, and every velocity finite: of points by their
 /// squared distance from the root (m^2), and whether their velocity is finite.
 pub(super) fn is_sane(points: impl IntoIterator<Item = (f32, bool)>, reach: f32) -> bool {
-    // A comparison with a value that is not a number fails.
+    // A comparison with NaN fails.
     points.into_iter().all(|(square, is_finite)| square <= reach * reach && is_finite)
 }
 
@@ -20,7 +20,7 @@ pub(super) fn lanes_of(bits: u32) -> impl Iterator<Item = usize> {
 }
 
 impl StepReport {
-    /// Adds what a step left of some strands: how many particles are inside the body, and which of them broke, as a
+    /// Adds the outcome of a step for some strands: how many particles are inside the body, and which of them broke, as a
     /// bit for each of `strands`.
     pub(super) fn add(&mut self, unresolved: u32, broken: u32, strands: &[u32]) {
         self.unresolved += u64::from(unresolved);

@@ -1,4 +1,4 @@
-//! What a model lends to contact where it has to copy it: the points of the groom in rows of sixteen, one after the
+//! Access for contact by copying: the points of the groom in rows of sixteen, one after the
 //! other, whatever strand they belong to.
 
 use crate::contact::{Order, Samples};
@@ -6,7 +6,7 @@ use crate::contact::{Order, Samples};
 /// Rows that one task copies: 1024 points.
 pub(super) const ROWS_PER_TASK: usize = 64;
 
-/// Copies in the groom's order. Vectors have no memory until contact asks for them.
+/// Copies in the groom's order. Vectors are empty until contact needs them.
 #[derive(Default)]
 pub(super) struct SampleRows {
     /// Positions (m).
@@ -23,7 +23,7 @@ pub(super) struct SampleRows {
 }
 
 impl SampleRows {
-    /// What contact sees. Hair starts its next step from how it really moved.
+    /// Access for contact. The motion in a step is the velocity with which the next one begins.
     pub(super) fn lend(&mut self) -> Samples<'_> {
         self.motion.clone_from(&self.velocity);
         Samples {

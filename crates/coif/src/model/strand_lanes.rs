@@ -9,8 +9,8 @@ use crate::math::lane_layout::{LanePlaces, PlacedBlock, WriteBlock};
 use crate::math::lanes::{VECTOR, Vec3x};
 use crate::math::lines::{Line, WRITTEN, write_rows};
 
-/// Where strands are and how they move, sixteen at a time, as a model holds them: what is read between two steps is made
-/// from this without putting the points in order first.
+/// Positions and velocities of strands, sixteen at a time, as a model holds them: reads between two steps need
+/// no reordering of the points first.
 #[derive(Clone, Copy)]
 pub struct StrandLanes<'a> {
     pub(super) places: &'a LanePlaces,
@@ -30,7 +30,7 @@ impl WriteBlock for Rows<'_> {
 }
 
 impl StrandLanes<'_> {
-    /// Writes where the points are at the drawn time (m), with so many points of each strand carried by the scalp.
+    /// Writes the positions of the points at the drawn time (m), with so many points of each strand carried by the scalp.
     pub(crate) fn go_on(&self, onward: &Onward<'_>, embedded: &[u32], out: &mut [Vec3]) {
         self.places.write_blocks(out, &GoingOn { lanes: self, onward, embedded });
     }

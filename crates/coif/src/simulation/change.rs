@@ -1,5 +1,5 @@
-//! What may change between two steps: gravity, wind, parameters of the model, colliders. Hair stays where it is, and
-//! feels the change from the next step on.
+//! Changes between two steps: gravity, wind, parameters of the model, colliders. Positions stay, and the change
+//! acts from the next step on.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Changes the wind. Its gusts go on from where they are; those of another seed are others.
+    /// Changes the wind. Its gusts continue, unless the seed changes.
     pub fn set_wind(&mut self, wind: Wind) -> Result<()> {
         wind.validate()?;
         self.wake_if(self.world.wind != wind);
@@ -36,15 +36,15 @@ impl Simulation {
         Ok(())
     }
 
-    /// Velocity of the air (m/s) at a place, at the end of the last step.
+    /// Velocity of the air (m/s) at a point, at the end of the last step.
     pub fn air_at(&self, p: Vec3) -> Vec3 {
         self.world.wind.velocity_with(&self.gusts, p, self.step_time())
     }
 
-    /// Changes parameters of the model. Hair keeps its places and velocities, and its groom stays its shape at rest.
+    /// Changes parameters of the model. Hair keeps its positions and velocities, and its groom stays its shape at rest.
     ///
-    /// What the model can take up at once costs nothing and allocates nothing; else it is built anew and takes over the
-    /// state. Refused where that is not possible: another model, or a parameter that says how many particles there are. On
+    /// Parameters that the model changes in place cost and allocate nothing; otherwise it is built anew with the same
+    /// state. Refused where that is not possible: another model, or a parameter of the number of particles. On
     /// error nothing has changed.
     pub fn set_model(&mut self, settings: &ModelSettings) -> Result<()> {
         if settings.name() != self.model.name() {
@@ -61,7 +61,7 @@ impl Simulation {
         let (name, can) = (model.name(), model.capabilities());
         let contacts = &self.world.contacts;
         let mut contacts = Contacts::new(contacts, &self.groom, name, can.contact, model.lender())?;
-        // The state goes over as in a checkpoint.
+        // Transfer the state as in a checkpoint.
         let mut state = Vec::new();
         self.contacts.save(&mut state);
         if !contacts.restore(&state) {
@@ -90,9 +90,9 @@ impl Simulation {
         Ok(())
     }
 
-    /// Says which colliders there are besides the body's own, and where they are at the end of the next frame: those of
-    /// other characters, of things in a hand. One that was not there before appears at rest; one that is not named any
-    /// more is gone. They move with the next [`drive`](Self::drive), or with the next step. On error nothing has changed.
+    /// Sets the colliders besides the body's own, with their poses at the end of the next frame: those of
+    /// other characters, of objects in a hand. A new one appears at rest; one that is not in the list
+    /// is removed. They move with the next [`drive`](Self::drive), or with the next step. On error nothing has changed.
     pub fn set_free_colliders(&mut self, colliders: &[FreeCollider]) -> Result<()> {
         let renumbered = self.colliders.set_free(colliders, self.origin)?;
         match renumbered {
@@ -102,7 +102,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Puts all colliders where they are at the end of the last step, without velocity.
+    /// Places all colliders at their poses at the end of the last step, without velocity.
     fn stand_colliders(&mut self, renumbered: bool) {
         if let Some(keys) = &mut self.keys {
             keys.set_fraction(self.step_fraction);

@@ -109,7 +109,7 @@ impl Colliders {
     }
 
     /// Sets the poses of the free colliders at the end of the next frame. A new one starts there at rest. On
-    /// error nothing has changed. Says whether the list is another one, and if so whether numbers of those that were
+    /// error nothing has changed. Returns whether the list has changed, and if so whether numbers of those that were
     /// there have changed.
     pub(super) fn set_free(
         &mut self,

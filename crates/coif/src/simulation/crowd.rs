@@ -1,4 +1,4 @@
-//! Characters that are stepped together, over all cores: a task per character, and those that rest are left asleep.
+//! Characters stepped together on all cores: a task per character; those at rest sleep.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Hair at the time that is drawn, of a body that is driven: what a frame has that ends between two steps.
+//! Hair of a driven body at the drawn time: the end of a frame between two steps.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -9,20 +9,20 @@ use crate::environment::Onward;
 use crate::groom::Groom;
 use crate::math::RigidTransform;
 
-/// Strands that one task takes on.
+/// Strands per task.
 const STRANDS: usize = 64;
 
 /// Hair at the drawn time.
 #[derive(Default)]
 pub(super) struct Drawn {
-    /// Where the roots of strands are at the drawn time, and whether that is so now: not if that is the end of a step.
+    /// Poses of the strands' roots at the drawn time, and whether they are current: not if that is the end of a step.
     pub(super) world_from_rest: Vec<RigidTransform>,
     pub(super) is_posed: bool,
-    /// Where those of primitives were at the start of the last substep.
+    /// Poses of the primitives' roots at the start of the last substep.
     pub(super) before: Vec<RigidTransform>,
     /// Length of that substep (s).
     pub(super) dt: f32,
-    /// Where all points are at the drawn time, once somebody has looked.
+    /// Positions of all points at the drawn time, once they have been read.
     pub(super) positions: Vec<Vec3>,
     pub(super) is_placed: bool,
     /// Velocities of all points: scratch.
@@ -30,7 +30,7 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Notes where roots of primitives are at the start of a substep of `dt` (s).
+    /// Records the root poses of primitives at the start of a substep of `dt` (s).
     pub(super) fn begin_step(&mut self, world_from_rest: &[RigidTransform], dt: f32) {
         self.before.clear();
         self.before.extend_from_slice(world_from_rest);
@@ -42,7 +42,7 @@ impl Drawn {
         self.before.iter_mut().for_each(|pose| pose.translation += by);
     }
 
-    /// Takes the points of strands that the model moves itself from the end of the last step on.
+    /// Carries the points of strands that the model moves itself onward from the end of the last step.
     pub(super) fn go_on(
         &self,
         groom: &Groom,
@@ -62,7 +62,7 @@ impl Drawn {
     }
 }
 
-/// Splits the strands until a task has few enough.
+/// Splits the strands recursively into tasks.
 fn in_halves(
     strands: Range<usize>,
     first: &[u32],

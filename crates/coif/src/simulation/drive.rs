@@ -1,7 +1,7 @@
-//! A body whose pose is known only when the frame comes: driven frame by frame, and moved at a jump.
+//! Bodies driven frame by frame, whose poses are not known in advance, and teleports.
 //!
-//! Steps keep their fixed length, whatever the frames: the body is asked where it was at the end of each step, between
-//! the poses of two frames. From the last step hair goes on to the frame itself (`drawn.rs`).
+//! Steps keep their fixed length, whatever the frames: the pose at the end of each step is interpolated between
+//! those of two frames. From the last step hair is carried onward to the frame itself (`drawn.rs`).
 
 use glam::DVec3;
 
@@ -9,20 +9,20 @@ use super::{Simulation, Stage, body_pose, poses};
 use crate::body::{Pose, PoseKeys};
 use crate::{Error, Result};
 
-/// The most time (s) that a frame makes up for, unless somebody says otherwise: a quarter of a second, after which hair
-/// has mostly forgotten how it was pushed.
+/// Default of the maximum time (s) that a frame simulates: a quarter of a second, after which most of the response
+/// of hair to an impulse has decayed.
 const MAX_CATCH_UP: f64 = 0.25;
 
-/// Longest frame (s): an hour. What is longer is not a frame but a mistake in a clock.
+/// Longest frame (s): an hour. Longer ones are rejected as clock errors.
 const MAX_FRAME: f64 = 3600.0;
 
 impl Simulation {
     /// Advances to the end of a frame of `dt` (s), at which the body is in `pose`.
     ///
-    /// The body moves there from where it was at the end of the frame before. All whole steps up to then are taken, and
-    /// what is read afterwards is where hair is at exactly that time, with its roots on the scalp in that pose. The first
-    /// pose of all is a place to start at: hair is carried there as by [`teleport_to`](Self::teleport_to). So it is in a
-    /// frame of no time, as in a pause. On error nothing has changed.
+    /// The body moves there from its pose at the end of the frame before. All whole steps up to then are taken, and
+    /// positions read afterwards are those at exactly that time, with roots on the scalp in that pose. The first pose, and
+    /// that of a frame of zero length (a pause), teleports the hair, as [`teleport_to`](Self::teleport_to) does. On error
+    /// nothing has changed.
     pub fn drive(&mut self, pose: Pose<'_>, dt: f64) -> Result<()> {
         if !(0.0..=MAX_FRAME).contains(&dt) {
             return Err(Error::OutOfRange {
@@ -50,10 +50,10 @@ impl Simulation {
         if self.sleep.asleep {
             self.steps = target;
         }
-        // Carry hair over what is too long ago to be made up for.
-        let most = (self.max_catch_up.unwrap_or(MAX_CATCH_UP) * rate).max(1.0);
-        if count > most && !self.sleep.asleep {
-            let skipped = count - most.floor();
+        // Skip the time beyond the cap: hair moves rigidly with the body.
+        let max_steps = (self.max_catch_up.unwrap_or(MAX_CATCH_UP) * rate).max(1.0);
+        if count > max_steps && !self.sleep.asleep {
+            let skipped = count - max_steps.floor();
             self.note_jump();
             self.steps += skipped as u64;
             self.report.skipped += skipped / rate;
@@ -78,14 +78,14 @@ impl Simulation {
         self.step_fraction = fraction(self.steps) as f32;
         self.colliders.arrive();
         self.pins.arrive();
-        // What sleeps is where it was, but a frame may be the first that ends between two steps.
+        // Sleeping hair needs no update, unless this frame is the first that ends between two steps.
         if !self.sleep.asleep || (self.ahead > 0.0 && !self.drawn.is_posed) {
             self.draw();
         }
         Ok(())
     }
 
-    /// Notes where roots are at the drawn time.
+    /// Computes the root poses at the drawn time.
     pub(super) fn draw(&mut self) {
         self.set_fraction(1.0);
         self.forget_places();
@@ -104,8 +104,8 @@ impl Simulation {
         self.teleport_with_origin(pose, self.origin)
     }
 
-    /// The same to a place that is far away, where all positions are relative to another [origin](Self::set_origin) (m)
-    /// from then on. The shape of the hair is not rounded on the path.
+    /// The same to a distant pose, with all positions relative to another [origin](Self::set_origin) (m)
+    /// from then on. The shape of the hair is not rounded by large coordinates.
     pub fn teleport_with_origin(&mut self, pose: Pose<'_>, origin: DVec3) -> Result<()> {
         check_origin(origin)?;
         PoseKeys::check(&self.body, &pose)?;
@@ -121,8 +121,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lets all positions that are read be relative to `origin` (m) from now on: a place near the character, in a world
-    /// that is larger than single precision. Poses stay in the world. Hair feels nothing of it.
+    /// Makes all positions that are read relative to `origin` (m) from now on: a point near the character, in a world
+    /// beyond the range of single precision. Poses stay in the world. The motion is unaffected.
     pub fn set_origin(&mut self, origin: DVec3) -> Result<()> {
         check_origin(origin)?;
         self.gusts.shift(self.origin - origin);
@@ -152,10 +152,10 @@ impl Simulation {
         self.origin
     }
 
-    /// The most time (s) that one call of [`drive`](Self::drive) or [`advance_to`](Self::advance_to) makes up for. What a
-    /// frame is longer is not simulated: hair is carried over it with the body, and the report says so
-    /// ([`StepReport::skipped`](crate::model::StepReport::skipped)). Without a word it is a quarter of a second in `drive`,
-    /// and there is no limit in `advance_to`.
+    /// The maximum time (s) that one call of [`drive`](Self::drive) or [`advance_to`](Self::advance_to) simulates. The rest
+    /// of a longer frame is skipped: hair is carried over it rigidly with the body, as reported
+    /// ([`StepReport::skipped`](crate::model::StepReport::skipped)). By default it is a quarter of a second in `drive`, and
+    /// unlimited in `advance_to`.
     pub fn set_max_catch_up(&mut self, seconds: f64) -> Result<()> {
         if seconds.is_nan() || seconds <= 0.0 {
             return Err(Error::OutOfRange {
@@ -168,11 +168,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// Carries hair over the steps to `target` that are more than it makes up for.
+    /// Carries hair rigidly over the steps to `target` beyond the cap.
     pub(super) fn skip_before(&mut self, target: f64) {
-        let Some(most) = self.max_catch_up else { return };
+        let Some(max_seconds) = self.max_catch_up else { return };
         let rate = f64::from(self.world.steps_per_second);
-        let skipped = (target - self.steps as f64 - (most * rate).floor().max(1.0)).max(0.0);
+        let skipped = (target - self.steps as f64 - (max_seconds * rate).floor().max(1.0)).max(0.0);
         if skipped > 0.0 {
             self.note_jump();
             self.steps += skipped as u64;

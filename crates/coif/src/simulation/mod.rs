@@ -319,11 +319,11 @@ impl Simulation {
             step.world_from_rest.clear();
             step.world_from_rest.extend_from_slice(poses);
         });
-        // Find where pins take points.
+        // Find the targets of pins.
         self.pins.follow(&self.body, pose, in_frame);
-        let least = self.model.capabilities().pins.unwrap_or(1);
+        let min_embedded = self.model.capabilities().pins.unwrap_or(1);
         let roots = self.roots.world_from_rest();
-        self.report.pins = self.pins.targets(dt, &self.groom, least, roots, &mut step.pins);
+        self.report.pins = self.pins.targets(dt, &self.groom, min_embedded, roots, &mut step.pins);
         self.report_invalid();
     }
 
@@ -342,7 +342,7 @@ impl Simulation {
         if !self.pins.is_empty() {
             for &strand in &self.report.quarantined[quarantined..] {
                 let roots = self.roots.world_from_rest();
-                self.pins.lead_from_rest(Some(strand), &self.groom, roots);
+                self.pins.return_from_rest(Some(strand), &self.groom, roots);
             }
         }
         let Surroundings { dt, colliders, .. } = &self.surroundings[count - 1];
@@ -381,7 +381,7 @@ impl Simulation {
         self.body_has_jumped();
         let pose = body_pose(&self.keys, self.step_time());
         self.pins.follow(&self.body, pose, 1.0);
-        self.pins.lead_from_rest(None, &self.groom, self.roots.world_from_rest());
+        self.pins.return_from_rest(None, &self.groom, self.roots.world_from_rest());
         if let Some(lender) = self.model.lender() {
             self.contacts.reset(lender);
         }

@@ -1,7 +1,7 @@
-//! Pins: points of strands that are tied to a bone of the body, or to a pose that the caller says.
+//! Pins: points of strands that are tied to a bone of the body, or to a pose set by the caller.
 //!
-//! What is tied to what, and where that takes a point in a step, is here, for every model. A model sees
-//! [targets](crate::model::Pins) within reach of its strands, and brings only its own projection.
+//! The list of pins and the target of each point in a step are here, for every model. A model gets
+//! [targets](crate::model::Pins) within reach of its strands, and adds only its own projection.
 
 use glam::{Affine3A, Vec3};
 
@@ -15,13 +15,13 @@ use crate::math::{RigidTransform, WorldTransform, fit_rigid};
 use crate::model::{ModelSettings, PinReport, PinTarget, Primitive};
 use crate::{Error, Result};
 
-/// Time (s) in which a point is led back to its pin after a jump that has parted the two: short, and long against a step.
-const LEAD: f32 = 0.25;
+/// Time (s) in which a point is moved back to its pin after a teleport that has separated the two: long against a step.
+const RETURN_TIME: f32 = 0.25;
 
-/// Fraction of its length by which a strand may be longer than it is: rounding of its points.
+/// Relative tolerance of a strand's length: rounding of its points.
 const ROUNDING: f32 = 2e-6;
 
-/// Distance (m) of a point from its pin after a jump that is rounding.
+/// Distance (m) of a point from its pin after a teleport that counts as rounding.
 const PARTED: f32 = 1e-4;
 
 /// What a point is pinned to.
@@ -29,20 +29,20 @@ const PARTED: f32 = 1e-4;
 pub enum Anchor {
     /// A bone of the body that hair grows on.
     Bone(usize),
-    /// A pose that belongs to nobody here, by its number: a hand of somebody else, a comb, a ribbon. See
+    /// A pose set by the caller, by its number: the hand of another character, a comb, a ribbon. See
     /// [`Simulation::set_pin_pose`].
     Pose(u32),
 }
 
-/// An anchor that something hangs on, or a pose that something may hang on.
+/// An anchor with pins, or a pose that pins may use.
 #[derive(Debug, Clone)]
 pub(super) struct Hook {
     anchor: Anchor,
-    /// Of a pose.
+    /// Path of a pose in the frame.
     path: Path,
-    /// Where it is at the end of the last step: from its own frame.
+    /// World from its own frame, at the end of the last step.
     now: Affine3A,
-    /// The vertices that say where a bone is if nothing else does.
+    /// Vertices whose rigid motion a bone follows if the body has no bone poses.
     vertices: Vec<usize>,
 }
 
@@ -51,22 +51,22 @@ pub(super) struct Hook {
 pub(super) struct Pin {
     strand: u32,
     point: u32,
-    /// Place of the anchor among the hooks.
+    /// Index of the anchor among the hooks.
     hook: u32,
     /// Length of the strand up to there from the last point that the scalp carries (m).
     reach: f32,
-    /// Where it is led from and to, in the frame of the anchor (m).
+    /// Start and end of its motion to the pin, in the frame of the anchor (m).
     from: Vec3,
     to: Vec3,
-    /// Time (s) since it is led, and that it takes.
+    /// Elapsed time and duration of that motion (s).
     elapsed: f32,
     over: f32,
-    /// Where it is at the end of the last step (m).
+    /// Its position at the end of the last step (m).
     target: Vec3,
 }
 
 impl Pin {
-    /// Where it is pinned now, in the frame of the anchor (m).
+    /// Its current place, in the frame of the anchor (m).
     fn place(&self) -> Vec3 {
         if self.elapsed >= self.over {
             return self.to;
@@ -75,12 +75,12 @@ impl Pin {
         self.from.lerp(self.to, t * t * (3.0 - 2.0 * t))
     }
 
-    /// Leads it from where its point is now (m) to where it is pinned.
-    fn lead_from(&mut self, here: Vec3, hook: &Hook) {
+    /// Starts its motion from `here` (m) to where it is pinned.
+    fn return_from(&mut self, here: Vec3, hook: &Hook) {
         self.target = here;
         let from = hook.now.inverse().transform_point3(here);
         if from.is_finite() && hook.now.transform_point3(self.to).distance(here) > PARTED {
-            (self.from, self.elapsed, self.over) = (from, 0.0, self.over.max(LEAD));
+            (self.from, self.elapsed, self.over) = (from, 0.0, self.over.max(RETURN_TIME));
         }
     }
 }
@@ -96,7 +96,7 @@ pub(super) struct AllPins {
 }
 
 impl Hook {
-    /// Finds where it is in a pose of the body, and at a fraction of the frame.
+    /// Updates it from a pose of the body, and a fraction of the frame.
     fn follow(
         &mut self,
         body: &Body,
@@ -136,14 +136,14 @@ impl AllPins {
         self.pins.is_empty()
     }
 
-    /// Whether any pose moves in this frame, or any point is being led.
+    /// Whether any pose moves in this frame, or any point is moving to its pin.
     pub(super) fn any_moves(&self) -> bool {
         let moves = |hook: &Hook| hook.path.moves();
         !self.pins.is_empty()
             && (self.hooks.iter().any(moves) || self.pins.iter().any(|p| p.elapsed < p.over))
     }
 
-    /// Ends a frame: poses have arrived.
+    /// Ends a frame: poses are at its end.
     pub(super) fn arrive(&mut self) {
         self.hooks.iter_mut().for_each(|hook| hook.path.arrive());
     }
@@ -157,14 +157,14 @@ impl AllPins {
         self.pins.iter_mut().for_each(|pin| pin.target += by);
     }
 
-    /// Finds where all anchors are in a pose of the body, and at a fraction of the frame.
+    /// Updates all anchors from a pose of the body, and a fraction of the frame.
     pub(super) fn follow(&mut self, body: &Body, pose: BodyPose<'_>, in_frame: f32) {
         for hook in &mut self.hooks {
             hook.follow(body, pose, in_frame, &mut self.vertices);
         }
     }
 
-    /// Writes where points go in a step of `dt` (s) at whose end roots are at `world_from_rest`.
+    /// Writes the targets of a step of `dt` (s) at whose end roots are at `world_from_rest`.
     pub(super) fn targets(
         &mut self,
         dt: f32,
@@ -193,7 +193,7 @@ impl AllPins {
                 report.farthest = report.farthest.max(distance - reach);
                 end = before.1 + path * (reach / distance);
             }
-            // What is nowhere stays where it was.
+            // An anchor without a finite pose keeps its last target.
             if !end.is_finite() {
                 end = pin.target;
             }
@@ -205,8 +205,8 @@ impl AllPins {
         report
     }
 
-    /// Carries pins along with a jump of the hair from one pose of its roots to another, as hair itself is carried; the
-    /// body is there already. Where an anchor has gone somewhere else, points are led there.
+    /// Moves pins with a teleport of the hair from one pose of its roots to another; the
+    /// body is there already. Where an anchor has moved differently, points are moved to it over [`RETURN_TIME`].
     pub(super) fn jump(
         &mut self,
         body: &Body,
@@ -215,7 +215,7 @@ impl AllPins {
     ) {
         let motion = |s: usize| to[s] * from[s].inverse();
         for (h, hook) in self.hooks.iter_mut().enumerate() {
-            // A pose goes with the first strand that hangs on it.
+            // A pose moves with the first strand that is pinned to it.
             let hangs = self.pins.iter().find(|pin| pin.hook as usize == h);
             let motion = motion(hangs.map_or(0, |pin| pin.strand as usize));
             if let Anchor::Pose(_) = hook.anchor {
@@ -228,12 +228,12 @@ impl AllPins {
         }
         for pin in &mut self.pins {
             let here = motion(pin.strand as usize).point(pin.target);
-            pin.lead_from(here, &self.hooks[pin.hook as usize]);
+            pin.return_from(here, &self.hooks[pin.hook as usize]);
         }
     }
 
-    /// Leads points that have been put on their rest shape back to where they are pinned: those of one strand, or of all.
-    pub(super) fn lead_from_rest(
+    /// Starts the motion of points that have been reset to their rest shape to their pins: those of one strand, or of all.
+    pub(super) fn return_from_rest(
         &mut self,
         strand: Option<u32>,
         groom: &Groom,
@@ -243,11 +243,11 @@ impl AllPins {
         for pin in self.pins.iter_mut().filter(of) {
             let s = pin.strand as usize;
             let rest = groom.strands.strand(s)[pin.point as usize];
-            pin.lead_from(world_from_rest[s].point(rest), &self.hooks[pin.hook as usize]);
+            pin.return_from(world_from_rest[s].point(rest), &self.hooks[pin.hook as usize]);
         }
     }
 
-    /// Lets go what hangs on a hook, and removes it.
+    /// Unpins all points of a hook, and removes it.
     fn remove(&mut self, hook: usize) {
         self.hooks.remove(hook);
         self.pins.retain(|pin| pin.hook as usize != hook);
@@ -277,7 +277,7 @@ impl AllPins {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote, for so many bones; `fits` says whether there is such a strand and point.
+    /// Reads what [`save`](Self::save) wrote, for so many bones; `fits` tests whether a strand and point exist.
     pub(super) fn read(
         bytes: &[u8],
         bones: usize,
@@ -320,10 +320,10 @@ impl AllPins {
     }
 }
 
-/// How many points of a strand the scalp carries, where a model has it carry so many at least.
-fn embedded(groom: &Groom, strand: usize, least: usize) -> usize {
+/// Number of points of a strand that the scalp carries, at least `min`.
+fn embedded(groom: &Groom, strand: usize, min: usize) -> usize {
     let points = groom.strands.points_of(strand).len();
-    (groom.embedded[strand] as usize).max(least).clamp(1, points - 1)
+    (groom.embedded[strand] as usize).max(min).clamp(1, points - 1)
 }
 
 impl Simulation {
@@ -337,7 +337,7 @@ impl Simulation {
         self.tie(strand, point, anchor, None)
     }
 
-    /// Pins a point of a strand to a place in the frame of the anchor (m), and leads it there in some time (s). For a bone
+    /// Pins a point of a strand to a place in the frame of the anchor (m), and moves it there within a time (s). For a bone
     /// the frame is the rest shape of the body.
     pub fn pin_at(
         &mut self,
@@ -355,7 +355,7 @@ impl Simulation {
         self.tie(strand, point, anchor, Some((place, seconds)))
     }
 
-    /// Lets a point go: it goes on with the velocity that it has. Says whether it was pinned.
+    /// Releases a point, which keeps its velocity. Returns whether it was pinned.
     pub fn unpin(&mut self, strand: usize, point: usize) -> bool {
         let found = self.pins.at(strand, point);
         if let Ok(index) = found {
@@ -365,19 +365,19 @@ impl Simulation {
         found.is_ok()
     }
 
-    /// Lets all points go.
+    /// Releases all points.
     pub fn unpin_all(&mut self) {
         self.wake_if(!self.pins.is_empty());
         self.pins.pins.clear();
     }
 
-    /// The points that are pinned: strand, point, and what to.
+    /// The points that are pinned: strand, point, and anchor.
     pub fn pins(&self) -> impl Iterator<Item = (usize, usize, Anchor)> + '_ {
         let anchor = |pin: &Pin| self.pins.hooks[pin.hook as usize].anchor;
         self.pins.pins.iter().map(move |pin| (pin.strand as usize, pin.point as usize, anchor(pin)))
     }
 
-    /// Says where a pose that points may be pinned to is at the end of the next frame. One that was not there before
+    /// Sets a pose that points may be pinned to, as it is at the end of the next frame. One that was not there before
     /// appears at rest; the others move from where they were, with the next [`drive`](Self::drive) or with the next step.
     pub fn set_pin_pose(&mut self, id: u32, pose: WorldTransform) -> Result<()> {
         if !(pose.is_finite() && pose.rotation.length_squared() > 1e-6) {
@@ -397,7 +397,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Forgets a pose, and lets everything go that is pinned to it. Says whether it was there.
+    /// Removes a pose, and releases everything pinned to it. Returns whether it existed.
     pub fn remove_pin_pose(&mut self, id: u32) -> bool {
         let found = self.pins.hooks.iter().position(|hook| hook.anchor == Anchor::Pose(id));
         if let Some(hook) = found {
@@ -415,7 +415,7 @@ impl Simulation {
         place: Option<(Vec3, f32)>,
     ) -> Result<()> {
         let can = self.model.capabilities();
-        let Some(least) = can.pins else {
+        let Some(min_embedded) = can.pins else {
             let because = match can.moves {
                 Primitive::Strand => " with these parameters",
                 Primitive::Strip => ", for it moves strips and not single strands",
@@ -431,7 +431,7 @@ impl Simulation {
             return wrong(format!("there are {count} strands, counted from 0"));
         }
         let line = strands.strand(strand);
-        let first = embedded(&self.groom, strand, least);
+        let first = embedded(&self.groom, strand, min_embedded);
         if point < first || point >= line.len() {
             let last = line.len() - 1;
             return wrong(format!("expected a point from {first} to {last}, which hair moves"));
@@ -441,7 +441,7 @@ impl Simulation {
             Ok(hook) => hook,
             Err(problem) => return wrong(problem),
         };
-        // Look where the point is at the end of the last step, and where that is for the anchor.
+        // Compute the point's position at the end of the last step, also in the anchor's frame.
         self.grow_at_step();
         let target = self.grown[self.groom.strands.points_of(strand).start + point];
         let here = self.pins.hooks[hook].now.inverse().transform_point3(target);

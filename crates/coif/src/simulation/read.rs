@@ -1,4 +1,4 @@
-//! Positions and velocities in the layout that an engine wants, in its own memory.
+//! Positions and velocities in an engine's own memory and layout.
 
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::Simulation;
 use crate::{Error, Result};
 
-/// Points that one task writes.
+/// Points per task.
 const POINTS: usize = 4096;
 
 /// Where the three numbers of a point go in an array of numbers: point `i` begins at `offset + i * stride`.
@@ -50,7 +50,7 @@ impl Layout {
 }
 
 impl Simulation {
-    /// Writes where all points are now (m), in the groom's order, in a layout of the caller's.
+    /// Writes the current positions of all points (m), in the groom's order, in a layout of the caller's.
     pub fn write_positions(&mut self, layout: Layout, out: &mut [f32]) -> Result<()> {
         layout.write(self.grow(), out)
     }
@@ -66,7 +66,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Writes how all points move now (m/s), in the groom's order, in a layout of the caller's.
+    /// Writes the velocities of all points (m/s), in the groom's order, in a layout of the caller's.
     pub fn write_velocities(&mut self, layout: Layout, out: &mut [f32]) -> Result<()> {
         let mut velocities = std::mem::take(&mut self.read_velocities);
         velocities.resize(self.groom.strands.point_count(), Vec3::ZERO);

@@ -1,5 +1,5 @@
-//! Hair that does not move needs no steps: a simulation that may sleep does so when nothing around it has moved for a
-//! while and its hair has come to rest. Anything that changes wakes it.
+//! Sleep: a simulation that may sleep takes no steps once nothing around it has moved for a
+//! while and its hair has come to rest. Any change wakes it.
 
 use glam::Vec3;
 
@@ -14,11 +14,11 @@ const QUIET: f64 = 0.25;
 /// State of sleeping.
 #[derive(Default)]
 pub(super) struct Sleep {
-    /// Whether it may.
+    /// Whether sleep is permitted.
     pub(super) may: bool,
     /// Time (s) since something changed or the last check.
     quiet: f64,
-    /// Whether it does.
+    /// Whether it sleeps.
     pub(super) asleep: bool,
     velocities: Vec<Vec3>,
 }
@@ -42,7 +42,7 @@ impl Simulation {
         }
     }
 
-    /// Notes a frame of `dt` (s) in which the body moved or not, and falls asleep or wakes.
+    /// Records a frame of `dt` (s) in which the body moved or not, and falls asleep or wakes.
     pub(super) fn rest_or_wake(&mut self, moved: bool, dt: f64) {
         let gusty = !self.world.wind.is_still() && self.world.wind.gusts > 0.0;
         self.wake_if(moved || gusty || self.colliders.any_moves() || self.pins.any_moves());

@@ -81,7 +81,7 @@ const CASES: [Case; 4] = [
     },
 ];
 
-/// What a particle took per frame (s): `selle2008` table 2, "straight long (10k)", 38 minutes for a
+/// Time per particle and frame (s): `selle2008` table 2, "straight long (10k)", 38 minutes for a
 /// million.
 const PAPER: f64 = 38.0 * 60.0 / 1e6;
 
@@ -176,7 +176,7 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
     Ok((row, detail))
 }
 
-/// Largest memory of this process so far (bytes), where the system tells.
+/// Largest memory of this process so far (bytes), where the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -191,7 +191,7 @@ struct Drive<'a> {
     model: MassSpring,
     report: StepReport,
     time: f64,
-    /// Where the colliders are at the start and at the end of the step.
+    /// Poses of the colliders at the start and at the end of the step.
     poses: [Vec<RigidTransform>; 2],
     colliders: Vec<MovingCollider>,
     roots: Vec<RigidTransform>,
@@ -260,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    /// What is driven by hand goes where the simulation of the same scene goes.
+    /// The manually driven model follows the simulation of the same scene.
     #[test]
     fn the_head_moves_as_in_the_scene() {
         let built = head("long-straight-10k", 32).unwrap();

@@ -44,7 +44,7 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     for threads in setting.thread_counts() {
         rows.push(with_threads(threads, || free_hair(setting, threads))??);
     }
-    // A substep has two solves; what is left of it is forces, matrix, strain limit and copies.
+    // A substep has two solves; the rest of it is forces, matrix, strain limit and copies.
     let left = 0.5 * rows[0].ns_per_particle_step - direct.ns_per_particle_step;
     let left_min = 0.5 * rows[0].ns_per_particle_step_min - direct.ns_per_particle_step_min;
     let assembly = Row {

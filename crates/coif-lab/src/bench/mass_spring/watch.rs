@@ -1,6 +1,6 @@
-//! Where the time of a step goes, as the contact between hairs sees it.
+//! The times of the pieces of a step, measured by a wrapper of the contact between hairs.
 //!
-//! The model asks contact at fixed places of a substep, so that these places divide the substep:
+//! The model calls contact at fixed places of a substep, so that these places divide the substep:
 //! find pairs, (forces and factors), springs, (solve), repel, (move and collide with the body), collide, (forces
 //! and factors), springs, (solve), repel.
 
@@ -25,11 +25,11 @@ enum Piece {
     Stiction,
     /// Repulsion and collision between hairs.
     Collision,
-    /// What is before and after, and between substeps.
+    /// Everything before, after and between substeps.
     Rest,
 }
 
-/// Time spent per piece (s), and what contact said last.
+/// Time spent per piece (s), and the last report of contact.
 #[derive(Clone)]
 pub(super) struct Clock(Arc<Mutex<State>>);
 
@@ -68,13 +68,13 @@ impl Clock {
         self.state().spent
     }
 
-    /// Pairs of segments that were near each other when contact last looked.
+    /// Pairs of segments that were near each other in the last search of contact.
     pub(super) fn pairs(&self) -> usize {
         self.state().pairs
     }
 }
 
-/// Contact that looks at the clock.
+/// Contact with timing.
 pub(super) struct Watched {
     pub(super) contact: StrandContact,
     pub(super) clock: Clock,

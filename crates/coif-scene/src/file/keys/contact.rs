@@ -49,7 +49,7 @@ const WETNESS: Key<Scene> = key(
     Kind::Number {
         min: 0.0,
         max: 1.0,
-        // The mass tells how wet hair is.
+        // The mass defines how wet hair is.
         get: |s| s.strands.stiction.as_ref().map(|_| s.strands.mass_scale - 1.0),
         set: |s, v| {
             let wet = strand_contact::Settings::wet(v);

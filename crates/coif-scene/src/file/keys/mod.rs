@@ -2,8 +2,8 @@
 //! reference share.
 //!
 //! Nearly all keys are parameters that settings declare (`coif::params`): those of models, contacts and the fibre where
-//! these are, those of groom, body, time and pictures in `scene.rs`. To add a key, add a parameter. What is here says
-//! where the settings of a table are, and which keys exclude or need each other. Within a table, the key that
+//! these are, those of groom, body, time and pictures in `scene.rs`. To add a key, add a parameter. This file defines
+//! the places of the settings of tables, and which keys exclude or need each other. Within a table, the key that
 //! chooses a variant (`file`, `name`) comes before the keys that fill it, because fields are filled
 //! in this order.
 

@@ -19,7 +19,7 @@ use crate::contact::{Chains, ContactForce, ContactSpring, HairContact};
 use crate::math::group::make_room;
 use crate::{Error, Result};
 
-/// The word that chooses this contact.
+/// Name of this contact in scene files.
 pub const NAME: &str = "strands";
 
 /// Rounds of springs in [`StrandContact::apply`].

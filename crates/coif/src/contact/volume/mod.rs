@@ -34,7 +34,7 @@ use crate::Result;
 use crate::math::lanes::VECTOR;
 use crate::params::parameters;
 
-/// The word that chooses this contact.
+/// Name of this contact in scene files.
 pub const NAME: &str = "volume";
 
 /// The step (1/s) for which the paper's per-step strengths are meant.

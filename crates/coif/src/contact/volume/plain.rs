@@ -1,5 +1,5 @@
-//! The same contact over arrays of structures, one particle after the other: what one would write
-//! first. Tests hold the lanes against it, and `coif bench` measures the speed-up over it.
+//! The same contact over arrays of structures, one particle after the other: a straightforward implementation.
+//! Tests compare the lanes with it, and `coif bench` measures the speed-up over it.
 
 use glam::{Quat, Vec3};
 

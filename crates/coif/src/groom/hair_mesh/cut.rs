@@ -18,7 +18,7 @@ impl HairMesh {
         }
         for (c, bundles) in around.iter().enumerate() {
             let c = c as u32;
-            // Gather the bundles around the column that hang together without a cut.
+            // Gather the bundles around the column that are connected without a cut.
             let joined = |a: usize, b: usize| {
                 let (a, b) = (self.bundles[a].columns(), self.bundles[b].columns());
                 a.iter().any(|&d| {

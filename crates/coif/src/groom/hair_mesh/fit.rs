@@ -1,9 +1,9 @@
 //! A hair mesh fitted to strands, so that any groom can be simulated as a volume.
 //!
-//! Every cell of the scalp with roots becomes a bundle, a tube around its strands ([`super::tubes`]). Where
-//! neighbours run alike they share columns; where they go in different directions, as at a parting, each has its own.
-//! What is folded is opened or laid anew in a simpler form, vertices are kept out of the body, and surfaces that
-//! strands stick out of are moved out as far as they do. The error is reported.
+//! Every cell of the scalp with roots becomes a bundle, a tube around its strands ([`super::tubes`]). Neighbours
+//! of like direction share columns; where they differ in direction, as at a parting, each has its own.
+//! Folds are opened or laid anew in a simpler form, vertices are kept out of the body, and surfaces that
+//! strands stick out of are moved outward by that distance. The error is reported.
 
 use glam::Vec3;
 
@@ -28,23 +28,23 @@ impl Default for FitSettings {
     }
 }
 
-/// How well a fitted mesh holds its strands.
+/// Quality of a fitted mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitReport {
     /// Points of all strands.
     pub points: usize,
     /// Those that lie outside of the mesh by more than [`FitReport::TOLERANCE`].
     pub outside: usize,
-    /// How far the farthest lies outside (m).
+    /// Largest distance outside (m).
     pub farthest: f32,
-    /// How far points lie outside on average, those inside counting as 0 (m).
+    /// Mean distance outside, 0 for points inside (m).
     pub mean: f32,
     /// Cells with roots that had to be left without a bundle because it would be folded.
     pub dropped: usize,
 }
 
 impl FitReport {
-    /// How far outside a point still counts as inside (m): the width of a few hairs.
+    /// Distance outside at which a point still counts as inside (m): the width of a few hairs.
     pub const TOLERANCE: f32 = 0.5e-3;
 }
 
@@ -52,23 +52,23 @@ impl FitReport {
 const UNTANGLING: usize = 200;
 const GROWING: usize = 6;
 
-/// How often a round of moving surfaces out is tried, with less and less of it where that folds bundles.
+/// Tries of a round of moving surfaces out, with decreasing displacements where bundles fold.
 const TRIES: usize = 3;
 
 /// Openness of corners below which a prism is a sliver: shaken hair can turn it over, and it may stay so. Bundles with
 /// one are laid anew, or stay as they were.
 const SLIVER: f32 = 0.018;
 
-/// Openness that corners are drawn to at last, see [`HairMesh::open_to`]. More takes volume from hair that fits.
+/// Openness that corners are opened to in the end, see [`HairMesh::open_to`]. More takes volume from hair that fits.
 const OPEN_AT_LAST: f32 = 0.1;
 
-/// Strands that a round of moving surfaces out looks at, at most.
+/// Maximum number of strands in a round of moving surfaces out.
 const LOOKED_AT: usize = 600;
 
-/// How much farther than strands stick out a surface is moved.
+/// Displacement of a surface, relative to the distance that strands stick out.
 const FARTHER: f32 = 1.2;
 
-/// The forms that a folded bundle is laid in, one after the other, until it is not.
+/// The forms in which a folded bundle is laid, one after the other, until it is not folded.
 const SIMPLER: [Simpler; 4] =
     [Simpler::Smooth(4), Simpler::Smooth(16), Simpler::Smooth(64), Simpler::Box];
 
@@ -78,7 +78,7 @@ impl HairMesh {
         Self::fit_outside(groom, settings, |p| p)
     }
 
-    /// [`HairMesh::fit`] with vertices kept out of something: `keep` says where a vertex goes.
+    /// [`HairMesh::fit`] with vertices kept out of an obstacle: `keep` projects a vertex.
     pub fn fit_outside(
         groom: &Groom,
         settings: &FitSettings,
@@ -99,11 +99,11 @@ impl HairMesh {
             let Some(grown) = mesh.grown(&few, &keep)? else { break };
             mesh = grown;
         }
-        // Open what is left of slivers.
+        // Open the remaining slivers.
         let before = mesh.positions().to_vec();
         mesh.open_to(OPEN_AT_LAST, UNTANGLING, &keep);
         mesh.undo_bad(&before);
-        // What opening folds has moved into the body comes out, unless that folds it again.
+        // Push out vertices that opening has moved into the body, unless that folds bundles again.
         let before = mesh.positions().to_vec();
         mesh.keep_vertices(&keep);
         mesh.undo_bad(&before);
@@ -113,19 +113,19 @@ impl HairMesh {
         Ok((mesh, report))
     }
 
-    /// Puts all vertices but the roots where they may be.
+    /// Projects all vertices but the roots with `keep`.
     fn keep_vertices(&mut self, keep: impl Fn(Vec3) -> Vec3) {
         for column in 0..self.column_count() {
             self.columns.strand_mut(column)[1..].iter_mut().for_each(|p| *p = keep(*p));
         }
     }
 
-    /// Puts the columns of bundles that are folded or have layers without height back to where they were `before`,
+    /// Restores the columns of bundles that are folded or have layers without height to `before`,
     /// when no bundle was, until none is.
     fn undo_bad(&mut self, before: &[Vec3]) {
         let mut last = Vec::new();
         for flat in [SLIVER, FLAT] {
-            // Bundles that were slivers before stay in the list: stop when it is the same again.
+            // Bundles that were slivers before stay in the list: stop when it does not change.
             loop {
                 let bad = self.bad_bundles(flat);
                 if bad.is_empty() || bad == last {
@@ -146,7 +146,7 @@ impl HairMesh {
     /// Lays bundles anew that are folded or have layers without height: each with columns of its own, in simpler
     /// and simpler forms, the last of which is never folded.
     fn mend(&mut self, sample: &Sample, plans: &[Plan], size: f32, keep: impl Fn(Vec3) -> Vec3) {
-        // What is opened may fold others, which begin with the first form.
+        // Opening may fold others, which begin with the first form.
         let mut times = vec![0; self.bundles.len()];
         for _ in 0..2 * SIMPLER.len() {
             let bad = self.bad_bundles(SLIVER);
@@ -159,7 +159,7 @@ impl HairMesh {
                 let first = self.column_count() as u32;
                 let mut tube = sample.simpler_tube(&plans[b], form, size);
                 let layers = tube[0].len() as u32 - 1;
-                // A box that were kept out of the body could be folded by that.
+                // Keeping a box out of the body could fold it.
                 if form != Simpler::Box {
                     lift(&mut tube, &keep);
                 }
@@ -171,10 +171,10 @@ impl HairMesh {
         }
     }
 
-    /// The mesh with surfaces moved out where strands stick out; none if that makes it no better.
+    /// The mesh with surfaces moved out where strands stick out; `None` if that makes it no better.
     ///
-    /// Model: a vertex goes by the mean of what is missing near it, where more missing counts more; bundles that fold
-    /// go less far, or stay as they were.
+    /// Model: a vertex moves by the weighted mean of the distances near it, where larger ones weigh more; bundles that fold
+    /// move less, or not at all.
     fn grown(&self, strands: &Strands, keep: impl Fn(Vec3) -> Vec3) -> Result<Option<Self>> {
         let missing = self.outside(strands, 0.2 * FitReport::TOLERANCE)?;
         let mut displacements = vec![(Vec3::ZERO, 0.0f32); self.vertex_count()];
@@ -201,7 +201,7 @@ impl HairMesh {
             if bad.is_empty() {
                 break;
             }
-            // Move the vertices of bundles that fold less, and leave those of folds where they were.
+            // Move the vertices of bundles that fold less, and do not move those of remaining folds.
             for b in bad {
                 for k in 0..mesh.bundles[b].layers {
                     let less = if mesh.is_good(b, k, SLIVER) { 0.7 } else { 0.0 };
@@ -217,7 +217,7 @@ impl HairMesh {
         Ok((after < 0.98 * before).then_some(mesh))
     }
 
-    /// How well the mesh at rest holds strands.
+    /// Quality of the mesh at rest for strands.
     pub fn fit_report(&self, strands: &Strands) -> Result<FitReport> {
         let distances = self.distances(strands, 0.2 * FitReport::TOLERANCE)?;
         let mut report = FitReport { points: strands.point_count(), ..Default::default() };
@@ -231,8 +231,8 @@ impl HairMesh {
         Ok(report)
     }
 
-    /// Ends bundles before their first prism that is folded or has no height, drops those that have none left, and the columns
-    /// that nothing needs any more.
+    /// Ends bundles before their first prism that is folded or has no height, drops those that have none left, and unused
+    /// columns.
     fn cut_folds(&mut self) -> Result<()> {
         loop {
             let mut kept = Vec::with_capacity(self.bundles.len());
@@ -260,12 +260,12 @@ impl HairMesh {
         }
     }
 
-    /// Gives bundles that meet in a column without sharing an edge columns of their own, and drops and
+    /// Gives bundles that share a column without sharing an edge columns of their own, and drops and
     /// shortens columns to what bundles need.
     pub(super) fn own_columns(&mut self) {
         let all = self.cut(&[], 1);
-        // A cut along no edge separates just those; they are not seams, because they never touch more
-        // than a line.
+        // A cut along no edge separates just those; they are not seams, because they share
+        // only a line.
         let mut longest = vec![0usize; all.column_count()];
         for bundle in &all.bundles {
             for &c in bundle.columns() {
@@ -294,7 +294,7 @@ impl HairMesh {
     }
 }
 
-/// Moves the sections of a tube, as they are, as far as the corner that goes farthest to where it may be.
+/// Moves the sections of a tube rigidly, by the largest displacement that `keep` gives to a corner.
 fn lift(tube: &mut [Vec<Vec3>; 4], keep: impl Fn(Vec3) -> Vec3) {
     for k in 1..tube[0].len() {
         let displacements = [0, 1, 2, 3].map(|i| keep(tube[i][k]) - tube[i][k]);
@@ -304,7 +304,7 @@ fn lift(tube: &mut [Vec<Vec3>; 4], keep: impl Fn(Vec3) -> Vec3) {
     }
 }
 
-/// Every so many strands, so that there are not more than `max_count`.
+/// Every n-th strand, so that there are not more than `max_count`.
 fn few_of(strands: &Strands, max_count: usize) -> Strands {
     let stride = strands.strand_count().div_ceil(max_count).max(1);
     let mut few = Strands::new();
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_bundle_that_folds_is_laid_anew_and_holds_its_strands() {
-        // To and fro by more than a tube's width at every point, and all of it within a body that nothing may be in.
+        // Zigzag by more than a tube's width at every point, and all of it within a body that must be empty.
         let zigzag = |i: i32| Vec3::new(0.03 * (i % 2) as f32, 2e-3 * i as f32, 0.0);
         let mut strands = Strands::new();
         strands.push(&(0..30).map(zigzag).collect::<Vec<_>>());
@@ -419,7 +419,7 @@ mod tests {
         for settings in [FitSettings::default(), FitSettings { bundles: 1, layers: 1 }] {
             let (mesh, report) = HairMesh::fit(&groom, &settings).unwrap();
             mesh.validate().unwrap();
-            // Opening slivers at last leaves some points outside; few strands may have a third there.
+            // Opening slivers in the end leaves some points outside; few strands may have a third there.
             assert!(report.outside * 3 < report.points, "{report:?}");
             assert!(report.mean < 1e-3, "{report:?}");
             let (mesh, report) = HairMesh::fit_outside(&groom, &settings, onto_plane).unwrap();

@@ -1,5 +1,5 @@
-//! What a vertex of a hair mesh tells the hair around it: where it is, in which direction its column runs, and how
-//! it is turned about it.
+//! The frame of a vertex of a hair mesh: its position, the direction of its column, and a direction
+//! across it.
 //!
 //! All three are linear in the positions of the vertex and its neighbours, with coefficients from the rest
 //! shape. So they are never ambiguous, turn with the mesh without a jump, and their rates are the same
@@ -10,19 +10,19 @@ use rayon::prelude::*;
 
 use crate::groom::HairMesh;
 
-/// Vertices that one task treats.
+/// Vertices per task.
 const CHUNK: usize = 512;
 
-/// Rounds in which the directions across columns are made to agree with their neighbours'.
+/// Iterations that smooth the directions across columns.
 const SMOOTHING: usize = 60;
 
-/// Fraction of the largest eigenvalue that a direction's fit may be off by where neighbours are few.
+/// Regularisation of a direction's fit where neighbours are few, as a fraction of the largest eigenvalue.
 const RIDGE: f32 = 1e-6;
 
 /// A vertex and its frame; or their rates of change.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Frame {
-    /// Where it is (m).
+    /// Position (m).
     pub position: Vec3A,
     /// Along the column, per layer (m). At rest about as long as the segments around it.
     pub along: Vec3A,
@@ -180,8 +180,8 @@ fn across_neighbours(mesh: &HairMesh) -> Vec<Vec<u32>> {
     across
 }
 
-/// A direction at right angles to the column at every vertex, as nearly the same as its neighbours' as
-/// the shape allows.
+/// A direction at right angles to the column at every vertex, as smooth over neighbours as
+/// the shape permits.
 fn smooth_directions(mesh: &HairMesh, tangents: &[Vec3], across: &[Vec<u32>]) -> Vec<Vec3> {
     let unit = |v: usize| tangents[v].normalize_or(Vec3::Y);
     // Turn one direction from the mean of the roots' tangents to each root, then along its column.
@@ -197,7 +197,7 @@ fn smooth_directions(mesh: &HairMesh, tangents: &[Vec3], across: &[Vec<u32>]) ->
             directions[v] = across_tangent(direction, unit(v));
         }
     }
-    // Draw every direction towards its neighbours'.
+    // Average every direction with its neighbours'.
     let mut next = directions.clone();
     for _ in 0..SMOOTHING {
         for v in 0..tangents.len() {

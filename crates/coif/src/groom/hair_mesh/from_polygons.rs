@@ -1,8 +1,8 @@
 //! From polygons over shared vertices to columns, bundles and layers.
 //!
-//! All bundles climb together, one layer at a time. So when the sides over a level are looked for, every vertex up to
-//! that level is known, and a quad that leads from an edge of the level to two vertices that have not been visited yet
-//! is a side: tips of shorter neighbours and the layer below are not. The order of the polygons plays no part.
+//! All bundles are built upwards together, one layer at a time. So when the sides over a level are searched, every vertex
+//! up to that level is known, and a quad that leads from an edge of the level to two unvisited vertices
+//! is a side: tips of shorter neighbours and the layer below are not. The order of the polygons is irrelevant.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::{Error, Result};
 /// Vertices of a seam are at most this far apart (m).
 const SAME_PLACE: f32 = 1e-6;
 
-/// Most quads over one edge that are tried as a side; a hair mesh has one. More would take long to
-/// combine, with the fourth power.
+/// Maximum number of quads over one edge that are tried as a side; a hair mesh has one. The cost of combining them
+/// grows with the fourth power.
 const MAX_OVER_EDGE: usize = 8;
 
 /// Polygons over shared vertices, as files have them.
@@ -42,7 +42,7 @@ impl Polygons<'_> {
     }
 }
 
-/// A hair mesh found among polygons, and what looks as if something were missing.
+/// A hair mesh found among polygons, and hints of missing elements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Walked {
     /// The mesh: valid. Columns are in the order of their root vertices, bundles in that of the root
@@ -59,7 +59,7 @@ pub struct Walked {
 struct Climber {
     /// Its root polygon.
     root: usize,
-    /// The vertices of the level that it has come to.
+    /// The vertices of its current level.
     level: Vec<u32>,
     layers: u32,
     end: Option<End>,
@@ -79,7 +79,7 @@ enum End {
 impl HairMesh {
     /// Finds columns, bundles and layers by walking from the root polygons along quads: a side of a layer
     /// is the quad over the side of the layer below. A bundle ends where a polygon caps it, or where a
-    /// side has no quad. `names` says what polygons and vertices are called in errors.
+    /// side has no quad. `names` has the names of polygons and vertices in errors.
     pub fn from_polygons(polygons: &Polygons<'_>, names: &dyn Names) -> Result<Walked> {
         let mut walk = Walk::new(polygons, names)?;
         let mut bundles = walk.roots()?;
@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// The one choice of a quad per side that comes back to where it began: the level above.
+    /// The one choice of a quad per side that closes the loop: the level above.
     fn around(&self, level: &[u32], sides: &[Vec<[u32; 2]>]) -> Result<Vec<u32>> {
         let mut paths: Vec<Vec<u32>> = sides[0].iter().map(|up| up.to_vec()).collect();
         for quads in &sides[1..] {
@@ -255,7 +255,7 @@ impl<'a> Walk<'a> {
         match &paths[..] {
             [only] => Ok(only[..level.len()].to_vec()),
             [] => {
-                // Name the corner where two neighbouring sides part.
+                // Name the corner where two neighbouring sides separate.
                 let n = level.len();
                 let parted = |i: &usize| {
                     let (before, after) = (&sides[(i + n - 1) % n], &sides[*i]);
@@ -296,7 +296,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Makes a level and the one over it known.
+    /// Marks a level and the one over it as known.
     fn rise(&mut self, level: &[u32], next: &[u32]) -> Result<()> {
         for (&v, &up) in level.iter().zip(next) {
             let (above, below) = (self.above[v as usize], self.below[up as usize]);
@@ -320,8 +320,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Turns chains of vertices into columns, in the order of their roots; also says which vertex each
-    /// vertex of the mesh was.
+    /// Turns chains of vertices into columns, in the order of their roots; also returns the source of each
+    /// vertex of the mesh.
     fn mesh(&self, climbed: &[Climber]) -> (HairMesh, Vec<u32>) {
         let mut needed: BTreeMap<u32, usize> = BTreeMap::new();
         for bundle in climbed {
@@ -355,7 +355,7 @@ impl<'a> Walk<'a> {
                 Bundle::over(&own, bundle.layers)
             })
             .collect();
-        // A polygon that may open says from which level on its columns may part.
+        // A polygon that may open gives the level from which on its columns may part.
         let mut opens = vec![u32::MAX; columns.strand_count()];
         for i in (0..self.used.len()).filter(|&i| self.used[i] && self.polygons.may_open[i]) {
             let at = self.polygons.polygon(i).iter().filter_map(|v| place.get(v));
@@ -371,7 +371,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Joins columns that may open, each from a level on, and stand in the same place.
+/// Joins columns that may open, each from a level on, and coincide.
 fn seams(columns: &Strands, opens: &[u32]) -> Vec<Seam> {
     let open: Vec<usize> = (0..opens.len()).filter(|&c| opens[c] != u32::MAX).collect();
     let mut seams = Vec::new();

@@ -1,4 +1,4 @@
-//! Where points of strands lie in a hair mesh at rest, or how far beside it.
+//! Places of points of strands in a hair mesh at rest, or their distance from it.
 
 use std::collections::BTreeMap;
 
@@ -34,9 +34,9 @@ fn neighbourhoods(mesh: &HairMesh) -> Vec<Vec<u32>> {
 }
 
 impl HairMesh {
-    /// How far each point of some strands lies outside of the valid mesh at rest (m), 0 for those inside:
-    /// of the bundle where its strand has its root, and of those up to two farther. Below `enough` (m) it
-    /// may be less than that.
+    /// Distance of each point of some strands outside of the valid mesh at rest (m), 0 for those inside:
+    /// from the bundle where its strand has its root, and from those up to two farther. Below `enough` (m) it
+    /// is only an upper bound.
     pub(super) fn distances(&self, strands: &Strands, enough: f32) -> Result<Vec<f32>> {
         self.nearest(strands, enough, |_, _, distance| distance)
     }
@@ -53,7 +53,7 @@ impl HairMesh {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// What `see` makes of the place nearest to every point and of its distance (m).
+    /// The result of `see` for the place nearest to every point and its distance (m).
     fn nearest<T: Send>(
         &self,
         strands: &Strands,

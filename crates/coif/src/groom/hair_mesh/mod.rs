@@ -2,8 +2,8 @@
 //!
 //! A column is a chain of vertices over one root vertex. A bundle is what grows over one root polygon:
 //! a stack of prisms between three or four columns. Bundles side by side share columns; where they may
-//! part they have columns of their own that coincide at rest, which is a seam. What moves the vertices
-//! is a model; what grows hair inside is [`crate::grow`].
+//! part they have columns of their own that coincide at rest, which is a seam. A model moves the vertices;
+//! [`crate::grow`] grows hair inside.
 //! `wu2016` section 3; the structure is that of `yuksel2009`.
 
 mod block;
@@ -144,7 +144,7 @@ impl HairMesh {
     }
 }
 
-/// Names an element of a hair mesh and what is wrong with it.
+/// The error for an element of a hair mesh.
 fn wrong(element: String, problem: impl Into<String>) -> Error {
     Error::HairMesh { element, problem: problem.into() }
 }

@@ -1,8 +1,8 @@
-//! What the elements of a hair mesh are called in messages: numbers, or their places in a file.
+//! Names of the elements of a hair mesh in messages: numbers, or their places in a file.
 
 use super::HairMesh;
 
-/// What the vertices and polygons that a hair mesh is made from are called where they come from.
+/// Names of the vertices and polygons that a hair mesh is made from, in their source.
 pub trait Names {
     /// A vertex, for instance `vertex 5 (line 7)`.
     fn vertex(&self, vertex: u32) -> String;
@@ -24,7 +24,7 @@ impl Names for CountedFromZero {
     }
 }
 
-/// What the elements of a hair mesh itself are called.
+/// Names of the elements of a hair mesh itself.
 pub(super) trait ElementNames {
     fn column(&self, column: u32) -> String;
     fn level(&self, column: u32, level: u32) -> String;
@@ -59,7 +59,7 @@ impl ElementNames for CountedFromZero {
 pub(super) struct Traced<'a> {
     pub(super) names: &'a dyn Names,
     pub(super) mesh: &'a HairMesh,
-    /// Per vertex of the mesh: the one that it was.
+    /// Per vertex of the mesh: its source.
     pub(super) vertices: &'a [u32],
     /// Per bundle: its root polygon.
     pub(super) roots: &'a [usize],

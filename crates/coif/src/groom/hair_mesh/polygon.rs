@@ -1,5 +1,5 @@
-//! Coordinates in a polygon of three or four corners: two numbers, and the corners' weights they stand
-//! for.
+//! Coordinates in a polygon of three or four corners: two numbers that determine the corners'
+//! weights.
 //!
 //! A triangle has barycentric weights, a quad bilinear ones. On an edge both are linear between its two
 //! ends and zero elsewhere, so that neighbours agree.
@@ -40,7 +40,7 @@ pub(crate) fn clamped(corners: usize, c: Vec2) -> Vec2 {
     if over <= 0.0 {
         return c;
     }
-    // Go back at right angles to the slanted edge, and along it if that leaves the triangle.
+    // Project at right angles to the slanted edge, and onto its ends if that leaves the triangle.
     let c = (c - Vec2::splat(0.5 * over)).max(Vec2::ZERO);
     c / (c.x + c.y).max(1.0)
 }

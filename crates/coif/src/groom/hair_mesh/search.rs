@@ -11,19 +11,19 @@ use crate::math::hermite::{hermite, hermite_rates};
 /// The vertices around a place, with their weights.
 pub(crate) type Around = [(u32, f32); 8];
 
-/// Rounds of looking for a place: three or four are the rule.
+/// Rounds of the search for a place: three or four suffice mostly.
 const ROUNDS: usize = 16;
 
-/// A step in a coordinate below this is no step (fractions of a polygon or of a layer).
+/// A step in a coordinate below this counts as zero (fractions of a polygon or of a layer).
 const STILL: f32 = 1e-5;
 
 /// Mean distance (m) of a strand from its bundle above which others are tried.
 const FAR: f32 = 1e-3;
 
-/// How much nearer than its own another bundle has to be for a strand to lie in that one.
+/// Ratio of distances below which another bundle is preferred to a strand's own.
 const BETTER: f32 = 0.8;
 
-/// How near to its middle the root of a strand has to be for a bundle to be tried, in distances of its corners.
+/// Largest distance of a strand's root from the middle of a bundle for it to be tried, in distances of its corners.
 const BESIDE: f32 = 1.5;
 
 /// A place in a bundle.
@@ -36,7 +36,7 @@ pub(crate) struct Found {
     pub(crate) along: f32,
 }
 
-/// Looks for places in the rest shape.
+/// Search for places in the rest shape.
 pub(crate) struct Search<'a> {
     pub(crate) mesh: &'a HairMesh,
     /// The frames of the mesh at rest.
@@ -47,7 +47,7 @@ pub(crate) struct Search<'a> {
     pub(crate) bundle_of: &'a [u32],
 }
 
-/// A point of the field of places, and how it changes with the three coordinates (m).
+/// A point of the field of places, and its derivatives by the three coordinates (m).
 #[derive(Clone, Copy)]
 struct Sample {
     position: Vec3A,
@@ -94,8 +94,8 @@ impl Search<'_> {
         root.distance(middle) < BESIDE * reach
     }
 
-    /// The places of a strand's points in a bundle, and how far they are from the points, in sum (m); looks
-    /// no farther once that is `enough`.
+    /// The places of a strand's points in a bundle, and the sum of their distances (m); stops
+    /// once that is `enough`.
     fn places(&self, bundle: u32, line: &[Vec3], enough: f32, out: &mut Vec<Found>) -> f32 {
         out.clear();
         let b = &self.mesh.bundles[bundle as usize];
@@ -123,10 +123,10 @@ impl Search<'_> {
         apart
     }
 
-    /// Goes from a place to the one nearest to `p`, within the bundle.
+    /// Iterates from a place to the one nearest to `p`, within the bundle.
     ///
-    /// Model: Gauss-Newton with coordinates clamped to the bundle; where that comes out farther than it
-    /// started, the start.
+    /// Model: Gauss-Newton with coordinates clamped to the bundle; where the result is farther than the
+    /// start, the start.
     fn nearest(&self, start: Found, p: Vec3) -> (Found, Sample) {
         let b = &self.mesh.bundles[start.bundle as usize];
         let sample = self.sample(&start);
@@ -141,7 +141,7 @@ impl Search<'_> {
             if !step.is_finite() {
                 break;
             }
-            // No leap farther than half a polygon or a layer.
+            // Limit steps to half a polygon or a layer.
             step = step.clamp(Vec3A::new(-0.5, -0.5, -1.0), Vec3A::new(0.5, 0.5, 1.0));
             let at = polygon::clamped(b.corners(), here.at + Vec2::new(step.x, step.y));
             let along = (here.along + step.z).clamp(0.0, b.layers as f32);
@@ -159,7 +159,7 @@ impl Search<'_> {
         (best.1, best.2)
     }
 
-    /// The place nearest to a point in its bundle and in those of `near`, and how far it is (m); looks no farther
+    /// The place nearest to a point in its bundle and in those of `near`, and its distance (m); stops
     /// once that is below `enough`.
     pub(crate) fn nearest_of(
         &self,

@@ -1,8 +1,8 @@
 //! Tubes around the strands of cells: the columns of a fitted hair mesh before they are joined.
 //!
 //! Roots are spread out on a plane around the head and cut into square cells. The strands of a cell have a
-//! middle line, and a tube around it reaches as far to every side as they do, level by level. Its four edges are
-//! the columns of a bundle; [`super::fit`] makes one column of those of neighbours that run close.
+//! middle line, and a tube around it extends as far to every side as they do, level by level. Its four edges are
+//! the columns of a bundle; [`super::fit`] merges columns of neighbours that run close.
 
 use std::collections::BTreeMap;
 
@@ -12,56 +12,56 @@ use super::{Bundle, HairMesh};
 use crate::groom::Strands;
 use crate::{Error, Result};
 
-/// Columns of neighbouring cells are one if they come this close, in cells.
+/// Largest distance of columns of neighbouring cells that are merged, in cells.
 const SAME: f32 = 0.9;
 
-/// Strands that the fit looks at at most.
+/// Maximum number of strands for the fit.
 const MAX_STRANDS: usize = 4000;
 
-/// Points that a strand is looked at with, per layer.
+/// Sample points of a strand, per layer.
 const FINER: usize = 3;
 
 /// Power of the levels' distance from the root: more than 1 puts more levels near the scalp, where hair bends
 /// most.
 const DENSER: f32 = 1.5;
 
-/// Fraction of the strands that a tube leaves out on each of its sides: single hairs that stray.
+/// Fraction of the strands that a tube leaves out on each of its sides: single strays.
 const STRAY: f32 = 0.004;
 
-/// How far apart the means of two halves of a cell's strands have to be for a parting, in what strands lie from
+/// Least distance of the means of two halves of a cell's strands for a parting, in mean distances of strands from
 /// these means. Halves of strands that are spread evenly are 3.5 apart.
 const TWO_DIRECTIONS: f32 = 4.0;
 
-/// Fraction of a cell's strands that go in another direction than most of them and have a tube of their own. Fewer are
+/// Least fraction of a cell's strands in another direction than most of them that gets a tube of its own. Fewer are
 /// left out: single hairs would take as many vertices as a lock.
 const OTHERS: f32 = 0.25;
 
 /// Least width of a tube, as a fraction of a cell: thinner ones are slivers.
 const MIN_WIDTH: f32 = 0.15;
 
-/// Least width of a tube, and least side of a cell (m): a tube around one strand is that wide. Less makes a thread of
+/// Least width of a tube, and least side of a cell (m): a tube around one strand is that wide. Less makes
 /// prisms that are much longer than wide, which fold when they are shaken.
 const THINNEST: f32 = 4e-3;
 
 /// Least layer at the root that tubes are laid with (m): below it, hair has fewer layers.
 const MIN_LAYER: f32 = 0.3e-3;
 
-/// How far the point to look at roots from lies behind them at least (m): less would show roots that are millimetres
-/// apart on all sides of it.
+/// Least distance of the viewpoint behind the roots (m): less would spread roots that are millimetres
+/// apart over all directions.
 const MIN_REACH: f32 = 5e-2;
 
-/// Spread of the roots around a corner, in cells squared, below which they are few or in a row and say nothing of the
+/// Spread of the roots around a corner, in cells squared, below which they are few or in a row and do not determine the
 /// scalp beside them; roots all around have an eighth.
 const IN_A_ROW: f32 = 0.02;
 
-/// How far a tube reaches beyond its strands (m).
+/// Margin of a tube around its strands (m).
 const MARGIN: f32 = 1e-3;
 
-/// Strands that stand for all, laid out on a plane.
+/// A sample of the strands, laid out on a plane.
 pub(super) struct Sample {
-    /// Where the roots are on the plane (radians).
+    /// Positions of the roots on the plane (radians).
     at: Vec<Vec2>,
-    /// How the plane lies around the head.
+    /// Mapping of the plane around the head.
     view: View,
     /// Points at the same fractions of the length, `layers + 1` each.
     lines: Vec<Vec<Vec3>>,
@@ -71,7 +71,7 @@ pub(super) struct Sample {
     layers: usize,
 }
 
-/// A bundle before it is laid: what it goes around, and where it begins.
+/// A bundle before it is laid: its strands, and its start.
 #[derive(Clone)]
 pub(super) struct Plan {
     /// Its strands, counted in the sample.
@@ -80,18 +80,18 @@ pub(super) struct Plan {
     ground: [Vec3; 4],
 }
 
-/// How a tube is laid that was folded.
+/// Form of a tube that was folded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Simpler {
-    /// Around a line that is evened out so many times.
+    /// Around a line that is smoothed so many times.
     Smooth(usize),
     /// As a straight box of one width. It is never folded.
     Box,
 }
 
 impl Sample {
-    /// Model: the roots are seen from a point behind them; the angle from the middle of all directions and
-    /// the direction around it are polar coordinates, so that nearly a whole sphere has a place.
+    /// Model: the roots are seen from a viewpoint behind them; the angle from the middle of all directions and
+    /// the direction around it are polar coordinates, so that nearly a whole sphere can be mapped.
     pub(super) fn new(strands: &Strands, layers: usize) -> Self {
         let stride = strands.strand_count().div_ceil(MAX_STRANDS).max(1);
         let chosen: Vec<usize> = (0..strands.strand_count()).step_by(stride).collect();
@@ -105,7 +105,7 @@ impl Sample {
         let count = lines.len() as f32;
         let mean = lines.iter().map(|l| l[0]).sum::<Vec3>() / count;
         let reach = lines.iter().map(|l| l[0].distance(mean)).fold(MIN_REACH, f32::max);
-        // Hair that grows in one direction grows on one side of the point to look from.
+        // Hair that grows in one direction is on one side of the viewpoint.
         let direction =
             lines.iter().map(|l| (l[1] - l[0]).normalize_or_zero()).sum::<Vec3>() / count;
         let centre = mean - direction * (direction.length() * 1.5 * reach);
@@ -148,7 +148,7 @@ impl Sample {
         for (&cell, roots) in &cells.roots {
             let corners = CORNERS.map(|[dx, dy]| [cell[0] + dx, cell[1] + dy]);
             let mut places = corners.map(|c| Vec2::new(c[0] as f32, c[1] as f32) * cells.side);
-            // A cell without neighbours goes where its roots are in its middle.
+            // A cell without neighbours is centred on its roots.
             if cells.is_alone(cell) {
                 let middle = roots.iter().map(|&s| self.at[s]).sum::<Vec2>() / roots.len() as f32;
                 let displacement = middle - 0.5 * (places[0] + places[2]);
@@ -164,8 +164,8 @@ impl Sample {
                 plans.push(plan);
             }
         }
-        // Make columns one that stand on the same corner and run close to each other. Those of a cell's second tube
-        // stay their own: two bundles cannot be on the same side of an edge.
+        // Merge columns on the same corner that run close to each other. Those of a cell's second tube
+        // stay separate: two bundles cannot be on the same side of an edge.
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut on_corner: BTreeMap<[i32; 2], Vec<usize>> = BTreeMap::new();
         let mut group_of = vec![0u32; fitted.len()];
@@ -289,7 +289,7 @@ impl Sample {
             sections.push([own * x, own * y]);
             widths.push(thin.max(wide * (1.0 - away)));
         }
-        // Measure how far points lie from the axis, by the section that they are nearest to.
+        // Measure the distance of points from the axis, by the section that they are nearest to.
         let mut reach: Vec<[Vec<f32>; 2]> = vec![Default::default(); axis.len()];
         let mut ends: Vec<f32> = vec![0.0];
         for &s in strands {
@@ -327,10 +327,10 @@ impl Sample {
         columns
     }
 
-    /// Of strands that go in two directions, those that go where more of them go, and the others unless they are few;
+    /// Of strands in two directions, those in the more frequent one, and the others unless they are few;
     /// else all of them.
     ///
-    /// Model: two means of where strands are, seen from their roots, at half of their length and at their tips.
+    /// Model: two means of the strands' positions relative to their roots, at half of their length and at their tips.
     fn by_direction(&self, strands: &[usize], size: f32) -> Vec<Vec<usize>> {
         let directions = |s: usize| {
             let line = &self.lines[s];
@@ -419,7 +419,7 @@ impl Sample {
         let (xx, yy) = (m.y_axis.y / n - mean.x * mean.x, m.z_axis.z / n - mean.y * mean.y);
         let xy = m.y_axis.z / n - mean.x * mean.y;
         let min_spread = 0.5 * (xx + yy) - (0.25 * (xx - yy) * (xx - yy) + xy * xy).sqrt();
-        // Take the slope of the sphere where they give none.
+        // Use the slope of the sphere where they give none.
         let mut slope = [Vec3::ZERO; 2];
         if min_spread < IN_A_ROW {
             slope = [Vec2::X, Vec2::Y].map(|d| {
@@ -428,17 +428,17 @@ impl Sample {
             });
         }
         let left = |root: Vec3, v: Vec3| root - slope[0] * v.y - slope[1] * v.z;
-        // Hold down what is left of the slope a little.
+        // Regularise the rest of the slope.
         let ridge = 8e-3 * m.x_axis.x + 1e-12;
         let solve = (m + Mat3::from_diagonal(Vec3::new(1e-9, ridge, ridge))).inverse().x_axis;
         weights.iter().map(|(root, w, v)| left(*root, *v) * (w * v.dot(solve))).sum()
     }
 }
 
-/// Polar coordinates around a point behind the roots: the angle from the middle of all roots, and the direction.
+/// Polar coordinates around a viewpoint behind the roots: the angle from the middle of all roots, and the direction.
 struct View {
     centre: Vec3,
-    /// Turns the middle of all roots up.
+    /// Rotates the middle of all roots up.
     turn: Quat,
     /// Mean distance of roots (m).
     radius: f32,
@@ -459,7 +459,7 @@ impl View {
         self.centre + self.turn.inverse() * Vec3::new(flat.x, cos, -flat.y) * self.radius
     }
 
-    /// Away from the point to look from.
+    /// Direction away from the viewpoint.
     fn outward(&self, p: Vec3) -> Vec3 {
         (p - self.centre).normalize_or(self.turn.inverse() * Vec3::Y)
     }
@@ -481,7 +481,7 @@ impl Cells {
     }
 }
 
-/// The segment of a line and the fraction of it that is nearest to a point, looking no farther than two segments from
+/// The segment of a line and the fraction of it that is nearest to a point, within two segments of
 /// `about`.
 fn nearest_on(line: &[Vec3], about: f32, p: Vec3) -> (usize, f32) {
     let last = line.len() - 2;
@@ -515,7 +515,7 @@ fn length(line: &[Vec3]) -> f32 {
     line.windows(2).map(|w| w[0].distance(w[1])).sum()
 }
 
-/// How many layers hair of some length (m) has at most, so that the first is not too thin.
+/// Maximum number of layers of hair of some length (m), so that the first is not too thin.
 fn layers_for(length: f32) -> usize {
     ((length / MIN_LAYER).powf(1.0 / DENSER) as usize).max(1)
 }

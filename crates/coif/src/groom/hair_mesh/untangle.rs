@@ -3,20 +3,20 @@ use glam::Vec3;
 use super::HairMesh;
 use super::validate::{FLAT, SHORTEST, openness};
 
-/// What corners are opened to: volume over the product of the three edges. [`HairMesh::validate`] asks for
+/// Openness that corners are opened to: volume over the product of the three edges. [`HairMesh::validate`] requires
 /// a fiftieth of it; a square corner has 1.
 const OPEN: f32 = 0.05;
 
-/// Length that segments of columns are drawn out to (m): four times of what [`HairMesh::validate`] asks for.
+/// Length that segments of columns are lengthened to (m): four times the minimum of [`HairMesh::validate`].
 const LONG: f32 = 4.0 * SHORTEST;
 
-/// How much a vertex that was moved is drawn to the middle of its neighbours on the column in each round.
+/// Weight of the middle of its neighbours on the column for a vertex that was moved, in each round.
 const EVEN: f32 = 0.05;
 
 impl HairMesh {
-    /// Opens prisms that are flat, folded or inverted, and draws out segments that are very short, by moving vertices other than roots, for at most
-    /// `rounds` rounds. `keep` says where a vertex that was moved goes, for instance out of the body.
-    /// Returns how many corners are left that [`HairMesh::validate`] would refuse.
+    /// Opens prisms that are flat, folded or inverted, and lengthens very short segments, by moving vertices other than
+    /// roots, for at most `rounds` rounds. `keep` projects a vertex that was moved, for instance out of the body.
+    /// Returns how many corners are left that [`HairMesh::validate`] would reject.
     ///
     /// Model: every corner is a constraint on the volume of its tetrahedron, at least `OPEN` times the
     /// product of its edges, satisfied by the shortest move of its four vertices (position-based, one after the
@@ -25,7 +25,7 @@ impl HairMesh {
         self.open_to(OPEN, rounds, keep)
     }
 
-    /// [`HairMesh::untangle`] with another openness than the least that is good: the volume of corners over
+    /// [`HairMesh::untangle`] with another openness than the minimum: the volume of corners over
     /// the product of their edges. Slivers that are much less open than a tenth have a second shape in which
     /// they are at rest, turned over, and hair that was shaken may stay in it.
     pub fn open_to(&mut self, open: f32, rounds: usize, keep: impl Fn(Vec3) -> Vec3) -> usize {
@@ -72,10 +72,10 @@ impl HairMesh {
                 if size <= f32::MIN_POSITIVE {
                     continue;
                 }
-                // A little more than asked, so that rounding does not leave it just closed.
+                // A little more than required, so that rounding does not leave it just closed.
                 let mut scale = (1.1 * wanted - volume) / size;
-                // No vertex goes farther than half the shortest edge: corners whose constraints contradict would throw
-                // each other away.
+                // Limit the displacement of a vertex to half the shortest edge: contradicting constraints would diverge
+                // otherwise.
                 let shortest = e1.length().min(e2.length()).min(e3.length());
                 let farthest = gradient.iter().fold(0.0f32, |far, g| far.max(g.length()));
                 scale = scale.min(0.5 * shortest / farthest.max(f32::MIN_POSITIVE));
@@ -84,7 +84,7 @@ impl HairMesh {
                     moved[v as usize] = place[v as usize].1 > 0;
                 }
             }
-            // Draw out short segments, in the direction of the column around them.
+            // Lengthen short segments, in the direction of the column around them.
             for v in 1..x.len() {
                 let level = place[v].1;
                 let e = x[v] - x[v.saturating_sub(1)];
@@ -102,7 +102,7 @@ impl HairMesh {
             if closed == 0 {
                 break;
             }
-            // Even out along columns, keep twins together, and put every vertex where it may be.
+            // Smooth along columns, keep twins together, and project every vertex with `keep`.
             for v in 0..x.len() {
                 if early && moved[v] && v < last[v] {
                     x[v] = x[v].lerp(0.5 * (x[v - 1] + x[v + 1]), EVEN);
@@ -123,7 +123,7 @@ impl HairMesh {
         self.closed_corners()
     }
 
-    /// How many corners of prisms have no volume to speak of.
+    /// Number of degenerate corners of prisms.
     pub fn closed_corners(&self) -> usize {
         let at = |v: u32| self.positions()[v as usize];
         let closed = |corner: &[u32; 4]| {

@@ -8,19 +8,19 @@ use crate::Result;
 use crate::limits::MAX_GROOM_COORDINATE;
 
 /// Smallest sine-like measure of a prism's corner: its volume over the product of its three edges. A
-/// corner flatter than this has no inside to speak of; a square one has 1.
+/// corner flatter than this counts as degenerate; a square one has 1.
 pub(super) const FLAT: f32 = 1e-3;
 
-/// Shortest segment of a column (m): less than the width of a hair. In shorter ones the rounding of places a
-/// few metres from the origin looks like a stretch of a hundredth, which stiff hair shakes itself to
-/// pieces with.
+/// Shortest segment of a column (m): less than the width of a hair. In shorter ones the rounding of positions a
+/// few metres from the origin is a strain of a hundredth, which makes stiff hair
+/// unstable.
 pub(super) const SHORTEST: f32 = 5e-5;
 
-/// How far columns of a seam may be apart at rest, as a fraction of their first segment.
+/// Largest distance of columns of a seam at rest, as a fraction of their first segment.
 const SEAM_GAP: f32 = 1e-3;
 
 impl HairMesh {
-    /// Names the first element that nothing could be simulated or grown from: values that are not
+    /// Names the first element that cannot be simulated or grown from: values that are not
     /// finite, columns and bundles that do not fit each other, roots that are not a manifold, polygons
     /// that are clockwise, prisms without volume, seams between columns that do not coincide.
     pub fn validate(&self) -> Result<()> {
@@ -130,7 +130,7 @@ impl HairMesh {
                 *longest = bundle.layers.max(*longest);
             }
         }
-        // No vertex may hang in the air: nothing would hold it.
+        // No vertex may be unconnected: nothing would hold it.
         for (c, &layers) in longest.iter().enumerate() {
             let vertices = self.columns.points_of(c).len();
             if layers == 0 {
@@ -149,8 +149,8 @@ impl HairMesh {
         Ok(())
     }
 
-    /// At most two polygons meet at an edge, in opposite directions, and those around a column hang
-    /// together.
+    /// At most two polygons share an edge, in opposite directions, and those around a column are
+    /// connected.
     fn validate_roots(&self, names: &dyn ElementNames) -> Result<()> {
         let mut by_columns: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
         for (b, bundle) in self.bundles.iter().enumerate() {

@@ -9,7 +9,7 @@ pub struct JointFrame {
     pub binormal: Vec3,
 }
 
-/// Smallest `1 + cos` of a turn that still says about which axis: straight back has none.
+/// Smallest `1 + cos` of a turn with a defined axis: an antiparallel turn has none.
 pub(crate) const SMALLEST_TURN: f32 = 1e-4;
 
 impl JointFrame {
@@ -28,12 +28,12 @@ impl JointFrame {
         self.tangent.cross(self.binormal)
     }
 
-    /// From the frame's coordinates (along, out, across) to the world's.
+    /// Transforms from the frame's coordinates (along, out, across) to the world's.
     pub fn point(&self, local: Vec3) -> Vec3 {
         self.tangent * local.x + self.normal() * local.y + self.binormal * local.z
     }
 
-    /// From the world's coordinates to the frame's.
+    /// Transforms from the world's coordinates to the frame's.
     pub fn local(&self, v: Vec3) -> Vec3 {
         Vec3::new(self.tangent.dot(v), self.normal().dot(v), self.binormal.dot(v))
     }

@@ -1,24 +1,24 @@
-//! Where the points of a strand lie in their strip: which joints they hang on, and where they are in the frames of
-//! these. How thick a strip is follows from it; `grow::strips` carries strands by it.
+//! Positions of the points of a strand relative to their strip: the joints they hang on, and the offsets in the frames of
+//! these. The thickness of a strip follows from it; `grow::strips` carries strands by it.
 
 use glam::Vec3;
 
 use super::{JointFrame, Strips};
 use crate::groom::Groom;
 
-/// Where a point hangs.
+/// The binding of a point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hung {
     /// The joint before it, of its strip; the other is the next.
     pub(crate) segment: usize,
-    /// How much the other joint counts, 0 to 1.
+    /// Weight of the other joint, 0 to 1.
     pub(crate) fraction: f32,
-    /// Where it is, seen from the two joints, in their frames (m).
+    /// Offsets from the two joints, in their frames (m).
     pub(crate) offset: [Vec3; 2],
 }
 
 impl Strips {
-    /// Hangs points that go along a strip, one after the other. `frames` is scratch.
+    /// Binds points that go along a strip, one after the other. `frames` is scratch.
     pub(crate) fn hang(
         &self,
         strip: usize,
@@ -37,7 +37,7 @@ impl Strips {
         }
     }
 
-    /// Per strip: how far the strands of a groom that lie in it are out of its plane (m).
+    /// Per strip: distance of its strands from its plane (m).
     pub(crate) fn thickness(&self, groom: &Groom) -> Vec<f32> {
         let mut thickness = vec![0.0f32; self.count()];
         let mut frames = Vec::new();

@@ -1,10 +1,10 @@
 //! Hair as strips: each wisp is a band of quads that lies on the scalp in one of several layers.
 //!
 //! A strip is a chain of joints, which is its first edge, and a width; the second edge lies across
-//! it, along the binormal. A *virtual point* below the scalp, behind the anchor, says in which
-//! direction the strip grows (`jung2005` 4.1). Strips come from scalp polygons ([`scalp`]) or from the
-//! strands of any groom ([`wisps`]); `locate.rs` finds where strands lie in them. What moves strips is
-//! `model::cantilever`; what carries strands along and makes quads of strips is `grow::strips`.
+//! it, along the binormal. A *virtual point* below the scalp, behind the anchor, gives the
+//! direction of growth (`jung2005` 4.1). Strips come from scalp polygons ([`scalp`]) or from the
+//! strands of any groom ([`wisps`]); `locate.rs` finds where strands lie in them. `model::cantilever` moves
+//! strips; `grow::strips` carries strands along and makes quads of strips.
 
 mod frame;
 mod locate;
@@ -28,9 +28,9 @@ pub struct Strips {
     pub edges: Strands,
     /// Per strip: the virtual point behind the anchor, below the scalp (m).
     pub virtual_point: Vec<Vec3>,
-    /// Per strip: where the second edge is, seen from the anchor; a unit vector.
+    /// Per strip: direction from the anchor to the second edge; a unit vector.
     pub binormal: Vec<Vec3>,
-    /// Per strip: how far the second edge is (m).
+    /// Per strip: distance of the second edge (m).
     pub width: Vec<f32>,
     /// Per strip: which layer it lies in; 0 is next to the scalp.
     pub layer: Vec<u32>,
@@ -41,7 +41,7 @@ pub struct Strips {
     pub strip_of_strand: Vec<u32>,
 }
 
-/// Where all joints of strips are at one moment, in the order of [`Strips::edges`].
+/// Positions and frames of all joints of strips at one moment, in the order of [`Strips::edges`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StripPose {
     /// The joints: the first edges (m).
@@ -53,7 +53,7 @@ pub struct StripPose {
 }
 
 impl Strips {
-    /// What [`below`](Self::below) says of a strip that lies on no other.
+    /// Value of [`below`](Self::below) for a strip that lies on no other.
     pub const NONE: u32 = u32::MAX;
 
     /// How many strips there are.
@@ -160,7 +160,7 @@ impl Strips {
         pose
     }
 
-    /// Names the first thing that is wrong, for a groom of `strands` strands.
+    /// Names the first invalid element, for a groom of `strands` strands.
     pub fn validate(&self, strands: usize) -> Result<()> {
         let count = self.count();
         let below = if self.below.is_empty() { count } else { self.below.len() };

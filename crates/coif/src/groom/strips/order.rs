@@ -1,8 +1,8 @@
 //! Which strips lie on which, for strips that were laid through strands.
 //!
-//! Hair that grows higher falls over hair that grows lower, as shingles do. Here that is read off the
+//! Hair that grows higher falls over hair that grows lower, as shingles do. Here that is found from the
 //! groom: a strip lies on a neighbour if it is farther out than that at most of its joints. Chains of such pairs
-//! are columns, which `model::cantilever` keeps in order. Strips over scalp polygons know their columns
+//! are columns, which `model::cantilever` keeps in order. Strips over scalp polygons have their columns
 //! already ([`super::scalp`]).
 
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use glam::{IVec3, Vec3};
 
 use super::{JointFrame, Strips};
 
-/// How far a strip may be off to the side of the one that it lies on, on average (mean widths of both):
+/// Largest mean lateral distance of a strip from the one that it lies on (mean widths of both):
 /// more would keep strips apart that pass each other.
 const BESIDE: f32 = 0.75;
 
-/// Least height of a joint over the one below (m) that says which of the two is farther out: a few hairs.
+/// Least height of a joint over the one below (m) that decides which of the two is farther out: a few hairs.
 const FARTHER_OUT: f32 = 1e-4;
 
-/// Fraction of the joints at which a strip has to be farther out than the one it lies on. Where it is not, it may
+/// Fraction of the joints at which a strip has to be farther out than the one it lies on. Elsewhere it may
 /// stay below, and no more.
 const MOSTLY: f32 = 0.7;
 
@@ -29,11 +29,12 @@ struct Pair {
     lower: usize,
 }
 
-/// Finds which strips lie on which, puts lower ones first, and gives them layers.
+/// Finds which strips lie on which, orders them from below, and gives them layers.
 ///
 /// Model: of all pairs in which one strip is farther out than the other at most joints, over it rather than
-/// beside it, and nowhere farther away than `reach` (m), the nearest are taken first; a strip lies on one other at most and
-/// carries one at most. Its joints are then moved along it, each beside that of the same number below. Layers, which say how far hair stays from the body, follow the height of the anchors.
+/// beside it, and at no joint farther away than `reach` (m), the nearest are taken first; a strip lies on one other at
+/// most and carries one at most. Its joints are then moved along it, each beside that of the same number below. Layers,
+/// which give the clearance from the body, follow the height of the anchors.
 /// Source: `jung2005` 4.2 orders layers that are modelled as such; it has no other strips.
 pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
     let count = strips.count();
@@ -59,7 +60,7 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
             (below[upper], above[lower]) = (lower as u32, upper as u32);
         }
     }
-    // Lower ones first: the model works through columns from below.
+    // Lower ones first: the model processes columns from below.
     let depth: Vec<usize> = (0..count).map(|s| chain(&below, s).count() - 1).collect();
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|&s| (depth[s], s));
@@ -82,7 +83,7 @@ pub(super) fn lay_in_order(strips: Strips, reach: f32, layers: u32) -> Strips {
 /// Shortest and longest segment of a strip whose joints lie over those of another (mean lengths).
 const EVEN: [f32; 2] = [0.5, 1.6];
 
-/// Places the joints of a strip anew along it, as near as may be to those of the strip that it lies on.
+/// Resamples the joints of a strip, as near as possible to those of the strip that it lies on.
 fn joint_over_joint(line: &[Vec3], below: &[Vec3]) -> Vec<Vec3> {
     let segments = line.len() - 1;
     let mut until = vec![0.0f32];
@@ -94,7 +95,7 @@ fn joint_over_joint(line: &[Vec3], below: &[Vec3]) -> Vec<Vec3> {
     let mut out = vec![line[0]];
     let mut before = 0.0;
     for i in 1..segments {
-        // Where it is nearest to the joint below.
+        // Find the point nearest to the joint below.
         let low = below[i.min(below.len() - 1)];
         let mut best = (f32::INFINITY, 0.0);
         for k in 0..segments {
@@ -172,7 +173,7 @@ fn pair(
         if (high[i] - low[i]).dot(frame.normal()) > FARTHER_OUT {
             farther_out += 1.0;
         }
-        // Seen from the middle of the lower strip.
+        // Relative to the middle of the lower strip.
         let middle = |s: usize, p: Vec3| p + frames[s][i].binormal * (0.5 * strips.width[s]);
         let offset = middle(upper, high[i]) - middle(lower, low[i]);
         if offset.length() > reach {

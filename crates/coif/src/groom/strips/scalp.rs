@@ -10,7 +10,7 @@ use crate::groom::Strands;
 use crate::math::{ClosestTriangle, TriangleMesh};
 use crate::{Error, Result};
 
-/// What grows.
+/// Parameters of the strips.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Strips per area in each layer (1/m^2).
@@ -23,11 +23,11 @@ pub struct Settings {
     pub segments: usize,
     /// Height (m) at which strips are cut that would hang lower, if they are; that of the first layer counts.
     pub cut: Option<f32>,
-    /// Where hair is combed to; the part along the scalp counts. Where the scalp faces in that direction, hair falls.
+    /// Direction of combing, projected on the scalp. Where the scalp faces in that direction, hair falls.
     pub tangent: Vec3,
-    /// How far strips stand off where they begin: 0 lies flat, 1 stands on end.
+    /// Elevation of strips at their roots: 0 lies flat, 1 stands on end.
     pub lift: f32,
-    /// How much weight bends a strip down as it grows (1/m).
+    /// Bending of a strip by its weight as it grows (1/m).
     pub weight: f32,
     /// How many layers.
     pub layers: u32,
@@ -56,32 +56,32 @@ impl Default for Settings {
     }
 }
 
-/// How far the first layer is from the scalp (m): enough that skin does not show through.
+/// Distance of the first layer from the scalp (m): enough that skin does not show through.
 const FIRST_LAYER: f32 = 0.0015;
 
 /// Candidates for each place; the one farthest from the others is taken.
 const CANDIDATES: u64 = 12;
 
-/// Rounds in which a joint finds a place that is far enough from all.
+/// Iterations in which a joint is moved until it is far enough from all.
 const ROUNDS: usize = 6;
 
 /// Least height of a strip over the one below, as a fraction of the distance of layers.
 const OVER: f32 = 0.8;
 
-/// How much shorter than asked a strip may be (fraction).
+/// Largest shortening of a strip (fraction).
 const SHORTER: f32 = 0.12;
 
-/// How long a strip stays at least that is cut (fraction).
+/// Least length of a cut strip (fraction).
 const MIN_CUT: f32 = 0.3;
 
-/// How uneven a cut is (fraction).
+/// Unevenness of a cut (fraction).
 const UNEVEN_CUT: f32 = 0.06;
 
-/// Most strips of a groom: beyond this it is a mistake in the density.
+/// Maximum number of strips of a groom: more is a mistake in the density.
 pub const MAX_STRIPS: usize = 200_000;
 
 impl Settings {
-    /// Names the first value that grows no strips.
+    /// Names the first invalid value.
     pub fn validate(&self) -> Result<()> {
         let positive = |v: f32| v.is_finite() && v > 0.0;
         let cut = self.cut.unwrap_or(0.0);
@@ -151,7 +151,7 @@ pub fn over_polygons(mesh: &TriangleMesh, polygons: &[u32], settings: &Settings)
     around_body(mesh, polygons, settings, &distance)
 }
 
-/// The same around any body that says how far away it is.
+/// The same around any body, given its distance function.
 pub fn around_body(
     mesh: &TriangleMesh,
     polygons: &[u32],
@@ -208,7 +208,7 @@ pub fn around_body(
 /// A lower strip: its joints and the frames there.
 type Lower<'a> = (&'a [Vec3], &'a [JointFrame]);
 
-/// Where the strips of all layers at one place begin.
+/// Start of the strips of all layers at one place.
 struct Column {
     /// Under the first edges, on the scalp (m).
     place: Vec3,
@@ -228,7 +228,7 @@ impl Column {
         let line = column.grow(0, None, settings, distance);
         let growth = (line[1] - line[0]).normalize_or(normal);
         let lean = (line[line.len() - 1] - line[0]).normalize_or(Vec3::ZERO);
-        // Flat on the scalp, with the normal outside; a strip that stands on end lies as it leans,
+        // Flat on the scalp, with the normal outside; a strip that stands on end has the plane of its lean,
         // B = T x T_avg (`jung2005` 4.3 step 3).
         let flat = normal.cross(growth);
         let across = if flat.length() > 0.1 { flat } else { growth.cross(lean) };
@@ -244,7 +244,7 @@ impl Column {
     fn cut(&mut self, height: f32, fraction: f32, settings: &Settings, distance: Distance<'_>) {
         let line = self.grow(0, None, settings, distance);
         let step = self.length / settings.segments as f32;
-        // The last joint that is not below, and how far it is from there.
+        // The last joint that is not below, and its distance from there.
         let last = line.iter().rposition(|p| p.y >= height).unwrap_or(0);
         let Some(next) = line.get(last + 1) else { return };
         let falls = (line[last].y - next.y).max(f32::MIN_POSITIVE);
@@ -269,7 +269,7 @@ impl Column {
         let height = FIRST_LAYER + settings.layer_distance * layer as f32;
         let mut line = vec![self.place + normal * height];
         for i in 1..=settings.segments {
-            // Fall, and stay as far from the body as the layer lies, and over the layer below.
+            // Fall, with the layer's distance from the body, and over the layer below.
             direction =
                 (direction + Vec3::NEG_Y * (settings.weight * step)).normalize_or(direction);
             let from = line[i - 1];
@@ -295,7 +295,7 @@ impl Column {
 
 /// The direction along the scalp in which hair is combed.
 ///
-/// Deviations: one tangent for all hair (`jung2005` 3) would run together in the point that faces it, and
+/// Deviations: one tangent for all hair (`jung2005` 3) would converge in the point that faces it, and
 /// comb what grows below that point up. The more the scalp faces the tangent, the more hair falls instead.
 fn combed(tangent: Vec3, normal: Vec3) -> Vec3 {
     let to = tangent.normalize_or(Vec3::NEG_Y);
@@ -460,7 +460,7 @@ mod tests {
     fn hair_that_is_combed_back_falls_at_the_back() {
         let back = Vec3::new(0.0, -0.15, -1.0);
         for i in 0..200 {
-            // The back half, and not what is below.
+            // The back half, without the lowest part.
             let (a, y) = (i as f32 * 2.4, 0.99 - 1.29 * i as f32 / 200.0);
             let r = (1.0 - y * y).sqrt();
             let normal = Vec3::new(r * a.sin(), y, r * a.cos());
@@ -473,7 +473,7 @@ mod tests {
             assert!(direction.y < 0.02, "{normal} {direction}");
             assert!(normal.z > -0.8 || direction.y < -0.6, "{normal} {direction}");
         }
-        // Straight against the scalp, and straight down from below, any direction is right.
+        // Directly against the scalp, and straight down from below, any direction is valid.
         assert!(combed(Vec3::Z, Vec3::NEG_Z).is_normalized());
         assert!(combed(Vec3::NEG_Y, Vec3::NEG_Y).is_normalized());
     }

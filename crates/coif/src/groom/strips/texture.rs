@@ -1,4 +1,4 @@
-//! The picture on a strip: strands on nothing, thinning towards the tip.
+//! The picture on a strip: strands on a transparent ground, thinning towards the tip.
 //!
 //! Only pixels: files are written by other crates. `u` goes across the strip, `v` from root to tip.
 
@@ -35,12 +35,12 @@ impl Default for Settings {
     }
 }
 
-/// Most pixels of a side.
+/// Maximum number of pixels of a side.
 const LARGEST: usize = 8192;
 
 /// One painted strand, in fractions of the picture.
 struct Painted {
-    /// Where it begins and how far it wanders.
+    /// Its start, and the amplitude of its deviations.
     start: f32,
     wander: [f32; 2],
     /// Half its width at the root, and where it ends.
@@ -51,9 +51,9 @@ struct Painted {
 
 /// Paints strands. Sizes are brought into 1 to 8192 pixels.
 ///
-/// Model: opacity is the most that any strand covers of a pixel, with edges a pixel wide; under it
-/// lies the shade of the nearest strand, also where nothing is opaque, so that nothing dark bleeds in
-/// when the picture is made smaller.
+/// Model: opacity is the maximum coverage of a pixel by any strand, with edges a pixel wide; under it
+/// lies the shade of the nearest strand, also where nothing is opaque, so that no dark colour bleeds in
+/// when the picture is scaled down.
 pub fn paint(settings: &Settings) -> StripTexture {
     let width = settings.width.clamp(1, LARGEST);
     let height = settings.height.clamp(1, LARGEST);
@@ -117,7 +117,7 @@ mod tests {
         let (root, tip) = (opacity(&texture, 0..16), opacity(&texture, 120..128));
         assert!(root > 0.6 && root < 1.0, "{root}");
         assert!(tip < 0.4 * root, "{tip} {root}");
-        // Nothing black lies under what is transparent.
+        // Transparent pixels have no black colour.
         assert!(texture.rgba.chunks(4).all(|p| p[0] > 100));
     }
 

@@ -22,23 +22,23 @@ parameters! {
     }
 }
 
-/// How far the shapes of two strands of one wisp may part (m per metre of wisp radius): half-way and
+/// Largest difference of the shapes of two strands of one wisp (m per metre of wisp radius): half-way and
 /// at the tip, at most four radii. Less makes more, narrower strips at partings and curls.
 const LIKENESS: f32 = 4.0;
 
-/// Fraction of the spread of the strands that a strip is wide: both sides, nearly all strands.
+/// Width of a strip, by the standard deviation of its strands: both sides, nearly all strands.
 const SPREAD: f32 = 3.4;
 
-/// Least width of a strip (m): the eye sees narrower ones as lines.
+/// Least width of a strip (m): narrower ones look like lines.
 const NARROWEST: f32 = 0.6e-3;
 
-/// How far apart the anchors of strips are at most of which one lies on the other (wisp radii).
+/// Largest distance of the anchors of strips of which one lies on the other (wisp radii).
 const NEIGHBOURS: f32 = 3.0;
 
-/// Sine of the least angle between growth and tip that says how a strip lies.
+/// Sine of the least angle between growth and tip that defines the plane of a strip.
 const MIN_LEAN: f32 = 0.05;
 
-/// Sine of the least angle between growth and the scalp's normal that says how a strip lies on it.
+/// Sine of the least angle between growth and the scalp's normal that defines how a strip lies on it.
 const MIN_FLAT: f32 = 0.1;
 
 /// Lays strips through the strands of a valid groom.
@@ -46,7 +46,7 @@ const MIN_FLAT: f32 = 0.1;
 /// Model: strands are taken in the groom's order; one that is not near and like an earlier wisp's first
 /// strand begins a new wisp, and then every strand joins the nearest. The joints of a strip are the
 /// means of its strands at equal fractions of their length, moved by half the width to the first edge.
-/// Source: `jung2005` 3 combines neighbouring hairs into wisps, without saying how.
+/// Source: `jung2005` 3 combines neighbouring hairs into wisps, without giving a method.
 pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
     settings.validate()?;
     groom.validate()?;
@@ -67,7 +67,7 @@ pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
         }
         lay(&mut strips, groom, members, settings);
     }
-    // Strips of single strands are in no order: each is as thin as the other.
+    // Strips of single strands are not ordered: all are equally thin.
     strips.layer = vec![0; wisps.len()];
     if settings.radius > 0.0 {
         strips = lay_in_order(strips, NEIGHBOURS * settings.radius, settings.layers);
@@ -75,7 +75,7 @@ pub fn through_strands(groom: &Groom, settings: &Settings) -> Result<Strips> {
     Ok(strips)
 }
 
-/// A strand as the gathering sees it.
+/// Sample points of a strand for the gathering.
 struct Outline {
     root: Vec3,
     middle: Vec3,
@@ -86,7 +86,7 @@ struct Outline {
 fn gather(strands: &Strands, radius: f32) -> Vec<Vec<u32>> {
     let outlines: Vec<Outline> = strands.iter().map(outline).collect();
     let cell = |p: Vec3| (p / radius).floor().as_ivec3();
-    // A distance of 1 is as far as a wisp reaches.
+    // A distance of 1 is the extent of a wisp.
     let apart = |a: &Outline, b: &Outline| {
         let shape = a.middle.distance(b.middle).max(a.tip.distance(b.tip)) / LIKENESS;
         a.root.distance(b.root).max(shape) / radius
@@ -119,7 +119,7 @@ fn gather(strands: &Strands, radius: f32) -> Vec<Vec<u32>> {
     let mut wisps: Vec<Vec<u32>> = seeds.iter().map(|&s| vec![s as u32]).collect();
     for (s, o) in outlines.iter().enumerate() {
         let Some((_, w)) = nearest(&grid, &seeds, o) else { continue };
-        // One that began a wisp is there already.
+        // The first one is there already.
         if seeds.binary_search(&s).is_err() {
             wisps[w as usize].push(s as u32);
         }
@@ -152,7 +152,7 @@ fn lay(strips: &mut Strips, groom: &Groom, members: &[u32], settings: &Settings)
         middle.clone_from(&lines[0]);
     }
     // Lay it flat on the scalp, with the normal outside. Where hair stands on end, or the scalp is not
-    // known, as it leans (`jung2005` 4.3 step 3): B = T x T_avg.
+    // known, use its lean (`jung2005` 4.3 step 3): B = T x T_avg.
     let growth = (middle[1] - middle[0]).normalize_or(Vec3::Y);
     let lean = (middle[count - 1] - middle[0]).normalize_or(Vec3::ZERO);
     let scalp = |&s: &u32| groom.roots.get(s as usize).map_or(Vec3::ZERO, RootBinding::normal);
@@ -174,14 +174,14 @@ fn lay(strips: &mut Strips, groom: &Groom, members: &[u32], settings: &Settings)
     strip.edges.push(&middle);
     let mut frames = Vec::new();
     strip.rest_frames(0, &mut frames);
-    // As wide as the strands spread across it.
+    // The width is the spread of the strands across it.
     let offsets =
         lines.iter().flat_map(|l| (0..count).map(|j| (l[j] - middle[j]).dot(frames[j].binormal)));
     let variance = offsets.map(|o| o * o).sum::<f32>() / (lines.len() * count) as f32;
     let width = (SPREAD * variance.sqrt()).max(NARROWEST);
     let half = if settings.radius > 0.0 { 0.5 * width } else { 0.0 };
     let edge: Vec<Vec3> = (0..count).map(|j| middle[j] - frames[j].binormal * half).collect();
-    // Moved to the edge, a sharp bend could leave a segment without length.
+    // A sharp bend moved to the edge could leave a segment without length.
     let short = edge.windows(2).any(|w| w[0].distance(w[1]) < 4.0 * SHORTEST);
     let edge = if short { middle } else { edge };
     strips.virtual_point.push(edge[0] - growth * edge[0].distance(edge[1]));

@@ -25,7 +25,7 @@ pub(crate) struct BodyAround<'a> {
 }
 
 impl<'a> BodyAround<'a> {
-    /// Shapes as the last step left them, and the surface as it is now.
+    /// Shapes at the end of the last step, and the current surface.
     pub(crate) fn new(shapes: &'a [PosedShape], field: Option<&'a FieldObstacle<'a>>) -> Self {
         Self { shapes, field, level: Level::new() }
     }
@@ -154,7 +154,7 @@ mod tests {
                 let bits = around.may_hold(&points);
                 for i in 0..LANES {
                     let depth = around.depth(at(i));
-                    // On the surface itself either is right.
+                    // On the surface, within rounding, both results are valid.
                     let is_near = shapes[0].probe(at(i), 1e-6).is_some_and(|(d, _)| d < 1e-6);
                     let is_clear = depth > 1e-6 || !is_near;
                     assert!(

@@ -25,8 +25,8 @@ const BLOCKS: usize = 16;
 
 /// Every point of some strands, bound to its place in a hair mesh.
 ///
-/// [`Binding::update`] looks at the vertices once; after it, [`Binding::positions`] may be asked as often
-/// as one likes, and velocities as well. Nothing allocates.
+/// [`Binding::update`] reads the vertices once; after it, [`Binding::positions`] may be called any number of
+/// times, and velocities as well. Nothing allocates.
 #[derive(Debug, Clone)]
 pub struct Binding {
     pub(super) blocks: Blocks,
@@ -56,9 +56,9 @@ impl Binding {
         let (triangles, bundle_of) = mesh.root_triangles();
         let roots = ClosestTriangle::new(&triangles).ok_or(Error::NoTriangles)?;
         let search = Search { mesh, frames: &now, roots, bundle_of: &bundle_of };
-        // Find the places of every strand, then what is left beside them.
-        let nowhere = Found { bundle: 0, at: glam::Vec2::ZERO, along: 0.0 };
-        let mut bound = vec![Bound { found: nowhere, offset: [0.0; 3] }; strands.point_count()];
+        // Find the place of every point, then its offset.
+        let unset = Found { bundle: 0, at: glam::Vec2::ZERO, along: 0.0 };
+        let mut bound = vec![Bound { found: unset, offset: [0.0; 3] }; strands.point_count()];
         let mut rest = &mut bound[..];
         let mut begins = vec![Root::default(); strands.strand_count()];
         let mut tasks = Vec::with_capacity(strands.strand_count());
@@ -106,30 +106,30 @@ impl Binding {
         strands.flat_map(|s| self.blocks.offsets(s)).collect::<Vec<f32>>().into_iter()
     }
 
-    /// Takes the vertices as they are now: positions (m) and velocities (m/s).
+    /// Sets the current vertices: positions (m) and velocities (m/s).
     pub fn update(&mut self, vertices: &[Vec3], velocities: &[Vec3]) {
         self.frames.update(vertices, &mut self.state.now);
         self.frames.update(velocities, &mut self.state.rates);
     }
 
-    /// Where the points are (m), in the order of the strands, for the vertices of the last
+    /// Positions of the points (m), in the order of the strands, for the vertices of the last
     /// [`Binding::update`]; the rest shape before the first. Segments keep their length.
     pub fn positions(&self, out: &mut [Vec3]) {
         self.positions_outside(&Nowhere, out);
     }
 
-    /// How fast the points move (m/s): the exact rate of [`Binding::positions`].
+    /// Velocities of the points (m/s): the exact rate of [`Binding::positions`].
     pub fn velocities(&self, out: &mut [Vec3]) {
         self.velocities_outside(&Nowhere, out);
     }
 
-    /// [`Binding::positions`] with hair that stays out of something.
+    /// [`Binding::positions`] outside of an obstacle.
     pub fn positions_outside(&self, obstacle: &impl Obstacle, out: &mut [Vec3]) {
         self.lay::<false>(self.mesh_frames(), obstacle, None, out);
     }
 
-    /// How fast the points of [`Binding::positions_outside`] move (m/s); those that are pushed out not into
-    /// what pushes them.
+    /// Velocities of the points of [`Binding::positions_outside`] (m/s); points that are pushed out have none into
+    /// the obstacle.
     pub fn velocities_outside(&self, obstacle: &impl Obstacle, out: &mut [Vec3]) {
         self.lay::<true>(self.mesh_frames(), obstacle, None, out);
     }

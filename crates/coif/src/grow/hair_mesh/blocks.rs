@@ -129,7 +129,7 @@ impl Blocks {
         }
         for i in 0..rows {
             let mut row = Row::default();
-            // Where each lane is; bundle by bundle, those that share one side by side.
+            // Cell of each lane: bundle, level and lane, to be grouped.
             let mut cells: Vec<(u32, u32, usize)> = Vec::with_capacity(LANES);
             for (lane, s) in lanes.iter().enumerate() {
                 let Some(point) = points(s).nth(i) else { continue };
@@ -168,7 +168,7 @@ impl Blocks {
         (&self.rows[index], &self.pieces[first..last])
     }
 
-    /// Asks for the memory of a row, so that it is near when it is needed.
+    /// Prefetches a row.
     #[inline(always)]
     pub(super) fn prefetch<S: Simd>(&self, simd: S, index: usize) {
         if let Some(row) = self.rows.get(index) {

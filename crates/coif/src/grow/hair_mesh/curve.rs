@@ -27,14 +27,14 @@ pub(super) struct MeshFrames<'a> {
     pub(super) rates: &'a [Frame],
 }
 
-/// Points in lanes, with velocities if those are asked for, else with nothing.
+/// Points in lanes, with velocities if they are needed, else with nothing.
 #[derive(Clone, Copy)]
 pub(super) struct MovingLanes<S: Simd> {
     pub(super) at: Vec3x<S>,
     pub(super) velocity: Vec3x<S>,
 }
 
-/// A row of points: positions (m), and velocities (m/s) if those are asked for.
+/// A row of points: positions (m), and velocities (m/s) if they are needed.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct PointRow {
@@ -138,7 +138,7 @@ impl<'a> Curve<'a> {
         }
     }
 
-    /// A row that is not there: lanes that are far apart on their curves.
+    /// A row that is no longer kept: lanes that are far apart on their curves.
     #[cold]
     #[inline(never)]
     fn lone_row<const RATES: bool>(&self, i: usize) -> PointRow {

@@ -28,7 +28,7 @@ pub(super) struct Moving {
 
 /// A chain that is being laid along a curve.
 pub(super) struct Chain<C: FnMut(usize) -> Moving> {
-    /// The points of the curve, asked for in rising order, each once.
+    /// The points of the curve, requested in rising order, each once.
     curve: C,
     /// How many there are.
     count: usize,

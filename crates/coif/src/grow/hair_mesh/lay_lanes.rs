@@ -66,7 +66,7 @@ pub(super) fn lay_block<S: Simd, const RATES: bool>(
     if block.rows == 0 {
         return;
     }
-    // Ask for the memory that will be written.
+    // Prefetch the memory that will be written.
     for [line] in &*lines {
         (0..line.len()).step_by(POINTS_IN_LINE).for_each(|i| prefetch_item(simd.level(), line, i));
     }
@@ -146,7 +146,7 @@ fn write<S: Simd, const RATES: bool>(
 }
 
 impl<'a, S: Simd> Chains<'a, S> {
-    /// Starts at the roots; where the first segments lead is still to be said.
+    /// Starts at the roots; the first segments are not set yet.
     #[inline(always)]
     fn new(simd: S, curve: Curve<'a>, last: f32x16<S>, root: MovingLanes<S>) -> Self {
         let (zero, next) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 1.0));
@@ -209,7 +209,7 @@ impl<'a, S: Simd> Chains<'a, S> {
         self.from = or::<S, RATES>(self.to, lanes, self.from);
         self.fraction = lanes.select(f32x16::splat(simd, 0.0), self.fraction);
         self.next = lanes.select(self.next + 1.0, self.next);
-        // Look for their rows, the lowest first.
+        // Load their rows, the lowest first.
         let mut wanted = lanes;
         let mut i = self.lowest;
         loop {

@@ -197,7 +197,7 @@ fn axes(blend: &Blend) -> [Vec3A; 3] {
     [t, n, blend.along.cross(scales.n) * scales.both]
 }
 
-/// How fast the axes of [`axes`] turn.
+/// Rate of change of the axes of [`axes`].
 #[inline]
 fn axis_rates(now: &Blend, rate: &Blend, scales: &Scales) -> [Vec3A; 3] {
     let (t, n) = (now.along * scales.shrink, scales.n * scales.narrow);

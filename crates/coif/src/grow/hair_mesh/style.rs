@@ -14,7 +14,7 @@ use crate::groom::{HairMesh, Strands};
 use crate::math::random::{GOLDEN, mix_bits, unit_from_bits};
 use crate::params::parameters;
 
-/// Length of the shortest waves of frizz (m): shorter ones look like dirt.
+/// Length of the shortest waves of frizz (m): shorter ones look like noise.
 const FRIZZ_WAVE: f32 = 0.018;
 
 /// Fraction of hairs that leave their clump and frizz more than the others.

@@ -19,10 +19,10 @@ use crate::model::cantilever::BodyAtRest;
 /// Strands that one task places.
 const STRANDS: usize = 256;
 
-/// How far points of strands stay from the body (m), if the groom leaves as much.
+/// Distance that points of strands keep from the body (m), if the groom's clearance is not smaller.
 const ROOM: f32 = 2e-4;
 
-/// How far strands may be from where their strip wants them (m): pushed aside by the body.
+/// Largest distance of strands from the positions that their strip gives (m): pushed aside by the body.
 const PUSHED: f32 = 0.02;
 
 /// Where a point hangs.
@@ -30,9 +30,9 @@ const PUSHED: f32 = 0.02;
 pub(super) struct HungPoint {
     /// The joint before it, among all joints of all strips; the other is the next.
     pub(super) joint: u32,
-    /// How much the other joint counts, 0 to 1.
+    /// Weight of the other joint, 0 to 1.
     pub(super) fraction: f32,
-    /// Where it is, seen from the two joints, in their frames (m). Of an embedded point: its place in
+    /// Its position relative to the two joints, in their frames (m). Of an embedded point: its place in
     /// the rest shape.
     pub(super) offset: [Vec3; 2],
     /// To the point before (m).
@@ -51,14 +51,14 @@ pub struct StripBinding {
     lanes: HungLanes,
     /// How far a strand is from the joints of its strip (m), at most.
     reach: f32,
-    /// How far each point stays from the body (m).
+    /// Clearance of each point from the body (m).
     room: Vec<f32>,
-    /// Whether that is what the groom leaves: the clearance to the body has been measured.
+    /// Whether that is the groom's, which has been measured.
     has_clearance: bool,
 }
 
 impl StripBinding {
-    /// Hangs the strands of a groom on valid strips that name them.
+    /// Binds the strands of a groom to valid strips that list them.
     pub fn new(groom: &Groom, strips: &Strips) -> Self {
         let mut places = Vec::with_capacity(groom.strands.point_count());
         let mut embedded = Vec::with_capacity(groom.strands.strand_count());
@@ -108,7 +108,7 @@ impl StripBinding {
         }
     }
 
-    /// How many joints carry them.
+    /// Number of joints that carry them.
     pub(crate) fn joint_count(&self) -> usize {
         self.first_joint.last().map_or(0, |&n| n as usize)
     }
@@ -118,8 +118,8 @@ impl StripBinding {
         self.strip_of_strand[strand] as usize
     }
 
-    /// Learns how far from the body the strands lie at rest, with strips at `pose` and their roots at
-    /// `world_from_rest`, a pose per strip: as far as that, they may come.
+    /// Measures the clearance of the strands from the body at rest, with strips at `pose` and their roots at
+    /// `world_from_rest`, a pose per strip: placed strands keep it.
     pub(crate) fn measure_clearance(
         &mut self,
         pose: &StripPose,
@@ -138,18 +138,18 @@ impl StripBinding {
         self.has_clearance = true;
     }
 
-    /// How far each point stays from the body (m), and whether that has been measured.
+    /// Clearance of each point from the body (m), and whether that has been measured.
     pub(crate) fn clearance(&self) -> (&[f32], bool) {
         (&self.room, self.has_clearance)
     }
 
-    /// Takes back what [`clearance`](Self::clearance) was.
+    /// Restores [`clearance`](Self::clearance).
     pub(crate) fn set_clearance(&mut self, room: Vec<f32>, has_clearance: bool) {
         self.lanes.set_room(&room);
         (self.room, self.has_clearance) = (room, has_clearance);
     }
 
-    /// Where the strands are (m), in the groom's order, with strips that are at `pose`: out of `shapes` and of the
+    /// Positions of the strands (m), in the groom's order, with strips that are at `pose`: out of `shapes` and of the
     /// body's own surface, and from there onward with their scalp.
     pub(crate) fn positions(
         &self,
@@ -172,8 +172,8 @@ impl StripBinding {
     }
 
     /// Lays all strands along strips that are at `pose`, from roots that the scalp has taken to `world_from_rest`.
-    /// `aside` is asked for every point that is free (its number, the point before, the unit vector to it, and the length)
-    /// which direction to take.
+    /// For every free point (its number, the point before, the unit vector to it, and the length) `aside` returns
+    /// the direction to take.
     fn place(
         &self,
         pose: &StripPose,
@@ -207,7 +207,7 @@ impl StripBinding {
         });
     }
 
-    /// How fast the strands move (m/s), in the groom's order: as the joints beside their points do, and embedded points
+    /// Velocities of the strands (m/s), in the groom's order: as the joints beside their points, and embedded points
     /// as the anchor of their strip.
     pub fn velocities(&self, of_joints: &[Vec3], out: &mut [Vec3]) {
         self.for_each_strand(out, &|s, places, line| {

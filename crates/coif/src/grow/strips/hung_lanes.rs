@@ -24,7 +24,7 @@ struct Row {
     fraction: [f32; LANES],
     offset: [[f32; VECTOR]; 2],
     length: [f32; LANES],
-    /// How far each point stays from the body (m).
+    /// Clearance of each point from the body (m).
     room: [f32; LANES],
     /// Which lanes hold a point, and which of those are embedded.
     present: u16,
@@ -59,7 +59,7 @@ pub(super) struct HungLanes {
     places: LanePlaces,
 }
 
-/// What strands are placed in.
+/// Surroundings of the strands.
 pub(super) struct Around<'a> {
     pub(super) pose: &'a StripPose,
     pub(super) shapes: &'a PosedShapes,
@@ -68,7 +68,7 @@ pub(super) struct Around<'a> {
     /// First joint of every strip, and the total; and which strip each strand is in.
     pub(super) first_joint: &'a [u32],
     pub(super) strip_of_strand: &'a [u32],
-    /// How far from the joints of its strip (m) a strand may be.
+    /// Largest distance of a strand from the joints of its strip (m).
     pub(super) reach: f32,
 }
 
@@ -114,7 +114,7 @@ impl HungLanes {
         Self { rows, pieces, places: LanePlaces::new(first, blocks) }
     }
 
-    /// Takes on how far each point stays from the body (m), in the groom's order.
+    /// Sets the clearance of each point from the body (m), in the groom's order.
     pub(super) fn set_room(&mut self, room: &[f32]) {
         for (strand, &(row, lane)) in self.places.of_lines().iter().enumerate() {
             for (i, room) in room[self.places.points_of(strand)].iter().enumerate() {
@@ -123,13 +123,13 @@ impl HungLanes {
         }
     }
 
-    /// Uses other instructions.
+    /// Uses another instruction set.
     #[cfg(test)]
     pub(super) fn set_level(&mut self, level: fearless_simd::Level) {
         self.places.set_level(level);
     }
 
-    /// Writes where the strands are (m), in the groom's order.
+    /// Writes the positions of the strands (m), in the groom's order.
     pub(super) fn positions(&self, around: &Around<'_>, out: &mut [Vec3]) {
         self.places.write_blocks(out, &Placing { hung: self, around });
     }
@@ -219,7 +219,7 @@ impl Placing<'_> {
         near
     }
 
-    /// Where the strips want the points of a row.
+    /// The positions of the points of a row by their strips.
     #[inline(always)]
     fn target<S: Simd>(&self, simd: S, row: &Row, pieces: &[Piece], free: u16) -> Vec3x<S> {
         let pose = self.around.pose;
@@ -285,7 +285,7 @@ impl Iterator for Bits {
 
 /// Segments of sixteen strands that can turn about their inner ends: see [`Turning`].
 struct Segments<S: Simd> {
-    /// Where they begin (m).
+    /// Inner ends (m).
     parent: Vec3x<S>,
     length: f32x16<S>,
     room: f32x16<S>,
@@ -322,7 +322,7 @@ impl<S: Simd> Segments<S> {
     ) -> Vec3x<S> {
         let mut p = self.parent + along * self.length;
         for shape in near.all() {
-            // Most are far away.
+            // Most shapes are out of reach.
             let reached = shape.may_reach_lanes(simd, p, self.room).to_bitmask() as u16;
             if reached & self.free != 0 {
                 along = self.leave_shape(simd, shape, along, p, reached & self.free);
@@ -373,7 +373,7 @@ impl<S: Simd> Segments<S> {
         turned.or(hit, along)
     }
 
-    /// Which of sixteen points may be nearer to the body's own surface than they may be, or below it.
+    /// Which of sixteen points may be below their clearance from the body's own surface, or inside.
     #[inline(always)]
     fn below(&self, simd: S, field: &FieldObstacle<'_>, p: Vec3x<S>) -> u16 {
         let (points, room) = (p.halves(), simd.split_f32x16(self.room));

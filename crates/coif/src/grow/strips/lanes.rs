@@ -18,7 +18,7 @@ type Quads<'a> = Line<'a, 4>;
 /// Blocks that one task treats: some thousand joints.
 const BLOCKS: usize = 16;
 
-/// What a mesh needs to follow lanes. It is no part of what the mesh is.
+/// Memory for following lanes. It is not part of the mesh's value.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scratch {
     /// Which lane, counted through all blocks, each strip is in.
@@ -33,7 +33,7 @@ impl PartialEq for Scratch {
 }
 
 impl StripMesh {
-    /// Moves the mesh to where the strips of a model are. Allocates nothing but the first time.
+    /// Moves the mesh to the current strips of a model. Allocates only the first time.
     ///
     /// Source, deviations: see [`follow`](Self::follow).
     pub fn follow_lanes(&mut self, lanes: &StripLanes<'_>) {
@@ -116,7 +116,7 @@ fn follow_block<S: Simd>(
         for k in 0..pairs {
             let i = first + 2 * k;
             let here = walk.joint(simd, block, i);
-            // Beyond the last there is nothing: repeat it, and write less.
+            // Repeat the last joint as padding, which is not written.
             let next = if i + 1 < joints { walk.joint(simd, block, i + 1) } else { here };
             let (a, b) = (&here.frames, &next.frames);
             let [p, q] = [here.edges, next.edges];
@@ -159,7 +159,7 @@ impl<S: Simd> Walk<S> {
                 binormal: here.binormal,
             };
         }
-        // The anchor has the direction of growth only; its first segment says where it goes.
+        // The anchor's own frame is the direction of growth: use that of its first segment.
         let before = if i == 0 { next } else { here };
         Vertices {
             edges: [position, position + here.binormal * self.width],

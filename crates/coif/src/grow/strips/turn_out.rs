@@ -15,7 +15,7 @@ pub(super) struct Turning {
     pub(super) parent: Vec3,
     /// How long it is (m).
     pub(super) length: f32,
-    /// How far from the body its end stays (m).
+    /// Clearance of its end from the body (m).
     pub(super) room: f32,
 }
 
@@ -41,7 +41,7 @@ impl Turning {
     #[cfg(test)]
     fn leave_shape(&self, shape: &PosedShape, along: Vec3) -> Vec3 {
         let p = self.parent + along * self.length;
-        // Most are far away.
+        // Most shapes are out of reach.
         if !shape.plane && !shape.may_reach(p, self.room) {
             return along;
         }

@@ -14,11 +14,10 @@ use super::gauss_seidel::BlockGaussSeidel;
 /// Fewer columns than this need no coarser level.
 const MIN_COLUMNS: usize = 200;
 
-/// Squared error that the coarse solve may leave, relative to that at its start, and its largest number of iterations:
-/// it is a first guess.
+/// Relative squared residual and largest number of iterations of the coarse solve: it is a first guess.
 const LIMITS: Limits<'_> = Limits { absolute: &[], relative: 1e-4, iterations: 20 };
 
-/// Where a block of the fine matrix goes.
+/// Target of a block of the fine matrix.
 #[derive(Debug, Clone, Copy)]
 enum Goal {
     /// Onto the diagonal, with its mirror.
@@ -95,7 +94,7 @@ impl CoarseLevel {
         })
     }
 
-    /// Takes over the values of a matrix whose lower half is filled.
+    /// Sets the values from a matrix whose lower half is filled.
     ///
     /// Model: all unknowns of a group on a level move alike, `P^T A P` with ones in P.
     pub(crate) fn fill(&mut self, fine: &BlockMatrix) {
@@ -141,8 +140,8 @@ impl CoarseLevel {
     }
 }
 
-/// Puts every column into a group with its neighbours: columns that none of their neighbours has been
-/// taken from found groups, in order; what is left joins the first group beside it.
+/// Puts every column into a group with its neighbours: columns of which no neighbour belongs to
+/// a group yet found groups, in order; the others join the first group beside them.
 fn groups(matrix: &BlockMatrix, starts: &[u32]) -> Vec<u32> {
     let count = starts.len() - 1;
     let beside = columns_beside(matrix, starts);

@@ -155,13 +155,13 @@ impl Bands {
         Rows(vec![0.0; end + self.longest() + 2 * GROUP])
     }
 
-    /// Most unknowns after the pinned one that a column has, in whole groups.
+    /// Maximum number of unknowns after the pinned one that a column has, in whole groups.
     pub(super) fn longest(&self) -> usize {
         self.shapes.iter().map(|s| s.groups as usize * GROUP).max().unwrap_or(0)
     }
 
-    /// Where the first unknown of a column after its pinned one lies in [`Rows`], and how far x, y and z of an unknown
-    /// are from each other.
+    /// Position of the first unknown of a column after its pinned one in [`Rows`], and the stride between x, y and z of an
+    /// unknown.
     #[inline(always)]
     pub(super) fn place(&self, column: usize) -> (usize, usize) {
         let shape = self.shapes[column];
@@ -173,7 +173,7 @@ impl Bands {
         self.blocks.len() * size_of::<Blocks>()
     }
 
-    /// Takes over the values of a matrix.
+    /// Sets the values from a matrix.
     pub(super) fn fill(&mut self, matrix: &BlockMatrix) {
         dispatch!(self.level, simd => self.fill_in(simd, matrix));
     }
@@ -197,7 +197,7 @@ impl Bands {
         );
     }
 
-    /// What the columns before each of these add to it: the sum of blocks times `x`, one column per lane.
+    /// Contributions of the columns before each of these: the sum of blocks times `x`, one column per lane.
     #[inline(always)]
     pub(super) fn add_before<S: Simd>(&self, simd: S, columns: &[u32], x: &Rows, sum: &mut [Slot]) {
         let groups = self.groups(columns);
@@ -273,7 +273,7 @@ impl Bands {
         total
     }
 
-    /// Most groups that one of these columns has.
+    /// Maximum number of groups of these columns.
     #[inline(always)]
     fn groups(&self, columns: &[u32]) -> usize {
         columns.iter().map(|&c| self.shapes[c as usize].groups as usize).max().unwrap_or(0)
@@ -416,7 +416,7 @@ mod tests {
     use super::super::grid::Grid;
     use super::*;
 
-    /// Every block is what it is in the matrix but for a part in 65,534 of its own largest element, however heavy
+    /// Every block equals that of the matrix but for a part in 65,534 of its own largest element, however large
     /// the other blocks of its band are.
     #[test]
     fn light_blocks_are_as_sharp_as_heavy_ones() {

@@ -166,9 +166,9 @@ impl BlockMatrix {
         sum
     }
 
-    /// Takes the direction `n`, a unit vector, out of an unknown's rows and columns: `S A S` with
-    /// `S = 1 - n n^T`, and something on the diagonal so that it stays positive definite. A solution then
-    /// has nothing along n where the right-hand side has nothing.
+    /// Removes the direction `n`, a unit vector, from an unknown's rows and columns: `S A S` with
+    /// `S = 1 - n n^T`, and a positive number on the diagonal so that it stays positive definite. A solution then
+    /// has no component along n where the right-hand side has none.
     pub(crate) fn constrain(&mut self, v: usize, n: Vec3A) {
         for k in self.lower(v) {
             let block = self.blocks[k];
@@ -192,7 +192,7 @@ impl BlockMatrix {
             for k in self.lower(row) {
                 let (block, column) = (&self.blocks[k], self.columns[k] as usize);
                 sum += *block * x[column];
-                // The mirror image: that row is begun already.
+                // The mirror image: that row has been initialised already.
                 y[column] += block.transpose() * x[row];
             }
             y[row] = sum;
@@ -210,7 +210,7 @@ pub(crate) fn outer(a: Vec3A, b: Vec3A) -> Mat3A {
 mod tests {
     use super::*;
 
-    /// What was taken out of the matrix is gone from both sides, and the rest is as it was.
+    /// The removed direction is gone from both sides, and the rest is unchanged.
     #[test]
     fn a_constrained_matrix_is_filtered_on_both_sides() {
         let pairs = [[0, 1], [2, 1], [0, 2]];

@@ -2,7 +2,7 @@
 
 use glam::{Mat3A, Vec3A};
 
-/// The lower triangle G of a symmetric block `G G^T`: what is below its diagonal, and one over that.
+/// The lower triangle G of a symmetric block `G G^T`: elements below its diagonal, and the inverse diagonal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cholesky {
     g10: f32,
@@ -12,10 +12,10 @@ pub(super) struct Cholesky {
 }
 
 impl Cholesky {
-    /// The factor of a block, if it is positive definite as far as rounding tells.
+    /// The factor of a block, if it is positive definite beyond rounding.
     #[inline(always)]
     pub(super) fn new(m: Mat3A) -> Option<Self> {
-        /// Fraction of a diagonal element below which what is left of it is rounding.
+        /// Fraction of a diagonal element below which its remainder is rounding.
         const MIN_PIVOT: f32 = 1e-6;
         let (a, b, c) = (m.x_axis, m.y_axis, m.z_axis);
         let over0 = 1.0 / a.x.sqrt();
@@ -24,7 +24,7 @@ impl Cholesky {
         let over1 = 1.0 / d1.sqrt();
         let g21 = (b.z - g20 * g10) * over1;
         let d2 = c.z - g20 * g20 - g21 * g21;
-        // A comparison with a value that is not a number fails.
+        // A comparison with NaN fails.
         let fine = a.x > 0.0 && d1 > MIN_PIVOT * b.y && d2 > MIN_PIVOT * c.z;
         fine.then(|| Self { g10, g20, g21, over: [over0, over1, 1.0 / d2.sqrt()] })
     }

@@ -5,9 +5,9 @@
 //! gradients on scaled vectors are preconditioned ones on the others, and an iteration reads the matrix
 //! once.
 //!
-//! Connected components are systems of their own that happen to be solved in the same pass: each
+//! Connected components are independent systems that are solved in the same pass: each
 //! has its own step lengths and its own bound. With one bound on the energy of all, the light
-//! ones among heavy ones would be solved badly or not at all, and drift.
+//! ones among heavy ones would have large relative errors, and drift.
 
 use glam::Vec3A;
 
@@ -76,14 +76,14 @@ impl ColumnScratch {
     }
 }
 
-/// Adds to `x` what makes `A x = rhs`, where `residual` is what is missing now, until the error is within
-/// the limits. The first unknowns of columns are left alone. The matrix comes with its columns and, if it is large,
-/// with a coarse level; `allowed` says what of a change an unknown may take.
+/// Improves `x` towards `A x = rhs`, of which `residual` is the current residual, until the error is within
+/// the limits. The first unknowns of columns are not changed. The matrix comes with its columns and, if it is large,
+/// with a coarse level; `allowed` projects a change of an unknown on its permitted part.
 ///
 /// Model: conjugate gradients on `S A S^T` with `S = F^T (D + L)^-1`; see [`BlockGaussSeidel::image`]. S has no more
 /// components than A, so that the parts of a scaled vector are the components' own. The error
 /// is `r . P r` with the preconditioner `P = S^T S`, as in [`super::modified_conjugate_gradient::solve_constrained`]. The first
-/// guess is that of the coarse level, as long as it takes most of the energy away.
+/// guess is that of the coarse level, as long as it removes most of the energy.
 /// Source: `baraff1998` 5.3, `eisenstat1981`.
 pub(crate) fn solve_columns(
     (matrix, columns, coarse): (&BlockMatrix, &BlockGaussSeidel, Option<&mut CoarseLevel>),
@@ -112,7 +112,7 @@ pub(crate) fn solve_columns(
             guess[i] = allowed(i, guess[i]);
         }
         matrix.multiply(guess, rest);
-        // Go as far as the energy falls.
+        // Line search.
         let (mut along, mut curvature) = (0.0, 0.0);
         for i in 0..n {
             along += f64::from(guess[i].dot(residual[i]));
@@ -135,7 +135,7 @@ pub(crate) fn solve_columns(
     while report.iterations < limits.iterations && !is_done(energy, target) {
         columns.image(p, image, sweep, sums);
         columns.sum_components(sums, next);
-        // A component that has converged, or broken down by rounding, stays where it is.
+        // A component that has converged, or broken down by rounding, is not changed.
         for (component, step) in step.iter_mut().enumerate() {
             let (energy, curvature) = (energy[component], next[component]);
             let goes_on = energy > target[component] && curvature > 0.0;

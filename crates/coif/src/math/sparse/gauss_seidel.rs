@@ -2,7 +2,7 @@
 //!
 //! The blocks of one column are a band of two beside the diagonal. [`BlockGaussSeidel::factor`] factors these bands
 //! exactly, each column for itself, as `D = F F^T` (banded Cholesky). A forward and a backward sweep over the
-//! columns take in the blocks L between a column and those before and after it. The preconditioner stands on both
+//! columns include the blocks L between a column and those before and after it. The preconditioner stands on both
 //! sides of the matrix (`eisenstat1981`), so that an iteration of conjugate gradients reads the matrix once. Columns
 //! that are not coupled are solved eight at a time, one per lane.
 
@@ -29,7 +29,7 @@ pub(crate) struct BlockGaussSeidel {
     places: Vec<[u32; 2]>,
     /// First unknown of every column, which is pinned, and the total.
     starts: Vec<u32>,
-    /// What couples columns to each other.
+    /// Coupling between columns.
     bands: Bands,
     /// Per column: its connected component.
     component: Vec<u32>,
@@ -132,7 +132,7 @@ impl BlockGaussSeidel {
         }
     }
 
-    /// Takes over a matrix: packs what is between columns, and factors each of them.
+    /// Sets the matrix: packs the blocks between columns, and factors each column.
     pub(crate) fn factor(&mut self, matrix: &BlockMatrix) {
         self.bands.fill(matrix);
         let none = matrix.block_count() as u32;
@@ -150,7 +150,7 @@ impl BlockGaussSeidel {
                     if i >= 2 {
                         let far = roots[1].divide_turned(two);
                         below[1] = roots[1].divide(far);
-                        // What is one below still holds what goes through the row between.
+                        // Subtract the fill-in through the row between.
                         near -= far * last.transpose();
                         pivot -= far * far.transpose();
                     }
@@ -160,7 +160,7 @@ impl BlockGaussSeidel {
                         pivot -= near * near.transpose();
                     }
                     let root = Cholesky::new(pivot).unwrap_or_else(|| {
-                        // Where rounding has spoilt a pivot, that of the diagonal does.
+                        // Where rounding makes a pivot indefinite, use that of the diagonal.
                         Cholesky::new(matrix.diagonal[v]).unwrap_or_default()
                     });
                     self.factors[group.slots.start + i].set(lane, root.inverse(), below);
@@ -186,7 +186,7 @@ impl BlockGaussSeidel {
     /// Applies the inverse of F^T to the columns of a group, in place.
     #[inline(always)]
     fn solve_up<S: Simd>(simd: S, factors: &[Factor], values: &mut [Slot]) {
-        // What the rows above take from this one and the one below it.
+        // Contributions of this row and the one below it to the rows above.
         let (mut here, mut next) = (zero(simd), zero(simd));
         for (factor, value) in factors.iter().zip(values).rev() {
             let x = factor.inverse_turned_times(simd, load(simd, value)) - here;
@@ -196,8 +196,8 @@ impl BlockGaussSeidel {
         }
     }
 
-    /// Takes a residual into the variables of [`BlockGaussSeidel::image`]: `scaled = F^T (D + L)^-1 r`, with L what
-    /// couples a column to those before it.
+    /// Transforms a residual to the variables of [`BlockGaussSeidel::image`]: `scaled = F^T (D + L)^-1 r`, with L the
+    /// coupling of a column to those before it.
     pub(super) fn scale(&self, r: &[Vec3A], scaled: &mut [Slot], sweep: &mut Sweep) {
         for group in &self.groups {
             for (k, &column) in group.columns.iter().enumerate() {
@@ -236,8 +236,8 @@ impl BlockGaussSeidel {
     ///
     /// Model: symmetric Gauss-Seidel, column by column, as preconditioner on both sides. Because `A = (D + L) + (D +
     /// L)^T - D`, one backward and one forward sweep give the image, at half the cost of the product with A followed by
-    /// the preconditioner. Source: `eisenstat1981`, with blocks. Symbols: y of the backward sweep is `F^-1` of what
-    /// columns after this one add, so that `F^T (D + L)^-T F p = p - y`.
+    /// the preconditioner. Source: `eisenstat1981`, with blocks. Symbols: y of the backward sweep is `F^-1` times the
+    /// contributions of columns after this one, so that `F^T (D + L)^-T F p = p - y`.
     pub(super) fn image(
         &self,
         p: &[Slot],
@@ -283,7 +283,7 @@ impl BlockGaussSeidel {
         );
     }
 
-    /// The backward sweep: `plain = (D + L)^-T F p`, and what it added meanwhile.
+    /// The backward sweep: `plain = (D + L)^-T F p`, and the contributions that it added.
     #[inline(always)]
     fn sweep_back<S: Simd>(&self, simd: S, p: &[Slot], sweep: &mut Sweep) {
         let Sweep { plain, added, sum, .. } = sweep;
@@ -301,7 +301,7 @@ impl BlockGaussSeidel {
         }
     }
 
-    /// Adds `(D + L)^-T F p` to `x`: what `p` is in the variables of the matrix.
+    /// Adds `(D + L)^-T F p` to `x`: `p` in the variables of the matrix.
     pub(super) fn add_plain(&self, p: &[Slot], x: &mut [Vec3A], sweep: &mut Sweep) {
         dispatch!(self.level, simd => simd.vectorize(
             #[inline(always)]
@@ -332,7 +332,7 @@ impl BlockGaussSeidel {
         ));
     }
 
-    /// Takes `step * image` from `r`; the sums of the squares of what is left go to `sums`.
+    /// Subtracts `step * image` from `r`; the sums of the squares of the result go to `sums`.
     pub(super) fn take(
         &self,
         r: &mut [Slot],
@@ -432,7 +432,7 @@ mod tests {
         let grid = Grid::new([2, 2], |_| 7);
         let rhs = grid.vector(0.4);
         let Grid { matrix: mut whole, starts } = grid;
-        // Leave only what is within columns.
+        // Keep only blocks within columns.
         let column = |v: u32| starts.partition_point(|&s| s <= v);
         for row in 0..whole.rows() {
             for k in whole.lower(row) {
@@ -454,7 +454,7 @@ mod tests {
         }
     }
 
-    /// The image in scaled variables belongs to the matrix: scaling the product with what a direction is in the
+    /// The image in scaled variables belongs to the matrix: scaling the product with a direction in the
     /// variables of the matrix gives it.
     #[test]
     fn an_image_is_the_scaled_product_with_the_matrix() {

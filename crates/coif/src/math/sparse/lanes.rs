@@ -1,7 +1,7 @@
 //! Vectors and factors of eight columns side by side, one column per lane.
 //!
 //! A slot holds what eight columns have at the same number of unknowns from their first. Every function is
-//! `inline(always)`, so that it takes on the instruction set of the sweep around it; nothing is fused, so that
+//! `inline(always)`, so that it is compiled for the instruction set of the sweep around it; nothing is fused, so that
 //! the bits are the same for all of them.
 
 use fearless_simd::{Simd, SimdBase, f32x8};
@@ -39,7 +39,7 @@ pub(super) fn store<S: Simd>(value: Vec3x8<S>, to: &mut Slot) {
     value.z.store_slice(&mut to[2]);
 }
 
-/// Nothing in all lanes.
+/// Zero in all lanes.
 #[inline(always)]
 pub(super) fn zero<S: Simd>(simd: S) -> Vec3x8<S> {
     Vec3x8::splat(simd, glam::Vec3::ZERO)
@@ -73,7 +73,7 @@ pub(super) fn transpose<S: Simd>(simd: S, mut rows: [f32x8<S>; LANES]) -> [f32x8
     rows
 }
 
-/// What belongs to one row of the factors of eight columns ([`super::gauss_seidel::BlockGaussSeidel`]).
+/// One row of the factors of eight columns ([`super::gauss_seidel::BlockGaussSeidel`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Factor {
     /// Inverse of the block of G, a lower triangle, column by column.

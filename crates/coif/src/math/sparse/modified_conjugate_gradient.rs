@@ -1,15 +1,15 @@
 //! The Modified Conjugate Gradient method (`baraff1998` 5.2): conjugate gradients on the
 //! vectors that the constraints of unknowns allow.
 //!
-//! An unknown is free or pinned. The solution starts from what the constraints prescribe, and a filter keeps every
-//! change of it within what they allow. So constraints hold exactly and the matrix is not changed, which is why one
+//! An unknown is free or pinned. The solution starts from the prescribed values, and a filter projects
+//! every change onto the permitted directions. So constraints hold exactly and the matrix is not changed: one
 //! constant matrix serves for any set of contacts.
 
 use glam::Vec3A;
 
 use crate::math::SolveReport;
 
-/// What may change at an unknown.
+/// Constraint of an unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Constraint {
     /// Everything.
@@ -19,7 +19,7 @@ pub(crate) enum Constraint {
 }
 
 impl Constraint {
-    /// What of a change is allowed.
+    /// The permitted part of a change.
     #[inline(always)]
     pub(crate) fn filter(&self, change: Vec3A) -> Vec3A {
         match self {
@@ -73,8 +73,8 @@ pub(crate) struct Limits {
     pub(crate) iterations: u32,
 }
 
-/// Improves `x`, which fulfils the constraints already, until `A x = rhs` in all directions that they
-/// leave.
+/// Improves `x`, which satisfies the constraints already, until `A x = rhs` in all unconstrained
+/// directions.
 ///
 /// Model: preconditioned conjugate gradients with the filter S in the place of the identity: the system
 /// is `S A S` on the vectors with `S d = d`, the preconditioner `S P S`.
@@ -108,7 +108,7 @@ pub(crate) fn solve_constrained(
         system.multiply(direction, image);
         let mut curvature = 0.0;
         for i in 0..n {
-            // A direction is allowed, so that filtering its image changes no product with it.
+            // The direction is permitted, so that filtering its image changes no product with it.
             image[i] = constraint[i].filter(image[i]);
             curvature += f64::from(direction[i].dot(image[i]));
         }

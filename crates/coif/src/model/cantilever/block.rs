@@ -1,9 +1,9 @@
 //! Sixteen strips in memory.
 //!
-//! All that a step reads and writes of joints lies in one array of rows, one row per joint, that it streams
+//! All joint data that a step reads and writes lies in one array of rows, one row per joint, that it streams
 //! through once (`math::lanes`). A block is a run of rows, anchor to tip; it is as long as its longest
-//! strip, and shorter ones are continued straight beyond their tips by joints that nothing sees. What does
-//! not change of strips lies in the block.
+//! strip, and shorter ones are continued straight beyond their tips by padding joints. Constants of strips
+//! lie in the block.
 
 use glam::Vec3;
 
@@ -17,26 +17,26 @@ use crate::math::lanes::{VECTOR, lane, set_lane};
 use crate::math::{LANES, RigidTransform};
 use crate::model::Environment;
 
-/// One joint of sixteen strips: all that a step reads and writes of it, in one piece of memory.
+/// One joint of sixteen strips: its data in one piece of memory.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Joints {
-    /// Where the groom wants the joint, from the one before, in the frame of that one (m).
+    /// Groomed place of the joint, relative to the one before, in the frame of that one (m).
     pub(super) goal: [f32; VECTOR],
     /// Distance to the joint before (m).
     pub(super) length: [f32; LANES],
-    /// How far it stays from the body (m): radius of its virtual collision sphere.
+    /// Clearance from the body (m): radius of its virtual collision sphere.
     pub(super) radius: [f32; LANES],
-    /// How far it is from where the groom wants it (m).
+    /// Deviation from its groomed place (m).
     pub(super) deviation: [f32; VECTOR],
     /// Unit vector across the strip. That along it is the direction from the joint before.
     pub(super) binormal: [f32; VECTOR],
-    /// Where it is (m), and where it was before the step: these change places.
+    /// Positions after and before the step (m), which alternate.
     pub(super) position: [[f32; VECTOR]; 2],
 }
 
 impl Joints {
-    /// Nothing yet.
+    /// Not initialised.
     pub(super) const NONE: Self = Self {
         goal: [0.0; VECTOR],
         length: [0.0; LANES],
@@ -47,7 +47,7 @@ impl Joints {
     };
 }
 
-/// What a joint has by its place on the strip: see [`Settings`].
+/// Parameters of a joint by its place on the strip: see [`Settings`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ByPlace {
     /// Time (s) in which it returns.
@@ -58,7 +58,7 @@ pub(super) struct ByPlace {
     pub(super) friction: f32,
 }
 
-/// [`ByPlace`] of one joint of sixteen strips, and what follows from it for a step.
+/// [`ByPlace`] of one joint of sixteen strips, and the derived constants of a step.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Ramps {
@@ -89,7 +89,7 @@ pub(super) struct Rows<'a> {
     pub(super) now: usize,
 }
 
-/// Where the strips are that a block lies on: rows of the block before it.
+/// Current positions of the strips that a block lies on: rows of the block before it.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub(super) joints: &'a [Joints],
@@ -97,7 +97,7 @@ pub(super) struct Below<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// What the block that lies on this one sees of it.
+    /// The rows for the block that lies on this one.
     pub(super) fn below(&self) -> Below<'_> {
         Below { joints: self.joints, now: self.now }
     }
@@ -143,13 +143,13 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What does not change of up to sixteen strips, and how their roots move.
+/// Constants of up to sixteen strips, and the motion of their roots.
 pub(super) struct Block {
     /// Which strip each lane holds; lanes that are not in use repeat the last one.
     pub(super) strips: [u32; LANES],
     /// How many lanes are in use.
     pub(super) lanes: usize,
-    /// Where runs of lanes end whose anchors are near each other: more than one in a crowd.
+    /// Ends of runs of lanes whose anchors are near each other: more than one in a crowd.
     pub(super) head_ends: Box<[usize]>,
     /// Whether its strips lie on those of the block before, lane by lane.
     pub(super) over: bool,
@@ -157,14 +157,14 @@ pub(super) struct Block {
     pub(super) joints: usize,
     /// Index of the last joint of each lane's strip.
     pub(super) last: [f32; LANES],
-    /// Longest segment and widest virtual collision sphere (m): what a joint can reach.
+    /// Longest segment and widest virtual collision sphere (m): bounds the reach of a joint.
     pub(super) longest: f32,
     pub(super) widest: f32,
 
-    /// How far a joint stays above that of the strip below (m), along the normal there. Empty if the
+    /// Minimum height of a joint over that of the strip below (m), along the normal there. Empty if the
     /// block lies on no other.
     pub(super) gap: Box<[f32]>,
-    /// How far to the side of the strip below a joint no longer lies on it (m).
+    /// Lateral distance (m) beyond which a joint no longer lies on the strip below.
     pub(super) beside: [f32; LANES],
     /// Half of the widths of the strips and of those below (m).
     pub(super) half_widths: [[f32; LANES]; 2],
@@ -194,11 +194,11 @@ pub(super) struct Block {
     /// Mean velocity of the anchors in the step before, and what it was at its end (m/s).
     pub(super) velocity: [f32; VECTOR],
     pub(super) end_velocity: [f32; VECTOR],
-    /// What the last step said.
+    /// Outcome of the last step.
     pub(super) outcome: Outcome,
 }
 
-/// What a step says of a block.
+/// Outcome of a step for a block.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
     /// One bit per lane that is no longer finite.
@@ -207,32 +207,32 @@ pub(super) struct Outcome {
     pub(super) unresolved: u32,
 }
 
-/// What all strips have in common when a block is made.
+/// Inputs that all strips share when a block is made.
 pub(super) struct Common<'a> {
     pub(super) strips: &'a Strips,
     pub(super) fibre: &'a Fibre,
     pub(super) settings: &'a Settings,
-    /// Per strip: how far its strands are out of its plane (m).
+    /// Per strip: distance of its strands from its plane (m).
     pub(super) thickness: &'a [f32],
     /// Heights of the lowest and the highest anchor (m).
     pub(super) heights: [f32; 2],
 }
 
-/// Fraction of the height of a strip over the one below that is always left: less lets layers close up where
+/// Fraction of the height of a strip over the one below that is always kept: less lets layers close up where
 /// they swing, more stiffens them against each other.
 const STAYS_OVER: f32 = 0.25;
 
-/// Height over the strip below (m) that is left in full: a few hairs.
+/// Height over the strip below (m) that is kept in full: a few hairs.
 const HAIRS: f32 = 3e-4;
 
-/// What does not change of one strip: what a lane of a block, or a plain strip, is made from.
+/// Constants of one strip: source of a lane of a block, or of a plain strip.
 pub(super) struct Made {
     pub(super) rest: Vec<Vec3>,
     pub(super) goal: Vec<Vec3>,
     pub(super) radius: Vec<f32>,
-    /// How far joints stay over those of the strip below (m), if there is one.
+    /// Minimum heights of joints over those of the strip below (m), if there is one.
     pub(super) gap: Vec<f32>,
-    /// How far to the side of that it still lies on it (m).
+    /// Lateral distance (m) up to which they lie on it.
     pub(super) beside: f32,
     /// Half of its width and of that of the strip below (m).
     pub(super) half_widths: [f32; 2],
@@ -294,9 +294,9 @@ impl Made {
     }
 }
 
-/// How strongly a strip yields.
+/// Compliance of a strip.
 pub(super) struct Softness {
-    /// How much slower it returns than the mean one.
+    /// Its style time relative to the mean.
     slower: f32,
     /// See [`Block::weight`], [`Block::style_time`].
     weight: f32,
@@ -304,7 +304,7 @@ pub(super) struct Softness {
 }
 
 impl Common<'_> {
-    /// How strongly a strip yields, of so many layers.
+    /// Compliance of a strip, of so many layers.
     fn softness(&self, strip: usize, layers: u32) -> Softness {
         let Common { strips, fibre, settings, heights, .. } = self;
         let line = strips.edges.strand(strip);
@@ -320,12 +320,12 @@ impl Common<'_> {
     }
 }
 
-/// How far the joints of a strip stay over another (m), how far aside they are on it (m), and half of the
-/// widths of both (m).
+/// Minimum heights of the joints of a strip over another (m), lateral distance up to which they lie on it (m), and half
+/// of the widths of both (m).
 ///
 /// Model: a fraction of their height at rest and of the layers' distance, and no less than a few hairs. Where the
-/// groom has them in the opposite order, they may stay so, and no more. Beside the other, by more than the mean
-/// width, they may sink as the roof of `over.rs` falls.
+/// groom has them in the opposite order, that order is allowed, and no more. Beside the other, by more than the mean
+/// width, the limit falls off as the roof of `over.rs`.
 fn gaps(
     common: &Common<'_>,
     upper: &[JointFrame],
@@ -360,7 +360,7 @@ fn gaps(
 }
 
 impl Block {
-    /// A block of some strips, and what does not change of their joints; `over` says that each of the
+    /// A block of some strips, and the constants of their joints; with `over` each of the
     /// strips lies on another.
     pub(super) fn new(common: &Common<'_>, strips: &[usize], over: bool) -> (Self, Vec<Joints>) {
         let in_lane = |lane: usize| *in_lane(strips, lane);
@@ -438,7 +438,7 @@ impl Block {
         (block, rows)
     }
 
-    /// Takes up other settings that are the same from root to tip.
+    /// Applies other settings that are constant from root to tip.
     pub(super) fn soften(&mut self, common: &Common<'_>, layers: u32) {
         for l in 0..LANES {
             let softness = common.softness(self.strips[l] as usize, layers);
@@ -446,7 +446,7 @@ impl Block {
         }
     }
 
-    /// How far from the anchors the surfaces of a lane's joints up to one are at most (m).
+    /// Largest distance from the anchors of the surfaces of a lane's joints up to one (m).
     #[inline(always)]
     pub(super) fn reach(&self, joint: usize) -> f32 {
         self.longest * joint as f32 + self.widest
@@ -472,7 +472,7 @@ impl Block {
         }
     }
 
-    /// Where the scalp under the lanes' strips is: columns of the rotation, then the translation.
+    /// Poses of the scalp under the lanes' strips: columns of the rotation, then the translation.
     #[inline(always)]
     pub(super) fn roots(&self, world_from_rest: &[RigidTransform]) -> [[f32; VECTOR]; 4] {
         let (mut turn, mut shift) = ([[0.0; LANES]; 4], [0.0; VECTOR]);
@@ -497,20 +497,20 @@ impl Block {
         [a, b, c, shift]
     }
 
-    /// The direction of growth at the anchor of a lane, where the scalp is now.
+    /// The current direction of growth at the anchor of a lane.
     pub(super) fn growth(&self, l: usize) -> Vec3 {
         let [x, y, z] = [0, 1, 2].map(|k| lane(&self.root[k], 0, l));
         let rest = lane(&self.root_tangent, 0, l);
         x * rest.x + y * rest.y + z * rest.z
     }
 
-    /// Takes on how the scalp is turned, as if a step had ended so.
+    /// Sets the rotation of the scalp, as at the end of a step.
     pub(super) fn set_roots(&mut self, world_from_rest: &[RigidTransform]) {
         let [a, b, c, _] = self.roots(world_from_rest);
         self.root = [a, b, c];
     }
 
-    /// Velocity of the air at the anchors (m/s), from where they were.
+    /// Velocity of the air at the anchors (m/s), at their positions before the step.
     pub(super) fn wind(&self, env: &Environment<'_>, before: &[f32; VECTOR]) -> [f32; VECTOR] {
         let mut wind = [0.0; VECTOR];
         if !env.wind.is_still() {
@@ -521,7 +521,7 @@ impl Block {
         wind
     }
 
-    /// Forgets how the root of a lane moved.
+    /// Resets the velocity of the root of a lane.
     pub(super) fn stop_root(&mut self, l: usize) {
         set_lane(&mut self.velocity, 0, l, Vec3::ZERO);
         set_lane(&mut self.end_velocity, 0, l, Vec3::ZERO);

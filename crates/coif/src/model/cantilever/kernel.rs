@@ -1,18 +1,18 @@
 //! The step in lanes: sixteen strips, anchor to tip, one joint of each at a time.
 //!
 //! **Model.** `jung2005` 4 moves each joint of a chain by offsets: one for the forces, one that bends it
-//! back, one that keeps the length. Written for any step, a joint at `P = G + e` deviates by `e` from the
-//! place `G` where the groom wants it, seen from the joint before:
+//! back, one that keeps the length. Written for any step, a joint at `P = G + e` deviates by `e` from its
+//! groomed place `G` relative to the joint before:
 //!
 //! ```text
 //! de/dt = -e / tau - d (dG/dt - W)          d = D (l / L)^2
 //! ```
 //!
-//! `tau` is the time in which the chain returns: the paper's bend factor is `exp(-dt / tau)`. The second term says that
-//! air holds the joint back: without the bend it stays where it was (as the paper's joints do until they are pulled),
+//! `tau` is the time in which the chain returns: the paper's bend factor is `exp(-dt / tau)`. The second term is the
+//! drag of air: without the bend a joint stays in place (as the paper's joints do until they are pulled),
 //! or drifts with the air and falls, at `W`. Deviations turn with the scalp. The step is exact for a goal that moves
-//! evenly and a wind that is steady, whatever its length, and exact to second order for a scalp that turns: what comes
-//! in during a step turns by half of its turn. `d` makes the shape independent of the number of joints: in the limit
+//! evenly and a wind that is steady, whatever its length, and exact to second order for a scalp that turns: a change
+//! during a step turns by half of its rotation. `d` makes the shape independent of the number of joints: in the limit
 //! the chain is `y'' = -(D / L^2) y` where it is held back at once.
 
 use std::ops::Range;
@@ -30,27 +30,27 @@ use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, lane, set_lane};
 
-/// Shortest vector (m) that still has a direction.
+/// Shortest vector (m) with a defined direction.
 const NO_DIRECTION: f32 = 1e-9;
 
 /// Square of the sine of the angle between a segment and a normal below which the segment has no
 /// direction along the surface.
 pub(crate) const STRAIGHT: f32 = 1e-8;
 
-/// How far the binormal follows the lean of the strip: `T x T_avg` changes by at most 2, and with less
+/// Weight of the lean of the strip in the binormal: `T x T_avg` changes by at most 2, and with less
 /// than half of that added to it a unit vector never vanishes, so the strip never flips over.
 pub(super) const FOLLOW: f32 = 0.45;
 
-/// Most rounds of rising over the strip below, after the first. Few joints need more than one.
+/// Maximum number of rounds of rising over the strip below, after the first. Few joints need more than one.
 pub(super) const RISES: usize = 3;
 
-/// Rounds of leaving a distance field: the second resolves the collisions that the first caused.
+/// Rounds of pushing out of a distance field: the second resolves the collisions that the first caused.
 const ROUNDS: usize = 2;
 
 /// Largest slope of an interpolated distance: the bound that `follow_the_leader` has.
 const SLOPE: f32 = 1.75;
 
-/// What is the same for all strips of a step.
+/// Constants of all strips in a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass {
     /// Length of this step (s), and of the one before.
@@ -61,22 +61,22 @@ pub(super) struct Pass {
     pub(super) held_gravity: Vec3,
     /// Time constant (s) in which falling hair reaches its terminal velocity.
     pub(super) fall_time: f32,
-    /// The same for what its root's acceleration does: `inertia` times the fall time.
+    /// The same for its root's acceleration: `inertia` times the fall time.
     pub(super) swing_time: f32,
     pub(super) inertia: f32,
     /// Friction relative to that of the body.
     pub(super) friction: f32,
 }
 
-/// What is around the anchors of a block.
+/// Surroundings of the anchors of a block.
 pub(super) struct Surroundings {
-    /// Where the scalp is after the step: columns of the rotation, then the translation.
+    /// Pose of the scalp after the step: columns of the rotation, then the translation.
     pub(super) roots: [[f32; VECTOR]; 4],
     /// Velocity of the air (m/s).
     pub(super) wind: [f32; VECTOR],
 }
 
-/// What strips stay out of.
+/// Obstacles of strips.
 pub(super) struct Obstacles<'a> {
     pub(super) shapes: &'a PosedShapes,
     pub(super) field: Option<&'a FieldObstacle<'a>>,
@@ -87,14 +87,14 @@ pub(super) struct Obstacles<'a> {
 /// Source: `jung2005` 4.3, steps 2 to 4.
 /// Symbols: A anchor, V virtual point, P joint, T, N, B tangent, normal, binormal, l length of a
 /// segment, r radius of a virtual collision sphere.
-/// Deviations: 4 (iii) before (ii), since bending back would lead into the body again; the joint leaves
+/// Deviations: 4 (iii) before (ii), since bending back would lead into the body again; the joint is pushed out of
 /// the body along the sphere of its segment's length, so that (v) holds as well. (v) starts from the
 /// corrected predecessor `P''(i-1)`. The goal of the bending is the groomed angle to the segment before,
 /// not a straight line: so the groom is at rest. B turns as `T x T_avg` does, from the groomed binormal,
 /// and more towards the tip: `T x T_avg` itself has no direction where hair hangs along T, and would tear
-/// the roots of the strands from their places. After the body a joint leaves what is under the
+/// the roots of the strands from their places. After the body a joint is pushed above the
 /// strip that it lies on (`over.rs`; 4.2 has the virtual spheres only, which order layers where they collide with the
-/// body but not where they hang clear of it). Friction is not in the paper. `RAMPS` says that joints differ by
+/// body but not where they hang clear of it). Friction is not in the paper. With `RAMPS` joints differ by
 /// their place on the strip ([`Block::ramps`]), which the paper does not have either.
 #[inline(always)]
 pub(super) fn step_block<S: Simd, const RAMPS: bool>(
@@ -116,7 +116,7 @@ pub(super) fn step_block<S: Simd, const RAMPS: bool>(
     }
     let mut strips = Lanes::start(simd, block, around, anchor, now, &tips, pass);
     block.root.copy_from_slice(&around.roots[..3]);
-    // Anchors go where the scalp takes them (step 2).
+    // Move anchors with the scalp (step 2).
     strips.parent.to_row(&mut anchor.position[now]);
     strips.binormal.to_row(&mut anchor.binormal);
     let mut near = Near::new(obstacles.shapes);
@@ -134,7 +134,7 @@ pub(super) fn step_block<S: Simd, const RAMPS: bool>(
         let place = Place { i, now, reach: block.reach(i), below, ramps };
         outcome.unresolved += strips.advance(simd, row, &place, &near, obstacles.field);
     }
-    // Each joint hangs on the one before: a lane that left the world ends there.
+    // A value that is not finite or out of range propagates to the tip: testing the tip is enough.
     let Some(last) = joints.last() else { return outcome };
     let tip = Vec3x::of_row(simd, &last.position[now]);
     let sane = tip.dot(tip).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
@@ -152,15 +152,15 @@ fn ball_around(row: &[f32; VECTOR], lanes: Range<usize>) -> (Vec3, f32) {
     (0.5 * (lo + hi), 0.5 * (hi - lo).length())
 }
 
-/// Which joint of a block is at hand.
+/// The joint of a block that is being advanced.
 struct Place<'a> {
     i: usize,
     /// Which of the two positions is written.
     now: usize,
-    /// Farthest from the anchors (m).
+    /// Largest distance from the anchors (m).
     reach: f32,
     below: Option<RowsBelow<'a>>,
-    /// What replaces the constants of the strips.
+    /// Constants by joint, in place of those of the strips.
     ramps: Option<&'a Ramps>,
 }
 
@@ -170,27 +170,27 @@ fn turn<S: Simd>(m: &[Vec3x<S>; 3], v: Vec3x<S>) -> Vec3x<S> {
     m[0] * v.x + m[1] * v.y + m[2] * v.z
 }
 
-/// What a step takes along.
+/// State of the pass along the strips.
 struct Lanes<S: Simd> {
     /// The joint before, and its frame.
     parent: Vec3x<S>,
     tangent: Vec3x<S>,
     binormal: Vec3x<S>,
-    /// How the scalp has turned in this step: columns.
+    /// Rotation of the scalp in this step: columns.
     turned: [Vec3x<S>; 3],
     /// Displacement by air and by gravity (m), and the weight of the goal's own displacement.
     carried: Vec3x<S>,
     held_back: f32x16<S>,
     keep: f32x16<S>,
-    /// What `carried` is made of, for joints that fall in times of their own: velocity of the air (m/s), what is left
-    /// of gravity and what hair feels of its root's acceleration (m/s^2), and the fraction of the latter that it feels.
+    /// Terms of `carried`, for joints that fall in times of their own: velocity of the air (m/s), residual
+    /// gravity and the acceleration of the root (m/s^2), and the fraction of the latter that acts.
     air: [Vec3x<S>; 3],
     inertia: f32,
     friction: f32,
     weight: f32x16<S>,
-    /// How far the binormal follows at the tip, across and out.
+    /// Weight of the lean in the binormal at the tip, across and out.
     lean: [f32x16<S>; 2],
-    /// Half of the widths of the strips (m), what is known of those below, and the segment of them that
+    /// Half of the widths of the strips (m), constants of those below, and the segment of them that
     /// begins beside the joint before.
     half_width: f32x16<S>,
     ribbons: Ribbons<S>,
@@ -222,14 +222,14 @@ impl<S: Simd> Lanes<S> {
         let parent = turn(&root, load(&block.anchor)) + load(&roots[3]);
         let tangent = turn(&root, load(&block.root_tangent));
         let binormal = turn(&root, load(&block.root_binormal));
-        // Root times the transpose of what it was.
+        // Root times the transpose of that before the step.
         let turned = [
             turn(&root, Vec3x { x: old[0].x, y: old[1].x, z: old[2].x }),
             turn(&root, Vec3x { x: old[0].y, y: old[1].y, z: old[2].y }),
             turn(&root, Vec3x { x: old[0].z, y: old[1].z, z: old[2].z }),
         ];
-        // Where air would take a joint: with the wind, down, and against the root's acceleration. The
-        // velocity at the end of a step goes on from those of this one and the one before.
+        // Terminal displacement of a joint in air: with the wind, down, and against the root's acceleration. The
+        // velocity at the end of a step is extrapolated from those of this one and the one before.
         let velocity = (parent - load(&anchor.position[1 - now])) * splat(1.0 / pass.step);
         let ahead = pass.step / (pass.step + pass.before);
         let end = velocity * splat(1.0 + ahead) - load(&block.velocity) * splat(ahead);
@@ -276,7 +276,7 @@ impl<S: Simd> Lanes<S> {
         }
     }
 
-    /// Moves on by one joint (step 4). Says how many stay inside the body.
+    /// Advances by one joint (step 4). Returns how many stay inside the body.
     #[inline(always)]
     fn advance(
         &mut self,
@@ -314,7 +314,7 @@ impl<S: Simd> Lanes<S> {
             size2 = direction.dot(direction);
         }
         let mut along = direction * (splat(1.0) / size2.sqrt());
-        // (ii) leave the body.
+        // (ii) push out of the body.
         let joint = Joint {
             i: place.i as f32,
             before: x,
@@ -327,8 +327,8 @@ impl<S: Simd> Lanes<S> {
         };
         self.clear -= length * SLOPE;
         let mut unresolved = self.leave_body(simd, &joint, &mut along, near, field);
-        // Stay above the strip below, and out of what that leads into. What comes after is lifted by as much
-        // and not turned: it begins in the frame of the segment as it was.
+        // Stay above the strip below, and outside of what that causes a collision with. The following joints are lifted
+        // by as much and not turned: they begin in the frame of the segment before that.
         let (mut across, b) = self.across(simd, along, joint.i);
         let carried = (along, b);
         if let Some(below) = &place.below {
@@ -336,7 +336,7 @@ impl<S: Simd> Lanes<S> {
             if self.rise(simd, &joint, &mut along, across, below, &beside) {
                 unresolved = self.leave_body(simd, &joint, &mut along, near, field);
                 across = self.across(simd, along, joint.i).0;
-                // In a valley of the strip below, what leaves one side can lead into the other.
+                // In a valley of the strip below, rising over one side can end below the other.
                 for _ in 0..RISES {
                     if !self.rise(simd, &joint, &mut along, across, below, &beside) {
                         break;
@@ -379,7 +379,7 @@ impl<S: Simd> Lanes<S> {
         (b * (u * inverse) + n * (v * inverse), b)
     }
 
-    /// Leaves the colliders, and then the body's own surface. Says how many stay inside.
+    /// Pushes out of the colliders, and then of the body's own surface. Returns how many stay inside.
     #[inline(always)]
     fn leave_body(
         &mut self,
@@ -396,7 +396,7 @@ impl<S: Simd> Lanes<S> {
                 last_hit = k;
             }
         }
-        // Leave once more what lay before the last one on the list: that may have caused a collision with it.
+        // Test the colliders before the last one that was hit again: pushing out of that may have caused a collision.
         for (_, shape) in near.iter(joint.reach).take_while(|(k, _)| *k < last_hit) {
             self.leave_shape(simd, joint, along, shape, &mut unresolved);
         }
@@ -406,7 +406,7 @@ impl<S: Simd> Lanes<S> {
         unresolved
     }
 
-    /// Leaves one collider. Says whether any joint had to.
+    /// Pushes out of one collider. Returns whether any joint was inside.
     #[inline(always)]
     fn leave_shape(
         &self,
@@ -437,7 +437,7 @@ impl<S: Simd> Lanes<S> {
     }
 
     /// Turns segments, with the binormals that they have, until they end above the strip below, along
-    /// its normal (`over.rs`). Says whether any had to.
+    /// its normal (`over.rs`). Returns whether any was below.
     #[inline(always)]
     fn rise(
         &self,
@@ -460,11 +460,11 @@ impl<S: Simd> Lanes<S> {
         true
     }
 
-    /// How much of the displacement of a joint to `p` along a surface friction takes, over the length of its segment.
-    /// `moves` is the velocity of the surface (m/s).
+    /// Fraction of the displacement of a joint to `p` along a surface that friction removes, over the length of its
+    /// segment. `moves` is the velocity of the surface (m/s).
     ///
-    /// Model: Coulomb friction of hair without momentum. What pushes a joint into the surface in a step
-    /// is the depth it would have without contact; of its displacement along the surface friction takes the
+    /// Model: Coulomb friction of hair without momentum. The normal displacement of a joint in a step
+    /// is the depth it would have without contact; of its displacement along the surface friction removes the
     /// coefficient times that, and all of it at most. Both are in proportion to the length of the step.
     #[inline(always)]
     fn apply_friction(
@@ -486,8 +486,8 @@ impl<S: Simd> Lanes<S> {
         slip * (friction_fraction_lanes(simd, slip.length(), limit) * joint.per_length)
     }
 
-    /// Turns segments about their inner ends until their outer ends are as far from a plane as they
-    /// have to be (m), by the shortest displacement, less what friction holds back ([`Self::apply_friction`]). Says how
+    /// Turns segments about their inner ends until their outer ends have their distance from a plane (m),
+    /// by the shortest displacement, less friction ([`Self::apply_friction`]). Returns how
     /// many cannot get there even without a radius.
     ///
     /// Model: the points at length l from the joint before and at the wanted distance from the plane are
@@ -513,8 +513,8 @@ impl<S: Simd> Lanes<S> {
         let mut size2 = flat.dot(flat);
         let degenerate = size2.simd_lt(STRAIGHT);
         if degenerate.any_true() {
-            // Held back to the joint before there is no direction along the surface: take that without
-            // friction. Straight into the surface there is none either: take the strip's own.
+            // Displaced back to the joint before there is no direction along the surface: take that without
+            // friction. Along the normal there is none either: take the strip's own.
             flat = free.or(degenerate, flat);
             size2 = degenerate.select(free.dot(free), size2);
             let degenerate = size2.simd_lt(STRAIGHT);
@@ -524,13 +524,13 @@ impl<S: Simd> Lanes<S> {
         }
         let scale = ((one - c * c).max(one * 0.0) / size2).sqrt();
         *along = (out * c + flat * scale).or(hit, *along);
-        // The direction is one up to rounding, which would add up along the strip: a step of Newton's.
+        // The direction is a unit vector up to rounding, which would accumulate along the strip: one Newton iteration.
         *along = *along * (along.dot(*along) * -0.5 + 1.5);
         let bare = wanted - radius.max(one * 0.0) * joint.per_length;
         (bare.simd_gt(one) & hit).to_bitmask().count_ones()
     }
 
-    /// Leaves a distance field, where the joint before is near enough for that to matter.
+    /// Pushes out of a distance field, where the joint before is near enough for that to matter.
     #[inline(always)]
     fn leave_field(
         &mut self,
@@ -571,16 +571,16 @@ impl<S: Simd> Lanes<S> {
 
 /// A joint that is pushed out of the body.
 struct Joint<S: Simd> {
-    /// Which one of its strip.
+    /// Its number on the strip.
     i: f32,
-    /// Where it was before the step (m).
+    /// Its position before the step (m).
     before: Vec3x<S>,
     /// To the joint before (m), and one over it.
     length: f32x16<S>,
     per_length: f32x16<S>,
-    /// How far it stays from the body (m).
+    /// Clearance from the body (m).
     radius: f32x16<S>,
-    /// How far from the anchors it can be (m).
+    /// Largest distance from the anchors (m).
     reach: f32,
     /// Lanes whose strip has the joint.
     active: mask32x16<S>,
@@ -588,7 +588,7 @@ struct Joint<S: Simd> {
     friction: Option<f32x16<S>>,
 }
 
-/// Joints that are too near to a plane: which ones, its normal, and how far they are (m).
+/// Joints that are too near to a plane: a mask, its normal, and their distance (m).
 #[derive(Clone, Copy)]
 struct JointCollision<S: Simd> {
     hit: mask32x16<S>,
@@ -612,7 +612,7 @@ fn surface_motion<S: Simd>(
     out
 }
 
-/// Distances of some of sixteen points from a body's own surface (m), and how they grow.
+/// Distances of some of sixteen points from a body's own surface (m), and their gradient.
 #[inline(always)]
 fn slopes<S: Simd>(
     simd: S,

@@ -1,5 +1,5 @@
-//! Where strips are, as the model holds them: sixteen at a time. What is drawn is made from this
-//! (`grow::strips`) without putting the joints in order first.
+//! Positions of strips as the model holds them, sixteen at a time: meshes are drawn from this
+//! (`grow::strips`) without reordering the joints first.
 
 use fearless_simd::{Level, Simd};
 use glam::Vec3;
@@ -28,7 +28,7 @@ pub(crate) struct LaneBlock<'a> {
 }
 
 impl Cantilever {
-    /// Where the strips are now.
+    /// The current positions of the strips.
     pub fn lanes(&self) -> StripLanes<'_> {
         StripLanes {
             strips: &self.strips,
@@ -46,7 +46,7 @@ impl<'a> StripLanes<'a> {
         self.strips
     }
 
-    /// The instructions that the model uses.
+    /// The instruction set that the model uses.
     pub(crate) fn level(&self) -> Level {
         self.level
     }
@@ -95,7 +95,7 @@ impl<'a> LaneBlock<'a> {
         std::array::from_fn(|l| self.block.growth(l))
     }
 
-    /// Where the joints of a number are (m).
+    /// Positions of the joints of a number (m).
     #[inline(always)]
     pub(crate) fn position<S: Simd>(&self, simd: S, joint: usize) -> Vec3x<S> {
         Vec3x::of_row(simd, &self.rows[joint].position[self.now])

@@ -1,10 +1,10 @@
 //! Layered wisps as cantilever beams: the cheapest hair that still looks styled.
 //!
 //! Each strip is a chain of joints that hangs on the scalp and bends back to its groom; it has no
-//! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`), and nothing
-//! rebounds: without momentum restitution has no meaning.
+//! velocity of its own, so it never swings up by itself (`jung2005` 4; the step is in `kernel.rs`), and
+//! there is no restitution: that needs momentum.
 //! Strips are simulated sixteen at a time, in rows of joints; the strands of the groom lie in them and
-//! are placed only when someone looks (`grow::strips`).
+//! are placed only when they are read (`grow::strips`).
 
 mod block;
 mod kernel;
@@ -45,10 +45,10 @@ use crate::math::lanes::{VECTOR, lane};
 use crate::math::{LANES, RigidTransform};
 use crate::{Error, Result};
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "cantilever";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     moves: Primitive::Strip,
     contact: Access::NONE,
@@ -59,18 +59,18 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
 };
 
 /// Longest step (s): a 120th of a second, and a little for rounding, so that 30, 60 and 120 frames a second
-/// have one shape. Of a longer one, what slides over the body takes another path; shorter ones cost as much
-/// more as they are shorter.
+/// have one shape. With longer ones, hair that slides over the body takes another path; the cost of shorter
+/// ones is proportional to their number.
 const LONGEST_STEP: f32 = 1.01 / 120.0;
 
 /// Weight of a new step's length in the averaged one: a hitch of one frame is spread over eight.
 const NEW_STEP: f32 = 0.125;
 
-/// How much wider virtual collision spheres get along a strip (m per m): where more is asked for, a strip that
+/// Maximum growth of virtual collision spheres along a strip (m per m): with more, a strip that
 /// comes to lie on the body would have to stand up from it.
 const WIDENS: f32 = 0.15;
 
-/// How wide the sphere of a joint is at most, with that of the joint before and the distance to it (m).
+/// Largest sphere of a joint, by that of the joint before and the distance to it (m).
 fn widest(before: f32, length: f32) -> f32 {
     before.max(0.0) + WIDENS * length
 }
@@ -95,23 +95,23 @@ pub struct Cantilever {
     level: Level,
     strips: Strips,
     blocks: Vec<Block>,
-    /// The joints of all blocks, one block after the other, and which of their positions is that of now.
+    /// The joints of all blocks, one block after the other, and the index of their current positions.
     joints: Vec<Joints>,
     now: usize,
-    /// What the hair is made of.
+    /// Fibre of the hair.
     fibre: Fibre,
-    /// Where each strip lies in the rows.
+    /// Index of each strip in the rows.
     places: LanePlaces,
-    /// Where the roots of the strips were last, always finite.
+    /// Last finite poses of the roots of the strips.
     roots: Vec<RigidTransform>,
     /// Gravity (m/s^2) that the rest shape is balanced against.
     held_gravity: Option<Vec3>,
     /// Averaged length of a step (s), and that of the last one.
     dt: f32,
     last_step: f32,
-    /// The two that bend factors are set for.
+    /// The two lengths that bend factors are set for.
     set_for: [f32; 2],
-    /// Whether the distances of the groom from the body are known.
+    /// Whether the clearance of the groom from the body has been measured.
     has_clearance: bool,
     /// The colliders at the end of the step: scratch.
     shapes: PosedShapes,
@@ -155,7 +155,7 @@ impl Cantilever {
         Ok(model)
     }
 
-    /// Says which gravity (m/s^2) the rest shape is balanced against; without a word it is that of each step.
+    /// Sets the gravity (m/s^2) that the rest shape is balanced against; by default it is that of each step.
     pub fn hold_against(&mut self, gravity: Vec3) {
         self.held_gravity = Some(gravity);
     }
@@ -165,7 +165,7 @@ impl Cantilever {
         &self.strips
     }
 
-    /// Where the joints are now.
+    /// Writes the current pose of the joints.
     pub fn pose(&self, out: &mut StripPose) {
         let joints = self.strips.edges.point_count();
         out.position.resize(joints, Vec3::ZERO);
@@ -202,7 +202,7 @@ impl Cantilever {
         stack::in_halves(&mut self.blocks, rows, &work);
     }
 
-    /// Limits the virtual collision spheres to what the groom at rest leaves room for.
+    /// Limits the virtual collision spheres to the clearance of the groom at rest.
     ///
     /// Source: `jung2005` 4.2; the paper sets radii by hand.
     fn measure_clearance(&mut self, env: &Environment<'_>) {
@@ -222,8 +222,8 @@ impl Cantilever {
         self.has_clearance = true;
     }
 
-    /// Averages the length of steps for what forces do (`jung2005` 4.3 step 1), and sets the bend factors for
-    /// the length that a step has.
+    /// Averages the length of steps for the effect of forces (`jung2005` 4.3 step 1), and sets the bend factors for
+    /// the length of the step.
     fn average_step(&mut self, dt: f32) {
         self.dt = if self.dt > 0.0 { self.dt + (dt - self.dt) * NEW_STEP } else { dt };
         if self.set_for != [self.dt, dt] {
@@ -281,7 +281,7 @@ impl Model for Cantilever {
         self.average_step(env.dt);
         let mut shapes = std::mem::take(&mut self.shapes);
         shapes.refill(env.colliders.iter().map(|c| PosedShape::new(c, env.dt)));
-        // A root that is nowhere stays where it was.
+        // A root without a finite pose keeps its last one.
         let mut roots = std::mem::take(&mut self.roots);
         for (root, now) in roots.iter_mut().zip(env.world_from_rest).filter(|(_, t)| t.is_finite())
         {
@@ -293,7 +293,7 @@ impl Model for Cantilever {
         let pass = Pass::new(&self.settings, self.held_gravity, before, env);
         let level = self.level;
         let obstacles = Obstacles { shapes: &shapes, field: env.field.as_ref() };
-        // Advance the stacks in any order: none reads another.
+        // Advance the stacks in any order: they are independent.
         self.for_each_block(|block, rows, below| {
             let outcome = dispatch!(level, simd => {
                 let wind = block.wind(env, &rows.joints[0].position[1 - rows.now]);
@@ -315,7 +315,7 @@ impl Model for Cantilever {
                 block.stop_root(l);
             }
         });
-        // A strip that was put back names its strands.
+        // Report the strands of a strip that was reset.
         for block in &self.blocks {
             report.add(block.outcome.unresolved, 0, &[]);
             for l in lanes_of(block.outcome.broken).take_while(|l| *l < block.lanes) {
@@ -361,7 +361,7 @@ impl Model for Cantilever {
     }
 
     fn velocities(&self, out: &mut [Vec3]) {
-        // How fast the joints moved in the last step.
+        // Velocity of the joints in the last step.
         let per_second = if self.last_step > 0.0 { 1.0 / self.last_step } else { 0.0 };
         self.places.unpack(out, |row, l| {
             let [now, before] =
@@ -378,7 +378,7 @@ impl Model for Cantilever {
         let ModelSettings::Cantilever(settings) = settings else { return Ok(false) };
         settings.validate()?;
         let now = &self.settings;
-        // What joints have by their place, and how strips lie over each other, is for a new model.
+        // Parameters of joints by their place, and of the order of strips, need a new model.
         let same = now.wisps == settings.wisps
             && now.layer_distance == settings.layer_distance
             && !(now.varies() || settings.varies());

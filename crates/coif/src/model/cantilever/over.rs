@@ -1,6 +1,6 @@
-//! How far a joint is over the strip that its own lies on: one joint at a time, and sixteen.
+//! Height of a joint over the strip that its own lies on: one joint at a time, and sixteen.
 //!
-//! Both strips count by their middle lines. A joint is over that segment of the lower strip that it is beside,
+//! Both strips are represented by their middle lines. A joint is over the segment of the lower strip beside it,
 //! of the four around the lower joint of the same number; out is the normal of the lower strip there, which
 //! follows the scalp's. Strips are laid so that joints of one number are beside each other
 //! (`groom::strips`), and slide along each other by less than a segment or two.
@@ -26,7 +26,7 @@ pub(super) struct Lower {
     pub(super) length: f32,
 }
 
-/// Where a joint is, seen from the strip below.
+/// Position of a joint relative to the strip below.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Over {
     /// The normal of the strip below.
@@ -36,7 +36,7 @@ pub(super) struct Over {
     pub(super) aside: f32,
 }
 
-/// Where the middle (m) of joint `i` of a strip is, seen from a strip of which `half` is half the width (m)
+/// Position of the middle (m) of joint `i` of a strip relative to a strip of which `half` is half the width (m)
 /// and `lower` gives the joints, up to the last one.
 ///
 /// Model: the strip below is a ribbon whose middle line goes from joint to joint. Its normal belongs to a
@@ -50,7 +50,7 @@ pub(super) fn over(
     half: f32,
 ) -> Over {
     let from = |joint: &Lower| middle - joint.position - joint.frame.binormal * half;
-    // Seen from the segment that begins at a joint.
+    // Relative to the segment that begins at a joint.
     let above_segment = |first: usize| {
         let (start, end) = (lower(first), lower(first + 1));
         let (offset, out) = (from(&start), end.frame.normal());
@@ -63,7 +63,7 @@ pub(super) fn over(
     if offset.dot(here.frame.tangent) < -here.length {
         return above_segment(i.saturating_sub(2));
     }
-    // Nothing comes after the tip.
+    // No segment begins at the tip.
     if i >= last {
         return above_segment(i - 1);
     }
@@ -75,13 +75,13 @@ pub(super) fn over(
     if (after.height < before.height) == valley { after } else { before }
 }
 
-/// How far over its strip a joint has to be (m), `gap` if it is on it, with how far aside it is and how far
-/// it is aside at most to be on it (m).
+/// Minimum height of a joint over its strip (m), `gap` if it is on it, by its lateral distance and the
+/// largest one at which it is on it (m).
 pub(super) fn min_height(gap: f32, aside: f32, on: f32) -> f32 {
     gap - (aside.abs() - on).max(0.0) * ROOF
 }
 
-/// The joints that a row of joints lies on, and how far that stays over them (m).
+/// The joints that a row of joints lies on, and its minimum height over them (m).
 #[derive(Clone, Copy)]
 pub(super) struct RowsBelow<'a> {
     joints: &'a [Joints],
@@ -92,15 +92,15 @@ pub(super) struct RowsBelow<'a> {
     gap: &'a [f32; LANES],
 }
 
-/// The same as [`Over`] for sixteen joints, and how high each has to be (m).
+/// The same as [`Over`] for sixteen joints, and their minimum heights (m).
 pub(super) struct OverLanes<S: Simd> {
     pub(super) out: Vec3x<S>,
     pub(super) height: f32x16<S>,
     pub(super) min_height: f32x16<S>,
 }
 
-/// What is the same for all joints of sixteen strips: half the width of the strips below, how far aside a strip
-/// still lies on them (m), and the numbers of the last joints.
+/// Constants of all joints of sixteen strips: half the width of the strips below, the lateral distance up to which
+/// a strip lies on them (m), and the numbers of the last joints.
 #[derive(Clone, Copy)]
 pub(super) struct Ribbons<S: Simd> {
     pub(super) half: f32x16<S>,
@@ -151,7 +151,7 @@ impl<'a> RowsBelow<'a> {
         let (first, second) = (before.above(simd, middle), after.above(simd, middle));
         let valley = after.tangent.dot(before.out).simd_gt(0.0);
         let lower = second.height.simd_lt(first.height);
-        // Nothing comes after the tip.
+        // No segment begins at the tip.
         let goes_on = ribbons.last.simd_gt(i);
         let mut found = second.or(!(valley ^ lower) & goes_on, first);
         // Or one farther away.
@@ -173,7 +173,7 @@ impl<'a> RowsBelow<'a> {
     }
 }
 
-/// Where sixteen joints are, seen from segments.
+/// Positions of sixteen joints relative to segments.
 #[derive(Clone, Copy)]
 struct Above<S: Simd> {
     out: Vec3x<S>,
@@ -184,7 +184,7 @@ struct Above<S: Simd> {
 }
 
 impl<S: Simd> Above<S> {
-    /// These where a mask says so, else the others.
+    /// The values of `self` where the mask is set, else the others.
     #[inline(always)]
     fn or(self, mask: mask32x16<S>, other: Self) -> Self {
         Self {
@@ -199,13 +199,13 @@ impl<S: Simd> Above<S> {
 /// Segments of sixteen lower strips.
 #[derive(Clone, Copy)]
 pub(super) struct Segment<S: Simd> {
-    /// Where their middle lines begin (m), how they go on, and what is out and across.
+    /// Start of their middle lines (m), their direction, normal and binormal.
     start: Vec3x<S>,
     tangent: Vec3x<S>,
     out: Vec3x<S>,
     across: Vec3x<S>,
     length: f32x16<S>,
-    /// How far the middle line leaves the plane of the segment, per length along it.
+    /// Deviation of the middle line from the plane of the segment, per length along it.
     twist: f32x16<S>,
 }
 
@@ -230,7 +230,7 @@ impl<S: Simd> Segment<S> {
         }
     }
 
-    /// Where joints are whose middles are given (m).
+    /// Positions of joints whose middles are given (m).
     #[inline(always)]
     fn above(&self, simd: S, middle: Vec3x<S>) -> Above<S> {
         let offset = middle - self.start;

@@ -1,5 +1,5 @@
-//! The same step, one strip after the other over arrays of structures: what one would write first.
-//! Tests hold the lanes against it, and `coif bench` measures the speed-up over it.
+//! The same step, one strip after the other over arrays of structures: a straightforward implementation.
+//! Tests compare the lanes with it, and `coif bench` measures the speed-up over it.
 
 use glam::{Mat3, Vec3};
 
@@ -30,7 +30,7 @@ struct Joint {
 }
 
 struct Strip {
-    /// The strip that it lies on, and how far its joints stay over that (m).
+    /// The strip that it lies on, and the minimum heights of its joints over that (m).
     below: Option<usize>,
     gap: Vec<f32>,
     beside: f32,
@@ -114,7 +114,7 @@ impl PlainCantilever {
             let strip = &mut strip[0];
             let wind = env.air_at(strip.joints[0].position);
             let root = &env.world_from_rest[s];
-            // Only what the strip can reach.
+            // Only colliders within reach of the strip.
             let reach: f32 = strip.joints.iter().map(|j| j.length).sum::<f32>() + 0.05;
             let anchor = root.point(strip.joints[0].rest);
             near.clear();
@@ -124,7 +124,7 @@ impl PlainCantilever {
         }
     }
 
-    /// Writes where the joints are, in the order of the strips.
+    /// Writes the positions of the joints, in the order of the strips.
     pub fn pose(&self, out: &mut StripPose) {
         let joints = || self.strips.iter().flat_map(|s| &s.joints);
         out.position.clear();
@@ -182,7 +182,7 @@ fn step_strip(
         let offset = (air * force_time - moved * (force_time / pass.step)) * (0.5 * compliance);
         let e = turned * (joint.deviation * keep + offset) + offset;
         let mut along = (wanted + e).normalize_or(wanted.normalize_or(frame.tangent));
-        // Leave the body.
+        // Push out of the body.
         let turn = |along: Vec3, out: Vec3, more: f32| {
             let into = out.dot(along);
             let c = (into + more / joint.length).min(1.0);
@@ -219,7 +219,7 @@ fn step_strip(
             let across = frame.binormal * (1.0 + s * lean[0]) + frame.normal() * (s * lean[1]);
             (frame, across.normalize_or(frame.binormal))
         };
-        // Stay above the strip below; what comes after is lifted and not turned.
+        // Stay above the strip below; the following joints are lifted and not turned.
         let free = along;
         if let Some(below) = below {
             let lower = |i: usize| {

@@ -31,8 +31,8 @@ parameters! {
     }
 }
 
-/// Gravity (m/s^2) that says how long hair stands up by itself: that of the earth, whatever the scene has, so that hair
-/// in weightlessness is as stiff as on earth.
+/// Gravity (m/s^2) for the length of hair that stands up by itself: that of the earth, independent of the scene, so
+/// that hair in weightlessness is as stiff as on earth.
 const EARTH: f32 = 9.81;
 
 impl Settings {
@@ -41,9 +41,9 @@ impl Settings {
         [&self.style_time, &self.damping, &self.friction].iter().any(|r| r.constant().is_none())
     }
 
-    /// How strongly a strip of a length (m) bends when it is held back, in all: see [`super::kernel`].
+    /// Total compliance of a strip of a length (m): see [`super::kernel`].
     ///
-    /// Model: a chain that is held back in proportion to how far it goes has the shape
+    /// Model: a chain under drag in proportion to its displacement has the shape
     /// `cos(sqrt(D) s/L)` after a sudden move of its root, so its tip follows `cos(sqrt(D))` of it.
     /// Hair shorter than the length that stands up by itself, `(E I / (rho A g))^(1/3)`, is stiffer by
     /// the cube of its length, as a beam under its own weight is.

@@ -1,8 +1,8 @@
-//! Which strips share a block, and how the blocks are worked through.
+//! Which strips share a block, and the order of the blocks.
 //!
 //! Strips that lie on each other make a column. Sixteen columns next to each other make a *stack*: a block
 //! per layer, lowest first, with each column in a lane of its own, the highest first. So a block finds the joints that its own
-//! lie on in the rows of the block before. Stacks know nothing of each other.
+//! lie on in the rows of the block before. Stacks are independent.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ const APART: f32 = 0.45;
 /// apart, and twice as much as that is less than there is between two people.
 const CELL: f32 = 0.1;
 
-/// Most heads that share a block: with more, its strips collide with more colliders than they have lanes to spare.
+/// Maximum number of heads that share a block: with more, additional colliders cost more than full lanes gain.
 const MAX_HEADS: usize = 3;
 
 /// Lanes (of sixteen) that may stay empty where another head would have to fill them.
 const SPARE: usize = 3;
 
-/// Where runs of neighbouring anchors end: those of one run are within [`APART`] of its first.
+/// Ends of runs of neighbouring anchors: those of one run are within [`APART`] of its first.
 pub(super) fn head_ends(anchors: &[Vec3]) -> Vec<usize> {
     let (mut ends, mut first) = (Vec::new(), 0);
     for l in 1..=anchors.len() {
@@ -62,7 +62,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
         let height = Reverse(columns[c].len());
         (joints(c), head[c], height, morton_code(anchors[c], lo, hi), c)
     });
-    // Cut what is alike and near each other into sixteens.
+    // Cut similar columns near each other into sixteens.
     let (mut full, mut left) = (Vec::new(), Vec::<usize>::new());
     let mut first = 0;
     for i in 1..=order.len() {
@@ -80,7 +80,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
             first = i;
         }
     }
-    // What is left of a few heads shares the lanes of a block.
+    // Let remainders of a few heads share the lanes of a block.
     let mut shared: Vec<Vec<usize>> = Vec::new();
     for c in left {
         let fits = |lanes: &Vec<usize>| {
@@ -107,7 +107,7 @@ pub(super) fn stacks(strips: &Strips) -> Vec<(Vec<usize>, bool)> {
     blocks
 }
 
-/// Which head each anchor is on: anchors in adjacent cells of a grid are on one. A head is called after
+/// The head of each anchor: anchors in adjacent cells of a grid are on one. A head is identified by
 /// its first anchor.
 fn heads(anchors: &[Vec3]) -> Vec<usize> {
     let cell = |p: Vec3| (p / CELL).floor().as_ivec3().to_array();
@@ -196,7 +196,7 @@ mod tests {
         for (i, (lanes, over)) in blocks.iter().enumerate() {
             assert!(lanes.len() <= LANES);
             let x = |s: &usize| strips.virtual_point[*s].x;
-            // What is left of the two groups shares a block, one after the other.
+            // The remainders of the two groups share a block, one after the other.
             let roots: Vec<Vec3> = lanes.iter().map(|&s| strips.edges.strand(s)[0]).collect();
             let ends = head_ends(&roots);
             assert!(ends.len() <= 2 && ends.last() == Some(&lanes.len()));

@@ -125,7 +125,7 @@ fn lanes_do_what_the_plain_version_does() {
                 [(&a.position, &b.position), (&a.tangent, &b.tangent), (&a.binormal, &b.binormal)];
             for (k, (x, y)) in pairs.into_iter().enumerate() {
                 for (j, (x, y)) in x.iter().zip(y).enumerate() {
-                    // A joint that collides turns fast: rounding grows along the strip.
+                    // A joint that collides turns fast: rounding is amplified along the strip.
                     assert!(x.distance(*y) < [1e-4, 2e-3, 4e-3][k], "{k}, joint {j}: {x} {y}");
                 }
             }
@@ -180,8 +180,8 @@ fn lengths_surfaces_and_frames_hold_through_a_swing() {
     });
 }
 
-/// The same path in one step or in two: what a ball drags along does not depend on the step, and without
-/// friction it drags nothing.
+/// The same path in one step or in two: the drag by a ball does not depend on the step, and without
+/// friction there is none.
 #[test]
 fn friction_drags_hair_along_with_what_it_lies_on() {
     let mut strands = Strands::new();
@@ -296,7 +296,7 @@ fn alone<'a>(dt: f32, wind: &'a Wind, roots: &'a [RigidTransform]) -> Environmen
     }
 }
 
-/// A body that moves evenly is the same to hair whether a step is a hitch or not: what its root gains is nothing
+/// An evenly moving body has the same effect on hair whether a step is long or not: the gain of its root is zero
 /// in either. And hair moves as fast as its root.
 #[test]
 fn a_long_step_of_an_even_motion_is_no_kick() {

@@ -2,25 +2,25 @@
 
 use glam::Vec3;
 
-/// What keeps a chain at rest in its groomed shape. Its memory can be used again and again.
+/// Forces that keep a chain at rest in its groomed shape. Its memory is reusable.
 #[derive(Debug, Default)]
 pub(in crate::model) struct Hold {
     /// Acceleration (m/s^2) that holds each particle, in the rest frame.
     pub(in crate::model) acceleration: Vec<Vec3>,
-    /// Pull (N) in the segment to each particle from its predecessor.
+    /// Tension (N) of the segment to each particle from its predecessor.
     pub(in crate::model) tension: Vec<f32>,
-    /// What the tensions do not carry (N): scratch.
+    /// Residual forces (N): scratch.
     left: Vec<Vec3>,
 }
 
-/// Sweeps of the search for the tensions: what is left over only makes the holding forces a little
-/// larger than they have to be, the groom stays at rest whatever the tensions are.
+/// Sweeps of the search for the tensions: residuals only make the holding forces a little
+/// larger than necessary, the groom stays at rest whatever the tensions are.
 const SWEEPS: usize = 32;
 
-/// Finds tensions that carry as much of the weight as they can, and what is left to hold.
+/// Finds tensions that carry as much of the weight as possible, and the accelerations that hold the rest.
 ///
 /// Model: particle i is at rest if `m_i g + T_(i+1) u_(i+1) - T_i u_i + m_i a_i = 0`, with `u_i` the
-/// direction of segment i, `T_i` its tension and `a_i` an acceleration that goes with the body.
+/// direction of segment i, `T_i` its tension and `a_i` an acceleration fixed to the body's frame.
 /// Any tensions will do; these minimise `sum m_i |a_i|^2` within `0 <= T_i <= max_i`. Hair that
 /// hangs is held by its root alone, so that it swings freely. Hair that stands is held particle by
 /// particle and not pushed from below, so that it does not buckle.
@@ -39,7 +39,7 @@ pub(in crate::model) fn hold_groom(
 }
 
 impl Hold {
-    /// [`hold_groom`] in the same memory.
+    /// [`hold_groom`] in reused memory.
     pub(in crate::model) fn solve(
         &mut self,
         line: &[Vec3],
@@ -60,16 +60,16 @@ impl Hold {
             tension[i] = (load + gravity * mass(i)).dot(u).clamp(0.0, max_tension(i));
             load = u * tension[i];
         }
-        // What the tensions do not carry (N).
+        // Residual forces (N).
         left.clear();
         left.extend((0..n).map(|i| gravity * mass(i)));
         for i in embedded..n {
             left[i] -= direction(i) * tension[i];
             left[i - 1] += direction(i) * tension[i];
         }
-        // Improve one tension after the other, tip to root and back.
-        let there_and_back = || (embedded..n).rev().chain(embedded..n);
-        for i in std::iter::repeat_with(there_and_back).take(SWEEPS).flatten() {
+        // Minimise over one tension after the other, tip to root and back.
+        let both_directions = || (embedded..n).rev().chain(embedded..n);
+        for i in std::iter::repeat_with(both_directions).take(SWEEPS).flatten() {
             let u = direction(i);
             let (outer, inner) =
                 (1.0 / mass(i), if i > embedded { 1.0 / mass(i - 1) } else { 0.0 });
@@ -108,7 +108,7 @@ mod tests {
         assert!(solved.acceleration[1..].iter().all(|a| (*a + GRAVITY).length() < 1e-5));
     }
 
-    /// Whatever the shape and the limits, all forces on every particle add up to nothing, and they
+    /// Whatever the shape and the limits, the forces on every particle add up to zero, and the holding forces
     /// are no larger on the whole than those that carry every particle alone.
     #[test]
     fn a_curl_is_in_balance_with_small_forces() {

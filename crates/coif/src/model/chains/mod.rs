@@ -3,10 +3,10 @@
 //!
 //! Particles lie in the groom's order in flat arrays of vectors, strand after strand, root to tip. A
 //! model gives a function that advances one chain; [`Chains::step`] calls it for all of them in
-//! parallel, puts chains back that broke, and reports in strand order. Following the roots, holding
+//! parallel, resets chains that broke, and reports in strand order. Following the roots, holding
 //! the groomed shape (`shape.rs`, `hold.rs`, `profile.rs`), collision with the body (`crate::collide`) and
-//! what contact between hair sees (`rows.rs`), reset, teleport and checkpoints are here. How particles
-//! are held together is the model's own business.
+//! access for contact between hair (`rows.rs`), reset, teleport and checkpoints are here. The internal forces
+//! or constraints are the model's.
 
 mod hold;
 mod profile;
@@ -35,7 +35,7 @@ use crate::math::bytes::{floats, put_floats};
 use crate::params::Ramp;
 use crate::{Error, Result};
 
-/// What a model has to say of its state, where all of it is in a field `chains`.
+/// The part of `Model` that is the same for all models with their state in a field `chains`.
 macro_rules! keep_in_chains {
     () => {
         fn reset(&mut self, world_from_rest: &[$crate::math::RigidTransform]) {
@@ -77,7 +77,7 @@ macro_rules! keep_in_chains {
 }
 pub(super) use keep_in_chains;
 
-/// Strands that one task advances: enough to outweigh handing it to a thread.
+/// Strands per task: enough to outweigh the cost of a task.
 const GRAIN: usize = 32;
 
 /// Refuses a groom with a strand whose longest segment is more than `limit` times its shortest.
@@ -94,15 +94,15 @@ pub(super) fn check_even(groom: &Groom, limit: f32, model: &'static str) -> Resu
     Ok(())
 }
 
-/// All particles, with what a step needs to know of their rest shape.
+/// All particles, with the constants of their rest shape.
 pub(super) struct Chains {
     /// Positions (m), in the groom's order.
     pub(super) position: Vec<Vec3>,
     /// Velocities (m/s), in the groom's order.
     pub(super) velocity: Vec<Vec3>,
-    /// Where particles were before they moved (m): scratch.
+    /// Positions of particles before they moved (m): scratch.
     before: Vec<Vec3>,
-    /// How fast they were (m/s): scratch.
+    /// Their velocities then (m/s): scratch.
     arriving: Vec<Vec3>,
     /// Collisions of particles with the body: scratch.
     collision: Vec<Collision>,
@@ -111,7 +111,7 @@ pub(super) struct Chains {
     /// Friction relative to that of the body: of all, and of each particle where they differ.
     friction: (f32, Vec<f32>),
     strands: Vec<Strand>,
-    /// What contact between hair sees.
+    /// Access for contact between hair.
     rows: Rows,
 }
 
@@ -125,11 +125,11 @@ impl Lender for Chains {
     }
 }
 
-/// A strand's place in the arrays, its root, and what its last step came to.
+/// A strand's range in the arrays, its root, and the outcome of its last step.
 struct Strand {
     first: usize,
     count: usize,
-    /// How many leading particles go with the scalp.
+    /// Number of leading particles that the scalp carries.
     embedded: usize,
     /// Farthest that a particle may be from the root (m).
     reach: f32,
@@ -143,11 +143,11 @@ struct Strand {
 pub(super) struct Chain<'a> {
     /// Its particles' indices in the groom's order.
     pub(super) points: Range<usize>,
-    /// How many leading particles go with the scalp: at least one, and at least one does not.
+    /// Number of leading particles that the scalp carries: at least one, and at least one is free.
     pub(super) embedded: usize,
     pub(super) position: &'a mut [Vec3],
     pub(super) velocity: &'a mut [Vec3],
-    /// Where particles were before they moved (m), for friction and velocities.
+    /// Positions of particles before they moved (m), for friction and velocities.
     pub(super) before: &'a mut [Vec3],
     /// Velocities of particles before the step's forces acted (m/s), for restitution.
     pub(super) arriving: &'a mut [Vec3],
@@ -229,7 +229,7 @@ impl Chains {
         chains
     }
 
-    /// Takes up friction relative to that of the body.
+    /// Sets friction relative to that of the body.
     pub(super) fn set_friction(&mut self, groom: &Groom, friction: &Ramp) {
         let (all, each) = &mut self.friction;
         *all = friction.at(0.0);
@@ -245,7 +245,7 @@ impl Chains {
     }
 
     /// Advances every chain with `advance`, which returns how many particles it left inside the
-    /// body, then puts broken chains back and reports.
+    /// body, then resets broken chains and reports.
     pub(super) fn step(
         &mut self,
         env: &Environment<'_>,
@@ -320,7 +320,7 @@ impl Chains {
     }
 }
 
-/// What chains read and never write during a step.
+/// Inputs of chains that a step does not change.
 struct Fixed<'a> {
     rest: &'a [Vec3],
     friction: FrictionScale<'a>,
@@ -341,7 +341,7 @@ struct StrandRange<'a> {
 }
 
 impl StrandRange<'_> {
-    /// Advances these strands: halves go to other threads until they are few. No chain reads another, so the order does
+    /// Advances these strands, halved recursively into tasks. Chains are independent, so the order does
     /// not matter, and nothing is allocated.
     fn advance(self, fixed: &Fixed<'_>, advance: &(impl Fn(Chain<'_>) -> u32 + Sync)) {
         if self.strands.len() > GRAIN {
@@ -369,7 +369,7 @@ impl StrandRange<'_> {
                 root: Pose::new(root),
             };
             strand.unresolved = advance(chain);
-            // Put a broken chain back on its rest shape, where its root was last seen.
+            // Reset a broken chain to its rest shape at its last finite root pose.
             let (position, velocity) = (&mut self.position[here.clone()], &mut self.velocity[here]);
             if root.is_finite() {
                 strand.root = *root;

@@ -15,7 +15,7 @@ pub(in crate::model) struct Profile {
     along: [Vec<f32>; 2],
 }
 
-/// How a particle is tied to its place in the groom, and to the air.
+/// The spring of a particle to its place in the groom, and its drag in air.
 #[derive(Debug, Clone, Copy)]
 struct Tie {
     /// Time (s) in which it returns.
@@ -24,7 +24,7 @@ struct Tie {
     damping: f32,
 }
 
-/// What ties and air do to a particle in a step.
+/// Effect of spring, gravity and air on a particle in a step.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Pull {
     pub(in crate::model) shape: Shape,
@@ -52,7 +52,7 @@ impl Profile {
         profile
     }
 
-    /// Takes up others in the same memory.
+    /// Sets new values in the same memory.
     pub(in crate::model) fn set(&mut self, groom: &Groom, style_time: &Ramp, damping: &Ramp) {
         self.root = Tie { style_time: style_time.at(0.0), damping: damping.at(0.0) };
         self.each.clear();
@@ -70,7 +70,7 @@ impl Profile {
         }
     }
 
-    /// What ties, gravity (m/s^2) and wind (m/s) do to each particle in a step of `h` seconds.
+    /// Effect of ties, gravity (m/s^2) and wind (m/s) on each particle in a step of `h` seconds.
     pub(in crate::model) fn pull(
         &self,
         h: f32,

@@ -1,11 +1,11 @@
-//! What is found strand by strand when a model is built, found again in the same memory when a parameter changes.
+//! Quantities found strand by strand when a model is built, updated in the same memory when a parameter changes.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
 use super::Chains;
 
-/// Scratch of the tasks that look at strands: as many as there are threads.
+/// Scratch of the tasks: as many as there are threads.
 pub(in crate::model) struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T: Default> Pool<T> {
@@ -24,7 +24,7 @@ impl<T: Default> Pool<T> {
     }
 }
 
-/// Strands that one task looks at.
+/// Strands per task.
 const STRANDS: usize = 32;
 
 impl Chains {

@@ -1,5 +1,5 @@
-//! Chains as rows of sixteen, for methods of contact, which read positions and motion; what they made of the
-//! velocities is copied back.
+//! Chains as rows of sixteen, for methods of contact, which read positions and motion; the velocities that they
+//! change are copied back.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ pub(super) struct Rows(SampleRows);
 
 impl Rows {
     /// Rows for a groom whose points have these distances to their predecessors (m), 0 at roots.
-    /// `pinned` are the points that go with the scalp.
+    /// `pinned` are the points that the scalp carries.
     pub(super) fn new(groom: &Groom, length: &[f32], pinned: impl Iterator<Item = usize>) -> Self {
         let rows = length.len().div_ceil(LANES);
         let mut mass = vec![0.0; rows * LANES];

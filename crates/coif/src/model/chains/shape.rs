@@ -1,4 +1,4 @@
-//! Holding the groom: each particle is tied to the place where the body would carry it.
+//! Holding the groom: a spring ties each particle to its rest place, carried by the body.
 
 use glam::{Mat3, Vec3};
 
@@ -20,19 +20,19 @@ impl Pose {
         Self { rotation: Mat3::from_quat(transform.rotation), translation: transform.translation }
     }
 
-    /// Where the point goes.
+    /// Transforms a point.
     #[inline]
     pub(in crate::model) fn point(&self, p: Vec3) -> Vec3 {
         self.rotation * p + self.translation
     }
 
-    /// Where the direction goes.
+    /// Transforms a direction.
     #[inline]
     pub(in crate::model) fn direction(&self, d: Vec3) -> Vec3 {
         self.rotation * d
     }
 
-    /// Points go straight from one pose to the other: where they are after this fraction of the path.
+    /// The pose after a fraction of the path on which points move straight from one pose to the other.
     pub(in crate::model) fn between(&self, other: &Self, fraction: f32) -> Self {
         Self {
             rotation: self.rotation * (1.0 - fraction) + other.rotation * fraction,
@@ -48,7 +48,7 @@ impl Pose {
 /// and takes over the fraction `c h / D` of the target's motion, `D = 1 + k h^2 + c h`. Stable for any
 /// step, and independent of the number of points, of iterations and of substeps. In terms of
 /// velocities, because the displacement of a short substep is lost in the rounding of a position.
-/// Deviations: not a bending force. It knows the place of a particle, not the angle of its segment,
+/// Deviations: not a bending force. It depends on the position of a particle, not the angle of its segment,
 /// so that hair cannot stay turned to the other side of the head.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Shape {
@@ -71,7 +71,7 @@ impl Shape {
         (1.0 - self.pull - self.drag) * h
     }
 
-    /// The velocity (m/s) of a particle at `x` that would go on with the velocity `free` by itself,
+    /// The velocity (m/s) of a particle at `x` that would have the velocity `free` without the spring,
     /// while its target goes from one place to another.
     #[inline]
     pub(in crate::model) fn pulled(&self, x: Vec3, free: Vec3, [from, to]: [Vec3; 2]) -> Vec3 {
@@ -81,7 +81,7 @@ impl Shape {
 }
 
 impl Chain<'_> {
-    /// Puts the particles that are embedded in the scalp where a pose has them; their velocity is
+    /// Moves the particles that are embedded in the scalp to their places in a pose; their velocity is
     /// that of the whole step.
     pub(in crate::model) fn follow_root(&mut self, pose: &Pose, inverse_dt: f32) {
         for i in 0..self.embedded {

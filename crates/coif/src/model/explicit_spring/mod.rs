@@ -1,9 +1,9 @@
-//! A chain of springs, integrated explicitly: the second yardstick of `muller2012` section 4.
+//! A chain of springs, integrated explicitly: the second comparison of `muller2012` section 4.
 //!
 //! Linear springs with damping along the segments hold the particles together; symplectic Euler
 //! advances them in `substeps` substeps. An explicit step must be shorter than the time in
-//! which a wave runs along a segment, so that stiff hair needs many: `stability.rs` says how many, and
-//! a step that would blow up is refused when the model is built.
+//! which a wave runs along a segment, so that stiff hair needs many: `stability.rs` computes the number, and
+//! a step that would be unstable is refused when the model is built.
 //!
 //! The stiffness is a modulus (Pa), like Young's modulus of the fibre but in general much lower: a
 //! segment of length l and cross-section A is a spring of `E A / l`, so that neither the stretch nor
@@ -22,10 +22,10 @@ use crate::groom::Groom;
 use crate::params::{Ramp, parameters};
 use crate::{Error, Result};
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "explicit-spring";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities =
     Capabilities { splits_steps: true, pins: Some(1), ..Capabilities::STRANDS };
 
@@ -61,7 +61,7 @@ parameters! {
 /// far below this limit the shortest spring usually needs more substeps than are allowed, and is refused for it.
 const MAX_UNEVEN: f32 = 1000.0;
 
-/// The most that the weight of a held groom may stretch a spring, as a fraction of its length.
+/// Largest stretch of a spring by the weight of a held groom, as a fraction of its length.
 const MAX_HELD_STRETCH: f32 = 0.5;
 
 /// Hair that moves as an explicit chain of springs.
@@ -73,7 +73,7 @@ pub struct ExplicitSpring {
     springs: Springs,
     /// The colliders of the present step, substep after substep: scratch.
     shapes: Vec<PosedShape>,
-    /// Length of the steps that it is laid out for (s), and the gravity that the groom has to stand (m/s^2).
+    /// Length of the steps that it is laid out for (s), and the gravity that the groom is balanced against (m/s^2).
     dt: f32,
     gravity: Vec3,
     fits: Pool<Fit>,
@@ -137,12 +137,12 @@ impl ExplicitSpring {
         Ok(())
     }
 
-    /// How many substeps a step has.
+    /// Number of substeps of a step.
     pub fn substeps(&self) -> u32 {
         self.substeps
     }
 
-    /// The particle that asks for the most substeps.
+    /// The particle that needs the most substeps.
     fn stiffest(&self) -> Stiffest {
         let springs = &self.springs;
         Stiffest::of(self.chains.ranges(), &springs.inverse_mass, &springs.stiffness)
@@ -346,7 +346,7 @@ fn advance_springs(
         let acceleration = (outer - inner) * springs.inverse_mass[first + i] + push + hold;
         let (x, rest) = (chain.position[i], chain.rest[i]);
         let free = (chain.velocity[i] + acceleration * h) * carried_on;
-        // Nobody reads the old state of this particle any more once its outer spring is known.
+        // The old state of this particle is not used again once its outer spring is known.
         let velocity = shape.pulled(x, free, [from.point(rest), to.point(rest)]);
         chain.velocity[i] = velocity;
         chain.position[i] = x + velocity * h;
@@ -379,7 +379,7 @@ fn spring_force(
     u * (stiffness * (distance - length) + damper * (velocity_b - velocity_a).dot(u))
 }
 
-/// Puts particles out of the body; their velocity follows.
+/// Pushes particles out of the body, and updates their velocity.
 fn collide(
     chain: &mut Chain<'_>,
     shapes: &[PosedShape],

@@ -1,8 +1,8 @@
 //! Friction that grows while hair is at rest, with the hair around it and with the body.
 //!
-//! Contact with other hair is not simulated here, but hair that has come to rest lies among other hair, and contacts
-//! that rest get stronger. Without that, hair that was thrown over a face or hooked behind an ear creeps for seconds
-//! along a saddle of its potential, or at the limit of Coulomb's law, and then slips.
+//! Contact with other hair is not simulated here, but hair at rest lies among other hair, and contacts
+//! at rest strengthen with time. Without that, hair that was thrown over a face or snagged behind an ear creeps for seconds
+//! along a saddle of its potential, or at the Coulomb limit, and then slips.
 //!
 //! Model: rate-and-state friction (Dieterich's ageing law). The state is the age of a strand's contacts,
 //!
@@ -10,60 +10,61 @@
 //! d age / dt = 1 - age (v / SLIP + v_driven / DRIVEN_SLIP)         f = (age / settling_time)^5
 //! ```
 //!
-//! with `v` the largest speed of its points beside the scalp, `v_driven` the speed of the scalp under it, of the wind and of the
-//! surfaces that it lies on beside the scalp; the age is at most [`OLDEST`] settling times. With the settledness `f` the strand feels a dry friction of `f`
-//! [`STRENGTH`] against the scalp's frame, and friction on the body grows by `1 + f`. Hair that moves has next to none (its
-//! weight at 2 cm/s, 3 % of it at twice that), hair on a head that moves by some tenths of a millimetre or in wind has none, and
-//! hair that has been slower than some millimetres a second for a second or two is stuck. It is no sleep: forces act on
-//! hair as before, nothing is set to zero, and friction in the frame of a scalp that stands still takes energy only.
+//! with `v` the largest speed of its points relative to the scalp, `v_driven` the speed of the scalp under it, of the wind
+//! and of the surfaces that it lies on relative to the scalp; the age is at most [`OLDEST`] settling times. `f` is the
+//! settledness: it adds a dry friction of `f` [`STRENGTH`] against the scalp's frame, and friction on the body grows by
+//! `1 + f`. For moving hair it is negligible (its weight at 2 cm/s, 3 % of it at twice that), on a head that moves by some
+//! tenths of a millimetre or in wind zero, and hair slower than some millimetres a second for a second or two sticks. This
+//! is not sleeping: all forces still act, and friction in the frame of a scalp at rest only dissipates energy.
 //!
 //! The dry friction is a drag `f STRENGTH / v` with the speed of the last step (lagged diffusivity), at most [`MAX_DRAG`],
 //! which adds to the diagonal of the implicit step.
 //!
 //! Source: not in `muller2012`. Deviations from Dieterich: there friction grows with the logarithm of the age; the fifth
-//! power leaves hair in motion alone.
+//! power is negligible for hair in motion.
 
 use super::Pass;
 use crate::math::LANES;
 
 /// Distance (m) over which contacts between hairs are renewed: in the default settling time at 2 cm/s, so that hair
-/// comes to rest, which is below 1 cm/s. Less leaves hair creeping longer, more holds swings that can be seen.
+/// comes to rest, which is below 1 cm/s. Less leaves hair creeping longer, more damps visible swings.
 const SLIP: f32 = 0.01;
 
-/// Distance (m) over which motion of the scalp, of the air and of what hair lies on renews them, the thickness of a fibre:
-/// that shears all hair at once. More would carry hair along with a head that tilts slowly: at this, 0.05 degrees a second
-/// are too slow.
+/// Distance (m) over which motion of the scalp, of the air and of the surfaces that hair lies on renews them, the thickness
+/// of a fibre: that shears all hair at once. With more, settled hair would be carried along by a head that tilts slowly:
+/// here it is below 0.05 degrees a second.
 const DRIVEN_SLIP: f32 = 1e-4;
 
 /// Dry friction by mass (m/s^2) of hair that has rested for the settling time: it can carry its own weight, as tangled
 /// hair does.
 const STRENGTH: f32 = 10.0;
 
-/// Most age, by the settling time: friction is then some hundred times the weight, which is what the style pulls where
+/// Maximum age, by the settling time: friction is then some hundred times the weight, which is the force of the style where
 /// hair lies on the wrong side of the head. More would only take longer to be renewed.
 const OLDEST: f32 = 3.0;
 
-/// Most drag by mass (1/s): hair that is pulled with ten times its weight creeps by half a millimetre in a minute. More
-/// would drown the mass of a segment in the rounding of the sums.
+/// Maximum drag by mass (1/s): hair under ten times its weight creeps by half a millimetre in a minute. With more,
+/// the mass of a segment would be lost to rounding in the sums.
 const MAX_DRAG: f32 = 1e7;
 
-/// How old the contacts of a strand are.
+/// Age of the contacts of a strand.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Age {
-    /// Time (s) that contacts have rested, as motion leaves it.
+    /// Time (s) that contacts have rested, reduced by motion.
     pub(super) age: f32,
     /// Drag of the next step by mass (1/s).
     pub(super) drag: f32,
 }
 
 impl Age {
-    /// After a step in which points have moved by at most `moved` beside the scalp and what drives them by `driven` (m).
+    /// Update after a step in which points have moved by at most `moved` relative to the scalp and what drives them by
+    /// `driven` (m).
     pub(super) fn grow(&mut self, moved: f32, driven: f32, pass: &Pass) {
         let age = (self.age + pass.dt) / (1.0 + moved / SLIP + driven / DRIVEN_SLIP);
         self.age = age.min(OLDEST * pass.settling_time);
         let friction = self.settled(pass.settling_time) * STRENGTH;
         self.drag = (friction * pass.dt / moved.max(f32::MIN_POSITIVE)).min(MAX_DRAG);
-        // What has left the world is put back on its rest shape.
+        // A strand that is not finite is reset to its rest shape.
         if !(self.age.is_finite() && self.drag.is_finite()) {
             *self = Self::default();
         }
@@ -75,7 +76,7 @@ impl Age {
     }
 }
 
-/// The ages of sixteen strands, as a step reads them.
+/// The ages of sixteen strands, with the quantities that a step uses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ages {
     pub(super) of: [Age; LANES],
@@ -84,15 +85,15 @@ pub(super) struct Ages {
 }
 
 impl Ages {
-    /// Puts a lane in its place.
+    /// Sets a lane.
     pub(super) fn set(&mut self, lane: usize, age: Age, settling_time: f32) {
         self.of[lane] = age;
         self.drag[lane] = age.drag;
         self.settled[lane] = age.settled(settling_time);
     }
 
-    /// A pin will take a lane along by `moved` (m) beside the scalp in the coming step, at `speed` (m/s): that renews its
-    /// contacts, as motion of the scalp does.
+    /// Renews the contacts of a lane that a pin moves by `moved` (m) relative to the scalp in the coming step, at `speed`
+    /// (m/s), as motion of the scalp does.
     pub(super) fn renew(&mut self, lane: usize, moved: f32, speed: f32) {
         let left = 1.0 / (1.0 + moved / DRIVEN_SLIP);
         self.of[lane].age *= left;
@@ -139,7 +140,7 @@ mod tests {
         }
     }
 
-    /// Hair at twice the speed at which it has all of the friction feels three per cent of it.
+    /// Hair at twice the speed of full dry friction has three per cent of it.
     #[test]
     fn hair_in_motion_has_not_settled() {
         let time = Settings::default().settling_time;
@@ -151,8 +152,8 @@ mod tests {
 
     const LENGTH: f32 = 0.3;
 
-    /// Where the tip of a strand is in each step of the last `seconds` of those that it takes, with the root carried by
-    /// `pose(t)`, and how settled it has been at most.
+    /// Position of the tip of a strand in each of the steps of `seconds`, with the root at `pose(t)`, and the
+    /// largest settledness.
     fn path(
         settling_time: f32,
         seconds: f32,
@@ -189,9 +190,9 @@ mod tests {
         (tips, settled)
     }
 
-    /// Hair that has settled moves off with the head as hair does that never settles, in a jerk as in a slow tilt (a degree a
-    /// second, which would carry settled hair to its side): beside the scalp it is at most as far from it as other numbers of
-    /// points or steps may be (`coif validate ftl`), 5 % of its length.
+    /// Settled hair follows the motion of the head like hair that never settles, in a jerk as in a slow tilt (a degree a
+    /// second, which would carry settled hair to its side): their difference is at most that between other numbers of
+    /// points or steps (`coif validate ftl`), 5 % of its length.
     #[test]
     fn settled_hair_moves_off_with_the_head() {
         let sway = |t: f32| {

@@ -3,8 +3,8 @@
 //! The state of all strands lies in three arrays that a step streams through once: positions and
 //! velocities in rows of sixteen particles (`math::lanes`), tensions in rows of sixteen numbers. A
 //! block is a run of rows, one per point, root to tip; it is as long as its longest strand, and
-//! shorter ones are continued straight beyond their tips by particles that nothing sees (`last` says
-//! where a lane ends). What does not change lies in the block.
+//! shorter ones are continued straight beyond their tips by padding particles (`last` is the index of the
+//! tip in each lane). Constants lie in the block.
 
 use fearless_simd::{Simd, SimdBase, f32x8, f32x16};
 use glam::{Mat3, Quat, Vec3};
@@ -30,7 +30,7 @@ pub(super) struct Rows<'a> {
     pub(super) position: &'a mut [f32],
     /// Velocities (m/s).
     pub(super) velocity: &'a mut [f32],
-    /// Pull of the next segment on a point: how far it moves it in a step, as a fraction of the
+    /// Tension of the next segment: displacement of a point by it in a step, as a fraction of the
     /// segment's vector.
     pub(super) tension: &'a mut [f32],
     /// Contacts of the points with the body (`resting.rs`); empty without a pass from tip to root.
@@ -89,7 +89,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The rows of the block that comes next, to be fetched while this one is advanced.
+/// The rows of the next block, to be prefetched while this one is advanced.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Upcoming<'a> {
     position: &'a [[f32; VECTOR]],
@@ -115,7 +115,7 @@ impl<'a> Upcoming<'a> {
         }
     }
 
-    /// Asks for row `i`, for the one-way pass.
+    /// Prefetches row `i`, for the one-way pass.
     #[inline(always)]
     pub(super) fn fetch<S: Simd>(&self, simd: S, i: usize) {
         fetch_row(simd, self.position, i);
@@ -124,7 +124,7 @@ impl<'a> Upcoming<'a> {
         fetch_row(simd, self.length, i);
     }
 
-    /// Asks for the state of row `i`, for the two passes.
+    /// Prefetches the state of row `i`, for the two passes.
     #[inline(always)]
     pub(super) fn fetch_state<S: Simd>(&self, simd: S, i: usize) {
         fetch_row(simd, self.position, i);
@@ -138,7 +138,7 @@ impl<'a> Upcoming<'a> {
         }
     }
 
-    /// Asks for what does not change of row `i`, for the two passes.
+    /// Prefetches the constants of row `i`, for the two passes.
     #[inline(always)]
     pub(super) fn fetch_fixed<S: Simd>(&self, simd: S, i: usize) {
         fetch_row(simd, self.fixed, i);
@@ -152,7 +152,7 @@ fn fetch_row<S: Simd, const N: usize>(simd: S, rows: &[[f32; N]], i: usize) {
     }
 }
 
-/// What holds a row of points ([`Tie`]), in lanes.
+/// Spring, air and friction of a row of points ([`Tie`]), in lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Ties<'a>(&'a [[f32; LANES]]);
 
@@ -167,14 +167,14 @@ impl Ties<'_> {
         f32x16::from_slice(simd, &self.0[1])
     }
 
-    /// Fraction of their velocity that the air leaves them.
+    /// Fraction of their velocity that points keep in the air.
     #[inline(always)]
     pub(super) fn carried_on<S: Simd>(&self, simd: S) -> f32x16<S> {
         f32x16::from_slice(simd, &self.0[2])
     }
 }
 
-/// What does not change of up to sixteen strands, and where their roots are.
+/// Constants of up to sixteen strands, and the poses of their roots.
 pub(super) struct Block {
     /// Which strand each lane holds; lanes that are not in use repeat the last one.
     pub(super) strands: [u32; LANES],
@@ -189,7 +189,7 @@ pub(super) struct Block {
     /// Largest number of embedded points in a lane.
     pub(super) max_embedded: usize,
 
-    /// Whether the strands have equally many points and each has segments of one length, nearly.
+    /// Whether the strands have equally many points and each has segments of nearly equal length.
     pub(super) even: bool,
     /// Distance to the predecessor (m).
     pub(super) length: LineAligned,
@@ -198,52 +198,52 @@ pub(super) struct Block {
     pub(super) reaction: LineAligned,
     /// Positions in the rest shape (m).
     pub(super) rest: LineAligned,
-    /// What the pass from tip to root reads of each point, in rows of [`FIXED`] numbers: goal, step and mass
+    /// Constants of each point for the pass from tip to root, in rows of [`FIXED`] numbers: goal, step and mass
     /// ([`RestShape`]), length and inverse length of its segment, the cosine of the largest turn against the
     /// segment before, and the style's bending limit ([`RestShape::limit`]).
     pub(super) fixed: LineAligned,
     /// See [`RestShape::link`].
     pub(super) link: [f32; LANES],
-    /// What holds each point, in rows of [`TIE`] numbers ([`RestShape::tie`]); empty where it is the same from root to
-    /// tip.
+    /// Spring, air and friction of each point, in rows of [`TIE`] numbers ([`RestShape::tie`]); empty where they are
+    /// constant from root to tip.
     ties: LineAligned,
     /// Whether some lanes have fewer points than others.
     pub(super) ragged: bool,
 
-    /// How deep each point was inside of the body at the start (m).
+    /// Depth of each point inside of the body at the start (m).
     pub(super) depth: LineAligned,
-    /// Whether any was.
+    /// Whether any is positive.
     pub(super) began_inside: bool,
 
     /// World from rest at the end of the step: columns of the rotation, then the translation.
     pub(super) root: [[f32; VECTOR]; 4],
     /// World from rest at the start of the step.
     pub(super) root_before: [[f32; VECTOR]; 4],
-    /// How far the scalp's rigid motion of this step takes a point: columns of a matrix, then what is added.
+    /// Displacement by the scalp's rigid motion in this step: columns of a matrix, then the constant term.
     pub(super) motion: [[f32; VECTOR]; 4],
     /// Velocity of the air at the root (m/s).
     pub(super) wind: [f32; VECTOR],
     /// One bit per lane whose root has no finite pose.
-    pub(super) nowhere: u32,
-    /// How old the contacts of the strands are.
+    pub(super) without_pose: u32,
+    /// Ages of the strands' contacts.
     pub(super) ages: Ages,
     /// Points that are pinned, by lane and then by row.
     pub(super) pins: Vec<Pin>,
-    /// What the last steps said.
+    /// Outcomes of the last steps.
     pub(super) outcome: [Outcome; MAX_STEPS],
 }
 
-/// What a pass says of a block.
+/// Outcome of a pass for a block.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
     /// One bit per lane that is no longer finite.
     pub(super) broken: u32,
     /// Particles left inside the body.
     pub(super) unresolved: u32,
-    /// One bit per lane in which a particle has come upon the body that was not there before.
+    /// One bit per lane with a new collision.
     pub(super) impact: u32,
-    /// How far a point of each lane has moved at most beside the scalp (m), and how far what drives it: root, air, and the
-    /// surfaces that it lies on beside the scalp.
+    /// Largest displacement of a point of each lane relative to the scalp (m), and of what drives it: root, air, and the
+    /// surfaces that it lies on relative to the scalp.
     pub(super) moved: [f32; LANES],
     pub(super) driven: [f32; LANES],
 }
@@ -254,7 +254,7 @@ const TIE: usize = 4 * LANES;
 /// Numbers in a row of [`Block::fixed`].
 pub(super) const FIXED: usize = 12 * LANES;
 
-/// Segments whose lengths differ by less than this fraction count as equal for the masses beside them.
+/// Largest relative difference between lengths of segments that count as equal for the masses beside them.
 const EQUAL: f32 = 1e-3;
 
 impl Block {
@@ -293,7 +293,7 @@ impl Block {
             root_before: [[0.0; VECTOR]; 4],
             motion: [[0.0; VECTOR]; 4],
             wind: [0.0; VECTOR],
-            nowhere: 0,
+            without_pose: 0,
             ages: Ages::default(),
             pins: Vec::new(),
             outcome: [Outcome::default(); MAX_STEPS],
@@ -321,12 +321,12 @@ impl Block {
         block
     }
 
-    /// Lengths, and what a correction of the length does to the predecessor in the one-way pass.
+    /// Lengths, and the reaction of a length correction on the predecessor in the one-way pass.
     ///
-    /// Model: the reaction of a segment on its inner end is `m_i / m_(i-1)` of what it does to its
+    /// Model: the reaction of a segment on its inner end is `m_i / m_(i-1)` times that on its
     /// outer end; a point has half the mass of each segment beside it. The scale `s` of eq. 9 is
-    /// spread over the strand, `s^(1/segments)` each, so that it means the same for any number of
-    /// points; a ramp has that of the place.
+    /// distributed over the strand, `s^(1/segments)` each, so that it means the same for any number of
+    /// points; a ramp uses its local value.
     fn set_lengths(&mut self, l: usize, line: &[Vec3], correction: &Ramp) {
         let last = line.len() - 1;
         let length = |i: usize| line[i].distance(line[i - 1]);
@@ -347,8 +347,8 @@ impl Block {
         }
     }
 
-    /// Measures how deep the rest shape, carried by the scalp, is inside of the body: says how many points are, and
-    /// how deep the deepest is (m).
+    /// Measures the depth of the rest shape, moved with the scalp, inside of the body; returns the number of points
+    /// inside and the largest depth (m).
     pub(super) fn measure_depth(
         &mut self,
         world_from_rest: &[RigidTransform],
@@ -369,7 +369,7 @@ impl Block {
         (count, deepest)
     }
 
-    /// Puts a strand's rest shape into a lane. Beyond the tip the last point goes on.
+    /// Stores a strand's rest shape in a lane; padding repeats the last point.
     fn set_shape(&mut self, l: usize, shape: &RestShape) {
         let last = shape.mass.len() - 1;
         self.link[l] = shape.link;
@@ -388,12 +388,12 @@ impl Block {
         }
     }
 
-    /// Takes up another style: its spring has changed by `by`, and its length squared is `length2` (m^2).
+    /// Applies another style: its spring has changed by `by`, and its length squared is `length2` (m^2).
     pub(super) fn restyle(&mut self, by: f32, length2: f32) {
         let rest = self.rest.as_chunks::<VECTOR>().0;
         for (i, row) in self.fixed.as_chunks_mut::<FIXED>().0.iter_mut().enumerate() {
             for l in 0..LANES {
-                // Beyond the tip the last point goes on.
+                // Padding repeats the last point.
                 let point = lane(&rest[i.min(self.last[l] as usize)], 0, l);
                 let mass = row[2 * VECTOR + l];
                 let goal = lane(row, 0, l) + point * (mass * by);
@@ -407,7 +407,7 @@ impl Block {
         }
     }
 
-    /// Puts what holds a strand's points into a lane.
+    /// Stores spring, air and friction of a strand's points in a lane.
     fn set_ties(&mut self, l: usize, shape: &RestShape) {
         let last = shape.tie.len() - 1;
         for (i, row) in self.ties.as_chunks_mut::<TIE>().0.iter_mut().enumerate() {
@@ -418,13 +418,13 @@ impl Block {
         }
     }
 
-    /// What holds a row of points, where that changes from root to tip.
+    /// Spring, air and friction of a row of points, where they change from root to tip.
     #[inline(always)]
     pub(super) fn ties(&self, i: usize) -> Option<Ties<'_>> {
         self.ties.as_chunks::<TIE>().0.get(i).map(|row| Ties(row.as_chunks().0))
     }
 
-    /// Friction on the body of half a row of points, relative to what the body has: `even` where it is the same for all.
+    /// Friction on the body of half a row of points, relative to the body's: `even` where it is constant.
     #[inline(always)]
     pub(super) fn friction<S: Simd>(&self, simd: S, i: usize, half: usize, even: f32) -> f32x8<S> {
         self.ties(i).map_or(f32x8::splat(simd, even), |ties| half_row(simd, &ties.0[3], half))
@@ -441,17 +441,17 @@ impl Block {
         self.length[i * LANES + l]
     }
 
-    /// Brings the root transforms and the wind of the lanes' strands together.
+    /// Loads the root transforms and the wind at the lanes' strands.
     #[inline(always)]
     pub(super) fn load_roots<S: Simd>(&mut self, simd: S, env: &Environment<'_>, position: &[f32]) {
         self.root_before = self.root;
         let mut turn = [[0.0; LANES]; 4];
-        self.nowhere = 0;
+        self.without_pose = 0;
         for (l, &strand) in self.strands.iter().enumerate() {
             let mut pose = env.world_from_rest[strand as usize];
             if !pose.is_finite() {
-                // A root that is nowhere stays where it was.
-                self.nowhere |= 1 << l;
+                // A root without a finite pose keeps its last one.
+                self.without_pose |= 1 << l;
                 pose = self.root_of(l);
             }
             let RigidTransform { rotation: q, translation } = pose;
@@ -481,7 +481,7 @@ impl Block {
     }
 
     /// The scalp's rigid motion in this step: with `R`, `t` now and `R0`, `t0` before it takes a point `x` by
-    /// `(R - R0) R0^T (x - t0) + t - t0`, which is exactly zero where nothing has moved.
+    /// `(R - R0) R0^T (x - t0) + t - t0`, which is exactly zero without motion.
     #[inline(always)]
     fn set_motion<S: Simd>(&mut self, simd: S) {
         let row = Vec3x::of_row;
@@ -498,22 +498,22 @@ impl Block {
         }
     }
 
-    /// Lets the contacts of the strands age after a step.
-    pub(super) fn grow_older(&mut self, said: &Outcome, pass: &Pass) {
+    /// Updates the ages of the strands' contacts after a step.
+    pub(super) fn age_contacts(&mut self, outcome: &Outcome, pass: &Pass) {
         for l in 0..LANES {
             let mut age = self.ages.of[l];
-            age.grow(said.moved[l], said.driven[l], pass);
+            age.grow(outcome.moved[l], outcome.driven[l], pass);
             self.ages.set(l, age, pass.settling_time);
         }
     }
 
-    /// Where the scalp under a lane's strand is.
+    /// Pose of the scalp under a lane's strand.
     pub(super) fn root_of(&self, l: usize) -> RigidTransform {
         let [x, y, z, translation] = [0, 1, 2, 3].map(|k| lane(&self.root[k], 0, l));
         RigidTransform { rotation: Quat::from_mat3(&Mat3::from_cols(x, y, z)), translation }
     }
 
-    /// Says where the scalp under a lane's strand is.
+    /// Sets the pose of the scalp under a lane's strand.
     pub(super) fn set_root(&mut self, l: usize, world_from_rest: &RigidTransform) {
         let m = Mat3::from_quat(world_from_rest.rotation);
         let columns = [m.x_axis, m.y_axis, m.z_axis];

@@ -17,7 +17,7 @@ impl FollowTheLeader {
         for age in self.blocks.iter().flat_map(|block| block.ages.of) {
             put_floats(out, [age.age, age.drag]);
         }
-        // Depths matter only as long as hair is brought out.
+        // Depths matter only while hair is pushed out of the body.
         if (f32::EPSILON..TIME_OUT).contains(&self.since_reset) {
             for block in &self.blocks {
                 out.push(u8::from(block.began_inside));

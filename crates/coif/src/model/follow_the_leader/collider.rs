@@ -6,7 +6,7 @@ use super::near::{Bounds, Group};
 pub(super) use crate::collide::PosedShape as StepCollider;
 use crate::model::FieldObstacle;
 
-/// What hair must stay out of in a pass.
+/// The obstacles of a pass.
 pub(super) struct Obstacles<'a> {
     pub(super) colliders: &'a [StepCollider],
     /// The same in lanes.
@@ -15,14 +15,14 @@ pub(super) struct Obstacles<'a> {
 }
 
 impl Obstacles<'_> {
-    /// How deep a point is inside (m), 0 outside.
+    /// Depth of a point inside (m), 0 outside.
     pub(super) fn depth_at(&self, p: Vec3) -> f32 {
         let shapes = self.colliders.iter().filter_map(|c| c.inside(p)).map(|(_, d)| -d);
         let field = self.field.map_or(0.0, |f| f.skin - f.field.distance_at(p));
         shapes.fold(field.max(0.0), f32::max)
     }
 
-    /// The nearest place outside, without regard to lengths.
+    /// The nearest point outside, ignoring the length constraint.
     pub(super) fn push_out(&self, mut p: Vec3) -> Vec3 {
         for collider in self.colliders {
             if let Some((normal, distance)) = collider.inside(p) {

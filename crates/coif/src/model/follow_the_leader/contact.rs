@@ -1,10 +1,10 @@
 //! Collision on the length sphere (`muller2012` 3.1): the two free degrees of freedom of a particle
-//! around its predecessor bring it out of the body, so its segment keeps its length exactly.
+//! around its predecessor move it out of the body, so its segment keeps its length exactly.
 //!
 //! Model: every collider is convex, so the tangent plane at any of its surface points has the whole
 //! collider on one side. A particle inside is moved to the other side of such a plane: on the sphere
-//! around the predecessor that is a circle, and the nearest of its points to the candidate has a
-//! closed form. Several colliders are treated in turn; what is left after that goes to an exact
+//! around the predecessor that is a circle, and its point nearest to the candidate has a
+//! closed form. Colliders are treated one after the other; what remains inside goes to an exact
 //! enumeration of the few half-spaces around the particle (`on_sphere.rs`).
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x8, mask32x8};
@@ -27,35 +27,35 @@ const ROUNDS: usize = 3;
 const FIELD_ROUNDS: usize = 6;
 
 /// Largest slope of a distance that is interpolated between nodes: one along each axis, so the root of
-/// three. A point is at most this many lengths nearer to the surface than its predecessor. Where that is
-/// not near enough, the field need not be asked; with less, hair gets inside unseen.
+/// three. A point is at most this many lengths nearer to the surface than its predecessor; where that
+/// leaves it outside, the field is not sampled. Less misses penetrations.
 pub(super) const SLOPE: f32 = 1.75;
 
-/// Least squared sine between a surface's normal and the segment before at which the bending limit's cone and the
-/// surface have a curve in common worth looking for.
+/// Least squared sine of the angle between a surface's normal and the segment before for which the intersection of
+/// bending cone and tangent plane is computed.
 pub(super) const NO_CONE: f32 = 1e-4;
 
-/// Fraction of a segment's length by which it is turned farther out of a surface than asked for: more than rounding.
+/// Fraction of a segment's length by which it is turned farther out of a surface: more than rounding.
 pub(super) const CLEAR_OF_ROUNDING: f32 = 1e-6;
 
 /// The result of a collision in lanes.
 pub(super) struct LaneContact<S: Simd> {
-    /// Whether there was any collision; if not, the rest says nothing.
+    /// Whether there was any collision; if not, the fields below are unused.
     pub(super) collided: bool,
-    /// What to take off their velocities (m/s).
+    /// Velocity to subtract (m/s).
     pub(super) brake: Vec3x8<S>,
-    /// The last two things that were collided with: the number of a collider, or [`FIELD`], or [`NOTHING`].
+    /// The last two collisions: the number of a collider, or [`FIELD`], or [`NOTHING`].
     pub(super) collided_with: [f32x8<S>; 2],
-    /// How deep the points were (m).
+    /// Depths of the points (m).
     pub(super) depth: f32x8<S>,
-    /// How many could not be brought out.
+    /// Number of points left inside.
     pub(super) unresolved: u32,
 }
 
-/// Stands for no collider where others are numbers of colliders.
+/// Stands for no collider in place of a collider's number.
 pub(super) const NOTHING: f32 = -1.0;
 
-/// Eight segments: from where, in which direction, and how long.
+/// Eight segments: inner end, direction and length.
 #[derive(Clone, Copy)]
 pub(super) struct Segment<S: Simd> {
     pub(super) parent: Vec3x8<S>,
@@ -66,11 +66,11 @@ pub(super) struct Segment<S: Simd> {
     pub(super) length: f32x8<S>,
     /// The outer ends are at least this far from the surface of a distance field (m).
     pub(super) clear: f32x8<S>,
-    /// How deep the outer ends may be inside (m): where hair began there, and is brought out little by little.
+    /// Permitted depth of the outer ends (m): where hair began inside, it is pushed out gradually.
     pub(super) allowed: f32x8<S>,
     /// Cosine of the largest turn against the segments before.
     pub(super) limit: f32x8<S>,
-    /// Friction of the outer ends, relative to what the body has.
+    /// Friction of the outer ends, relative to the body's.
     pub(super) friction: f32x8<S>,
 }
 
@@ -82,7 +82,7 @@ impl<S: Simd> Segment<S> {
     }
 }
 
-/// What has been collided with, for friction.
+/// Accumulated collisions, for friction.
 struct LaneCollision<S: Simd> {
     normal: Vec3x8<S>,
     depth: f32x8<S>,
@@ -93,7 +93,7 @@ struct LaneCollision<S: Simd> {
 }
 
 impl<S: Simd> LaneCollision<S> {
-    /// Notes that lanes collide with a thing.
+    /// Records collisions of lanes with a collider or the field.
     #[inline(always)]
     fn note(&mut self, lanes: mask32x8<S>, what: f32) {
         let [newest, older] = self.what;
@@ -109,7 +109,7 @@ impl<S: Simd> LaneCollision<S> {
         Self { normal: zero, depth: none, surface: zero, friction: none, what }
     }
 
-    /// Stops the motion into the surface; slows the sliding by Coulomb's law.
+    /// Removes the velocity into the surface; slows the sliding by Coulomb friction.
     #[inline(always)]
     fn brake(&self, simd: S, moved: Vec3x8<S>, inverse_dt: f32) -> Vec3x8<S> {
         let zero = f32x8::splat(simd, 0.0);
@@ -140,21 +140,21 @@ pub(super) fn leave_body<S: Simd>(
     let mut p = segment.end();
     let mut collided = false;
     let mut collision = LaneCollision::none(simd);
-    // Go round the near colliders until none of them has moved a point since its own turn: a point
-    // that lies on a tangent plane is outside of that collider.
+    // Iterate over the near colliders until no point has moved since the test of the same collider: a point
+    // on a tangent plane is outside of that collider.
     let (count, mut settled) = (near.len(), 0);
     for (number, collider) in std::iter::repeat_n(near.numbered(), ROUNDS).flatten() {
         if settled == count {
             break;
         }
         settled += 1;
-        // Test which lanes are inside.
+        // Test which points are inside.
         let (s, level2) = level_of(simd, collider, p);
         let inside = level2.simd_lt(1.0) & active;
         if !inside.any_true() {
             continue;
         }
-        // Find the tangent plane, and turn the segments onto it.
+        // Compute the tangent plane, and turn the segments onto it.
         let (n, distance) = tangent_of(simd, collider, s, level2);
         let distance = distance + segment.allowed;
         let inside = distance.simd_lt(0.0) & inside;
@@ -164,7 +164,7 @@ pub(super) fn leave_body<S: Simd>(
         collided = true;
         let (turned, reached) = onto_plane(segment, inside, n, distance);
         settled = usize::from(reached);
-        // Remember the collision for friction.
+        // Record the collision for friction.
         collision.depth = inside.select((-distance).max(collision.depth), collision.depth);
         collision.normal = n.or(inside, collision.normal);
         collision.surface = material_velocity(simd, collider, p).or(inside, collision.surface);
@@ -203,12 +203,12 @@ pub(super) fn leave_body<S: Simd>(
     }
 }
 
-/// Turns segments that contact has bent beyond the bending limit along the surface until they are within it: says
-/// whether any has been.
+/// Turns segments that contact has bent beyond the bending limit along the surface until they are within it; returns
+/// whether any has been turned.
 ///
 /// Model: unit vectors `u` with `u . n = h` (on the tangent plane) and `u . a = c` (on the cone of the limit around the
 /// segment before) are `x n + y a + z n x a`, with `x` and `y` of a 2x2 system and `z` of the length, on the side where
-/// the segment is. Where there are none, or they are inside of another collider, contact goes before the limit.
+/// the segment is. Where there are none, or they are inside of another collider, contact has priority over the limit.
 #[inline(always)]
 fn unbend_on_plane<S: Simd>(
     simd: S,
@@ -246,8 +246,8 @@ fn unbend_on_plane<S: Simd>(
     found.any_true()
 }
 
-/// Settles what the turns left open, lane by lane: says how many stay inside. What grazes may, where contact `holds` it from
-/// the next step on.
+/// Resolves the remaining penetrations lane by lane; returns the number of points left inside. Grazing points are
+/// accepted where contact `holds` them from the next step on.
 #[inline(never)]
 fn settle<S: Simd>(
     near: &Near<'_>,
@@ -273,7 +273,7 @@ fn settle<S: Simd>(
 }
 
 /// Moves particles out of a distance field, as [`collide`] does with shapes: onto the plane through
-/// the nearest point of the surface, a few times, since the surface is curved. Says whether any was
+/// the nearest point of the surface, iterated because the surface is curved. Returns whether any was
 /// inside, and how many still are.
 #[inline(always)]
 fn leave_field<S: Simd>(
@@ -299,17 +299,17 @@ fn leave_field<S: Simd>(
             break;
         }
         any = true;
-        // Out of reach: no turn of the segment changes the distance by more than two lengths.
+        // Deeper than two lengths: no turn of the segment reaches the surface.
         let deep = (distance + segment.length * (2.0 * SLOPE)).simd_lt(0.0) & inside_mask;
         let deep = deep.to_bitmask() as u32;
         if round == FIELD_ROUNDS || deep != 0 {
-            // What is left is in a fold: look all around.
+            // Remaining penetrations are in a fold of the surface: search the whole sphere.
             let grazes = (distance + GRAZING).simd_gt(0.0).to_bitmask() as u32;
             let last = if round == FIELD_ROUNDS { inside & !grazes } else { deep };
             for lane in Bits(last.into()) {
                 let parent = segment.parent.lane(lane);
                 let length = segment.length[lane];
-                // With nothing free in reach, go on out from where the predecessor is.
+                // No free point within reach: go outward from the predecessor.
                 let (along, free) = if deep & (1 << lane) != 0 {
                     (obstacle.field.sample(parent).gradient, false)
                 } else {
@@ -354,8 +354,8 @@ fn leave_field<S: Simd>(
 }
 
 /// The direction out of a distance field for a segment of a length at `parent` that is nearest to the
-/// one towards `start`, of a few dozen that are looked at; the least deep if there is none, and whether
-/// there is one.
+/// one towards `start`, of a few dozen samples; the least deep if none is free, and whether
+/// one is.
 #[inline(never)]
 fn search_field(
     obstacle: &FieldObstacle<'_>,
@@ -366,7 +366,7 @@ fn search_field(
     let along = (start - parent).normalize_or(Vec3::Y);
     let inner = obstacle.field.sample(parent);
     if inner.distance + length * SLOPE < obstacle.skin {
-        // Nothing is free in reach: on out from where the predecessor is.
+        // No free point within reach: go outward from the predecessor.
         return (inner.gradient, false);
     }
     let depth = |p: Vec3| obstacle.skin - obstacle.field.distance_at(p);
@@ -428,16 +428,16 @@ pub(super) fn material_velocity<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>
     } + Vec3x8::splat(simd, c.drift)
 }
 
-/// Squared sine of the angle between a segment and a normal below which rounding hides the segment's
-/// direction along the surface, unless it is looked at closely.
+/// Squared sine of the angle between a segment and a normal below which rounding dominates the segment's
+/// direction along the surface and it is computed with more care.
 const STRAIGHT_IN: f32 = 1e-3;
 
 /// Directions that take the outer ends of segments to the nearest point of the circle where the planes
 /// `distance` away from them cut the spheres around the inner ends. Where a plane misses its sphere,
-/// the point nearest to the plane. Also says whether all planes were reached, of the lanes `asked`.
+/// the point nearest to the plane. Also returns whether all planes were reached, of the lanes `asked`.
 ///
-/// Model: with `a` the part of a direction along the normal, the plane fixes that part of the new one
-/// (`lift`); the part along the surface, `sqrt(1 - a^2)` long, is scaled to `sqrt(1 - lift^2)`.
+/// Model: with `a` the component of a direction along the normal, the plane fixes that component of the new one
+/// (`lift`); the component along the surface, `sqrt(1 - a^2)` long, is scaled to `sqrt(1 - lift^2)`.
 #[inline(always)]
 fn onto_plane<S: Simd>(
     segment: &Segment<S>,
@@ -459,12 +459,12 @@ fn onto_plane<S: Simd>(
         u = slide_ahead(segment, n, lift).or(straight, u);
     }
     let missed = wanted.simd_gt(one) & asked;
-    // One step of Newton's method takes off what rounding has done to the size.
+    // One Newton iteration removes the rounding error of the length.
     (u * (f32x8::splat(simd, 1.5) - u.dot(u) * 0.5), !missed.any_true())
 }
 
-/// Directions for segments that go nearly straight into a surface: on along what they have of a
-/// direction there, or as the ones before.
+/// Directions for segments nearly parallel to the normal of a surface: along the tangential component of a
+/// given direction, or of the segment before.
 #[inline(always)]
 fn slide_ahead<S: Simd>(segment: &Segment<S>, n: Vec3x8<S>, lift: f32x8<S>) -> Vec3x8<S> {
     let simd = lift.simd;
@@ -474,7 +474,7 @@ fn slide_ahead<S: Simd>(segment: &Segment<S>, n: Vec3x8<S>, lift: f32x8<S>) -> V
     let mut slide = own.or(own.dot(own).simd_gt(enough), before);
     let side = Vec3x8 { x: n.y, y: n.z, z: n.x }.cross(n);
     slide = slide.or(slide.dot(slide).simd_gt(enough), side);
-    // A normal along the diagonal has no such side either.
+    // A normal along the diagonal has no such component either.
     let zero = f32x8::splat(simd, 0.0);
     let other = Vec3x8 { x: n.y, y: zero - n.x, z: zero };
     slide = slide.or(slide.dot(slide).simd_gt(enough), other);

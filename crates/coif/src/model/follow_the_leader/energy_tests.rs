@@ -5,7 +5,7 @@ use std::f32::consts::PI;
 
 use glam::{Quat, Vec3};
 
-use super::frames::{COUPLE, FOLLOW, HOME};
+use super::frames::{COUPLE, FOLLOW, TO_SCALP};
 use super::joint::JOINT;
 use super::style::{RestShape, dead_load};
 use super::{FollowTheLeader, Settings};
@@ -20,7 +20,7 @@ const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 const LENGTH: f32 = 0.3;
 const POINTS: usize = 30;
 
-/// A strand that leaves the root aside and hangs, with waves.
+/// A wavy strand that leaves the root sideways and hangs.
 fn wavy() -> Vec<Vec3> {
     let mut line = vec![Vec3::ZERO];
     for i in 1..POINTS {
@@ -32,7 +32,7 @@ fn wavy() -> Vec<Vec3> {
     line
 }
 
-/// A curl that hangs: each segment turns by 55 degrees, nearly as far as the bending limit lets it.
+/// A curl that hangs: each segment turns by 55 degrees, nearly as far as the bending limit permits.
 fn curly() -> Vec<Vec3> {
     let mut line = vec![Vec3::ZERO];
     for i in 1..POINTS {
@@ -67,7 +67,7 @@ impl Budget {
         let link = self.shape.link * stiff;
         let length = |i: usize| self.shape.step[i].length();
         let along = |i: usize| (x[i] - x[i - 1]) / length(i);
-        // Frames and what they turn: squared distances of unit vectors and quaternions keep their digits.
+        // Frames and what they turn: squared distances of unit vectors and quaternions have no cancellation.
         let off = |i: usize| frames[i] * (self.shape.step[i] / length(i)) - along(i);
         let between = |a: Quat, b: Quat| 4.0 * (a - b).length_squared();
         let mut sum = 0.0;
@@ -76,9 +76,9 @@ impl Budget {
             sum += f64::from(0.5 * mass * v[i].length_squared());
             sum -= f64::from((GRAVITY * mass + self.load[i]).dot(x[i] - self.line[i]));
             sum += f64::from(0.5 * mass * stiff * (x[i] - self.line[i]).length_squared());
-            let home = HOME * between(frames[i], Quat::IDENTITY);
+            let to_scalp = TO_SCALP * between(frames[i], Quat::IDENTITY);
             let follow = FOLLOW * off(i).length_squared();
-            sum += f64::from(0.5 * link * length(i) * (follow + home));
+            sum += f64::from(0.5 * link * length(i) * (follow + to_scalp));
             if i > 1 {
                 let limit = &self.shape.limit[i];
                 let over = (limit.start - along(i).dot(along(i - 1))).max(0.0);
@@ -91,9 +91,9 @@ impl Budget {
     }
 }
 
-/// Throws a strand about for four seconds, and says by how much its energy has ever risen above the least it had had
-/// before, as a fraction of what it was thrown with; the largest rise in one step, too, and whether it has collided
-/// with the body.
+/// Pushes a strand towards a collider and steps it for four seconds; returns the largest rise of its energy above its
+/// running minimum, as a fraction of the initial energy; the largest rise in one step; and whether it has
+/// collided with the body.
 fn rises(
     line: &[Vec3],
     settings: &Settings,
@@ -126,7 +126,7 @@ fn rises(
     assert!(colliders.iter().all(outside), "the groom has to be outside");
     let (mut x, mut v) = (vec![Vec3::ZERO; POINTS], vec![Vec3::ZERO; POINTS]);
     let first = budget.of(line, &push, &[Quat::IDENTITY; POINTS]);
-    let (mut least, mut before) = (f64::INFINITY, f64::INFINITY);
+    let (mut lowest, mut before) = (f64::INFINITY, f64::INFINITY);
     let [mut max_rise, mut max_step_rise] = [0.0f64; 2];
     let mut collided = false;
     for step in 0..4 * steps_per_second {
@@ -151,16 +151,16 @@ fn rises(
             collided |= x.iter().any(|p| depth(c, p) < SKIN + 1e-4);
         }
         let energy = budget.of(&x, &v, &model.frames_of(0));
-        max_rise = max_rise.max((energy - least) / first);
+        max_rise = max_rise.max((energy - lowest) / first);
         max_step_rise = max_step_rise.max((energy - before) / first);
-        (least, before) = (energy.min(least), energy);
+        (lowest, before) = (energy.min(lowest), energy);
     }
     ([max_rise, max_step_rise], collided)
 }
 
-/// What a style holds never gains energy, to rounding, at any rate, on the body and off it, but for one thing. The
-/// centripetal part of the constraint is that of the last step: a chain without a style may gain some where it cracks
-/// like a whip, curls where they turn by half a radian in a step.
+/// The energy of styled hair never rises beyond rounding, at any rate, on the body and off it, with one exception. The
+/// centripetal part of the constraint is that of the last step: it may rise in a whip crack of a chain without a style,
+/// and in curls that turn by half a radian in a step.
 #[test]
 fn no_step_adds_energy() {
     let limp = Settings { correction: 1.0.into(), ..Settings::limp() };
@@ -193,7 +193,7 @@ fn no_step_adds_energy() {
                 println!("{case}: {:.1e} in all, {:.1e} in a step", worst[0], worst[1]);
                 let bound = match (name, with_body, steps_per_second) {
                     ("limp", ..) => continue,
-                    // Seen: 0.0074.
+                    // Measured: 0.0074.
                     ("curly" | "curly, no air" | "curly, never settles", _, 60) => 0.02,
                     // Rounding of single precision, in sums of some hundred terms.
                     _ => 1e-5,

@@ -19,7 +19,7 @@ const SOFT: f32 = 0.866;
 /// Torque of the bending limit at [`KINK`], by [`JOINT`]: a hundred times gravity on 30 cm of hair.
 const LIMIT: f32 = 32.0;
 
-/// Least difference of cosines over which the limit sets in, one degree, where the groom turns by 59 degrees or more.
+/// Least difference of cosines between start and [`KINK`], one degree, where the groom turns by 59 degrees or more.
 const MIN_MARGIN: f32 = 0.015;
 
 /// The bending limit of a joint.
@@ -27,7 +27,7 @@ const MIN_MARGIN: f32 = 0.015;
 pub(super) struct Limit {
     /// Cosine of the turn at which it begins.
     pub(super) start: f32,
-    /// Stiffness against a smaller cosine, by that of the joint.
+    /// Stiffness against a smaller cosine, relative to the joint's.
     pub(super) stiffness: f32,
 }
 
@@ -39,7 +39,7 @@ impl Limit {
     }
 }
 
-/// A joint that its limit holds, or will by the velocities.
+/// A joint whose limit acts, or will act by the velocities.
 ///
 /// Model: with `e` the directions of the two segments as the scalp carries them and `C = e_i . e_(i-1)` the cosine of
 /// the turn, the limit is the potential
@@ -48,17 +48,17 @@ impl Limit {
 /// U = L k max(0, s - C)^2 / 2
 /// ```
 ///
-/// with `k` of [`JOINT`], and `s` and `L` of [`Limit`]. It is nothing at the groom.
+/// with `k` of [`JOINT`], and `s` and `L` of [`Limit`]. It vanishes at the groom.
 ///
-/// A step takes it by a quadratic model in the turns `t` of the two segments (at right angles to them) that is never
+/// A step uses a quadratic model in the turns `t` of the two segments (at right angles to them) that is never
 /// below `U`. Where the limit acts at the start of the step that is Gauss-Newton's, with the force's own geometric
-/// stiffness bounded by an isotropic one. Where it only will, by the velocities, the secant's stiffness up to there:
-/// the model begins without force or energy, so that it can only brake.
+/// stiffness bounded by an isotropic one. Where it acts only at the predicted end, the secant's stiffness up to there:
+/// the model begins without force or energy, so that it only dissipates.
 pub(super) struct Joint<S: Simd> {
     /// Stiffness against a turn of the outer segment, and of the inner one.
     pub(super) outer: Symmetric2<S>,
     pub(super) inner: Symmetric2<S>,
-    /// What couples the two.
+    /// Coupling of the two.
     pub(super) cross: Matrix2<S>,
     /// Torque on the outer segment, and on the inner one.
     pub(super) turn_outer: Vec2x<S>,
@@ -72,7 +72,7 @@ pub(super) struct LaneLimit<S: Simd> {
 }
 
 impl<S: Simd> Joint<S> {
-    /// Between a segment and the one ahead of it, with the stiffness `k`; `None` where no lane comes near the limit.
+    /// Between a segment and the one ahead of it, with the stiffness `k`; `None` where no lane reaches the limit.
     #[inline(always)]
     pub(super) fn new(
         simd: S,
@@ -83,7 +83,7 @@ impl<S: Simd> Joint<S> {
         closes: f32x16<S>,
     ) -> Option<Self> {
         let zero = f32x16::splat(simd, 0.0);
-        // Look how far the limit is exceeded, and will be by the velocities.
+        // Compute the excess over the limit now, and as the velocities predict.
         let beyond = limit.start - segment.along.dot(ahead.along);
         let (over, over_soon) = (beyond.max(zero), (beyond + closes).max(zero));
         if !over.max(over_soon).simd_gt(0.0).any_true() {
@@ -95,7 +95,7 @@ impl<S: Simd> Joint<S> {
         let ramp = over.simd_gt(zero).select(f32x16::splat(simd, 1.0), secant);
         let stiff = stiffest * ramp.min(f32x16::splat(simd, 1.0));
         let force = stiffest * over;
-        // The square of the turns takes the directions along.
+        // Second-order change of the directions.
         let bent = (ahead.along * ahead.shrinks - segment.along * segment.shrinks) * force;
         let (v, v_ahead) = (p.dot(ahead.along), p_ahead.dot(segment.along));
         let w = v * stiff;
@@ -110,5 +110,5 @@ impl<S: Simd> Joint<S> {
     }
 }
 
-/// Least change of a cosine in a step that is a change.
+/// Least change of a cosine in a step that exceeds rounding.
 pub(super) const MIN_CLOSING: f32 = 1e-6;

@@ -1,4 +1,4 @@
-//! What contact of hair on hair sees of the rows, and what it changes.
+//! The view of the rows that contact of hair on hair reads and writes.
 
 use glam::Vec3;
 

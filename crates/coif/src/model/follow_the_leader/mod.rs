@@ -1,13 +1,13 @@
 //! Dynamic Follow-The-Leader (`muller2012`): zero stretch in one pass.
 //!
-//! Each particle is put on the sphere of its segment's length around its predecessor, in the direction in
-//! which it would go, and moved on that sphere out of the body, root to tip.
+//! Each particle is placed on the sphere of its segment's length around its predecessor, in the direction of its
+//! predicted position, and pushed out of the body on that sphere, root to tip.
 //!
-//! Where it would go is found by one of two methods. By default a pass from tip to root goes before
-//! (`articulated/`; 3.4, made implicit): it carries the masses and forces of all that hangs on a point, and
+//! The prediction has two variants. By default a pass from tip to root goes first (`articulated/`; 3.4, made
+//! implicit): it accumulates the masses and forces of all that hangs on a point, and
 //! holds the groomed shape (`style.rs`). It is stable for any groom and any step, and comes to rest. Without
-//! it ([`Settings::backward`]) particles are predicted on their own and velocities corrected for the mass that
-//! the one-way projection hides (eq. 9), as the paper's algorithm box says (`one_way.rs`): the fastest, for
+//! it ([`Settings::backward`]) particles are predicted independently and velocities corrected for the mass that
+//! the one-way projection hides (eq. 9), the paper's algorithm box (`one_way.rs`): the fastest, for
 //! chains of nearly equal segments, without a style.
 //!
 //! The state lies in rows of sixteen strands, one strand per lane (`block.rs`); chains pinned at other ends are in
@@ -56,14 +56,14 @@ use crate::math::{LANES, RigidTransform};
 use crate::params::{Ramp, choice, parameters};
 use crate::{Error, Result};
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "follow-the-leader";
 
-/// Strands do not see each other, so a block goes through several steps while it is in the cache.
+/// Strands are independent, so a block advances by several steps while it is in the cache (temporal blocking).
 pub(super) const CAPABILITIES: Capabilities =
     Capabilities { steps_at_once: MAX_STEPS, pins: Some(1), ..Capabilities::STRANDS };
 
-/// Steps that a block goes through at once: those of a frame of a 60th of a second at 480 steps a second.
+/// Steps that a block advances by at once: those of a frame of a 60th of a second at 480 steps a second.
 const MAX_STEPS: usize = 8;
 
 parameters! {
@@ -167,7 +167,7 @@ impl Settings {
         Self { backward: false, ..Self::limp() }
     }
 
-    /// The one-way pass and ends other than the root have limits of their own.
+    /// Checks the additional limits of the one-way pass and of ends other than the root.
     fn check_one_way(&self, groom: &Groom) -> Result<()> {
         if !(self.backward && self.ends == Ends::Root || self.is_tied_evenly()) {
             return Err(Error::OneWayRamp);
@@ -184,17 +184,17 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether hair remembers its groom at all.
+    /// Whether hair has a style at all.
     fn is_styled(&self) -> bool {
         self.style_time.values().any(f32::is_finite) || self.hold_shape
     }
 }
 
-/// Longest over shortest segment of a strand that the one-way pass takes: its reaction, one step late, grows
+/// Largest ratio of segment lengths in a strand for the one-way pass: its reaction, one step late, grows
 /// where hair bends and a segment is much longer than the one before it.
 const ONE_WAY_RATIO: f32 = 2.0;
 
-/// How far a segment may turn against the one before.
+/// Largest turn of a segment against the one before.
 #[derive(Debug, Clone, Copy)]
 struct BendLimit {
     cos: f32,
@@ -221,12 +221,12 @@ impl BendLimit {
 struct Pass {
     dt: f32,
     gravity: Vec3,
-    /// Whether hair is held by a style anywhere.
+    /// Whether a style acts anywhere.
     is_styled: bool,
     bend: BendLimit,
-    /// What holds points, where it is the same from root to tip.
+    /// Spring, air and friction of points, where they are constant from root to tip.
     tie: Tie,
-    /// Smallest fraction of its velocity that the air leaves a point.
+    /// Smallest fraction of its velocity that a point keeps in the air.
     min_carried_on: f32,
     ends: Ends,
     backward: bool,
@@ -256,7 +256,7 @@ impl Pass {
     }
 }
 
-/// What all blocks see of a step.
+/// Inputs of a step that all blocks share.
 struct Prepared {
     pass: Pass,
     colliders: Vec<StepCollider>,
@@ -273,7 +273,7 @@ impl Prepared {
 /// Hair that moves by Follow-The-Leader.
 pub struct FollowTheLeader {
     settings: Settings,
-    /// Length of the steps that it is laid out for (s).
+    /// Length of the steps that its constants are for (s).
     dt: f32,
     /// Gravity (m/s^2) of the last step.
     gravity: Vec3,
@@ -290,20 +290,20 @@ pub struct FollowTheLeader {
     free: Vec<u16>,
     /// Mass of each particle (kg), in rows of sixteen numbers.
     mass: LineAligned,
-    /// Where each strand lies in the rows.
+    /// Position of each strand in the rows.
     places: LanePlaces,
-    /// What all blocks see of each of the next steps.
+    /// Shared inputs of each of the next steps.
     prepared: Vec<Prepared>,
-    /// Time (s) since hair was put on its rest shape; until [`TIME_OUT`] what began inside of the body is brought out.
+    /// Time (s) since hair was put on its rest shape; until [`TIME_OUT`] points that began inside are pushed out.
     since_reset: f32,
-    /// Room for what the first of two passes leaves the second, one for each task.
+    /// Memory for the results of the first of two passes, one for each task.
     scratch: Vec<LineAligned>,
     /// Whether blocks have room for pins.
     pins: bool,
 }
 
-/// Time (s) in which hair that begins inside of the body is brought out: half a second, so that 5 mm a frame (60 a
-/// second) bring out what is 15 cm deep, more than half of a head.
+/// Time (s) in which hair that begins inside of the body is pushed out: half a second, so that 5 mm a frame (60 a
+/// second) push out what is 15 cm deep, more than half of a head.
 const TIME_OUT: f32 = 0.5;
 
 /// Blocks that one task advances: some ten thousand particles, so that handing out tasks costs little.
@@ -387,12 +387,12 @@ impl FollowTheLeader {
         rows[..points].iter().map(of).collect()
     }
 
-    /// Makes all contacts young: what holds hair has changed (`ageing.rs`).
+    /// Resets the age of all contacts: the forces on hair have changed (`ageing.rs`).
     fn renew_contacts(&mut self) {
         self.blocks.iter_mut().for_each(|block| block.ages = Ages::default());
     }
 
-    /// Brings together what all blocks see of step `k` of those that come next.
+    /// Prepares the shared inputs of step `k` of the next steps.
     fn prepare(
         &mut self,
         k: usize,
@@ -416,7 +416,7 @@ impl FollowTheLeader {
         step.colliders.clear();
         step.colliders.extend(env.colliders.iter().map(|c| StepCollider::new(c, env.dt)));
         Group::lay_out(&step.colliders, &mut step.groups);
-        // Look what begins inside of the body; it is brought out little by little.
+        // Find points that begin inside of the body; they are pushed out gradually.
         if began {
             let obstacles = step.obstacles(env);
             for block in &mut self.blocks {
@@ -427,7 +427,7 @@ impl FollowTheLeader {
         }
     }
 
-    /// Calls `work` for every block with its rows, room of its own, and the rows that come next.
+    /// Calls `work` for every block with its rows, scratch memory of its own, and the next rows to prefetch.
     fn for_each_block(
         &mut self,
         work: impl Fn(&mut Block, Rows<'_>, &mut [f32], Upcoming<'_>) + Sync,
@@ -443,7 +443,7 @@ impl FollowTheLeader {
     }
 }
 
-/// Splits the blocks until a task has few enough: the pieces depend on the groom only.
+/// Splits the blocks recursively into tasks: the pieces depend on the groom only.
 fn in_halves(
     level: Level,
     blocks: &mut [Block],
@@ -528,28 +528,28 @@ impl Model for FollowTheLeader {
             for (k, env) in steps.iter().enumerate() {
                 self.prepare(k, env, &mut prepared, report);
             }
-            // Advance the blocks in any order: none reads another.
+            // Advance the blocks in any order: they are independent.
             self.for_each_block(|block, mut rows, scratch, next| {
                 for (k, (env, step)) in steps.iter().zip(&prepared).enumerate() {
                     let next = if k + 1 == steps.len() { next } else { Upcoming::default() };
                     dispatch!(level, simd => block.load_roots(simd, env, rows.position));
                     block.load_pins(env, rows.contact, step.pass.dt);
                     let (mine, obstacles) = (rows.reborrow(), step.obstacles(env));
-                    let mut said =
+                    let mut outcome =
                         advance(level, block, mine, &step.pass, &obstacles, scratch, next);
-                    said.broken |= block.nowhere;
+                    outcome.broken |= block.without_pose;
                     if !block.pins.is_empty() {
                         block.hold_pins(&mut rows, step.pass.dt);
                     }
                     if step.pass.backward {
-                        block.grow_older(&said, &step.pass);
+                        block.age_contacts(&outcome, &step.pass);
                     }
-                    for lane in lanes_of(said.broken) {
+                    for lane in lanes_of(outcome.broken) {
                         rows.reset_lane(block, lane, &block.root_of(lane));
                         block.forget_pins(lane);
                         block.ages.set(lane, Age::default(), step.pass.settling_time);
                     }
-                    block.outcome[k] = said;
+                    block.outcome[k] = outcome;
                 }
             });
             for k in 0..steps.len() {
@@ -608,7 +608,7 @@ impl Model for FollowTheLeader {
         let ModelSettings::FollowTheLeader(settings) = settings else { return Ok(false) };
         settings.validate()?;
         let even = |s: &Settings| s.is_tied_evenly() && s.backward && s.ends == Ends::Root;
-        // What is laid out or weighed by point is for a new model; the rest is read in every step, but for the goal.
+        // Parameters of layout and masses need a new model; the others are read in every step, except for the goal.
         let now = &self.settings;
         let same = now.correction == settings.correction
             && now.hold_shape == settings.hold_shape

@@ -1,7 +1,7 @@
-//! Which colliders a few rows of particles could collide with.
+//! Broad phase: the colliders that a few rows of particles could collide with.
 //!
-//! Colliders lie in lanes here, eight of them are tested against a box at once. What is not near is not
-//! looked at again until the next box.
+//! Colliders lie in lanes here; eight of them are tested against a box at once. The others are
+//! skipped until the next box.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x8, mask32x16};
 use glam::Vec3;
@@ -10,7 +10,7 @@ use super::collider::StepCollider;
 use super::contact::level_of;
 use crate::math::lanes::{HALF, Vec3x, Vec3x8};
 
-/// Colliders that have a bit of their own. All further ones share the last bit and always count as
+/// Number of colliders with a bit of their own. All further ones share the last bit and always count as
 /// near.
 const SINGLE: usize = 63;
 
@@ -63,7 +63,7 @@ impl<'a> Near<'a> {
         self.numbered().map(|(_, collider)| collider)
     }
 
-    /// Each with its place among all colliders.
+    /// Each with its index among all colliders.
     #[inline(always)]
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &'a StepCollider)> + Clone {
         let all = self.all;
@@ -72,7 +72,7 @@ impl<'a> Near<'a> {
         single.chain(shared)
     }
 
-    /// The lanes of points that are inside of any.
+    /// The lanes of points that are inside of any collider.
     #[inline(always)]
     pub(super) fn hold_row<S: Simd>(&self, simd: S, p: Vec3x<S>) -> mask32x16<S> {
         let mut inside = mask32x16::splat(simd, false);
@@ -87,7 +87,7 @@ impl<'a> Near<'a> {
         inside
     }
 
-    /// The lanes of points, in two halves, that are inside of any.
+    /// The same in two halves.
     #[inline(always)]
     pub(super) fn hold<S: Simd>(&self, simd: S, p: [Vec3x8<S>; 2]) -> [mask32x8<S>; 2] {
         let outside = mask32x8::splat(simd, false);
@@ -108,7 +108,7 @@ impl<'a> Near<'a> {
     }
 }
 
-/// A number per point that is 1 on the surface and less inside.
+/// Level function of a collider at each point: 1 on the surface, less inside.
 #[inline(always)]
 fn level<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> f32x8<S> {
     if c.sweep > 0.0 || c.plane {
@@ -131,7 +131,7 @@ fn level_of_row<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> f32x16<S> {
     d.x * (d.x * xx + d.y * xy + d.z * xz) + d.y * (d.y * yy + d.z * yz) + d.z * d.z * zz
 }
 
-/// The places of the bits that are set.
+/// The indices of the bits that are set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bits(pub(super) u64);
 
@@ -163,7 +163,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Lanes without a collider have a box that nothing overlaps.
+    /// Lanes without a collider have an empty box.
     const EMPTY: Self = Self {
         to_ball: [[[0.0; HALF]; 3]; 4],
         sweep: [0.0; HALF],
@@ -195,7 +195,7 @@ impl Group {
         }
     }
 
-    /// Those that may reach into a box: by their own boxes, and by a ball around the box in the scale
+    /// Those that may overlap a box: by their own boxes, and by a ball around the box in the scale
     /// of their unit balls. One bit each.
     #[inline(always)]
     fn reach<S: Simd>(&self, simd: S, bounds: &Bounds) -> u64 {
@@ -243,7 +243,7 @@ fn abs<S: Simd>(v: Vec3x8<S>) -> Vec3x8<S> {
     Vec3x8 { x: v.x.abs(), y: v.y.abs(), z: v.z.abs() }
 }
 
-/// The colliders that may reach into a box.
+/// The colliders that may overlap a box.
 #[inline(always)]
 pub(super) fn near_box<'a, S: Simd>(
     simd: S,
@@ -291,7 +291,7 @@ mod tests {
     }
 
     proptest! {
-        /// The level says inside where the exact test does.
+        /// The level function agrees with the exact test.
         #[test]
         fn levels_agree_with_the_exact_test(p in vec3(0.4), turn in -3.0f32..3.0) {
             for collider in shapes(turn) {
@@ -302,7 +302,7 @@ mod tests {
             }
         }
 
-        /// A collider that holds a point of a box is near the box.
+        /// A collider that contains a point of a box is near the box.
         #[test]
         fn what_holds_a_point_is_near(
             p in vec3(0.4),

@@ -1,4 +1,4 @@
-//! The exact answer for the few particles that are in a corner of several colliders.
+//! The exact projection for the few particles in a corner of several colliders.
 
 use glam::Vec3;
 
@@ -9,20 +9,20 @@ use crate::math::on_sphere::nearest_allowed;
 /// that separate the predecessor from the colliders.
 const EXACT_ROUNDS: usize = 2;
 
-/// Depth (m) below the surface that nobody sees: what rounds over planes leave there stays, rather than being turned far
-/// away.
+/// Depth (m) below the surface that is invisible: points that the rounds over planes leave this deep stay, rather than
+/// being turned far away.
 pub(super) const GRAZING: f32 = 3e-4;
 
-/// How far a point is turned, by its depth, that is far: as far as out of a crease of 30 degrees.
+/// Displacement of a point, as a multiple of its depth, beyond which it counts as far: that out of a crease of 30 degrees.
 const FAR: f32 = 4.0;
 
 /// The point of the sphere of radius `length` around `parent` that is outside of all colliders and
 /// near to `candidate`, and whether there is one; otherwise the point that is least deep.
 ///
 /// Model: take one half-space free of each collider. The feasible point nearest to the candidate is
-/// the candidate, or lies on one circle, or where two circles intersect: all of these are tried. Tangents
-/// near the candidate give the nearest answer, but may close off the path between two colliders;
-/// tangents that separate the predecessor from each collider leave a path out of every crease.
+/// the candidate, or lies on one circle, or where two circles intersect: all of these are tried. Tangent planes
+/// near the candidate give the nearest solution, but may exclude the gap between two colliders;
+/// planes that separate the predecessor from each collider leave a feasible point in every crease.
 pub(super) fn resolve_on_sphere<'a>(
     colliders: impl Iterator<Item = &'a StepCollider> + Clone,
     parent: Vec3,
@@ -35,7 +35,7 @@ pub(super) fn resolve_on_sphere<'a>(
         if round == EXACT_ROUNDS {
             tangent_at = parent;
         }
-        // Found again wherever they are needed: corners are rare, and nothing is allocated.
+        // Planes are computed again at each use: corners are rare, and nothing is allocated.
         let planes = colliders
             .clone()
             .map(|collider| collider.half_space(tangent_at))
@@ -53,9 +53,9 @@ pub(super) fn resolve_on_sphere<'a>(
     (best.0, best.1 <= 0.0)
 }
 
-/// The same for points that contact holds from the next step on (`resting.rs`): what is inside by next to nothing, and far
-/// from any free place, stays. In a sharp crease a point that is a micrometre deep would be turned out by millimetres, slide
-/// back, and be turned out again, for ever.
+/// The same for points that contact holds from the next step on (`resting.rs`): a point at a negligible depth and far
+/// from any free point stays. In a sharp crease a point a micrometre deep would be turned out by millimetres, slide
+/// back, and be turned out again, indefinitely.
 pub(super) fn leave_corner<'a>(
     colliders: impl Iterator<Item = &'a StepCollider> + Clone,
     parent: Vec3,
@@ -70,7 +70,7 @@ pub(super) fn leave_corner<'a>(
     (found, free)
 }
 
-/// How deep a point is inside (m, measured to tangent planes), 0 outside.
+/// Depth of a point inside (m, measured to tangent planes), 0 outside.
 fn depth_at<'a>(colliders: impl Iterator<Item = &'a StepCollider>, p: Vec3) -> f32 {
     colliders.filter_map(|c| c.inside(p)).map(|(_, d)| -d).fold(0.0, f32::max)
 }
@@ -93,7 +93,7 @@ mod tests {
         (-size..size, -size..size, -size..size).prop_map(Vec3::from)
     }
 
-    /// In the sharp crease of two balls a tip that grazes one of them stays, and one that is deep is brought out.
+    /// In the sharp crease of two balls a tip that grazes one of them stays, and one that is deep is pushed out.
     #[test]
     fn what_grazes_in_a_crease_is_not_turned_far_away() {
         let ball = |x: f32| fixed(Shape::Sphere { radius: 0.1 }, Vec3::X * x, Quat::IDENTITY);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     proptest! {
-        /// In a corner of two colliders the answer has the right length and is outside of both,
+        /// In a corner of two colliders the result has the right length and is outside of both,
         /// wherever the predecessor is outside.
         #[test]
         fn corners_are_left_at_the_right_length(
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn where_no_point_is_free_length_wins_and_it_is_said() {
-        // The predecessor sits in the middle of a ball that the segment cannot leave.
+        // The predecessor is at the centre of a ball that the segment cannot leave.
         let ball = [fixed(Shape::Sphere { radius: 0.5 }, Vec3::ZERO, Quat::IDENTITY)];
         let (p, free) = resolve_on_sphere(ball.iter(), Vec3::X * 0.1, 0.01, Vec3::X * 0.09);
         assert!(!free);

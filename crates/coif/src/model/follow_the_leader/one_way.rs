@@ -1,7 +1,7 @@
 //! The one-way pass in lanes (`muller2012` 3.2): sixteen strands, root to tip, one particle of each at a time.
 //!
-//! The two halves of the lanes take turns at every particle. Each waits for its own predecessor only,
-//! so that one computes while the other waits for a root or a quotient.
+//! The two halves of the lanes alternate at every particle. They are independent, so that one computes
+//! during the latency of the other's square roots and quotients.
 //!
 //! Everything that is not position, velocity, tension or a constant of the groom stays in registers:
 //! the pass reads and writes 28 bytes a particle.
@@ -18,14 +18,14 @@ use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row};
 
-/// Points for which near colliders are looked up together.
+/// Points for which near colliders are found together.
 pub(super) const CHUNK: usize = 8;
 
-/// How much farther than their velocity and their predecessors take them points may get in one step
+/// Bound of the displacement of points in one step beyond their velocity and their predecessors' displacements
 /// (m), by gravity, style and contact.
 const MARGIN: f32 = 0.015;
 
-/// Shortest vector from a predecessor (m) that still has a direction.
+/// Shortest vector from a predecessor (m) with a defined direction.
 const NO_DIRECTION: f32 = 1e-9;
 
 /// Advances a block by one step of the one-way pass. `EVEN`: see [`Block::even`].
@@ -37,7 +37,7 @@ const NO_DIRECTION: f32 = 1e-9;
 /// Deviations: v is the velocity with which a particle moves; what eq. 9 subtracts from it is kept
 /// apart, as the tension of the next segment, and added when the next step predicts. The bending limit
 /// turns a segment about its inner end rather than moving the outer one along the line to the one
-/// before the inner one: so the angle holds after the projection too, also where a segment is folded
+/// before the inner one: so the limit holds after the projection too, also where a segment is folded
 /// back (slip of the text: `phi_min = pi - 2 acos(s_b)`). d is the length
 /// projection's part only, since only that one is a force between the two particles. The reaction
 /// weighs the masses of the two particles, so that a tip counts half and segments may differ a little.
@@ -52,7 +52,7 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
     next: Upcoming<'_>,
 ) -> Outcome {
     let points = block.points;
-    // Rows as arrays, cut to one length each, so that the loop checks no bounds.
+    // Rows as arrays, cut to one length each: removes bounds checks from the loop.
     let position = &mut rows.position.as_chunks_mut::<VECTOR>().0[..points];
     let velocity = &mut rows.velocity.as_chunks_mut::<VECTOR>().0[..points];
     let tension = &mut rows.tension.as_chunks_mut::<LANES>().0[..points];
@@ -62,14 +62,14 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
     let constants = Constants::new(simd, pass);
     let mut outcome = Outcome::default();
 
-    // Start at the root, which the body carries.
+    // Start at the root, which follows the body.
     let mut lower = Half::start::<0>(simd, block, position, velocity, pass);
     let mut upper = Half::start::<1>(simd, block, position, velocity, pass);
     let mut near = Near::none(obstacles.colliders);
     for i in 1..points {
         next.fetch(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
-            // Look which colliders the next few points could collide with.
+            // Broad phase for the next few points.
             let rows = i - 1..points.min(i + CHUNK);
             let (x, v, l) = (&position[rows.clone()], &velocity[rows.clone()], &lengths[rows]);
             let bounds = bounds_of(simd, x, v, |i| &l[i], pass, 0.0);
@@ -82,7 +82,7 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
             i,
             parent: &inner[i - 1],
             position: &mut here[0],
-            // Beyond the tip there is no pull: any place will do.
+            // Beyond the tip there is no tension: any position will do.
             next: outer.first().unwrap_or(&inner[i - 1]),
             velocity: &mut velocity[i],
             tension: &pull[0],
@@ -95,7 +95,7 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
             lower.advance::<0>(simd, &world, &mut row),
             upper.advance::<1>(simd, &world, &mut row),
         ];
-        // Leave the body on the length sphere.
+        // Push out of the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
             let mut inside = near.hold(simd, p);
             if let Some(field) = obstacles.field {
@@ -121,8 +121,7 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
         }
     }
 
-    // Each point hangs on the one before: a lane that left the world, or is not a number any more,
-    // ends there.
+    // A value that is not finite or out of range propagates to the tip: testing the tip is enough.
     for half in 0..2 {
         let tip = Vec3x8::of_row(simd, &position[points - 1], half);
         let sane = tip.dot(tip).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
@@ -131,12 +130,12 @@ pub(super) fn step_block<S: Simd, const EVEN: bool>(
     outcome
 }
 
-/// What is the same for all rows.
+/// Constants of a pass.
 struct Constants<S: Simd> {
     dt: f32x8<S>,
-    /// How far gravity moves a point in a step (m).
+    /// Displacement by gravity in a step (m).
     fall: Vec3x8<S>,
-    /// From a displacement in a step to the velocity that the air leaves (1/s).
+    /// Velocity in air by displacement in a step (1/s).
     carried_on: f32x8<S>,
 }
 
@@ -151,7 +150,7 @@ impl<S: Simd> Constants<S> {
     }
 }
 
-/// What the rows of a block move in.
+/// Colliders and constants of the pass.
 struct World<'a, S: Simd> {
     block: &'a Block,
     obstacles: &'a Obstacles<'a>,
@@ -162,11 +161,11 @@ struct World<'a, S: Simd> {
 /// One point of sixteen strands in memory.
 struct Row<'a> {
     i: usize,
-    /// Where the predecessor is now.
+    /// Position of the predecessor at the end of the step.
     parent: &'a [f32; VECTOR],
-    /// Where the point was, and will be.
+    /// Position of the point, replaced by the new one.
     position: &'a mut [f32; VECTOR],
-    /// Where the next one was.
+    /// Position of the next point at the start of the step.
     next: &'a [f32; VECTOR],
     velocity: &'a mut [f32; VECTOR],
     tension: &'a [f32; LANES],
@@ -175,13 +174,13 @@ struct Row<'a> {
     reaction: &'a [f32; LANES],
 }
 
-/// What the pass takes along in half of the lanes; the rest lies in the rows.
+/// State of the pass in half of the lanes; the rest lies in the rows.
 struct Half<S: Simd> {
     /// Direction of the segment that ends at the predecessor.
     ahead: Vec3x8<S>,
     /// Direction of the segment that ends at the point.
     along: Vec3x8<S>,
-    /// What the wind adds to a velocity (m/s).
+    /// Velocity added by the wind (m/s).
     blow: Vec3x8<S>,
     /// Least distance of the predecessor from the surface of a distance field (m).
     clear: f32x8<S>,
@@ -213,7 +212,7 @@ impl<S: Simd> Half<S> {
         }
     }
 
-    /// Moves on by one point, half `H` of its lanes, but for contact: says where it is then.
+    /// Places the next point in half `H` of the lanes, without contact; returns its position.
     #[inline(always)]
     fn advance<const H: usize>(
         &mut self,
@@ -231,7 +230,7 @@ impl<S: Simd> Half<S> {
         let drift = Vec3x8::of_row(simd, row.velocity, H) * constants.dt;
         let pulled = (Vec3x8::of_row(simd, row.next, H) - x) * half_row(simd, row.tension, H);
         let y = x + drift + pulled + constants.fall;
-        // Project onto the length sphere (3.1), on from the segment before if there is no direction.
+        // Project onto the length sphere (3.1), in the direction of the segment before if there is none.
         let mut direction = y - parent;
         let mut distance2 = direction.dot(direction);
         let degenerate = distance2.simd_lt(NO_DIRECTION * NO_DIRECTION);
@@ -249,7 +248,7 @@ impl<S: Simd> Half<S> {
         let pull = (distance - length) * half_row(simd, row.reaction, H);
         pull.store_slice(&mut row.tension_before.as_chunks_mut::<HALF>().0[H]);
 
-        // Points that are embedded go where the body carries them.
+        // Place embedded points rigidly with the body.
         if row.i < block.max_embedded {
             (p, along) = embedded(simd, block, row.i, H, p, along, parent);
         }
@@ -262,8 +261,8 @@ impl<S: Simd> Half<S> {
         p
     }
 
-    /// Leaves the body: says where points are then, and corrects their velocities. Kept out of line
-    /// of the pass, whose registers are scarce: all but the direction is read again.
+    /// Pushes points out of the body, corrects their velocities and returns their positions. Not inlined: the
+    /// pass has no registers to spare, so all but the direction is loaded again.
     #[cold]
     #[inline(never)]
     fn collide(
@@ -322,13 +321,13 @@ impl<S: Simd> Half<S> {
     }
 }
 
-/// A box that the points of some rows stay in during this step; the first row is their predecessor,
+/// A box that contains the points of some rows during this step; the first row is their predecessor,
 /// which has moved already.
 ///
 /// Model: the strand between two rows lies in an ellipsoid that has the two points as foci and its
 /// length there as the long axis. So a box around the first, the middle and the last row, widened
-/// by the short axis, holds all; and by how far the fastest of them goes, which drags the others along, and the
-/// scalp takes them (`reach`).
+/// by the short axis, contains all; further widened by the largest displacement among them, as a point drags those that
+/// follow it, and by that of the scalp (`reach`).
 #[inline(always)]
 pub(super) fn bounds_of<'a, S: Simd>(
     simd: S,
@@ -371,7 +370,7 @@ pub(super) fn bounds_of<'a, S: Simd>(
     }
 }
 
-/// Places and directions where embedded points are those that the body gives them.
+/// Replaces positions and directions of embedded points by those of the body.
 #[inline(always)]
 fn embedded<S: Simd>(
     simd: S,
@@ -401,9 +400,9 @@ pub(super) fn direction_of<S: Simd>(simd: S, edge: Vec3x8<S>) -> Vec3x8<S> {
     along.or(size2.simd_gt(NO_DIRECTION * NO_DIRECTION), Vec3x8::splat(simd, Vec3::NEG_Y))
 }
 
-/// Turns segments that bend too far against the ones before back to the limit, in the plane of the
-/// two. `ahead` is the direction of the segment before; `direction` and `distance` are the direction that
-/// was wanted, and its size, which stays.
+/// Turns segments that bend beyond the limit against the ones before back to it, in the plane of the
+/// two. `ahead` is the direction of the segment before; `direction` and `distance` are the predicted
+/// direction and its length, which is kept.
 #[inline(always)]
 pub(super) fn unbend<S: Simd>(
     simd: S,
@@ -419,7 +418,7 @@ pub(super) fn unbend<S: Simd>(
     }
     let tangent = direction - ahead * along;
     let size = tangent.length();
-    // Straight back has no plane: take any.
+    // Antiparallel segments have no common plane: take any.
     let side = Vec3x8 { x: ahead.y, y: ahead.z, z: ahead.x }.cross(ahead);
     let tangent = tangent.or(size.simd_gt(distance * 1e-4), side);
     let scale = distance * limit.sin / tangent.length().max(f32x8::splat(simd, NO_DIRECTION));

@@ -1,9 +1,9 @@
 //! Chains that are pinned at both ends or at none (`muller2012` 3.3): the passes from the two ends are averaged
 //! (figure 2).
 //!
-//! A strand that flies has exact lengths: after the average it is laid out again from its middle and put back
-//! to its centre of mass, so that its momentum is exact too. A strand between two ends can be too short for
-//! them: its lengths come out as near as the rounds bring them, and its ends are exact.
+//! A free strand has exact lengths: after the average it is laid out again from its middle and moved back
+//! to its centre of mass, so that its momentum is exact too. A strand between two ends can be shorter than
+//! their distance: its ends are exact, its lengths as close as the iterations get.
 
 use fearless_simd::{Simd, SimdBase, SimdMask, f32x8};
 use glam::Vec3;
@@ -16,7 +16,7 @@ use crate::limits::MAX_WORLD_DISTANCE;
 use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x8, half_row, lane, set_lane};
 
-/// Rounds of forward and backward passes between two pinned ends.
+/// Iterations of forward and backward passes between two pinned ends.
 const ROUNDS: usize = 40;
 
 /// Advances a block by one step. `scratch` has room for two vectors a point.
@@ -35,15 +35,15 @@ pub(super) fn step_block<S: Simd>(
         let rows = rows.reborrow();
         predict(simd, block, half, &rows, pass, wanted);
         average(simd, block, half, pass.ends, wanted, other);
-        let said = finish(simd, block, half, rows, pass, obstacles, wanted);
-        outcome.broken |= said.broken << (half * HALF);
-        outcome.unresolved += said.unresolved;
+        let of_half = finish(simd, block, half, rows, pass, obstacles, wanted);
+        outcome.broken |= of_half.broken << (half * HALF);
+        outcome.unresolved += of_half.unresolved;
     }
     outcome
 }
 
-/// Where every particle would go without its lengths (eq. 1), pulled to its groomed place where the scalp carries
-/// the strand.
+/// Predicts every particle without the length constraint (eq. 1), with the spring to its groomed place carried by
+/// the scalp.
 #[inline(always)]
 fn predict<S: Simd>(
     simd: S,
@@ -114,7 +114,7 @@ fn average<S: Simd>(
     let last = half_row(simd, &block.last, half);
     let root = Carrier::load(simd, &block.root, half);
     let pinned = ends != Ends::Free;
-    // Where the tip is pinned: the scalp carries it too.
+    // Place a pinned tip with the scalp too.
     let mut tip = Vec3x8::splat(simd, Vec3::ZERO);
     for i in 0..block.points {
         let here = splat(i as f32).simd_eq(last);
@@ -173,8 +173,8 @@ fn centre_of(block: &Block, from: &[f32], l: usize) -> Vec3 {
     sum / mass
 }
 
-/// Gives a flying strand its exact lengths again, from its middle outward, and puts its centre of
-/// mass back to where it was predicted.
+/// Gives a free strand its exact lengths again, from its middle outward, and moves its centre of
+/// mass back to the predicted one.
 fn lay_out_from_middle(block: &Block, wanted: &mut [f32], l: usize, centre: Vec3) {
     let last = block.last[l] as usize;
     let middle = last / 2;
@@ -195,7 +195,7 @@ fn lay_out_from_middle(block: &Block, wanted: &mut [f32], l: usize, centre: Vec3
     }
 }
 
-/// Takes the averaged places over: out of the body, and velocities from the displacement.
+/// Applies the averaged positions: pushes them out of the body, and computes velocities from displacements.
 #[inline(always)]
 fn finish<S: Simd>(
     simd: S,

@@ -1,16 +1,16 @@
-//! Points that are pinned ([`Environment::pins`]), inside of the implicit step and on the length sphere.
+//! Pinned points ([`Environment::pins`]) in the implicit step and on the length sphere.
 //!
-//! Model: with `g(a)` the vector from a point displaced by `a` to its pin, `f` the force of the pin in the last step and `k`
-//! a stiffness ([`STIFFNESS`]), a step minimises also
+//! Model: with `g(a)` the vector from a point displaced by `a` to its pin, `f` the force of the pin in the last step and
+//! `k` a stiffness ([`STIFFNESS`]), a step minimises in addition
 //!
 //! ```text
 //! k/2 |g(a)|^2 + f . g(a)           then   f <- f + k g(a)
 //! ```
 //!
-//! (augmented Lagrangian, as in `resting.rs`): what a constant force would leave, `f / k`, goes to zero, so a pin that stands
-//! still is exact. What the linear step leaves of a gap, of second order in the turns of segments, is closed on the length
-//! sphere by the smallest turns ([`close_chain`]). That moves points and is no velocity, as little as a push of the body is;
-//! but how fast the pin moves is known, and the strand takes it on.
+//! (augmented Lagrangian, as in `resting.rs`): the residual `f / k` of a constant force goes to zero, so a pin at
+//! rest is exact. The gap that the linear step leaves, of second order in the turns of segments, is closed on the length
+//! sphere by the smallest turns ([`close_chain`]). That moves points without adding velocity, like a push of the body;
+//! but the velocity of the pin is known, and the strand takes it on.
 //!
 //! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated/`.
 
@@ -26,14 +26,14 @@ use crate::math::close_chain::{Line, close_chain};
 use crate::math::lanes::{HALF, VECTOR, lane, set_lane};
 
 /// Stiffness of a pin, by the inertia of its whole strand: a change of the force on the strand by its weight moves the pin
-/// by `g dt^2 / 100`, 2 um at 240 steps a second. More takes digits of the inertia of what hangs on the pin.
+/// by `g dt^2 / 100`, 2 um at 240 steps a second. More loses digits of the inertia of what hangs on the pin.
 const STIFFNESS: f32 = 100.0;
 
-/// The gap (m) whose force is the most that a pin remembers, 590 times the weight of the strand at 240 steps a second: a pin
-/// that the body keeps hair from must not pull harder and harder.
+/// The gap (m) whose force is the largest that a pin accumulates, 590 times the weight of the strand at 240 steps a
+/// second: the force of a pin that the body obstructs must not grow without bound.
 const MAX_GAP: f32 = 1e-3;
 
-/// The largest gap (m) that is closed on the length sphere in a step. What is more is left to forces.
+/// The largest gap (m) that is closed on the length sphere in a step. A larger one is closed by forces.
 const MAX_CLOSED: f32 = 2e-3;
 
 /// A pinned point of a block.
@@ -41,20 +41,20 @@ const MAX_CLOSED: f32 = 2e-3;
 pub(super) struct Pin {
     row: u16,
     lane: u16,
-    /// Where it goes in the step (m).
+    /// Its position at the end of the step (m).
     target: Vec3,
-    /// How far it goes in the step (m).
+    /// Its displacement in the step (m).
     moves: Vec3,
     force: Vec3,
 }
 
 impl Block {
-    /// Makes room for a pin per strand, so that steps need none.
+    /// Reserves memory for a pin per strand, so that steps allocate none.
     pub(super) fn make_room_for_pins(&mut self) {
         self.pins.reserve(LANES.saturating_sub(self.pins.len()));
     }
 
-    /// Takes up the pins of a step.
+    /// Loads the pins of a step.
     pub(super) fn load_pins(&mut self, env: &Environment<'_>, contact: &mut [f32], dt: f32) {
         if env.pins.is_empty() && self.pins.is_empty() {
             return;
@@ -87,7 +87,7 @@ impl Block {
         self.pins.sort_unstable_by_key(|pin| (pin.lane, pin.row));
     }
 
-    /// How far the scalp's motion takes a place (m).
+    /// Displacement of a point by the scalp's motion (m).
     fn carried_by(&self, l: usize, p: Vec3) -> Vec3 {
         let [x, y, z, added] = [0, 1, 2, 3].map(|k| lane(&self.motion[k], 0, l));
         x * p.x + y * p.y + z * p.z + added
@@ -103,7 +103,7 @@ impl Block {
         self.pins.iter().filter(move |pin| usize::from(pin.row) == i)
     }
 
-    /// Stiffness of the pins of a row, and what they pull with, where points would be at `carried` without a displacement.
+    /// Stiffness and force of the pins of a row, for points at `carried` without a displacement.
     #[cold]
     #[inline(never)]
     pub(super) fn pin_terms(
@@ -131,7 +131,7 @@ impl Block {
         mask32x8::from_bitmask(simd, !(pinned >> (half * HALF)) & 0xff)
     }
 
-    /// Ends a step: takes up the forces, and brings the points to their pins.
+    /// Ends a step: updates the forces, and moves the points to their pins.
     pub(super) fn hold_pins(&mut self, rows: &mut Rows<'_>, dt: f32) {
         let mut pins = std::mem::take(&mut self.pins);
         let mut before = (u16::MAX, 0);
@@ -158,9 +158,9 @@ impl Block {
         self.pins = pins;
     }
 
-    /// Makes the velocity of a pinned point that of its pin. Its strand takes on the difference along its length: pushes of
-    /// the body and turns of the closing chain are no velocities, and where a taut strand lies on the body, all that it
-    /// does is one or the other.
+    /// Sets the velocity of a pinned point to that of its pin, and distributes the difference along its strand: pushes of
+    /// the body and turns of the closing chain add no velocity, and a taut strand that lies on the body moves by these
+    /// alone.
     fn take_velocity(
         &self,
         velocity: &mut [f32],
@@ -178,13 +178,13 @@ impl Block {
         }
     }
 
-    /// Forgets the forces of a lane's pins.
+    /// Sets the forces of a lane's pins to zero.
     pub(super) fn forget_pins(&mut self, l: usize) {
         let of = |pin: &&mut Pin| usize::from(pin.lane) == l;
         self.pins.iter_mut().filter(of).for_each(|pin| pin.force = Vec3::ZERO);
     }
 
-    /// Turns the forces of a lane's pins with a jump.
+    /// Rotates the forces of a lane's pins with a teleport.
     pub(super) fn turn_pins(&mut self, l: usize, turn: impl Fn(Vec3) -> Vec3) {
         let of = |pin: &&mut Pin| usize::from(pin.lane) == l;
         self.pins.iter_mut().filter(of).for_each(|pin| pin.force = turn(pin.force));
@@ -220,7 +220,7 @@ pub(super) fn save(blocks: &[Block], out: &mut Vec<u8>) {
 /// Forces of pins from a checkpoint, with their blocks.
 pub(super) type Saved = Vec<(usize, Pin)>;
 
-/// Reads what [`save`] wrote; `None` if it is something else.
+/// Reads what [`save`] wrote; `None` if it is malformed.
 pub(super) fn read(from: &mut Reader<'_>, blocks: &[Block]) -> Option<Saved> {
     let count = from.u32()?;
     let mut one = || {
@@ -242,7 +242,7 @@ pub(super) fn read(from: &mut Reader<'_>, blocks: &[Block]) -> Option<Saved> {
     (0..count).map(|_| one()).collect()
 }
 
-/// Takes up what has been read: the next step says where the pins are.
+/// Applies what has been read: targets follow with the next step.
 pub(super) fn restore(saved: Saved, blocks: &mut [Block]) {
     blocks.iter_mut().for_each(|block| block.pins.clear());
     for (block, pin) in saved {

@@ -1,26 +1,26 @@
-//! Resting contact with the body, inside of the implicit step.
+//! Resting contact with the body, part of the implicit step.
 //!
 //! Collision on the length sphere (`contact.rs`) moves a point without moving its leader. That is the paper's method and
-//! right for an impact, but hair that lies on a shoulder would be pushed by it for ever, as nothing pushes back. So a
-//! point remembers what it has collided with, and from the next step on the contact is part of the pass from tip to
-//! root.
+//! right for an impact, but would drag hair along a shoulder without end, as there is no reaction. So collisions
+//! of a point are stored, and from the next step on the contact is part of the pass from tip to root.
 //!
 //! Model: unilateral contact by the augmented Lagrangian. With `n` the normal, `gap(a)` the distance of the point after
 //! a displacement `a` from the tangent plane of the collider where it will be at the end of the step, `p` the contact
-//! force of the last step and `c` a stiffness, a step minimises also
+//! force of the last step and `c` a stiffness, a step minimises in addition
 //!
 //! ```text
 //! c/2 gap(a)^2 - p gap(a)  +  d/2 |a_t - w_t|^2        then   p <- max(0, p - c gap(a))
 //! ```
 //!
-//! The first two terms hold the point on the plane; where the force would pull, the contact is over. At rest the force
+//! The first two terms hold the point on the plane; a contact whose force would be attractive ends. At rest the force
 //! converges, so the gap is exact however soft `c` is. The third is Coulomb friction, `w` the motion of the surface.
 //!
-//! What sticks has `d = c` and a friction force that is remembered in the same way (added to the sum, and updated by
+//! A sticking contact has `d = c` and a friction force that accumulates in the same way (added to the sum, and updated by
 //! `- c slip`): it does not creep. Where that force exceeds [`STATIC`] `mu p`, the point slides: it has `d = mu p / slip`
 //! with the slip of the last step (lagged diffusivity), with somewhat more friction below [`SLOW`] (Stribeck's law). It
 //! sticks again where the force that would stop it with its whole strand is within Coulomb's law, or where it creeps
-//! without getting faster. Friction grows while the strand rests (`ageing.rs`). All terms are convex, and none does work on a body that stands still.
+//! at a constant or falling speed. Friction grows while the strand rests (`ageing.rs`). All terms are convex, and none does
+//! work on a body at rest.
 //!
 //! Units: masses by the mass of a mean segment, forces times `dt^2` (so metres), as in `articulated/`.
 
@@ -36,72 +36,71 @@ use crate::math::LANES;
 use crate::math::lanes::{HALF, VECTOR, Vec3x, Vec3x8, half_row};
 use crate::math::symmetric::Symmetric;
 
-/// Contacts that a point remembers: a crease has two sides.
+/// Contacts stored per point: a crease has two sides.
 const CONTACTS: usize = 2;
 
-/// Numbers that a row remembers of each contact: collider, force along the normal, friction (zero where it slides).
+/// Numbers stored per contact of a row: collider, force along the normal, friction (zero where it slides).
 const REMEMBERED: usize = 5;
 pub(super) const MEMORY: usize = REMEMBERED * CONTACTS * LANES;
 
-/// Numbers that the first pass leaves the second of each contact of a row: normal, displacement of the surface,
-/// distance to be kept from it, stiffness along the normal and along the surface, coefficient of friction, slip before.
+/// Numbers per contact of a row that the first pass computes for the second: normal, displacement of the surface,
+/// distance to be kept from it, stiffness along the normal and along the surface, coefficient of friction, last slip.
 const TERMS_PER_CONTACT: usize = 11;
 pub(super) const TERMS: usize = TERMS_PER_CONTACT * CONTACTS * LANES;
 
-/// Stands for the distance field where others are numbers of colliders.
+/// Stands for the distance field in place of a collider's number.
 pub(super) const FIELD: f32 = 1e6;
 
 /// Stiffness of a contact, by the inertia of its whole strand, which may load it: a fifth of a change of force is left
-/// to the next step. More turns the rounding of positions into force: 4 times 30 segments times 6e-8 m (a metre from
+/// to the next step. More amplifies the rounding of positions: 4 times 30 segments times 6e-8 m (a metre from
 /// the origin) is a twentieth of the weight of a segment in a step of a 240th of a second.
 pub(super) const STIFFNESS: f32 = 4.0;
 
-/// Fraction of the force of a contact that the next step begins with. In a crease that is narrower than twice [`HOVER`] the
-/// distances from both sides cannot be kept, and forces would grow for ever. What is left out costs a distance of
+/// Fraction of the force of a contact that the next step begins with. In a crease narrower than twice [`HOVER`] the
+/// distances from both sides cannot be kept, and without decay the forces would diverge. It costs a distance of
 /// `0.02 p / c`: for hair that is pressed with a hundred times the weight of a segment 0.3 um.
 pub(super) const KEPT: f32 = 0.98;
 
-/// Distance (m) from the surface at which contacts hold: outside of it by more than rounding, by less than a fibre.
+/// Distance (m) from the surface at which contacts hold points: more than rounding, less than a fibre.
 pub(super) const HOVER: f32 = 2e-5;
 
-/// Speed (m/s) at which contacts lift points to [`HOVER`]. At once it would be a bounce of 5 mm/s at 240 steps a second,
-/// for ever.
+/// Speed (m/s) at which contacts lift points to [`HOVER`]. In one step it would be a perpetual bounce of 5 mm/s at
+/// 240 steps a second.
 pub(super) const RISE: f32 = 1e-4;
 
 /// Slip speed (m/s) up to which friction is regularised: proportional to the slip.
 pub(super) const CREEP: f32 = 1e-3;
 
-/// Slip speed (m/s) below which what sticks goes on sticking: contact forces of one step scatter about those of the next.
+/// Slip speed (m/s) below which a sticking contact goes on sticking: contact forces scatter from step to step.
 pub(super) const STILL: f32 = 1e-4;
 
-/// Growth of a slip from one step to the next that is none: rounding of positions, beside slips of some micrometres.
+/// Growth of a slip from one step to the next that counts as none: rounding of positions, relative to slips of some um.
 pub(super) const STEADY: f32 = 1.02;
 
 /// Speed (m/s) below which friction rises towards that of rest (Stribeck's law).
 pub(super) const SLOW: f32 = 0.01;
 
-/// Friction in a step, by what Coulomb's law allows, that is too much to be left to the next step: what sticks is held
-/// with any force in the step in which it breaks loose, and what slides by its slip of the step before.
+/// Ratio of friction to its Coulomb limit beyond which the step is solved again: without that, sticking transmits
+/// any force in the step in which it breaks loose, and sliding uses the slip of the step before.
 pub(super) const EXCESS: f32 = 2.0;
 
-/// How much more friction there is at no speed than when sliding fast, as a fraction.
+/// Relative increase of friction at zero speed over that of fast sliding.
 pub(super) const SLOW_FRICTION: f32 = 0.25;
 
-/// Friction of a point that rests, by that of one that slides fast. It is more than at the lowest speed (contacts age),
-/// so that what has come to rest stays, instead of creeping at the limit between the two.
+/// Static friction relative to that of fast sliding. It exceeds that at the lowest speed (contacts age),
+/// so that hair at rest stays, instead of creeping at the limit between the two.
 pub(super) const STATIC: f32 = 1.5;
 
 /// A row of points, before the step.
 #[derive(Clone, Copy)]
 pub(super) struct Points<S: Simd> {
-    /// Where they are (m).
+    /// Positions (m).
     pub(super) x: Vec3x<S>,
-    /// Where the scalp's motion takes them (m).
+    /// Displacements by the scalp's motion (m).
     pub(super) shift: Vec3x<S>,
-    /// Where their velocity takes them (m).
+    /// Displacements by their velocity (m).
     pub(super) drift: Vec3x<S>,
-    /// Where they go in the step, as far as is known: where their velocity takes them, or where an earlier solve has
-    /// brought them (m).
+    /// Estimated displacements in the step: by velocity, or of an earlier solve (m).
     pub(super) displacement: Vec3x<S>,
     /// Their own mass.
     pub(super) mass: f32x16<S>,
@@ -109,37 +108,37 @@ pub(super) struct Points<S: Simd> {
     pub(super) inertia: f32x16<S>,
 }
 
-/// What contacts add to the inertia and to the right-hand side of a row.
+/// Contributions of contacts to the inertia and the right-hand side of a row.
 pub(super) struct ContactTermsLanes<S: Simd> {
     pub(super) inertia: Symmetric<S>,
     pub(super) rhs: Vec3x<S>,
 }
 
-/// Where a surface will be below some lanes.
+/// Surfaces below some lanes at the end of the step.
 struct Surface<S: Simd> {
     normal: Vec3x8<S>,
-    /// Distance of the points, carried along with the surface (m).
+    /// Distance of the points, moved along with the surface (m).
     distance: f32x8<S>,
-    /// How far the surface moves in the step (m).
+    /// Displacement of the surface in the step (m).
     moves: Vec3x8<S>,
     friction: f32x8<S>,
 }
 
-/// Whether a row remembers any contact.
+/// Whether a row has any stored contact.
 #[inline(always)]
 pub(super) fn any<S: Simd>(simd: S, memory: &[f32; MEMORY]) -> bool {
     let [first, second] = forces(memory).map(|row| f32x16::from_slice(simd, row));
     first.max(second).simd_gt(0.0).any_true()
 }
 
-/// The forces of the contacts that a row remembers.
+/// The forces of a row's stored contacts.
 #[inline(always)]
 pub(super) fn forces(memory: &[f32; MEMORY]) -> [&[f32; LANES]; CONTACTS] {
     let rows = memory.as_chunks::<LANES>().0;
     [&rows[1], &rows[REMEMBERED + 1]]
 }
 
-/// Brings the contacts that a row remembers into the pass from tip to root.
+/// Adds a row's stored contacts to the pass from tip to root.
 #[cold]
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
@@ -199,13 +198,13 @@ fn add_contact_terms_in_lanes<S: Simd>(
             surface.friction *= block.friction(simd, i, half, pass.tie.friction) * aged;
             let n = surface.normal;
             let gap = surface.distance + allowed;
-            // Give up contacts that the points leave, farther than the force could bring them back.
+            // Drop contacts that points leave farther than the force could bring them back.
             let out = (drift[half] - surface.moves).dot(n);
             let stays = ((gap + out - HOVER) * mass[half]).simd_lt(force);
             let active = active & stays;
             let force = active.select(force, zero);
             force.store_slice(&mut memory[row(1)]);
-            // Hold the points on the plane, and hold or brake them along it.
+            // Hold the points on the plane, and stick or brake them along it.
             let stiffness = active.select(inertia[half] * STIFFNESS, zero);
             let slides = friction.dot(friction).simd_le(0.0);
             let slip = displacement[half] - surface.moves;
@@ -275,14 +274,14 @@ fn surfaces<S: Simd>(
         friction: zero,
     };
     let mut left = active.to_bitmask() as u32;
-    // One collider after the other: lanes are neighbours, and mostly lie on the same.
+    // One collider after the other: neighbouring lanes mostly lie on the same.
     while let Some(lane) = Bits(left.into()).next() {
         let which = id[lane];
         let same = id.simd_eq(which) & active;
         left &= !(same.to_bitmask() as u32 | 1 << lane);
         let collider = obstacles.colliders.get(which as usize);
         let (n, distance, moves, friction) = if let Some(c) = collider.filter(|_| which < FIELD) {
-            // Twice, so that a turn of the collider counts to second order.
+            // Two evaluations, so that a rotation of the collider is exact to second order.
             let moves = material_velocity(simd, c, x) * f32x8::splat(simd, pass.dt);
             let moves = material_velocity(simd, c, x + moves) * f32x8::splat(simd, pass.dt);
             let (s, level2) = level_of(simd, c, x + moves);
@@ -298,7 +297,7 @@ fn surfaces<S: Simd>(
             let size = slope.length().max(f32x8::splat(simd, 0.1));
             (slope * (f32x8::splat(simd, 1.0) / size), distance - field.skin, moves, field.friction)
         } else {
-            // Its collider is gone: far away.
+            // Its collider has been removed: treat it as far away.
             (none, f32x8::splat(simd, 1.0), none, 0.0)
         };
         found.normal = n.or(same, found.normal);
@@ -309,8 +308,8 @@ fn surfaces<S: Simd>(
     found
 }
 
-/// Lets the points of a row that have come upon a surface in the step leave it again at the fraction `restitution` of their
-/// approach speed: `before` are their velocities at the start of the step, `x` their places then.
+/// Restitution for the points of a row that have newly collided in the step: they leave the surface at `restitution` of
+/// their approach speed. `before` are their velocities at the start of the step, `x` their positions then.
 #[cold]
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
@@ -371,7 +370,7 @@ fn rebound_in_lanes<S: Simd>(
     }
 }
 
-/// How far the surfaces under a row of points move beside the scalp in the step, squared (m^2).
+/// Squared displacement of the surfaces under a row of points relative to the scalp in the step (m^2).
 #[inline(always)]
 pub(super) fn surface_motion2<S: Simd>(
     simd: S,
@@ -390,8 +389,8 @@ pub(super) fn surface_motion2<S: Simd>(
     farthest2
 }
 
-/// Updates the forces of a row with [contact terms](add_contact_terms), after it has been displaced by `a`. Says in
-/// which lanes friction has been far more than there is ([`EXCESS`]), one bit each: there the step has to be solved
+/// Updates the forces of a row with [contact terms](add_contact_terms), after it has been displaced by `a`. Returns a
+/// bit for each lane whose friction exceeded its limit by far ([`EXCESS`]): there the step has to be solved
 /// again.
 #[inline(always)]
 pub(super) fn update<S: Simd>(
@@ -440,7 +439,7 @@ pub(super) fn update<S: Simd>(
         let before = number(10) * STEADY;
         let steady = slip.dot(slip).simd_le(before * before);
         let size2 = grip.dot(grip);
-        // What the force of a moment has moved by next to nothing stays, with the force that there may be.
+        // A sticking contact with negligible slip goes on sticking, with friction limited by Coulomb's law.
         let still = slip.dot(slip).simd_lt(STILL * STILL * dt * dt) & !slid;
         let sticks = trial.dot(trial).simd_le(max_friction * max_friction)
             | (creeps & steady & size2.simd_le(max_friction * max_friction))
@@ -456,7 +455,7 @@ pub(super) fn update<S: Simd>(
     excess
 }
 
-/// Remembers that a lane of a row has collided with a collider with a force: says whether that is new.
+/// Stores a contact of a lane of a row with a collider and a force; returns whether it is new.
 pub(super) fn remember(memory: &mut [f32; MEMORY], lane: usize, id: f32, force: f32) -> bool {
     let contacts = memory.as_chunks_mut::<LANES>().0.as_chunks_mut::<REMEMBERED>().0;
     for contact in contacts.iter_mut() {
@@ -472,7 +471,7 @@ pub(super) fn remember(memory: &mut [f32; MEMORY], lane: usize, id: f32, force: 
     true
 }
 
-/// Copies what a row remembers; where it remembers nothing (`any` says so), only that.
+/// Copies the stored contacts of a row; without any (`any` is false), clears their forces only.
 #[inline(always)]
 pub(super) fn copy<S: Simd>(simd: S, to: &mut [f32; MEMORY], from: &[f32; MEMORY], any: bool) {
     if any {
@@ -485,14 +484,14 @@ pub(super) fn copy<S: Simd>(simd: S, to: &mut [f32; MEMORY], from: &[f32; MEMORY
     }
 }
 
-/// Makes a row remember, in the lanes with the bit, what it did at the start of the step, and what is new since.
+/// Restores, in the lanes with the bit, the stored contacts at the start of the step, and adds the new ones.
 pub(super) fn start_again(found: &mut [f32; MEMORY], start: &[f32; MEMORY], lanes: u32) {
     let number = |memory: &[f32; MEMORY], k: usize, j: usize, lane: usize| {
         memory[(REMEMBERED * k + j) * LANES + lane]
     };
     for lane in Bits(lanes.into()) {
         let new = [0, 1].map(|k| [number(found, k, 0, lane), number(found, k, 1, lane)]);
-        // What has broken loose slides from the start.
+        // What broke loose in this solve slides from the start of the step.
         let broken = [0, 1].map(|k| {
             new[k][1] > 0.0
                 && new[k][0] == number(start, k, 0, lane)
@@ -518,7 +517,7 @@ pub(super) fn start_again(found: &mut [f32; MEMORY], start: &[f32; MEMORY], lane
     }
 }
 
-/// Forgets the contacts of a lane of a row.
+/// Clears the stored contacts of a lane of a row.
 pub(super) fn forget(memory: &mut [f32; MEMORY], lane: usize) {
     memory.as_chunks_mut::<LANES>().0.iter_mut().for_each(|row| row[lane] = 0.0);
 }

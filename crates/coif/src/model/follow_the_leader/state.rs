@@ -30,7 +30,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Copies all but contacts.
+    /// Copies positions, velocities and tensions.
     #[inline(always)]
     pub(super) fn copy_motion(&mut self, from: &Self) {
         self.position.copy_from_slice(from.position);
@@ -38,7 +38,7 @@ impl<'a> State<'a> {
         self.tension.copy_from_slice(from.tension);
     }
 
-    /// Copies the contacts of points, and where they are and how they move.
+    /// Copies the contacts, too.
     #[inline(always)]
     pub(super) fn copy<S: Simd>(&mut self, simd: S, from: &Self) {
         self.copy_motion(from);
@@ -47,7 +47,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Puts back what a first solve has found in lanes without the bit.
+    /// Restores the results of a first solve in lanes without the bit.
     #[inline(always)]
     pub(super) fn keep_first<S: Simd>(&mut self, simd: S, first: &Self, solved_again: u32) {
         let again = mask32x16::from_bitmask(simd, solved_again.into());
@@ -62,7 +62,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Copies the lanes that the mask leaves out.
+/// Copies the lanes that are not in the mask.
 #[inline(always)]
 fn keep<S: Simd>(simd: S, to: &mut [f32], from: &[f32], again: mask32x16<S>) {
     for (to, from) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(from.as_chunks::<LANES>().0) {

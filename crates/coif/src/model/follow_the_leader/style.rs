@@ -1,4 +1,4 @@
-//! The shape that hair remembers: the groom, carried rigidly by the scalp under the root.
+//! The rest shape of hair: the groom, moved rigidly with the scalp under the root.
 //!
 //! Model: with `x(s)` the strand, `g(s)` the groom carried by the scalp, `rho` the mass per length,
 //! `T` the style time and `a` the style length, the style is the potential
@@ -7,8 +7,8 @@
 //! E = rho / (2 T^2) * integral of |x - g|^2 + a^2 |x' - g'|^2 ds   -   integral of f . x ds
 //! ```
 //!
-//! the distance between strand and groom in places and directions (the latter through frames, which make large turns of
-//! curls come back as a whole: `frames.rs`). It is a potential in the scalp's
+//! the distance between strand and groom in positions and directions (the latter through frames, so that large
+//! rotations of curls recover as a whole: `frames.rs`). It is a potential in the scalp's
 //! frame, so that on a head that stands still no loop of motion gains energy from it; a goal carried by
 //! the hair itself would be a follower force, and a motor against contact. Waves longer than `2 pi a`
 //! swing back in the style time; shorter ones, and hair shorter than `a`, as a taut string does: the
@@ -27,7 +27,7 @@ use super::Settings;
 use super::joint::Limit;
 use crate::params::Ramp;
 
-/// How a strand wants to lie, in the units of its lane: masses by the mass of a mean segment.
+/// Rest shape of a strand in the units of its lane: masses by the mass of a mean segment.
 pub(super) struct RestShape {
     /// Per point: its mass (half of each segment beside it).
     pub(super) mass: Vec<f32>,
@@ -39,27 +39,27 @@ pub(super) struct RestShape {
     pub(super) turn: Vec<f32>,
     /// Per point: the limit of the joint before its segment.
     pub(super) limit: Vec<Limit>,
-    /// Per point: what holds it.
+    /// Per point: spring, air and friction.
     pub(super) tie: Vec<Tie>,
     /// `a^2` over the mean length of a segment (m): times the spring it is the stiffness of directions.
     pub(super) link: f32,
 }
 
-/// What holds a point: the style, the air and the body, in units of one step.
+/// Spring, air and friction of a point, in units of one step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tie {
     /// Squared frequency of the long waves times `dt^2`.
     pub(super) spring: f32,
     /// Damping rate of the long waves times `dt`.
     pub(super) damper: f32,
-    /// Fraction of its velocity that the air leaves it.
+    /// Fraction of its velocity that it keeps in the air.
     pub(super) carried_on: f32,
-    /// Friction on the body, relative to what the body has.
+    /// Friction on the body, relative to the body's.
     pub(super) friction: f32,
 }
 
 impl Tie {
-    /// At a place from 0 (root) to 1 (tip).
+    /// At a fraction of the length from 0 (root) to 1 (tip).
     pub(super) fn at(settings: &Settings, place: f32, dt: f32) -> Self {
         let time = settings.style_time.at(place);
         let frequency = if time.is_finite() { dt / time } else { 0.0 };
@@ -73,7 +73,7 @@ impl Tie {
 
     /// At each point of a strand.
     fn along(settings: &Settings, line: &[Vec3], dt: f32) -> Vec<Self> {
-        // The ramp from 0 to 1 is the place by arc length.
+        // The ramp from 0 to 1 is the fraction of the arc length.
         let place = Ramp::new(&[[0.0, 0.0], [1.0, 1.0]]).map(|ramp| ramp.along(line));
         place.into_iter().flatten().map(|place| Self::at(settings, place, dt)).collect()
     }
@@ -86,7 +86,7 @@ impl RestShape {
         let length = |i: usize| line[i].distance(line[i - 1]);
         let total: f32 = (1..=last).map(length).sum();
         let mean = total / last as f32;
-        // Mass per length falls evenly, as a power of the scale of eq. 9, from root to tip.
+        // Mass per length decreases smoothly, as a power of the scale of eq. 9, from root to tip.
         let mut from_root = 0.0;
         let mut density = |l: f32| {
             from_root += l;
@@ -131,7 +131,7 @@ impl RestShape {
 }
 
 impl Settings {
-    /// Whether what holds points is the same from root to tip.
+    /// Whether spring, air and friction are constant from root to tip.
     pub(super) fn is_tied_evenly(&self) -> bool {
         [&self.style_time, &self.damping, &self.friction].iter().all(|r| r.constant().is_some())
     }
@@ -159,15 +159,15 @@ const ROUNDING: f32 = 1e-5;
 /// a limit below the groom's own turns still leaves the groom at rest.
 const FREE_TURN: f32 = 0.05;
 
-/// Least mass per length at the tip, relative to the root: particles without mass have no motion.
+/// Least mass per length at the tip, relative to the root: keeps the mass matrix regular.
 const SMALLEST_DENSITY: f32 = 1e-3;
 
 /// The smallest forces on the points of a line that make it an equilibrium of an inextensible chain under
 /// gravity (N, for masses in kg).
 ///
-/// Model (inverse statics): from tip to root, what pulls at a segment's outer end, its tension along the
-/// next one, its weight and its load, must pull along the segment. The load takes away what is across, and
-/// what would be compressed.
+/// Model (inverse statics): from tip to root, the force on a segment's outer end, the tension of the
+/// next one, its weight and its load, must be along the segment. The load cancels the transverse component and
+/// any compression.
 pub(super) fn dead_load(line: &[Vec3], mass: &[f32], gravity: Vec3) -> Vec<Vec3> {
     let mut load = vec![Vec3::ZERO; line.len()];
     let mut pull = Vec3::ZERO;
@@ -192,7 +192,7 @@ mod tests {
         (0..points).map(place).collect()
     }
 
-    /// With its load every point of a line is in balance: no force across its segment, no pressure in it.
+    /// With its load every point of a line is in equilibrium: no transverse force on its segment, no compression in it.
     #[test]
     fn dead_loads_balance_gravity() {
         let gravity = Vec3::new(0.3, -9.81, 0.1);
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    /// With a scale of `exp(-k s)` mass per length falls as `exp(-k s^2 / 2)`; a constant ramp is the number.
+    /// With a scale of `exp(-k s)` mass per length falls as `exp(-k s^2 / 2)`; a constant ramp equals the number.
     #[test]
     fn a_ramp_of_the_correction_makes_mass_fall_by_place() {
         let line: Vec<Vec3> = (0..=40).map(|i| Vec3::NEG_Y * (0.01 * i as f32)).collect();

@@ -7,7 +7,7 @@ use crate::body::{MovingCollider, Shape};
 use crate::environment::Wind;
 use crate::groom::{Fibre, Strands};
 
-/// The instruction set that the machine offers and the least that its kind has give the same
+/// The machine's instruction set and the baseline of its architecture give the same
 /// bits, contact included.
 #[test]
 fn instruction_sets_agree_to_the_bit() {

@@ -3,7 +3,7 @@
 //! Model: implicit Euler, `(M + h D + h^2 K) dv = h (f - h K v)`, with `f` the forces at the start of the
 //! step, damping included, and per condition `K = k g g^T`, `D = t k g g^T` for its gradient g, its stiffness k and
 //! the time t of internal friction (`baraff1998` eq. 6 and 4.5). Vertices that the body carries have their
-//! new velocity already, so that nothing of them is left on the other side.
+//! new velocity already, so that they contribute only to the right-hand side.
 
 use glam::{Mat3A, Vec3A};
 
@@ -20,7 +20,7 @@ pub(crate) struct Implicit {
     pub(crate) friction_time: f32,
 }
 
-/// Where vertices are and how they move.
+/// Positions and velocities of vertices.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct State<'a> {
     /// m.
@@ -35,16 +35,16 @@ pub(crate) struct State<'a> {
     pub(crate) stuck: &'a [f32],
 }
 
-/// Fraction of its volume at which a corner that was inside out is released again: a half. Less, and a corner
-/// that oscillates about flatness would lose its restoring spring in turns.
-const FOUND: f32 = 0.5;
+/// Fraction of its volume at which a corner that was inverted is released again: a half. Less, and a corner
+/// that oscillates about flatness would gain and lose its restoring spring in turns.
+const REGAINED_VOLUME: f32 = 0.5;
 
 /// Corners of prisms in a piece of the head: about a thousand vertices, whose part of the matrix is half a
 /// megabyte. With a mesh of 50,000 vertices in one piece forces take half as long again.
 const PIECE: usize = 8000;
 
 /// Adds all conditions to the matrix's diagonal and lower half and to the right-hand side (kg m/s), and marks the
-/// vertices of corners that are flat or inside out, or have been so and have not yet regained half of their volume.
+/// vertices of corners that are flat or inverted, or have been so and have not yet regained half of their volume.
 pub(crate) fn assemble(
     elements: &Elements,
     implicit: Implicit,
@@ -54,7 +54,7 @@ pub(crate) fn assemble(
     stuck: &mut [bool],
 ) {
     let Implicit { h, friction_time } = implicit;
-    // What a rate adds to a condition, and what a condition's stiffness is multiplied with.
+    // Factors of a condition's rate, and of its stiffness.
     let ahead = h + friction_time;
     let scale = h * ahead;
     // All kinds of conditions go along the head together, so that the blocks they add to are still in the cache.
@@ -153,7 +153,7 @@ fn add_corners(
         // V / V0 is the value over the rest value, plus 1.
         let fraction = c.value / (corner.rest * corner.inverse_reference) + 1.0;
         // An inverted corner is stuck until it has half of its volume back.
-        if fraction < FOUND && corner.stiffness > 0.0 {
+        if fraction < REGAINED_VOLUME && corner.stiffness > 0.0 {
             for v in i {
                 stuck[v] |= fraction <= 0.0 || state.stuck[v] > 0.0;
             }
@@ -192,7 +192,7 @@ fn add_edges(
         let value = c.value + edge.offset;
         let moving = state.v[b] - state.v[a];
         let g = c.gradient;
-        // A pulled edge resists being moved across itself; a pushed one would help, and is left out.
+        // A stretched edge resists transverse motion; the negative term of a compressed one is dropped.
         let taut = edge.stiffness * value.max(0.0) * c.across;
         let across = moving - c.direction * c.direction.dot(moving);
         let push = g * (edge.stiffness * (value + ahead * g.dot(moving))) + across * (taut * h);

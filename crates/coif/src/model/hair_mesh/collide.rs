@@ -11,25 +11,25 @@ use crate::collide::response::{friction_fraction, rebound_speed};
 use crate::groom::hair_mesh::Exposure;
 use crate::math::sparse::modified_conjugate_gradient::Constraint;
 
-/// Rounds in which vertices that minimisation left inside are brought out and the change is spread
-/// again. After the last they are only brought out.
+/// Rounds in which vertices that minimisation left inside are pushed out and the change is distributed
+/// again. After the last they are only pushed out.
 const ROUNDS: usize = 2;
 
 /// Largest stretch that contact may give an edge along the hair, as a fraction of its length: hair may be snagged.
 const MAX_STRETCH: f32 = 0.3;
 
-/// What minimisation may leave undone (m): a tenth of a millimetre on the mean.
+/// Tolerance of minimisation (m): a tenth of a millimetre on the mean.
 const TOLERANCE: f32 = 1e-4;
 
 impl MeshDynamics {
-    /// Brings vertices out of the body and spreads what that does to the shape.
+    /// Pushes vertices out of the body and distributes the displacement over the shape.
     ///
     /// Model: outer vertices inside the body go to its surface; all others follow so that edges change
     /// as little as possible; only velocities into the surface change.
     /// Source: `wu2016` 3.2, figure 4.
-    /// Deviations: the paper stops there, and says that minimisation can leave vertices inside. Here
-    /// all vertices are looked at again, inner ones brought out by as much more as they lie deeper in
-    /// the hair, and the change spread anew with them pinned too, a few times.
+    /// Deviations: the paper stops there, and notes that minimisation can leave vertices inside. Here
+    /// all vertices are tested again, inner ones pushed out by as much more as they lie deeper in
+    /// the hair, and the change distributed anew with them pinned too, a few times.
     pub(super) fn collide(&mut self, env: &MeshEnvironment<'_>, h: f32, report: &mut MeshReport) {
         let clock = Instant::now();
         self.free_all();
@@ -63,7 +63,7 @@ impl MeshDynamics {
         self.free_all();
     }
 
-    /// Lets go of all vertices but the roots.
+    /// Unpins all vertices but the roots.
     fn free_all(&mut self) {
         self.constraint.fill(Constraint::Free);
         for root in &self.starts[..self.starts.len() - 1] {
@@ -71,7 +71,7 @@ impl MeshDynamics {
         }
     }
 
-    /// Corrects outer vertices that are inside the body: `moved` says by how much, and they are pinned.
+    /// Corrects outer vertices that are inside the body: `moved` are their displacements, and they are pinned.
     fn correct_outer(&mut self, env: &MeshEnvironment<'_>) -> u32 {
         let mut found = 0;
         let field = env.field.as_ref();
@@ -93,7 +93,7 @@ impl MeshDynamics {
                 self.constraint[v] = Constraint::Pinned;
                 self.resolve_collision(v, &hit);
             } else if let Some(collision) = self.collision[v] {
-                // The surface has turned under the vertex, or the vertex has left it.
+                // Update the normal, or drop the contact.
                 let normal =
                     self.obstacles.resting_normal(collision.solid, self.x[v], allowed, field);
                 self.collision[v] = normal.map(|normal| VertexCollision { normal, ..collision });
@@ -102,7 +102,7 @@ impl MeshDynamics {
         found
     }
 
-    /// Velocity of a vertex that has come to a surface: none into it but what rebounds, and slower along it.
+    /// Velocity of a vertex after a collision: restitution along the normal, friction along the surface.
     fn resolve_collision(&mut self, v: usize, hit: &Hit) {
         let relative = self.friction.get(v).copied();
         let friction = relative.unwrap_or(self.settings.friction.at(0.0)) * hit.friction;

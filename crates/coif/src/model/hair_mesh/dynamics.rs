@@ -1,7 +1,7 @@
 //! A hair mesh in motion: its vertices, and one step of them.
 //!
-//! This knows columns and their roots, but no strands: `grow` puts hair into it. `layout.rs` makes it of a mesh,
-//! `implicit.rs` has forces and solve, `collide.rs` the contact with the body, `put_back.rs` resets and jumps.
+//! It has columns and their roots, but no strands: `grow` puts hair into it. `layout.rs` makes it of a mesh,
+//! `implicit.rs` has forces and solve, `collide.rs` the contact with the body, `put_back.rs` resets and teleports.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ use crate::math::sparse::modified_conjugate_gradient::{Constraint, Scratch};
 use crate::math::sparse::{BlockGaussSeidel, BlockMatrix, CoarseLevel, ColumnScratch};
 use crate::model::FieldObstacle;
 
-/// What a hair mesh sees of the world during one step.
+/// The environment of a hair mesh during one step.
 #[derive(Clone, Copy)]
 pub struct MeshEnvironment<'a> {
     /// Time at the end of the step (s).
@@ -35,9 +35,9 @@ pub struct MeshEnvironment<'a> {
     pub gravity: Vec3,
     /// Moving air.
     pub wind: &'a Wind,
-    /// Where its gusts are.
+    /// Phase of its gusts.
     pub gusts: Gusts,
-    /// Shapes that hair must stay out of.
+    /// Colliders.
     pub colliders: &'a [MovingCollider],
     /// The body's own surface.
     pub field: Option<FieldObstacle<'a>>,
@@ -49,7 +49,7 @@ pub(super) struct VertexCollision {
     pub(super) normal: Vec3A,
     pub(super) solid: u32,
     pub(super) friction: f32,
-    /// Whether the surface would have had to pull in the last step.
+    /// Whether the contact force would have been attractive in the last step.
     pub(super) is_loose: bool,
 }
 
@@ -70,9 +70,9 @@ pub struct MeshDynamics {
     pub(super) rest: Vec<Vec3A>,
     /// Acceleration (m/s^2) that holds each vertex against gravity, in the rest frame.
     pub(super) hold: Vec<Vec3A>,
-    /// Stiffness per mass (1/s^2) of what holds it.
+    /// Stiffness per mass (1/s^2) of the spring that holds it.
     pub(super) hold_stiffness: Vec<f32>,
-    /// Acceleration of gravity that the rest shape stands (m/s^2), in the rest frame.
+    /// Gravity that the rest shape is balanced against (m/s^2), in the rest frame.
     pub(super) held_gravity: Vec3A,
     /// Per vertex: rate (1/s) at which it takes on the velocity of the air, and friction relative to that of the body;
     /// each empty where it is the same everywhere.
@@ -81,7 +81,7 @@ pub struct MeshDynamics {
     /// Farthest that a vertex of a column may be from its root (m).
     pub(super) reach: Vec<f32>,
     pub(super) exposure: Vec<Exposure>,
-    /// How far from a surface vertices inside the mesh are put (m).
+    /// Clearance of vertices inside the mesh from a surface (m).
     pub(super) clearance: Vec<f32>,
     /// Shortest edge at each vertex at rest (m).
     pub(super) shortest: Vec<f32>,
@@ -103,12 +103,12 @@ pub struct MeshDynamics {
     pub(super) as_at_rest: Vec<bool>,
     /// Which connected components have a rest target inside the body.
     pub(super) obstructed: Obstructed,
-    /// How deep each vertex is inside the body at rest (m), once that is known.
+    /// Depth of each vertex inside the body at rest (m), once it is measured.
     pub(super) depth: Vec<f32>,
     pub(super) depth_is_known: bool,
-    /// World from rest per column, where the last step ended.
+    /// World from rest per column, at the end of the last step.
     pub(super) roots: Vec<RigidTransform>,
-    /// And where it began.
+    /// The same at its start.
     pub(super) roots_before: Vec<RigidTransform>,
     /// Scratch.
     pub(super) below: Vec<[Vec3A; 2]>,
@@ -124,7 +124,7 @@ pub struct MeshDynamics {
     pub(super) error_energy: Vec<f64>,
     /// The same for the present length of a step: scratch.
     pub(super) allowed_energy: Vec<f64>,
-    /// Per place beside the diagonal and per vertex: what the normal of a contact sees of the matrix.
+    /// Per off-diagonal block and per vertex: the matrix projected on the normal of a contact.
     pub(super) projected: Vec<Vec3A>,
     pub(super) projected_diagonal: Vec<Vec3A>,
     pub(super) obstacles: Obstacles,
@@ -133,8 +133,8 @@ pub struct MeshDynamics {
 }
 
 impl MeshDynamics {
-    /// Advances by a step. `roots` says where each column's root has gone by its end, from the rest shape.
-    /// Columns that were put back on their rest shape are marked in `broken`.
+    /// Advances by a step. `roots` are the poses of each column's root at its end, from the rest shape.
+    /// Columns that were reset to their rest shape are marked in `broken`.
     pub fn step(
         &mut self,
         env: &MeshEnvironment<'_>,
@@ -142,7 +142,7 @@ impl MeshDynamics {
         broken: &mut [bool],
     ) -> MeshReport {
         let clock = Instant::now();
-        self.learn_depth(env);
+        self.measure_depth(env);
         let substeps = self.settings.substeps;
         let h = env.dt / substeps as f32;
         let mut report = MeshReport::default();
@@ -177,8 +177,8 @@ impl MeshDynamics {
         report
     }
 
-    /// Where vertices are groomed inside the body, they may stay as deep as that.
-    fn learn_depth(&mut self, env: &MeshEnvironment<'_>) {
+    /// Measures the depth of vertices that are groomed inside the body: they may stay that deep.
+    fn measure_depth(&mut self, env: &MeshEnvironment<'_>) {
         if self.depth_is_known {
             return;
         }
@@ -195,7 +195,7 @@ impl MeshDynamics {
         self.obstacles.pose(env.colliders, h, fractions);
     }
 
-    /// Gives the roots the velocity that takes them by the fraction `fraction` of the motion to where they belong.
+    /// Gives the roots their velocity for the fraction `fraction` of the motion.
     fn follow_roots(&mut self, roots: &[RigidTransform], h: f32, fraction: f32) {
         for column in 0..self.roots.len() {
             let (from, mut to) = (self.roots[column], self.roots[column]);
@@ -223,8 +223,8 @@ impl MeshDynamics {
     /// Shortens edges along the hair that are too long, root to tip, and slows what is faster than hair
     /// can be.
     ///
-    /// Model: every vertex is brought nearer to its predecessor, which is done already, and loses the
-    /// speed at which it goes away from it (as `selle2008` 4.2). No hair crosses its own length in a step.
+    /// Model: every vertex is moved nearer to its predecessor, which is done already, and loses its
+    /// relative speed away from it (as `selle2008` 4.2). No hair moves by more than its own length in a step.
     pub(super) fn limit_stretch(&mut self, max_stretch: f32, h: f32) {
         for column in 0..self.roots.len() {
             let first = self.starts[column] as usize;

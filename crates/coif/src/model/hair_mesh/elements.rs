@@ -1,4 +1,4 @@
-//! What a hair mesh is made of, seen as conditions: which vertices, how stiff, and what they are at rest.
+//! The conditions of a hair mesh: their vertices, stiffness, and values at rest.
 //!
 //! Every stiffness is a modulus times the fraction of the hair's volume that the condition stands for. So
 //! energies are integrals over the hair, and do not depend on how finely the mesh is cut.
@@ -78,7 +78,7 @@ pub(crate) struct Wing {
     pub(crate) is_later: bool,
     /// Cosine and sine of the angle at rest.
     pub(crate) rest: [f32; 2],
-    /// Smallest distance from the axis that is told apart (m).
+    /// Lower bound of the distance from the axis (m).
     pub(crate) min_length: f32,
     pub(crate) stiffness: f32,
 }
@@ -121,19 +121,19 @@ fn mean_of(values: &[f32], vertices: &[u32]) -> f32 {
     vertices.iter().map(|&v| values[v as usize]).sum::<f32>() / vertices.len() as f32
 }
 
-/// Smallest volume of a corner that is told apart, as a fraction of the mean of its prism: flatter corners
+/// Lower bound of the volume of a corner, as a fraction of the mean of its prism: flatter corners
 /// would be stiffer than the volume of hair that belongs to them.
 const MIN_CORNER: f32 = 0.3;
 
-/// Smallest distance of a wing from its axis that is told apart, as a fraction of that at rest.
+/// Lower bound of the distance of a wing from its axis, as a fraction of that at rest.
 const MIN_WING: f32 = 0.25;
 
 /// How much farther than that from its axis a wing has to be at rest for a bending condition.
 const CLEAR_WING: f32 = 1.5;
 
 /// Largest stiffness of a condition per mass of a vertex (1/s^2). In a step of a 30th of a second it then
-/// weighs half a million times as much as the vertex, which single precision just tells apart. Edges of a
-/// centimetre are as hard as before.
+/// weighs half a million times as much as the vertex, which single precision just resolves. Edges of a
+/// centimetre are unaffected.
 const HARDEST: f32 = 3e8;
 
 /// How much stiffer a stitch is below the first level of its seam, where it never opens.
@@ -164,7 +164,7 @@ impl Elements {
         (elements, matrix)
     }
 
-    /// The corners of a prism; notes what of its volume its edges and faces stand for.
+    /// The corners of a prism; adds the volume that its edges and faces stand for.
     fn add_prism(
         &mut self,
         mesh: &HairMesh,
@@ -314,7 +314,7 @@ impl Elements {
                 let from = beside.partition_point(|p| (p[0] as usize) < vertex);
                 let neighbours = &beside[from..];
                 let count = neighbours.iter().take_while(|p| p[0] as usize == vertex).count();
-                // Axes in all directions across see every bending half on the mean.
+                // Averaged over axes in all directions, bending counts half.
                 let volume = self.mass[vertex] / settings.bulk_density * 2.0 / count.max(1) as f32;
                 let length = 0.5 * (here.distance(after) + here.distance(before));
                 let reach = if is_root { 0.5 * length } else { length };
@@ -368,7 +368,7 @@ impl Elements {
         }
     }
 
-    /// Makes the matrix and finds the places of all conditions in it.
+    /// Builds the matrix and finds the block indices of all conditions in it.
     fn place(&mut self, mesh: &HairMesh) -> BlockMatrix {
         const PAIRS: [[usize; 2]; 6] = [[1, 0], [2, 0], [3, 0], [2, 1], [3, 1], [3, 2]];
         let mut pairs: Vec<[u32; 2]> = Vec::new();

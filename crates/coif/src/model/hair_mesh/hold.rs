@@ -1,4 +1,4 @@
-//! What holds the rest shape of a hair mesh under gravity, and brings it back to it.
+//! Forces that hold the rest shape of a hair mesh under gravity, and restore it.
 
 use glam::{Vec3, Vec3A};
 
@@ -9,8 +9,8 @@ use crate::model::chains::hold_groom;
 /// Largest stretch of an edge under the weight of a groom in equilibrium, as a fraction of its length.
 const MAX_HELD_STRETCH: f32 = 0.1;
 
-/// Finds what holds the rest shape under gravity: tension where hair hangs, which shortens the edges by
-/// what it stretches them, and an acceleration that goes with the root for what is left.
+/// Finds what holds the rest shape under gravity: tension where hair hangs, with edges shortened by
+/// its stretch, and an acceleration in the root's frame for the rest.
 pub(super) fn hold_columns(mesh: &HairMesh, elements: &mut Elements, gravity: Vec3) -> Vec<Vec3A> {
     let mut hold = vec![Vec3A::ZERO; mesh.vertex_count()];
     for column in 0..mesh.column_count() {
@@ -39,7 +39,7 @@ pub(super) fn hold_columns(mesh: &HairMesh, elements: &mut Elements, gravity: Ve
     hold
 }
 
-/// Stiffness per mass (1/s^2) of what holds each vertex against gravity.
+/// Stiffness per mass (1/s^2) of the springs that hold vertices against gravity.
 ///
 /// Model: a force that is constant in the frame of the root holds a vertex but does not bring it back: hair that is
 /// held up would behave as if weightless and hardly return. So the force is that of a spring, `a / s` per mass for the

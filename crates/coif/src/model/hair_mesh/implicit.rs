@@ -1,5 +1,5 @@
-//! The implicit step of a hair mesh: forces and matrix, the solve with contacts as constraints, and friction from what
-//! these constraints gave.
+//! The implicit step of a hair mesh: forces and matrix, the solve with contacts as constraints, and friction from the
+//! constraint forces.
 
 use glam::{Mat3A, Vec3, Vec3A};
 
@@ -11,13 +11,13 @@ use crate::math::SolveReport;
 use crate::math::sparse::{Limits, solve_columns};
 
 /// Largest contact pressure that friction is computed from, as an acceleration (m/s^2): five times the hair's weight.
-/// Hair that is drawn tight over an edge would else hold itself there for ever.
+/// Without it, hair that is drawn tight over an edge would stay there by its own friction.
 const MAX_PRESSURE: f32 = 50.0;
 
-/// Length of a step (s) that may leave the whole error that is allowed.
+/// Length of a step (s) with the whole tolerance.
 const LONG_STEP: f32 = 1.0 / 60.0;
 
-/// Fraction of the error at the start, in squares, that a solve may leave: hair in violent motion needs no
+/// Largest residual of a solve, as a fraction of the error at the start, in squares: hair in violent motion needs no
 /// more than a few parts in a thousand.
 const RELATIVE: f64 = 1e-5;
 
@@ -35,7 +35,7 @@ impl MeshDynamics {
             let wind = if still {
                 Vec3A::ZERO
             } else {
-                // Gusts are as large as a head: one per column is fine enough.
+                // Gusts are as large as a head: one sample per column is fine enough.
                 Vec3A::from(env.wind.velocity_with(&env.gusts, root.into(), env.time))
             };
             self.as_at_rest[column] = self.rests(column, gravity + wind * largest);
@@ -44,7 +44,7 @@ impl MeshDynamics {
                 let drag = *self.drag.get(v).unwrap_or(&all_alike);
                 let mut own = gravity + turn * self.hold[v] + (wind - self.v[v]) * drag;
                 let mut inertia = 1.0 + h * drag;
-                // What holds a vertex at rest brings it back, too.
+                // Add the spring that holds the vertex at rest.
                 let stiffness = self.hold_stiffness[v];
                 own += (self.rest_target(column, v) - self.x[v] - self.v[v] * h) * stiffness;
                 inertia += h * h * stiffness;
@@ -75,8 +75,8 @@ impl MeshDynamics {
 
     /// The implicit solve with contacts as constraints, then new velocities and positions.
     pub(super) fn solve(&mut self, env: &MeshEnvironment<'_>, h: f32) -> SolveReport {
-        // Start from what the constraints prescribe. Starting from the last step's change would save a
-        // tenth of the iterations, but what a solve leaves would then feed the next, and hair trembles.
+        // Start from the prescribed changes. Starting from the last step's change would save a
+        // tenth of the iterations, but residuals would feed the next step, and hair trembles.
         let mut any_collision = false;
         for v in 0..self.x.len() {
             self.change[v] = Vec3A::ZERO;
@@ -87,7 +87,7 @@ impl MeshDynamics {
                 self.change[v] = collision.normal * collision.normal.dot(surface - self.v[v]);
             }
         }
-        // Put the constraints into the matrix, and note what their forces will be.
+        // Apply the constraints to the matrix, and store the rows of their forces.
         if any_collision {
             self.matrix.multiply(&self.change, &mut self.moved);
             for v in 0..self.x.len() {
@@ -109,7 +109,7 @@ impl MeshDynamics {
         if let Some(coarse) = &mut self.coarse {
             coarse.fill(&self.matrix);
         }
-        // What solves leave adds up: shorter steps must each leave less.
+        // Residuals accumulate: shorter steps must each leave less.
         let fraction = f64::from(h / LONG_STEP).min(1.0);
         for (allowed, whole) in self.allowed_energy.iter_mut().zip(&self.error_energy) {
             *allowed = whole * fraction * fraction;
@@ -137,7 +137,7 @@ impl MeshDynamics {
             }
             self.x[v] += self.v[v] * h;
         }
-        // Roots are exactly where the body has them.
+        // Set roots exactly to the body.
         for column in 0..self.roots.len() {
             let v = self.starts[column] as usize;
             self.x[v] = self.roots[column].point(self.rest[v].into()).into();
@@ -146,7 +146,7 @@ impl MeshDynamics {
     }
 
     /// Coulomb friction of a vertex on a surface, regularised at rest (`cani2006` 5.2 does so between
-    /// wisps); the vertex leaves the surface if that would have to pull.
+    /// wisps); the vertex leaves the surface if the contact force would be attractive.
     fn apply_friction(
         &mut self,
         v: usize,
@@ -154,12 +154,12 @@ impl MeshDynamics {
         env: &MeshEnvironment<'_>,
         h: f32,
     ) {
-        // What the surface gave (kg m/s): what is missing in the vertex's own balance along the normal.
+        // Contact impulse (kg m/s): the residual of the vertex's own balance along the normal.
         let projected = (&self.projected[..], self.projected_diagonal[v]);
         let push = self.matrix.projected_times(v, projected.0, projected.1, &self.change)
             - collision.normal.dot(self.rhs[v]);
         if push <= 0.0 {
-            // One step may be rounding, and what is let go too early falls back with a jolt.
+            // A single step may be rounding, and a contact that is released too early falls back with a jolt.
             self.collision[v] =
                 (!collision.is_loose).then_some(VertexCollision { is_loose: true, ..collision });
             return;

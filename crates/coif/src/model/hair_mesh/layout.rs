@@ -1,4 +1,4 @@
-//! Lays a hair mesh out for its steps: conditions, masses, matrix, and what its rest shape says of each vertex.
+//! Lays a hair mesh out for its steps: conditions, masses, matrix, and constants of each vertex by its rest shape.
 
 use glam::{Vec3, Vec3A};
 
@@ -21,7 +21,7 @@ use crate::math::sparse::{BlockGaussSeidel, CoarseLevel, ColumnScratch};
 use crate::params::Ramp;
 
 impl MeshDynamics {
-    /// Lays out a mesh; `gravity` (m/s^2) is what its rest shape has to stand.
+    /// Lays out a mesh; its rest shape is balanced against `gravity` (m/s^2).
     pub fn new(mesh: &HairMesh, settings: &Settings, gravity: Vec3) -> Result<Self> {
         check(mesh, settings, gravity)?;
         let topology = mesh.topology();
@@ -101,7 +101,7 @@ impl MeshDynamics {
         Ok(dynamics)
     }
 
-    /// Says which error of velocities a solve may leave.
+    /// Sets the tolerance of a solve, as an error of velocities.
     fn set_tolerance(&mut self) {
         let tolerance = f64::from(self.settings.tolerance);
         self.error_energy.fill(0.0);
@@ -114,7 +114,7 @@ impl MeshDynamics {
         self.allowed_energy.copy_from_slice(&self.error_energy);
     }
 
-    /// Takes up other valid settings, if they leave the elements as they are and what vertices have by their place.
+    /// Applies other valid settings, if they leave the elements and the constants of vertices by their place unchanged.
     pub(super) fn change(&mut self, settings: &Settings) -> bool {
         let alike = |a: &Ramp, b: &Ramp| a == b || a.constant().and(b.constant()).is_some();
         let Settings { bulk_density, along_modulus, across_modulus, shear_modulus, .. } = *settings;
@@ -139,8 +139,8 @@ impl MeshDynamics {
 /// Fraction of the path to the outside that a vertex inside keeps when the body pushes it.
 const KEPT_INSIDE: f32 = 0.3;
 
-/// How far from a surface each vertex is put (m): outer ones on it, inner ones in proportion to how deep they
-/// lie in the hair.
+/// Clearance of each vertex from a surface (m): outer ones have none, inner ones in proportion to their depth
+/// in the hair.
 fn clearance(rest: &[Vec3A], topology: &Topology) -> Vec<f32> {
     let outer = |v: usize| topology.exposure[v] == Exposure::External;
     let mut path: Vec<f32> =

@@ -1,4 +1,4 @@
-//! How far a hair mesh is from its rest shape: what recovery is measured by.
+//! Distance of a hair mesh from its rest shape: the measure of recovery.
 
 use glam::{Vec3, Vec3A};
 

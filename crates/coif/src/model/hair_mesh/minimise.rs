@@ -1,4 +1,4 @@
-//! Deformation minimisation: what position correction did to some vertices is distributed over all the others so that
+//! Deformation minimisation: distributes position corrections of some vertices over all the others so that
 //! edges change as little as possible.
 //!
 //! The matrix depends only on which vertices are connected, so it is made and factored once; contacts
@@ -18,7 +18,7 @@ pub(crate) struct Minimiser {
     /// Where each vertex's neighbours start, and the total.
     starts: Vec<u32>,
     neighbours: Vec<u32>,
-    /// How many edges meet at a vertex.
+    /// Number of edges at a vertex.
     degree: Vec<f32>,
     /// First vertex of every column, and the total.
     columns: Vec<u32>,
@@ -51,8 +51,8 @@ impl Minimiser {
         Self { starts, neighbours, degree, columns, pivot }
     }
 
-    /// Moves every vertex that is not pinned so that the edges change as little as possible: `moved` is how
-    /// far each vertex goes (m), given for the pinned ones.
+    /// Moves every vertex that is not pinned so that the edges change as little as possible: `moved` is the
+    /// displacement of each vertex (m), given for the pinned ones.
     ///
     /// Model: minimise the sum over edges of `|d_i - d_j|^2`, that is `A^T A d = 0` where nothing is pinned,
     /// with `d = x'' - x`.
@@ -75,7 +75,7 @@ impl Minimiser {
     }
 }
 
-/// Most iterations: more than a mesh with 50,000 vertices takes.
+/// Maximum number of iterations: more than a mesh with 50,000 vertices needs.
 const ITERATIONS: u32 = 200;
 
 impl System for Minimiser {

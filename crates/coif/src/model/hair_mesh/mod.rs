@@ -8,7 +8,7 @@
 //!
 //! A step is: roots follow, forces and matrix (`assemble.rs`), constrained solve (`math/sparse`), contact
 //! with the body (`collide.rs`: position correction, deformation minimisation, velocities), seams, and
-//! a look at what broke.
+//! quarantine.
 
 mod assemble;
 mod collide;
@@ -50,10 +50,10 @@ use crate::groom::{Groom, HairMesh};
 use crate::math::RigidTransform;
 use crate::{Error, Result};
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "hair-mesh";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     moves: Primitive::HairMesh,
     contact: Access::NONE,
@@ -74,8 +74,8 @@ pub struct HairMeshModel {
 }
 
 impl HairMeshModel {
-    /// Lays out a groom with its hair mesh; one is fitted to a groom that has none. `gravity` (m/s^2) is
-    /// what the rest shape has to stand.
+    /// Lays out a groom with its hair mesh; one is fitted to a groom that has none. The rest shape is balanced
+    /// against `gravity` (m/s^2).
     pub fn new(groom: &Groom, settings: &Settings, gravity: Vec3) -> Result<Self> {
         groom.validate()?;
         let mesh = match &groom.hair_mesh {
@@ -97,7 +97,7 @@ impl HairMeshModel {
         &self.dynamics
     }
 
-    /// What the last step came to.
+    /// Outcome of the last step.
     pub fn report(&self) -> &MeshReport {
         &self.report
     }

@@ -1,4 +1,4 @@
-//! Which strands grow around which column: who is named when a column breaks.
+//! The column of each strand: for the report of broken columns.
 
 use glam::Vec3;
 use rayon::prelude::*;

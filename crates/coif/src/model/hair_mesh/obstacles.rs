@@ -1,4 +1,4 @@
-//! What vertices of a hair mesh must stay out of: the colliders and the surface of the body in a substep.
+//! Obstacles of the vertices of a hair mesh: the colliders and the surface of the body in a substep.
 
 use glam::Vec3A;
 
@@ -13,10 +13,10 @@ const CONTACT_DISTANCE: f32 = 1e-3;
 /// in a narrow wedge it takes more.
 const ROUNDS: usize = 12;
 
-/// Where a vertex has to go, and what it collides with there.
+/// Result of pushing a vertex out, and its collision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hit {
-    /// Outside of everything, as far as that can be had (m).
+    /// Outside of all obstacles, as far as possible (m).
     pub(crate) point: Vec3A,
     /// Out of the surface, unit length.
     pub(crate) normal: Vec3A,
@@ -85,11 +85,11 @@ impl Obstacles {
         }
     }
 
-    /// Brings a vertex that went from `before` to `p` out of all obstacles, `clearance` metres away from
-    /// them; less than 0 lets it be that deep. `None` if it is outside.
+    /// Pushes a vertex that went from `before` to `p` out of all obstacles, `clearance` metres away from
+    /// them; a negative one allows that depth. `None` if it is outside.
     ///
-    /// Model: closest point of the surface. A vertex whose path went right through a solid, seen from the
-    /// solid, goes to the tangent plane at the place where it went in, so that hair does not change
+    /// Model: closest point of the surface. A vertex whose path went right through a solid, in the
+    /// solid's frame, goes to the tangent plane at the point of entry, so that hair does not change
     /// sides.
     pub(crate) fn push_out(
         &self,
@@ -154,10 +154,10 @@ impl Obstacles {
     }
 }
 
-/// Longest displacement (m) out of a wedge in one go: from behind an ear.
+/// Longest displacement (m) out of a wedge in one iteration: from behind an ear.
 const WEDGE: f32 = 0.03;
 
-/// The surface that a point was last brought out of.
+/// The surface that a point was last pushed out of.
 #[derive(Default)]
 struct Wedge {
     /// Its tangent plane: unit normal and height, none at first.
@@ -168,8 +168,8 @@ impl Wedge {
     /// Moves a point that is `depth` metres below a surface with this normal onto it, and along it out of the
     /// last surface as well.
     ///
-    /// Model: nearest point above both tangent planes. Surfaces that face each other would else throw
-    /// the point to and fro between them, and out of a narrow wedge that takes dozens of rounds.
+    /// Model: nearest point above both tangent planes. Otherwise the point would alternate between
+    /// surfaces that face each other, and out of a narrow wedge that takes dozens of rounds.
     #[inline(always)]
     fn leave(&mut self, p: Vec3A, normal: Vec3A, depth: f32) -> Vec3A {
         let mut correction = normal * depth;
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    /// Behind an ear, where two surfaces face each other at a few degrees, a vertex comes out of both.
+    /// Behind an ear, where two surfaces face each other at a few degrees, a vertex is pushed out of both.
     #[test]
     fn a_vertex_in_a_narrow_wedge_comes_out_of_both_sides() {
         let radii = [Vec3::new(0.075, 0.086, 0.095), Vec3::new(0.0105, 0.034, 0.0205)];
@@ -249,7 +249,7 @@ mod tests {
         assert!(between > 100, "{between}");
     }
 
-    /// Hair that a fast head would pass through stays on the side where it was.
+    /// Hair that a fast head would pass through stays on its side.
     #[test]
     fn a_vertex_that_went_right_through_stays_on_its_side() {
         let shape = Shape::Ellipsoid { radii: Vec3::new(0.08, 0.1, 0.09) };

@@ -1,6 +1,6 @@
-//! The textbook's hair mesh: the same conditions in a sparse matrix of single numbers, row by row, and
-//! conjugate gradients with its diagonal, in double precision. For tests to agree with and benchmarks
-//! to compare with; without contact.
+//! A textbook hair mesh: the same conditions in a sparse matrix of single numbers, row by row, and
+//! conjugate gradients with diagonal preconditioner, in double precision. The reference of tests and
+//! benchmarks; without contact.
 
 use glam::{Mat3A, Vec3, Vec3A};
 
@@ -12,11 +12,11 @@ use crate::Result;
 use crate::groom::hair_mesh::HairMesh;
 use crate::math::{RigidTransform, SolveReport, conjugate_gradient};
 
-/// What the textbook's solve may leave of the right-hand side. The stiff edges along the hair make most
-/// of it, so that the soft motion across is only right when very little is left.
+/// Relative residual of the textbook solve. The stiff edges along the hair dominate
+/// the right-hand side, so that the soft motion across needs a small one.
 const TOLERANCE: f64 = 1e-6;
 
-/// A hair mesh that moves as the textbook says.
+/// A hair mesh in a straightforward implementation.
 pub struct PlainMesh {
     settings: Settings,
     /// Rate (1/s) at which each vertex takes on the velocity of the air.
@@ -82,7 +82,7 @@ impl Rows {
         }
     }
 
-    /// Takes a vertex out of the system: its change is zero.
+    /// Removes a vertex from the system: its change is zero.
     fn hold(&mut self, v: usize) {
         for row in 3 * v..3 * v + 3 {
             for k in self.starts[row]..self.starts[row + 1] {
@@ -93,7 +93,7 @@ impl Rows {
 }
 
 impl PlainMesh {
-    /// Lays out a mesh; `gravity` (m/s^2) is what its rest shape has to stand.
+    /// Lays out a mesh; its rest shape is balanced against `gravity` (m/s^2).
     pub fn new(mesh: &HairMesh, settings: &Settings, gravity: Vec3) -> Result<Self> {
         check(mesh, settings, gravity)?;
         let (elements, _) = Elements::new(mesh, &mesh.topology(), settings);
@@ -151,7 +151,7 @@ impl PlainMesh {
             self.matrix.hold(v);
             rhs[v] = Vec3A::ZERO;
         }
-        // Roots do not change, so that what their columns hold is multiplied with zero.
+        // Roots do not change, so that the entries of their columns are multiplied with zero.
         let b: Vec<f64> = rhs.iter().flat_map(|r| r.to_array().map(f64::from)).collect();
         let diagonal: Vec<f64> = (0..3 * n)
             .map(|row| {
@@ -238,7 +238,7 @@ impl PlainMesh {
                 add(&four[pinned..], c.force, rate, stiffness);
             }
         }
-        // What a taut edge does across itself.
+        // Transverse stiffness of a taut edge.
         for edge in &elements.edges {
             let [a, b] = edge.vertices.map(|v| v as usize);
             let c = stretch_condition(x[a], x[b], edge.inverse_rest);

@@ -1,5 +1,5 @@
-//! Columns that are put somewhere: back on their rest shape when they broke or at a reset, along with a jump of the body,
-//! or onto their roots.
+//! Columns with prescribed positions: reset to their rest shape, teleported with the body,
+//! or collapsed onto their roots.
 
 use glam::Vec3A;
 
@@ -8,7 +8,7 @@ use crate::math::RigidTransform;
 use crate::model::quarantine::is_sane;
 
 impl MeshDynamics {
-    /// Puts columns back on their rest shape that left the world, are no longer numbers, or grow where `roots` has no
+    /// Resets columns to their rest shape that are out of range, not finite, or grow where `roots` has no
     /// finite pose.
     pub(super) fn put_back_broken(&mut self, roots: &[RigidTransform], broken: &mut [bool]) -> u32 {
         let mut count = 0;
@@ -50,7 +50,7 @@ impl MeshDynamics {
         self.obstructed.known = false;
     }
 
-    /// Carries the hair along with a jump of the body to where these roots are.
+    /// Carries the hair along with a teleport of the body to these roots.
     pub fn teleport(&mut self, roots: &[RigidTransform]) {
         self.obstructed.known = false;
         for (column, to) in roots.iter().enumerate().take(self.roots.len()) {

@@ -1,8 +1,8 @@
-//! What a step of a hair mesh came to, and where its time went.
+//! Outcome of a step of a hair mesh, and the time spent in its stages.
 
 use crate::math::SolveReport;
 
-/// What a step came to.
+/// Outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MeshReport {
     /// How the step's system was solved.
@@ -13,7 +13,7 @@ pub struct MeshReport {
     pub corrected: u32,
     /// Vertices that are still inside the body.
     pub inside: u32,
-    /// Columns that were put back on their rest shape.
+    /// Columns that were reset to their rest shape.
     pub broken: u32,
     /// Stitches of seams that are open.
     pub open: u32,
@@ -26,7 +26,7 @@ pub struct MeshTimes {
     pub forces: f64,
     /// The implicit solve.
     pub solve: f64,
-    /// Finding vertices inside the body, and bringing them out.
+    /// Finding vertices inside the body, and pushing them out.
     pub collision: f64,
     /// Deformation minimisation.
     pub minimise: f64,

@@ -42,7 +42,7 @@ const MAX_STUCK: f32 = 4.5;
 const YIELDS: f32 = 1e-3;
 const MAX_YIELDED: f32 = 1.6e-3;
 
-/// Time (s) that stands for ever.
+/// Time (s) that stands for infinity.
 const FOR_EVER: f32 = 1e6;
 
 /// Distance (m) from the target that is close: no more than hair may be inside the body on its path.

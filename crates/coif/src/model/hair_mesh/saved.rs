@@ -7,8 +7,8 @@ use crate::math::RigidTransform;
 use crate::math::bytes::{Reader, put_floats, put_u32};
 use crate::{Error, Result};
 
-/// Floats per vertex: position, velocity, normal and friction of its collision, depth at rest, time that it has
-/// stood still, and that it has been stuck, whether the surface let go in the last step.
+/// Floats per vertex: position, velocity, normal and friction of its collision, depth at rest, times of
+/// standing still and of being stuck, whether the contact was loose in the last step.
 const FLOATS: usize = 14;
 
 /// Bytes per vertex: those floats, and which solid it collides with.
@@ -39,7 +39,7 @@ impl MeshDynamics {
         out.push(u8::from(self.depth_is_known));
     }
 
-    /// Takes back what [`MeshDynamics::save`] wrote, with the roots where they were then. On error nothing
+    /// Restores what [`MeshDynamics::save`] wrote, with the roots as they were then. On error nothing
     /// has changed.
     pub fn restore(&mut self, bytes: &[u8], roots: &[RigidTransform]) -> Result<()> {
         let expected = BYTES * self.x.len() + self.open.len() + 1;

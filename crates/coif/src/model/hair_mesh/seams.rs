@@ -4,31 +4,31 @@
 use super::dynamics::MeshDynamics;
 use super::elements::Stitch;
 
-/// What the sides of an open seam that are near each other bear, as a fraction of what it bears closed: hair clings a
-/// little. None, and locks that lie on the body side by side stay apart; too much, and they never part.
-const CLINGS: f32 = 0.2;
+/// Strength of an open seam whose sides are near each other, as a fraction of that of a closed one: hair strength a
+/// little. Without it, locks that lie on the body side by side stay apart; with too much, they never part.
+const OPEN_STRENGTH: f32 = 0.2;
 
-/// How near that is, in gaps at which a seam opens.
+/// Largest distance of such sides, in gaps at which a seam opens.
 const NEAR: f32 = 4.0;
 
 impl Stitch {
-    /// How stiff it is (N/m) with its sides so far apart (m). `None` if it bears nothing.
+    /// Stiffness (N/m) with its sides at this distance (m). `None` if it carries no load.
     pub(super) fn holds(&self, is_open: bool, apart: f32) -> Option<f32> {
         if !is_open {
             return Some(self.stiffness);
         }
-        let clings = CLINGS * (self.gap / apart.max(f32::MIN_POSITIVE)).min(1.0);
-        (apart < NEAR * self.gap).then_some(self.stiffness * clings)
+        let strength = OPEN_STRENGTH * (self.gap / apart.max(f32::MIN_POSITIVE)).min(1.0);
+        (apart < NEAR * self.gap).then_some(self.stiffness * strength)
     }
 }
 
 impl MeshDynamics {
-    /// Opens stitches that gape wider than they bear and closes those whose sides are near and slow.
+    /// Opens stitches beyond their strength and closes those whose sides are near and slow.
     /// Returns how many are open.
     ///
     /// Model: a stitch is a spring between two vertices that coincide at rest, as stiff as its strength
-    /// over its gap: at the gap it bears its strength, then it opens and bears little, and nothing from
-    /// farther away. It closes at half of the gap, once the sides are slow. So it does not flutter, and the
+    /// over its gap: at the gap it carries its strength, then it opens and carries little, and nothing from
+    /// farther away. It closes at half of the gap, once the sides are slow. This hysteresis avoids flutter, and the
     /// rest shape, where the sides coincide, is closed.
     pub(super) fn part_seams(&mut self) -> u32 {
         let (gap, speed) = (self.settings.seam_gap, self.settings.seam_speed);

@@ -1,9 +1,9 @@
-//! Bundles that are not neighbours keep out of each other.
+//! Contact between bundles that are not neighbours.
 //!
 //! Every outer vertex has a ball around it, half as wide as the mesh is there. Balls of bundles that are
 //! neither the same nor neighbours are moved apart, half each; balls that overlap at rest keep the
-//! distance that they have at rest. What that does to the shape is spread over the mesh together with
-//! the contacts with the body.
+//! distance that they have at rest. The displacement is distributed over the mesh together with
+//! that by contacts with the body.
 
 use glam::Vec3A;
 
@@ -12,7 +12,7 @@ use super::report::MeshReport;
 use crate::groom::hair_mesh::{Exposure, HairMesh, Topology};
 use crate::math::sparse::modified_conjugate_gradient::Constraint;
 
-/// Outer vertices sorted by place, and who is a neighbour of whom.
+/// Outer vertices sorted by place, and neighbours of columns.
 #[derive(Default)]
 pub(crate) struct SelfContact {
     /// Outer vertices that are no roots.
@@ -37,7 +37,7 @@ pub(crate) struct SelfContact {
 /// that nothing slips between them.
 const RADIUS: f32 = 0.6;
 
-/// Sweeps over all pairs: what one pair does another may undo.
+/// Sweeps over all pairs: one pair may undo the correction of another.
 const SWEEPS: usize = 3;
 
 impl SelfContact {
@@ -118,8 +118,8 @@ impl MeshDynamics {
     /// Moves outer vertices apart that are too near to each other and belong to bundles that are not neighbours.
     ///
     /// Model: vertices i and j are too near below `min(r_i + r_j, d)`, with r their balls' radii and d
-    /// their distance at rest. Each moves half of what is missing, all other vertices follow as little as
-    /// they have to, and velocities follow the positions.
+    /// their distance at rest. Each moves half of the overlap, all other vertices follow by deformation
+    /// minimisation, and velocities follow the positions.
     pub(super) fn keep_bundles_apart(&mut self, h: f32, report: &mut MeshReport) {
         self.moved.fill(Vec3A::ZERO);
         let mut contact = std::mem::take(&mut self.self_contact);

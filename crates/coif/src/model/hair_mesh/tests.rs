@@ -1,4 +1,4 @@
-//! The model against the textbook's version of itself.
+//! The model against a textbook implementation.
 
 use glam::{Quat, Vec3};
 
@@ -12,14 +12,14 @@ use crate::groom::hair_mesh::Bundle;
 use crate::math::RigidTransform;
 use crate::params::Ramp;
 
-/// Both solve the same equations: they stay together while hair is shaken.
+/// Both solve the same equations: their positions agree while hair is shaken.
 #[test]
 fn the_model_moves_as_the_textbook_says() {
     let mut mesh = HairMesh::block([3, 2], 6, Vec3::new(0.12, 0.25, 0.1), true);
     for p in mesh.columns.positions_mut() {
         *p = Quat::from_rotation_x(2.6) * *p;
     }
-    // The textbook's does not hold the groom against gravity.
+    // The textbook implementation does not hold the groom against gravity.
     let even = Settings { tolerance: 1e-6, ..Settings::default() };
     let ramps = Settings { stiffness: ramp(3.0, 0.3), damping: ramp(1.0, 12.0), ..even.clone() };
     for settings in [even, ramps] {
@@ -59,8 +59,8 @@ fn moves_as_the_textbook_says(mesh: &HairMesh, settings: &Settings) {
     assert!(apart < 0.02 * farthest);
 }
 
-/// A lock that tapers, and is pinched to a third of a millimetre on one side of its first layer, is thrown about: no
-/// solve breaks off.
+/// A lock that tapers, and is pinched to a third of a millimetre on one side of its first layer, is shaken: no
+/// solve breaks down.
 #[test]
 fn a_lock_with_a_pinch_is_solved_whatever_it_does() {
     let (length, layers) = (0.4, 11);
@@ -143,8 +143,8 @@ fn run(model: &mut MeshDynamics, seconds: f32, angle: impl Fn(f32) -> f32) {
     }
 }
 
-/// A lock of a gram hangs beside one of a milligram, and shares nothing with it: the light one moves as it does alone,
-/// bit by bit. With one bound for the error of all hair nobody would solve for it.
+/// A lock of a gram hangs beside one of a milligram, not connected to it: the light one moves as it does alone,
+/// bit by bit. With one bound for the error of all hair it would not be solved.
 #[test]
 fn a_light_lock_beside_a_heavy_one_moves_as_it_does_alone() {
     let turn = Quat::from_rotation_z(2.2);
@@ -194,8 +194,8 @@ fn ramp(root: f32, tip: f32) -> Ramp {
     Ramp::new(&[[0.0, root], [1.0, tip]]).unwrap()
 }
 
-/// Conditions that stand for the stiffness of their place: those of a mesh with a ramp have the energy of those without,
-/// times the value of the ramp at the mean place of their vertices. Edges along the hair are not concerned.
+/// Conditions have the stiffness of their place: those of a mesh with a ramp have the energy of those without,
+/// times the value of the ramp at the mean place of their vertices. Edges along the hair are excluded.
 #[test]
 fn a_ramp_of_stiffness_scales_every_condition_by_its_place() {
     let mesh = HairMesh::block([2, 2], 8, Vec3::new(0.12, 0.3, 0.12), true);
@@ -238,8 +238,8 @@ fn a_ramp_of_stiffness_scales_every_condition_by_its_place() {
     assert!(checked > 500, "{checked}");
 }
 
-/// Vertices that next to nothing holds together take on the wind W each with the damping c of its place: after n steps of
-/// h seconds they go at `W (1 - (1 + h c)^-n)`, which is backward Euler. Tolerance: what the softest mesh there is adds.
+/// Vertices with negligible stiffness take on the wind W each with the damping c of its place: after n steps of
+/// h seconds their velocity is `W (1 - (1 + h c)^-n)`, which is backward Euler. Tolerance: effect of the least stiffness allowed.
 #[test]
 fn a_ramp_of_damping_lets_wind_take_each_vertex_by_its_own() {
     let mesh = HairMesh::block([1, 1], 8, Vec3::new(0.1, 0.4, 0.1), false);
@@ -281,8 +281,8 @@ fn a_ramp_of_damping_lets_wind_take_each_vertex_by_its_own() {
     }
 }
 
-/// Hair lies across a plane that slides under it. The friction of the hair counts as that of the body does, and acts
-/// where hair has it: at the tips it drags them farther than near the roots.
+/// Hair lies across a plane that slides under it. Friction of hair and body multiply, and act
+/// locally: at the tips it drags them farther than near the roots.
 #[test]
 fn a_ramp_of_friction_drags_where_it_is() {
     let mut mesh = HairMesh::block([2, 2], 8, Vec3::new(0.05, 0.25, 0.05), false);

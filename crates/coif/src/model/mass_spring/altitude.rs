@@ -60,8 +60,8 @@ pub fn altitude_lengths(x: [DVec3; 4]) -> [f64; CANDIDATES] {
     })
 }
 
-/// The altitude of least length, or `None` if an edge of its base has collapsed: edge springs bring
-/// that back.
+/// The altitude of least length, or `None` if an edge of its base has collapsed: edge springs restore
+/// that.
 ///
 /// Model: with the face vectors `g_i` and any of the seven base vectors `C = u x v`, the weights
 /// `w_i = g_i . C / |C|^2` give `sum w_i x_i = 6 V C / |C|^2`: a vector along `C` of length `6 V / |C|`.

@@ -1,7 +1,7 @@
 //! Forces and matrix of one velocity solve, sixteen strands at a time.
 //!
 //! Every spring has its direction frozen (`selle2008` 4.1), so that the system is linear and positive
-//! definite, and is laid out as `math::banded` wants it.
+//! definite, and has the layout of `math::banded`.
 
 use fearless_simd::{Level, Select, Simd, SimdBase, SimdFloat, SimdMask, dispatch, f32x16};
 use glam::Vec3;
@@ -19,7 +19,7 @@ const PARALLEL: f32 = 1e-3;
 /// Shortest spring that has a direction (m).
 const NO_LENGTH: f32 = 1e-12;
 
-/// What a velocity solve is like: `v' = v + step a(x, v')`, where a spring pulls with
+/// Parameters of a velocity solve: `v' = v + step a(x, v')`, where the force of a spring is
 /// `k (stretch + lag rate(v'))`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
@@ -58,7 +58,7 @@ pub(super) fn assemble_lanes(
 /// Model: `(M (1 + s c) + s lag sum k w d d^T w^T) dv = s (f + sum k (stretch + lag rate(v)) ...)`.
 /// Source: `selle2008` 4.1, with its slip corrected: positions at the end of the step, direction of its
 /// start. `lag` is the step plus the fibre's damping time: `dt k + b`.
-/// `DRAGS` says that the drag `c` of a particle is that of its row, not that of all.
+/// `DRAGS`: the drag `c` of a particle is that of its row, not a constant.
 #[inline(always)]
 fn assemble<S: Simd, const DRAGS: bool>(
     simd: S,
@@ -82,7 +82,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
     let coefficient = splat(times.step * times.lag);
     let wind = Vec3x::of_row(simd, &block.wind);
 
-    // What springs that begin at the last four rows pull: a row is written once, when all that reach
+    // Forces of springs that begin at the last four rows: a row is written once, when all that reach
     // it are known.
     let mut edges = [[Pull::none(simd); BLOCKS]; REACH];
     let mut tetrahedra = [Tetrahedron::none(simd); REACH];
@@ -179,7 +179,7 @@ fn assemble<S: Simd, const DRAGS: bool>(
 /// Rows that one spring reaches.
 const REACH: usize = BLOCKS + 1;
 
-/// What a spring pulls with, and what it adds to the matrix.
+/// Force of a spring, and its contribution to the matrix.
 #[derive(Clone, Copy)]
 struct Pull<S: Simd> {
     force: Vec3x<S>,
@@ -237,7 +237,7 @@ struct Across<S: Simd> {
     rest: f32x16<S>,
 }
 
-/// [`min_altitude`] in lanes, of the altitude springs of a row. Without stiffness nobody looks.
+/// [`min_altitude`] in lanes, of the altitude springs of a row. Unused without stiffness.
 #[inline(always)]
 fn altitude<S: Simd>(simd: S, x: [Vec3x<S>; 4], numbers: &[f32; SPRINGS * LANES]) -> Across<S> {
     let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
@@ -325,7 +325,7 @@ fn number_mut(row: &mut [f32; ROW], at: usize) -> &mut [f32] {
     &mut row[at * LANES..(at + 1) * LANES]
 }
 
-/// Takes particles that may not move out of the system.
+/// Removes particles that may not move from the system.
 #[inline(always)]
 fn hold_particles<S: Simd>(
     simd: S,
@@ -352,11 +352,11 @@ fn hold_particles<S: Simd>(
     }
 }
 
-/// Takes the directions in which particles that collide may not change their velocity out of the system.
+/// Removes the directions in which particles that collide may not change their velocity from the system.
 ///
 /// Model: with the projector P across the normal, rows and columns of the particle become P A P, and
-/// its normal direction is left to itself; a particle that sticks has P = 0. So the velocity in that
-/// direction stays what it was, exactly, and the matrix stays as well conditioned as it was.
+/// its normal direction gets a decoupled equation; a particle that sticks has P = 0. So the velocity in that
+/// direction is kept exactly, and the matrix stays as well conditioned as it was.
 pub(super) fn constrain(collisions: &[ParticleCollision], system: &mut System<'_>) {
     let rows = system.rhs.len() / VECTOR;
     for collision in collisions {
@@ -376,7 +376,7 @@ pub(super) fn constrain(collisions: &[ParticleCollision], system: &mut System<'_
             system.rhs[j * VECTOR + r * LANES + l] =
                 (0..3).map(|c| projector[r][c] * force[c]).sum();
         }
-        // The diagonal block, with its own size along what was taken out.
+        // The diagonal block, with its own size along the removed directions.
         let diagonal: [[f32; 3]; 3] = std::array::from_fn(|r| {
             std::array::from_fn(|c| band[at(j, DIAGONAL + lower(r.max(c), r.min(c)))])
         });

@@ -1,9 +1,9 @@
-//! Sixteen strands in memory: what does not change, and the state.
+//! Sixteen strands in memory: constants and state.
 //!
 //! A row holds one particle of each strand (`math::lanes`), root to tip; strands of a block may have
 //! different numbers of particles and extra particles at different places. Positions are relative to
 //! the root, so that single precision is enough; velocities are those in the world. Masses and forces are
-//! in units that make a mean mass about 1, so that nothing gets so small that arithmetic is slow.
+//! in units that make a mean mass about 1, to avoid slow subnormal numbers.
 
 use glam::Vec3;
 
@@ -20,10 +20,10 @@ use crate::model::chains::Pose;
 /// lengths of the altitude spring.
 pub(super) const SPRINGS: usize = 6 + 8;
 
-/// Mass of particles that are not there (scaled).
+/// Mass of padding particles (scaled).
 const NO_MASS: f32 = 1.0;
 
-/// How fast a particle may be (m/s) before the strand counts as broken.
+/// Speed of a particle (m/s) beyond which the strand counts as broken.
 const FASTEST: f32 = 1e5;
 
 /// A particle that collides with the body during a step.
@@ -31,7 +31,7 @@ const FASTEST: f32 = 1e5;
 pub(super) struct ParticleCollision {
     pub(super) row: u16,
     pub(super) lane: u8,
-    /// Whether friction holds it: then all of its velocity is that of the surface.
+    /// Whether it sticks: then all of its velocity is that of the surface.
     pub(super) sticks: bool,
     pub(super) normal: Vec3,
 }
@@ -85,16 +85,16 @@ pub(super) struct Block {
     /// Shortest segment of each lane's strand (m).
     pub(super) shortest: [f32; LANES],
 
-    /// How far pinned ends have slid at the start and at the end of the step, in the rest shape (m).
+    /// Displacements of pinned ends at the start and at the end of the step, in the rest shape (m).
     pub(super) slid: [[Vec3; LANES]; 2],
 
     /// Positions relative to `origin` (m).
     pub(super) x: Box<[f32]>,
     /// Velocities (m/s).
     pub(super) v: Box<[f32]>,
-    /// Where the roots are (m).
+    /// Positions of the roots (m).
     pub(super) origin: [Vec3; LANES],
-    /// Where the roots will be at the end of the present substep (m).
+    /// Positions of the roots at the end of the present substep (m).
     pub(super) origin_next: [Vec3; LANES],
     /// World from rest at the start and at the end of the step.
     pub(super) root: [[RigidTransform; LANES]; 2],
@@ -109,14 +109,14 @@ pub(super) struct Block {
     pub(super) wind: [f32; VECTOR],
     /// Collisions with the body; never longer than there are points.
     pub(super) collisions: Vec<ParticleCollision>,
-    /// Where hair points were before and went, their velocities and collisions: room for one strand.
+    /// Old and new positions of hair points, their velocities and collisions: memory for one strand.
     pub(super) room: super::collide::Room,
     /// Particles left inside the body.
     pub(super) unresolved: u32,
-    /// Substeps per second that the fastest particle of each strand asks for.
-    pub(super) asks: [f32; LANES],
+    /// Substeps per second that the fastest particle of each strand needs.
+    pub(super) wanted_rate: [f32; LANES],
     /// Lanes whose root had no finite pose in the last step, and those that were broken at its end.
-    pub(super) nowhere: u16,
+    pub(super) without_pose: u16,
     pub(super) broken: u16,
 }
 
@@ -166,8 +166,8 @@ impl Block {
             collisions: Vec::with_capacity(rows * LANES),
             room: super::collide::Room::new(rows),
             unresolved: 0,
-            asks: [0.0; LANES],
-            nowhere: 0,
+            wanted_rate: [0.0; LANES],
+            without_pose: 0,
             broken: 0,
         };
         for l in 0..LANES {
@@ -220,7 +220,7 @@ impl Block {
                 }
             }
         }
-        // Particles that are not there lie on the last that is.
+        // Padding particles lie on the last particle.
         for row in count..self.rows {
             set_lane(&mut self.rest, row, l, strand.position[count - 1].as_vec3());
         }
@@ -255,7 +255,7 @@ impl Block {
         }
     }
 
-    /// Puts together the forces on a lane that do not change in a step: weight, and what holds the groom.
+    /// Sums the forces on a lane that are constant in a step: weight, and those that hold the groom.
     pub(super) fn load_lane(&mut self, l: usize, gravity: Vec3) {
         let turn = glam::Mat3::from_quat(self.root[1][l].rotation);
         for row in 0..self.count[l] as usize {
@@ -265,7 +265,7 @@ impl Block {
         }
     }
 
-    /// Lets the tip of a lane go, or holds it.
+    /// Releases the tip of a lane, or pins it.
     pub(super) fn free_tip(&mut self, l: usize, free: bool) {
         let pinned = !free && self.pinned_tip[l] < self.count[l];
         self.pinned_at_both = self.pinned_at_both & !(1 << l) | u16::from(pinned) << l;
@@ -274,7 +274,7 @@ impl Block {
         }
     }
 
-    /// Lanes that hold something that is not a number, or that is much farther away than the strand is
+    /// Lanes with a value that is not finite, or much farther away than the strand is
     /// long.
     pub(super) fn find_broken(&self) -> u16 {
         let mut sane = [true; LANES];
@@ -284,21 +284,21 @@ impl Block {
                     a[l] * a[l] + a[l + LANES] * a[l + LANES] + a[l + 2 * LANES] * a[l + 2 * LANES]
                 };
                 let reach = MAX_STRAND_LENGTHS * self.reach[l];
-                // A comparison with a value that is not a number fails.
+                // A comparison with NaN fails.
                 sane[l] &= (square(x) <= reach * reach) & (square(v) <= FASTEST * FASTEST);
             }
         }
         (0..LANES).fold(0, |bits, l| bits | u16::from(!sane[l]) << l)
     }
 
-    /// Where a particle is in the world (m).
+    /// Position of a particle in the world (m).
     #[inline]
     pub(super) fn world_position(&self, row: usize, l: usize) -> Vec3 {
         lane(&self.x, row, l) + self.origin[l]
     }
 
-    /// Where the pinned particles of a lane go by the fraction `fraction` of the step: calls `put` with the row
-    /// and the position relative to the root. Gives back where the root is.
+    /// Targets of the pinned particles of a lane at the fraction `fraction` of the step: calls `put` with the row
+    /// and the position relative to the root. Returns the position of the root.
     pub(super) fn pinned_targets(
         &self,
         l: usize,
@@ -325,12 +325,12 @@ impl Block {
         root
     }
 
-    /// Where the root of a lane is at the end of the step.
+    /// Position of the root of a lane at the end of the step.
     pub(super) fn root_end(&self, l: usize) -> Vec3 {
         self.root[1][l].point(self.root_rest[l] + self.slid[1][l])
     }
 
-    /// Lets pinned ends slide to where they are at `time` (s).
+    /// Moves pinned ends to their displacement at `time` (s).
     pub(super) fn slide(&mut self, far_end: &FarEnd, time: f64) {
         self.slid[0] = self.slid[1];
         let displacement = far_end.slide * time.clamp(0.0, far_end.until.into()) as f32;
@@ -345,7 +345,7 @@ impl Block {
     }
 }
 
-/// What the far end has done by some time.
+/// Displacement of the far end at some time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FarEndPose {
     first: u32,
@@ -363,7 +363,7 @@ impl FarEndPose {
         }
     }
 
-    /// Where a particle pinned at the tip is: turned about the line to the root and moved along it.
+    /// Position of a particle pinned at the tip: rotated about the line to the root and moved along it.
     fn place(&self, strand: u32, p: Vec3, tip: Vec3, root: Vec3) -> Vec3 {
         if strand < self.first {
             return p;

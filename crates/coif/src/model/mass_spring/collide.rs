@@ -13,14 +13,14 @@ use crate::model::Environment;
 /// Displacement along a surface, as a fraction of what it was without friction, below which a particle sticks.
 const STUCK: f32 = 1e-3;
 
-/// Room for the free points of one strand.
+/// Memory for the free points of one strand.
 pub(super) struct Room {
     rows: Vec<u16>,
     before: Vec<Vec3>,
     after: Vec<Vec3>,
     velocity: Vec<Vec3>,
     collision: Vec<Collision>,
-    /// Empty where all have the same.
+    /// Empty where it is constant.
     friction: Vec<f32>,
 }
 
@@ -37,15 +37,15 @@ impl Room {
     }
 }
 
-/// Puts points that ended inside the body on its surface, and takes the velocity into the surface and
-/// what friction takes from `v`.
+/// Projects points that ended inside the body onto its surface, and removes the velocity into the surface and
+/// the friction impulse from `v`.
 ///
 /// Model: where a point is pushed out, its displacement along the surface shrinks by friction times the depth
-/// (Coulomb). The position has felt half of the substep's acceleration when it gets here, the velocity will feel all of
-/// it: what stops the velocity is twice what stopped the position, less the speed of approach. A point whose
+/// (Coulomb). The position includes half of the substep's acceleration, the velocity will include all of
+/// it: the impulse on the velocity is twice that on the position, less the speed of approach. A point whose
 /// displacement vanishes sticks, and the second solve leaves it at the surface's velocity; otherwise the second solve
 /// leaves its normal velocity.
-/// Deviations: extra particles are no hair and collide with nothing.
+/// Deviations: extra particles do not collide.
 pub(super) fn collide_with_body(
     block: &mut Block,
     env: &Environment<'_>,

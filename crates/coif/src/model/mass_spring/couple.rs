@@ -1,11 +1,11 @@
 //! Velocity solves with springs between strands.
 //!
 //! The matrix is `A + C`: A has one banded matrix per strand, C one outer product per spring between
-//! hairs. The strands are solved directly, and an iteration finds what the springs pull (`net.rs`): only
-//! what hair does to hair is left to iterate.
+//! hairs. The strands are solved directly, and an iteration finds the forces of the springs (`net.rs`): only
+//! the coupling of hairs is iterative.
 //!
-//! Contact, and the springs, see the points of the hair in the order of the blocks, strand after strand:
-//! hairs that grow beside each other are beside each other in memory.
+//! Contact and springs use the points of the hair in the order of the blocks, strand after strand:
+//! hairs that grow beside each other are adjacent in memory.
 
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f32x16};
 use glam::Vec3;
@@ -29,13 +29,13 @@ pub(super) struct Place {
     pub(super) lane: u8,
 }
 
-/// Blocks that one task takes, with one vector to solve in.
+/// Blocks per task, with one vector to solve in.
 const RUN: usize = 8;
 
 /// The hairs in contact, and scratch memory to solve for them.
 pub(super) struct Coupling {
     pub(super) contact: Box<dyn HairContact>,
-    /// What forces are multiplied with.
+    /// Scale of forces.
     scale: f32,
     tolerance: f32,
     max_iterations: u32,
@@ -45,25 +45,25 @@ pub(super) struct Coupling {
     position: Vec<Vec3>,
     velocity: Vec<Vec3>,
     end: Vec<Vec3>,
-    /// What was handed to contact, to see what it changed.
+    /// Velocities passed to contact, to find its changes.
     handed: Vec<Vec3>,
     handed_end: Vec<Vec3>,
     /// Points that the strain limit has moved since.
     moved: Vec<bool>,
-    /// Solutions of the last step at the points, of the first solve and of the second: where the next
-    /// ones start from.
+    /// Solutions of the last step at the points, of the first solve and of the second: initial guess of the next
+    /// ones.
     last: [Vec<Vec3>; 2],
     /// A vector to solve in, per run of blocks.
     rooms: Vec<Vec<f32>>,
 }
 
 impl Coupling {
-    /// What the solver may leave, and how long it may try.
+    /// Tolerance and maximum number of iterations of the solver.
     pub(super) fn set_accuracy(&mut self, tolerance: f32, max_iterations: u32) {
         (self.tolerance, self.max_iterations) = (tolerance, max_iterations);
     }
 
-    /// Lets `contact` work on points whose places, in the groom's order, are `groom_place`.
+    /// For `contact` between points whose indices, in the groom's order, are `groom_place`.
     pub(super) fn new(
         mut contact: Box<dyn HairContact>,
         groom_place: &[Place],
@@ -119,13 +119,13 @@ impl Coupling {
         self.last.iter_mut().flatten()
     }
 
-    /// Forgets all contact.
+    /// Drops all contacts.
     pub(super) fn reset(&mut self) {
         self.contact.reset();
         self.last.iter_mut().for_each(|v| v.fill(Vec3::ZERO));
     }
 
-    /// Lets contact find the pairs that are near each other.
+    /// Finds the pairs that are near each other.
     pub(super) fn find(&mut self, blocks: &[Block], h: f32) {
         gather(&mut self.position, &self.place, blocks, Block::world_position);
         gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(&b.v, row, l));
@@ -133,7 +133,7 @@ impl Coupling {
         self.net.tie(self.contact.springs());
     }
 
-    /// Lets contact change velocities (steps 3 and 9).
+    /// Applies contact to velocities (steps 3 and 9).
     pub(super) fn repel(
         &mut self,
         blocks: &mut [Block],
@@ -154,7 +154,7 @@ impl Coupling {
         });
     }
 
-    /// Lets contact keep hairs from passing through each other (step 6).
+    /// Applies contact against hairs passing through each other (step 6).
     pub(super) fn collide(&mut self, blocks: &mut [Block], scratch: &mut [Scratch], h: f32) {
         gather(&mut self.position, &self.place, blocks, Block::world_position);
         gather(&mut self.velocity, &self.place, blocks, |b, row, l| lane(&b.v, row, l));
@@ -177,7 +177,7 @@ impl Coupling {
 
     /// The same once more for points that the strain limit has moved since: positions only, as it does.
     pub(super) fn collide_again(&mut self, blocks: &mut [Block], scratch: &mut [Scratch], h: f32) {
-        // Where contact left them, as far as they may move.
+        // End positions by contact, for points that may move.
         std::mem::swap(&mut self.end, &mut self.handed_end);
         gather(&mut self.end, &self.place, blocks, next_position);
         let ends = self.end.iter().zip(&self.handed_end);
@@ -218,8 +218,8 @@ impl Coupling {
     /// hairs added; right-hand sides become solutions. `which`: 0 for the first solve of a substep, at the
     /// positions of its start, 1 for the second, in its middle.
     ///
-    /// Model: `x = A^-1 (b - G c^1/2 y)`. The springs start as the last solution stretched them, and the
-    /// iteration finds what is missing.
+    /// Model: `x = A^-1 (b - G c^1/2 y)`. The springs start from the last solution, and the
+    /// iteration finds the difference.
     pub(super) fn solve(
         &mut self,
         level: Level,
@@ -233,7 +233,7 @@ impl Coupling {
         if springs.is_empty() {
             self.net.clear();
         } else {
-            // Freeze the springs, and let them pull with the right-hand sides.
+            // Freeze the springs, and add their forces to the right-hand sides.
             let (read, place) = (&*blocks, &self.place);
             self.net.see(|i| state_of(&read[place[i].block as usize], &place[i], which));
             self.net.freeze(springs, times.step * self.scale, look_ahead);
@@ -261,7 +261,7 @@ impl Coupling {
         report
     }
 
-    /// Finds what the springs pull besides, and adds what that does to the solutions; `size` is that of
+    /// Finds the change of the springs' forces, and adds its effect to the solutions; `size` is that of
     /// the right-hand sides, squared.
     fn iterate(
         &mut self,
@@ -295,7 +295,7 @@ impl Coupling {
         report
     }
 
-    /// Calls `work` for every block, with what belongs to its points.
+    /// Calls `work` for every block, with the slices of its points.
     fn each_run(
         &mut self,
         blocks: &[Block],
@@ -308,7 +308,7 @@ impl Coupling {
     }
 }
 
-/// Points of blocks that follow each other: where they are, what springs pull there, and what they do.
+/// Points of consecutive blocks: their places, forces of springs on them, and their response.
 struct Points<'a> {
     place: &'a [Place],
     sum: &'a [Vec3],
@@ -324,8 +324,8 @@ impl Points<'_> {
         (Points { place, sum, value }, rest)
     }
 
-    /// Adds what the springs pull, times a factor, to a vector of the block: without what points on the
-    /// body cannot do, in the second solve.
+    /// Adds the springs' forces, times a factor, to a vector of the block: in the second solve without the
+    /// constrained directions of points on the body.
     fn add_pulls(&self, block: &Block, which: usize, factor: f32, to: &mut [f32]) {
         for (p, sum) in self.place.iter().zip(self.sum) {
             if is_free(block, p) {
@@ -343,7 +343,7 @@ impl Points<'_> {
         }
     }
 
-    /// What the strands do where the springs pull, in `vector`.
+    /// Solves for the response of the strands to the springs' forces, in `vector`.
     fn solve_pulls(
         &self,
         level: Level,
@@ -366,7 +366,7 @@ impl Points<'_> {
     }
 }
 
-/// Hands out blocks in runs, each with its room.
+/// Distributes blocks in runs, each with its memory.
 fn in_runs(
     blocks: &[Block],
     scratch: &mut [Scratch],
@@ -399,7 +399,7 @@ fn in_runs(
     );
 }
 
-/// Where a point is, at the start of a substep (`which` 0) or in its middle.
+/// Position of a point, at the start of a substep (`which` 0) or in its middle.
 #[inline]
 fn state_of(block: &Block, p: &Place, which: usize) -> PointState {
     let (row, l) = (usize::from(p.row), usize::from(p.lane));
@@ -412,13 +412,13 @@ fn state_of(block: &Block, p: &Place, which: usize) -> PointState {
     }
 }
 
-/// Where a particle goes in the substep (m).
+/// Position of a particle at the end of the substep (m).
 #[inline]
 fn next_position(block: &Block, row: usize, l: usize) -> Vec3 {
     lane(&block.next, row, l) + block.origin_next[l]
 }
 
-/// Brings a value of every point together.
+/// Collects a value of every point.
 fn gather(
     out: &mut [Vec3],
     place: &[Place],
@@ -430,7 +430,7 @@ fn gather(
     });
 }
 
-/// Points that one task takes at least.
+/// Minimum number of points per task.
 const MIN_TASK: usize = 1024;
 
 fn is_free(block: &Block, p: &Place) -> bool {

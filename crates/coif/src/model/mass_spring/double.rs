@@ -1,10 +1,10 @@
 //! Velocity solves in double precision, strand by strand, for hair that is too stiff for single.
 //!
-//! The matrix of a substep is inertia plus stiffness. Its softest motions, those of hair as a whole, see
-//! little but the inertia, so that inertia must not drown in the rounding of the stiffness: where the stiffness of a
-//! particle, times the substep and what springs look ahead, is more than [`SINGLE`] times its mass, the matrix
+//! The matrix of a substep is inertia plus stiffness. In its softest modes, those of hair as a whole, inertia
+//! dominates, so that inertia must not be lost to rounding of the stiffness: where the stiffness of a
+//! particle, times the substep and the look-ahead of springs, is more than [`SINGLE`] times its mass, the matrix
 //! of its strand is assembled, factored and solved here. State, right-hand sides and solutions stay in single
-//! precision in the lanes of the block, whose other strands do not notice.
+//! precision in the lanes of the block; its other strands are unaffected.
 
 use glam::{DMat3, DVec3, Vec3};
 
@@ -46,7 +46,7 @@ impl Strand {
     }
 }
 
-/// Room for the matrices of the lanes of a block that need it.
+/// Memory for the matrices of the lanes of a block that need it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Double {
     /// Lane after lane, each with as many lines as the block has unknowns.
@@ -62,8 +62,8 @@ impl Double {
         Self { lines: vec![[0.0; LINE]; lines], rhs: vec![0.0; lines] }
     }
 
-    /// Assembles the matrices of all lanes that need it, and puts the right-hand sides into theirs; see
-    /// [`super::assemble`], whose work this is in double precision.
+    /// Assembles the matrices and right-hand sides of all lanes that need it: [`super::assemble`]
+    /// in double precision.
     pub(super) fn assemble(
         &mut self,
         block: &Block,
@@ -90,7 +90,7 @@ impl Double {
         }
     }
 
-    /// Solves for the lanes that need it: calls `single` for all lanes in between, which spoils theirs.
+    /// Solves for the lanes that need it: calls `single` for all lanes in between, which overwrites theirs.
     pub(super) fn solve(
         &mut self,
         block: &Block,
@@ -189,7 +189,7 @@ fn assemble_lane(
             lines[3 * row + axis][LINE - 1] += mass * (1.0 + step * drag);
         }
     }
-    // Particles that may not move, and those that are not there, are systems of their own.
+    // Particles that may not move, and padding, have decoupled equations.
     for row in 0..block.rows {
         if row >= count || block.free[row] >> l & 1 == 0 {
             project(lines, row, DMat3::ZERO);
@@ -225,10 +225,10 @@ fn add_outer(
     }
 }
 
-/// Takes what a particle may not do out of its lines: rows and columns become P A P for the projector P, and what is
-/// taken out is left to itself.
+/// Removes the constrained directions of a particle from its lines: rows and columns become P A P for the projector P,
+/// and the removed directions get decoupled equations.
 fn project(lines: &mut [Line], row: usize, projector: DMat3) {
-    // What is beside the diagonal block: the projector is symmetric.
+    // Blocks beside the diagonal: the projector is symmetric.
     let first = 3 * row;
     for column in first.saturating_sub(LINE - 1)..first {
         let mut old = [0.0; 3];
@@ -396,7 +396,7 @@ mod tests {
                     let line = &lines[3 * row + r];
                     for c in 0..=r {
                         let (a, b) = (at(DIAGONAL + lower(r, c)), line[LINE - 1 - (r - c)]);
-                        // What is pinned stands for itself, whatever its diagonal.
+                        // Pinned particles have decoupled equations with any diagonal.
                         assert!(!free || (a - b).abs() < 2e-4 * size, "{l} {row} {r} {c}: {a} {b}");
                     }
                     for before in 1..=BLOCKS.min(row) {
@@ -441,7 +441,7 @@ mod tests {
                 dense[j * n + i] = dense[i * n + j];
             }
         }
-        // What is taken out has no part in the rest.
+        // The removed direction does not couple to the rest.
         for c in (0..n).filter(|c| c / 3 != 5) {
             let along = (0..3).map(|r| dense[(15 + r) * n + c] * normal[r]).sum::<f64>();
             assert!(along.abs() < 1e-9 * dense[c * n + c].max(1.0), "{c}: {along}");

@@ -1,9 +1,9 @@
-//! The shape of a heavy rod that is clamped horizontally: what a strand is compared with.
+//! The shape of a heavy rod that is clamped horizontally: a reference for strands.
 
 /// Steps of integration along the rod.
 const STEPS: usize = 4000;
 
-/// Where a heavy rod of length 1, clamped horizontally at the origin, comes to rest: `points + 1` places
+/// The equilibrium of a heavy rod of length 1, clamped horizontally at the origin: `points + 1` positions
 /// (x forward, y up), evenly along it.
 ///
 /// Model: with the angle `t` below the horizontal and the arc length `s`, `t'' = -w (1 - s) cos t`,

@@ -23,7 +23,7 @@ pub struct UnitStiffness {
     pub torsion: f64,
     /// Altitude springs.
     pub altitude: f64,
-    /// The levers that these have.
+    /// Squares of their levers.
     pub lever_squared: LeverSquared,
 }
 
@@ -36,15 +36,15 @@ const EDGE: f64 = 400.0;
 /// particles by more than a radian fold; with more than a half, twisting cannot be made stiff enough.
 const ALTITUDE: f64 = 0.5;
 
-/// Ratios of twisting to bending stiffness that can be reached; others get the nearest.
+/// Smallest ratio of twisting to bending stiffness that can be reached; others are clamped.
 const MIN_RATIO: f64 = 0.1;
 const MAX_RATIO: f64 = 0.8;
 
-/// Turns of the extra particles about the hair in the two pieces that are tried: whole turns, so that they
-/// bend as easily to all sides.
+/// Turns of the extra particles about the hair in the two pieces that are measured: whole turns, for isotropic
+/// bending.
 const TURNS: [usize; 2] = [2, 4];
 
-/// How much easier the piece turns than it should: bending (mean of all sides) and twisting.
+/// Ratio of the piece's compliance to the wanted one: bending (mean of all sides) and twisting.
 struct Compliance {
     bend: f64,
     twist: f64,
@@ -88,8 +88,8 @@ impl UnitStiffness {
 
     /// Angle per joint and moment of straight hair with segments of length 1 and `EI` 1.
     ///
-    /// Model: joints are in series, so that their angles add up; what a longer piece turns more than a
-    /// shorter one is that of its additional joints, without what the ends do.
+    /// Model: joints are in series, so that their angles add up; the difference between a longer piece and a
+    /// shorter one is that of its additional joints, without effects of the ends.
     fn measure(&self) -> Compliance {
         let joints = TURNS.map(|t| t * (std::f64::consts::TAU / ROTATION).round() as usize);
         let [short, long] = joints.map(|n| self.turn_piece(n));
@@ -98,13 +98,13 @@ impl UnitStiffness {
         Compliance { bend: 0.5 * (per_joint(0) + per_joint(1)), twist: per_joint(2) }
     }
 
-    /// Angles by which unit moments about two axes across a piece of hair and about its own turn it.
+    /// Angles by which unit moments turn a piece of hair, about two axes across it and about its own.
     ///
     /// Model: the first triangle is pinned, a pure moment turns the last one.
     fn turn_piece(&self, joints: usize) -> [f64; 3] {
         let x = piece(joints);
         let (n, pinned) = (x.len(), 3);
-        // Assemble the stiffness of what is not pinned.
+        // Assemble the stiffness of the free points.
         let unknowns = 3 * (n - pinned);
         let matrix = dense_stiffness(self.links(&x), n, pinned);
         // Turn the last triangle by forces that have no sum: they are those of a rigid rotation.

@@ -1,4 +1,4 @@
-//! Levers: what a spring that spans a joint of the hair does to the joint's angle.
+//! Levers: the stiffness that a spring over a joint of the hair adds to the joint's angle.
 //!
 //! When all that follows a joint turns about it by a small rotation `w` (rad), a spring gets longer by `w . g`. A
 //! spring of stiffness `k` gives the joint the stiffness `k g g^T` (N m): `|g|` is its lever (m).

@@ -6,7 +6,7 @@ use super::block::Block;
 use crate::math::LANES;
 use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 
-/// Most passes between two pinned ends: a strand with slack needs three or four.
+/// Maximum number of passes between two pinned ends: a strand with slack needs three or four.
 const MAX_PASSES: usize = 16;
 
 /// Fraction of its length by which a segment may be beyond its limit.
@@ -18,8 +18,8 @@ pub(super) fn mask<S: Simd>(simd: S, bits: u16) -> mask32x16<S> {
     mask32x16::from_bitmask(simd, bits.into())
 }
 
-/// How far particles that are `segment` from those they hang on have to go along it to be within the fraction
-/// `limit` of their length `rest`; nothing if none of the lanes `free` has to.
+/// Displacement along the segments that brings particles at `segment` from their parents within the fraction
+/// `limit` of their length `rest`; `None` if none of the lanes `free` exceeds it.
 #[inline(always)]
 fn back_within<S: Simd>(
     simd: S,
@@ -55,7 +55,7 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
     let length = &block.length.as_chunks::<LANES>().0[..rows];
     let splat = |value: f32| f32x16::splat(simd, value);
     let (step, per_step) = (splat(h), splat(1.0 / h));
-    // Where the last two particles go.
+    // Positions of the last two particles at the end.
     let mut before = Vec3x::of_row(simd, &x[0]) + Vec3x::of_row(simd, &half[0]) * step;
     let mut second = before;
     for j in 1..rows {
@@ -73,11 +73,11 @@ pub(super) fn limit_strain<S: Simd>(simd: S, block: &mut Block, h: f32, limit: f
     }
 }
 
-/// Moves particles that other hair has pushed too far from those they hang on, or too near to them, `next`
-/// only: springs would take some substeps to bring them back.
+/// Moves particles in `next` only, that contact has moved too far from their parents, or too near to them:
+/// springs would need some substeps for it.
 ///
-/// Model: as [`limit_strain`]. What is moved can end inside the body by a small fraction of the stretch, which the next
-/// substep finds.
+/// Model: as [`limit_strain`]. A moved particle can end inside the body by a small fraction of the stretch, which the
+/// next substep corrects.
 #[inline(always)]
 pub(super) fn limit_after_contact<S: Simd>(simd: S, block: &mut Block, limit: f32) {
     let rows = block.rows;
@@ -104,7 +104,7 @@ pub(super) fn limit_between_ends(block: &mut Block, h: f32, limit: f32) {
     let (lanes, pinned_at_both) = (block.lanes, block.pinned_at_both);
     for l in (0..lanes).filter(|l| pinned_at_both >> l & 1 == 1) {
         let count = block.count[l] as usize;
-        // Room for where particles go: nobody else needs it until positions are advanced.
+        // Memory for the end positions: it is free until positions are advanced.
         for row in 0..count {
             let end = lane(&block.x, row, l) + lane(&block.half, row, l) * h;
             set_lane(&mut block.next, row, l, end);
@@ -125,10 +125,10 @@ pub(super) fn limit_between_ends_after_contact(block: &mut Block, limit: f32) {
     }
 }
 
-/// Brings the particles of a lane, where they are in `next`, within the limit.
+/// Moves the particles of a lane in `next` within the limit.
 ///
 /// Model: a march from the last particle that is pinned, in which particles hang on the one after them, and one from the
-/// root, until nothing moves. From the root alone, all that is missing would be left to the last segment.
+/// root, until nothing moves. From the root alone, the last segment would get the whole residual.
 fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
     let count = block.count[l] as usize;
     let at_point = |row: usize| block.is_point[row] >> l & 1 == 1;
@@ -160,7 +160,7 @@ fn march_from_both_ends(block: &mut Block, l: usize, limit: f32) {
                 set_lane(&mut block.next, row, l, end + change);
             }
         }
-        // What hangs on the last pin is marched along from the root only.
+        // Particles beyond the last pin are marched along from the root only.
         if !(moved || from_tip && last_pinned + 1 < count) {
             break;
         }

@@ -13,7 +13,7 @@ use crate::math::{SolveReport, conjugate_gradient};
 /// A spring whose direction is frozen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// The points; those without weight do not matter.
+    /// The points; those without weight are ignored.
     pub points: [u32; 4],
     /// Their weights in the spring's vector.
     pub weights: [f64; 4],
@@ -71,15 +71,15 @@ impl Link {
     }
 }
 
-/// What a particle may not do.
+/// Constraint of a particle's velocity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Constraint {
-    /// Anything.
+    /// None.
     #[default]
     Free,
-    /// Change its velocity along this unit vector.
+    /// No change along this unit vector.
     Normal(DVec3),
-    /// Change its velocity.
+    /// No change.
     Pinned,
 }
 
@@ -97,7 +97,7 @@ impl Constraint {
 pub struct Particles<'a> {
     /// kg.
     pub mass: &'a [f64],
-    /// What they may not do.
+    /// Their constraints.
     pub constraint: &'a [Constraint],
     /// Force that does not depend on the solution (N).
     pub force: &'a [DVec3],
@@ -109,7 +109,7 @@ pub struct Particles<'a> {
 
 /// One implicit step of velocities.
 ///
-/// Model: `v' = v + s a(v')`, where a spring pulls with `k (stretch + lag rate(v'))`: `selle2008` 4.1,
+/// Model: `v' = v + s a(v')`, where the force of a spring is `k (stretch + lag rate(v'))`: `selle2008` 4.1,
 /// with `lag` the time step plus the fibre's damping time. Solved for the change of the velocity.
 /// Symbols: `step` s (s), `lag` (s).
 pub fn solve_velocities(

@@ -2,17 +2,17 @@
 //!
 //! A hair whose ends are pinned has a linking number `Lk = Tw + Wr`: its twist, and the writhe of the line
 //! that it follows, both in turns (Calugareanu's theorem). It changes only when an end is turned, or by
-//! two when hair passes through hair. So it tells whether a hair that was twisted into a coil has
+//! two when hair passes through hair. So it shows whether a hair that was twisted into a coil has
 //! slipped through itself. Nothing here enters a step.
 
 use std::f64::consts::{PI, TAU};
 
 use glam::{DQuat, DVec3, Vec3};
 
-/// How far the straight lines go that lengthen a hair at its ends, in lengths between them.
+/// Length of the straight extensions of a hair at its ends, in distances between them.
 const FAR: f64 = 1e4;
 
-/// The writhe (turns) of a line that goes on straight from its ends, away from each other.
+/// The writhe (turns) of a line with straight extensions at its ends, away from each other.
 ///
 /// Model: the mean over all views of how often the line crosses itself, with signs: for each pair of
 /// segments the solid angle of the views in which they cross, over 2 pi.
@@ -48,14 +48,14 @@ fn crossing_views([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> f64 {
     }
 }
 
-/// How far particles are twisted from end to end (rad) relative to their rest shape. Each has a place and
-/// says whether it is a point of the hair; the others are beside the segment that they follow.
+/// Twist of particles from end to end (rad) relative to their rest shape. Each has a position and
+/// a flag whether it is a point of the hair; the others are beside the segment that they follow.
 pub(super) fn twist(now: &[(DVec3, bool)], rest: &[(DVec3, bool)]) -> f64 {
     let turns = joints(now).into_iter().zip(joints(rest));
     turns.map(|(now, rest)| (now - rest + PI).rem_euclid(TAU) - PI).sum()
 }
 
-/// How far each segment's side is turned from the one before it (rad).
+/// Rotation of each segment's side against the one before it (rad).
 fn joints(particles: &[(DVec3, bool)]) -> Vec<f64> {
     let mut last: Option<[DVec3; 2]> = None;
     let mut turns = Vec::new();

@@ -61,10 +61,10 @@ use crate::math::{LANES, RigidTransform, SolveReport};
 use crate::params::{Ramp, choice, parameters};
 use crate::{Error, Result};
 
-/// The word that chooses this model.
+/// Name of this model in scene files.
 pub const NAME: &str = "mass-spring";
 
-/// What it can do.
+/// Capabilities of this model.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     contact: Access::ANY,
     splits_steps: true,
@@ -75,10 +75,10 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
 /// How the velocity at the end of a substep is found (`selle2008` section 4, steps 7 and 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VelocityUpdate {
-    /// Damps what is faster than a substep: robust.
+    /// Damps frequencies above the substep's: robust.
     #[default]
     BackwardEuler,
-    /// As the paper prints it: stiff springs ring.
+    /// As published: stiff springs ring.
     Trapezoidal,
 }
 
@@ -145,7 +145,7 @@ fn mass_scale(groom: &Groom) -> f32 {
     mean.clamp(1e-20, 1e20).log2().round().exp2().recip() as f32
 }
 
-/// Adds the colliders as they move from one fraction of the step to another.
+/// Adds the poses of the colliders at two fractions of the step.
 fn pose_shapes(
     env: &Environment<'_>,
     [start, end]: [f32; 2],
@@ -157,29 +157,29 @@ fn pose_shapes(
     shapes.extend(moving.map(|c| PosedShape::bouncing(&c, h, restitution)));
 }
 
-/// Blocks that one task takes through a step.
+/// Blocks per task.
 const BLOCKS_PER_TASK: usize = 8;
 
-/// Points that one task copies.
+/// Points per task.
 const POINTS_PER_TASK: usize = 4096;
 
 /// Hair that moves as masses and springs.
 pub struct MassSpring {
     settings: Settings,
     fibre_damping: f32,
-    /// What masses and forces are multiplied with.
+    /// Scale of masses and forces.
     scale: f32,
     level: Level,
     blocks: Vec<Block>,
     /// One per task, or one per block where contact couples them.
     scratch: Vec<Scratch>,
-    /// Where each point of the groom is.
+    /// Block, row and lane of each point of the groom.
     place: Vec<Place>,
     coupling: Option<Coupling>,
     /// Colliders of all substeps of the present step, one after the other.
     shapes: Vec<PosedShape>,
     samples: SampleRows,
-    /// Substeps per second that strands ask for.
+    /// Substeps per second that strands need.
     rates: Vec<f32>,
     /// Time since the start (s), for the far end.
     clock: f64,
@@ -188,7 +188,7 @@ pub struct MassSpring {
 }
 
 impl MassSpring {
-    /// Lays a groom out in lanes; its shape has to stand `gravity` (m/s^2).
+    /// Lays a groom out in lanes; its shape is balanced against `gravity` (m/s^2).
     pub fn new(groom: &Groom, settings: &Settings, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;
@@ -222,7 +222,7 @@ impl MassSpring {
                 block
             })
             .collect();
-        // Note where each point of the groom went.
+        // Record the block, row and lane of each point.
         let mut place = vec![Place::default(); groom.strands.point_count()];
         for (b, block) in blocks.iter().enumerate() {
             for l in 0..block.lanes {
@@ -271,8 +271,8 @@ impl MassSpring {
         self.blocks.iter().map(lanes).sum()
     }
 
-    /// How far a strand is twisted from end to end (rad), relative to its rest shape: what its extra
-    /// particles have turned about it. Nothing where it has none.
+    /// Twist of a strand from end to end (rad), relative to its rest shape: the rotation of its extra
+    /// particles about it. Zero where it has none.
     ///
     /// Model: each joint turns the side of one segment into that of the next; what is left after the
     /// least rotation between the segments is twist, which must be less than half a turn per joint.
@@ -289,7 +289,7 @@ impl MassSpring {
         linking::twist(&particles(&block.x), &particles(&block.rest))
     }
 
-    /// Writes something of every point in the groom's order.
+    /// Writes a vector of every point in the groom's order.
     fn gather(&self, out: &mut [Vec3], of: impl Fn(&Block, usize, usize) -> Vec3 + Sync) {
         let pieces =
             out.par_chunks_mut(POINTS_PER_TASK).zip(self.place.par_chunks(POINTS_PER_TASK));
@@ -363,8 +363,8 @@ impl Model for MassSpring {
         let restitution = self.settings.restitution;
         let mut solved = SolveReport::default();
         if let Some(mut coupling) = self.coupling.take() {
-            // Hairs in contact go through every stage together, and what is left of the step is cut
-            // anew after each substep: hair that snaps is faster than it was when the step began.
+            // Hairs in contact go through every stage together, and the rest of the step is divided
+            // anew after each substep: hair that snaps is faster than at the start of the step.
             let (mut over, mut taken) = (0.0, 0);
             while over < 1.0 {
                 let until = if substeps > 1 { over + (1.0 - over) / substeps as f32 } else { 1.0 };
@@ -445,7 +445,7 @@ impl Model for MassSpring {
         let ModelSettings::MassSpring(settings) = settings else { return Ok(false) };
         settings.validate()?;
         let now = &self.settings;
-        // What is not laid out in blocks is read in every step.
+        // Parameters without constants in blocks are read in every step.
         let alike = |a: &Ramp, b: &Ramp| a == b || a.constant().and(b.constant()).is_some();
         let same = now.stiffness == settings.stiffness
             && (now.hold_shape, now.hold_tips) == (settings.hold_shape, settings.hold_tips)
@@ -516,7 +516,7 @@ impl Model for MassSpring {
 }
 
 impl MassSpring {
-    /// Brings together what a step needs to know, and says in how many substeps it will be taken.
+    /// Prepares a step, and returns the number of its substeps.
     fn begin(&mut self, env: &Environment<'_>) -> u32 {
         let released = self.is_released();
         let time = self.clock + f64::from(env.dt);
@@ -529,15 +529,15 @@ impl MassSpring {
         in_halves(blocks, scratch, per, &|block, _| {
             block.root[0] = block.root[1];
             block.slide(far_end, time);
-            block.nowhere = 0;
+            block.without_pose = 0;
             block.release_pins();
             for l in 0..LANES {
-                // A root that is nowhere stays where it was.
+                // A root without a finite pose keeps its last one.
                 let root = env.world_from_rest[block.strands[l] as usize];
                 if root.is_finite() {
                     block.root[1][l] = root;
                 } else {
-                    block.nowhere |= 1 << l;
+                    block.without_pose |= 1 << l;
                 }
                 let still = env.wind.is_still();
                 let wind = if still { Vec3::ZERO } else { env.air_at(block.origin[l]) };
@@ -548,26 +548,26 @@ impl MassSpring {
             if !env.pins.is_empty() {
                 block.load_pins(env);
             }
-            block.asks = substep_count::fastest(block, env.dt, env.dt);
+            block.wanted_rate = substep_count::fastest(block, env.dt, env.dt);
         });
         substep_count::substeps(blocks, env.dt, &self.settings, &mut self.rates)
     }
 
-    /// In how many substeps the fraction of a step that is left will be taken, as fast as the hair is now.
+    /// The number of substeps of the rest of a step, by the current speed of the hair.
     fn substeps_left(&mut self, env: &Environment<'_>, fraction: f32) -> u32 {
         let Self { blocks, scratch, .. } = self;
         let left = env.dt * fraction;
         in_halves(blocks, scratch, 1, &|block, _| {
-            block.asks = substep_count::fastest(block, left, env.dt);
+            block.wanted_rate = substep_count::fastest(block, left, env.dt);
         });
         substep_count::substeps(blocks, left, &self.settings, &mut self.rates)
     }
 
-    /// Puts strands that broke back on their rest shape, and reports in the order of the blocks.
+    /// Resets broken strands to their rest shape, and reports in the order of the blocks.
     fn quarantine(&mut self, report: &mut StepReport) {
         let per = self.blocks.len().div_ceil(self.scratch.len().max(1)).max(1);
         in_halves(&mut self.blocks, &mut self.scratch, per, &|block, _| {
-            block.broken = (block.find_broken() | block.nowhere) & block.in_use();
+            block.broken = (block.find_broken() | block.without_pose) & block.in_use();
         });
         for block in &mut self.blocks {
             report.add(block.unresolved, block.broken.into(), &block.strands);

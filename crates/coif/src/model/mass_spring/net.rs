@@ -16,13 +16,13 @@ use crate::contact::{ContactSpring, difference};
 use crate::math::cache::prefetch_item;
 use crate::math::group::{Keyed, group, make_room};
 
-/// Points or springs that one task takes: fixed, for the order of sums.
+/// Points or springs per task: fixed, for the order of sums.
 const CHUNK: usize = 2048;
 
-/// Springs by which memory is asked for ahead.
+/// Springs by which memory is prefetched.
 const AHEAD: usize = 24;
 
-/// A point as the springs see it.
+/// State of a point for the springs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PointState {
     pub(super) position: Vec3,
@@ -40,7 +40,7 @@ struct Link {
     root: f32,
 }
 
-/// An end of a spring, at the segment that it pulls.
+/// An end of a spring, at its segment.
 #[derive(Debug, Clone, Copy, Default)]
 struct End {
     direction: Vec3,
@@ -48,7 +48,7 @@ struct End {
     at: f32,
 }
 
-/// The springs, and the points that they tie.
+/// The springs, and the points that they connect.
 #[derive(Debug)]
 pub(super) struct Net {
     level: Level,
@@ -59,9 +59,9 @@ pub(super) struct Net {
     numbers: Vec<u32>,
     ends: Vec<End>,
     state: Vec<PointState>,
-    /// What the springs are asked about, per point.
+    /// Response of the points to the springs, per point.
     value: Vec<Vec3>,
-    /// What the springs pull with, per spring, and its sum per point; and that sum of before.
+    /// Forces of the springs, per spring, and their sum per point; and the previous sum.
     rate: Vec<f32>,
     sum: Vec<Vec3>,
     last_sum: Vec<Vec3>,
@@ -100,23 +100,23 @@ impl Net {
         self.links.is_empty()
     }
 
-    /// Forgets the springs.
+    /// Removes all springs.
     pub(super) fn clear(&mut self) {
         self.links.clear();
     }
 
-    /// What the springs pull at each point, and where to put what the points do then.
+    /// The springs' forces at each point, and the memory for the response of the points.
     pub(super) fn sums_and_values(&mut self) -> (&[Vec3], &mut [Vec3]) {
         (&self.sum, &mut self.value)
     }
 
-    /// What the points do, as they were last told.
+    /// The last response of the points.
     pub(super) fn values(&self) -> &[Vec3] {
         &self.value
     }
 
-    /// Takes over which segments the springs tie: lists the ends of springs at every segment, in the
-    /// order of the springs. A spring between segments that are not there is tied to nothing.
+    /// Sets the segments that the springs connect: lists the ends of springs at every segment, in the
+    /// order of the springs. A spring between missing segments is ignored.
     pub(super) fn tie(&mut self, springs: &[ContactSpring]) {
         let points = self.sum.len();
         let tied = Tied { springs, segments: points.saturating_sub(1) as u32 };
@@ -137,14 +137,14 @@ impl Net {
         }
     }
 
-    /// Takes over where the points are.
+    /// Sets the state of the points.
     pub(super) fn see(&mut self, state: impl Fn(usize) -> PointState + Sync) {
         let states = self.state.par_iter_mut().enumerate().with_min_len(CHUNK);
         states.for_each(|(i, to)| *to = state(i));
     }
 
-    /// Freezes the directions of the springs that have been tied, and lets them pull; `step` is the
-    /// time over which they do (s, scaled), `look_ahead` that by which they look ahead (s).
+    /// Freezes the directions of the springs, and computes their initial forces; `step` is the
+    /// time over which they act (s, scaled), `look_ahead` that by which they look ahead (s).
     ///
     /// Source: `selle2008` 4.1.
     pub(super) fn freeze(&mut self, springs: &[ContactSpring], step: f32, look_ahead: f32) {
@@ -164,7 +164,7 @@ impl Net {
         self.sum_up();
     }
 
-    /// Starts from values of all points: the springs pull as these stretch them.
+    /// Initial forces of the springs, by the values of all points.
     pub(super) fn start(&mut self, values: &[Vec3]) {
         self.value.copy_from_slice(values);
         let (level, value) = (self.level, &self.value);
@@ -181,7 +181,7 @@ impl Net {
         self.sum_up();
     }
 
-    /// Begins the iteration with what the points did then; says how large the residual is, squared.
+    /// Begins the iteration with the response of the points; returns the squared size of the residual.
     pub(super) fn begin(&mut self) -> f64 {
         let (level, value) = (self.level, &self.value);
         self.solution.fill(0.0);
@@ -207,11 +207,11 @@ impl Net {
         energy
     }
 
-    /// Size of what is left of the right-hand side for x, squared, with the `turn` that [`Net::advance`]
-    /// gave last; or more, where a point is not free to move.
+    /// Squared residual of the right-hand side for x, with the `turn` that [`Net::advance`]
+    /// returned last; or an upper bound, where a point is not free to move.
     ///
     /// Model: `b - (A + C) x = -G c^1/2 r` with the residual r of y, and the search is that residual plus
-    /// `turn` times the search before: so both are known from what the springs pull.
+    /// `turn` times the search before: so both are known from the springs' forces.
     pub(super) fn left(&mut self, turn: f32) -> f64 {
         self.sum
             .par_chunks(CHUNK)
@@ -228,9 +228,9 @@ impl Net {
         self.sums.iter().sum()
     }
 
-    /// One iteration, with what the points did when the springs pulled along the search, and the
-    /// residual's size before, squared. Says how large it is now, and by how much the search turned;
-    /// nothing if the iteration has broken down.
+    /// One iteration, with the response of the points to the search, and the
+    /// residual's size before, squared. Returns its new size, and the factor of the old search in the new one;
+    /// `None` if the iteration has broken down.
     pub(super) fn advance(&mut self, energy: f64) -> Option<(f64, f32)> {
         let (level, value) = (self.level, &self.value);
         self.links
@@ -281,7 +281,7 @@ impl Net {
         Some((now, turn))
     }
 
-    /// Lets the springs pull as the iteration found that they do.
+    /// Sets the springs' forces to the solution.
     pub(super) fn finish(&mut self) {
         let found = self.rate.par_iter_mut().zip(&self.links).zip(&self.solution);
         found.with_min_len(CHUNK).for_each(|((rate, link), solution)| {
@@ -290,10 +290,10 @@ impl Net {
         self.sum_up();
     }
 
-    /// Adds up what the springs at every point pull with.
+    /// Sums the springs' forces at every point.
     fn sum_up(&mut self) {
         let Self { first, numbers, ends, rate, sum, .. } = self;
-        // What a segment gives to its two points.
+        // Contribution of a segment to its two points.
         let of_segment = |segment: usize| {
             let (mut all, mut to_next) = (Vec3::ZERO, Vec3::ZERO);
             let range = first[segment] as usize..first[segment + 1] as usize;
@@ -316,7 +316,7 @@ impl Net {
     }
 }
 
-/// Calls `take` with the number of every spring and by how much the values of its points stretch it:
+/// Calls `take` with the number of every spring and its stretch by the values of its points:
 /// `c^1/2 g^T x`.
 #[inline]
 fn each_stretch(level: Level, links: &[Link], value: &[Vec3], mut take: impl FnMut(usize, f32)) {
@@ -328,7 +328,7 @@ fn each_stretch(level: Level, links: &[Link], value: &[Vec3], mut take: impl FnM
         }
         let change = difference(link.segments, link.at, value);
         let stretch = link.root * link.direction.dot(change);
-        // Hair that broke pulls nobody along.
+        // Broken hair does not affect others.
         take(i, if stretch.is_finite() { stretch } else { 0.0 });
     }
 }
@@ -358,7 +358,7 @@ impl Keyed for Tied<'_> {
     }
 }
 
-/// A spring with its direction frozen, and with what it pulls (N s, scaled); `None` if it has no
+/// A spring with its direction frozen, and its force (N s, scaled); `None` if it has no
 /// direction.
 fn frozen(
     spring: &ContactSpring,

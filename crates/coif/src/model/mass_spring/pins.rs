@@ -1,5 +1,5 @@
-//! Points that are pinned ([`Environment::pins`]): particles that may not move by themselves and go where their pins take
-//! them, as those do that the body carries.
+//! Pinned points ([`Environment::pins`]): particles with prescribed positions, like those that
+//! the body carries.
 
 use super::block::Block;
 use crate::math::LANES;
@@ -14,7 +14,7 @@ pub(super) struct Pin {
 }
 
 impl Block {
-    /// Makes room for a pin per strand, so that steps need none.
+    /// Reserves memory for a pin per strand, so that steps allocate none.
     pub(super) fn make_room_for_pins(&mut self) {
         self.pins.reserve(LANES.saturating_sub(self.pins.len()));
     }
@@ -26,7 +26,7 @@ impl Block {
         }
     }
 
-    /// Takes up the pins of a step. Tips that are pinned otherwise stay so.
+    /// Loads the pins of a step. Tips that are pinned otherwise stay so.
     pub(super) fn load_pins(&mut self, env: &Environment<'_>) {
         for lane in 0..self.lanes {
             for target in env.pins.of(self.strands[lane] as usize) {

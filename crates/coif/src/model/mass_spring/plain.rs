@@ -1,4 +1,4 @@
-//! The same hair without lanes and without a banded solver: what tests and benchmarks compare with.
+//! The same hair without lanes and without a banded solver: the reference of tests and benchmarks.
 //!
 //! One strand after the other, double precision, springs one by one, the textbook conjugate gradient.
 //! Free hair only: roots stand still, and there are no collisions.
@@ -15,7 +15,7 @@ use crate::math::SolveReport;
 /// Norm of the residual at which a solve ends, relative to that of the right-hand side.
 const TOLERANCE: f64 = 1e-7;
 
-/// Hair that moves as masses and springs, plainly.
+/// Hair that moves as masses and springs, in a straightforward implementation.
 pub struct PlainHair {
     settings: Settings,
     fibre_damping: f64,
@@ -32,7 +32,7 @@ struct PlainStrand {
 }
 
 impl PlainHair {
-    /// Lays out a groom; its shape has to stand `gravity` (m/s^2).
+    /// Lays out a groom; its shape is balanced against `gravity` (m/s^2).
     pub fn new(groom: &Groom, settings: &Settings, gravity: Vec3) -> Result<Self> {
         settings.validate()?;
         groom.validate()?;

@@ -41,8 +41,8 @@ impl SampleRows {
         self.lend()
     }
 
-    /// Copies back the velocities that contact changed. Extra particles keep theirs: springs bring them
-    /// along.
+    /// Copies back the velocities that contact changed. Extra particles keep theirs: springs transmit the
+    /// change.
     pub(super) fn take_velocities(&self, blocks: &mut [Block], place: &[Place]) {
         if self.velocity.is_empty() {
             return;

@@ -18,17 +18,17 @@ const MIN_BEND_FRACTION: f64 = 0.1;
 /// are longer than that at any ratio of the segments.
 const MIN_LEVER_SQUARED: f64 = 0.1;
 
-/// Largest half of the angle between two segments (rad) for which the curve around them is guessed.
+/// Largest half of the angle between two segments (rad) for which the curve around them is estimated.
 const MAX_HALF_ANGLE: f64 = 0.6;
 
 /// Edges stretch by at most one over this number under the weight of the strand.
 const WEIGHT_STRETCH: f64 = 500.0;
 
-/// Stiffest edges and other springs that double precision carries with ease, as multiples of the lightest mass at
-/// their ends over the substep and what springs look ahead: rounding takes one part in 100,000 of the
+/// Stiffest edges and other springs that double precision resolves, as multiples of the lightest mass at
+/// their ends over the substep and the look-ahead of springs: rounding takes one part in 100,000 of the
 /// inertia. With the bound, hair of 100 points sags by less than a micrometre under its weight (by 0.2 mm with an
-/// internal friction of a second, the most there is), and its slowest motion is over within a substep:
-/// nobody sees that it is softer than the fibre.
+/// internal friction of a second, the maximum), and its slowest motion decays within a substep:
+/// the difference to the fibre's stiffness is invisible.
 const STIFFEST_EDGE: f64 = 1e11;
 const STIFFEST_BEND: f64 = 3e9;
 
@@ -129,8 +129,8 @@ impl Strand {
     ///
     /// Model: a joint resists a change of its angle with `EI / l`, a segment a turn of what follows it
     /// about its axis with `GJ / l`. Torsion springs also resist bending, so they get a small fraction of
-    /// it; bending springs get what is left of it; altitude springs get what torsion springs leave of
-    /// the twisting. Segments are chords: the hair itself is longer and lies outside of them, and a pull
+    /// it; bending springs get the rest of it; altitude springs get the rest of
+    /// the torsion. Segments are chords: the hair itself is longer and lies outside of them, and a pull
     /// along the axis of a curl twists it with a longer arm (see [`Chord`]).
     fn attach_curls(&mut self, material: &Material<'_>, relative: &[f32]) {
         let count = self.position.len();
@@ -142,7 +142,7 @@ impl Strand {
         let is_curl = |row: usize, points: usize| {
             row + points <= count && (row..row + points).all(|r| self.point[r].is_some())
         };
-        // What torsion and altitude springs do to the angle of each joint (N m).
+        // Stiffness that torsion and altitude springs add to the angle of each joint (N m).
         let mut carried = vec![0.0; count];
         let mut changes = Vec::new();
         for row in (0..count).filter(|&row| is_curl(row, 4)) {
@@ -163,7 +163,7 @@ impl Strand {
                 let axis = (four[joint] - four[joint - 1]).cross(four[joint + 1] - four[joint]);
                 (axis.normalize_or_zero(), four[joint])
             });
-            // How a spring gets longer with the angles of the two joints and with the turn.
+            // Derivatives of the spring's length by the angles of the two joints and by the turn.
             let torsion_bend = bends.map(|(axis, at)| axial.dot(axis.cross(four[3] - at)));
             let torsion_turn = axial.dot(along.cross(four[3] - four[2]));
             let max_gradient = torsion_bend.iter().fold(1e-9 * l, |m: f64, g| m.max(g.abs()));
@@ -200,15 +200,15 @@ impl Strand {
             let bending = bending_stiffness(material.fibre, f64::from(material.radius[point]))
                 * f64::from(relative[point])
                 / (0.5 * (l1 + l2) * Chord::between([b - a, b - a, c - b]).longer);
-            // How much shorter the spring gets with the angle: the area over its length.
+            // Derivative of the spring's length by the angle: the area over its length.
             let change = (b - a).cross(c - b).length() / a.distance(c).max(1e-9 * l1);
             let left = (bending - carried[row + 1]).max(MIN_BEND_FRACTION * bending);
             self.springs[row][1].stiffness = left / (change * change).max(1e-4 * l1 * l2);
         }
     }
 
-    /// Bounds all springs by what arithmetic carries: see [`STIFFEST_EDGE`]. `ahead` is a substep times what
-    /// springs look ahead (s^2).
+    /// Bounds all springs by the precision of arithmetic: see [`STIFFEST_EDGE`]. `ahead` is a substep times the
+    /// look-ahead of springs (s^2).
     pub(super) fn bound_stiffness(&mut self, ahead: f64) {
         let count = self.position.len();
         for row in 0..count {
@@ -230,7 +230,7 @@ impl Strand {
     }
 }
 
-/// What a segment is to the curve that it is a chord of.
+/// Relation of a segment to the curve that it is a chord of.
 #[derive(Debug, Clone, Copy)]
 struct Chord {
     /// Length of the arc over that of the chord.

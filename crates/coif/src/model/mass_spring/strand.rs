@@ -4,7 +4,7 @@
 //! beside the hair, in the order along the strand. Every particle has springs to the next, the second
 //! and the third after it, and an altitude spring in the tetrahedron of the four. Whether those are edge,
 //! bending or torsion springs follows from which of the particles are extra. So curly hair, straight
-//! hair and any mixture of them have one structure, and nothing reaches farther than three particles.
+//! hair and any mixture of them have one structure, and no spring reaches farther than three particles.
 
 use glam::{DQuat, DVec3, Vec3};
 
@@ -24,7 +24,7 @@ const EXTRA_MASS: f64 = 0.25;
 /// Largest stretch of an edge that holds up the groom, as a fraction of its length.
 const MAX_HELD_STRETCH: f32 = 0.05;
 
-/// A strand as the model sees it, in double precision and relative to its root.
+/// A strand in double precision and relative to its root.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Strand {
     /// Rest positions (m), relative to the root.
@@ -68,7 +68,7 @@ pub(super) fn raise(a: DVec3, b: DVec3, side: DVec3) -> DVec3 {
     (a + b) * 0.5 + side * (0.75f64.sqrt() * a.distance(b))
 }
 
-/// What a strand is made of.
+/// Material and parameters of a strand.
 pub(super) struct Material<'a> {
     pub(super) fibre: &'a Fibre,
     pub(super) radius: &'a [f32],
@@ -121,13 +121,13 @@ impl Strand {
         strand
     }
 
-    /// The row of a point.
+    /// The row of a point's particle.
     pub(super) fn row_of(&self, point: usize) -> usize {
         let at = |p: &Option<u32>| *p == Some(point as u32);
         self.point.iter().position(at).unwrap_or(self.point.len())
     }
 
-    /// What the points of a strand have, for all particles: an extra one has the mean of its segment.
+    /// Values of all particles from those of the points: an extra one has the mean of its segment.
     fn along(&self, of_points: &[f32]) -> Vec<f32> {
         let before = |row: usize| self.point[..row].iter().flatten().last().map_or(0, |p| *p);
         let of = |row: usize| match self.point[row] {
@@ -140,7 +140,7 @@ impl Strand {
         (0..self.point.len()).map(of).collect()
     }
 
-    /// Puts extra particles beside the segments that ask for one.
+    /// Puts extra particles beside the segments that need one.
     fn particles(points: &[DVec3], extra: impl Fn(usize) -> bool) -> Self {
         let mut strand = Self {
             position: Vec::with_capacity(2 * points.len()),
@@ -156,7 +156,7 @@ impl Strand {
             springs: Vec::new(),
             altitude: Vec::new(),
         };
-        // Carry a direction across the hair along it without twisting.
+        // Transport a direction across the hair along it without twisting.
         let tangent = |i: usize| (points[i + 1] - points[i]).normalize_or(DVec3::Y);
         let mut across = tangent(0).any_orthonormal_vector();
         for i in 0..points.len() {
@@ -186,7 +186,7 @@ impl Strand {
         strand
     }
 
-    /// Spreads the mass of the segments: half to either end, some of it to the extra particles.
+    /// Distributes the mass of the segments: half to either end, some of it to the extra particles.
     fn weigh(&mut self, points: &[DVec3], material: &Material<'_>) {
         for i in 0..points.len() - 1 {
             let row = self.row_of(i);
@@ -203,8 +203,8 @@ impl Strand {
         }
     }
 
-    /// Makes the groom the shape under gravity: edges pull as far as the weight hangs on them, and what
-    /// they cannot carry is held by forces that go with the scalp.
+    /// Makes the groom the shape under gravity: edges carry the weight as tension as far as possible, and
+    /// forces fixed to the scalp's frame hold the rest.
     fn hold_up(&mut self, line: &[Vec3], pinned_points: usize, gravity: Vec3) {
         let rows: Vec<usize> = (0..line.len()).map(|i| self.row_of(i)).collect();
         // The spring that is the segment before a point.
@@ -248,7 +248,7 @@ fn straight_segments(points: &[DVec3], below: f64) -> Vec<bool> {
     let n = points.len();
     let is_straight = |joint: usize| {
         let (a, b) = (points[joint] - points[joint - 1], points[joint + 1] - points[joint]);
-        // Folded back is a line too.
+        // A fold is straight, too.
         let sine = a.cross(b).length() / (a.length() * b.length()).max(f64::MIN_POSITIVE);
         a.dot(b) < 0.0 && sine < 0.5 || a.angle_between(b) < below || !sine.is_finite()
     };

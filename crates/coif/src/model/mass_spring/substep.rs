@@ -20,8 +20,8 @@ use crate::math::lanes::{VECTOR, Vec3x, lane, set_lane};
 use crate::math::{LANES, SolveReport};
 use crate::model::Environment;
 
-/// Speed (m/s) that is set to zero, so that no subnormal numbers slow the arithmetic: a hair's breadth in a million
-/// years.
+/// Speed (m/s) that is flushed to zero, so that no subnormal numbers slow the arithmetic: far below any visible
+/// motion.
 const TINY: f32 = 1e-18;
 
 /// The constants of one substep.
@@ -41,13 +41,13 @@ pub(super) struct Substep {
     /// Fraction of the approach speed at which hair rebounds from the body.
     pub(super) restitution: f32,
     pub(super) velocity_update: VelocityUpdate,
-    /// Where pinned tips are at its end.
+    /// Pose of pinned tips at its end.
     pub(super) far_end: Option<FarEndPose>,
-    /// Whether pinned tips have been let go.
+    /// Whether pinned tips have been released.
     pub(super) released: bool,
 }
 
-/// Room for the system of a block.
+/// Memory for the system of a block.
 pub(super) struct Scratch {
     pub(super) band: Vec<f32>,
     pub(super) rhs: Vec<f32>,
@@ -76,7 +76,7 @@ impl Scratch {
     }
 }
 
-/// The blocks that go through the stages together, `per` of them to one scratch.
+/// The blocks that go through the stages together, `per` of them to one scratch memory.
 pub(super) struct Work<'a> {
     pub(super) level: Level,
     pub(super) blocks: &'a mut [Block],
@@ -173,7 +173,7 @@ impl Work<'_> {
         )
     }
 
-    /// Assembles, factors and solves a system, and lets `take` have the solution.
+    /// Assembles, factors and solves a system, and passes the solution to `take`.
     fn solve(
         &mut self,
         times: Times,
@@ -224,7 +224,7 @@ impl Work<'_> {
         });
     }
 
-    /// Step 3; says whether there is contact.
+    /// Step 3; returns whether there is contact.
     fn repel_half_velocity(&mut self, substep: &Substep) -> bool {
         let Some(coupling) = self.coupling.as_deref_mut() else { return false };
         coupling.repel(self.blocks, self.scratch, |b| &b.half, |b| &mut b.half, substep.h);
@@ -261,7 +261,7 @@ impl Work<'_> {
     }
 }
 
-/// Hands out blocks in runs of `per`, each with one scratch: no block reads another.
+/// Distributes blocks in runs of `per`, each with one scratch memory: blocks are independent.
 pub(super) fn in_halves(
     blocks: &mut [Block],
     scratch: &mut [Scratch],
@@ -282,7 +282,7 @@ pub(super) fn in_halves(
     rayon::join(|| in_halves(a, scratch_a, per, work), || in_halves(b, scratch_b, per, work));
 }
 
-/// Gives pinned particles the velocity that takes them where the body has them at the end of the substep.
+/// Gives pinned particles the velocity to their prescribed positions at the end of the substep.
 fn follow_body(block: &mut Block, substep: &Substep) {
     let per_h = 1.0 / substep.h;
     let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
@@ -290,7 +290,7 @@ fn follow_body(block: &mut Block, substep: &Substep) {
     for l in 0..LANES {
         let origin = block.origin[l];
         let x = &block.x;
-        // Where the root goes is known before any particle is asked for.
+        // The position of the root has to be known before that of any particle.
         let goes = block.pinned_targets(l, substep.fraction, None, |_, _| {});
         block.pinned_targets(l, substep.fraction, far_end, |row, target| {
             let displacement = (target - lane(x, row, l)) + (goes - origin);
@@ -301,7 +301,7 @@ fn follow_body(block: &mut Block, substep: &Substep) {
     block.v = v;
 }
 
-/// Step 4: `x(n+1) = x(n) + dt v(n+1/2)`, relative to where the roots are then.
+/// Step 4: `x(n+1) = x(n) + dt v(n+1/2)`, relative to the roots' positions then.
 #[inline(always)]
 fn advance_positions<S: Simd>(simd: S, block: &mut Block, substep: &Substep) {
     let mut shift = [0.0; VECTOR];
@@ -318,7 +318,7 @@ fn advance_positions<S: Simd>(simd: S, block: &mut Block, substep: &Substep) {
         let moved = Vec3x::of_row(simd, &half[j]) * h - shift;
         (Vec3x::of_row(simd, &x[j]) + moved).to_row(&mut next[j]);
     }
-    // What is pinned goes exactly where it has to, and what is not there stays.
+    // Pinned particles have exactly their prescribed positions, and padding stays.
     let far_end = substep.far_end.as_ref().filter(|_| !substep.released);
     let mut next = std::mem::take(&mut block.next);
     for l in 0..LANES {

@@ -1,4 +1,4 @@
-//! How many substeps a step is cut into: from the rate of strain and the Courant number (`selle2008`
+//! The number of substeps of a step: from the rate of strain and the Courant number (`selle2008`
 //! section 6).
 
 use glam::Vec3;
@@ -12,14 +12,14 @@ use crate::math::lanes::lane;
 /// stretch.
 const MAX_TURN: f32 = 0.3;
 
-/// Most segments that a particle may go past in one substep, relative to its root.
+/// Maximum number of segments that a particle may pass in one substep, relative to its root.
 const MAX_SEGMENTS: f32 = 2.0;
 
-/// Strands of which one may ask for more substeps than there are: in a full head some hair always snaps,
-/// and the strain limit holds it. More of them would show.
-const STRANDS_PER_HASTY: usize = 1000;
+/// Strands per strand that may exceed the maximum number of substeps: in a full head some hair always snaps,
+/// and the strain limit holds it. More of them would be visible.
+const STRANDS_PER_UNDERSAMPLED: usize = 1000;
 
-/// The number of substeps for a step of `dt` seconds; `rates` is room for what strands ask for.
+/// The number of substeps for a step of `dt` seconds; `rates` is memory for the rates of strands.
 pub(super) fn substeps(
     blocks: &[Block],
     dt: f32,
@@ -27,12 +27,12 @@ pub(super) fn substeps(
     rates: &mut Vec<f32>,
 ) -> u32 {
     rates.clear();
-    rates.extend(blocks.iter().flat_map(|b| &b.asks[..b.lanes]));
+    rates.extend(blocks.iter().flat_map(|b| &b.wanted_rate[..b.lanes]));
     let rate = match rates.len() {
         0 => 0.0,
         strands => {
-            let hasty = strands / STRANDS_PER_HASTY;
-            *rates.select_nth_unstable_by(hasty, |a, b| b.total_cmp(a)).1
+            let undersampled = strands / STRANDS_PER_UNDERSAMPLED;
+            *rates.select_nth_unstable_by(undersampled, |a, b| b.total_cmp(a)).1
         }
     };
     // Rounding must not add a substep to a whole number of them.
@@ -43,7 +43,7 @@ pub(super) fn substeps(
     wanted.min(max_count.max(whole(dt / settings.longest_substep))) as u32
 }
 
-/// Substeps per second that the fastest particle of each strand of a block asks for, when `left` seconds are
+/// Substeps per second that the fastest particle of each strand of a block needs, when `left` seconds are
 /// left of a step of `dt` seconds.
 pub(super) fn fastest(block: &Block, left: f32, dt: f32) -> [f32; LANES] {
     let mut rates = [0.0; LANES];
@@ -60,11 +60,11 @@ pub(super) fn fastest(block: &Block, left: f32, dt: f32) -> [f32; LANES] {
             last = v;
         }
         let shortest = block.shortest[l].max(1e-6);
-        let asks = (speed2.sqrt() / (MAX_SEGMENTS * shortest))
+        let wanted_rate = (speed2.sqrt() / (MAX_SEGMENTS * shortest))
             .max(turn2.sqrt() / (MAX_TURN * shortest))
             .max(turn / MAX_TURN);
-        if asks.is_finite() {
-            rates[l] = asks;
+        if wanted_rate.is_finite() {
+            rates[l] = wanted_rate;
         }
     }
     rates

@@ -192,7 +192,7 @@ fn environment<'a>(
     }
 }
 
-/// Lanes and a direct solver come to the same as double precision and an iteration.
+/// Lanes with a direct solver agree with double precision and an iteration.
 #[test]
 fn lanes_agree_with_the_plain_version() {
     let groom = mixed_groom();
@@ -281,7 +281,7 @@ fn hash_after_turning(model: &mut MassSpring, groom: &Groom) -> u64 {
     crate::math::hash_positions(&positions)
 }
 
-/// The instruction set that the machine offers and the least that its kind has give the same bits.
+/// The machine's instruction set and the baseline of its architecture give the same bits.
 #[test]
 fn instruction_sets_agree_to_the_bit() {
     let groom = mixed_groom();
@@ -324,7 +324,7 @@ fn uneven_arc(seed: u64, points: usize, length: f32, bend: f32, ratio: f32) -> V
     line
 }
 
-/// Where the tip of a hair goes under a force on it, per newton along that force (m/N): Castigliano's theorem, the
+/// Displacement of the tip of a hair under a force on it, per newton along that force (m/N): Castigliano's theorem, the
 /// integral of the squares of the bending moment over `EI` and of the twisting moment over `GJ`.
 fn tip_compliance(line: &[DVec3], side: DVec3, bending: f64, twisting: f64) -> f64 {
     const PIECES: usize = 8;
@@ -485,7 +485,7 @@ fn a_ramp_of_damping_lets_wind_push_each_place_by_its_own() {
     }
 }
 
-/// A ramp that is constant is the number: no row tables, and the same bits.
+/// A constant ramp equals the number: no row tables, and the same bits.
 #[test]
 fn a_constant_ramp_is_the_number() {
     let groom = mixed_groom();

@@ -2,7 +2,7 @@
 //!
 //! Particles with edge springs along all edges and one altitude spring in each tetrahedron. A shell has
 //! edge springs along its triangles, a bending spring across each inner edge, and the altitude spring of
-//! the tetrahedron that those imply. It can be pressed flat and gets up again.
+//! the tetrahedron that those imply. It recovers from being pressed flat.
 
 use glam::DVec3;
 

@@ -119,7 +119,7 @@ fn without_any_one_side_or_tip_the_mesh_is_refused_or_something_is_said() {
             let mut list = list.clone();
             list.remove(tips + b);
             let found = walked(mesh.positions(), &list).unwrap();
-            // The only tip that there was is not missed.
+            // The only tip in the mesh is not reported as missing.
             let open: &[usize] = if mesh.bundles.len() > 1 { &[b] } else { &[] };
             assert_eq!(found.open, open, "{name}, without tip {b}");
         }
@@ -140,7 +140,7 @@ fn without_any_one_side_or_tip_the_mesh_is_refused_or_something_is_said() {
 
 #[test]
 fn a_bundle_without_tip_whose_sides_go_on_is_named() {
-    // Inside, without tips, nothing is left over: only the end in the midst of sides tells.
+    // Inside, without tips, no polygon is left over: only the end amid sides shows it.
     let mesh = HairMesh::block([4, 4], 3, Vec3::ONE, false);
     let mut list = polygons_of(&mesh);
     list.truncate(list.len() - mesh.bundles.len());
@@ -171,7 +171,7 @@ fn polygons_that_belong_to_nothing_are_left_over_and_do_no_harm() {
             assert_eq!(found.mesh, mesh, "{name}, at {a} and {b}");
             assert_eq!(found.loose, [0], "{name}, at {a} and {b}");
         }
-        // Every side twice, as exporters of single prisms write it, is no trouble.
+        // Every side twice, as exporters of single prisms write it, is accepted.
         let roots = mesh.bundles.len();
         let twice: List = [&list[..], &list[roots..]].concat();
         let found = walked(&positions, &twice).unwrap();

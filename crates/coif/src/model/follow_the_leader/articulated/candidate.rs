@@ -12,16 +12,16 @@ use crate::model::follow_the_leader::contact::{NOTHING, Segment, leave_body};
 use crate::model::follow_the_leader::near::{Bits, Near};
 use crate::model::follow_the_leader::resting::{self, MEMORY};
 
-/// One point of sixteen strands, before it has been tested against the body.
+/// One point of sixteen strands, before the collision test.
 pub(super) struct Candidate<'a, S: Simd> {
     pub(super) leader: Vec3x<S>,
-    /// Where the points were, moved along with what the body has pushed of their leaders (m).
+    /// Positions at the start of the step, shifted by the pushes of contact on their leaders (m).
     pub(super) before: Vec3x<S>,
     pub(super) contact: &'a mut [f32; MEMORY],
     pub(super) ahead: Vec3x<S>,
     pub(super) along: Vec3x<S>,
     pub(super) p: Vec3x<S>,
-    /// What contact takes off the velocities (m/s).
+    /// Velocity that contact removes (m/s).
     pub(super) brake: Vec3x<S>,
     pub(super) length: f32x16<S>,
     /// Cosine of the largest turn against the segment before.
@@ -31,8 +31,8 @@ pub(super) struct Candidate<'a, S: Simd> {
 }
 
 impl<S: Simd> Candidate<'_, S> {
-    /// Moves the halves that are inside out of the body: says whether any has collided. Kept out of the pass, whose
-    /// registers are scarce.
+    /// Pushes the halves that are inside out of the body; returns whether any has collided. Not inlined: the pass has no
+    /// registers to spare.
     #[cold]
     #[inline(never)]
     #[allow(clippy::too_many_arguments)]
@@ -108,7 +108,7 @@ impl<S: Simd> Candidate<'_, S> {
             outcome.unresolved += contact.unresolved;
             if contact.collided {
                 collided = true;
-                // Hold the points from the next step on.
+                // Remember the contacts: from the next solve on they are part of the implicit step.
                 for lane in Bits(contact.depth.simd_gt(0.0).to_bitmask() & active.to_bitmask()) {
                     for what in contact.collided_with.map(|what| what[lane]) {
                         if what != NOTHING {
@@ -121,10 +121,10 @@ impl<S: Simd> Candidate<'_, S> {
                         }
                     }
                 }
-                // What contact has bent beyond the limit has to yield as a whole, too.
+                // Solve again also where contact has bent a joint beyond its limit.
                 let bent = segment.along.dot(ahead[half]).simd_lt(limit[half] - BENT) & active;
                 outcome.impact |= (bent.to_bitmask() as u32) << (half * HALF);
-                // Lanes that are pinned stay.
+                // Leave inactive lanes as they are.
                 p[half] = segment.end().or(active, p[half]);
                 along[half] = segment.along.or(active, along[half]);
                 brake[half] = contact.brake.or(active, brake[half]);

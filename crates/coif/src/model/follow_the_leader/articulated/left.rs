@@ -1,4 +1,4 @@
-//! What the pass from tip to root leaves for the pass from root to tip.
+//! Results of the pass from tip to root that the pass from root to tip needs.
 
 use fearless_simd::{Simd, SimdBase, f32x16};
 
@@ -7,14 +7,14 @@ use crate::math::LANES;
 use crate::math::lanes::Vec3x;
 use crate::math::tangent::{Columns, Matrix2, Vec2x};
 
-/// What the first pass leaves a point for the second: its segment turns by `turn - by_leader^T a`, where its leader is
+/// Result of the first pass for a point: its segment turns by `turn - by_leader^T a`, where its leader is
 /// displaced by `a`, and by what a [joint](Joined) adds.
 pub(super) struct Left<S: Simd> {
     pub(super) turn: Vec2x<S>,
     pub(super) by_leader: Columns<S>,
-    /// What the turn takes off along the segment, to second order (m).
+    /// Shortening along the segment by the turn, to second order (m).
     pub(super) chord: f32x16<S>,
-    /// The pull in the segment, if nothing moves; what a displacement of the point takes off.
+    /// Tension of the segment without displacement, and its decrease by a displacement of the point.
     pub(super) pull: f32x16<S>,
     pub(super) by_place: Vec3x<S>,
 }
@@ -23,7 +23,7 @@ impl<S: Simd> Left<S> {
     #[inline(always)]
     pub(super) fn store(&self, row: &mut [f32; SCRATCH]) {
         let row = row.as_chunks_mut::<LANES>().0;
-        // One by one: as a loop over an array the numbers would go through memory twice.
+        // Separate stores: a loop over an array would write the numbers to memory twice.
         self.turn.x.store_slice(&mut row[0]);
         self.turn.y.store_slice(&mut row[1]);
         self.by_leader.x.x.store_slice(&mut row[2]);
@@ -55,18 +55,18 @@ impl<S: Simd> Left<S> {
     }
 }
 
-/// What joints add to what the first pass leaves: in rows where the bending limit is far from all lanes, nothing.
+/// Additional results for joints; not stored in rows where the bending limit is far from all lanes.
 pub(super) struct Joined;
 
 impl Joined {
-    /// Whether the joint before the segment acts, and the one beyond it.
+    /// Stores whether the joint before the segment acts, and the one beyond it.
     #[inline(always)]
     pub(super) fn store_flags(row: &mut [f32; SCRATCH], before: bool, beyond: bool) {
         row[19 * LANES] = f32::from(before);
         row[19 * LANES + 1] = f32::from(beyond);
     }
 
-    /// By how much the segment turns with that of its leader.
+    /// Stores the derivative of the segment's turn with respect to its leader's.
     #[inline(always)]
     pub(super) fn store_turn<S: Simd>(row: &mut [f32; SCRATCH], by_turn: &Matrix2<S>) {
         let row = row.as_chunks_mut::<LANES>().0;
@@ -76,7 +76,7 @@ impl Joined {
         by_turn.y.y.store_slice(&mut row[16]);
     }
 
-    /// What a turn of the segment takes off its pull.
+    /// Stores the decrease of the segment's tension by its turn.
     #[inline(always)]
     pub(super) fn store_cross<S: Simd>(row: &mut [f32; SCRATCH], by_cross: Vec2x<S>) {
         let row = row.as_chunks_mut::<LANES>().0;

@@ -24,11 +24,11 @@
 //! ```
 //!
 //! and the pass from root to tip gives the turn of each segment once its leader has been placed. Follow-The-Leader's
-//! projection (3.1) then takes off what the linear constraint leaves of the length. Joints that the limit cannot
+//! projection (3.1) then removes the residual of the linear constraint. Joints that the limit cannot
 //! hold are straightened (eq. 11), and collision acts in the projection, on the length sphere: both move a point and
-//! all that hangs on it, but are no velocity (collision to the point itself). Hair that lies on the body is held in the first
-//! pass (`resting.rs`); where hair has come upon the body, the step is solved again with that contact, and with the joints
-//! that it has bent, until little is left for the push on the length sphere.
+//! all that hangs on it without adding velocity (collision changes that of the point only). Resting contact is part of the
+//! first pass (`resting.rs`); after a new collision the step is solved again with that contact, and with the joints
+//! that it has bent, until the push on the length sphere is small ([`MAX_LEFT`]).
 //!
 //! **Stability.** All terms are convex quadratics that are nowhere below the potentials they stand for (tensions below
 //! zero count as zero), so a step never adds energy to a chain on a head that stands still but by the projection's
@@ -66,21 +66,21 @@ use crate::math::tangent::Columns;
 /// Numbers that the first pass leaves a point for the second ([`Left`]).
 pub(super) const SCRATCH: usize = 20 * LANES;
 
-/// Least squared length (m^2) of a vector that still has a direction.
+/// Least squared length (m^2) of a vector with a defined direction.
 const NO_DIRECTION2: f32 = 1e-24;
 
-/// Most solves of a step in which hair comes upon the body: each leaves a fifth of what contact has to take
+/// Maximum number of solves in a step with new collisions: each leaves a fifth of the contact force to the next
 /// (`resting.rs`).
 pub(super) const MAX_SOLVES: usize = 5;
 
-/// Depth below the surface, by the length of a segment, that the push out of the body may take on its own: a turn of one
-/// degree. Where more is left, the step is solved again.
+/// Depth below the surface, by the length of a segment, that the push out of the body may remove without another solve:
+/// a turn of one degree.
 pub(super) const MAX_LEFT: f32 = 0.02;
 
-/// Difference of cosines beyond the bending limit that is more than rounding.
+/// Difference of cosines beyond the bending limit that exceeds rounding.
 pub(super) const BENT: f32 = 1e-3;
 
-/// Room for one row of a block besides its state: what the first pass leaves the second, contacts, and the state at the
+/// Numbers per point of a block besides its state: results of the first pass, contacts, and the state at the
 /// start of the step and after a first solve.
 pub(super) const ROOM: usize = SCRATCH + TERMS + 2 * STATE;
 
@@ -113,8 +113,8 @@ pub(super) fn step_block<S: Simd>(
     tip_to_root(simd, block, &mut state, frame, from, pass, obstacles, scratch, terms, next);
     let mut outcome = root_to_tip(simd, block, &mut state, pass, obstacles, scratch, terms, next);
     let next = Upcoming::default();
-    // Where hair has come upon the body, solve the step again, now that it is known where: the whole strand takes the
-    // impact. The other lanes keep what they have.
+    // Solve the step again with the new contacts where there are any, so that the whole strand takes the impact.
+    // The other lanes keep their results.
     let mut first = State::in_room(first, points);
     for round in 1..MAX_SOLVES {
         if outcome.impact == 0 {
@@ -179,7 +179,7 @@ impl<S: Simd> Affine<S> {
         x * v.x + y * v.y + z * v.z
     }
 
-    /// Times the transpose: back, if it is a rotation.
+    /// Times the transpose, the inverse of a rotation.
     #[inline(always)]
     fn direction_back(&self, v: Vec3x<S>) -> Vec3x<S> {
         let [x, y, z] = self.columns;
@@ -247,11 +247,11 @@ impl<'a> Fixed<'a> {
 /// A point before the step.
 #[derive(Clone, Copy)]
 struct Before<S: Simd> {
-    /// Where it is (m).
+    /// Position (m).
     x: Vec3x<S>,
-    /// How far the scalp's motion takes it (m).
+    /// Displacement by the scalp's motion (m).
     shift: Vec3x<S>,
-    /// How far its velocity takes it (m).
+    /// Displacement by its velocity (m).
     drift: Vec3x<S>,
 }
 
@@ -276,9 +276,9 @@ pub(super) struct Carried<S: Simd> {
     /// Its direction, and two unit vectors at right angles to it.
     pub(super) along: Vec3x<S>,
     pub(super) tangents: Columns<S>,
-    /// How far its direction will turn in the step by the velocities.
+    /// Change of its direction in the step by the velocities.
     pub(super) turns: Vec3x<S>,
-    /// What that turn takes off along it, to second order, by its length: the centripetal part of the constraint.
+    /// Shortening along it by that turn, to second order, by its length: the centripetal part of the constraint.
     pub(super) shrinks: f32x16<S>,
 }
 

@@ -1,4 +1,4 @@
-//! The pass from root to tip: every point follows its leader, and leaves the body on the length sphere.
+//! The pass from root to tip: every point follows its leader, and is pushed out of the body on the length sphere.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16};
 use glam::Vec3;
@@ -18,7 +18,7 @@ use crate::model::follow_the_leader::one_way::{CHUNK, bounds_of};
 use crate::model::follow_the_leader::resting::{self, TERMS};
 use crate::model::follow_the_leader::state::State;
 
-/// Follows the leader from the root.
+/// Places the points from the root on.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 pub(super) fn root_to_tip<S: Simd>(
@@ -42,7 +42,7 @@ pub(super) fn root_to_tip<S: Simd>(
     let root = Affine::load(simd, &block.root);
     let mut outcome = Outcome::default();
 
-    // Start at the root, which the body carries.
+    // Start at the root, which follows the body.
     let x = Vec3x::of_row(simd, &position[0]);
     let mut leader = root.point(Vec3x::of_row(simd, &rest[0]));
     let moved = leader - x;
@@ -63,10 +63,10 @@ pub(super) fn root_to_tip<S: Simd>(
     for i in 1..points {
         next.fetch_fixed(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
-            // Look which colliders the next few points could collide with.
+            // Broad phase for the next few points.
             let rows = i - 1..points.min(i + CHUNK);
             let (x, v, l) = (&position[rows.clone()], &velocity[rows.clone()], &fixed[rows]);
-            // The style takes points along with the scalp.
+            // The scalp's motion displaces points through the style.
             let first = motion.point(Vec3x::of_row(simd, &position[i]));
             let last = motion.point(Vec3x::of_row(simd, &position[points.min(i + CHUNK) - 1]));
             let reach2 = first.dot(first).max(last.dot(last)).reduce_max();
@@ -86,7 +86,7 @@ pub(super) fn root_to_tip<S: Simd>(
         let left = Left::load(simd, &scratch[i]);
         let limit = if i > 1 { Fixed(&fixed[i]).turn(simd) } else { splat(-1.0) };
         let tangents = Columns::tangents(e);
-        // Find the best turn behind the leader.
+        // Compute the minimising turn, given the leader.
         let behind = displaced + e * left.chord;
         let mut turn = left.turn - left.by_leader.dot(behind);
         let by_turn = Joined::load_turn(simd, &scratch[i]);
@@ -95,7 +95,7 @@ pub(super) fn root_to_tip<S: Simd>(
         }
         let across = tangents.mul(turn) * length;
         let mut direction = segment + e * left.chord + across;
-        // Follow how far pushes of the body have taken the point: that is no velocity.
+        // Propagate the displacement by pushes of contact, which adds no velocity.
         let mut turn_pushed = Vec2x::zero(simd);
         if pushed_before {
             turn_pushed = turn_pushed - left.by_leader.dot(pushed);
@@ -114,7 +114,7 @@ pub(super) fn root_to_tip<S: Simd>(
             slack += by_cross.x * turn.x + by_cross.y * turn.y;
         }
         (left.pull - slack).store_slice(&mut tension[i]);
-        // Project onto the length sphere (3.1), on from the segment before if there is no direction.
+        // Project onto the length sphere (3.1), in the direction of the segment before if there is none.
         let distance2 = direction.dot(direction);
         let degenerate = distance2.simd_lt(NO_DIRECTION2);
         if degenerate.any_true() {
@@ -133,7 +133,7 @@ pub(super) fn root_to_tip<S: Simd>(
         let mut p = leader + along * length;
         let mut next_displaced = displaced + (along * length - segment);
 
-        // Points that are embedded go where the body carries them.
+        // Place embedded points rigidly with the body.
         if i < block.max_embedded {
             let pinned = splat(i as f32).simd_le(f32x16::from_slice(simd, &block.last_embedded));
             let place = root.point(Vec3x::of_row(simd, &rest[i]));
@@ -146,7 +146,7 @@ pub(super) fn root_to_tip<S: Simd>(
         }
         let mut moves = (next_displaced - pushed + shift) * carried_on + blow;
 
-        // Leave the body on the length sphere.
+        // Push out of the body on the length sphere.
         if !near.is_empty() || obstacles.field.is_some() {
             let mut inside = near.hold_row(simd, p);
             if let Some(field) = obstacles.field {
@@ -184,18 +184,17 @@ pub(super) fn root_to_tip<S: Simd>(
         farthest2 = farthest2.max(exists.select(next_displaced.dot(next_displaced), splat(0.0)));
         moves.to_row(&mut velocity[i]);
         p.to_row(&mut position[i]);
-        // What has come in between turns the segment, too.
+        // Add the turn by bending limit and contact.
         turn += tangents.dot(along - along_free);
         (turn_leader, turn_pushed_leader) = (turn, turn_pushed);
         (leader, displaced, ahead) = (p, next_displaced, along);
         (x_leader, shift_leader) = (x, shift);
     }
 
-    // Each point hangs on the one before: a lane that left the world, or is not a number any more,
-    // ends there.
+    // A value that is not finite or out of range propagates to the tip: testing the tip is enough.
     let sane = leader.dot(leader).simd_lt(MAX_WORLD_DISTANCE * MAX_WORLD_DISTANCE);
     farthest2.sqrt().store_slice(&mut outcome.moved);
-    // The scalp's turn counts at the tip.
+    // Add the scalp's rotation, by its displacement at the tip.
     (driven + shift_leader.length() + driven2.sqrt()).store_slice(&mut outcome.driven);
     outcome.broken = !(sane.to_bitmask() as u32) & 0xffff;
     outcome
@@ -208,7 +207,7 @@ fn unbent<S: Simd>(simd: S, ahead: Vec3x<S>, along: Vec3x<S>, limit: f32x16<S>) 
     let cosine = ahead.dot(along);
     let bent = cosine.simd_lt(limit);
     let one = f32x16::splat(simd, 1.0);
-    // Straight back has no plane: take any.
+    // Antiparallel segments have no common plane: take any.
     let side = Vec3x { x: ahead.y, y: ahead.z, z: ahead.x }.cross(ahead);
     let tangent = along - ahead * cosine;
     let tangent = tangent.or(tangent.dot(tangent).simd_gt(1e-8), side);

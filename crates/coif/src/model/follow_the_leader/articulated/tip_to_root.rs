@@ -16,12 +16,12 @@ use crate::model::follow_the_leader::joint::{JOINT, Joint};
 use crate::model::follow_the_leader::resting::{self, Points, TERMS};
 use crate::model::follow_the_leader::state::State;
 
-/// All that hangs on a point, once it has been eliminated: a quadratic in the displacement `a` of the point and the turn
+/// All that hangs on a point, with its turns eliminated: a quadratic in the displacement `a` of the point and the turn
 /// `t` of its segment, `a.W a / 2 + a.C t + t.D t / 2 - w.a - d.t`.
 struct Beyond<S: Simd> {
     inertia: Symmetric<S>,
     push: Vec3x<S>,
-    /// Whether a joint acts on the segment; if not, the rest says nothing.
+    /// Whether a joint acts on the segment; if not, the fields below are unused.
     joined: bool,
     cross: Columns<S>,
     stiffness: Symmetric2<S>,
@@ -29,7 +29,7 @@ struct Beyond<S: Simd> {
 }
 
 impl<S: Simd> Beyond<S> {
-    /// Nothing hangs on a tip.
+    /// For a tip.
     #[inline(always)]
     fn nothing(simd: S) -> Self {
         let none = Vec3x::splat(simd, Vec3::ZERO);
@@ -43,7 +43,7 @@ impl<S: Simd> Beyond<S> {
         }
     }
 
-    /// Leaves nothing where the mask is not set.
+    /// Sets it to zero where the mask is not set.
     #[inline(always)]
     fn keep_only(&mut self, simd: S, mask: mask32x16<S>) {
         self.inertia = self.inertia.only(mask);
@@ -56,7 +56,7 @@ impl<S: Simd> Beyond<S> {
     }
 }
 
-/// The style's stiffnesses of a row of points.
+/// The style's stiffnesses for a row of points.
 struct Style<S: Simd> {
     /// To the groomed place, by mass.
     spring: f32x16<S>,
@@ -83,11 +83,11 @@ impl<S: Simd> Style<S> {
     }
 }
 
-/// What a solve of a step begins with.
+/// Initial state of a solve.
 pub(super) enum From<'a, 'b> {
-    /// The state at the start of the step, of which it keeps a copy here in case the step has to be solved again.
+    /// The state at the start of the step; a copy is stored here for further solves.
     Start(&'a mut State<'b>),
-    /// Where a solve before has brought the points.
+    /// Positions after the solve before.
     Found(&'a [[f32; VECTOR]]),
 }
 
@@ -125,7 +125,7 @@ pub(super) fn tip_to_root<S: Simd>(
     let fall = Vec3x::splat(simd, pass.gravity * (pass.dt * pass.dt));
 
     let mut beyond = Beyond::nothing(simd);
-    // No closures over vectors here: the compiler may leave them out of line, without vector instructions.
+    // No closures over vectors here: if they are not inlined, they are compiled without vector instructions.
     let rows = (position, velocity);
     let mut outer = Before::load(simd, &motion, rows, points - 1, pass.dt);
     let mut inner = Before::load(simd, &motion, rows, points - 2, pass.dt);
@@ -138,7 +138,7 @@ pub(super) fn tip_to_root<S: Simd>(
         }
         let row = Fixed(&fixed[i]);
         let (mass, length) = (row.mass(simd), row.length(simd));
-        // Gather inertia, gravity and the style's pull to the groomed place, and what the points beyond push.
+        // Gather inertia, gravity, the style's spring to the groomed place, and the force of the points beyond.
         let Before { x, shift, drift } = outer;
         let mut rhs = (drift + fall - shift) * mass
             + root.direction(row.goal(simd))
@@ -153,7 +153,7 @@ pub(super) fn tip_to_root<S: Simd>(
             start.tension[i] = *tension;
             resting::copy(simd, &mut start.contact[i], &contact[i], any_contact);
         }
-        // Hold what lies on the body.
+        // Add resting contacts.
         if any_contact {
             let displacement = found.map_or(drift, |found| Vec3x::of_row(simd, &found[i]) - x);
             let points = Points { x, shift, drift, displacement, mass, inertia: last + 1.0 };
@@ -163,7 +163,7 @@ pub(super) fn tip_to_root<S: Simd>(
             inertia = inertia.plus(&from_contacts.inertia);
             rhs += from_contacts.rhs;
         }
-        // Hold what is pinned.
+        // Add pins.
         if block.is_any_pinned(i) {
             let mut carried = [0.0; VECTOR];
             (x + shift).to_row(&mut carried);
@@ -171,7 +171,8 @@ pub(super) fn tip_to_root<S: Simd>(
             inertia = inertia.plus_diagonal(f32x16::from_slice(simd, &stiffness));
             rhs += Vec3x::of_row(simd, &pull);
         }
-        // Put the turn of the segment in the place of its outer end, with the style's pull to the groomed direction.
+        // Substitute the turn of the segment for the displacement of its outer end, and add the style's spring to the
+        // groomed direction.
         let e = segment.along;
         let lever = segment.tangents.scaled(length);
         let pulled = f32x16::from_slice(simd, tension).max(splat(0.0));
@@ -189,7 +190,7 @@ pub(super) fn tip_to_root<S: Simd>(
         let mut turn = lever.dot(rhs + off * style.direction_spring);
         let (joined, cross) = (beyond.joined, beyond.cross);
         if joined {
-            // A joint holds the segment beyond.
+            // Add the joint with the segment beyond.
             let joint = &beyond.stiffness;
             stiffness = Symmetric2 {
                 xx: stiffness.xx + lever.x.dot(cross.x) * 2.0 + joint.xx,
@@ -199,7 +200,7 @@ pub(super) fn tip_to_root<S: Simd>(
             by_leader = Columns { x: by_leader.x + cross.x, y: by_leader.y + cross.y };
             turn += beyond.turn;
         }
-        // Look at the segment before. The scalp has no joint: its pull is the style's alone, for any number of points.
+        // Load the segment before. No joint at the scalp: only the style acts there, for any number of points.
         let (mut ahead, mut second, mut joint) = (segment, inner, None);
         if i > 1 {
             second = Before::load(simd, &motion, rows, i - 2, pass.dt);
@@ -246,7 +247,7 @@ pub(super) fn tip_to_root<S: Simd>(
                 turn_inner + by_turn.transposed_mul(turned) - beyond.cross.dot(centripetal);
         }
         if block.ragged {
-            // Nothing hangs on a tip.
+            // Clear lanes beyond their tips.
             beyond.keep_only(simd, splat(i as f32).simd_le(last));
         }
         (outer, inner, segment) = (inner, second, ahead);

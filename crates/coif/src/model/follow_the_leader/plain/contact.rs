@@ -9,7 +9,7 @@ use crate::model::follow_the_leader::collider::StepCollider;
 use crate::model::follow_the_leader::contact::{CLEAR_OF_ROUNDING, NO_CONE};
 use crate::model::follow_the_leader::on_sphere::{leave_corner, resolve_on_sphere};
 
-/// Rounds in a distance field, whose surface is curved.
+/// Iterations in a distance field, whose surface is curved.
 const FIELD_ROUNDS: usize = 6;
 
 pub(super) fn unbend(
@@ -32,7 +32,7 @@ pub(super) fn unbend(
     u * (distance * limit.cos) + tangent * (distance * limit.sin / tangent.length().max(1e-9))
 }
 
-/// Turns a segment that contact has bent beyond the limit along the surface until it is within it, if it can.
+/// Turns a segment that contact has bent beyond the limit along the surface until it is within it, where possible.
 pub(super) fn unbend_on_plane(
     around: &Surroundings<'_>,
     n: Vec3,
@@ -97,7 +97,7 @@ pub(super) fn collide(
     (p, collision)
 }
 
-/// What has been collided with, the last first.
+/// The last two collisions, the latest first.
 pub(super) fn noted(collision: &Option<PlainCollision>, what: usize) -> [Option<usize>; 2] {
     match collision.map(|t| t.what) {
         Some([Some(newest), older]) if newest == what => [Some(newest), older],

@@ -1,5 +1,5 @@
-//! The same passes, one strand after the other over arrays of structures: what one would write
-//! first. Tests hold the lanes against it, and `coif bench` measures the speed-up over it.
+//! The same passes, one strand after the other over arrays of structures: a straightforward implementation.
+//! Tests compare the lanes with it, and `coif bench` measures the speed-up over it.
 
 mod contact;
 mod resting;
@@ -13,7 +13,7 @@ use self::tip_to_root::{Left, tip_to_root};
 use super::ageing::Age;
 use super::articulated::{BENT, MAX_LEFT, MAX_SOLVES};
 use super::collider::StepCollider;
-use super::frames::{COUPLE, FOLLOW, HOME};
+use super::frames::{COUPLE, FOLLOW, TO_SCALP};
 use super::style::RestShape;
 use super::{BendLimit, Pass, Settings};
 use crate::groom::Groom;
@@ -25,27 +25,27 @@ use crate::model::{Environment, FieldObstacle};
 struct Particle {
     position: Vec3,
     velocity: Vec3,
-    /// In the one-way pass, the pull of the next segment: how far it moves the particle, as a fraction of its vector.
-    /// With two passes, the pull in the segment that ends here.
+    /// In the one-way pass, the tension of the next segment: its displacement of the particle as a fraction of its vector.
+    /// With two passes, the tension in the segment that ends here.
     tension: f32,
     rest: Vec3,
     length: f32,
     /// See [`super::block::Block::reaction`].
     reaction: f32,
-    /// Frame of the segment that ends here, and the groomed direction that it turns (`frames.rs`).
+    /// Frame of the segment that ends here, and the groomed direction that it rotates (`frames.rs`).
     frame: Quat,
     groomed: Vec3,
-    /// What it lies on (`resting.rs`).
+    /// Its contacts (`resting.rs`).
     contacts: [Contact; 2],
 }
 
-/// A contact that is remembered from step to step; none if it has no force.
+/// A contact that is stored from step to step; inactive without a force.
 #[derive(Debug, Clone, Copy, Default)]
 struct Contact {
     /// Number of the collider, or one more than the last for the distance field.
     what: usize,
     force: f32,
-    /// Friction while it sticks, zero while it slides.
+    /// Friction force while it sticks, zero while it slides.
     friction: Vec3,
 }
 
@@ -58,7 +58,7 @@ struct ContactTerms {
     stiffness: f32,
     along: f32,
     coefficient: f32,
-    /// How far it slipped along the surface in the last step.
+    /// Slip along the surface in the last step.
     slip: f32,
 }
 
@@ -73,18 +73,18 @@ struct PlainCollision {
     velocity: Vec3,
     /// Coulomb friction.
     friction: f32,
-    /// The last two things that were collided with.
+    /// The last two collisions.
     what: [Option<usize>; 2],
 }
 
-/// What hair must stay out of.
+/// The obstacles of a step.
 struct Surroundings<'a> {
     colliders: &'a [StepCollider],
     field: Option<&'a FieldObstacle<'a>>,
 }
 
 impl Surroundings<'_> {
-    /// The surface of a collider or of the field below a point that is carried along with it: normal, distance,
+    /// The surface of a collider or of the field below a point that moves with it: normal, distance,
     /// displacement in the step and coefficient of friction.
     fn below(&self, what: usize, x: Vec3, dt: f32) -> (Vec3, f32, Vec3, f32) {
         if let Some(c) = self.colliders.get(what) {
@@ -114,7 +114,7 @@ pub struct PlainFollowTheLeader {
     left: Vec<Left>,
     /// Particles of a strand at the start of the step.
     start: Vec<Particle>,
-    /// Where a first solve has brought them; empty before.
+    /// Positions after the solve before; empty in the first.
     found: Vec<Vec3>,
 }
 
@@ -176,7 +176,7 @@ impl PlainFollowTheLeader {
                 if !impact {
                     break;
                 }
-                // Solve the step again, now that it is known where hair comes upon the body.
+                // Solve the step again with the new contacts.
                 self.found.clear();
                 self.found.extend(strand.particles.iter().map(|particle| particle.position));
                 for (particle, start) in strand.particles.iter_mut().zip(&self.start) {
@@ -186,7 +186,7 @@ impl PlainFollowTheLeader {
                         continue;
                     }
                     for (contact, found) in particle.contacts.iter_mut().zip(&found) {
-                        // What has broken loose slides from the start.
+                        // What broke loose in this solve slides from the start of the step.
                         let same = found.force > 0.0 && found.what == contact.what;
                         if same && found.friction == Vec3::ZERO {
                             contact.friction = Vec3::ZERO;
@@ -241,7 +241,7 @@ impl PlainFollowTheLeader {
     }
 }
 
-/// Lets the frames follow the strand as its velocities will turn it in the step (`frames.rs`).
+/// Updates the frames with the directions that the velocities predict for the step (`frames.rs`).
 fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
     let last = strand.particles.len() - 1;
     for i in (1..=last).rev() {
@@ -256,7 +256,7 @@ fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
             let length = outer.length.min(other.length) / outer.length;
             other.frame * (2.0 * COUPLE / FOLLOW * length)
         };
-        let mut sum = q - pure(e) * q * pure(g) + Quat::IDENTITY * (2.0 * HOME / FOLLOW);
+        let mut sum = q - pure(e) * q * pure(g) + Quat::IDENTITY * (2.0 * TO_SCALP / FOLLOW);
         if i > 1 {
             sum += couple(&inner);
         }
@@ -269,7 +269,7 @@ fn follow(strand: &mut Strand, root: &RigidTransform, pass: &Pass) {
     }
 }
 
-/// The passes of `articulated/` or of `one_way.rs`, one particle at a time. Says whether any has come upon the body.
+/// The passes of `articulated/` or of `one_way.rs`, one particle at a time. Returns whether there is a new collision.
 fn step_strand(
     strand: &mut Strand,
     root: &RigidTransform,
@@ -301,7 +301,7 @@ fn step_strand(
         let mut direction;
         let (mut turn, mut turn_pushed) = (Vec2::ZERO, Vec2::ZERO);
         if let Some(left) = left.get(i) {
-            // Find the best turn behind the leader.
+            // Compute the minimising turn, given the leader.
             let e = left.along;
             let behind = displaced + e * (left.shrinks * particle.length);
             turn = left.turn - left.by_leader.dot(behind) + left.by_turn * turn_leader;

@@ -1,4 +1,4 @@
-//! Contacts that particles remember (`follow_the_leader/resting.rs`).
+//! Contacts stored from step to step (`follow_the_leader/resting.rs`).
 
 use glam::Vec3;
 
@@ -8,7 +8,7 @@ use crate::model::follow_the_leader::resting::{
     CREEP, EXCESS, HOVER, KEPT, RISE, SLOW, SLOW_FRICTION, STATIC, STEADY, STIFFNESS, STILL,
 };
 
-/// Looks at a contact that is remembered; `None`, and it is forgotten, if the particle leaves it.
+/// Terms of a stored contact; `None`, and it is dropped, if the particle leaves it.
 pub(super) fn contact_terms(
     contact: &mut Contact,
     particle: &Particle,
@@ -42,7 +42,7 @@ pub(super) fn contact_terms(
     Some(ContactTerms { normal, target, offset, stiffness, along, coefficient, slip })
 }
 
-/// Updates the force of a contact after a displacement: says whether friction was far more than there is.
+/// Updates the force of a contact after a displacement; returns whether friction exceeded [`EXCESS`] times its limit.
 pub(super) fn update(contact: &mut Contact, terms: &ContactTerms, a: Vec3, dt: f32) -> bool {
     if contact.force <= 0.0 {
         return false;
@@ -65,7 +65,7 @@ pub(super) fn update(contact: &mut Contact, terms: &ContactTerms, a: Vec3, dt: f
     friction.length() > max_friction * EXCESS + SLOW * dt
 }
 
-/// Remembers a contact in the place of the weaker of two: says whether it is new.
+/// Stores a contact in place of the weaker of two; returns whether it is new.
 pub(super) fn remember(contacts: &mut [Contact; 2], what: usize, force: f32) -> bool {
     if let Some(known) = contacts.iter_mut().find(|c| c.force > 0.0 && c.what == what) {
         known.force = known.force.max(force);
@@ -76,7 +76,7 @@ pub(super) fn remember(contacts: &mut [Contact; 2], what: usize, force: f32) -> 
     true
 }
 
-/// Lets particles that have come upon a surface in the step leave it again at a fraction of their approach speed.
+/// Gives particles that have newly collided in the step a fraction of their approach speed outward (restitution).
 pub(super) fn rebound(
     strand: &mut Strand,
     start: &[Particle],

@@ -10,7 +10,7 @@ use crate::model::follow_the_leader::frames::FOLLOW;
 use crate::model::follow_the_leader::joint::{JOINT, Limit, MIN_CLOSING};
 use crate::model::follow_the_leader::style::Tie;
 
-/// What the pass from tip to root finds out of a particle and its segment, and leaves for the pass from root to tip
+/// Terms of a particle and its segment, computed in the pass from tip to root for the pass from root to tip
 /// (`articulated/`).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Left {
@@ -65,7 +65,7 @@ impl Columns {
     }
 }
 
-/// Looks at the segments before the step: how far their directions are from the groomed ones, and how far they turn by
+/// Computes the segments at the start of the step: deviation of their directions from the groomed ones, and turns by
 /// their velocities.
 fn look(strand: &Strand, root: &RigidTransform, pass: &Pass, left: &mut Vec<Left>) {
     let motion = *root * strand.root.inverse();
@@ -183,7 +183,7 @@ pub(super) fn tip_to_root(
             }
         }
         particle.contacts = contacts;
-        // Put the turn of the segment in the place of its outer end.
+        // Substitute the turn of the segment for the displacement of its outer end.
         let link = strand.shape.link;
         let straight = (particle.tension.max(0.0) + link * (spring * FOLLOW + damper)) * length;
         let lever = state.tangents.map(|t| t * length);

@@ -40,7 +40,7 @@ pub fn bend_condition(x: [Vec3A; 4], rest: [f32; 2], min_length: f32) -> Bend {
     let half = (0.5 * (1.0 + cosine)).max(FOLDED).sqrt();
     let by_before = u.cross(p) * (-1.0 / p2);
     let by_after = u.cross(q) * (1.0 / q2);
-    // Turning the edge turns both wings: in the fraction of where their feet stand on it.
+    // The edge's rotation turns both wings: weighted by the foot points of their heights on it.
     let by_b = -(by_before * (along_p * inverse) + by_after * (along_q * inverse));
     let by_a = -(by_b + by_before + by_after);
     Bend { force: sine / half, slope: half, gradients: [by_a, by_b, by_before, by_after] }

@@ -1,4 +1,4 @@
-//! The conditions that hold a hair mesh together: pure functions of a few vertices.
+//! The conditions of a hair mesh: pure functions of a few vertices.
 //!
 //! A condition is a number C(x) that is zero at rest; its energy is k C^2 / 2 and its force
 //! -k C grad C (`baraff1998` 4). They are measured on the faces as they are: stretch on the
@@ -7,7 +7,7 @@
 //!
 //! An implicit step wants a positive semi-definite stiffness. Of each energy's second derivative,
 //! k (grad C grad C^T + C grad grad C), only the first part is kept, which is a square; of the second
-//! only what a stretched edge does across itself, which is never negative. So the system of a step is
+//! only the transverse part of a stretched edge, which is never negative. So the system of a step is
 //! positive definite for any shape, flattened and inverted prisms included, while the forces are exact.
 
 mod bend;
@@ -58,7 +58,7 @@ mod differences {
             let error = (found[v] - truth[v]).length();
             assert!(error <= tolerance * size, "vertex {v}: {} against {}", found[v], truth[v]);
         }
-        // No condition cares where in the world it is.
+        // No condition depends on the place in the world.
         let sum: Vec3A = found.iter().sum();
         assert!(sum.length() <= 1e-4 * size, "forces add up to {sum}");
     }
