@@ -1,4 +1,4 @@
-//! What ends a command early, how it is said, and the exit code that goes with it.
+//! Errors that end a command early, their messages and exit codes.
 
 use crate::talk::mutter;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) enum Failure {
         /// What to say about what is left.
         message: String,
     },
-    /// Whoever read stdout is gone: nothing to say, nobody to say it to.
+    /// The reader of stdout has closed the pipe: the command ends without a message.
     ReaderGone,
 }
 

@@ -47,7 +47,7 @@ enum Command {
     Validate(command::validate::Validate),
 }
 
-/// What `coif` without a command says.
+/// Output of `coif` without a command.
 const OVERVIEW: &str = "\
 Coif: hair and fur simulation
 

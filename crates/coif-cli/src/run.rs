@@ -322,7 +322,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Keeps and says each warning once.
+/// Keeps and prints each warning once.
 fn note(warnings: &mut Vec<String>, new: Vec<String>, say: impl Fn(&str)) {
     for text in new {
         if !warnings.contains(&text) {

@@ -1,4 +1,4 @@
-//! What the program says while it works (stderr), and how it hands over data (stdout).
+//! Progress and messages (stderr), and output of data (stdout).
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -54,7 +54,7 @@ impl Talk {
         let per_frame = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             if state.pos() > 0 {
                 let ms = started.elapsed().as_secs_f64() * 1e3 / state.pos() as f64;
-                // A bar that cannot be drawn has nobody to tell.
+                // Errors of drawing the bar are ignored: stderr is closed.
                 let _ = write!(out, "{} a frame", units::milliseconds(ms));
             }
         };

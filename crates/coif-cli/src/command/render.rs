@@ -90,7 +90,7 @@ pub(crate) struct Render {
     threads: usize,
 }
 
-/// Pictures of a turn if nobody says how many: two seconds at sixty a second.
+/// Default number of pictures of a turn: two seconds at sixty a second.
 const TURN: u32 = 120;
 
 /// What stands in front of the camera.
