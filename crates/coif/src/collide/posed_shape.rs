@@ -28,7 +28,7 @@ pub(crate) struct PosedShape {
     pub(crate) sweep: f32,
     pub(crate) plane: bool,
     /// How fast the distance from the ball's middle, in its scale, grows at most (1/m).
-    pub(super) steepest: f32,
+    pub(crate) steepest: f32,
     /// Centre (m); for a plane any point of it.
     pub(crate) centre: Vec3,
     /// Radius of a ball around it (m).

@@ -202,6 +202,8 @@ pub(super) struct Block {
     /// ([`RestShape`]), length and inverse length of its segment, the cosine of the largest turn against the
     /// segment before, and the style's bending limit ([`RestShape::limit`]).
     pub(super) fixed: LineAligned,
+    /// Sum of the longest segments of all rows up to each (m): no strand is longer between two rows.
+    pub(super) path: Vec<f32>,
     /// See [`RestShape::link`].
     pub(super) link: [f32; LANES],
     /// Spring, air and friction of each point, in rows of [`TIE`] numbers ([`RestShape::tie`]); empty where they are
@@ -284,6 +286,7 @@ impl Block {
             reaction: LineAligned::zeros(if even { LANES } else { points * LANES }),
             rest: LineAligned::zeros(points * VECTOR),
             fixed: LineAligned::zeros(if settings.backward { points * FIXED } else { 0 }),
+            path: Vec::new(),
             link: [0.0; LANES],
             ties: LineAligned::zeros(if settings.is_tied_evenly() { 0 } else { points * TIE }),
             ragged: strands.iter().any(|&s| count(s) != points),
@@ -318,6 +321,18 @@ impl Block {
                 block.set_shape(l, &shape);
             }
         }
+        let longest = block
+            .length
+            .as_chunks::<LANES>()
+            .0
+            .iter()
+            .map(|row| row.iter().copied().fold(0.0, f32::max));
+        block.path = longest
+            .scan(0.0, |path, length| {
+                *path += length;
+                Some(*path)
+            })
+            .collect();
         block
     }
 

@@ -1,18 +1,26 @@
 //! Broad phase: the colliders that a few rows of particles could collide with.
 //!
-//! Colliders lie in lanes here; eight of them are tested against a box at once. The others are
-//! skipped until the next box.
+//! Colliders lie in lanes here; sixteen of them are tested at once against a box or a ball around all places that the next
+//! points can have. The others are skipped for these points.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdMask, f32x8, f32x16, mask32x8, mask32x16};
 use glam::Vec3;
 
 use super::collider::StepCollider;
 use super::contact::level_of;
-use crate::math::lanes::{HALF, Vec3x, Vec3x8};
+use crate::math::LANES;
+use crate::math::lanes::{Vec3x, Vec3x8};
 
 /// Number of colliders with a bit of their own. All further ones share the last bit and always count as
 /// near.
 const SINGLE: usize = 63;
+
+/// Distance (m) that the broad phase adds to a path: more than the rounding of positions ten metres from the origin. Less
+/// could leave out a collider that a point grazes.
+const MARGIN: f32 = 1e-5;
+
+/// Rounding of positions and distances, relative to coordinates.
+const ROUNDING: f32 = 1e-6;
 
 /// An axis-aligned box in the world (m).
 #[derive(Debug, Clone, Copy)]
@@ -123,8 +131,15 @@ fn level<S: Simd>(simd: S, c: &StepCollider, p: Vec3x8<S>) -> f32x8<S> {
 #[inline(always)]
 fn level_of_row<S: Simd>(simd: S, c: &StepCollider, p: Vec3x<S>) -> f32x16<S> {
     if c.sweep > 0.0 || c.plane {
-        let [lower, upper] = p.halves();
-        return simd.combine_f32x8(level_of(simd, c, lower).1, level_of(simd, c, upper).1);
+        let m = &c.to_ball;
+        let y = p.x * m.x_axis.y + p.y * m.y_axis.y + p.z * m.z_axis.y - c.ball_centre.y;
+        if c.plane {
+            return y + 1.0;
+        }
+        let x = p.x * m.x_axis.x + p.y * m.y_axis.x + p.z * m.z_axis.x - c.ball_centre.x;
+        let z = p.x * m.x_axis.z + p.y * m.y_axis.z + p.z * m.z_axis.z - c.ball_centre.z;
+        let y = y - y.max(f32x16::splat(simd, -c.sweep)).min(f32x16::splat(simd, c.sweep));
+        return x * x + y * y + z * z;
     }
     let d = p - Vec3x::splat(simd, c.centre);
     let [xx, yy, zz, xy, xz, yz] = c.form;
@@ -149,35 +164,38 @@ impl Iterator for Bits {
     }
 }
 
-/// Eight colliders in lanes, for comparison with a box.
+/// Sixteen colliders in lanes, for comparison with a box or a ball.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
     /// See [`StepCollider`]: columns of `to_ball`, then `ball_centre`.
-    to_ball: [[[f32; HALF]; 3]; 4],
-    sweep: [f32; HALF],
+    to_ball: [[[f32; LANES]; 3]; 4],
+    sweep: [f32; LANES],
     /// 1 for planes.
-    plane: [f32; HALF],
+    plane: [f32; LANES],
+    /// See [`StepCollider::steepest`].
+    steepest: [f32; LANES],
     /// Boxes around them (m).
-    lo: [[f32; HALF]; 3],
-    hi: [[f32; HALF]; 3],
+    lo: [[f32; LANES]; 3],
+    hi: [[f32; LANES]; 3],
 }
 
 impl Group {
     /// Lanes without a collider have an empty box.
     const EMPTY: Self = Self {
-        to_ball: [[[0.0; HALF]; 3]; 4],
-        sweep: [0.0; HALF],
-        plane: [0.0; HALF],
-        lo: [[f32::INFINITY; HALF]; 3],
-        hi: [[f32::NEG_INFINITY; HALF]; 3],
+        to_ball: [[[0.0; LANES]; 3]; 4],
+        sweep: [0.0; LANES],
+        plane: [0.0; LANES],
+        steepest: [0.0; LANES],
+        lo: [[f32::INFINITY; LANES]; 3],
+        hi: [[f32::NEG_INFINITY; LANES]; 3],
     };
 
     /// Lays colliders out in lanes.
     pub(super) fn lay_out(colliders: &[StepCollider], groups: &mut Vec<Self>) {
         groups.clear();
-        for eight in colliders[..colliders.len().min(SINGLE)].chunks(HALF) {
+        for some in colliders[..colliders.len().min(SINGLE)].chunks(LANES) {
             let mut group = Self::EMPTY;
-            for (l, c) in eight.iter().enumerate() {
+            for (l, c) in some.iter().enumerate() {
                 let m = &c.to_ball;
                 let columns = [m.x_axis, m.y_axis, m.z_axis, c.ball_centre];
                 let bounds = c.bounds();
@@ -190,6 +208,7 @@ impl Group {
                 }
                 group.sweep[l] = c.sweep;
                 group.plane[l] = f32::from(c.plane);
+                group.steepest[l] = c.steepest;
             }
             groups.push(group);
         }
@@ -199,7 +218,7 @@ impl Group {
     /// of their unit balls. One bit each.
     #[inline(always)]
     fn reach<S: Simd>(&self, simd: S, bounds: &Bounds) -> u64 {
-        let mut overlap = mask32x8::splat(simd, true);
+        let mut overlap = mask32x16::splat(simd, true);
         for i in 0..3 {
             overlap &= load(simd, &self.lo[i]).simd_le(bounds.hi[i])
                 & load(simd, &self.hi[i]).simd_ge(bounds.lo[i]);
@@ -220,27 +239,43 @@ impl Group {
         let plane = load(simd, &self.plane).simd_gt(0.5);
         (plane.select(below, round) & overlap).to_bitmask()
     }
+
+    /// Those that may overlap a ball, by a ball around it in the scale of their unit balls. One bit each; what is not a
+    /// number counts as overlapping.
+    #[inline(always)]
+    fn reach_ball<S: Simd>(&self, simd: S, centre: Vec3, radius: f32) -> u64 {
+        let [x, y, z, ball] = &self.to_ball;
+        let (x, y, z) = (columns(simd, x), columns(simd, y), columns(simd, z));
+        let mut s = weighted(x, y, z, centre) - columns(simd, ball);
+        let above = s.y;
+        let sweep = load(simd, &self.sweep);
+        s.y = s.y - s.y.max(-sweep).min(sweep);
+        let reach = load(simd, &self.steepest) * radius + 1.0;
+        let plane = load(simd, &self.plane).simd_gt(0.5);
+        let outside = plane.select(above.simd_ge(radius), s.dot(s).simd_ge(reach * reach));
+        !outside.to_bitmask() & 0xffff
+    }
 }
 
 #[inline(always)]
-fn load<S: Simd>(simd: S, row: &[f32; HALF]) -> f32x8<S> {
-    f32x8::from_slice(simd, row)
+fn load<S: Simd>(simd: S, row: &[f32; LANES]) -> f32x16<S> {
+    f32x16::from_slice(simd, row)
 }
 
 #[inline(always)]
-fn columns<S: Simd>(simd: S, [x, y, z]: &[[f32; HALF]; 3]) -> Vec3x8<S> {
-    Vec3x8 { x: load(simd, x), y: load(simd, y), z: load(simd, z) }
+fn columns<S: Simd>(simd: S, [x, y, z]: &[[f32; LANES]; 3]) -> Vec3x<S> {
+    Vec3x { x: load(simd, x), y: load(simd, y), z: load(simd, z) }
 }
 
 #[inline(always)]
-fn weighted<S: Simd>(x: Vec3x8<S>, y: Vec3x8<S>, z: Vec3x8<S>, weights: Vec3) -> Vec3x8<S> {
-    let splat = Vec3x8::splat(x.x.simd, weights);
+fn weighted<S: Simd>(x: Vec3x<S>, y: Vec3x<S>, z: Vec3x<S>, weights: Vec3) -> Vec3x<S> {
+    let splat = Vec3x::splat(x.x.simd, weights);
     x * splat.x + y * splat.y + z * splat.z
 }
 
 #[inline(always)]
-fn abs<S: Simd>(v: Vec3x8<S>) -> Vec3x8<S> {
-    Vec3x8 { x: v.x.abs(), y: v.y.abs(), z: v.z.abs() }
+fn abs<S: Simd>(v: Vec3x<S>) -> Vec3x<S> {
+    Vec3x { x: v.x.abs(), y: v.y.abs(), z: v.z.abs() }
 }
 
 /// The colliders that may overlap a box.
@@ -252,8 +287,31 @@ pub(super) fn near_box<'a, S: Simd>(
     bounds: &Bounds,
 ) -> Near<'a> {
     let mut bits = if all.len() > SINGLE { 1 << SINGLE } else { 0 };
-    for (g, group) in groups.iter().enumerate().take(HALF) {
-        bits |= group.reach(simd, bounds) << (g * HALF);
+    for (g, group) in groups.iter().enumerate() {
+        bits |= group.reach(simd, bounds) << (g * LANES);
+    }
+    Near { all, bits }
+}
+
+/// The colliders that places within a path of this length (m) from points can be inside of.
+#[inline(always)]
+pub(super) fn near_path<'a, S: Simd>(
+    simd: S,
+    all: &'a [StepCollider],
+    groups: &[Group],
+    from: Vec3x<S>,
+    path: f32,
+) -> Near<'a> {
+    let lane = |l: usize| from.lane(l);
+    let centre = 0.25 * ((lane(0) + lane(5)) + (lane(10) + lane(15)));
+    let off = from - Vec3x::splat(simd, centre);
+    let radius = off.dot(off).reduce_max().sqrt() + path;
+    // Positions are rounded, and so are distances in the scale of unit balls.
+    let radius = radius + MARGIN + ROUNDING * (centre.abs().max_element() + radius);
+    let own = if all.len() < SINGLE { (1 << all.len()) - 1 } else { u64::MAX };
+    let mut bits = if all.len() > SINGLE { 1 << SINGLE } else { 0 };
+    for (g, group) in groups.iter().enumerate() {
+        bits |= (group.reach_ball(simd, centre, radius) << (g * LANES)) & own;
     }
     Near { all, bits }
 }

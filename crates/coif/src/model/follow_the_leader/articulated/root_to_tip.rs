@@ -13,10 +13,12 @@ use crate::model::follow_the_leader::Pass;
 use crate::model::follow_the_leader::block::{Block, FIXED, Outcome, Upcoming};
 use crate::model::follow_the_leader::collider::Obstacles;
 use crate::model::follow_the_leader::contact::SLOPE;
-use crate::model::follow_the_leader::near::{Near, near_box};
-use crate::model::follow_the_leader::one_way::{CHUNK, bounds_of};
+use crate::model::follow_the_leader::near::{Near, near_path};
 use crate::model::follow_the_leader::resting::{self, TERMS};
 use crate::model::follow_the_leader::state::State;
+
+/// Rows for which the broad phase looks for colliders at once. More rows find more colliders; no result depends on it.
+const CHUNK: usize = 2;
 
 /// Places the points from the root on.
 #[allow(clippy::too_many_arguments)]
@@ -63,15 +65,9 @@ pub(super) fn root_to_tip<S: Simd>(
     for i in 1..points {
         next.fetch_fixed(simd, i - 1);
         if i % CHUNK == 1 && !obstacles.colliders.is_empty() {
-            // Broad phase for the next few points.
-            let rows = i - 1..points.min(i + CHUNK);
-            let (x, v, l) = (&position[rows.clone()], &velocity[rows.clone()], &fixed[rows]);
-            // The scalp's motion displaces points through the style.
-            let first = motion.point(Vec3x::of_row(simd, &position[i]));
-            let last = motion.point(Vec3x::of_row(simd, &position[points.min(i + CHUNK) - 1]));
-            let reach2 = first.dot(first).max(last.dot(last)).reduce_max();
-            let bounds = bounds_of(simd, x, v, |i| Fixed(&l[i]).row(7), pass, 1.25 * reach2.sqrt());
-            near = near_box(simd, obstacles.colliders, obstacles.groups, &bounds);
+            // Broad phase for the next points: they lie on length spheres, one after the other.
+            let path = block.path[points.min(i + CHUNK) - 1] - block.path[i - 1];
+            near = near_path(simd, obstacles.colliders, obstacles.groups, leader, path);
         }
         if let Some(ties) = block.ties(i) {
             let of_row = ties.carried_on(simd);
