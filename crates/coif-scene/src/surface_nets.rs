@@ -139,7 +139,7 @@ pub(crate) mod tests {
         let mesh = mesh(&Ball, 0.01);
         assert!(mesh.validate().is_ok());
         assert!(mesh.positions.iter().all(|p| (p.length() - 0.1).abs() < 1e-4));
-        // Closed: Euler's number of a sphere. Outwards: the volume by the divergence theorem.
+        // Closed: the Euler characteristic of a sphere. Outwards: the volume by the divergence theorem.
         let edges = mesh.triangles.len() * 3 / 2;
         assert_eq!(mesh.positions.len() + mesh.triangles.len() - edges, 2);
         let volume: f32 = (0..mesh.triangles.len())
