@@ -48,9 +48,9 @@ pub enum BuildError {
     NoScalp {
         /// The body's file.
         file: String,
-        /// The group that was asked for.
+        /// The requested group.
         group: String,
-        /// The groups that there are.
+        /// The available groups.
         groups: Vec<String>,
     },
     /// The hair that a style grew on a body from a file is not a valid groom.

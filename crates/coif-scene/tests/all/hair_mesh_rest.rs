@@ -1,5 +1,5 @@
-//! Hair meshes come to rest on a body that stands still in any pose: where a head has turned over its shoulders, hair
-//! cannot lie as it was groomed, and nothing may pull it there for ever.
+//! Hair meshes come to rest on a body at rest in any pose: on a head that is turned over its shoulders, hair cannot
+//! reach its groomed shape, and no force may act towards it permanently.
 
 use std::path::Path;
 

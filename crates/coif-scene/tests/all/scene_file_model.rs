@@ -156,7 +156,7 @@ fn keys_of_another_model_are_refused_with_a_hint() {
         assert!(error.hint().unwrap().starts_with(hint), "{}", error.report());
         assert_eq!((error.line(), error.column()), (3, 1), "{}", error.report());
     }
-    // An unknown name is the error, not the keys beside it.
+    // The unknown name is the error, not the keys after it.
     let error = read("[model]\nname = 'position-bases'\niterations = 3", &[]).unwrap_err();
     assert!(matches!(error.problem(), Problem::UnknownChoice { .. }), "{}", error.report());
     let error = read("[model]\nname = 3\niterations = 3", &[]).unwrap_err();
@@ -190,7 +190,7 @@ fn every_model_moves_hair_on_the_built_in_head() {
         println!("{name}: {health:?}");
         assert!(simulation.report().quarantined.is_empty(), "{name}");
         assert_eq!(health.non_finite, 0, "{name}");
-        // Strands in a hair mesh are carried along: the mesh keeps its length and stays outside.
+        // Strands in a hair mesh are interpolated: the limits hold for the mesh, not for them.
         if *name != "hair-mesh" {
             assert!(health.penetration_max < 1e-3, "{name}: {health:?}");
             assert!(health.stretch_max < 0.1, "{name}: {health:?}");
@@ -198,9 +198,9 @@ fn every_model_moves_hair_on_the_built_in_head() {
     }
 }
 
-/// Contact between hairs is refused for hair that is carried along.
+/// Contact between hairs is refused by models that do not simulate strands.
 #[test]
-fn hair_that_is_carried_along_refuses_contact_between_hairs() {
+fn models_of_strips_and_meshes_refuse_contact_between_hairs() {
     for model in ["hair-mesh", "cantilever"] {
         for table in ["volume", "stiction", "repulsion", "edge-collision"] {
             let text = format!("[model]\nname = '{model}'\n[contact.{table}]\n");
