@@ -202,7 +202,7 @@ impl Cache {
         SequenceName::new(&self.folder, "frame.", 5, ".hair")
     }
 
-    /// Removes the checkpoint, the table and then the frames, last one first, so that a run that is killed meanwhile
+    /// Removes the checkpoint, the table and then the frames, last one first, so that a run killed in between
     /// leaves a shorter cache without gaps.
     fn clear(&self) -> Result<()> {
         for path in [self.folder.join(CHECKPOINT), self.health_path()] {

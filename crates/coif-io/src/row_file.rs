@@ -94,7 +94,7 @@ mod tests {
 
     const HEADER: &str = "frame,speed_m_s";
 
-    /// Wherever a file was truncated, its complete rows are kept and the rest is dropped.
+    /// If a file is truncated at any byte, its complete rows are kept and the rest is dropped.
     #[test]
     fn a_truncated_table_continues_with_complete_rows() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Names of numbered files: `hair.####.obj` or `hair.%04d.obj`, for reading and writing alike.
+//! Names of numbered files: `hair.####.obj` or `hair.%04d.obj`, for reading and writing.
 //!
 //! The placeholder is in the file name, never in a folder: `%d` or `%04d` (at least four digits, padded with zeros), or
 //! a run of `#`, one per digit. If both are present, `%04d` is the placeholder, because `#` is an ordinary character of
