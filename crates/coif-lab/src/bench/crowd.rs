@@ -1,7 +1,7 @@
 //! `crowd`: a hundred characters of 500 strands of 16 points, with style and ten shapes each, at 60 steps and frames a
 //! second. The reference drives the same characters one after the other.
 //!
-//! In `crowd-half-asleep` every other character stands still, and falls asleep.
+//! In `crowd-half-asleep` every other character is at rest, and sleeps.
 
 use std::sync::Arc;
 

@@ -89,7 +89,7 @@ fn run() -> Result<Findings, Error> {
         .drawn_to_scale();
     // The even average comes to rest 1.3 % off, with any step: the ends are reset after it.
     rows.push(catenary("even-average", Ends::BothEvenly, 0.02, &mut catenaries)?);
-    // The weighted average holds its ends by itself, but does not pull on two neighbours alike.
+    // The weighted average keeps its ends fixed, but its corrections of two neighbours differ.
     rows.push(catenary("weighted-average", Ends::Both, 0.04, &mut catenaries)?);
     let mut energies =
         Plot::new("Energy of a falling strand", "time (s)", "energy (mJ)").named("energy");

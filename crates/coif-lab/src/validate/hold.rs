@@ -1,4 +1,4 @@
-//! `hold`: a groom keeps its shape. Every built-in style stands still for two seconds under
+//! `hold`: a groom keeps its shape. Every built-in style is simulated at rest for two seconds under
 //! gravity; the largest displacement of a tip, over the length of its strand, stays below 1 %.
 
 use coif::groom::Strands;

@@ -28,7 +28,7 @@
 //! damping ratio = dt (n g / L + w^2) / (4 w),    decay rate = dt (n g / L + w^2) / 4
 //! ```
 //!
-//! The next order makes the chain heavier: `(z - 1) d` in the two pulls is `-w^2 dt^2 d / 4` beside the inertia
+//! The next order makes the chain heavier: `(z - 1) d` in the two forces is `-w^2 dt^2 d / 4`, added to the inertia
 //! `-w^2 dt^2`, so that w falls by the fraction `g dt^2 / (8 l^2)` times the mean distance from the tip, `L (1 - 2 /
 //! j^2) / 3` in the mode of the zero j of J0, and by half the square of the damping ratio as every swing that is
 //! damped.

@@ -84,7 +84,7 @@ fn run() -> Result<Findings, Error> {
     let name = |text: &str| format!("rope/{text}");
     let [length, segment] = [Drag::mean_of_length, Drag::mean_of_segments];
     let rows = vec![
-        // Single precision leaves 1e-6 of a segment of 2 cm; the method itself leaves nothing.
+        // Single precision leaves 1e-6 of a segment of 2 cm; the method itself is exact.
         Row::compare(name("largest-stretch"), ftl, SEGMENT_MAX, [leader.largest(), 0.0], 1e-5),
         Row::at_least(name("2-iterations"), pbd, LENGTH_MEAN, [length(&few_iterations), VISIBLE]),
         Row::at_least(

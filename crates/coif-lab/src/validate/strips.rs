@@ -5,10 +5,10 @@
 //! the order.
 //!
 //! **Order.** Strips lie on each other in columns, and a strip swaps with the one below where a joint of its middle
-//! line is under the other's. That is measured along the normal of the lower strip, which is the scalp's, carried along
-//! the strip: at the foot of the joint on the nearest segment of the lower middle line. All joints are measured that at
-//! rest are higher than the lower strip by more than a few hairs ([`IN_ORDER`]), wherever the two strips overlap by any
-//! part of their widths; anchors do not move.
+//! line is below that of the other. The height is measured along the normal of the lower strip, which is the scalp's,
+//! transported along the strip: at the projection of the joint on the nearest segment of the lower middle line. All
+//! joints are measured that at rest are above the lower strip by more than a few hairs ([`IN_ORDER`]), if the widths of
+//! the two strips overlap at all; anchors do not move.
 //!
 //! Tolerance: that of the frame rate is a requirement. That of steps four times as short was set after the first run:
 //! it measures the distance of single joints from the limit where hair folds up between head and back.

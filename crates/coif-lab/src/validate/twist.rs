@@ -2,7 +2,7 @@
 //! itself.
 //!
 //! The linking number `Lk = Tw + Wr` of a hair whose ends are pinned is the number of turns that its end was given
-//! (Calugareanu's theorem), whatever the hair does; passing through itself changes it by two. At first all of it is
+//! (Calugareanu's theorem) for any motion; passing through itself changes it by two. At first all of it is
 //! twist. Then the hair buckles into a loop, the loop winds up into a coil of two strands, and twist becomes writhe.
 //! The scene is `hair-twist`, sampled ten times a second.
 //!

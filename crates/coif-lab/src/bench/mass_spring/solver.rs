@@ -158,7 +158,7 @@ struct Hair {
     force: Vec<DVec3>,
     constraint: Vec<Constraint>,
     drag: Vec<f64>,
-    /// Time by which springs look ahead (s).
+    /// Time by which the springs are extrapolated (s).
     lag: f64,
 }
 
