@@ -39,7 +39,7 @@ pub(crate) fn run_interruptible<T: Send + 'static>(
     let threads = rayon::current_num_threads();
     let (send, receive) = channel();
     let worker = std::thread::Builder::new().spawn(move || {
-        // Sending fails if a stop was requested meanwhile.
+        // Sending fails if a stop has been requested.
         let _ = send.send(coif::with_threads(threads, work));
     });
     let worker = worker.map_err(|e| coif::Error::Threads { threads: 1, reason: e.to_string() })?;

@@ -5,8 +5,8 @@ use coif::math::bytes::{Reader, put_u32};
 use coif::simulation::{Health, StrandList};
 use serde::{Deserialize, Serialize};
 
-/// Speed below which a body stands still (m/s): a tenth of the speed of moving hair, and a hundred times what rounding
-/// makes of a body at rest.
+/// Speed below which a body is at rest (m/s): a tenth of the speed of moving hair, and a hundred times the rounding
+/// error of a body at rest.
 const BODY_AT_REST: f32 = 1e-3;
 
 /// Time for which hair may swing after the body has come to rest (s). Long hair swings about once a second, and its
@@ -49,7 +49,7 @@ pub(super) struct Strands {
 pub(super) struct Jump {
     pub(super) distance_m: f32,
     pub(super) strand: usize,
-    /// Displacement of the body meanwhile (m): hair lags behind by as much.
+    /// Displacement of the body in this frame (m): hair lags behind by as much.
     pub(super) body_m: f32,
 }
 

@@ -19,8 +19,8 @@ const KINKED_FRACTION: f64 = 1e-3;
 /// visible as a jump, and happens to hair that is groomed into colliders.
 const FIRST_FRAME_JUMP: f32 = 0.005;
 
-/// Rate at which wind takes hair along (1/s), to tell how far it may in the first frame: the largest default damping of
-/// the models.
+/// Rate at which hair takes on the velocity of the wind (1/s), for the bound on its displacement in the first frame:
+/// the largest default damping of the models.
 const WIND_RATE: f32 = 10.0;
 
 /// Maximum drift on a body that stood still all the time, as a fraction of a strand's length.
@@ -268,7 +268,7 @@ mod tests {
         );
         peaks.jump.body_m = 0.002;
         assert_eq!(said(&[], &peaks), [""; 0]);
-        // Hair that may sag falls by 8.5 mm in 1/24 s, and a breeze takes it along by 4 mm in 1/60 s.
+        // Hair that is free to sag falls by 8.5 mm in 1/24 s, and a breeze displaces it by 4 mm in 1/60 s.
         peaks.jump.body_m = 0.0;
         assert_eq!(said(&["model.hold_shape=false", "time.fps=24"], &peaks), [""; 0]);
         assert_eq!(said(&["wind.velocity=[3, 0, 0]"], &peaks), [""; 0]);

@@ -87,7 +87,7 @@ fn a_resumed_run_ends_in_the_same_bits() {
     assert_eq!(hash(&fresh), hash(&whole));
 }
 
-/// Contact between single hairs is reported for every model that takes it, also where the model solves for it.
+/// Contact between single hairs is reported for every model that supports it, within a step or after it.
 #[test]
 fn contact_between_single_hairs_is_reported() {
     let folder = Folder::new();

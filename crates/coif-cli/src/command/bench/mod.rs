@@ -14,7 +14,7 @@ use crate::talk::{self, Talk};
 /// Measure speed, each figure with a reference
 ///
 /// Medians over a second of motion in steady state, or over several runs of static measurements, with the fastest
-/// beside them. Keep the machine idle meanwhile.
+/// beside them. Run it on an idle machine.
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif bench
