@@ -88,6 +88,7 @@ pub fn mesh(solid: &dyn Implicit, cell: f32) -> TriangleMesh {
             }
         }
     }
+    // Move the vertices onto the surface along the gradient.
     positions.par_iter_mut().for_each(|p| {
         for _ in 0..POLISH {
             *p -= solid.normal(*p) * solid.value(*p).clamp(-0.5 * cell, 0.5 * cell);
