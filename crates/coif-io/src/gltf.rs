@@ -101,6 +101,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
     let fits = |f: &StripFrame| {
         [&f.positions, &f.normals, &f.tangents].iter().all(|vectors| vectors.len() == vertices)
     };
+    // Refuse frames that do not fit the mesh or one file.
     let Some(first) = film.frames.first() else { return Err("there are no frames".into()) };
     if !film.frames.iter().all(fits) {
         return Err(format!(
