@@ -85,6 +85,7 @@ impl OpacityMap {
             })
             .collect();
 
+        // Merge the ranges of all workers.
         start.resize(texels, f32::INFINITY);
         let mut reach = 0.0f32;
         for texel in 0..texels {
@@ -114,6 +115,7 @@ impl OpacityMap {
                 sums
             })
             .collect();
+        // Accumulate the layers of each texel from the light on.
         (self.start, self.reach) = (start, reach);
         self.depth.clear();
         self.depth.resize(texels * layers, 0.0);
