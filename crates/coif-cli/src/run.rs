@@ -225,6 +225,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
                 strands.positions_mut().copy_from_slice(done.strands.positions());
             }
         } else {
+            // Simulate and measure the frame.
             let clock = Instant::now();
             let time = frame as f64 / fps;
             simulation.advance_to(time);
@@ -235,6 +236,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             simulated += 1;
             let unusual = notices::of(&simulation, &built);
             note(&mut warnings, unusual, |text| progress.warn(talk, text));
+            // Write the frame.
             if let Some(writer) = &writer {
                 let written = writer.write(frame, is_last, &built.groom, strands.positions())?;
                 note(&mut warnings, written.dropped, |text| progress.warn(talk, text));
@@ -249,6 +251,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
                 resume::keep(cache, frame, is_last, &simulation, &peaks, &checksums)?;
             }
         }
+        // Render the frame.
         if wants_picture && let Some((studio, file)) = &mut camera {
             let clock = Instant::now();
             let image = studio.shoot(&built.groom, &strands, frame as f64 / fps, 0.0);
@@ -259,6 +262,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             rendering += clock.elapsed().as_secs_f64();
             rendered += 1;
         }
+        // Stop on request after a complete frame.
         progress.advance();
         if interrupt::requested() && !is_last {
             let pictures = camera.as_ref().and_then(|(_, file)| file.kept());

@@ -80,6 +80,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
     let is_left_alone = !is_pulled && scene.wind.is_still();
     let mut trouble = Vec::new();
 
+    // Report hair that does not come to rest.
     if let Some(restless) = &peaks.restless
         && is_left_alone
         && peaks.end_s - restless.time_s < CALM_TIME
@@ -98,6 +99,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             hints.settle
         ));
     }
+    // Report kinked strands.
     if peaks.kinked.count as f64 > KINKED_FRACTION * strands as f64 {
         trouble.push(format!(
             "{} of {strands} strands are kinked by more than {} degrees: {}; hint: {}",
@@ -107,6 +109,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             hints.unfold
         ));
     }
+    // Report a jump from the groom to the first frame.
     let jump = &peaks.jump;
     if !is_pulled && jump.distance_m > FIRST_FRAME_JUMP + jump.body_m + first_frame_path(scene) {
         trouble.push(format!(
@@ -116,6 +119,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             jump.strand
         ));
     }
+    // Report drift from the groom on a body at rest.
     let stood_still = peaks.body_moved_until.is_none();
     if is_left_alone && stood_still && holds_shape(&scene.model) && peaks.drift > DRIFT {
         trouble.push(format!(
@@ -127,6 +131,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             hints.hold
         ));
     }
+    // Report hair that is too fast relative to the scalp.
     let fastest = &peaks.fastest;
     if fastest.speed_m_s > SPEED {
         let hint = if fastest.body_speed_m_s > SPEED {
