@@ -1,6 +1,6 @@
 //! Errors that end a command early, their messages and exit codes.
 
-use crate::talk::mutter;
+use crate::talk::print_message;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -8,23 +8,23 @@ use coif::contact::ContactSettings;
 use coif::model::ModelSettings;
 use coif_scene::BuildError;
 
-/// Why a command did not finish.
+/// The reason why a command did not finish.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Something is wrong with the input, the output or the machine.
+    /// An error of the input, the output or the machine.
     Error {
-        /// What, with file and place where known.
+        /// The error, with file and place where known.
         message: String,
-        /// What to do about it.
+        /// Advice to the user.
         hint: Option<String>,
     },
-    /// A report that is complete as it stands, with the line of the file in it.
+    /// A complete report with the line of the file.
     Report(String),
     /// A check failed; its rows were printed.
     CheckFailed,
     /// The user pressed Ctrl-C.
     Interrupted {
-        /// What to say about what is left.
+        /// What remains of the output.
         message: String,
     },
     /// The reader of stdout has closed the pipe: the command ends without a message.
@@ -37,7 +37,7 @@ impl Failure {
         Self::Error { message: message.into(), hint: Some(hint.into()) }
     }
 
-    /// Names the file that the trouble is in.
+    /// Adds the name of the file of the error.
     pub(crate) fn in_file(self, file: &Path) -> Self {
         match self {
             Self::Error { message, hint } => {
@@ -47,22 +47,22 @@ impl Failure {
         }
     }
 
-    /// Says it on stderr.
+    /// Prints it on stderr.
     pub(crate) fn report(&self) {
         match self {
             Self::Error { message, hint } => {
-                mutter(format_args!("error: {message}"));
+                print_message(format_args!("error: {message}"));
                 if let Some(hint) = hint {
-                    mutter(format_args!("hint: {hint}"));
+                    print_message(format_args!("hint: {hint}"));
                 }
             }
-            Self::Report(text) => mutter(text),
-            Self::Interrupted { message } => mutter(format_args!("interrupted: {message}")),
+            Self::Report(text) => print_message(text),
+            Self::Interrupted { message } => print_message(format_args!("interrupted: {message}")),
             Self::CheckFailed | Self::ReaderGone => {}
         }
     }
 
-    /// 1 a check failed, 2 an error, 130 interrupted.
+    /// 1 if a check failed, 2 for an error, 130 if interrupted.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Error { .. } | Self::Report(_) => 2,
@@ -79,7 +79,7 @@ impl From<coif_io::Error> for Failure {
     }
 }
 
-/// The hint for what a reader or writer complains about.
+/// The hint for an error of a reader or writer.
 fn hint_for_file(error: &coif_io::Error) -> String {
     if let Some(hint) = error.hint() {
         return hint.into();
@@ -124,7 +124,7 @@ impl From<coif_render::Error> for Failure {
         if let E::File(error) = error {
             return error.into();
         }
-        // The message carries its own hint on a second line, if it has one.
+        // The second line of the message is its hint, if it has one.
         let text = error.to_string();
         if let Some((message, hint)) = text.split_once("\nhint: ") {
             return Self::new(message, hint);
@@ -164,7 +164,7 @@ impl From<coif::Error> for Failure {
     }
 }
 
-/// The hint for what the core complains about.
+/// The hint for an error of the library.
 fn hint_for(error: &coif::Error) -> String {
     if let coif::Error::NoContact { contact, .. } = error {
         return hint_for_contact(contact);
@@ -187,7 +187,7 @@ fn fixed_hint(error: &coif::Error) -> &'static str {
             "export the file again; this value was lost in the program that wrote it"
         }
         E::ShortStrand { .. } | E::ZeroSegment { .. } => {
-            "'coif convert IN OUT --points N' lays the points out anew"
+            "'coif convert IN OUT --points N' resamples the points"
         }
         E::OutOfRange { name, .. } if name == "number of strips" => {
             "lower groom.strip_density or groom.strip_layers; if the scalp is larger than it should be, \
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_has_a_hint_whoever_writes() {
+    fn a_full_disk_has_a_hint_for_every_writer() {
         let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
         let path = || std::path::PathBuf::from("film.gif");
         for failure in [

@@ -1,7 +1,7 @@
-//! The program `coif`: reads what was asked for, runs one command, and turns its result into an
-//! exit code: 0 fine, 1 a check failed, 2 an error, 130 interrupted.
+//! The program `coif`: parses the arguments, runs one command, and turns its result into an exit code: 0 success, 1 a
+//! check failed, 2 an error, 130 interrupted.
 //!
-//! Data goes to stdout, talk to stderr. One file per command in `command/`.
+//! Data goes to stdout, messages to stderr. One file per command in `command/`.
 
 mod command;
 mod failure;
@@ -25,10 +25,10 @@ use crate::talk::Talk;
 #[command(name = "coif", version, propagate_version = true, max_term_width = 100)]
 #[command(
     after_help = "First steps:\n  coif demo\n  coif scenes\n  coif simulate spin --render spin.mp4\n\n\
-    Exit codes: 0 fine, 1 a check failed, 2 an error. Data goes to stdout, talk to stderr."
+    Exit codes: 0 success, 1 a check failed, 2 an error. Data goes to stdout, messages to stderr."
 )]
 struct Arguments {
-    /// Say nothing on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long, global = true)]
     quiet: bool,
     #[command(subcommand)]
@@ -51,16 +51,16 @@ enum Command {
 const OVERVIEW: &str = "\
 Coif: hair and fur simulation
 
-  coif demo                              watch hair move: simulates, renders, writes a film
+  coif demo                              simulates the demo scene and renders it as a film
   coif scenes                            the built-in scenes; 'coif scenes spin' prints one
   coif simulate SCENE --render out.mp4   simulate a scene file or a built-in scene
-  coif simulate SCENE -o run             ... and keep every frame in the folder 'run'
+  coif simulate SCENE -o run             ... and write every frame into the folder 'run'
   coif render run -o picture.png         pictures and films of a run, a groom or a scene
-  coif inspect FILE                      what is in a groom, mesh, run or scene
-  coif convert IN OUT                    between .hair and .obj
-  coif bench, coif validate              speed and physical truth
+  coif inspect FILE                      the content of a groom, mesh, run or scene
+  coif convert IN OUT                    converts between .hair and .obj
+  coif bench, coif validate              speed and physical correctness
 
-'coif COMMAND --help' teaches each one.
+'coif COMMAND --help' explains each command.
 ";
 
 fn main() -> ExitCode {
@@ -89,8 +89,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints what the parser says. Help and the version are answers; the rest are errors, whose last line says
-/// where to look as all hints do.
+/// Prints the parser's message. Help and the version are answers; the rest are errors, which get a hint like all other
+/// errors.
 fn refuse_arguments(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
@@ -100,9 +100,9 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
         if std::io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() };
     let text =
         text.trim_end().replace("For more information, try", "hint: for more information, try");
-    talk::mutter(&text);
+    talk::print_message(&text);
     if !text.contains("hint: ") {
-        talk::mutter(
+        talk::print_message(
             "hint: 'coif --help' lists the commands, 'coif COMMAND --help' what each takes",
         );
     }

@@ -1,4 +1,4 @@
-//! Where pictures go: one PNG, or a film of any kind that `coif-render` writes.
+//! Picture output: one PNG, or a film of any kind that `coif-render` writes.
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +12,14 @@ use crate::target::{ending, probe_file};
 pub(crate) enum PictureFile {
     /// One picture: the last that is pushed.
     Still {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// The last picture so far.
         image: Option<Image>,
     },
-    /// Pictures one after the other.
+    /// A sequence of pictures.
     Film {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// The film.
         film: Box<Film>,
@@ -27,7 +27,7 @@ pub(crate) enum PictureFile {
 }
 
 impl PictureFile {
-    /// Finds out whether it can be written, and starts it. Nothing is seen until it is finished.
+    /// Checks that it can be written, and starts it. It is not visible until it is finished.
     pub(crate) fn create(path: &Path, fps: f64) -> Result<Self, Failure> {
         if Film::is_film(path) {
             if let Some(sequence) = SequenceName::parse(path) {
@@ -56,7 +56,7 @@ impl PictureFile {
         matches!(self, Self::Film { .. })
     }
 
-    /// Takes the next picture.
+    /// Adds the next picture.
     pub(crate) fn push(&mut self, next: Image) -> Result<(), Failure> {
         match self {
             Self::Still { image, .. } => *image = Some(next),
@@ -65,16 +65,16 @@ impl PictureFile {
         Ok(())
     }
 
-    /// Which whole pictures stay if it is given up now, in words.
+    /// A message about the complete pictures that remain if it is abandoned now.
     pub(crate) fn kept(&self) -> Option<String> {
         let Self::Film { path, film } = self else { return None };
         SequenceName::parse(path)?;
         let count = film.frame_count();
         let pictures = if count == 1 { "picture" } else { "pictures" };
-        (count > 0).then(|| format!("{count} whole {pictures} of {} stay", path.display()))
+        (count > 0).then(|| format!("{count} complete {pictures} of {} remain", path.display()))
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its path.
     pub(crate) fn finish(self) -> Result<PathBuf, Failure> {
         match self {
             Self::Still { path, image } => {

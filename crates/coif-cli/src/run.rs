@@ -1,8 +1,6 @@
-//! The main job: simulate a scene frame by frame, write each frame where it belongs, and take its
-//! picture. `demo` and `simulate` are two doors to this.
+//! Simulates a scene frame by frame, writes the frames and renders pictures; shared by `demo` and `simulate`.
 //!
-//! Every output is opened or probed before the first step, so that nothing fails after minutes
-//! that could have failed at once.
+//! Every output is opened or probed before the first step, so that errors of the output are reported at once.
 
 mod notices;
 mod peaks;
@@ -33,7 +31,7 @@ use crate::source::Source;
 use crate::talk::Talk;
 use crate::target::{Target, Writer};
 
-/// What to simulate and where everything goes.
+/// What to simulate, and the outputs.
 pub(crate) struct Plan {
     pub(crate) source: Source,
     pub(crate) target: Option<PathBuf>,
@@ -42,7 +40,7 @@ pub(crate) struct Plan {
     pub(crate) overwrite: bool,
 }
 
-/// What came out. The keys are relied on from outside: see the design.
+/// The result. The keys are part of the interface of `--json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Outcome {
     pub(crate) scene: String,
@@ -55,23 +53,23 @@ pub(crate) struct Outcome {
     pub(crate) steps_per_second: u32,
     /// Time to simulate one frame, without pictures and files.
     pub(crate) ms_per_frame: f64,
-    /// The same by stage.
+    /// The same per stage.
     pub(crate) stages_ms: Map<String, Value>,
     pub(crate) render_ms_per_frame: Option<f64>,
     pub(crate) seconds: f64,
     pub(crate) stretch_max: f32,
     pub(crate) penetration_max_m: f32,
-    /// From the groom to frame 1, beyond the rigid motion of the roots.
+    /// Largest displacement from the groom to frame 1, beyond the rigid motion of the roots.
     pub(crate) first_frame_jump_m: f32,
     pub(crate) kinked_strands_max: usize,
     pub(crate) quarantined: usize,
     pub(crate) unresolved: u64,
-    /// Substeps into which the last step was cut.
+    /// Substeps of the last step.
     pub(crate) substeps: u32,
-    /// Iterations of the last step's solve, and what they left of the right-hand side.
+    /// Iterations of the last step's solve, and its relative residual.
     pub(crate) solve_iterations: u32,
     pub(crate) solve_residual: f64,
-    /// What contact between hairs did, where there is any.
+    /// Results of contact between hairs, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contact: Option<ContactFigures>,
     pub(crate) non_finite: u64,
@@ -82,40 +80,40 @@ pub(crate) struct Outcome {
     pub(crate) series: Vec<Row>,
 }
 
-/// What contact between hairs did: what there is at the end, and the worst of all steps of this run.
+/// Results of contact between hairs: counts at the end, and the maxima over all steps of this run.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct ContactFigures {
-    /// Pairs of segments near each other at the end.
+    /// Pairs of near segments at the end.
     pub(crate) pairs: u64,
-    /// Springs that hold at the end.
+    /// Springs between hairs at the end.
     pub(crate) springs: u64,
-    /// Most pairs that had passed through each other in a substep.
+    /// Maximum number of crossings left in a substep.
     pub(crate) crossings_left: u64,
-    /// Most pairs that were left out in a substep, as hair was too dense for all of them.
+    /// Maximum number of pairs left out in a substep because hair was too dense.
     pub(crate) dropped_pairs: u64,
-    /// Whether there is contact between single hairs.
+    /// Whether any contact between single hairs is enabled.
     #[serde(skip)]
-    pub(crate) touches_single_hairs: bool,
-    /// Contact on a grid, where there is one.
+    pub(crate) has_strand_contact: bool,
+    /// Contact on a grid, if it is enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) volume: Option<VolumeFigures>,
 }
 
-/// What contact on a grid did in the last step of the run.
+/// Results of contact on a grid in the last step of the run.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct VolumeFigures {
     pub(crate) cell_m: f32,
     /// Nodes along x, y and z.
     pub(crate) nodes: [u32; 3],
-    /// Particles that took no part: not finite, or far away from all others.
+    /// Particles left out: not finite, or far away from all others.
     pub(crate) left_out: u64,
 }
 
 impl ContactFigures {
-    /// From the report of the last step; `None` where there is no contact.
+    /// The results in the report of the last step; `None` if there is no contact.
     fn new(report: &contact::Report) -> Option<Self> {
         let contact::Report { volume, strands, .. } = report;
-        let touches_single_hairs = strands.is_some();
+        let has_strand_contact = strands.is_some();
         let strands = strands.or(volume.map(|_| strand_contact::Report::default()))?;
         let of_grid = |v: VolumeReport| {
             let VolumeReport { cell, nodes, left_out, .. } = v;
@@ -126,17 +124,17 @@ impl ContactFigures {
             springs: strands.springs,
             crossings_left: strands.worst.crossings_left,
             dropped_pairs: strands.worst.dropped_pairs,
-            touches_single_hairs,
+            has_strand_contact,
             volume: volume.map(of_grid),
         })
     }
 }
 
-/// Builds a scene and passes on what is to be known about it.
+/// Builds a scene and prints its warnings.
 pub(crate) fn build_scene(source: &Source, talk: &Talk) -> Result<Built, Failure> {
     let working = talk.working("growing hair and body");
     let (scene, folder) = (source.scene.clone(), source.folder.clone());
-    let Some(built) = interrupt::unless_asked(move || build(&scene, &folder))? else {
+    let Some(built) = interrupt::run_interruptible(move || build(&scene, &folder))? else {
         return Err(Failure::Interrupted {
             message: "while growing hair; nothing was written".into(),
         });
@@ -149,17 +147,17 @@ pub(crate) fn build_scene(source: &Source, talk: &Talk) -> Result<Built, Failure
     Ok(built)
 }
 
-/// Simulates.
+/// Simulates a scene as planned.
 pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     interrupt::listen();
     let started = Instant::now();
     let scene = &plan.source.scene;
     let fps = f64::from(scene.time.fps);
 
-    // Find out whether everything can be written.
+    // Check that all outputs can be written.
     let target = plan.target.as_deref().map(Target::parse).transpose()?;
     if plan.resume && !matches!(target, Some(Target::Cache(_))) {
-        let message = "--resume needs -o with the folder of the simulation to go on with";
+        let message = "--resume needs -o with the folder of the simulation to continue";
         return Err(Failure::new(message, "add for instance: -o run"));
     }
     if let Some(Target::Strips(path)) = &target {
@@ -178,7 +176,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         None => None,
     };
 
-    // Grow hair and body, and start or go on.
+    // Grow hair and body, and start or resume.
     let built = build_scene(&plan.source, talk)?;
     let mut simulation = built.simulation()?;
     let mut peaks = Peaks::default();
@@ -211,7 +209,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         (studio, file)
     });
 
-    // Go through the frames.
+    // Simulate, write and render frame by frame.
     let frames = u64::from(scene.time.frames).max(first);
     let mut warnings = built.warnings.clone();
     let mut strands = built.groom.strands.clone();
@@ -221,12 +219,13 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         let is_last = frame + 1 == frames;
         let wants_picture = camera.as_ref().is_some_and(|(_, file)| is_last || file.is_film());
         if frame < first {
-            // An earlier run has done this one: only its picture may be missing.
+            // An earlier run has simulated this frame: only its picture may be missing.
             if wants_picture && let Some(Writer::Cache(cache)) = &writer {
                 let done = cache.read_frame(frame)?;
                 strands.positions_mut().copy_from_slice(done.strands.positions());
             }
         } else {
+            // Simulate and measure the frame.
             let clock = Instant::now();
             let time = frame as f64 / fps;
             simulation.advance_to(time);
@@ -237,6 +236,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             simulated += 1;
             let unusual = notices::of(&simulation, &built);
             note(&mut warnings, unusual, |text| progress.warn(talk, text));
+            // Write the frame.
             if let Some(writer) = &writer {
                 let written = writer.write(frame, is_last, &built.groom, strands.positions())?;
                 note(&mut warnings, written.dropped, |text| progress.warn(talk, text));
@@ -245,24 +245,26 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
             if let Some(file) = &mut strips_file {
                 file.push(&simulation);
             }
-            // The row comes before the checkpoint that counts on it.
+            // Write the row before the checkpoint, which requires it.
             series.push(Row::new(frame, time, &health))?;
             if let Some(Writer::Cache(cache)) = &writer {
                 resume::keep(cache, frame, is_last, &simulation, &peaks, &checksums)?;
             }
         }
+        // Render the frame.
         if wants_picture && let Some((studio, file)) = &mut camera {
             let clock = Instant::now();
             let image = studio.shoot(&built.groom, &strands, frame as f64 / fps, 0.0);
-            if interrupt::asked() && matches!(image, Err(coif_render::Error::Stopped)) {
+            if interrupt::requested() && matches!(image, Err(coif_render::Error::Stopped)) {
                 return Err(stopped(frame, frames, writer.as_ref(), file.kept()));
             }
             file.push(image?)?;
             rendering += clock.elapsed().as_secs_f64();
             rendered += 1;
         }
+        // Stop on request after a complete frame.
         progress.advance();
-        if interrupt::asked() && !is_last {
+        if interrupt::requested() && !is_last {
             let pictures = camera.as_ref().and_then(|(_, file)| file.kept());
             return Err(stopped(frame, frames, writer.as_ref(), pictures));
         }
@@ -271,7 +273,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
     let trouble = trouble::of(scene, built.groom.strands.strand_count(), &peaks);
     note(&mut warnings, trouble, |text| talk.warn(text));
 
-    // Complete the files and sum up.
+    // Complete the files and collect the results.
     let mut outputs = Vec::new();
     if let Some(file) = strips_file
         && !file.finish(fps, studio::hair_color(&scene.render))?
@@ -318,7 +320,7 @@ pub(crate) fn run(plan: Plan, talk: &Talk) -> Result<Outcome, Failure> {
         warnings,
         series: series.rows,
     };
-    tell_trouble(&outcome, &simulation.report().quarantined, talk);
+    warn_about_non_finite(&outcome, &simulation.report().quarantined, talk);
     Ok(outcome)
 }
 
@@ -332,11 +334,11 @@ fn note(warnings: &mut Vec<String>, new: Vec<String>, say: impl Fn(&str)) {
     }
 }
 
-/// What to say after Ctrl-C.
+/// The message after Ctrl-C.
 fn stopped(frame: u64, frames: u64, writer: Option<&Writer>, pictures: Option<String>) -> Failure {
     let hair = match writer {
         Some(Writer::Cache(cache)) => Some(format!(
-            "the frames so far are in {}; --resume goes on with them",
+            "the frames so far are in {}; --resume continues",
             cache.folder().display()
         )),
         Some(Writer::Sequence(_)) => Some("the files of these frames are complete".into()),
@@ -347,8 +349,8 @@ fn stopped(frame: u64, frames: u64, writer: Option<&Writer>, pictures: Option<St
     Failure::Interrupted { message: format!("after frame {frame} of {frames}; {kept}") }
 }
 
-/// Says what went wrong in numbers that the summary may hide.
-fn tell_trouble(outcome: &Outcome, quarantined: &[u32], talk: &Talk) {
+/// Warns about strands and values that are not finite.
+fn warn_about_non_finite(outcome: &Outcome, quarantined: &[u32], talk: &Talk) {
     if !quarantined.is_empty() {
         let first: Vec<String> = quarantined.iter().take(5).map(u32::to_string).collect();
         talk.warn(format_args!(

@@ -1,4 +1,4 @@
-//! The scene that a command is about: a built-in name or a file, changed by `--set`.
+//! The scene of a command: a built-in name or a file, changed by `--set`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use coif_scene::{Scene, builtin, suggestion};
 
 use crate::failure::Failure;
 
-/// Most bytes of a scene file: a thousand times the longest built-in one. What is larger is something else.
+/// Maximum number of bytes of a scene file: a thousand times the longest built-in one.
 const MAX_SCENE_BYTES: u64 = 16 << 20;
 
-/// A scene, and the folder that its paths start from.
+/// A scene, and the folder to which its paths are relative.
 pub(crate) struct Source {
     /// A built-in name or a path, as given.
     pub(crate) name: String,
@@ -26,7 +26,7 @@ impl Source {
             let scene = Scene::from_toml(text, name, sets)?;
             Ok(Self { name: name.into(), folder: folder.into(), scene })
         };
-        // A built-in name wins over a folder of the same name: ./NAME is always a path.
+        // A built-in name takes precedence over a folder of the same name: ./NAME is always a path.
         if let Some(text) = builtin::text(name) {
             return source(text, Path::new("."));
         }
@@ -58,7 +58,7 @@ impl Source {
         source(&text, path.parent().unwrap_or(Path::new(".")))
     }
 
-    /// The scene with paths that hold wherever it is read from.
+    /// The scene with absolute paths.
     pub(crate) fn portable(&self) -> Scene {
         let mut scene = self.scene.clone();
         let absolute = |path: &mut String| {
@@ -77,7 +77,7 @@ impl Source {
     }
 }
 
-/// Explains why there is no such scene.
+/// The error for a scene that cannot be read.
 fn no_scene(name: &str, error: &std::io::Error) -> Failure {
     if error.kind() != std::io::ErrorKind::NotFound {
         return Failure::new(

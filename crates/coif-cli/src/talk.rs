@@ -10,12 +10,12 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::units;
 
-/// Writes a line to stderr. Nobody may be listening there; that is no reason to stop working.
-pub(crate) fn mutter(text: impl std::fmt::Display) {
+/// Writes a line to stderr; errors of writing are ignored, since nothing may be reading it.
+pub(crate) fn print_message(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// The voice of the program.
+/// Printer of messages to stderr.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Talk {
     quiet: bool,
@@ -26,19 +26,19 @@ impl Talk {
         Self { quiet }
     }
 
-    /// Says something that is good to know.
+    /// Prints a message.
     pub(crate) fn say(&self, text: impl std::fmt::Display) {
         if !self.quiet {
-            mutter(text);
+            print_message(text);
         }
     }
 
-    /// Says something that may be wrong.
+    /// Prints a warning.
     pub(crate) fn warn(&self, text: impl std::fmt::Display) {
         self.say(format_args!("warning: {text}"));
     }
 
-    /// A sign of life while something of unknown length goes on. Only on a terminal.
+    /// A spinner during work of unknown length. Only on a terminal.
     pub(crate) fn working(&self, what: &str) -> Working {
         let bar = ProgressBar::with_draw_target(None, self.target());
         bar.set_style(style("{spinner} {msg}"));
@@ -47,14 +47,14 @@ impl Talk {
         Working(bar)
     }
 
-    /// A bar for `total` frames. Only on a terminal, and only if it takes longer than a moment.
+    /// A progress bar for `total` frames. Only on a terminal, and only if it takes longer than [`PATIENCE`].
     pub(crate) fn progress(&self, what: &str, total: u64) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let started = Instant::now();
         let per_frame = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             if state.pos() > 0 {
                 let ms = started.elapsed().as_secs_f64() * 1e3 / state.pos() as f64;
-                // Errors of drawing the bar are ignored: stderr is closed.
+                // Errors of drawing the bar are ignored: stderr may be closed.
                 let _ = write!(out, "{} a frame", units::milliseconds(ms));
             }
         };
@@ -75,7 +75,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A sign of life; gone when dropped.
+/// A spinner, removed when dropped.
 pub(crate) struct Working(ProgressBar);
 
 impl Drop for Working {
@@ -84,7 +84,7 @@ impl Drop for Working {
     }
 }
 
-/// A bar; gone when dropped.
+/// A progress bar, removed when dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Where to draw, until the bar is shown.
@@ -92,11 +92,11 @@ pub(crate) struct Progress {
     started: Instant,
 }
 
-/// Work that is done sooner needs no bar.
+/// Time before the bar is shown.
 const PATIENCE: Duration = Duration::from_millis(600);
 
 impl Progress {
-    /// One more frame is done.
+    /// Advances by one frame.
     pub(crate) fn advance(&mut self) {
         if self.started.elapsed() > PATIENCE
             && let Some(target) = self.target.take()
@@ -107,7 +107,7 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// Says something above the bar.
+    /// Prints a warning above the bar.
     pub(crate) fn warn(&self, talk: &Talk, text: impl std::fmt::Display) {
         self.bar.suspend(|| talk.warn(text));
     }
@@ -119,7 +119,7 @@ impl Drop for Progress {
     }
 }
 
-/// Writes data to stdout. A reader that has gone away ends the program quietly.
+/// Writes data to stdout. If its reader has closed the pipe, the program ends without a message.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,5 +1,5 @@
-//! Where the hair of a simulation goes: a folder with every frame, numbered files, one file with the
-//! last frame, or one file with the strips of every frame. Everything is checked before the first step and written whole.
+//! Output of the hair of a simulation: a folder with every frame, numbered files, one file with the last frame, or one
+//! file with the strips of every frame. Everything is checked before the first step and written atomically.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use glam::Vec3;
 
 use crate::failure::Failure;
 
-/// What `-o` asks for.
+/// The output requested by `-o`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A folder that keeps every frame and can be resumed.
@@ -22,15 +22,15 @@ pub(crate) enum Target {
     Strips(PathBuf),
 }
 
-/// Formats that hair is written to.
+/// File extensions of hair.
 const GROOM_ENDINGS: [&str; 2] = ["hair", "obj"];
-/// What strips are written to, with their motion.
+/// File extension of strips with their motion.
 const STRIPS_ENDING: &str = "glb";
-/// Endings that belong to `--render`.
+/// File extensions that belong to `--render`.
 const PICTURE_ENDINGS: [&str; 5] = ["png", "mp4", "gif", "apng", "jpg"];
 
 impl Target {
-    /// Tells from the name what is meant.
+    /// Determines the kind of output from the name.
     pub(crate) fn parse(path: &Path) -> Result<Self, Failure> {
         let ends_with_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let ending = ending(path);
@@ -40,7 +40,10 @@ impl Target {
         if ending == STRIPS_ENDING {
             if SequenceName::parse(path).is_some() {
                 let message = format!("{}: a .glb file holds all frames", path.display());
-                return Err(Failure::new(message, "leave the place for the frame number out"));
+                return Err(Failure::new(
+                    message,
+                    "leave out the placeholder for the frame number",
+                ));
             }
             return Ok(Self::Strips(path.into()));
         }
@@ -59,7 +62,7 @@ impl Target {
         })
     }
 
-    /// Finds out whether it can be written, without leaving anything behind.
+    /// Checks that it can be written, without leaving anything behind.
     pub(crate) fn probe(&self, resume: bool, overwrite: bool) -> Result<(), Failure> {
         match self {
             Self::Cache(folder) => probe_folder(folder, resume, overwrite),
@@ -74,13 +77,13 @@ pub(crate) fn ending(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// Whether a file can be created here.
+/// Checks that a file can be created.
 pub(crate) fn probe_file(path: &Path) -> Result<(), Failure> {
     AtomicFile::create(path)?;
     Ok(())
 }
 
-/// Whether a file can be created in a folder; names the folder, not the file that was tried.
+/// Checks that a file can be created in a folder; errors name the folder, not the file that was tried.
 fn probe_inside(folder: &Path) -> Result<(), Failure> {
     match AtomicFile::create(folder.join("probe")) {
         Ok(_) => Ok(()),
@@ -105,7 +108,7 @@ fn probe_folder(folder: &Path, resume: bool, overwrite: bool) -> Result<(), Fail
             return Err(refused(reason, "choose a new folder; nothing in this one was changed"));
         }
         if !resume && !overwrite {
-            let hint = "--resume goes on with it, --overwrite starts anew, \
+            let hint = "--resume continues it, --overwrite replaces it, \
                         or choose another folder";
             return Err(refused("already holds a simulation", hint));
         }
@@ -115,33 +118,33 @@ fn probe_folder(folder: &Path, resume: bool, overwrite: bool) -> Result<(), Fail
         let message = format!("{}: is a file, expected a folder for the frames", folder.display());
         return Err(Failure::new(message, "choose another name for the output"));
     }
-    // The nearest folder that exists is where the first new one will be made.
+    // The first new folder is created in the nearest existing one.
     let parent = folder.ancestors().skip(1).find(|a| a.as_os_str().is_empty() || a.exists());
     let parent = parent.filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     probe_inside(parent)
 }
 
-/// A target that is being written.
+/// An output that is being written.
 pub(crate) enum Writer {
-    /// Every frame and, now and then, a checkpoint.
+    /// Every frame and some checkpoints.
     Cache(Cache),
     /// One file per frame.
     Sequence(SequenceName),
-    /// Nothing until the last frame.
+    /// Only the last frame.
     Last(PathBuf),
 }
 
-/// What came of writing a frame.
+/// Result of writing a frame.
 #[derive(Default)]
 pub(crate) struct Written {
-    /// What the format could not hold.
+    /// What the format cannot store.
     pub(crate) dropped: Vec<String>,
-    /// Of the file, where it is a frame of a cache.
+    /// Checksum of the file, if it is a frame of a cache.
     pub(crate) checksum: Option<u64>,
 }
 
 impl Writer {
-    /// Writes a frame where it belongs.
+    /// Writes a frame.
     pub(crate) fn write(
         &self,
         frame: u64,
@@ -161,7 +164,7 @@ impl Writer {
     }
 }
 
-/// Writes a groom whose points are elsewhere.
+/// Writes a groom with its points at other positions.
 fn write_posed(path: &Path, groom: &Groom, positions: &[Vec3]) -> Result<Written, Failure> {
     let mut posed = groom.clone();
     posed.strands.positions_mut().copy_from_slice(positions);
@@ -173,18 +176,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_says_what_is_meant() {
+    fn the_name_determines_the_kind() {
         let kind = |name: &str| Target::parse(Path::new(name));
         assert_eq!(kind("run").unwrap(), Target::Cache("run".into()));
         assert_eq!(kind("run.v2/").unwrap(), Target::Cache("run.v2/".into()));
         assert_eq!(kind("a.hair").unwrap(), Target::Last("a.hair".into()));
         assert!(matches!(kind("a.##.OBJ").unwrap(), Target::Sequence(_)));
         assert_eq!(kind("a.GLB").unwrap(), Target::Strips("a.GLB".into()));
-        for (name, way_out) in
-            [("a.mp4", "--render"), ("a.abc", ".hair, .obj"), ("a.%03d.glb", "leave the place")]
+        for (name, expected) in
+            [("a.mp4", "--render"), ("a.abc", ".hair, .obj"), ("a.%03d.glb", "placeholder")]
         {
             let Err(Failure::Error { hint: Some(hint), .. }) = kind(name) else { panic!("{name}") };
-            assert!(hint.contains(way_out), "{hint}");
+            assert!(hint.contains(expected), "{hint}");
         }
     }
 }

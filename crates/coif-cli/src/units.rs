@@ -1,4 +1,4 @@
-//! Numbers for people: with a unit, with as many digits as matter.
+//! Numbers with units for people, with the significant digits.
 
 /// 12,345,678
 pub(crate) fn count(n: u64) -> String {
@@ -56,7 +56,7 @@ pub(crate) fn seconds(s: f64) -> String {
     }
 }
 
-/// A number of any size, with three digits that matter.
+/// A number of any size with three significant digits.
 pub(crate) fn number(x: f64) -> String {
     if x == 0.0 {
         "0".into()
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_are_formatted_for_people() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");

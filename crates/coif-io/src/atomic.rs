@@ -1,4 +1,4 @@
-//! Whole files or none: write beside, then rename.
+//! Atomic file output: write to a temporary file, then rename.
 //!
 //! Bytes go to a temporary file in the folder of the destination. [`AtomicFile::commit`] renames
 //! it; without that, dropping removes it and the destination stays as it was. A process that is
@@ -35,7 +35,7 @@ pub struct AtomicFile {
     destination: PathBuf,
 }
 
-/// Bytes collected before they go to the system.
+/// Size of the write buffer (bytes).
 const BUFFER: usize = 256 * 1024;
 
 impl AtomicFile {
@@ -87,8 +87,8 @@ impl AtomicFile {
         Ok(this)
     }
 
-    /// A separate handle to the unfinished file, open for reading and writing from the start: for an encoder that
-    /// keeps its output, or for reading back. It does not see what is still in the buffer of this one.
+    /// A separate handle to the unfinished file, open for reading and writing from its start: for an encoder that keeps
+    /// its output, or for reading back. It does not see what is still in the buffer of this writer.
     pub fn reopen(&self) -> Result<File> {
         let opened = File::options().read(true).write(true).open(&self.temporary);
         opened.map_err(|e| self.error(e))
@@ -115,8 +115,7 @@ impl AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        // Throw the buffer away instead of writing it, then remove the file; after a rename there
-        // is nothing to remove.
+        // Discard the buffer instead of writing it, then remove the file; after a rename there is nothing to remove.
         if let Some(out) = self.out.take() {
             drop(out.into_parts());
         }
@@ -158,10 +157,9 @@ pub fn write_whole(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     file.commit()
 }
 
-/// Removes the temporary files in a folder whose writer is gone, and returns how many.
+/// Removes the temporary files in a folder whose process has ended, and returns their number.
 ///
-/// Files of a writer that may still run stay: another process may look into a folder while a
-/// simulation fills it.
+/// Files of a process that may still run are kept: another process may open a folder while a simulation writes to it.
 pub fn remove_leftovers(folder: impl AsRef<Path>) -> usize {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let is_leftover = |entry: &fs::DirEntry| {
@@ -190,7 +188,7 @@ fn may_run(process: u32) -> bool {
     !processes.join("self").exists() || processes.join(process.to_string()).exists()
 }
 
-/// A name that no other file has: process, start of the process, running number.
+/// A unique name: process, start of the process, running number.
 fn temporary_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -281,7 +279,7 @@ mod tests {
     fn only_the_files_of_dead_writers_are_leftovers() {
         let folder = tempfile::tempdir().unwrap();
         let mine = AtomicFile::create(folder.path().join("a.txt")).unwrap();
-        // No Linux gives out a process number that large.
+        // Linux has no process number that large.
         fs::write(folder.path().join(".coif-4294967295-1f-0.tmp"), b"dead").unwrap();
         fs::write(folder.path().join("notes.tmp"), b"someone else's").unwrap();
         let expected = usize::from(cfg!(target_os = "linux"));

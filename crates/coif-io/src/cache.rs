@@ -6,8 +6,8 @@
 //! OUT/checkpoint.bin      the state to resume a simulation from its last frame
 //! OUT/health.csv          a table with one row per frame, if the simulation keeps one
 //! ```
-//! Every file is written beside and renamed: a run that was killed leaves only whole files. The table grows
-//! by whole rows: see [`RowFile`](crate::RowFile).
+//! Every file is written atomically, so a run that is killed leaves only complete files. The table grows by whole rows:
+//! see [`RowFile`](crate::RowFile).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,8 +59,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Starts a cache. With `overwrite`, an older cache in the same folder is emptied first; a
-    /// folder with anything else in it is refused.
+    /// Starts a cache. With `overwrite`, an older cache in the same folder is emptied first; a folder with other files
+    /// in it is refused.
     pub fn create(folder: impl AsRef<Path>, scene: &str, overwrite: bool) -> Result<Self> {
         let folder = folder.as_ref();
         if folder.exists() && !folder.is_dir() {
@@ -100,7 +100,7 @@ impl Cache {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Where it is.
+    /// Its folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -116,12 +116,12 @@ impl Cache {
         Ok(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text))
     }
 
-    /// Where a frame is or will be.
+    /// Path of a frame, whether it exists or not.
     pub fn frame_path(&self, frame: u64) -> PathBuf {
         self.frames().file(frame)
     }
 
-    /// Where the table with one row per frame is or will be.
+    /// Path of the table with one row per frame, whether it exists or not.
     pub fn health_path(&self) -> PathBuf {
         self.folder.join(HEALTH)
     }
@@ -137,7 +137,7 @@ impl Cache {
         Ok(out.sum.finish())
     }
 
-    /// The checksum of a frame as its file is now: that of [`Cache::write_frame`], if nothing has changed it.
+    /// The checksum of the current file of a frame; equal to that of [`Cache::write_frame`] if the file is unchanged.
     pub fn frame_checksum(&self, frame: u64) -> Result<u64> {
         let mut sum = Checksum::new(frame);
         sum.update(&crate::load(&self.frame_path(frame))?);
@@ -155,8 +155,8 @@ impl Cache {
         Ok(hair::read(path, &ReadOptions::default())?.value)
     }
 
-    /// How many whole frames there are from 0 on without a gap. All frames of a simulation are of
-    /// one size, so a file of another size than the first is damaged and counts as a gap.
+    /// Number of complete frames from 0 on without a gap. All frames of a simulation have the same size, so a file
+    /// whose size differs from the first is damaged and counts as a gap.
     pub fn frame_count(&self) -> Result<u64> {
         let numbers = self.frame_numbers()?;
         let size = |frame: u64| std::fs::metadata(self.frame_path(frame)).map(|m| m.len()).ok();
@@ -202,8 +202,8 @@ impl Cache {
         SequenceName::new(&self.folder, "frame.", 5, ".hair")
     }
 
-    /// Removes the checkpoint, the table and then the frames, last one first, so that a run that is
-    /// killed here leaves a shorter cache and not one with gaps.
+    /// Removes the checkpoint, the table and then the frames, last one first, so that a run killed in between
+    /// leaves a shorter cache without gaps.
     fn clear(&self) -> Result<()> {
         for path in [self.folder.join(CHECKPOINT), self.health_path()] {
             if path.exists() {

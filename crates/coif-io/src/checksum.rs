@@ -1,9 +1,9 @@
-//! A checksum of what goes into a file, taken while it is written.
+//! A checksum of the bytes of a file, computed while it is written.
 
 use std::io::{self, Write};
 
-/// Mixes eight bytes at a time. Every step can be undone, so that a change in one word alone always changes
-/// the result. Not cryptographic.
+/// Mixes eight bytes at a time. Every step is invertible, so that a change of a single word always changes the result.
+/// Not cryptographic.
 #[derive(Debug, Clone)]
 pub(crate) struct Checksum {
     sum: u64,
@@ -13,12 +13,12 @@ pub(crate) struct Checksum {
 }
 
 impl Checksum {
-    /// Of nothing yet; what differs in its seed differs in its sum.
+    /// The checksum of no bytes; different seeds give different sums.
     pub(crate) fn new(seed: u64) -> Self {
         Self { sum: mix(0, seed), word: [0; 8], length: 0 }
     }
 
-    /// Takes in more bytes; how they are cut into pieces does not matter.
+    /// Adds bytes; how they are split into calls makes no difference.
     pub(crate) fn update(&mut self, mut bytes: &[u8]) {
         let filled = (self.length % 8) as usize;
         self.length += bytes.len() as u64;
@@ -36,7 +36,7 @@ impl Checksum {
         self.word[..rest.len()].copy_from_slice(rest);
     }
 
-    /// The sum of all bytes and of their number.
+    /// The checksum of all bytes and of their number.
     pub(crate) fn finish(mut self) -> u64 {
         self.word[(self.length % 8) as usize..].fill(0);
         mix(mix(self.sum, u64::from_le_bytes(self.word)), self.length)
@@ -48,7 +48,7 @@ fn mix(sum: u64, word: u64) -> u64 {
     (sum ^ word).wrapping_mul(ODD).rotate_left(29)
 }
 
-/// A writer that sums up what goes through it.
+/// A writer that computes the checksum of the bytes written through it.
 pub(crate) struct Summed<W> {
     pub(crate) out: W,
     pub(crate) sum: Checksum,
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_counts_and_pieces_do_not() {
+    fn every_bit_changes_the_sum_and_splitting_does_not() {
         let bytes: Vec<u8> = (0..37).map(|i| i * 7 + 1).collect();
         let whole = sum_of(3, &[&bytes]);
         for cut in 0..bytes.len() {
@@ -98,7 +98,7 @@ mod tests {
             assert_ne!(sum_of(3, &[&other]), whole, "bit {bit}");
         }
         assert_ne!(sum_of(4, &[&bytes]), whole);
-        // Zeros at the end are no padding.
+        // Zeros at the end are not padding.
         assert_ne!(sum_of(3, &[&[1, 0]]), sum_of(3, &[&[1]]));
     }
 }

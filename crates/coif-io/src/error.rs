@@ -14,9 +14,9 @@ pub enum Error {
     /// The operating system reported an error.
     #[error("{}: cannot {action}: {}", file.display(), Plain(source))]
     Io {
-        /// Which file or folder.
+        /// The file or folder.
         file: PathBuf,
-        /// What was tried: read, write, create, ...
+        /// The attempted operation: read, write, create, ...
         action: &'static str,
         /// The system's error.
         source: io::Error,
@@ -24,23 +24,23 @@ pub enum Error {
     /// The content violates the format.
     #[error("{}{place}: expected {expected}, found {found}", file.display())]
     Malformed {
-        /// Which file.
+        /// The file.
         file: PathBuf,
-        /// Where in it.
+        /// The place in it.
         place: Place,
-        /// What the format requires there.
+        /// What the format requires at this place.
         expected: String,
-        /// What is there.
+        /// What was found.
         found: String,
         /// What to do about it.
         hint: Option<String>,
     },
-    /// Coif could do it, but will not, because it would lose or break something.
+    /// Coif refuses the operation because it would lose or break something.
     #[error("{}: {reason}", file.display())]
     Refused {
-        /// Which file or folder.
+        /// The file or folder.
         file: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
         /// What to do about it.
         hint: Option<String>,
@@ -48,13 +48,13 @@ pub enum Error {
     /// No reader or writer for this extension.
     #[error("{}: {what} files with the extension '{extension}' are not supported; known: {known}", file.display())]
     UnknownExtension {
-        /// Which file.
+        /// The file.
         file: PathBuf,
-        /// What it was read as: groom, mesh.
+        /// The kind of content: groom, mesh.
         what: &'static str,
         /// Its extension, with the dot; empty if it has none.
         extension: String,
-        /// Those that would do.
+        /// The supported extensions.
         known: &'static str,
         /// What to do about it.
         hint: Option<String>,
@@ -87,7 +87,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A hint for an error of the system, where there is one.
+/// A hint for an error of the operating system, if there is one.
 pub fn hint_for_io(kind: io::ErrorKind) -> Option<&'static str> {
     match kind {
         io::ErrorKind::NotFound => {
@@ -107,7 +107,7 @@ pub fn hint_for_io(kind: io::ErrorKind) -> Option<&'static str> {
 }
 
 impl Error {
-    /// Which file or folder the trouble is in.
+    /// The file or folder of the error.
     pub fn file(&self) -> &Path {
         match self {
             Error::Io { file, .. }
@@ -164,7 +164,7 @@ impl Error {
     }
 }
 
-/// The system's words without the error number behind them.
+/// The message of the system without the error number.
 struct Plain<'a>(&'a io::Error);
 
 impl fmt::Display for Plain<'_> {

@@ -1,8 +1,8 @@
 //! Strips of hair as glTF 2.0, one binary file (`.glb`) with mesh, motion and texture. Writing only.
 //!
-//! The motion is a row of morph targets and an animation of their weights: what Blender, three.js and engines
-//! read without an extension. A target takes 24 bytes per vertex (position and normal), so there are few:
-//! players mix them (`morph.rs`). Tangents are there for the first frame only: Blender and three.js read no
+//! The motion is a list of morph targets and an animation of their weights, which Blender, three.js and engines read
+//! without an extension. A target takes 24 bytes per vertex (position and normal), so few targets are written, and
+//! frames are weighted sums of them (`morph.rs`). Tangents are those of the first frame: Blender and three.js ignore
 //! others.
 
 use std::path::Path;
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 use crate::morph::Morph;
 use crate::{Error, Result, atomic};
 
-/// Positions of the vertices in one frame.
+/// Geometry of the vertices in one frame.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StripFrame {
     /// Positions (m).
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
-    /// Unit vectors across the strips, at right angles to the normals: the direction of the first texture
-    /// coordinate, which is what glTF calls the tangent.
+    /// Unit vectors across the strips, perpendicular to the normals: the direction of the first texture coordinate,
+    /// called tangent in glTF.
     pub tangents: Vec<Vec3>,
 }
 
 impl StripFrame {
-    /// A mesh as it is now.
+    /// The current geometry of a mesh.
     pub fn of(mesh: &StripMesh) -> Self {
         let across = |(n, b): (&Vec3, &Vec3)| (*b - *n * n.dot(*b)).normalize_or(*b);
         Self {
@@ -41,7 +41,7 @@ impl StripFrame {
 
 /// Strips, their motion and their appearance.
 pub struct StripFilm<'a> {
-    /// Texture coordinates and triangles; where it is does not count.
+    /// Texture coordinates and triangles; its positions are not used.
     pub mesh: &'a StripMesh,
     /// One or more frames.
     pub frames: &'a [StripFrame],
@@ -51,18 +51,18 @@ pub struct StripFilm<'a> {
     pub texture: &'a StripTexture,
     /// Colour of the hair, linear RGB in 0..1.
     pub color: Vec3,
-    /// Largest error of a vertex position (m), where frames are mixed of fewer shapes; one in a thousand
-    /// may be six times as far. 0 keeps all that move.
+    /// Maximum error of a vertex position (m) where frames are weighted sums of fewer shapes; one vertex in a thousand
+    /// may deviate up to six times as far. With 0 no deviation is allowed.
     pub tolerance: f32,
 }
 
 /// Opacity from which a pixel of the texture counts as hair: lower shows more of the soft edges.
 const CUTOFF: f32 = 0.4;
 
-/// Roughness of hair as a surface: it shines, without a mirror's edge.
+/// Roughness of the material.
 const ROUGHNESS: f32 = 0.45;
 
-/// Numbers of glTF: 32-bit float, 32-bit unsigned integer, vertices, indices.
+/// Constants of glTF: 32-bit float, 32-bit unsigned integer, vertex buffer, index buffer.
 const FLOAT: u32 = 5126;
 const UNSIGNED: u32 = 5125;
 const VERTICES: u32 = 34962;
@@ -73,8 +73,8 @@ pub fn write_strips(path: impl AsRef<Path>, film: &StripFilm<'_>) -> Result<()> 
     write_strips_unless(path, film, &|| false).map(|_| ())
 }
 
-/// The same, stopped by `stop`, which is polled while shapes are fitted. False if
-/// nothing was written for that reason.
+/// [`write_strips`] that can be cancelled: `stop` is polled while shapes are fitted. Returns `false` if nothing was
+/// written because it returned `true`.
 pub fn write_strips_unless(
     path: impl AsRef<Path>,
     film: &StripFilm<'_>,
@@ -90,17 +90,18 @@ pub fn write_strips_unless(
     }
 }
 
-/// The bytes of the file, or why there are none.
+/// The bytes of the file, or the reason why they cannot be made.
 pub fn strips_to_glb(film: &StripFilm<'_>) -> Result<Vec<u8>, String> {
     Ok(glb_bytes(film, &|| false)?.unwrap_or_default())
 }
 
-/// The bytes, or `None` if stopped by `stop`.
+/// The bytes, or `None` if cancelled by `stop`.
 fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec<u8>>, String> {
     let vertices = film.mesh.coordinates.len();
     let fits = |f: &StripFrame| {
         [&f.positions, &f.normals, &f.tangents].iter().all(|vectors| vectors.len() == vertices)
     };
+    // Refuse frames that do not fit the mesh or one file.
     let Some(first) = film.frames.first() else { return Err("there are no frames".into()) };
     if !film.frames.iter().all(fits) {
         return Err(format!(
@@ -114,7 +115,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
     }
     let mut pack = Packer::default();
 
-    // The mesh as it is in the first frame.
+    // Pack the mesh of the first frame.
     let indices = film.mesh.triangles.as_flattened();
     let view = pack.view(indices.iter().flat_map(|i| i.to_le_bytes()), Some(INDICES));
     let index_count = indices.len();
@@ -135,7 +136,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
         "bufferView": view, "componentType": FLOAT, "count": vertices, "type": "VEC2",
     }));
 
-    // Targets: how far vertices and normals are from the first frame.
+    // Pack the targets: displacements of vertices and normals from the first frame.
     let mut targets = Vec::with_capacity(morph.moved.len());
     for (moved, turned) in morph.moved.iter().zip(&morph.turned) {
         let (moved, turned) = (pack.vectors(moved, true), pack.vectors(turned, false));
@@ -144,7 +145,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
     let png = png_of(film.texture)?;
     let image = pack.view(png.into_iter(), None);
 
-    // Weight of each target over time.
+    // Pack the weight of each target over time.
     let mut animations = Vec::new();
     if !targets.is_empty() {
         let times: Vec<f32> = morph.frames.iter().map(|&k| (k as f64 / film.fps) as f32).collect();
@@ -165,6 +166,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
             "channels": [{ "sampler": 0, "target": { "node": 0, "path": "weights" } }],
         }));
     }
+    // Describe mesh, material and scene.
     let mut mesh = json!({
         "name": "strips",
         "primitives": [{
@@ -203,7 +205,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
             },
         }],
         "textures": [{ "source": 0, "sampler": 0 }],
-        // Smooth, with smaller pictures far away; strips do not repeat.
+        // Trilinear filtering, clamped to the edges.
         "samplers": [{ "magFilter": 9729, "minFilter": 9987, "wrapS": 33071, "wrapT": 33071 }],
         "images": [{ "name": "strands", "bufferView": image, "mimeType": "image/png" }],
         "accessors": pack.accessors,
@@ -216,7 +218,7 @@ fn glb_bytes(film: &StripFilm<'_>, stop: &dyn Fn() -> bool) -> Result<Option<Vec
     container(document.to_string().into_bytes(), pack.bytes).map(Some)
 }
 
-/// Header and the two chunks of a binary glTF, each filled up to four bytes.
+/// Header and the two chunks of a binary glTF, each padded to four bytes.
 fn container(mut text: Vec<u8>, mut data: Vec<u8>) -> Result<Vec<u8>, String> {
     text.resize(text.len().next_multiple_of(4), b' ');
     data.resize(data.len().next_multiple_of(4), 0);
@@ -247,7 +249,7 @@ fn png_of(texture: &StripTexture) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The buffer, and what lies in it.
+/// The binary buffer with its views and accessors.
 #[derive(Default)]
 struct Packer {
     bytes: Vec<u8>,
@@ -256,7 +258,7 @@ struct Packer {
 }
 
 impl Packer {
-    /// Appends bytes at a multiple of four; gives the number of their view.
+    /// Appends bytes at a multiple of four; returns the index of their view.
     fn view(&mut self, bytes: impl Iterator<Item = u8>, target: Option<u32>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let start = self.bytes.len();
@@ -275,7 +277,7 @@ impl Packer {
         self.accessors.len() - 1
     }
 
-    /// Appends vectors, with their bounds if requested; returns the number of the accessor.
+    /// Appends vectors, with their bounds if requested; returns the index of the accessor.
     fn vectors(&mut self, vectors: &[Vec3], bounds: bool) -> usize {
         let floats = vectors.iter().flat_map(|v| v.to_array());
         let view = self.view(floats.flat_map(f32::to_le_bytes), Some(VERTICES));

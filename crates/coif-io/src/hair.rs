@@ -3,8 +3,8 @@
 //! A header of 128 bytes, then up to five arrays, little endian: segments per strand (u16), points
 //! (3 x f32), thickness (f32), transparency (f32) and colour (3 x f32) per point. Arrays that are
 //! absent are replaced by one default value in the header. Thickness is a diameter.
-//! The format has no field for unit and axes: see [`ReadOptions`] for what is assumed, and
-//! `unit=m up=y` in the 88 bytes of free text for what Coif writes and believes.
+//! The format has no field for unit and axes: see [`ReadOptions`] for what is assumed. Coif writes `unit=m up=y` into
+//! the 88 bytes of free text, and uses that when reading.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -32,16 +32,16 @@ const BROWN: Vec3 = Vec3::new(0.22, 0.12, 0.06);
 /// Radii (m) outside of this range get a warning: from a very fine wool fibre to a thick quill.
 const PLAUSIBLE_RADIUS_M: std::ops::RangeInclusive<f32> = 2e-6..=500e-6;
 
-/// The first 128 bytes of a `.hair` file, as they stand in the file.
+/// The header of a `.hair` file, its first 128 bytes, with values as stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
-    /// How many strands.
+    /// Number of strands.
     pub strands: u32,
-    /// How many points all strands have together.
+    /// Number of points of all strands together.
     pub points: u32,
-    /// Which arrays follow: 1 segments, 2 points, 4 thickness, 8 transparency, 16 colour.
+    /// The arrays that follow: 1 segments, 2 points, 4 thickness, 8 transparency, 16 colour.
     pub flags: u32,
-    /// Segments of every strand, if there is no array.
+    /// Segments of every strand, if there is no array of them.
     pub default_segments: u32,
     /// Diameter of every point in the file's unit, if there is no array.
     pub default_thickness: f32,
@@ -63,7 +63,7 @@ impl Header {
         if magic != &MAGIC[..magic.len()] {
             let found = format!("'{}'", magic.escape_ascii());
             return Err(Error::malformed(file, Place::Byte(0), "the letters 'HAIR'", found)
-                .with_hint("this is not a .hair file, whatever its name says"));
+                .with_hint("this is not a .hair file, although its name says so"));
         }
         let Some(header) = bytes.first_chunk::<HEADER>() else {
             return Err(truncated(file, HEADER as u64, bytes.len()));
@@ -85,7 +85,7 @@ impl Header {
         })
     }
 
-    /// How long the whole file has to be. Cannot overflow: at most 42 bytes per 32-bit count.
+    /// Length of the whole file (bytes). Cannot overflow: at most 32 bytes per point and 2 per strand.
     pub fn file_len(&self) -> u64 {
         let bytes_per_point: u64 = [(POINTS, 12), (THICKNESS, 4), (TRANSPARENCY, 4), (COLOR, 12)]
             .iter()
@@ -150,6 +150,7 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Loaded<
     let mut strands = Strands::from_counts(counts, vec3s(positions.1)).ok_or_else(|| {
         Error::malformed(file, Place::Whole, "strands that use every point", "other counts")
     })?;
+    // Refuse values that are not finite.
     let finite = |values: &[Vec3], (start, _): (usize, &[u8]), what: &str| match values
         .iter()
         .position(|v| !v.is_finite())
@@ -194,12 +195,13 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Loaded<
         return Err(Error::refused(file, reason));
     }
 
+    // Take radius, transparency and colour from the arrays, or from the defaults of the header.
     let radius = radii(file, &header, thickness_array, conversion.scale_m, &mut warnings);
     let mut groom = Groom::new(strands, Fibre { radius: radius.0, ..Fibre::default() });
     if let Some(radii) = radius.1 {
         groom.radius = radii;
     }
-    // The file has the thickness, twice the radius.
+    // The file stores the thickness, twice the radius.
     if groom.radius.iter().any(|r| !(2.0 * r).is_finite()) {
         let scale = conversion.scale_m;
         let reason = format!("the thickness is too large for a scale of {scale}");
@@ -223,7 +225,7 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Loaded<
     Ok(Loaded { value: groom, warnings, scale_m: conversion.scale_m, up: conversion.up })
 }
 
-/// Finds a header that lies before anything is allocated for it.
+/// Refuses a header that contradicts the file before memory is allocated for it.
 fn check_header(
     file: &Path,
     header: &Header,
@@ -258,7 +260,7 @@ fn check_header(
     Ok(())
 }
 
-/// Points per strand; they add up to the points that the header announces.
+/// Points per strand; their sum must be the number of points in the header.
 fn point_counts(
     file: &Path,
     header: &Header,
@@ -365,7 +367,7 @@ fn vec3s(bytes: &[u8]) -> Vec<Vec3> {
     points.iter().map(|b| Vec3::new(float(b, 0), float(b, 4), float(b, 8))).collect()
 }
 
-/// Writes a `.hair` file in metres, y up. Returns a note on what the format cannot hold.
+/// Writes a `.hair` file in metres, y up. Returns notes on what the format cannot store.
 pub fn write(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
     let path = path.as_ref();
     write_posed(path, groom, groom.strands.positions())?;
@@ -379,7 +381,7 @@ pub fn write(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
     Ok(dropped)
 }
 
-/// Writes a groom whose points are elsewhere, for instance where a simulation moved them.
+/// Writes a groom with its points at other positions, for instance those of a simulation.
 pub fn write_posed(path: impl AsRef<Path>, groom: &Groom, positions: &[Vec3]) -> Result<()> {
     let path = path.as_ref();
     check_posed(path, groom, positions)?;
@@ -388,7 +390,7 @@ pub fn write_posed(path: impl AsRef<Path>, groom: &Groom, positions: &[Vec3]) ->
     out.commit()
 }
 
-/// Refuses hair that the format cannot hold.
+/// Refuses hair that the format cannot store.
 pub(crate) fn check_posed(path: &Path, groom: &Groom, positions: &[Vec3]) -> Result<()> {
     check_writable(path, groom, positions)?;
     check_segments(path, groom)
@@ -464,7 +466,7 @@ fn put_vec3s(out: &mut impl Write, values: &[Vec3]) -> io::Result<()> {
     })
 }
 
-/// Writes values as bytes, some thousand at a time.
+/// Writes values as bytes, in blocks.
 fn put<T, const N: usize>(
     out: &mut impl Write,
     values: impl IntoIterator<Item = T>,

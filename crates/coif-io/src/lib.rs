@@ -1,7 +1,7 @@
 //! File formats of Coif, one file per format.
 //!
-//! Everything that is read becomes metres, y up; everything that is written is written beside and
-//! then renamed, so that no half-written file is ever seen. The extension chooses the format.
+//! Whatever is read is converted to metres, y up. Files are written under a temporary name and then renamed, so that no
+//! half-written file is visible. The extension chooses the format.
 //!
 //! ```
 //! # use coif::groom::{Fibre, Groom, Strands};
@@ -51,7 +51,7 @@ use std::path::Path;
 
 use coif::groom::Groom;
 
-/// What every fallible function of this crate returns.
+/// The result of the functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Extensions that a groom can be read from and written to.
@@ -60,16 +60,16 @@ pub const GROOM_EXTENSIONS: &str = ".hair, .obj";
 /// Extensions that a body can be read from and written to.
 pub const MESH_EXTENSIONS: &str = ".obj";
 
-/// Something read from a file, and warnings for the user.
+/// A value read from a file, with warnings for the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded<T> {
-    /// What was read.
+    /// The value.
     pub value: T,
-    /// What was assumed or ignored, in words.
+    /// What was assumed or ignored.
     pub warnings: Vec<String>,
     /// Metres per unit of the file, as used.
     pub scale_m: f32,
-    /// Which axis of the file points up, as used.
+    /// The axis of the file that points up, as used.
     pub up: Up,
 }
 
@@ -81,7 +81,7 @@ pub enum FileKind {
     Groom,
     /// A body.
     Mesh,
-    /// A volume that hair grows in.
+    /// A hair mesh: a volume in which hair grows.
     HairMesh,
     /// A folder of simulated frames.
     Cache,
@@ -90,10 +90,10 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Determined by the name, and where that does not suffice by the content.
+    /// Determines the kind by the name, and where that does not suffice by the content.
     ///
-    /// An `.obj` file with a group 'roots' is a hair mesh, one with other polygons a mesh, one with nothing
-    /// but polylines a groom.
+    /// An `.obj` file with a group 'roots' is a hair mesh, one with other polygons a mesh, one with only polylines a
+    /// groom.
     pub fn of(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let found = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
@@ -131,7 +131,7 @@ pub fn read_groom(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Loade
     }
 }
 
-/// Writes hair to a file of any known format. Returns a note on what the format cannot hold.
+/// Writes hair to a file of any known format. Returns notes on what the format cannot store.
 pub fn write_groom(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
     let path = path.as_ref();
     match extension(path).as_str() {
@@ -180,13 +180,13 @@ fn unknown(file: &Path, what: &'static str, known: &'static str) -> Error {
     Error::UnknownExtension { file: file.into(), what, extension, known, hint }
 }
 
-/// The groom and mesh formats of a list, without the scene's.
+/// The formats of a list without that of scenes, for a sentence.
 fn known_list(known: &str) -> String {
     known.replace(", .toml", "").replace(", ", " or ")
 }
 
-/// Reads a regular file of at most `max_bytes` into memory: for files written by hand, such as
-/// scenes. Devices, pipes and folders are refused.
+/// Reads a regular file of at most `max_bytes` into memory: for files written by hand, such as scenes. Devices, pipes
+/// and folders are refused.
 pub fn read_bounded(path: impl AsRef<Path>, max_bytes: u64) -> Result<Vec<u8>> {
     let path = path.as_ref();
     let found = fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
@@ -206,7 +206,7 @@ fn load(path: &Path) -> Result<Vec<u8>> {
     }
     if !found.is_file() {
         return Err(Error::refused(path, "is not a regular file")
-            .with_hint("copy what it gives into a file, and give the name of that"));
+            .with_hint("copy its content to a file, and give the name of that file"));
     }
     fs::read(path).map_err(|e| Error::io(path, "read", e))
 }

@@ -1,15 +1,15 @@
-//! Many frames of a mesh as few shapes that are mixed.
+//! Approximation of many frames of a mesh by weighted sums of few shapes (morph targets).
 //!
-//! Two methods, whichever needs fewer shapes. Key frames: a frame between two others is on the straight path
-//! from one to the other; right for what moves slowly or stands still for a while. A spline: shapes are the
-//! control points of a cubic B-spline in time, fitted to all frames at once; right for what swings. Either
-//! way weights are 0 to 1 and few count at a time, since some readers allow nothing else.
+//! Of two methods the one with fewer shapes is used. Key frames: the frames between two of them are interpolated
+//! linearly; suited to slow motion and to pauses. Spline: the shapes are the control points of a cubic B-spline in
+//! time, fitted to all frames at once; suited to oscillation. In both, weights are 0 to 1 and few are non-zero at a
+//! time, since some readers support nothing else.
 
 use glam::Vec3;
 
 use crate::gltf::StripFrame;
 
-/// Shapes besides the first frame, and how much of each there is at some frames.
+/// The shapes besides the first frame, and their weights at some frames.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Morph {
     /// Displacements of vertices (m) and normals from the first frame.
@@ -21,16 +21,16 @@ pub(crate) struct Morph {
     pub(crate) weights: Vec<Vec<f32>>,
 }
 
-/// Frames from one knot of a spline to the next that are tried, fewest shapes first.
+/// Distances of the knots of a spline (frames) that are tried, fewest shapes first.
 const SPACINGS: [usize; 9] = [16, 12, 10, 8, 6, 5, 4, 3, 2];
 
-/// Fraction of all vertices of all frames that may be farther from their place than the tolerance, and how many
-/// times as far: a tip that is stopped by a shoulder turns within a frame, and a spline does not.
+/// Maximum fraction of the vertices of all frames that exceed the tolerance, and the factor by which they may: a tip
+/// that is stopped by a shoulder turns within a frame, which a spline cannot follow.
 const STRAYS: f64 = 1e-3;
 const MAX_STRAY: f32 = 6.0;
 
 impl Morph {
-    /// Shapes for frames, as few as keep the tolerance (m). `None` if stopped by `stop`.
+    /// As few shapes as keep the tolerance (m). `None` if cancelled by `stop`.
     pub(crate) fn of(
         frames: &[StripFrame],
         tolerance: f32,
@@ -78,9 +78,9 @@ fn turned(to: &StripFrame, from: &StripFrame) -> Vec<Vec3> {
     to.normals.iter().zip(&from.normals).map(|(a, b)| *a - *b).collect()
 }
 
-/// The frames that have to be kept so that a straight path from one to the next leaves no vertex of a frame
-/// between them farther than `tolerance` (m) from its place. The first is among them, and the last unless
-/// nothing moves. `None` if stopped by `stop`.
+/// The frames that have to be kept so that linear interpolation from one to the next has an error of at most
+/// `tolerance` (m) at every vertex of the frames between them. The first is among them, and the last unless nothing
+/// moves. `None` if cancelled by `stop`.
 fn key_frames(
     frames: &[StripFrame],
     tolerance: f32,
@@ -89,7 +89,7 @@ fn key_frames(
     let mut keys = vec![0];
     let mut from = 0;
     while from + 1 < frames.len() {
-        // Continue as long as all frames in between are on the path.
+        // Continue as long as all frames in between are on the straight path.
         let fits = |to: usize| {
             (from + 1..to).all(|k| {
                 let fraction = (k - from) as f32 / (to - from) as f32;
@@ -117,7 +117,7 @@ enum Fit {
     Near(Morph),
     /// It does not.
     Far,
-    /// Unknown: it was stopped.
+    /// Unknown: cancelled.
     Stopped,
 }
 
@@ -128,7 +128,7 @@ struct Spline {
 }
 
 impl Spline {
-    /// With knots at every `spacing`-th frame and at the last, ends tied.
+    /// With knots at every `spacing`-th frame and at the last, clamped at both ends.
     fn new(frames: usize, spacing: usize) -> Self {
         let last = frames.saturating_sub(1);
         let mut knots = vec![0.0; 3];
@@ -136,7 +136,7 @@ impl Spline {
         knots.extend([last as f64; 4]);
         let shapes = knots.len() - 4;
         let basis = |frame: usize| {
-            // De Boor: hat by hat, from the interval that the frame is in.
+            // Cox-de Boor recursion, starting in the interval of the frame.
             let x = frame as f64;
             let inside = |i: usize| knots[i] <= x && (x < knots[i + 1] || frame == last);
             let mut at = 3;
@@ -164,12 +164,12 @@ impl Spline {
         Self { basis: (0..frames).map(basis).collect() }
     }
 
-    /// Shapes besides the first.
+    /// Number of shapes besides the first.
     fn shapes(&self) -> usize {
         self.basis.first().map_or(0, Vec::len)
     }
 
-    /// The shapes that are nearest to all frames, if they are near enough.
+    /// The shapes with the least-squares error over all frames, if that is small enough.
     fn fit(&self, frames: &[StripFrame], tolerance: f32, stop: &dyn Fn() -> bool) -> Fit {
         let Some(inverse) = self.pseudo_inverse() else { return Fit::Far };
         let displacements: Vec<_> = frames.iter().map(|f| self::moved(f, &frames[0])).collect();
@@ -182,7 +182,7 @@ impl Spline {
             moved.push(mixed(row.iter().copied(), &displacements));
             turned.push(mixed(row.iter().copied(), &turns));
         }
-        // Hold the spline against every frame.
+        // Compare the spline with every frame.
         let (mut strays, mut all) = (0.0, 0.0);
         for (frame, weights) in frames.iter().zip(&self.basis) {
             if stop() {
@@ -245,7 +245,7 @@ impl Spline {
     }
 }
 
-/// A weighted sum of rows of vectors; rows without weight cost nothing.
+/// A weighted sum of rows of vectors; rows without weight are skipped.
 fn mixed(weights: impl Iterator<Item = f64>, rows: &[Vec<Vec3>]) -> Vec<Vec3> {
     let mut out = vec![Vec3::ZERO; rows.first().map_or(0, Vec::len)];
     for (w, row) in weights.zip(rows).filter(|(w, _)| w.abs() > 1e-9) {
@@ -258,7 +258,7 @@ fn mixed(weights: impl Iterator<Item = f64>, rows: &[Vec<Vec3>]) -> Vec<Vec3> {
 mod tests {
     use super::*;
 
-    /// Points that swing, each with a phase of its own.
+    /// Frames of twelve points that move by a function of time (s) and point.
     fn frames(count: usize, motion: impl Fn(f32, f32) -> Vec3) -> Vec<StripFrame> {
         (0..count)
             .map(|k| {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_swings_takes_few_shapes() {
+    fn oscillation_takes_few_shapes() {
         // Twice a second, 10 cm: from frame to frame up to 2 cm.
         let swing = |t: f32, v: f32| Vec3::new((12.6 * t + v).sin(), v, 0.0) * 0.1;
         let frames = frames(120, swing);
@@ -299,7 +299,7 @@ mod tests {
         assert!(morph.moved.len() < 40, "{}", morph.moved.len());
         assert_eq!(morph.weights.len(), 120);
         assert!(error(&morph, &frames) < 3e-3);
-        // Weights that any reader takes, few at a time; the first frame is itself.
+        // Weights are 0 to 1, at most four are non-zero, and the first frame has none.
         for row in &morph.weights {
             assert!(row.iter().all(|w| (0.0..=1.0).contains(w)));
             assert!(row.iter().filter(|w| **w > 1e-6).count() <= 4);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_straight_takes_its_ends_and_what_jumps_all() {
+    fn linear_motion_takes_its_ends_and_jumps_take_every_frame() {
         let straight = frames(60, |t, v| Vec3::new(t, v, 0.0));
         let morph = Morph::of(&straight, 5e-4, &|| false).unwrap();
         assert_eq!((morph.moved.len(), &morph.frames[..]), (1, &[0, 59][..]));
@@ -327,7 +327,7 @@ mod tests {
             let spline = Spline::new(frames, spacing);
             for (k, row) in spline.basis.iter().enumerate() {
                 let sum: f64 = row.iter().sum();
-                // The first shape has the rest.
+                // The first shape has the remaining weight.
                 assert!((-1e-12..=1.0 + 1e-12).contains(&sum), "{k}: {sum}");
                 assert!(k < spacing || (sum - 1.0).abs() < 1e-12, "{k}: {sum}");
             }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fit_can_be_given_up_at_any_time() {
+    fn a_fit_can_be_cancelled_at_any_time() {
         let swings = frames(40, |t, v| Vec3::X * (9.0 * t + v).sin());
         for asked in [0, 1, 5, 20] {
             let left = std::cell::Cell::new(asked);

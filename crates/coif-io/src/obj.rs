@@ -28,10 +28,10 @@ use crate::unit::{Conversion, SCALE_HINT, mean_hang};
 use crate::{Error, FileKind, Loaded, Place, ReadOptions, Result};
 use parse::Parsed;
 
-/// A body and the names that its file gives to parts of it.
+/// A body and the named parts of its file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ObjMesh {
-    /// The triangles; polygons with more corners were cut.
+    /// The triangles; polygons with more corners are triangulated.
     pub mesh: TriangleMesh,
     /// Named parts, in the order in which the file names them.
     pub groups: Vec<Group>,
@@ -40,15 +40,15 @@ pub struct ObjMesh {
 /// A named part of a mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Which statement names it.
+    /// The statement that names it.
     pub kind: GroupKind,
     /// Its name.
     pub name: String,
-    /// Which triangles belong to it, ascending.
+    /// The triangles of it, ascending.
     pub triangles: Vec<Range<u32>>,
 }
 
-/// Which statement of the file names a part.
+/// The statement of the file that names a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GroupKind {
     /// `o`

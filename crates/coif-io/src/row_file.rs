@@ -1,8 +1,7 @@
-//! A table that grows by rows: whole lines only, also after a kill, and again the same after a resume.
+//! A text table that grows by whole rows, also if the process is killed, and that can be resumed.
 //!
-//! The file is made whole (header and the rows that are kept) by a rename. A row is then appended with one
-//! write, so that a process that is killed has written it or not. A partial last line after a power
-//! failure is dropped when the table is opened again.
+//! The file with the header and the rows that are kept is created by a rename. Each row is then appended with one
+//! write. A partial last line, for instance after a power failure, is dropped when the table is opened again.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result, atomic};
 
-/// A text file of a header and rows, one a line, that is appended to.
+/// A text file with a header and rows, one per line, that is appended to.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -43,8 +42,8 @@ impl RowFile {
         Self::with_rows(path.as_ref(), header, &[])
     }
 
-    /// Continues a table after those of its first rows that are whole and that `keep` accepts, and returns
-    /// them. A file that is missing or has another header is started anew.
+    /// Continues a table after its first rows that are complete and that `keep` accepts, and returns these. A file that
+    /// is missing or has another header is replaced.
     pub fn open(
         path: impl AsRef<Path>,
         header: &str,
@@ -74,13 +73,13 @@ impl RowFile {
         Ok(Self { path: path.into(), file, length: text.len() as u64, line: String::new() })
     }
 
-    /// Appends one row, which has no line break in it.
+    /// Appends one row, which must not contain a line break.
     pub fn push(&mut self, row: &str) -> Result<()> {
         self.line.clear();
         self.line.push_str(row);
         self.line.push('\n');
         if let Err(error) = self.file.write_all(self.line.as_bytes()) {
-            // A disk that is full may have taken a part of the line.
+            // A full disk may have taken a part of the line.
             let _ = self.file.set_len(self.length);
             return Err(Error::io(&self.path, "write", error));
         }
@@ -95,9 +94,9 @@ mod tests {
 
     const HEADER: &str = "frame,speed_m_s";
 
-    /// Whatever a kill left of the file, whole rows come back and the rest is gone.
+    /// If a file is truncated at any byte, its complete rows are kept and the rest is dropped.
     #[test]
-    fn a_table_that_was_cut_anywhere_goes_on_with_whole_rows() {
+    fn a_truncated_table_continues_with_complete_rows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let mut table = RowFile::create(&path, HEADER).unwrap();
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn another_table_is_started_anew() {
+    fn a_table_with_another_header_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, b"frame\n0\n\xff\xfe\n").unwrap();

@@ -1,17 +1,16 @@
-//! Names of numbered files: `hair.####.obj` or `hair.%04d.obj`, for reading and writing alike.
+//! Names of numbered files: `hair.####.obj` or `hair.%04d.obj`, for reading and writing.
 //!
-//! The number stands in the file name, never in a folder: as `%d` or `%04d` (at least four digits, filled up with
-//! zeros), or as a run of `#`, one per digit. Where both are there, `%04d` counts, because `#` is an ordinary
-//! character of names; of two of a kind, the first. Numbers with more digits than reserved are written in
-//! full.
+//! The placeholder is in the file name, never in a folder: `%d` or `%04d` (at least four digits, padded with zeros), or
+//! a run of `#`, one per digit. If both are present, `%04d` is the placeholder, because `#` is an ordinary character of
+//! names; of several of a kind, the first. Numbers with more digits than reserved are written in full.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of digits of a number of 64 bits: wider places are not meant as such.
+/// Number of digits of the largest 64-bit number: wider placeholders are not recognised.
 const MAX_WIDTH: usize = 20;
 
-/// A path with a place for a number in its file name.
+/// A path with a placeholder for a number in its file name.
 ///
 /// ```
 /// use std::path::Path;
@@ -31,7 +30,7 @@ pub struct SequenceName {
 }
 
 impl SequenceName {
-    /// `None` if the file name has no place for a number.
+    /// `None` if the file name has no placeholder.
     pub fn parse(path: impl AsRef<Path>) -> Option<Self> {
         let path = path.as_ref();
         let name = path.file_name()?.to_str()?;
@@ -111,7 +110,7 @@ mod tests {
             ("hair.%05d.hair", 3, "hair.00003.hair"),
             ("hair%d.hair", 3, "hair3.hair"),
             ("/x/####", 1, "/x/0001"),
-            // A percent sign or a hash that is only a character.
+            // Percent signs and hashes that are ordinary characters.
             ("100%/head%02d.obj", 3, "100%/head03.obj"),
             ("100%.###.png", 3, "100%.003.png"),
             ("shot#2.%03d.png", 3, "shot#2.003.png"),

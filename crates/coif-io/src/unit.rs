@@ -15,13 +15,13 @@ use crate::{Error, Result};
 pub(crate) const SCALE_HINT: &str =
     "the scale is in metres per unit, for instance 0.01 for centimetres";
 
-/// Which axis of a file points to the sky.
+/// The axis of a file that points up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Up {
     /// As in Coif.
     #[default]
     Y,
-    /// Turned on reading: (x, y, z) becomes (x, z, -y).
+    /// Rotated on reading: (x, y, z) becomes (x, z, -y).
     Z,
 }
 
@@ -31,7 +31,7 @@ pub struct ReadOptions {
     /// Metres per unit of the file, 0.01 for centimetres. `None`: as the file declares, or else a
     /// guess from its size with a warning.
     pub scale_m: Option<f32>,
-    /// Which axis points up. `None`: as the file declares, or else y.
+    /// The axis that points up. `None`: as the file declares, or else y.
     pub up: Option<Up>,
 }
 
@@ -48,14 +48,14 @@ pub(crate) struct Declared {
 /// The declaration that Coif writes into the free text of a file.
 pub(crate) const DECLARATION: &str = "coif unit=m up=y";
 
-/// Largest extent of a head of hair or an animal (m); outside of it, the unit is something else.
+/// Plausible range of the extent of a head of hair or an animal (m); outside of it another unit is assumed.
 const PLAUSIBLE_M: std::ops::RangeInclusive<f32> = 0.05..=10.0;
 
-/// Larger than any animal's coat (m): still read as metres, but not without a word.
+/// Extent (m) above which a file that is read as metres gets a warning: larger than any animal's coat.
 const LARGE_M: f32 = 3.0;
 
 impl Declared {
-    /// Reads `unit=cm`, `up=z` and the like; other words do not matter.
+    /// Reads `unit=cm`, `up=z` and the like; other words are ignored.
     pub(crate) fn parse(text: &str) -> Self {
         let mut declared = Self::default();
         for word in text.split_ascii_whitespace() {
@@ -87,7 +87,7 @@ fn metres_per(unit: &str) -> Option<f32> {
     })
 }
 
-/// How the numbers of one file become metres, y up.
+/// The conversion of the positions of a file to metres, y up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Conversion {
     pub(crate) scale_m: f32,
@@ -131,7 +131,7 @@ impl Conversion {
         Ok(Self { scale_m, up })
     }
 
-    /// Converts positions in place; leaves every bit alone if the file is in metres and y-up.
+    /// Converts positions in place; changes no bit if the file is in metres and y-up.
     pub(crate) fn apply(&self, positions: &mut [Vec3]) {
         if self.up == Up::Z {
             positions.iter_mut().for_each(|p| *p = Vec3::new(p.x, p.z, -p.y));
@@ -155,11 +155,11 @@ fn largest_extent(positions: &[Vec3]) -> f32 {
     (hi - lo).max_element()
 }
 
-/// A point is a stray if it is this many times farther from the middle than half of all points are.
+/// A point is a stray if its distance from the middle is this many times the median distance.
 const STRAY: f32 = 100.0;
 
-/// Largest extent of what decides about the unit: all points, or where no unit makes that plausible, those that are
-/// no strays. One vertex that went astray must not turn a head into a speck.
+/// The extent that decides the unit: that of all points, or, if no unit makes that plausible, that of all points but
+/// strays. A single stray vertex must not decide the unit.
 fn extent_of_most(file: &Path, positions: &[Vec3], warnings: &mut Vec<String>) -> f32 {
     let all = largest_extent(positions);
     if all * 0.001 <= *PLAUSIBLE_M.end() {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn plausible_sizes_are_metres_and_others_are_guessed_aloud() {
+    fn plausible_sizes_are_metres_and_others_are_guessed_with_a_warning() {
         for (extent, scale, warned) in
             [(0.4, 1.0, 0), (5.0, 1.0, 1), (60.0, 0.01, 1), (4e3, 0.001, 1), (0.01, 1.0, 1)]
         {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_that_went_astray_does_not_choose_the_unit() {
+    fn a_stray_point_does_not_decide_the_unit() {
         let guess = |positions: &[Vec3]| {
             let mut warnings = Vec::new();
             let (options, declared) = (ReadOptions::default(), Declared::parse(""));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_beats_the_file_and_the_file_beats_the_guess() {
+    fn options_override_the_file_and_the_file_overrides_the_guess() {
         let text = "made by hand unit=mm up=z";
         let (conversion, warnings) = decide(60.0, ReadOptions::default(), text);
         assert_eq!((conversion.scale_m, conversion.up), (0.001, Up::Z));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn z_up_turns_without_mirroring() {
+    fn z_up_is_rotated_without_mirroring() {
         let mut axes = [Vec3::X, Vec3::Y, Vec3::Z];
         Conversion { scale_m: 1.0, up: Up::Z }.apply(&mut axes);
         assert_eq!(axes[2], Vec3::Y);

@@ -1,4 +1,4 @@
-//! What every groom writer refuses: files that no reader would take back.
+//! The check of all groom writers: grooms that no reader would accept are refused.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use glam::Vec3;
 
 use crate::{Error, Result};
 
-/// Finds what would make a file unreadable before a byte of it is written.
+/// Refuses what would make a file unreadable, before anything is written.
 pub(crate) fn check_writable(file: &Path, groom: &Groom, positions: &[Vec3]) -> Result<()> {
     let (strands, points) = (groom.strands.strand_count(), groom.strands.point_count());
     if strands == 0 {
@@ -44,7 +44,7 @@ pub(crate) fn check_writable(file: &Path, groom: &Groom, positions: &[Vec3]) -> 
         None => Ok(()),
     };
     named(positions.iter().position(|p| !p.is_finite()), "position")?;
-    // Files hold diameters, so twice the radius has to be finite.
+    // Files store diameters, so twice the radius has to be finite.
     named(groom.radius.iter().position(|r| !(r * 2.0).is_finite() || *r < 0.0), "radius")?;
     let color = groom.color.as_deref().unwrap_or_default();
     named(color.iter().position(|c| !c.is_finite()), "colour")?;

@@ -1,13 +1,15 @@
+//! Errors of benchmarks and validations.
+
 use thiserror::Error;
 
-/// Why a benchmark or a check did not finish.
+/// The reason why a benchmark or a check did not finish.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The core refuses a groom, a parameter or a number of threads.
+    /// The library refuses a groom, a parameter or a number of threads.
     #[error(transparent)]
     Core(#[from] coif::Error),
-    /// The text of a scene is wrong.
+    /// The text of a scene is invalid.
     #[error(transparent)]
     Scene(#[from] coif_scene::SceneError),
     /// A scene cannot be built.
@@ -16,12 +18,12 @@ pub enum Error {
     /// A picture cannot be drawn.
     #[error(transparent)]
     Render(#[from] coif_render::Error),
-    /// A built-in scene has another model than the one that is checked.
+    /// A built-in scene has another model than the expected one.
     #[error("{scene} is not of model {model}")]
     WrongModel {
-        /// The scene's name.
+        /// The name of the scene.
         scene: &'static str,
-        /// The model that it should have.
+        /// The expected model.
         model: &'static str,
     },
 }

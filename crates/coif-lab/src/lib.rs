@@ -1,8 +1,8 @@
-//! Benchmarks and validations: what shows that Coif is fast and true, and that users do not call.
+//! Benchmarks and validations of Coif; applications do not need them.
 //!
-//! [`mod@bench`] measures speed, each figure beside a plain reference in the same run. [`validate`] compares
-//! physics with analytic results, published figures and conserved quantities. Both are lists of named entries
-//! that give rows; printing them is the work of the program: `coif bench`, `coif validate`.
+//! [`mod@bench`] measures speed, each figure with a reference. [`validate`] compares physics with analytic results,
+//! published figures and conserved quantities. Both are lists of named entries that return rows; the program prints
+//! them: `coif bench`, `coif validate`.
 //!
 //! ```
 //! let check = coif_lab::validate::ALL.iter().find(|check| check.name == "length");
@@ -23,7 +23,7 @@ use coif_scene::{Built, Scene, builtin};
 
 pub use error::Error;
 
-/// A built-in scene, changed, and what is built from it.
+/// Parses a built-in scene with some changes, and builds it.
 fn built_in(name: &str, sets: &[String]) -> Result<(Scene, Built), Error> {
     let scene = Scene::from_toml(builtin::text(name).unwrap_or_default(), name, sets)?;
     let built = coif_scene::build(&scene, Path::new("."))?;

@@ -1,5 +1,4 @@
-//! A built-in hair mesh on a bust that is shaken as a whole, for the benchmark and the validation of
-//! hair meshes.
+//! A built-in hair mesh on a bust that is shaken as a whole, for the benchmark and the validation of hair meshes.
 
 use std::sync::Arc;
 
@@ -12,10 +11,10 @@ use glam::{Quat, Vec3};
 
 use crate::Error;
 
-/// One step a frame, 30 frames a second (s).
+/// Length of a step (s): one per frame at 30 frames a second.
 pub(crate) const STEP: f32 = 1.0 / 30.0;
 
-/// A hair mesh and the shapes of the body that it is on.
+/// A hair mesh and the colliders of its body.
 pub(crate) struct ShakenMesh {
     pub(crate) mesh: Arc<HairMesh>,
     pub(crate) colliders: Vec<Collider>,
@@ -29,7 +28,7 @@ pub(crate) struct ShakenStep {
 }
 
 impl ShakenMesh {
-    /// That of a built-in scene, in one of its resolutions, with seams or without.
+    /// The hair mesh of a built-in scene, in one of its resolutions, with or without seams.
     pub(crate) fn built_in(scene: &str, resolution: &str, seams: bool) -> Result<Self, Error> {
         let sets = [
             "groom.strands=50".into(),
@@ -41,7 +40,7 @@ impl ShakenMesh {
         Ok(Self { mesh, colliders: built.body.colliders().to_vec() })
     }
 
-    /// The step from one time (s) of a motion to another, or at rest.
+    /// The step of a motion from one time (s) to another; without a time, at rest.
     pub(crate) fn step(&self, motion: &Motion, from: Option<f32>, to: Option<f32>) -> ShakenStep {
         let pose = |time| motion.pose(time);
         let [start, end] = [from, to].map(|time| time.map_or(RigidTransform::IDENTITY, pose));
@@ -60,7 +59,7 @@ impl ShakenMesh {
 }
 
 impl ShakenStep {
-    /// Steps a mesh; `broken` has a place per column.
+    /// Steps a mesh; `broken` has an entry per column.
     pub(crate) fn advance(&self, hair: &mut MeshDynamics, broken: &mut [bool]) -> MeshReport {
         let wind = Wind::default();
         let env = MeshEnvironment {
@@ -75,29 +74,29 @@ impl ShakenStep {
         hair.step(&env, &self.roots, broken)
     }
 
-    /// How deep each vertex is inside the body (m).
+    /// Depth of each vertex inside the body (m).
     pub(crate) fn depths(&self, hair: &MeshDynamics) -> Vec<f32> {
         let depth = |p: Vec3| self.colliders.iter().map(|c| c.depth_at(p)).fold(0.0, f32::max);
         hair.positions().iter().map(|p| depth((*p).into())).collect()
     }
 
-    /// The same without anything to collide with.
+    /// The step without colliders.
     pub(crate) fn in_empty_space(mut self) -> Self {
         self.colliders.clear();
         self
     }
 }
 
-/// A lively head, starting at rest: it shakes, nods and moves back and forth.
+/// A motion of the head that starts at rest: it shakes, nods and moves sideways.
 pub(crate) struct Motion {
-    /// How far it turns (rad) and how fast that swings (rad/s).
+    /// Amplitude (rad) and angular frequency (rad/s).
     turn: [f32; 2],
     nod: [f32; 2],
-    /// How far it goes to the side (m), and how fast that swings (rad/s).
+    /// Amplitude (m) and angular frequency (rad/s) of the sideways motion.
     aside: [f32; 2],
 }
 
-/// Motions of about the same liveliness that have nothing else in common.
+/// Motions of about the same intensity, with different amplitudes and frequencies.
 pub(crate) const MOTIONS: [Motion; 6] = [
     Motion { turn: [0.45, 7.0], nod: [0.2, 4.0], aside: [0.03, 5.0] },
     Motion { turn: [0.55, 5.5], nod: [0.15, 4.6], aside: [0.025, 6.1] },

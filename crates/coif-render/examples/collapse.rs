@@ -1,8 +1,8 @@
-//! Bodies that lose their springs, run down to a puddle, and get up again: `selle2008` figure 4.
+//! Bodies that collapse without springs and recover: `selle2008` figure 4.
 //!
-//! First a solid torus of tetrahedra, then a dome, a thin shell of triangles. Springs are off while
-//! they fall; flat on the floor all tetrahedra have no volume. Then all springs get stiffer
-//! and stiffer, and altitude springs bring the bodies back. At half of the true speed.
+//! First a solid torus of tetrahedra, then a dome, a thin shell of triangles. Springs are off while they fall; flat on
+//! the floor all tetrahedra have no volume. Then the stiffness of all springs rises, and altitude springs restore the
+//! bodies. At half of real speed.
 //!
 //! `cargo run --release -p coif-render --example collapse -- OUTDIR [KIND]`
 //! KIND is png (`torus_0000.png` and so on, 90 pictures each) or a film: mp4, gif or apng.
@@ -20,13 +20,13 @@ const GRAVITY: DVec3 = DVec3::new(0.0, -9.81, 0.0);
 /// Pictures of each body, and the first one with springs.
 const FRAMES: usize = 90;
 const STIFF_FROM: usize = 28;
-/// Stiffness of all springs in the end (N/m), and pictures until then.
+/// Final stiffness of all springs (N/m), and the number of pictures over which it rises.
 const STIFFNESS: f64 = 300.0;
 const RAISED_IN: f64 = 45.0;
 /// Steps per picture and their length (s).
 const STEPS: usize = 2;
 const DT: f64 = 1.0 / 120.0;
-/// How high above the floor bodies start (m).
+/// Initial height of the bodies above the floor (m).
 const DROP: f64 = 0.1;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -98,7 +98,7 @@ fn draw(
     })
 }
 
-/// A ring of boxes bent round, each cut into six tetrahedra.
+/// A ring of boxes, each cut into six tetrahedra.
 fn torus() -> TetrahedralBody {
     let (around, across) = (28u32, 3u32);
     let side = across + 1;
@@ -106,7 +106,7 @@ fn torus() -> TetrahedralBody {
     for i in 0..around {
         let angle = std::f64::consts::TAU * f64::from(i) / f64::from(around);
         for (j, k) in (0..side * side).map(|c| (c / side, c % side)) {
-            // A square becomes a disc.
+            // Map the square to a disc.
             let [u, v] = [j, k].map(|n| 2.0 * f64::from(n) / f64::from(across) - 1.0);
             let (x, y) = (u * (1.0 - 0.5 * v * v).sqrt(), v * (1.0 - 0.5 * u * u).sqrt());
             let r = 0.33 + 0.12 * x;
@@ -126,7 +126,7 @@ fn torus() -> TetrahedralBody {
     TetrahedralBody::solid(position, &tetrahedra, 0.002)
 }
 
-/// Half of a ball, open below.
+/// A hemisphere, open below.
 fn dome() -> TetrahedralBody {
     let (rows, columns) = (8u32, 24u32);
     let mut position = vec![DVec3::Y * (DROP + 0.4)];

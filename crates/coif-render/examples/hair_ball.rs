@@ -15,7 +15,7 @@ const HEAD: Vec3 = Vec3::new(0.076, 0.112, 0.095);
 const POINTS: usize = 32;
 /// Strands in a wisp.
 const WISP: usize = 24;
-/// Where the hair parts (fraction of the head's half width).
+/// Position of the parting (fraction of the head's half width).
 const PARTING: f32 = 0.22;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -165,7 +165,7 @@ fn grow(count: usize) -> Strands {
                 *p += Vec3::new(angle.cos(), 0.0, angle.sin()) * 0.005 * u;
             }
         }
-        // Strands of a wisp start apart, come together and fray towards the tip.
+        // Strands of a wisp start apart, come together and spread towards the tip.
         let stray = if random(s, 10) > 0.95 { 3.0 } else { 1.0 };
         let around = |k: u32| random(s, k) + random(s, k + 1) + random(s, k + 2) - 1.5;
         let apart = Vec3::new(around(30), around(33), around(36)) * 0.0055;

@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use crate::hash::hash;
 
-/// The backdrop of a picture; colours are linear RGB.
+/// The background of a picture; colours are linear RGB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Backdrop {
     /// Colour at the upper edge.
@@ -13,12 +13,12 @@ pub struct Backdrop {
     pub bottom: Vec3,
     /// Soft light added behind the middle of the picture.
     pub glow: Vec3,
-    /// How much the corners darken: 0 not at all to 1 black.
+    /// Darkening of the corners: 0 none to 1 black.
     pub vignette: f32,
 }
 
 impl Default for Backdrop {
-    /// A studio wall in a cool grey, lighter behind the subject.
+    /// A cool grey studio wall, lighter behind the subject.
     fn default() -> Self {
         Self {
             top: Vec3::new(0.080, 0.087, 0.100),
@@ -30,18 +30,18 @@ impl Default for Backdrop {
 }
 
 impl Backdrop {
-    /// One colour all over.
+    /// A uniform colour.
     pub fn flat(color: Vec3) -> Self {
         Self { top: color, bottom: color, glow: Vec3::ZERO, vignette: 0.0 }
     }
 
-    /// Linear colour at a place; both coordinates run from -1 to 1, `y` downwards.
+    /// Linear colour at a position; both coordinates run from -1 to 1, `y` downwards.
     pub(crate) fn at(&self, x: f32, y: f32) -> Vec3 {
         let glow = 1.0 / (1.0 + 2.2 * x * x + 2.0 * (y + 0.1) * (y + 0.1));
         self.top.lerp(self.bottom, 0.5 + 0.5 * y) + self.glow * (glow * glow)
     }
 
-    /// The fraction of light that the lens lets through at a place.
+    /// Vignetting factor at a position.
     pub(crate) fn lens(&self, x: f32, y: f32) -> f32 {
         let r2 = 0.5 * (x * x + y * y);
         1.0 - self.vignette.clamp(0.0, 1.0) * r2 * r2
@@ -51,7 +51,7 @@ impl Backdrop {
 /// Start of the shoulder of the tone curve (linear light).
 const SHOULDER: f32 = 0.55;
 
-/// Keeps dark and middle tones, bends bright ones softly towards white.
+/// Tone curve: keeps dark and middle tones, compresses bright ones smoothly towards white.
 fn tone(x: f32) -> f32 {
     if x <= SHOULDER {
         x.max(0.0)
@@ -87,9 +87,9 @@ impl SrgbTable {
         a + (b - a) * (at - i as f32)
     }
 
-    /// Tone, sRGB and a dither of half a step that is always the same at the same pixel.
+    /// Applies tone curve and sRGB, and a dither of half a step that depends only on the pixel.
     pub(crate) fn encode(&self, light: Vec3, x: usize, y: usize) -> [u8; 3] {
-        // A little of the brightest channel spills over, so that highlights pale instead of clip.
+        // Add a little of the brightest channel to all, so that highlights desaturate instead of clipping.
         let spill = (light.max_element() - SHOULDER).max(0.0) * 0.06;
         let mut bits = hash((y as u32) << 16 ^ x as u32);
         let mut out = [0; 3];
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn middle_grey_and_black_keep_their_place() {
+    fn middle_grey_and_black_keep_their_levels() {
         let table = SrgbTable::new();
         let mean = |c: f32| {
             let sum: u32 =

@@ -14,11 +14,11 @@ pub struct Camera {
     pub position: Vec3,
     /// Its target (m).
     pub target: Vec3,
-    /// Up direction; need not be at a right angle to the view.
+    /// Up direction; need not be perpendicular to the view.
     pub up: Vec3,
     /// Angle between the lower and the upper edge of the picture (rad).
     pub vertical_fov: f32,
-    /// Nothing closer than this is drawn (m, along the view).
+    /// Distance of the near plane (m, along the view).
     pub near: f32,
 }
 
@@ -36,8 +36,8 @@ impl Camera {
 
     /// A camera that looks along `view` and sees the whole box from `lo` to `hi` with a margin.
     ///
-    /// `aspect` is width over height of the picture. A box of no size or a zero direction still
-    /// gives a usable camera.
+    /// `aspect` is width over height of the picture. A box without extent or a zero direction still gives a usable
+    /// camera.
     pub fn frame(lo: Vec3, hi: Vec3, view: Vec3, aspect: f32) -> Self {
         let forward = view.try_normalize().unwrap_or(Vec3::NEG_Z);
         let up = if forward.y.abs() > 0.99 { Vec3::NEG_Z } else { Vec3::Y };
@@ -46,7 +46,7 @@ impl Camera {
         let centre = (lo + hi) * 0.5;
         let half = ((hi - lo) * 0.5).abs();
 
-        // Step back until the last of the eight corners is inside.
+        // Move back until all eight corners are inside.
         let tan_y = (Self::PORTRAIT_FOV * 0.5).tan() * (1.0 - 2.0 * MARGIN);
         let tan_x = tan_y * aspect.max(1e-3);
         let mut distance = 0.05f32;
@@ -67,7 +67,7 @@ impl Camera {
     }
 }
 
-/// A camera made ready for one picture size.
+/// A camera with its projection for one picture size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View {
     pub(crate) eye: Vec3,
@@ -108,7 +108,7 @@ impl View {
         })
     }
 
-    /// Pixel coordinates and depth of a point. Only meaningful for a depth above zero.
+    /// Pixel coordinates and depth of a point. Only valid for a depth above zero.
     pub(crate) fn project(&self, point: Vec3) -> Vec3 {
         let p = point - self.eye;
         let z = p.dot(self.forward);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_of_no_size_is_framed() {
+    fn a_box_without_extent_is_framed() {
         let camera = Camera::frame(Vec3::ONE, Vec3::ONE, Vec3::NEG_Z, 1.0);
         assert!(View::new(&camera, 64, 64).is_ok());
     }

@@ -1,10 +1,12 @@
+//! Errors of drawing and of writing films.
+
 use std::path::PathBuf;
 
-/// Errors of drawing a picture or writing a film.
+/// Errors when drawing a picture or writing a film.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The picture has no pixels, or more than can be held.
+    /// The picture has no pixels, or too many.
     #[error(
         "picture size {width} x {height} is out of range\nhint: each side must be 1 to {limit} pixels"
     )]
@@ -16,33 +18,33 @@ pub enum Error {
         /// Largest side (pixels).
         limit: usize,
     },
-    /// A slice belongs to other strands or vertices.
+    /// The length of a slice does not match the strands or vertices.
     #[error("{what} has {found} values, expected {expected}")]
     SliceLength {
-        /// Which slice.
+        /// The name of the slice.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// The length that fits.
+        /// The expected length.
         expected: usize,
     },
-    /// A triangle names a vertex that is not there.
+    /// A triangle refers to a vertex that does not exist.
     #[error("surface {surface}, triangle {triangle}: no vertex {vertex}")]
     VertexIndex {
-        /// Which surface of the frame.
+        /// Index of the surface in the frame.
         surface: usize,
-        /// Which triangle of the surface.
+        /// Index of the triangle in the surface.
         triangle: usize,
         /// The index out of range.
         vertex: u32,
     },
-    /// The camera sees nothing: position and target coincide, a value is not finite, or the field
-    /// of view is not between 0 and half a turn.
+    /// The camera has no projection: position and target coincide, a value is not finite, or the field of view is not
+    /// between 0 and half a turn.
     #[error(
         "the camera is degenerate\nhint: position and target must differ, up must not lie along the view, the field of view must be between 0 and pi"
     )]
     Camera,
-    /// The extension of a film names no known kind.
+    /// The extension of a film is unknown.
     #[error(
         "{path}: not a film that can be written\nhint: use .mp4, .gif, .apng, or a picture sequence such as frame_####.png"
     )]
@@ -58,7 +60,7 @@ pub enum Error {
         /// The requested path.
         path: PathBuf,
     },
-    /// The picture is larger than the kind of film can hold.
+    /// The picture is larger than this kind of film allows.
     #[error(
         "{path}: {width} x {height} is too large for this kind of film\nhint: at most {limit} pixels a side, or write a picture sequence"
     )]
@@ -104,13 +106,13 @@ pub enum Error {
         /// The film.
         path: PathBuf,
     },
-    /// The flag of [`Renderer::stop_when`](crate::Renderer::stop_when) went up.
-    #[error("the picture was given up on request")]
+    /// The flag of [`Renderer::stop_when`](crate::Renderer::stop_when) was set.
+    #[error("the picture was cancelled")]
     Stopped,
     /// A file could not be written.
     #[error(transparent)]
     File(#[from] coif_io::Error),
-    /// An encoder refused.
+    /// An encoder failed.
     #[error("{path}: {message}")]
     Encode {
         /// The file.

@@ -1,6 +1,6 @@
-//! Numbers that look random but are always the same: jitter per strand, dither per pixel.
+//! Hash-based pseudo-random numbers: jitter per strand, dither per pixel.
 
-/// Mixes the bits of a number so that neighbours have nothing in common.
+/// Mixes the bits of a number, so that the hashes of neighbouring numbers are uncorrelated.
 pub(crate) fn hash(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
@@ -9,7 +9,7 @@ pub(crate) fn hash(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// A number in -1..1 for the key and the stream.
+/// A number in -1..1 for a key and a stream.
 pub(crate) fn signed_unit(key: u32, stream: u32) -> f32 {
     let bits = hash(key ^ hash(stream.wrapping_add(0x9e37_79b9))) >> 8;
     bits as f32 * (2.0 / 16_777_216.0) - 1.0

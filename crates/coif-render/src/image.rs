@@ -1,4 +1,4 @@
-//! A finished picture, and how it is written to a file.
+//! A finished picture, and its PNG file.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Writes a PNG: first beside the path, then renamed, so that no half picture is ever seen.
+    /// Writes a PNG under a temporary name and renames it, so that no half-written picture is visible.
     pub fn write_png(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let mut file = AtomicFile::create(path)?;
@@ -36,7 +36,7 @@ impl Image {
         writer.finish().map_err(|e| e.to_string())
     }
 
-    /// An encoder of PNG for pictures of this size, with the settings that all of ours share.
+    /// A PNG encoder for pictures of this size, with the settings of all pictures.
     pub(crate) fn png_encoder<W: Write>(
         out: W,
         width: usize,

@@ -6,9 +6,9 @@
 //!                                   listed     composited
 //! ```
 //!
-//! Every strand is drawn at its true width: a fibre thinner than a pixel becomes as transparent
-//! as it is thin, so hair looks soft from afar and does not flicker when it moves. The same frame
-//! gives the same bytes for any number of threads and any order of strands.
+//! Every strand is drawn at its true width: a fibre thinner than a pixel covers a fraction of it, so hair looks soft
+//! from a distance and does not flicker when it moves. The same frame gives the same bytes for any number of threads
+//! and any order of strands.
 //!
 //! ```
 //! use coif_render::{Camera, Frame, HairLook, HairView, Light, Renderer, Settings};
@@ -57,5 +57,5 @@ pub use light::Light;
 pub use look::HairLook;
 pub use renderer::{Frame, HairShadows, HairView, RenderStats, Renderer, Settings, SurfaceView};
 
-/// What every fallible function of this crate returns.
+/// The result of the functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

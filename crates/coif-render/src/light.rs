@@ -1,13 +1,13 @@
-//! Lights: far away, so each is a direction and a colour.
+//! Directional lights.
 
 use glam::Vec3;
 
 use crate::Camera;
 
-/// A light that is far away.
+/// A directional light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Light {
-    /// Towards the light (need not have unit length).
+    /// Direction towards the light (need not have unit length).
     pub direction: Vec3,
     /// Linear colour times intensity.
     pub color: Vec3,

@@ -4,37 +4,37 @@ use glam::Vec3;
 
 /// The appearance of hair. Colours are linear RGB in 0..1.
 ///
-/// Take a preset by name with [`HairLook::named`] and change what you like.
+/// Start from a preset ([`HairLook::named`]) and change its fields.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HairLook {
     /// Colour at the root.
     pub root_color: Vec3,
     /// Colour at the tip.
     pub tip_color: Vec3,
-    /// How much strands differ from each other: 0 all the same, 0.4 natural, 1 wild.
+    /// Variation of colour between strands: 0 none, 0.4 natural, 1 strong.
     pub color_variation: f32,
-    /// Strength of light scattered many times inside the hair.
+    /// Strength of multiply scattered light.
     pub diffuse: f32,
-    /// Strength of light from everywhere.
+    /// Strength of ambient light.
     pub ambient: f32,
-    /// Strength of the primary highlight: light that bounces off the surface, in its own colour.
+    /// Strength of the primary highlight: light reflected at the surface, nearly in its own colour.
     pub primary: f32,
     /// Width of the primary highlight along the strand (sine of an angle).
     pub primary_width: f32,
     /// Shift of the primary highlight towards the root (sine of an angle).
     pub primary_shift: f32,
-    /// Strength of the secondary highlight: light that went through the fibre and back, coloured.
+    /// Strength of the secondary highlight: coloured light that passed through the fibre and back.
     pub secondary: f32,
     /// Width of the secondary highlight along the strand (sine of an angle).
     pub secondary_width: f32,
     /// Shift of the secondary highlight towards the tip (sine of an angle).
     pub secondary_shift: f32,
-    /// Strength of light that shines through the fibre from behind.
+    /// Strength of light transmitted through the fibre from behind.
     pub transmission: f32,
-    /// How much light a layer of hair takes away: 1 for black hair, less for light hair, which
-    /// glows because light is scattered on. Red, green and blue fall apart by the hair's colour.
+    /// Factor of the extinction of light by hair, 1 by default. Extinction follows from the colour as well, separately
+    /// for red, green and blue: light hair absorbs less than dark hair.
     pub shadow_density: f32,
-    /// Opacity of a fibre in front of what lies behind: 1 for real hair.
+    /// Opacity of a fibre: 1 for real hair.
     pub opacity: f32,
 }
 
@@ -90,8 +90,8 @@ impl HairLook {
 
     /// Extinction per unit of optical depth in red, green and blue.
     ///
-    /// A fibre of the colour `c` passes on about the fraction `sqrt(c)` of incident light, forward
-    /// more than sideways; what it passes on is not lost to the hair below.
+    /// A fibre of the colour `c` transmits about the fraction `sqrt(c)` of incident light, forward more than sideways;
+    /// transmitted light reaches the hair below.
     pub(crate) fn extinction(&self) -> Vec3 {
         let color = ((self.root_color + self.tip_color) * 0.5).clamp(Vec3::ZERO, Vec3::ONE);
         let passed = Vec3::new(color.x.sqrt(), color.y.sqrt(), color.z.sqrt());

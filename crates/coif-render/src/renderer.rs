@@ -1,4 +1,4 @@
-//! One frame from start to end.
+//! The renderer: one frame from start to end.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::{Backdrop, Camera, Error, HairLook, Image, Light, Result};
 /// Largest side of a picture (pixels).
 const LARGEST: usize = 16384;
 
-/// Hair to be drawn, borrowed from wherever it lives.
+/// Hair to be drawn, as borrowed slices.
 #[derive(Debug, Clone, Copy)]
 pub struct HairView<'a> {
     /// Centre lines, root to tip (m).
@@ -31,8 +31,8 @@ pub struct HairView<'a> {
     pub radius: &'a [f32],
     /// Linear colour at each point; the look's root and tip colours if absent.
     pub color: Option<&'a [Vec3]>,
-    /// A number per strand that decides its jitter; its index if absent. Give the same numbers
-    /// when strands are drawn in another order or in parts, and every strand keeps its looks.
+    /// A number per strand that determines its jitter; its index if absent. With the same numbers every strand keeps
+    /// its look when strands are drawn in another order or in parts.
     pub seed_ids: Option<&'a [u32]>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> HairView<'a> {
     }
 }
 
-/// A body or any other surface, borrowed from wherever it lives.
+/// A body or another surface, as borrowed slices.
 #[derive(Debug, Clone, Copy)]
 pub struct SurfaceView<'a> {
     /// Vertices (m).
@@ -97,10 +97,10 @@ fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()>
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HairShadows {
-    /// Deep shadow maps: even layers over the depth of all hair.
+    /// Deep shadow maps: layers at equal intervals over the depth of all hair.
     #[default]
     DeepShadow,
-    /// Deep opacity maps: fewer layers, which follow the shape of the hair as the light sees it.
+    /// Deep opacity maps: fewer layers, which follow the front of the hair as seen from the light.
     DeepOpacity,
 }
 
@@ -119,14 +119,13 @@ pub struct Settings {
     pub shadow_resolution: usize,
     /// Depth nodes of a deep shadow map.
     pub shadow_layers: usize,
-    /// Which kind of map hair has.
+    /// Kind of the hair shadow maps.
     pub hair_shadows: HairShadows,
     /// Layers of a deep opacity map.
     pub opacity_layers: usize,
     /// Texels along the longer side of a body shadow map.
     pub body_shadow_resolution: usize,
-    /// Dense hair whose fibres are finer than this (pixels) is drawn as fewer and wider strands;
-    /// 0 draws every strand.
+    /// Width of fibres (pixels) below which dense hair is drawn as fewer and wider strands; 0 draws every strand.
     pub finest_width: f32,
 }
 
@@ -154,7 +153,7 @@ impl Settings {
     }
 }
 
-/// All that is seen in one picture.
+/// The content of one picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     /// Hair, in any number of parts.
@@ -169,12 +168,12 @@ pub struct Frame<'a> {
     pub look: &'a HairLook,
 }
 
-/// Time spent on the last frame.
+/// Statistics of the last frame.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RenderStats {
-    /// Strokes drawn or listed: segments after smoothing that may be seen.
+    /// Number of strokes: pieces of smoothed segments that may be visible.
     pub segments: usize,
-    /// Pixels that strokes were seen in.
+    /// Number of visible fragments: pairs of a stroke and a pixel.
     pub fragments: u64,
     /// Shadow maps of all lights (ms).
     pub shadow_ms: f64,
@@ -182,13 +181,13 @@ pub struct RenderStats {
     pub surface_ms: f64,
     /// Projecting and listing hair (ms).
     pub shade_ms: f64,
-    /// Sorting, scene and compositing hair in tiles (ms).
+    /// Sorting, lighting and compositing hair in tiles (ms).
     pub raster_ms: f64,
-    /// All of it (ms).
+    /// The whole frame (ms).
     pub total_ms: f64,
 }
 
-/// Draws frames, and keeps its scratch memory between them.
+/// Draws frames; keeps its scratch memory between them.
 #[derive(Debug)]
 pub struct Renderer {
     settings: Settings,
@@ -228,12 +227,12 @@ impl Renderer {
         })
     }
 
-    /// The settings that the renderer was made with.
+    /// The settings of the renderer.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Time spent on the last frame.
+    /// Statistics of the last frame.
     pub fn stats(&self) -> RenderStats {
         self.stats
     }
@@ -257,11 +256,11 @@ impl Renderer {
         let grid = TileGrid::new(width, height);
         let mut clock = Lap(start);
         let stop = self.stop.clone();
-        let asked = || stop.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
-        let go_on = || if asked() { Err(Error::Stopped) } else { Ok(()) };
-        go_on()?;
+        let stopped = || stop.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let check_stop = || if stopped() { Err(Error::Stopped) } else { Ok(()) };
+        check_stop()?;
 
-        // Let hair and body stand in the light.
+        // Build the shadow maps of all lights.
         order_strands(frame.hair, &mut self.order);
         self.shadows.build(
             frame.lights,
@@ -272,7 +271,7 @@ impl Renderer {
             &mut self.splat,
         );
         self.stats.shadow_ms = clock.lap();
-        go_on()?;
+        check_stop()?;
 
         // Draw the body.
         let hair_shader = HairShader::new(frame.look, &self.shadows);
@@ -283,9 +282,9 @@ impl Renderer {
             eye: view.eye,
             ambient: all_light * 0.055,
         };
-        self.surface.draw(frame.surfaces, &view, grid, &skin_shader, asked, &mut self.body);
+        self.surface.draw(frame.surfaces, &view, grid, &skin_shader, stopped, &mut self.body);
         self.stats.surface_ms = clock.lap();
-        go_on()?;
+        check_stop()?;
 
         // Project and list the hair.
         plan_chunks(frame.hair, &self.order, &mut self.plans);
@@ -298,7 +297,7 @@ impl Renderer {
         });
         self.stats.segments = self.chunks.par_iter().map(StrokeChunk::stroke_count).sum();
         self.stats.shade_ms = clock.lap();
-        go_on()?;
+        check_stop()?;
 
         // Sort, light and composite tile by tile.
         self.tiles.resize(grid.count() * TILE * TILE * 3, 0);
@@ -307,7 +306,7 @@ impl Renderer {
         let tiles = self.tiles.par_chunks_mut(TILE * TILE * 3).enumerate();
         self.stats.fragments = tiles
             .map_init(TileWorker::default, |worker, (tile, out)| {
-                if asked() {
+                if stopped() {
                     return 0;
                 }
                 let pixels = tile * BodyBuffer::PIXELS..(tile + 1) * BodyBuffer::PIXELS;
@@ -318,14 +317,14 @@ impl Renderer {
                 worker.pixels.fragments
             })
             .sum();
-        go_on()?;
+        check_stop()?;
         let image = self.gather(&grid);
         self.stats.raster_ms = clock.lap();
         self.stats.total_ms = start.elapsed().as_secs_f64() * 1e3;
         Ok(image)
     }
 
-    /// Puts the tiles together.
+    /// Copies the tiles into one image.
     fn gather(&self, grid: &TileGrid) -> Image {
         let (width, height) = (self.settings.width, self.settings.height);
         let mut rgb8 = vec![0; width * height * 3];
@@ -340,7 +339,7 @@ impl Renderer {
     }
 }
 
-/// Lays the backdrop behind a tile and encodes its pixels.
+/// Composites a tile over the backdrop and encodes its pixels.
 fn finish_tile(
     worker: &mut TileWorker,
     grid: &TileGrid,
@@ -366,7 +365,7 @@ fn finish_tile(
     }
 }
 
-/// A clock that is read stage by stage.
+/// A clock for the times of stages.
 struct Lap(Instant);
 
 impl Lap {

@@ -1,5 +1,4 @@
-//! Takes pictures: the camera, lights and looks of a scene's `[render]`, around hair and
-//! body at a time.
+//! Pictures of a scene: camera, lights and look as in `[render]`, around hair and body at a given time.
 
 use std::sync::Arc;
 
@@ -17,22 +16,22 @@ use crate::{
     Settings, SurfaceView,
 };
 
-/// Fraction of its bounding box that a head with hair fills: the corners are empty, so the camera may
-/// come this much closer.
+/// Fraction of its bounding box that a head with hair fills: the corners are empty, so the camera can be this much
+/// closer.
 const FILLED: f32 = 0.88;
 
-/// A camera on a tripod in front of hair and body.
+/// A renderer with the camera and the look for hair and body.
 pub struct Studio {
     renderer: Renderer,
     camera: Camera,
     look: HairLook,
-    /// Colours of the groom are ignored if the user named a colour.
+    /// Whether hair keeps the colours of its groom.
     own_colors: bool,
     body: Option<Arc<Body>>,
     surface_colors: Option<Vec<Vec3>>,
 }
 
-/// A renderer of the size of the settings. Cheap: fails before anything is simulated.
+/// A renderer with the size of the settings. Cheap: fails before anything is simulated.
 pub fn renderer(render: &RenderSettings) -> Result<Renderer> {
     Renderer::new(Settings {
         backdrop: backdrop(render.background),
@@ -45,7 +44,7 @@ pub fn renderer(render: &RenderSettings) -> Result<Renderer> {
 }
 
 impl Studio {
-    /// In front of a scene.
+    /// A studio for a scene.
     pub fn of_scene(renderer: Renderer, built: &Built) -> Self {
         let look = look(built.scene.render.hair);
         let (lo, hi) = built.film_bounds();
@@ -61,7 +60,7 @@ impl Studio {
         }
     }
 
-    /// In front of a groom, with a body behind it if there is one.
+    /// A studio for a groom, with a body if there is one.
     pub fn of_groom(
         renderer: Renderer,
         render: &RenderSettings,
@@ -82,13 +81,13 @@ impl Studio {
         }
     }
 
-    /// Gives all hair the look's colour, also hair that has its own.
+    /// Draws all hair in the colour of the look, even if it has its own.
     pub fn ignore_colors(&mut self) {
         self.own_colors = false;
     }
 
-    /// Takes a picture of `strands`, which are `groom` moved, at `time` (s) of the body's motion.
-    /// `turn` (rad) carries the camera around the middle of the picture.
+    /// Draws `strands`, the moved strands of `groom`, at `time` (s) of the body's motion. `turn` (rad) rotates the
+    /// camera about the middle of the picture.
     pub fn shoot(
         &mut self,
         groom: &Groom,
@@ -128,7 +127,7 @@ fn aspect(renderer: &Renderer) -> f32 {
     renderer.settings().width as f32 / renderer.settings().height as f32
 }
 
-/// Carries a camera around the vertical through its target.
+/// Rotates a camera about the vertical through its target.
 fn turned(camera: Camera, angle: f32) -> Camera {
     if angle == 0.0 {
         return camera;
@@ -138,7 +137,7 @@ fn turned(camera: Camera, angle: f32) -> Camera {
     Camera { position, up: turn * camera.up, ..camera }
 }
 
-/// Which view shows a style best.
+/// The view that shows a style best.
 fn best_view(scene: &Scene) -> View {
     match &scene.groom {
         GroomSource::Style(style) if style.style == Style::Ponytail => View::Side,
@@ -146,7 +145,7 @@ fn best_view(scene: &Scene) -> View {
     }
 }
 
-/// The view direction in a view of a body that faces +z.
+/// The direction of a view of a body that faces +z.
 fn direction(view: View, auto: View) -> Vec3 {
     match view {
         View::Front => Vec3::new(0.0, -0.05, -1.0),
@@ -158,7 +157,7 @@ fn direction(view: View, auto: View) -> Vec3 {
     }
 }
 
-/// The camera of the settings; unset values follow from the bounds.
+/// The camera of the settings; unset values are derived from the bounds.
 fn camera(render: &RenderSettings, bounds: (Vec3, Vec3), auto: View, aspect: f32) -> Camera {
     let (lo, hi) = bounds;
     let fov = render.fov.to_radians();
@@ -172,7 +171,7 @@ fn camera(render: &RenderSettings, bounds: (Vec3, Vec3), auto: View, aspect: f32
         }
         CameraChoice::View(view) => {
             let framed = Camera::frame(lo, hi, direction(view, auto), aspect);
-            // Step back or forth for another lens than that of a portrait.
+            // Adapt the distance to a field of view other than that of the portrait lens.
             let forward = framed.forward();
             let depth = (hi - lo).dot(forward.abs()) * 0.5;
             let lens = (framed.vertical_fov * 0.5).tan() / (fov * 0.5).tan();
@@ -184,13 +183,13 @@ fn camera(render: &RenderSettings, bounds: (Vec3, Vec3), auto: View, aspect: f32
     }
 }
 
-/// The one colour that stands for the hair of a scene, linear RGB.
+/// The mean colour of the hair of a scene, linear RGB.
 pub fn hair_color(render: &RenderSettings) -> Vec3 {
     let look = look(render.hair);
     (look.root_color + look.tip_color) * 0.5
 }
 
-/// The look of hair of this colour.
+/// The look for hair of this colour.
 fn look(color: HairColor) -> HairLook {
     match color {
         HairColor::Preset(preset) => HairLook::named(preset.name()).unwrap_or_default(),
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_goes_around_and_comes_back() {
+    fn a_full_turn_returns_to_the_start() {
         let start = Camera::look_at(Vec3::new(1.0, 0.5, 2.0), Vec3::new(0.0, 0.5, 1.0));
         let half = turned(start, std::f32::consts::PI);
         assert!(half.position.distance(Vec3::new(-1.0, 0.5, 0.0)) < 1e-5, "{half:?}");

@@ -6,19 +6,19 @@ use glam::{Vec2, Vec3, Vec4};
 
 use crate::hair::{Entry, HairScene, StrokeChunk, StrokePoint, TilePixels};
 
-/// Side of a tile (pixels). Its pixels stay in the nearest cache while hair is drawn.
+/// Side of a tile (pixels). Its pixels stay in the first-level cache while hair is drawn.
 pub(crate) const TILE: usize = 32;
-/// Side of a block (pixels): the raster on which hair behind the body is dropped early.
+/// Side of a block (pixels): the granularity at which hair behind the body is skipped.
 const BLOCK: usize = 8;
 const BLOCKS: usize = TILE / BLOCK;
 /// Maximum number of blocks that are tested for one stroke.
 const MAX_BLOCKS: usize = 36;
-/// Slices of depth in a tile: each is sorted only when it is reached.
+/// Depth slices of a tile: each is sorted only when it is reached.
 const SLICES: usize = 48;
 /// Strokes fetched at a time.
 const BATCH: usize = 32;
 
-/// How many tiles cover the picture.
+/// The numbers of tiles that cover the picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TileGrid {
     pub(crate) columns: usize,
@@ -49,7 +49,7 @@ pub(crate) struct BodyBuffer {
     pub(crate) light: Vec<Vec4>,
     /// Mean depth of the covered part (m); infinite where there is none.
     pub(crate) depth: Vec<f32>,
-    /// For each block, the depth behind which nothing is seen (m).
+    /// For each block, the depth behind which nothing is visible (m).
     pub(crate) behind: Vec<f32>,
     /// Whether there is any body at all.
     pub(crate) present: bool,
@@ -71,7 +71,7 @@ impl BodyBuffer {
         self.behind.resize(grid.count() * Self::TILE_BLOCKS, f32::INFINITY);
     }
 
-    /// The depths behind which nothing is seen, from the pixels of one tile.
+    /// Computes the depths behind which nothing is visible, from the pixels of one tile.
     pub(crate) fn measure_blocks(light: &[Vec4], depth: &[f32], behind: &mut [f32]) {
         behind.fill(0.0);
         for y in 0..TILE {
@@ -112,7 +112,7 @@ impl BodyBuffer {
     }
 }
 
-/// A stroke of a tile: how deep it lies, and where it comes from.
+/// A stroke of a tile: its depth and its place in the chunks.
 #[derive(Debug, Clone, Copy, Default)]
 struct Listed {
     depth: f32,
@@ -120,18 +120,18 @@ struct Listed {
     point: u32,
 }
 
-/// Memory of one worker while it draws tiles.
+/// Scratch memory of one worker.
 #[derive(Debug, Default)]
 pub(crate) struct TileWorker {
     pub(crate) pixels: TilePixels,
     /// Strokes of the tile by slice.
     listed: Vec<Listed>,
-    /// Depths of a slice as numbers that sort alike, each above an index into `listed`.
+    /// Sort keys of a slice: order-preserving bits of the depth, above an index into `listed`.
     keys: Vec<u64>,
 }
 
 impl TileWorker {
-    /// Draws all hair of a tile over `pixels`, which holds the body already.
+    /// Draws all hair of a tile into `pixels`, which contains the body already.
     pub(crate) fn draw_hair(
         &mut self,
         chunks: &[StrokeChunk],
@@ -176,14 +176,14 @@ impl TileWorker {
             }
         }
 
-        // Sort and draw slice by slice until nothing behind can be seen.
+        // Sort and draw slice by slice until nothing behind can be visible.
         for slice in 0..SLICES {
             if near + slice as f32 / scale > horizon || self.pixels.is_opaque() {
                 break;
             }
             self.sort_slice(starts[slice]..starts[slice + 1], chunks);
             for keys in self.keys.chunks(BATCH) {
-                // Fetch the ends of many strokes at once: memory answers them together.
+                // Fetch the ends of many strokes together, so that cache misses overlap.
                 let mut ends = [[StrokePoint::default(); 2]; BATCH];
                 for (ends, &key) in ends.iter_mut().zip(keys) {
                     let Listed { chunk, point, .. } = self.listed[key as u32 as usize];
@@ -192,9 +192,12 @@ impl TileWorker {
                 for ([a, b], &key) in ends.iter().zip(keys) {
                     let Listed { chunk, point, .. } = self.listed[key as u32 as usize];
                     let (chunk, i) = (&chunks[chunk as usize], point as usize);
-                    let before =
-                        if a.is_led() { i.checked_sub(1).map(|k| &chunk.points[k]) } else { None };
-                    let after = if b.is_followed() { chunk.points.get(i + 2) } else { None };
+                    let before = if a.has_previous() {
+                        i.checked_sub(1).map(|k| &chunk.points[k])
+                    } else {
+                        None
+                    };
+                    let after = if b.has_next() { chunk.points.get(i + 2) } else { None };
                     let lights = || [i, i + 1].map(|end| chunk.lights.at(end, scene));
                     self.pixels.draw([a, b], [before, after], origin, opacity, lights);
                 }
@@ -202,8 +205,7 @@ impl TileWorker {
         }
     }
 
-    /// Sorts the strokes of a slice by depth; ties are broken by all data of
-    /// the strokes themselves.
+    /// Sorts the strokes of a slice by depth; ties are broken by all data of the strokes.
     fn sort_slice(&mut self, range: Range<usize>, chunks: &[StrokeChunk]) {
         let listed = &self.listed;
         let key = |i: usize| u64::from(sortable(listed[i].depth)) << 32 | i as u64;
@@ -222,7 +224,7 @@ impl TileWorker {
     }
 }
 
-/// A whole number that sorts as the depth does.
+/// Bits that sort as the depth does.
 fn sortable(depth: f32) -> u32 {
     let bits = depth.to_bits();
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }

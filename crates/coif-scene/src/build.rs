@@ -1,4 +1,4 @@
-//! From a scene's words to a groom and a body, ready to simulate.
+//! Builds the groom and the body that a scene describes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::monster::Monster;
 use crate::motion::{BodyMotion, GROUND, HEAD, Pivots, until};
 use crate::style::{self, StyleRequest};
 
-/// Errors of building a scene.
+/// Errors when building a scene.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -43,17 +43,17 @@ pub enum BuildError {
         /// The error.
         source: coif::Error,
     },
-    /// The body has no place where the style could grow.
+    /// The body's file has no group of the requested name.
     #[error("{file}: there is no group '{group}' for hair to grow on")]
     NoScalp {
         /// The body's file.
         file: String,
-        /// The group that was asked for.
+        /// The requested group.
         group: String,
-        /// The groups that there are.
+        /// The available groups.
         groups: Vec<String>,
     },
-    /// The hair that a style grew on the body of a file cannot be simulated.
+    /// The hair that a style grew on a body from a file is not a valid groom.
     #[error("{file}: the style cannot grow on this body: {source}")]
     StyleDoesNotFit {
         /// The body's file.
@@ -81,9 +81,9 @@ impl BuildError {
                     Some("set groom.scale to the length of the file's unit in metres".into())
                 }
                 coif::Error::ZeroSegment { .. } => {
-                    Some("every strand of this groom has coinciding points only".into())
+                    Some("all points of every strand coincide: export the groom again".into())
                 }
-                coif::Error::EmptyGroom => Some("the file has no hair in it".into()),
+                coif::Error::EmptyGroom => Some("the file contains no strands".into()),
                 _ => None,
             },
             Self::NoScalp { groups, .. } if groups.is_empty() => Some(
@@ -107,40 +107,41 @@ impl BuildError {
     }
 }
 
-/// A scene made real.
+/// The groom and the body of a scene, ready to simulate.
 pub struct Built {
-    /// The words it was made from.
+    /// The scene they were built from.
     pub scene: Scene,
-    /// The hair, bound to the body.
+    /// The groom, with its roots bound to the body.
     pub groom: Arc<Groom>,
-    /// The body, moving.
+    /// The body, with its motion and colliders.
     pub body: Arc<Body>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
     figure: Option<Arc<dyn Figure>>,
 }
 
-/// Cells of a distance field along the body's largest extent, by default.
+/// Default number of cells of a distance field along the largest extent of the body.
 const FIELD_CELLS: f32 = 60.0;
 
-/// Such a cell's limits (m): a face needs no less, limbs no more.
+/// Limits of the default cell size (m): a face needs no less, limbs no more.
 const FIELD_CELL_LIMITS: (f32, f32) = (0.002, 0.02);
 
-/// Points on a strand that grows in the hair mesh of a file, by default.
+/// Default number of points of a strand grown in a hair mesh from a file.
 const DEFAULT_POINTS: usize = 30;
 
-/// Bodies larger than this (m) get a warning: a vertex went astray, or the unit is another one.
+/// Extent (m) above which a body gets a warning: probably a stray vertex, or another unit of length.
 const LARGE_BODY: f32 = 100.0;
 
-/// Scalp faces with a corner beyond this (m) are left out: hair on them would be farther away than a groom may be.
+/// Scalp faces with a coordinate beyond this (m) are left out: hair on them would exceed the limit of a groom.
 const MAX_SCALP_COORDINATE: f32 = coif::limits::MAX_GROOM_COORDINATE;
 
-/// Roots farther from the body than this (m) get a warning.
+/// Distance from a root to the body (m) above which there is a warning.
 const FAR_ROOT: f32 = 0.01;
 
-/// Makes groom and body of a scene; `folder` is where its relative paths start.
+/// Builds the groom and the body of a scene; relative paths start at `folder`.
 pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
     let mut warnings = scene.warnings.clone();
+    // Build the body: mesh, motion and colliders.
     let (body, figure, scalp) = match &scene.body.source {
         BodySource::BuiltIn(source) => {
             let figure: Arc<dyn Figure> = match source.shape {
@@ -169,6 +170,7 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             (body, None, scalp)
         }
     };
+    // Grow or read the groom, and bind its roots to the body.
     let groom = match &scene.groom {
         GroomSource::Style(source) => {
             let request = style_request(source, scene);
@@ -225,6 +227,7 @@ pub fn build(scene: &Scene, folder: &Path) -> Result<Built, BuildError> {
             groom
         }
     };
+    // Fit a hair mesh to a groom without one if the model needs it.
     let mut groom = groom;
     if scene.model.name() == "hair-mesh" && groom.hair_mesh.is_none() {
         warnings.push(fit_hair_mesh(scene, &mut groom, &body)?);
@@ -243,7 +246,7 @@ fn is_hair_mesh(path: &Path) -> bool {
     matches!(coif_io::FileKind::of(path), Ok(coif_io::FileKind::HairMesh))
 }
 
-/// Hair grown in the hair mesh of a file.
+/// Grows hair in a hair mesh that is read from a file.
 fn hair_mesh_from_file(
     scene: &Scene,
     source: &GroomFile,
@@ -272,7 +275,7 @@ fn hair_mesh_from_file(
     Ok(groom)
 }
 
-/// A warning if the roots of a file are far from the body (m).
+/// A warning if the farthest root of a file is more than [`FAR_ROOT`] away from the body (m).
 fn far_roots(path: &Path, farthest: f32) -> Option<String> {
     (farthest > FAR_ROOT).then(|| {
         format!(
@@ -283,10 +286,10 @@ fn far_roots(path: &Path, farthest: f32) -> Option<String> {
     })
 }
 
-/// Points outside of a fitted mesh (%) above which there is a warning: well-fitted grooms have 2 to 8.
-const MUCH_OUTSIDE: f32 = 12.0;
+/// Points outside of a fitted mesh (%) above which there is a warning; well-fitted grooms have 2 to 8.
+const MAX_PERCENT_OUTSIDE: f32 = 12.0;
 
-/// Fits a hair mesh to a groom that has none, and returns its error in words.
+/// Fits a hair mesh to a groom that has none, and returns a message with the error of the fit.
 fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String, BuildError> {
     let invalid = |source| BuildError::Invalid { what: "groom as a hair mesh".into(), source };
     let settings = match scene.hair_mesh.resolution {
@@ -304,7 +307,7 @@ fn fit_hair_mesh(scene: &Scene, groom: &mut Groom, body: &Body) -> Result<String
         mesh.vertex_count(),
         1000.0 * report.farthest
     );
-    if percent_outside > MUCH_OUTSIDE {
+    if percent_outside > MAX_PERCENT_OUTSIDE {
         message += ", and follow it only roughly; hint: try another groom.hair_mesh.resolution, or simulate \
                  every strand with model.name=follow-the-leader";
     }
@@ -326,7 +329,7 @@ fn style_request(source: &GroomStyle, scene: &Scene) -> StyleRequest {
     }
 }
 
-/// The colliders written in the scene: planes stand still, everything else goes with the head.
+/// The colliders listed in the scene: planes are fixed in the world, other shapes move with the head.
 fn scene_colliders(scene: &Scene) -> Vec<Collider> {
     let build = |spec: &crate::file::ColliderSpec| {
         let mut collider = spec.build(HEAD);
@@ -345,7 +348,7 @@ fn up(axis: UpAxis) -> Up {
     }
 }
 
-/// A body from OBJ files, and the triangles of its scalp if the scene names one.
+/// Reads a body from OBJ files, and selects the triangles of its scalp if the scene names a group.
 fn body_from_file(
     scene: &Scene,
     file: &BodyFile,
@@ -367,7 +370,7 @@ fn body_from_file(
         let loaded = coif_io::read_mesh(&path, &options)?;
         warnings.extend(loaded.warnings);
         let mesh = loaded.value.mesh.clone();
-        // The whole mesh moves like a head on a neck below it.
+        // Move the whole mesh like a head whose neck is at the bottom centre of its bounds.
         let (lo, hi) = mesh.bounds().unwrap_or_default();
         let below = Vec3::new(0.5 * (lo.x + hi.x), lo.y, 0.5 * (lo.z + hi.z));
         let pivots = Pivots { neck: below, head: below };
@@ -411,7 +414,7 @@ fn body_from_file(
     Ok((body, scalp))
 }
 
-/// The triangles of a scalp that hair can grow on, with a warning if some are too far away.
+/// The triangles of a scalp within [`MAX_SCALP_COORDINATE`], with a warning about those that are left out.
 fn within_reach(
     mesh: &TriangleMesh,
     mut scalp: Vec<u32>,
@@ -451,12 +454,12 @@ fn grow_on_mesh(
 }
 
 impl Built {
-    /// Hair on the body at time 0.
+    /// A simulation of the hair on the body, at time 0.
     pub fn simulation(&self) -> coif::Result<Simulation> {
         Simulation::new(self.groom.clone(), self.body.clone(), &self.scene.model, self.world())
     }
 
-    /// The world of the simulation, with the body's surface if hair collides with it.
+    /// The world of the simulation, with the surface of the body if hair collides with it.
     pub fn world(&self) -> World {
         let field = &self.scene.body.field;
         let surface = (self.scene.body.collide == Collide::DistanceField).then(|| {
@@ -489,7 +492,7 @@ impl Built {
     /// over the whole motion.
     pub fn film_bounds(&self) -> (Vec3, Vec3) {
         let (mut lo, mut hi) = self.groom.strands.bounds().unwrap_or_default();
-        // Leave room for hair to swing: a third of its width to either side.
+        // Leave room for hair to swing: 12 % of its largest extent on each side.
         let swing = Vec3::new(0.12, 0.0, 0.12) * (hi - lo).max_element();
         (lo, hi) = (lo - swing, hi + swing);
         if let Some((body_lo, body_hi)) = self.body.rest().bounds() {
@@ -559,7 +562,7 @@ mod tests {
     #[test]
     fn a_style_grows_on_the_scalp_of_a_file_and_needs_its_group() {
         let folder = tempfile::tempdir().unwrap();
-        // A head from elsewhere, twice as large and at another place.
+        // Export the bust at twice its size and at another place.
         let mut mesh = figure::mesh(&Bust, 0.012);
         let scalp: Vec<bool> = (0..mesh.triangles.len())
             .map(|t| Bust.hair_density(mesh.corners(t)[0]) > 0.5)

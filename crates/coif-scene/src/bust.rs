@@ -14,7 +14,7 @@ use crate::motion::{CHEST, HEAD, NECK, Pivots};
 /// Head, neck and shoulders.
 pub struct Bust;
 
-/// Where the bust is cut off (m).
+/// Height at which the bust is cut off (m).
 const BASE: f32 = -0.40;
 
 const CRANIUM: (Vec3, Vec3) = (Vec3::new(0.0, 0.036, -0.014), Vec3::new(0.0755, 0.0865, 0.0955));
@@ -61,7 +61,7 @@ pub(crate) fn head(p: Vec3) -> f32 {
     d = join(d, ellipsoid(p, FOREHEAD.0, FOREHEAD.1), 0.030);
     d = join(d, ellipsoid(p, FACE.0, FACE.1), 0.030);
     if p.z < -0.045 && p.x < 0.06 {
-        // Nothing of the face or the ears reaches back here.
+        // Neither the face nor the ears extend this far back.
         return d;
     }
     // Cheek bone, jaw and chin.
@@ -259,8 +259,8 @@ impl Figure for Bust {
                 bone,
             )
         };
-        // Head: the skull follows the surface where hair grows; the face is a little wider than it
-        // is, so that hair between two points of a strand stays out as well.
+        // Head: the skull follows the surface where hair grows. The face colliders are slightly larger than the
+        // surface, so that segments between two points of a strand stay outside as well.
         let mut all = vec![
             round(CRANIUM, -0.0005, HEAD),
             round(FOREHEAD, 0.0, HEAD),
@@ -292,8 +292,8 @@ impl Figure for Bust {
             let cheek =
                 (mirror(Vec3::new(0.034, -0.030, 0.048), side), Vec3::new(0.024, 0.032, 0.026));
             all.push(round(cheek, 0.0, HEAD));
-            // Trunk: a little wider than it is, where shapes blend into each other. Hair that floats a few
-            // millimetres above the skin looks right, hair below it does not.
+            // Trunk: slightly larger than the surface where shapes blend into each other. Hair a few millimetres
+            // above the skin looks right, hair below it does not.
             let (a, b) = SHOULDER_ENDS;
             all.push(along(mirror(a, side), mirror(b, side), SHOULDER_RADIUS + 0.009, CHEST));
             let trapezius = [Vec3::new(0.026, -0.150, -0.056), Vec3::new(0.105, -0.232, -0.050)];
@@ -335,7 +335,7 @@ impl Figure for Bust {
     }
 
     fn head_weight(&self, p: Vec3) -> f32 {
-        // The chin goes with the head although it is as low as the neck.
+        // The chin moves with the head although it is as low as the neck.
         let under_chin = 0.75 * p.z.clamp(0.0, 0.09) * smoothstep(-0.155, -0.115, p.y);
         smoothstep(-0.215, -0.045, p.y + under_chin)
     }
@@ -376,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bust_has_human_proportions_and_hair_where_hair_grows() {
+    fn bust_has_human_proportions_and_hair_only_on_the_scalp() {
         let bust = Bust;
         let surface_along = |from: Vec3, direction: Vec3| {
             (0..4000)

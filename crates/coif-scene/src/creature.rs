@@ -32,7 +32,7 @@ fn mirrored(p: Vec3) -> Vec3 {
     Vec3::new(p.x.abs(), p.y, p.z)
 }
 
-/// Nothing grows on eyes and nose.
+/// Signed distance to the parts without fur: eyes and nose (m).
 fn bare(p: Vec3) -> f32 {
     let p = mirrored(p);
     sphere(p, EYE.0, EYE.1).min(ellipsoid(p, NOSE.0, NOSE.1))

@@ -1,4 +1,4 @@
-//! A built-in body: its interface for hairstyles and scenes.
+//! The interface of a built-in body to hairstyles and scenes.
 
 use std::sync::Arc;
 
@@ -11,60 +11,60 @@ use crate::lens::{self, Lens};
 use crate::motion::{BodyMotion, CHEST, HEAD, NECK, Pivots};
 use crate::surface_nets;
 
-/// An implicit solid with colliders, bones, skin and a place for hair.
+/// An implicit solid with colliders, bones, skinning weights and a density of hair.
 pub trait Figure: Implicit + Send {
-    /// The solid without small parts that hair lies over (ears): layers of hair follow this.
+    /// The solid without small parts that hair covers (ears): layers of hair follow this surface.
     fn hull(&self, p: Vec3) -> f32 {
         self.value(p)
     }
-    /// Convex shapes that hold hair off the surface.
+    /// Convex shapes that keep hair off the surface.
     fn colliders(&self) -> Vec<Collider>;
-    /// Where the neck bends.
+    /// The pivots of neck and head.
     fn pivots(&self) -> Pivots;
-    /// How densely hair grows at a place of the surface, 0..1.
+    /// Density of hair at a point of the surface, 0..1.
     fn hair_density(&self, p: Vec3) -> f32;
-    /// The same for a place on a triangle of its mesh.
+    /// [`Self::hair_density`] at a point of a triangle of the mesh.
     fn hair_density_on(&self, _triangle: usize, p: Vec3) -> f32 {
         self.hair_density(p)
     }
-    /// Skinning weight of the head against the chest, if these are all its bones.
+    /// Skinning weight of the head, the rest being that of the chest, for figures without other bones.
     fn head_weight(&self, _p: Vec3) -> f32 {
         1.0
     }
-    /// The bones that carry a place of the surface.
+    /// Skinning weights at a point of the surface.
     fn bone_weights(&self, p: Vec3) -> BoneWeights {
         neck_weights(self.head_weight(p))
     }
-    /// How its bones move. Chest, neck, head and ground come first, in this order.
+    /// The motion of its bones. Chest, neck, head and ground come first, in this order.
     fn motion(&self, kind: MotionKind, speed: f32) -> Arc<dyn Motion> {
         Arc::new(BodyMotion::new(kind, speed, self.pivots()))
     }
-    /// A place that needs a finer mesh than the rest.
+    /// A region that needs a finer mesh than the rest.
     fn lens(&self) -> Option<Lens> {
         None
     }
-    /// How fur lies at a place of the surface; `normal` points out of it.
+    /// The fur at a point of the surface; `normal` points outwards.
     fn coat(&self, _p: Vec3, _normal: Vec3) -> Coat {
         Coat::default()
     }
-    /// Linear albedo of fur at its root and its tip, if it has a colour of its own.
+    /// Linear albedo of the fur at its root and its tip, if the figure defines one.
     fn coat_color(&self, _p: Vec3) -> Option<[Vec3; 2]> {
         None
     }
-    /// How much of its height a picture shows at least, from the top.
+    /// Minimum fraction of its height that a picture shows, from the top.
     fn shown(&self) -> f32 {
         0.30
     }
-    /// Linear albedo at a place of the surface; `hair` is the colour of the hair at its root.
+    /// Linear albedo at a point of the surface; `hair` is the colour of the hair at its root.
     fn color(&self, p: Vec3, hair: Vec3) -> Vec3;
 }
 
-/// How fur lies at one place.
+/// Length, direction and stiffness of the fur at one point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coat {
     /// Length as a fraction of the longest.
     pub length: f32,
-    /// Direction of combing; longer is firmer.
+    /// Direction of combing; its length is the strength.
     pub comb: Vec3,
     /// 0 lies flat, 1 stands on end.
     pub lift: f32,
@@ -73,7 +73,7 @@ pub struct Coat {
 }
 
 impl Default for Coat {
-    /// All of one length, down and back.
+    /// Uniform length, combed down and back.
     fn default() -> Self {
         Self { length: 1.0, comb: Vec3::new(0.0, -0.8, -0.5), lift: 0.5, weight: 12.0 }
     }
@@ -120,9 +120,8 @@ mod tests {
     use crate::hound::Hound;
     use crate::monster::Monster;
 
-    /// Where hair can get, the colliders follow the surface: nothing of the mesh sticks out of them
-    /// by more than a few millimetres (folds of the face and the ears' rims aside), and roots are
-    /// not buried.
+    /// The colliders follow the surface where hair can reach it: no vertex is more than a few millimetres outside of
+    /// them (except in folds of the face and at the rims of the ears), and roots are at most 3 mm inside.
     #[test]
     fn colliders_follow_the_surface() {
         let (monster, hound, girl) = (Monster::new(), Hound::new(), Girl::new());
@@ -170,8 +169,8 @@ mod tests {
         }
     }
 
-    /// Every edge has a triangle on either side, and there are some 30,000 triangles: few enough for
-    /// a distance field that is rebuilt in every step.
+    /// Every edge has a triangle on either side, and there are about 30,000 triangles, few enough for a distance
+    /// field that is rebuilt in every step.
     #[test]
     fn bodies_with_limbs_are_closed_and_not_too_fine() {
         let figures: [(Box<dyn Figure>, BodyShape); 2] = [
@@ -196,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Skin is carried by bones that exist, with weights that add up to one.
+    /// Skinning weights refer to existing bones and add up to one.
     #[test]
     fn weights_fit_the_bones() {
         let figures: [Box<dyn Figure>; 3] =

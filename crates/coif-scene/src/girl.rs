@@ -30,7 +30,7 @@ const FOREARMS: [usize; 2] = [6, 7];
 const LEGS: [usize; 2] = [8, 11];
 const BONES: usize = 14;
 
-// What a place is.
+// Regions of the body.
 const SKIN: usize = 0;
 const DRESS: usize = 1;
 const SHOE: usize = 2;
@@ -46,11 +46,11 @@ const LEFT_LEG: Leg = Leg {
 };
 const GAIT: Gait = Gait { stride: 0.26, lift: 0.055, stance: 0.60, bend: 0.55 };
 
-/// Where the head ends and the rest begins (m).
+/// Height of the boundary between the head and the parts below (m).
 const SEAM: f32 = -0.17;
 
 impl Girl {
-    /// Puts her parts together.
+    /// Assembles her parts.
     pub fn new() -> Self {
         let mut parts = Parts::default();
         // Neck and trunk.
@@ -105,7 +105,7 @@ impl Default for Girl {
     }
 }
 
-/// From her face to the bust's: a child's jaw is shorter, her nose smaller, her cheeks rounder.
+/// Maps a point of her face to the bust's: a child's jaw is shorter, her nose smaller, her cheeks rounder.
 fn grown_up(p: Vec3) -> Vec3 {
     let low = smoothstep(0.0, -0.07, p.y);
     let nose = (p.z - 0.086).max(0.0);
@@ -243,7 +243,7 @@ impl GirlMotion {
         let leg = if side == 0 { LEFT_LEG } else { LEFT_LEG.mirrored() };
         let foot = GAIT.foot(phase + 0.5 * side as f64, amount);
         let place = leg.ankle + Vec3::new(0.0, foot.up, foot.forward);
-        // Toes hang in the air.
+        // Point the toes down in the air.
         let air = if falls { 0.0 } else { ease(f64::from(ground.translation.y) / 0.12) as f32 };
         let target = trunk.inverse().point(ground.point(place));
         trunk * leg.reach(target, foot.pitch + 0.5 * air)[part]
@@ -254,7 +254,7 @@ impl GirlMotion {
         let (phase, amount) = self.body.steps(time);
         let sign = if side == 0 { 1.0 } else { -1.0 };
         let over = |p: Vec3| Vec3::new(sign * p.x, p.y, p.z);
-        // Against the leg of the same side; outwards in the air.
+        // Swing opposite to the leg of the same side; raise the arms in the air.
         let swing = 0.42 * amount * (TAU * phase).cos();
         let air = ease(f64::from(trunk.translation.y) / 0.15) as f32 * (1.0 - amount as f32);
         let turn =

@@ -10,10 +10,10 @@ pub trait Implicit: Sync {
     /// Negative inside, positive outside, about the distance to the surface (m).
     fn value(&self, p: Vec3) -> f32;
 
-    /// A box that holds the solid (m).
+    /// A box that contains the solid (m).
     fn bounds(&self) -> (Vec3, Vec3);
 
-    /// Out of the solid, unit length.
+    /// Unit normal, pointing out of the solid.
     fn normal(&self, p: Vec3) -> Vec3 {
         // Four samples at the corners of a small tetrahedron.
         const H: f32 = 5e-4;
@@ -27,7 +27,7 @@ pub trait Implicit: Sync {
     }
 }
 
-/// About the distance to an ellipsoid.
+/// Approximate distance to an ellipsoid.
 pub(crate) fn ellipsoid(p: Vec3, centre: Vec3, radii: Vec3) -> f32 {
     let q = (p - centre) / radii;
     let k0 = q.length();
@@ -35,7 +35,7 @@ pub(crate) fn ellipsoid(p: Vec3, centre: Vec3, radii: Vec3) -> f32 {
     if k1 > 1e-9 { k0 * (k0 - 1.0) / k1 } else { -radii.min_element() }
 }
 
-/// About the distance to an ellipsoid turned by `rotation`.
+/// Approximate distance to an ellipsoid rotated by `rotation`.
 pub(crate) fn turned_ellipsoid(p: Vec3, centre: Vec3, rotation: Quat, radii: Vec3) -> f32 {
     ellipsoid(rotation.conjugate() * (p - centre), Vec3::ZERO, radii)
 }
@@ -45,7 +45,7 @@ pub(crate) fn sphere(p: Vec3, centre: Vec3, radius: f32) -> f32 {
     p.distance(centre) - radius
 }
 
-/// Distance to a limb from `a` to `b` whose radius goes from `ra` to `rb`.
+/// Approximate distance to a limb, a cone with round ends, from `a` to `b` whose radius goes from `ra` to `rb`.
 pub(crate) fn limb(p: Vec3, a: Vec3, b: Vec3, ra: f32, rb: f32) -> f32 {
     let (pa, ba) = (p - a, b - a);
     let t = (pa.dot(ba) / ba.length_squared()).clamp(0.0, 1.0);
@@ -58,7 +58,7 @@ pub(crate) fn join(a: f32, b: f32, k: f32) -> f32 {
     a.min(b) - h * h * k * 0.25
 }
 
-/// `a` without `b`, with a rounded edge of about `k` metres.
+/// Difference of `a` and `b`, with a rounded edge of about `k` metres.
 pub(crate) fn carve(a: f32, b: f32, k: f32) -> f32 {
     -join(-a, b, k)
 }

@@ -1,12 +1,12 @@
-//! How large a dense lattice of cubes may be: its memory follows a budget, never a bounding box.
+//! The size of a dense lattice of cubes: bounded by a memory budget, not by a bounding box.
 
 use glam::{IVec3, Vec3};
 
 /// Maximum number of cubes of a lattice: 16 MB of indices. A scalp with a root every half millimetre needs fewer. A
-/// lattice that needs more gets larger cubes, which costs time where points crowd, and changes no answer.
+/// lattice that needs more gets larger cubes, which costs time where points are dense, but changes no result.
 pub(crate) const MAX_CUBES: usize = 1 << 22;
 
-/// By how much a cube grows at least until the lattice fits.
+/// Minimum factor by which a cube grows until the lattice fits.
 const COARSER: f64 = 1.01;
 
 /// Edge (m) and number of cubes along each axis of a lattice over a box of this extent (m): as fine as
@@ -14,7 +14,7 @@ const COARSER: f64 = 1.01;
 pub(crate) fn fit(extent: Vec3, wanted: f32, max_cubes: usize) -> (f32, IVec3) {
     let extent = extent.as_dvec3().to_array().map(|e| if e.is_finite() { e.max(0.0) } else { 0.0 });
     let longest = extent.iter().fold(0.0f64, |a, &b| a.max(b));
-    // One axis alone has to fit as well.
+    // Limit the number of cubes along a single axis as well.
     let mut cell =
         f64::from(wanted).max(longest / max_cubes as f64).max(f64::from(f32::MIN_POSITIVE));
     loop {

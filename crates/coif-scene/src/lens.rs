@@ -19,7 +19,7 @@ pub struct Lens {
 }
 
 impl Lens {
-    /// From the enlarged space to the real one. Never moves two points apart.
+    /// Maps the enlarged space to the real one. No two points move apart.
     fn real(&self, q: Vec3) -> Vec3 {
         let offset = q - self.centre;
         let far = offset.length();
@@ -28,7 +28,7 @@ impl Lens {
         self.centre + offset * if far > 0.0 { near / far } else { 0.0 }
     }
 
-    /// From the real space to the enlarged one.
+    /// Maps the real space to the enlarged one.
     fn enlarged(&self, p: Vec3) -> Vec3 {
         let offset = p - self.centre;
         let near = offset.length();
@@ -49,11 +49,11 @@ impl<S: Implicit + ?Sized> Implicit for Enlarged<'_, S> {
     }
 
     fn bounds(&self) -> (Vec3, Vec3) {
-        // The lens pushes everything outwards from its middle, at most by this much.
+        // The lens moves everything outwards from its middle, at most by this much.
         let (lo, hi) = self.solid.bounds();
         let push = self.lens.radius * (self.lens.power - 1.0);
         let (lo_far, hi_far) = (lo - Vec3::splat(push), hi + Vec3::splat(push));
-        // Sample the box to get rid of most of the empty margin.
+        // Sample the box to remove most of the empty margin.
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         const N: usize = 24;
         for i in 0..=N {
@@ -75,7 +75,7 @@ pub(crate) fn mesh<S: Implicit + ?Sized>(solid: &S, lens: Lens, cell: f32) -> Tr
     let mut mesh = surface_nets::mesh(&Enlarged { solid, lens }, cell);
     for p in &mut mesh.positions {
         *p = lens.real(*p);
-        // Vertices lie on the surface where the lens has one scale; polish at its edge.
+        // Vertices are on the surface where the scale is constant; project those at the edge of the lens.
         for _ in 0..2 {
             *p -= solid.normal(*p) * solid.value(*p).clamp(-0.3 * cell, 0.3 * cell);
         }

@@ -55,8 +55,8 @@ impl FittedMesh {
             bust_middle.z - middle.z,
         );
         let positions = mesh.positions.iter().map(|&p| p * scale + offset).collect();
-        // Collapse parts too far away to be told from hair in single precision: a sliver of a thousand kilometres
-        // would make points coincide.
+        // Collapse parts too far away to be distinguished from hair in single precision: a sliver of a thousand
+        // kilometres would make points coincide.
         let is_far = |v: u32| mesh.positions[v as usize].abs().max_element() > MAX_GROOM_COORDINATE;
         let near = mesh.triangles[*scalp.first()? as usize][0];
         let triangles = mesh.triangles.iter();
@@ -72,7 +72,7 @@ impl FittedMesh {
         &self.mesh
     }
 
-    /// Carries a groom from the bust's space to the mesh's own.
+    /// Transforms a groom from the bust's space to that of the original mesh.
     pub(crate) fn carry_back(&self, groom: &mut Groom, mesh: &TriangleMesh) {
         for p in groom.strands.positions_mut() {
             *p = (*p - self.offset) / self.scale;
@@ -106,14 +106,14 @@ impl FittedMesh {
     }
 }
 
-/// Answers a style's questions from the closest triangle.
+/// The fitted mesh as an implicit solid, evaluated at the closest triangle.
 pub(crate) struct MeshFigure<'a> {
     fitted: &'a FittedMesh,
     search: ClosestTriangle<'a>,
 }
 
 impl MeshFigure<'_> {
-    /// Distance with the sign of the smooth normal's side, and the direction out.
+    /// Distance with the sign given by the interpolated normal, and the direction outwards.
     fn signed(&self, p: Vec3) -> (f32, Vec3) {
         let hit = self.search.closest(p);
         let corners = self.fitted.mesh.triangles[hit.triangle];
@@ -156,7 +156,7 @@ impl Figure for MeshFigure<'_> {
         f32::from(self.fitted.scalp[self.search.closest(p).triangle])
     }
 
-    /// The file's value for the triangle: a search by place cannot distinguish two that share a corner.
+    /// The file's value for the triangle: a search by position cannot distinguish triangles that share a corner.
     fn hair_density_on(&self, triangle: usize, _p: Vec3) -> f32 {
         f32::from(self.fitted.scalp[triangle])
     }

@@ -25,7 +25,7 @@ const ARMS: [usize; 2] = [4, 5];
 const LEGS: [usize; 2] = [6, 7];
 const BONES: usize = 8;
 
-// What a place is.
+// Regions of the body.
 const BODY: usize = 0;
 const FACE: usize = 1;
 const ARM: usize = 2;
@@ -47,10 +47,10 @@ const NOSE_AT: (Vec3, Vec3) = (Vec3::new(0.0, 0.304, 0.150), Vec3::new(0.024, 0.
 const SHOULDER: Vec3 = Vec3::new(0.130, 0.270, 0.010);
 
 impl Monster {
-    /// Puts its parts together.
+    /// Assembles its parts.
     pub fn new() -> Self {
         let mut parts = Parts::default();
-        // A pear of a body.
+        // A pear-shaped body.
         parts.add(egg([0.0, 0.185, -0.005], [0.168, 0.150, 0.148]), 0.05, CHEST, BODY);
         parts.add(egg([0.0, 0.310, 0.000], [0.142, 0.135, 0.128]), 0.10, HEAD, BODY);
         parts.add(egg([0.0, 0.268, 0.085], [0.098, 0.070, 0.066]), 0.05, NECK, FACE);
@@ -95,7 +95,7 @@ impl Monster {
             let fillet = if a.1 > 0.025 { 0.012 } else { 0.004 };
             parts.both(tube(a.0, b.0, [a.1, b.1]), fillet, [HEAD, HEAD], HORN);
         }
-        // The mouth, its lips and what is in it.
+        // The mouth with its lips, tongue and teeth.
         let (m, r) = MOUTH_AT;
         for (x, tilt) in [(0.0, 0.0), (0.046, 0.30)] {
             let lift = 3.4 * x * x;
@@ -205,7 +205,7 @@ impl Figure for Monster {
         let aside = Vec3::new(p.x.signum() * smoothstep(0.0, 0.04, p.x.abs()), 0.0, 0.0);
         let fall = Vec3::new(0.0, -1.0, -0.12) + aside * (0.55 * front);
         let tuft = Vec3::new(p.x * 5.0, 0.55, -0.75);
-        // On the feet hair lies outwards, and does not go through the ground.
+        // On the feet hair lies outwards, so that it does not go through the ground.
         let low = smoothstep(0.075, 0.030, p.y);
         let outwards = (normal * Vec3::new(1.0, 0.0, 1.0)).normalize_or_zero();
         let flat = outwards * 0.9 + Vec3::new(0.0, 0.04, 0.15);
@@ -275,8 +275,7 @@ impl Figure for Monster {
     }
 }
 
-/// Trunk and head move as all figures do; legs stay on the ground while the body crouches; arms
-/// swing.
+/// Trunk and head move as in all figures; legs stay on the ground while the body crouches; arms swing.
 struct MonsterMotion {
     body: BodyMotion,
 }
@@ -285,7 +284,7 @@ impl MonsterMotion {
     fn arm(&self, left: bool, time: f64) -> RigidTransform {
         let pose = self.body.pose(time);
         let side = if left { 1.0 } else { -1.0 };
-        // Up in the air with every hop, back and forth with every step.
+        // Raise the arms with every hop, swing them with every step.
         let air = ease(pose.shift[1] / 0.12) as f32;
         let (phase, amount) = self.body.steps(time);
         let swing = (0.5 * amount * (std::f64::consts::TAU * phase).sin()) as f32 * side;

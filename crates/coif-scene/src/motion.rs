@@ -1,4 +1,4 @@
-//! How the built-in bodies move: three bones (chest, neck, head) driven by a few angles.
+//! The motions of the built-in bodies: three bones (chest, neck, head) driven by a few angles.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::file::Motion as Kind;
 
 /// The bone of the chest and everything below.
 pub const CHEST: usize = 0;
-/// The bone of the neck: turns half as far as the head.
+/// The bone of the neck, which turns less than half as far as the head.
 pub const NECK: usize = 1;
 /// The bone of the head.
 pub const HEAD: usize = 2;
 
-/// A bone that stands still, for what does not belong to the body.
+/// A fixed bone, for colliders that do not belong to the body.
 pub const GROUND: usize = 3;
 
 /// Where the neck leaves the chest, and where the head sits on the neck (m).
@@ -35,7 +35,7 @@ pub struct BodyMotion {
     pivots: Pivots,
 }
 
-/// A motion that ends: from `end` (s) on the body is as it was then.
+/// A motion that is frozen from the time `end` (s) on.
 struct Until {
     motion: Arc<dyn Motion>,
     end: f64,
@@ -50,7 +50,7 @@ impl Motion for Until {
     }
 }
 
-/// A motion up to a time (s), if there is one; then the body stands still.
+/// Freezes a motion at the time `end` (s), if there is one.
 pub(crate) fn until(motion: Arc<dyn Motion>, end: Option<f32>) -> Arc<dyn Motion> {
     match end {
         Some(end) => Arc::new(Until { motion, end: end.into() }),
@@ -69,12 +69,12 @@ pub(crate) struct Pose {
 }
 
 impl BodyMotion {
-    /// `speed` 1 is a person's pace; 2 is twice as fast.
+    /// `speed` 1 is the natural speed of a person; 2 is twice as fast.
     pub fn new(kind: Kind, speed: f32, pivots: Pivots) -> Self {
         Self { kind, speed: speed.into(), pivots }
     }
 
-    /// Which motion it is.
+    /// The kind of motion.
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }
@@ -84,7 +84,7 @@ impl BodyMotion {
         (time * self.speed).max(0.0)
     }
 
-    /// Where in the cycle of two steps it is, and how much it walks, 0 to 1.
+    /// Phase in the cycle of two steps, and amplitude of walking, 0 to 1.
     pub(crate) fn steps(&self, time: f64) -> (f64, f64) {
         let t = self.clock(time);
         match self.kind {
@@ -98,7 +98,7 @@ impl BodyMotion {
     pub(crate) fn pose(&self, time: f64) -> Pose {
         use std::f64::consts::{PI, TAU};
         let t = self.clock(time);
-        // Start from rest, so that hair is not hit by the first frame.
+        // Start from rest, so that the first frame does not jerk the hair.
         let begin = ease(t / 0.35);
         match self.kind {
             Kind::Still => Pose::default(),
@@ -116,7 +116,7 @@ impl BodyMotion {
                 let away = ease((u - 0.15) / 0.32) - ease((u - 1.25) / 0.32);
                 Pose { head_yaw: 1.15 * away, head_pitch: 0.05 * away, ..Pose::default() }
             }
-            // Get up to one turn a second, hold it, stop.
+            // Accelerate to one turn a second, hold it, stop.
             Kind::Spin => {
                 let u = t % 3.2;
                 let whole = (t / 3.2).floor();
@@ -134,7 +134,7 @@ impl BodyMotion {
                     ..Pose::default()
                 }
             }
-            // Small hops that turn a little to one side and the other.
+            // Small hops with alternating turns to both sides.
             Kind::Hop => {
                 let hops = (t / HOP.period).floor();
                 let u = t - hops * HOP.period;
@@ -244,13 +244,13 @@ fn ramp(t: f64, start: f64, rise: f64, stop: f64, fall: f64) -> f64 {
 /// Length of the sequence of [`Kind::Play`] (s).
 const PLAY: f64 = 5.8;
 
-/// The steps within a round of [`Kind::Play`].
+/// Phase and amplitude of the steps of [`Kind::Play`].
 fn play_steps(u: f64) -> (f64, f64) {
     // Four steps from 1.9 s on, slow at both ends.
     (0.95 * (u - 1.9), ease((u - 1.9) / 0.35) - ease((u - 3.7) / 0.4))
 }
 
-/// The sway of walking at an angle of the cycle of two steps.
+/// The sway of walking at an angle in the cycle of two steps.
 fn walk(step: f64, amount: f64) -> Pose {
     Pose {
         head_yaw: 0.05 * amount * step.sin(),
@@ -265,13 +265,13 @@ fn walk(step: f64, amount: f64) -> Pose {
     }
 }
 
-/// Off the ground and back.
+/// A jump: crouch, flight, landing.
 struct Leap {
-    /// From one crouch to the next (s).
+    /// Time from one crouch to the next (s).
     period: f64,
-    /// When the feet leave the ground (s).
+    /// Time at which the feet leave the ground (s).
     leave: f64,
-    /// Upwards at that time (m/s).
+    /// Upward speed at that time (m/s).
     speed: f64,
     /// Depth of the crouch (m).
     crouch: f64,
@@ -304,7 +304,7 @@ impl Leap {
             let x = u - self.leave;
             self.speed * x - 0.5 * 9.81 * x * x
         } else {
-            // Take up the landing speed smoothly, then straighten.
+            // Decelerate smoothly from the landing speed, then straighten.
             let x = ((u - land) / (self.period - land)).min(1.0);
             hermite(x, 0.0, -self.speed * (self.period - land), 0.0, 0.0)
         }

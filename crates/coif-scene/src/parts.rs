@@ -1,7 +1,7 @@
 //! Bodies made of simple parts: balls, ellipsoids and limbs, each on a bone.
 //!
-//! One list gives everything a figure needs: the implicit solid (a smooth union), the weights that
-//! skin it to its bones, the region that a place belongs to, and colliders that lie inside.
+//! One list gives everything a figure needs: the implicit solid (a smooth union), the skinning weights, the region of a
+//! point, and colliders inside the parts.
 
 use coif::body::{BoneWeights, Collider, Shape};
 use glam::{Quat, Vec3};
@@ -47,7 +47,7 @@ impl Solid {
         }
     }
 
-    /// A ball around it.
+    /// A bounding sphere.
     fn around(&self) -> (Vec3, f32) {
         match *self {
             Self::Ball { centre, radius } => (centre, radius),
@@ -72,7 +72,7 @@ impl Solid {
         }
     }
 
-    /// Convex shapes inside, with their places.
+    /// Convex shapes inside, with position and rotation.
     fn shapes(&self) -> Vec<(Shape, Vec3, Quat)> {
         match *self {
             Self::Ball { centre, radius } => {
@@ -109,15 +109,15 @@ const TAPER_STEP: f32 = 0.005;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
     pub(crate) solid: Solid,
-    /// Width of the fillet to what was there before (m).
+    /// Width of the fillet to the parts before it (m).
     pub(crate) fillet: f32,
-    /// What carries it.
+    /// The bone that carries it.
     pub(crate) bone: usize,
-    /// Its kind, by the figure's own numbers.
+    /// Its region, numbered by the figure.
     pub(crate) region: usize,
-    /// Taken away instead of added.
+    /// Whether it is subtracted instead of added.
     pub(crate) hollow: bool,
-    /// Too small to hold hair off.
+    /// Whether it is too small for a collider.
     pub(crate) detail: bool,
 }
 
@@ -127,17 +127,17 @@ impl Part {
     }
 }
 
-/// Many parts, in the order in which they are joined.
+/// The parts, in the order in which they are joined.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parts {
     parts: Vec<Part>,
     around: Vec<(Vec3, f32)>,
 }
 
-/// Distance (m) over which a place changes from one part's bone or region to another's.
+/// Distance (m) over which bone and region blend from one part to another.
 const SOFT: f32 = 0.016;
 
-/// Regions that a figure may have.
+/// Maximum number of regions of a figure.
 pub(crate) const REGIONS: usize = 16;
 
 impl Parts {
@@ -164,13 +164,13 @@ impl Parts {
         self.push(Part::new(solid, fillet, bone, region)).detail = true;
     }
 
-    /// Adds something small on both sides.
+    /// Adds something small on both sides that hair does not collide with.
     pub(crate) fn details(&mut self, solid: Solid, fillet: f32, bones: [usize; 2], region: usize) {
         self.detail(solid, fillet, bones[0], region);
         self.detail(solid.mirrored(), fillet, bones[1], region);
     }
 
-    /// Takes a solid away.
+    /// Subtracts a solid.
     pub(crate) fn hollow(&mut self, solid: Solid, fillet: f32, bone: usize, region: usize) {
         self.push(Part::new(solid, fillet, bone, region)).hollow = true;
     }
@@ -207,7 +207,7 @@ impl Parts {
         )
     }
 
-    /// Weight of each part at a place, largest at the nearest.
+    /// Weight of each part at a point, largest for the nearest.
     fn part_weights(&self, p: Vec3, soft: f32) -> impl Iterator<Item = (&Part, f32)> {
         let values: Vec<f32> = self.parts.iter().map(|part| part.solid.value(p)).collect();
         let min = self
@@ -224,12 +224,12 @@ impl Parts {
         )
     }
 
-    /// The bones that carry a place of the surface.
+    /// Skinning weights at a point of the surface.
     pub(crate) fn bone_weights(&self, p: Vec3) -> BoneWeights {
         let mut carried: Vec<(u16, f32)> = Vec::new();
         for (part, blend) in self.part_weights(p, SOFT) {
             match carried.iter_mut().find(|(bone, _)| usize::from(*bone) == part.bone) {
-                // Parts of one bone do not add up: many small ones would outweigh a large one.
+                // Take the maximum over the parts of a bone: the sum of many small ones would outweigh a large one.
                 Some((_, weight)) => *weight = weight.max(blend),
                 None => carried.push((part.bone as u16, blend)),
             }
@@ -244,12 +244,12 @@ impl Parts {
         weights
     }
 
-    /// Weight of each region at a place; adds up to 1.
+    /// Weight of each region at a point; the sum is 1.
     pub(crate) fn regions(&self, p: Vec3) -> [f32; REGIONS] {
         self.regions_within(p, SOFT)
     }
 
-    /// The same with borders that are `soft` metres wide: for colours of small things.
+    /// [`Self::regions`] with borders that are `soft` metres wide, for colours of small details.
     pub(crate) fn regions_within(&self, p: Vec3, soft: f32) -> [f32; REGIONS] {
         let mut regions = [0.0f32; REGIONS];
         for (part, blend) in self.part_weights(p, soft) {
@@ -266,7 +266,7 @@ impl Parts {
         of_region.fold(f32::INFINITY, |min, part| min.min(part.solid.value(p)))
     }
 
-    /// Distance (m) to the nearest solid that was taken away: about 0 on the walls it left.
+    /// Distance (m) to the nearest subtracted solid: about 0 on the walls it left.
     pub(crate) fn distance_to_hollow(&self, p: Vec3) -> f32 {
         let hollows = self.parts.iter().filter(|part| part.hollow);
         hollows.fold(f32::INFINITY, |min, part| min.min(part.solid.value(p)))
@@ -290,7 +290,7 @@ pub(crate) fn egg(centre: [f32; 3], radii: [f32; 3]) -> Solid {
     turned_egg(centre, Quat::IDENTITY, radii)
 }
 
-/// An ellipsoid turned.
+/// A rotated ellipsoid.
 pub(crate) fn turned_egg(centre: [f32; 3], turn: Quat, radii: [f32; 3]) -> Solid {
     Solid::Ellipsoid { centre: centre.into(), turn, radii: radii.into() }
 }
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_add_up_and_sides_go_with_their_bones() {
+    fn weights_add_up_and_each_side_follows_its_bone() {
         let parts = two();
         for (p, bone) in [
             (Vec3::new(0.3, 0.02, 0.0), 1),

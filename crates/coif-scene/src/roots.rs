@@ -1,4 +1,4 @@
-//! Roots of hairs: blue-noise points on a mesh with a density, and the frames to grow from.
+//! Roots of hairs: blue-noise points on a mesh with a density, and the normals to grow along.
 
 use coif::body::TriangleMesh;
 use coif::groom::RootBinding;
@@ -7,7 +7,7 @@ use glam::{IVec3, Vec3};
 use crate::lattice;
 use crate::random::Random;
 
-/// A place on the scalp.
+/// A root on the scalp.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Root {
     pub(crate) binding: RootBinding,
@@ -15,15 +15,15 @@ pub(crate) struct Root {
     pub(crate) normal: Vec3,
 }
 
-/// Largest number of candidates in a row that fall where nothing grows. The smallest patch of the built-in styles is a
-/// thousandth of a head: the chance to give that up is e^-10000.
+/// Maximum number of consecutive candidates at places without hair. The smallest patch of the built-in styles is a
+/// thousandth of a head: the probability to miss it is e^-10000.
 const MAX_BARE: u64 = 10_000_000;
 
-/// Spreads exactly `count` roots over the mesh, with distances that follow `density` (0..1 at each
-/// place; nothing grows where it is 0). `None` if it is 0 everywhere, or next to everywhere.
+/// Spreads exactly `count` roots over the mesh, with distances that follow `density` (0..1 at each point; nothing grows
+/// where it is 0). `None` if it is 0 everywhere, or nearly everywhere.
 ///
-/// Model: dart throwing over candidates in random order, with a radius that shrinks whenever a round
-/// finds no place for more; so any first part of the roots is evenly spread as well.
+/// Model: dart throwing over candidates in random order, with a radius that shrinks whenever no place for more is
+/// found; so every prefix of the roots is evenly spread as well.
 pub(crate) fn scatter(
     mesh: &TriangleMesh,
     normals: &[Vec3],
@@ -55,7 +55,7 @@ pub(crate) fn scatter(
         }
         (t, [1.0 - u - v, u, v], random.unit())
     };
-    // The densest packing of discs of this radius would hold the count on the area.
+    // Start with a radius at which hexagonal packing would hold 1.6 times the count on the area.
     let mut radius = (area as f32 / count as f32 * 0.7).sqrt();
     let mut grid = Grid::new(mesh, radius);
     let mut roots: Vec<Root> = Vec::with_capacity(count);
@@ -65,8 +65,8 @@ pub(crate) fn scatter(
         let [a, b, c] = mesh.corners(t);
         let p = a * w[0] + b * w[1] + c * w[2];
         let here = density(t, p);
-        // Give up where next to nothing of the area grows hair: a triangle with one corner in a patch may
-        // be a thousand kilometres long.
+        // Give up where almost none of the area grows hair: a triangle with one corner in a patch may be a thousand
+        // kilometres long.
         bare = if here > 0.0 { 0 } else { bare + 1 };
         if bare > MAX_BARE {
             return None;
@@ -88,7 +88,7 @@ pub(crate) fn scatter(
             misses = 0;
         } else {
             misses += 1;
-            // Give up on this radius when places become hard to find.
+            // Shrink the radius when places become hard to find.
             if misses > 60 + roots.len() / 200 {
                 radius *= 0.93;
                 misses = 0;
@@ -98,7 +98,7 @@ pub(crate) fn scatter(
     Some(roots)
 }
 
-/// Points in cubes of a lattice, for the question whether a place is taken.
+/// Points in the cubes of a lattice, for proximity queries.
 struct Grid {
     lo: Vec3,
     cell: f32,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn any_count_is_met_and_no_two_are_close() {
+    fn any_count_is_reached_and_no_two_roots_are_close() {
         let mesh = square();
         let normals = mesh.vertex_normals();
         for count in [1, 2, 100, 3000] {
@@ -178,7 +178,7 @@ mod tests {
                     })
                     .collect();
                 nearest.sort_by(f32::total_cmp);
-                // Random points would come as close as a hundredth of the mean distance.
+                // Of random points some would be as close as a hundredth of the mean distance.
                 let mean = (1.0 / count as f32).sqrt();
                 assert!(nearest[0] > 0.45 * mean, "{} {mean}", nearest[0]);
             }

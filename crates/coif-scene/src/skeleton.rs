@@ -1,7 +1,7 @@
-//! Legs that reach for the ground, and the steps that they take.
+//! Inverse kinematics of legs, and gaits.
 //!
-//! A figure with limbs adds bones behind those of the trunk; what it shares with the others (chest,
-//! neck, head, ground) keeps its number.
+//! A figure with limbs adds bones after those of the trunk; the bones that it has in common with other figures (chest,
+//! neck, head, ground) keep their numbers.
 
 use coif::math::RigidTransform;
 use glam::{Quat, Vec3};
@@ -44,14 +44,14 @@ impl Leg {
         let to_target = flat(target - self.hip);
         let min_distance = (long - short).abs() + 0.02 * long;
         let distance = to_target.length().clamp(min_distance, 0.999 * (long + short));
-        // Put the knee.
+        // Place the knee.
         let cosine = (long * long + distance * distance - short * short) / (2.0 * long * distance);
         let side = wrapped(angle(thigh) - angle(flat(self.ankle - self.hip))).signum();
         let thigh_turn =
             wrapped(angle(to_target) + side * cosine.clamp(-1.0, 1.0).acos() - angle(thigh));
         let turn = Quat::from_rotation_x(thigh_turn);
         let knee = self.hip + turn * (self.knee - self.hip);
-        // Put the ankle.
+        // Place the ankle.
         let end = flat(self.hip) + to_target.normalize_or(Vec3::NEG_Y) * distance;
         let shank_turn = Quat::from_rotation_x(wrapped(angle(flat(end - knee)) - angle(shank)));
         let ankle = knee + shank_turn * (self.ankle - self.knee);
@@ -67,12 +67,12 @@ impl Leg {
     }
 }
 
-/// A gait.
+/// Parameters of a gait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gait {
-    /// Path of a foot on the ground (m).
+    /// Length of the path of a foot on the ground (m).
     pub(crate) stride: f64,
-    /// Height of a foot in the air (m).
+    /// Maximum height of a foot in the air (m).
     pub(crate) lift: f64,
     /// Fraction of the time that a foot is on the ground.
     pub(crate) stance: f64,
@@ -81,7 +81,7 @@ pub(crate) struct Gait {
 }
 
 impl Gait {
-    /// The foot at `phase` of its cycle; on the ground it goes straight back at one speed.
+    /// The foot at `phase` of its cycle; on the ground it moves back at constant speed.
     pub(crate) fn foot(&self, phase: f64, amount: f64) -> Footfall {
         let u = phase.rem_euclid(1.0);
         let half = 0.5 * self.stride;
@@ -92,7 +92,7 @@ impl Gait {
             let slope = -self.stride * (1.0 - self.stance) / self.stance;
             (hermite(x, -half, slope, half, slope), Some(x))
         };
-        // Up and down smoothly, bent most in the first half of the path through the air.
+        // Lift it smoothly, and bend it most in the first half of its path through the air.
         let up = air.map_or(0.0, |x| (std::f64::consts::PI * x).sin().powi(2));
         let bent = air.map_or(0.0, |x| (std::f64::consts::PI * x.powf(0.7)).sin().powi(2));
         Footfall {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foot_goes_round_without_a_jump_and_stays_above_the_ground() {
+    fn a_foot_moves_without_a_jump_and_stays_above_the_ground() {
         let gait = Gait { stride: 0.2, lift: 0.06, stance: 0.55, bend: 0.5 };
         let steps = 4000;
         for i in 0..steps {

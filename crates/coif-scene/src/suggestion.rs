@@ -1,21 +1,21 @@
-//! "Did you mean": the words that a misspelt word most likely meant.
+//! "Did you mean": suggestions for misspelt words.
 
-/// "did you mean 'motion'? " if something is near, else nothing.
+/// "did you mean 'motion'? " if a candidate is near, else an empty string.
 ///
-/// Capital letters, spaces and underscores make no difference.
+/// Ignores case, spaces and underscores.
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     let near: Vec<String> = nearest(word, candidates).iter().map(|n| format!("'{n}'")).collect();
     if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
 }
 
-/// The candidates nearest to `word`; none if nothing is near enough to be what was meant.
+/// The candidates nearest to `word`; none if no candidate is near enough.
 ///
 /// The distance is that of optimal string alignment: letters inserted, deleted, replaced, or swapped with their
-/// neighbour. One slip of the finger is always allowed, longer words allow one slip in three letters. Among
-/// equals those with the longest common beginning win, because typing errors come late. If nothing is that near:
-/// all candidates that begin with the word.
+/// neighbour. One typing error is always allowed, in longer words one per three letters. Among equals those with the
+/// longest common prefix win, because typing errors come late. If none is that near: all candidates that begin with the
+/// word.
 fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Vec<&'a str> {
-    /// Letters of the longest word that is compared: no candidate is near to a longer one.
+    /// Maximum number of letters of a word that is compared: no candidate is near to a longer one.
     const MAX_LETTERS: usize = 64;
     let word = word.to_lowercase().replace([' ', '_'], "-");
     let count = word.chars().count();
@@ -47,7 +47,7 @@ fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Vec<&'a str> {
             near.push(*candidate);
         }
     }
-    // Keys of several models have one name.
+    // Remove duplicates: keys of several models can have the same name.
     let mut found = if near.is_empty() { begun } else { near };
     found.sort_by_key(|word| candidates.iter().position(|c| c == word));
     found.dedup();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_stands_for_what_it_begins() {
+    fn a_prefix_suggests_the_words_that_begin_with_it() {
         let names = ["demo", "spin", "long-wavy", "fall-and-stop"];
         assert_eq!(nearest("dmeo", &names), ["demo"]);
         assert_eq!(nearest("Long_wavi", &names), ["long-wavy"]);

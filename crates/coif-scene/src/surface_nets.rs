@@ -88,6 +88,7 @@ pub fn mesh(solid: &dyn Implicit, cell: f32) -> TriangleMesh {
             }
         }
     }
+    // Move the vertices onto the surface along the gradient.
     positions.par_iter_mut().for_each(|p| {
         for _ in 0..POLISH {
             *p -= solid.normal(*p) * solid.value(*p).clamp(-0.5 * cell, 0.5 * cell);
@@ -139,7 +140,7 @@ pub(crate) mod tests {
         let mesh = mesh(&Ball, 0.01);
         assert!(mesh.validate().is_ok());
         assert!(mesh.positions.iter().all(|p| (p.length() - 0.1).abs() < 1e-4));
-        // Closed: Euler's number of a sphere. Outwards: the volume by the divergence theorem.
+        // Closed: the Euler characteristic of a sphere. Outwards: the volume by the divergence theorem.
         let edges = mesh.triangles.len() * 3 / 2;
         assert_eq!(mesh.positions.len() + mesh.triangles.len() - edges, 2);
         let volume: f32 = (0..mesh.triangles.len())

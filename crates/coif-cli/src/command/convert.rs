@@ -1,4 +1,4 @@
-//! `coif convert`: from one format to another.
+//! `coif convert`: converts between formats.
 
 use std::path::{Path, PathBuf};
 
@@ -35,15 +35,15 @@ pub(crate) struct Convert {
     /// The axis of IN that points up [default: what IN says, or y]
     #[arg(long, value_name = "AXIS")]
     up: Option<UpAxis>,
-    /// Lay this many points on every strand, at equal distances
+    /// Resample every strand to this many points at equal distances
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=1000))]
     points: Option<u16>,
-    /// Which frame of a simulation, from 0 [default: the last, or all into numbered files]
+    /// Frame of a simulation, from 0 [default: the last, or all into numbered files]
     #[arg(long, value_name = "N")]
     frame: Option<u64>,
 }
 
-/// Metres per unit that make sense: from atoms to planets. Beyond, single precision loses thickness or length.
+/// Accepted metres per unit: from atoms to planets. Beyond, single precision loses thickness or length.
 const SCALES: std::ops::RangeInclusive<f32> = 1e-10..=1e7;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -54,7 +54,7 @@ enum UpAxis {
 
 impl Convert {
     pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
-        // Finish the file at hand on Ctrl-C rather than leave half of it.
+        // Complete the current file on Ctrl-C rather than leave half of it.
         interrupt::listen();
         let options = ReadOptions {
             scale_m: self.scale,
@@ -106,7 +106,7 @@ impl Convert {
         if kind == FileKind::Mesh {
             return self.convert_mesh(&options, talk);
         }
-        // Read the hair, lay out its points, write it.
+        // Read the hair, resample it, write it.
         let groom = if kind == FileKind::Cache {
             let cache = Cache::open(&self.input)?;
             let last = cache.frame_count()?.saturating_sub(1);
@@ -126,7 +126,7 @@ impl Convert {
         ))
     }
 
-    /// Lays out the points of a groom and writes it; gives back what was written, and what the format cannot hold.
+    /// Resamples a groom and writes it; returns what was written, and what the format cannot store.
     fn write_groom(&self, mut groom: Groom, to: &Path) -> Result<(Groom, Vec<String>), Failure> {
         if let Some(points) = self.points {
             groom = groom
@@ -137,7 +137,7 @@ impl Convert {
         Ok((groom, dropped))
     }
 
-    /// One file per frame of a simulation, under the frame's number.
+    /// Writes one file per frame of a simulation, with the number of the frame.
     fn convert_frames(
         &self,
         kind: FileKind,
@@ -147,11 +147,11 @@ impl Convert {
         if kind != FileKind::Cache {
             return Err(Failure::new(
                 format!(
-                    "{}: one file is not enough for the numbered files {}",
+                    "{}: is one file, and cannot be written as the numbered files {}",
                     self.input.display(),
                     self.output.display()
                 ),
-                "leave the place for the frame number out, or give the folder of a simulation",
+                "leave out the placeholder for the frame number, or give the folder of a simulation",
             ));
         }
         let cache = Cache::open(&self.input)?;
@@ -160,18 +160,19 @@ impl Convert {
             None => 0..cache.frame_count()?,
         };
         if frames.is_empty() {
-            // Reading explains what is missing.
+            // Reading reports what is missing.
             cache.read_frame(0)?;
         }
         probe_file(&sequence.file(frames.start))?;
         let mut written = 0;
         for frame in frames {
-            if interrupt::asked() {
-                let message = format!("{written} whole files of {} stay", self.output.display());
+            if interrupt::requested() {
+                let message =
+                    format!("{written} complete files of {} remain", self.output.display());
                 return Err(Failure::Interrupted { message });
             }
             let (_, dropped) = self.write_groom(cache.read_frame(frame)?, &sequence.file(frame))?;
-            // A format holds as much of every frame as of the first.
+            // A format stores the same of every frame.
             if written == 0 {
                 dropped.iter().for_each(|l| talk.warn(l));
             }

@@ -1,4 +1,4 @@
-//! `coif demo`: from nothing to a film.
+//! `coif demo`: simulates and renders the built-in demo scene.
 
 use std::path::PathBuf;
 
@@ -11,20 +11,20 @@ use crate::run::{self, Plan};
 use crate::source::Source;
 use crate::talk::{self, Talk};
 
-/// Watch hair move: simulate and render the built-in scene, and say where the film is
+/// Simulate and render the built-in demo scene, and print the path of the film
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif demo
-  coif demo --strands 2000 --frames 30 --size 480x270     a quick look
+  coif demo --strands 2000 --frames 30 --size 480x270     fewer and smaller
   coif demo --set groom.style=ponytail --set body.motion=walk -o ponytail.mp4")]
 pub(crate) struct Demo {
     /// The film: .mp4, .gif, .apng or NAME.####.png
     #[arg(short, long, value_name = "FILM")]
     output: Option<PathBuf>,
-    /// How many frames
+    /// Number of frames
     #[arg(long, value_name = "N")]
     frames: Option<u32>,
-    /// How many strands
+    /// Number of strands
     #[arg(long, value_name = "N")]
     strands: Option<u32>,
     /// Size of the film in pixels
@@ -42,7 +42,7 @@ pub(crate) struct Demo {
     json: bool,
 }
 
-/// Ending of the films that this build of the program writes by default.
+/// Extension of the films that this build of the program writes by default.
 const FILM: &str = if cfg!(feature = "mp4") { "mp4" } else { "gif" };
 
 impl Demo {

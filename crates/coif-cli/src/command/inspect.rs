@@ -1,4 +1,4 @@
-//! `coif inspect`: what is in a file.
+//! `coif inspect`: shows the content of a file.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(crate) struct Inspect {
     json: bool,
 }
 
-/// What was found. The keys are relied on from outside: see the design.
+/// The content of a file. The keys are part of the interface of `--json`.
 #[derive(Debug, Serialize)]
 struct Found {
     file: String,
@@ -72,11 +72,11 @@ struct Bounds {
 
 impl Inspect {
     pub(crate) fn run(self, talk: &Talk) -> Result<(), Failure> {
-        let found = self.look(talk)?;
+        let found = self.inspect(talk)?;
         if self.json { talk::print_json(&found) } else { talk::print(&found.text()) }
     }
 
-    fn look(&self, talk: &Talk) -> Result<Found, Failure> {
+    fn inspect(&self, talk: &Talk) -> Result<Found, Failure> {
         let path = PathBuf::from(&self.file);
         let kind = match coif_scene::builtin::text(&self.file) {
             Some(_) => FileKind::Scene,
@@ -86,11 +86,11 @@ impl Inspect {
             FileKind::Groom => {
                 let loaded = coif_io::read_groom(&path, &ReadOptions::default())?;
                 let mut found = Found::of_groom(&self.file, kind, &loaded.value, loaded.warnings);
-                found.complain_about(&loaded.value);
+                found.add_validation_warning(&loaded.value);
                 Ok(found)
             }
-            FileKind::Mesh => self.look_at_mesh(&path),
-            FileKind::HairMesh => self.look_at_hair_mesh(&path),
+            FileKind::Mesh => self.inspect_mesh(&path),
+            FileKind::HairMesh => self.inspect_hair_mesh(&path),
             FileKind::Cache => {
                 let cache = Cache::open(&path)?;
                 let frames = cache.frame_count()?;
@@ -111,7 +111,7 @@ impl Inspect {
         }
     }
 
-    fn look_at_mesh(&self, path: &Path) -> Result<Found, Failure> {
+    fn inspect_mesh(&self, path: &Path) -> Result<Found, Failure> {
         let loaded = coif_io::read_mesh(path, &ReadOptions::default())?;
         let mesh = &loaded.value.mesh;
         Ok(Found {
@@ -129,7 +129,7 @@ impl Inspect {
         })
     }
 
-    fn look_at_hair_mesh(&self, path: &Path) -> Result<Found, Failure> {
+    fn inspect_hair_mesh(&self, path: &Path) -> Result<Found, Failure> {
         let loaded = coif_io::read_hair_mesh(path, &ReadOptions::default())?;
         let mesh = &loaded.value;
         let exposure = mesh.topology().exposure;
@@ -173,8 +173,8 @@ impl Found {
         }
     }
 
-    /// Adds what a simulation would not start from.
-    fn complain_about(&mut self, groom: &Groom) {
+    /// Adds a warning if no simulation can start from the groom.
+    fn add_validation_warning(&mut self, groom: &Groom) {
         if let Err(error) = groom.validate() {
             self.warnings.push(error.to_string());
         }

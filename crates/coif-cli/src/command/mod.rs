@@ -1,4 +1,4 @@
-//! One file per command: its arguments, whose doc comments are the help, and what it does.
+//! One file per command: its arguments, whose doc comments are the help, and its code.
 
 pub(crate) mod bench;
 pub(crate) mod convert;
@@ -23,7 +23,7 @@ pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
     Ok((width, height))
 }
 
-/// More threads than any machine has cores would only eat its memory.
+/// Maximum number of threads: more than any machine has cores, as each takes memory.
 const MAX_THREADS: usize = 512;
 
 /// A number of threads.

@@ -1,4 +1,4 @@
-//! `coif render`: pictures and films of what is already there.
+//! `coif render`: pictures and films of existing hair.
 
 use std::f32::consts::TAU;
 use std::path::{Path, PathBuf};
@@ -25,9 +25,9 @@ use crate::units;
 
 /// Pictures and films of a simulation, a groom or a scene
 ///
-/// A simulation's folder gives the film of its frames with the body of its scene, or the picture of
-/// one frame. A groom file gives its picture, a scene its first frame. A film of something that
-/// does not move turns around it.
+/// The folder of a simulation gives the film of its frames with the body of its scene, or the picture of one frame. A
+/// groom file gives a picture of the groom, a scene one of its first frame. A film of something that does not move
+/// turns around it.
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif render run -o run.mp4                            the film of a simulation
@@ -41,24 +41,24 @@ pub(crate) struct Render {
     /// A picture (.png) or a film (.mp4, .gif, .apng, NAME.####.png)
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Which frame of a simulation, from 0 [default: the last]
-    #[arg(long, value_name = "N", help_heading = "What", conflicts_with = "frames")]
+    /// Frame of a simulation, from 0 [default: the last]
+    #[arg(long, value_name = "N", help_heading = "Subject", conflicts_with = "frames")]
     frame: Option<u64>,
     /// Frames A to B of a simulation, both included [default: all]
-    #[arg(long, value_name = "A..B", value_parser = range, help_heading = "What")]
+    #[arg(long, value_name = "A..B", value_parser = range, help_heading = "Subject")]
     frames: Option<(u64, u64)>,
-    /// Go once around in N pictures
-    #[arg(long, value_name = "N", help_heading = "What", conflicts_with = "frames",
+    /// Turn once around the subject in N pictures
+    #[arg(long, value_name = "N", help_heading = "Subject", conflicts_with = "frames",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     turntable: Option<u32>,
     /// A mesh to show behind a groom file
-    #[arg(long, value_name = "MESH", help_heading = "What")]
+    #[arg(long, value_name = "MESH", help_heading = "Subject")]
     body: Option<PathBuf>,
-    /// From which side to look
+    /// Direction of view
     #[arg(long, value_name = "VIEW", help_heading = "Camera", conflicts_with = "camera",
           value_parser = clap::builder::PossibleValuesParser::new(View::NAMES))]
     view: Option<String>,
-    /// Where the camera stands (m)
+    /// Position of the camera (m)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, help_heading = "Camera",
           allow_hyphen_values = true)]
     camera: Option<Vec3>,
@@ -70,19 +70,19 @@ pub(crate) struct Render {
     #[arg(long, value_name = "DEGREES", value_parser = fov, help_heading = "Camera")]
     fov: Option<f32>,
     /// Size in pixels
-    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Looks")]
+    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Appearance")]
     size: Option<(u32, u32)>,
     /// Hair colour: black, dark-brown, brown, red, blond, grey, white, or linear r,g,b
-    #[arg(long, value_name = "NAME", value_parser = hair, help_heading = "Looks")]
+    #[arg(long, value_name = "NAME", value_parser = hair, help_heading = "Appearance")]
     hair: Option<HairColor>,
-    /// What is behind: studio, dark, light, or linear r,g,b
-    #[arg(long, value_name = "NAME", value_parser = background, help_heading = "Looks")]
+    /// Background: studio, dark, light, or linear r,g,b
+    #[arg(long, value_name = "NAME", value_parser = background, help_heading = "Appearance")]
     background: Option<Background>,
     /// Change a key of the scene, such as groom.strands=50000; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "What")]
+    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Subject")]
     sets: Vec<String>,
     /// Frames per second of a film
-    #[arg(long, value_name = "N", help_heading = "Looks")]
+    #[arg(long, value_name = "N", help_heading = "Appearance")]
     fps: Option<f64>,
     /// Threads; 0 is one per core
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
@@ -90,16 +90,16 @@ pub(crate) struct Render {
     threads: usize,
 }
 
-/// Default number of pictures of a turn: two seconds at sixty a second.
+/// Default number of pictures of a full turn: two seconds at sixty pictures a second.
 const TURN: u32 = 120;
 
-/// What stands in front of the camera.
+/// What is rendered.
 enum Subject {
-    /// A groom and, if any, a mesh behind it.
+    /// A groom and, optionally, a mesh behind it.
     Groom(Groom, Option<Arc<Body>>),
     /// A scene and its hair at the start.
     Scene(Box<Built>, Strands),
-    /// A simulation, with its body unless that could not be built again.
+    /// A simulation, with its body unless that could not be built.
     Cache(Cache, Option<Box<Built>>),
 }
 
@@ -110,7 +110,7 @@ impl Render {
 
     fn render(&self, talk: &Talk) -> Result<(), Failure> {
         interrupt::listen();
-        // Open the output before anything slow.
+        // Open the output before any slow work.
         let kind = match coif_scene::builtin::text(&self.input) {
             Some(_) => FileKind::Scene,
             None => self.kind()?,
@@ -123,7 +123,7 @@ impl Render {
         renderer.stop_when(interrupt::flag());
         let subject = self.subject(kind, &scene, talk)?;
 
-        // Set up the camera and take picture after picture.
+        // Set up the camera, and render picture after picture.
         let shots = self.shots(&subject, file.is_film())?;
         let mut studio = match &subject {
             Subject::Scene(built, _) | Subject::Cache(_, Some(built)) => {
@@ -154,11 +154,11 @@ impl Render {
                     studio.shoot(groom, &groom.strands, time, *turn)
                 }
             };
-            if !interrupt::asked() {
+            if !interrupt::requested() {
                 file.push(image?)?;
                 progress.advance();
             }
-            if interrupt::asked() {
+            if interrupt::requested() {
                 let message = file.kept().unwrap_or_else(|| "nothing was written".into());
                 return Err(Failure::Interrupted { message });
             }
@@ -172,7 +172,7 @@ impl Render {
     fn kind(&self) -> Result<FileKind, Failure> {
         let path = Path::new(&self.input);
         if !path.exists() {
-            // Loading explains what scenes there are.
+            // Loading reports which scenes there are.
             Source::load(&self.input, &[])?;
         }
         let kind = FileKind::of(path)?;
@@ -191,7 +191,7 @@ impl Render {
         Ok(kind)
     }
 
-    /// The scene whose `[render]` holds, changed by the options.
+    /// The scene whose `[render]` is used, changed by the options.
     fn scene(&self, kind: FileKind) -> Result<Scene, Failure> {
         let mut scene = match kind {
             FileKind::Scene => Source::load(&self.input, &self.sets)?.scene,
@@ -266,7 +266,7 @@ impl Render {
         }
     }
 
-    /// Which frame each picture shows, and how far around (rad) the camera is.
+    /// The frame and the camera angle (rad) of each picture.
     fn shots(&self, subject: &Subject, is_film: bool) -> Result<Vec<(u64, f32)>, Failure> {
         let count = match subject {
             Subject::Cache(cache, _) => cache.frame_count()?,
@@ -275,7 +275,7 @@ impl Render {
         if count == 0 {
             return Err(Failure::new(
                 format!("{}: holds no frame yet", self.input),
-                "go on with the simulation: coif simulate SCENE -o FOLDER --resume",
+                "continue the simulation: coif simulate SCENE -o FOLDER --resume",
             ));
         }
         let last = self.frame.unwrap_or(count - 1);

@@ -1,4 +1,4 @@
-//! `coif scenes`: what is built in, and what a scene file may say.
+//! `coif scenes`: lists the built-in scenes and the keys of a scene file.
 
 use std::fmt::Write as _;
 

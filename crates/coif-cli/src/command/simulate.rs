@@ -1,4 +1,4 @@
-//! `coif simulate`: the main job.
+//! `coif simulate`: simulates a scene.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -20,14 +20,14 @@ use crate::units;
 /// Without -o and --render nothing is written, only measured.
 ///
 /// Every frame is measured: speed of the hair and of the body, kinetic energy, kinks, drift from the groom,
-/// stretch, penetration. 'series' of --json has one object a frame, health.csv in the folder OUT one row.
-/// Hair that does not come to rest, folds, jumps at the start, leaves its groom or flies is told at the end,
-/// with strand numbers and the key to try.
+/// stretch, penetration. 'series' of --json has one object per frame, health.csv in the folder OUT one row.
+/// Warnings at the end name hair that does not come to rest, folds, jumps at the start, leaves its groom or
+/// moves too fast, with strand numbers and the key to try.
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif simulate spin --render spin.mp4                 a built-in scene as a film
   coif simulate spin -o run                            every frame into the folder 'run'
-  coif simulate spin -o run --resume                   go on after Ctrl-C or a crash
+  coif simulate spin -o run --resume                   continue after Ctrl-C or a crash
   coif simulate my.toml -o 'hair.####.obj'             numbered files for another program
   coif simulate my.toml -o end.hair                    the last frame only
   coif simulate strips-bob -o bob.glb                  a mesh that moves, for an engine
@@ -37,7 +37,7 @@ Keys for --set: 'coif scenes --reference'. A scene to start from: 'coif scenes d
 pub(crate) struct Simulate {
     /// Scene file or name of a built-in scene
     scene: String,
-    /// Where the hair goes: a folder (every frame, can be resumed), NAME.####.hair or NAME.####.obj
+    /// Output of the hair: a folder (every frame, can be resumed), NAME.####.hair or NAME.####.obj
     /// (numbered files), one .hair or .obj file (the last frame), or one .glb file (the strips of model
     /// cantilever as a textured mesh with all of its motion)
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
@@ -45,7 +45,7 @@ pub(crate) struct Simulate {
     /// Make a film (.mp4, .gif, .apng, NAME.####.png) or a picture of the last frame (.png)
     #[arg(short, long, value_name = "FILM", help_heading = "Output")]
     render: Option<PathBuf>,
-    /// Go on with the simulation in the folder OUT after its last whole frame
+    /// Continue the simulation in the folder OUT after its last complete frame
     #[arg(long, help_heading = "Output", conflicts_with = "overwrite")]
     resume: bool,
     /// Replace the simulation in the folder OUT
@@ -57,7 +57,7 @@ pub(crate) struct Simulate {
     /// Change a key of the scene, such as body.speed=2; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Scene")]
     sets: Vec<String>,
-    /// How many frames, the first one included
+    /// Number of frames, the first one included
     #[arg(long, value_name = "N", help_heading = "Scene")]
     frames: Option<u32>,
     /// Threads; 0 is one per core. Results have the same bits for any number
@@ -82,12 +82,12 @@ impl Simulate {
     }
 }
 
-/// The outcome in a few lines.
+/// The outcome in a few lines of text.
 pub(crate) fn summary(outcome: &Outcome) -> String {
     let mut out = String::new();
     let o = outcome;
     let stages = Stage::ALL.iter().filter_map(|stage| {
-        // A stage that a scene does not have takes no time.
+        // Leave out stages that take no time.
         let ms = o.stages_ms.get(stage.name())?.as_f64().filter(|ms| *ms > 0.0)?;
         Some(format!("{} {}", stage.name(), units::milliseconds(ms)))
     });
@@ -124,10 +124,10 @@ pub(crate) fn summary(outcome: &Outcome) -> String {
     if let Some(c) = &o.contact {
         let [pairs, springs, left, dropped] =
             [c.pairs, c.springs, c.crossings_left, c.dropped_pairs].map(units::count);
-        if c.touches_single_hairs {
+        if c.has_strand_contact {
             let _ = writeln!(
                 out,
-                "  contact: {pairs} pairs of segments near each other, {springs} springs hold; at most {left} \
+                "  contact: {pairs} pairs of near segments, {springs} springs; at most {left} \
                  crossings left and {dropped} pairs left out in a substep"
             );
         }
@@ -143,7 +143,7 @@ pub(crate) fn summary(outcome: &Outcome) -> String {
     if let Some(last) = o.series.last() {
         let _ = writeln!(
             out,
-            "  {}: largest speed at the end {} beside the scalp; {} kinked strands at most",
+            "  {}: largest speed at the end {} relative to the scalp; {} kinked strands at most",
             if last.moving_points == 0 { "calm" } else { "moving" },
             units::speed(last.relative_speed_max_m_s),
             o.kinked_strands_max,

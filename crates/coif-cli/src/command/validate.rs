@@ -1,4 +1,4 @@
-//! `coif validate`: physics against what must be true.
+//! `coif validate`: checks the physics.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::talk::{self, Talk};
 use crate::target::probe_file;
 use crate::units;
 
-/// Check the physics against analytic truth; exit code 1 if a row fails
+/// Check the physics against analytic and published results; exit code 1 if a row fails
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif validate
@@ -74,8 +74,8 @@ impl Validate {
             rows.retain(|row| row.model == *model);
             if rows.is_empty() {
                 let checks = self.name.as_deref().unwrap_or("these checks");
-                let message = format!("{checks}: nothing is checked of '{model}'");
-                return Err(Failure::new(message, "leave --model out to see which rows there are"));
+                let message = format!("{checks}: there are no rows of model '{model}'");
+                return Err(Failure::new(message, "omit --model to see all rows"));
             }
         }
         if self.json {

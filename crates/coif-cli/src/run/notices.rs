@@ -1,11 +1,11 @@
-//! What a simulation had to do otherwise than asked, in words: each at most once per run.
+//! Notices about what a simulation did differently from its settings, each at most once per run.
 
 use coif::contact::ContactSettings;
 use coif::simulation::{Simulation, World};
 use coif_scene::Built;
 use coif_scene::file::BodySource;
 
-/// The notices of the last step. They say no numbers that change, so that those of two steps are the same text.
+/// The notices of the last step. They contain no numbers that change from step to step, so that their texts are equal.
 pub(super) fn of(simulation: &Simulation, built: &Built) -> Vec<String> {
     let mut notices = Vec::new();
     let world = simulation.world();
@@ -31,7 +31,7 @@ pub(super) fn of(simulation: &Simulation, built: &Built) -> Vec<String> {
     let report = simulation.report();
     if report.began_inside > 0 {
         notices.push(format!(
-            "{} points begin inside of the body, up to {:.1} mm deep, and are brought out within half a second; \
+            "{} points begin inside of the body, up to {:.1} mm deep, and are moved out within half a second; \
              hint: move the groom outward, or give body.collide shapes that fit",
             report.began_inside,
             report.began_inside_depth * 1e3
@@ -44,14 +44,14 @@ pub(super) fn of(simulation: &Simulation, built: &Built) -> Vec<String> {
         });
         let cell = cell.unwrap_or_default();
         notices.push(format!(
-            "the hair is too far spread for contact in cells of {cell} m, so the cells are larger; hint: \
+            "the hair is spread too far for contact in cells of {cell} m, so the cells are larger; hint: \
              set contact.volume.cell to a larger value"
         ));
     }
     notices
 }
 
-/// What the budget of cells left of the distance field that was asked for.
+/// The notice about a distance field with larger cells than requested, because of its limit of cells.
 fn coarse_field(world: &World, built: &Built) -> String {
     let of = match &built.scene.body.source {
         BodySource::File(file) => format!("{}: ", file.path),

@@ -1,66 +1,66 @@
-//! The worst of all frames, and whether hair has come to rest, kept in checkpoints so that a resumed run reports
-//! the whole.
+//! The maxima over all frames, and whether hair has come to rest, kept in checkpoints so that a resumed run reports the
+//! whole.
 
 use coif::math::bytes::{Reader, put_u32};
 use coif::simulation::{Health, StrandList};
 use serde::{Deserialize, Serialize};
 
-/// A body that is slower than this stands still (m/s): a tenth of what counts as moving hair, and a hundred
-/// times what rounding makes of a body at rest.
+/// Speed below which a body is at rest (m/s): a tenth of the speed of moving hair, and a hundred times the rounding
+/// error of a body at rest.
 const BODY_AT_REST: f32 = 1e-3;
 
-/// Hair may swing for this long after the body has come to rest (s). Long hair swings about once a second,
-/// and its damping takes about as long; with less, every stop would be trouble.
+/// Time for which hair may swing after the body has come to rest (s). Long hair swings about once a second, and its
+/// damping takes about as long; with less, every stop would give a warning.
 const SETTLE_TIME: f64 = 1.0;
 
-/// Hair that is slower than this beside the scalp has settled (m/s): it swings by less than a centimetre.
+/// Speed relative to the scalp below which hair has settled (m/s): it swings by less than a centimetre.
 const SETTLED_SPEED: f32 = 0.05;
 
-/// Of all frames so far.
+/// Maxima over all frames so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Peaks {
     pub(super) stretch: f32,
     pub(super) penetration_m: f32,
     pub(super) non_finite: u64,
     pub(super) jump: Jump,
-    /// Of the frame with the most.
+    /// Kinked strands of the frame with the most of them.
     pub(super) kinked: Strands,
     pub(super) fastest: Fastest,
     pub(super) drift: f32,
-    /// Of the frame with the largest drift.
+    /// Drifted strands of the frame with the largest drift.
     pub(super) drifted: Strands,
-    /// When the body moved last (s); `None` if it has not.
+    /// Time of the last motion of the body (s); `None` if it has not moved.
     pub(super) body_moved_until: Option<f64>,
-    /// The last frame in which hair moved although the body had been at rest for long.
+    /// The last frame in which hair moved although the body had been at rest for [`SETTLE_TIME`].
     pub(super) restless: Option<Restless>,
     /// Time of the last frame (s).
     pub(super) end_s: f64,
 }
 
-/// How many strands, and the first few of them.
+/// A number of strands, and the first few of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Strands {
     pub(super) count: usize,
     pub(super) first: Vec<u32>,
 }
 
-/// From the groom to frame 1, beyond the rigid motion of the roots.
+/// Largest displacement from the groom to frame 1, beyond the rigid motion of the roots.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Jump {
     pub(super) distance_m: f32,
     pub(super) strand: usize,
-    /// How far the body went meanwhile (m): hair lags behind by as much.
+    /// Displacement of the body in this frame (m): hair lags behind by as much.
     pub(super) body_m: f32,
 }
 
-/// The fastest point beside its scalp.
+/// The fastest point relative to its scalp.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Fastest {
     pub(super) speed_m_s: f32,
     pub(super) strand: usize,
     pub(super) point: usize,
     pub(super) frame: u64,
-    /// Of the body in that frame.
+    /// Speed of the body in that frame.
     pub(super) body_speed_m_s: f32,
 }
 
@@ -68,9 +68,9 @@ pub(super) struct Fastest {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Restless {
     pub(super) time_s: f64,
-    /// For how long the body had been at rest (s).
+    /// Time for which the body had been at rest (s).
     pub(super) rest_s: f64,
-    /// Strands that moved beside the scalp, and the speed of the fastest (m/s).
+    /// Strands that moved relative to the scalp, and the speed of the fastest (m/s).
     pub(super) moving: Strands,
     pub(super) speed_m_s: f32,
 }
@@ -82,7 +82,7 @@ impl From<&StrandList> for Strands {
 }
 
 impl Peaks {
-    /// Takes in a frame at a time (s).
+    /// Adds a frame at a time (s).
     pub(super) fn add(&mut self, frame: u64, time_s: f64, health: &Health) {
         let (motion, drift) = (&health.motion, &health.drift);
         self.stretch = self.stretch.max(written(health.stretch_max));
@@ -124,9 +124,9 @@ impl Peaks {
         self.end_s = time_s;
     }
 
-    /// As the head of a checkpoint: the length (4 bytes) and JSON.
+    /// The head of a checkpoint: the length (4 bytes) and JSON.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        // Numbers, lists and names can always be written.
+        // Numbers, lists and names can always be serialised.
         let json = serde_json::to_vec(self).unwrap_or_default();
         let mut out = Vec::new();
         put_u32(&mut out, json.len() as u32);
@@ -134,7 +134,7 @@ impl Peaks {
         out
     }
 
-    /// Takes the head off a checkpoint; `None` if it has another.
+    /// Splits the head off a checkpoint; `None` if it is invalid.
     pub(super) fn split_from(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let mut reader = Reader(bytes);
         let length = reader.u32()? as usize;
@@ -142,7 +142,7 @@ impl Peaks {
     }
 }
 
-/// JSON has no infinity.
+/// A finite number, since JSON has no infinity.
 fn written(x: f32) -> f32 {
     if x.is_finite() { x } else { f32::MAX }
 }
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_bring_it_back() {
+    fn peaks_read_back_from_bytes() {
         let mut peaks =
             Peaks { stretch: 1e-5, penetration_m: 0.25, non_finite: 3, ..Peaks::default() };
         let health = Health { stretch_max: 0.5, penetration_max: 0.1, ..Health::default() };
@@ -178,7 +178,7 @@ mod tests {
             peaks.restless.as_ref().map(|restless| (restless.rest_s, restless.speed_m_s))
         };
         assert_eq!(frame(&mut peaks, 0.5, 0.3, 1.0), None);
-        assert_eq!(frame(&mut peaks, 1.0, 0.3, 0.0), None, "it may swing");
+        assert_eq!(frame(&mut peaks, 1.0, 0.3, 0.0), None, "it may still swing");
         assert_eq!(frame(&mut peaks, 1.5, 0.3, 0.0), Some((1.0, 0.3)));
         assert_eq!(frame(&mut peaks, 2.0, 0.2, 0.0), Some((1.5, 0.2)));
         assert_eq!(frame(&mut peaks, 2.5, 0.01, 0.0), Some((1.5, 0.2)), "between two twitches");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_frames_jump() {
+    fn only_the_first_frames_count_as_a_jump() {
         let mut peaks = Peaks::default();
         let mut health = Health::default();
         for (frame, distance) in [(0, 0.01), (1, 0.02), (2, 0.5)] {

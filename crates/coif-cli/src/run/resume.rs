@@ -1,5 +1,4 @@
-//! Going on with a simulation that was stopped: which cache, from which frame, and how often to
-//! keep a checkpoint.
+//! Resuming a simulation that was stopped: which cache, from which frame, and how often to write a checkpoint.
 
 use std::path::Path;
 
@@ -13,12 +12,12 @@ use super::peaks::Peaks;
 use crate::failure::Failure;
 use crate::talk::Talk;
 
-/// A checkpoint is at most this much writing per frame on average (bytes): small simulations keep
-/// one after every frame, large ones every few, and a resumed run repeats at most those few.
+/// Maximum size of checkpoints per frame on average (bytes): small simulations write one after every frame, large ones
+/// after every few, and a resumed run repeats at most those few.
 const CHECKPOINT_BYTES_PER_FRAME: usize = 4 << 20;
 
-/// Opens the cache to go on with, or starts it, and restores the simulation and the checksums of the frames that
-/// are there. Returns the first frame that is still to be simulated.
+/// Opens the cache to resume, or starts it, and restores the simulation and the checksums of the existing frames.
+/// Returns the first frame that is still to be simulated.
 pub(super) fn open(
     folder: &Path,
     scene: &Scene,
@@ -37,7 +36,7 @@ pub(super) fn open(
             format!("{}: was simulated from another scene", folder.display()),
             format!(
                 "give the scene and the --set of the first run ('{name}' has all of it), \
-                 or start anew with --overwrite"
+                 or start again with --overwrite"
             ),
         ));
     }
@@ -46,7 +45,7 @@ pub(super) fn open(
         return Ok((cache, 0));
     };
     if cache.frame_count()? <= frame {
-        talk.warn(format_args!("{}: frames are missing, starting anew", folder.display()));
+        talk.warn(format_args!("{}: frames are missing, starting from frame 0", folder.display()));
         return Ok((cache, 0));
     }
     let sections = Peaks::split_from(&payload).and_then(|(head, rest)| {
@@ -60,14 +59,14 @@ pub(super) fn open(
     check_frames(&cache, &sums)?;
     simulation.restore(state).map_err(|e| Failure::from(e).in_file(folder))?;
     (*peaks, *checksums) = (head, sums);
-    // Look at the last frame, so that the next one has a motion since then.
+    // Measure the last frame, so that the next one has a motion since then.
     simulation.health();
-    talk.say(format_args!("{}: going on after frame {frame}", folder.display()));
+    talk.say(format_args!("{}: continuing after frame {frame}", folder.display()));
     Ok((cache, frame + 1))
 }
 
-/// Refuses a folder with a frame that is not as it was written: a picture of the folder needs all of them, and
-/// the checkpoint brings back the last one only.
+/// Refuses a folder with a frame that differs from what was written: a film of the folder needs all frames, and the
+/// checkpoint restores only the last one.
 fn check_frames(cache: &Cache, checksums: &[u64]) -> Result<(), Failure> {
     let trouble = |(frame, expected): (usize, &u64)| {
         let found = match cache.frame_checksum(frame as u64) {
@@ -93,7 +92,7 @@ fn check_frames(cache: &Cache, checksums: &[u64]) -> Result<(), Failure> {
     }
 }
 
-/// Takes the checksums off what follows the peaks in a checkpoint: their number (8 bytes) and themselves.
+/// Splits the checksums off what follows the peaks in a checkpoint: their number (8 bytes) and the checksums.
 fn split_checksums(bytes: &[u8]) -> Option<(Vec<u64>, &[u8])> {
     let mut reader = Reader(bytes);
     let length = usize::try_from(reader.u64()?).ok()?.checked_mul(8)?;
@@ -110,7 +109,7 @@ fn moves_alike(a: &Scene, b: &Scene) -> bool {
     a == *b
 }
 
-/// Keeps a checkpoint after `frame` if it is time for one.
+/// Writes a checkpoint after `frame` if one is due.
 pub(super) fn keep(
     cache: &Cache,
     frame: u64,
@@ -122,7 +121,7 @@ pub(super) fn keep(
     // Position and velocity of every particle.
     let size = simulation.groom().strands.point_count() * 24;
     let every = (size / CHECKPOINT_BYTES_PER_FRAME) as u64 + 1;
-    if is_last || frame.is_multiple_of(every) || crate::interrupt::asked() {
+    if is_last || frame.is_multiple_of(every) || crate::interrupt::requested() {
         let mut payload = peaks.to_bytes();
         put_u64(&mut payload, checksums.len() as u64);
         checksums.iter().for_each(|sum| put_u64(&mut payload, *sum));

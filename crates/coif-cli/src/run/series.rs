@@ -1,4 +1,4 @@
-//! One row of numbers per frame: for `series` of `--json`, and for `health.csv` beside the frames.
+//! One row of figures per frame: for `series` of `--json`, and for `health.csv` beside the frames.
 
 use coif::simulation::Health;
 use coif_io::{Cache, RowFile};
@@ -10,7 +10,7 @@ use crate::talk::Talk;
 /// Declares a row: its fields are the keys of the JSON and the columns of the table, in this order.
 macro_rules! row {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)+) => {
-        /// The health of one frame. Units are in the names.
+        /// The health of one frame, with units in the names.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
         pub(crate) struct Row {
             $($(#[$doc])* pub(crate) $name: $type,)+
@@ -21,7 +21,7 @@ macro_rules! row {
                 [$(stringify!($name)),+].join(",")
             }
 
-            /// With the shortest digits that give back the same bits.
+            /// The row as CSV, with the shortest digits that read back as the same bits.
             fn to_csv(self) -> String {
                 [$(format!("{:?}", self.$name)),+].join(",")
             }
@@ -38,12 +38,12 @@ macro_rules! row {
 row! {
     frame: u64,
     time_s: f64,
-    /// Of free points in the world, over the frame.
+    /// Maximum speed of free points in the world, over the frame.
     speed_max_m_s: f32,
     speed_mean_m_s: f32,
-    /// Beside the rigid motion of the scalp under the root.
+    /// Maximum speed relative to the rigid motion of the scalp under the root.
     relative_speed_max_m_s: f32,
-    /// Points faster than 1 cm/s beside the scalp.
+    /// Points faster than 1 cm/s relative to the scalp.
     moving_points: usize,
     kinetic_energy_j: f64,
     kinked_strands: usize,
@@ -51,7 +51,7 @@ row! {
     drift_max: f32,
     stretch_max: f32,
     penetration_max_m: f32,
-    /// Of the scalp, the colliders and the surface that hair collides with.
+    /// Maximum speed of the scalp, the colliders and the surface that hair collides with.
     body_speed_max_m_s: f32,
     /// Strand and point of `relative_speed_max_m_s`.
     fastest_strand: usize,
@@ -89,7 +89,7 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// Starts the table of a cache, or goes on with it: frames before `first` are there.
+    /// Starts the table of a cache, or continues it: frames before `first` exist.
     pub(super) fn open(cache: &Cache, first: u64, talk: &Talk) -> Result<Self, Failure> {
         let mut rows = Vec::new();
         let keep = |text: &str| {
@@ -100,14 +100,14 @@ impl Series {
         let (table, _) = RowFile::open(cache.health_path(), &Row::header(), keep)?;
         if (rows.len() as u64) < first {
             talk.warn(format_args!(
-                "{}: rows of earlier frames are missing; the others go on",
+                "{}: rows of earlier frames are missing; the table continues without them",
                 cache.health_path().display()
             ));
         }
         Ok(Self { rows, table: Some(table) })
     }
 
-    /// Takes in a frame.
+    /// Adds a frame.
     pub(super) fn push(&mut self, row: Row) -> Result<(), Failure> {
         self.rows.push(row);
         if let Some(table) = &mut self.table {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_come_back_with_the_same_bits() {
+    fn rows_read_back_with_the_same_bits() {
         let health = Health { stretch_max: 1.1e-7, ..Health::default() };
         let mut row = Row::new(7, 7.0 / 60.0, &health);
         row.kinetic_energy_j = 1.0 / 3e9;

@@ -1,4 +1,4 @@
-//! One `.glb` file with the strips of every frame, written when the last one is there.
+//! One `.glb` file with the strips of all frames, written after the last frame.
 
 use std::path::{Path, PathBuf};
 
@@ -12,18 +12,18 @@ use glam::Vec3;
 
 use crate::failure::Failure;
 
-/// How far a vertex may be from its place (m) in a frame that the file leaves to the player's mixing: nobody
-/// sees a millimetre on hair that moves, and of a shaken head a third of the frames is enough for that.
+/// Maximum error of a vertex position (m) in frames that the file leaves to interpolation: a millimetre is invisible in
+/// moving hair, and for a shaken head a third of the frames is enough for it.
 const TOLERANCE: f32 = 1e-3;
 
-/// Frames so far.
+/// The frames so far.
 pub(super) struct StripsFile {
     path: PathBuf,
     mesh: StripMesh,
     frames: Vec<StripFrame>,
 }
 
-/// Says early if a scene has no strips.
+/// Refuses a scene without strips before it is simulated.
 pub(super) fn check(path: &Path, scene: &Scene) -> Result<(), Failure> {
     if scene.model.name() == cantilever::NAME {
         return Ok(());
@@ -44,7 +44,7 @@ impl StripsFile {
         Self { path: path.into(), mesh, frames: Vec::new() }
     }
 
-    /// Takes in the present frame.
+    /// Adds the current frame.
     pub(super) fn push(&mut self, simulation: &Simulation) {
         if let Some(lanes) = simulation.strip_lanes() {
             self.mesh.follow_lanes(&lanes);
@@ -52,12 +52,12 @@ impl StripsFile {
         }
     }
 
-    /// Writes the file; `color` is that of the hair, linear. False if the user stopped it before.
+    /// Writes the file; `color` is that of the hair, linear. Returns `false` if the user stopped it before.
     pub(super) fn finish(self, fps: f64, color: Vec3) -> Result<bool, Failure> {
         let texture = texture::paint(&texture::Settings::default());
         let (mesh, frames) = (&self.mesh, &self.frames[..]);
         let (texture, tolerance) = (&texture, TOLERANCE);
         let film = StripFilm { mesh, frames, fps, texture, color, tolerance };
-        Ok(coif_io::gltf::write_strips_unless(&self.path, &film, &crate::interrupt::asked)?)
+        Ok(coif_io::gltf::write_strips_unless(&self.path, &film, &crate::interrupt::requested)?)
     }
 }

@@ -1,4 +1,4 @@
-//! What is off about the motion of the hair, in words: which strands, and which key to try.
+//! Warnings about the motion of the hair: which strands are affected, and which key to try.
 
 use coif::model::{ModelSettings, cantilever, explicit_spring, follow_the_leader, hair_mesh};
 use coif::model::{mass_spring, position_based};
@@ -8,36 +8,36 @@ use glam::Vec3;
 use super::peaks::{Peaks, Strands};
 use crate::units;
 
-/// Hair that has been calm for this long at the end has come to rest (s): what only twitches does so at
-/// least once a second.
+/// Time for which hair has to be calm at the end to have come to rest (s): hair that twitches does so at least once a
+/// second.
 const CALM_TIME: f64 = 1.0;
 
-/// Fraction of the strands that may be kinked: one of a thousand can fold over a shoulder.
+/// Maximum fraction of kinked strands: one of a thousand can fold over a shoulder.
 const KINKED_FRACTION: f64 = 1e-3;
 
-/// How far hair may go in the first frame, beyond its roots and what the body does to it (m): more is seen as
-/// a jump, and is what colliders do to hair that was groomed into them.
+/// Maximum displacement of hair in the first frame beyond that of its roots and what the body causes (m): more is
+/// visible as a jump, and happens to hair that is groomed into colliders.
 const FIRST_FRAME_JUMP: f32 = 0.005;
 
-/// Rate at which wind takes hair along (1/s), to tell how far it may in the first frame: the largest default damping of
-/// the models.
+/// Rate at which hair takes on the velocity of the wind (1/s), for the bound on its displacement in the first frame:
+/// the largest default damping of the models.
 const WIND_RATE: f32 = 10.0;
 
-/// Drift on a body that stood still all the time, as a fraction of a strand's length: more is another groom.
+/// Maximum drift on a body that stood still all the time, as a fraction of a strand's length.
 const DRIFT: f32 = coif::simulation::DRIFT_TOLERANCE;
 
-/// Speed beside the scalp (m/s) that no head gives to hair: the tip of a whip of hair of a dancer has 10.
+/// Speed relative to the scalp (m/s) that no head gives to hair: the tips of a dancer's whipped hair reach 10.
 const SPEED: f32 = 20.0;
 
-/// Keys of a model that change what is off.
+/// Keys of a model that reduce a problem.
 struct Hints {
-    /// To come to rest sooner.
+    /// Hair comes to rest sooner.
     settle: &'static str,
-    /// To fold less.
+    /// Hair folds less.
     unfold: &'static str,
-    /// To follow fast motion.
+    /// Hair follows fast motion.
     follow: &'static str,
-    /// To keep the groom.
+    /// Hair keeps the groom.
     hold: &'static str,
 }
 
@@ -73,13 +73,14 @@ fn hints(model: &str) -> Hints {
     }
 }
 
-/// What was off in a run of a scene with this many strands.
+/// The warnings about a run of a scene with this many strands.
 pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
     let hints = hints(scene.model.name());
     let is_pulled = is_pulled(&scene.model);
     let is_left_alone = !is_pulled && scene.wind.is_still();
     let mut trouble = Vec::new();
 
+    // Report hair that does not come to rest.
     if let Some(restless) = &peaks.restless
         && is_left_alone
         && peaks.end_s - restless.time_s < CALM_TIME
@@ -98,6 +99,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             hints.settle
         ));
     }
+    // Report kinked strands.
     if peaks.kinked.count as f64 > KINKED_FRACTION * strands as f64 {
         trouble.push(format!(
             "{} of {strands} strands are kinked by more than {} degrees: {}; hint: {}",
@@ -107,6 +109,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             hints.unfold
         ));
     }
+    // Report a jump from the groom to the first frame.
     let jump = &peaks.jump;
     if !is_pulled && jump.distance_m > FIRST_FRAME_JUMP + jump.body_m + first_frame_path(scene) {
         trouble.push(format!(
@@ -116,6 +119,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             jump.strand
         ));
     }
+    // Report drift from the groom on a body at rest.
     let stood_still = peaks.body_moved_until.is_none();
     if is_left_alone && stood_still && holds_shape(&scene.model) && peaks.drift > DRIFT {
         trouble.push(format!(
@@ -127,6 +131,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             hints.hold
         ));
     }
+    // Report hair that is too fast relative to the scalp.
     let fastest = &peaks.fastest;
     if fastest.speed_m_s > SPEED {
         let hint = if fastest.body_speed_m_s > SPEED {
@@ -138,7 +143,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
             hints.follow.into()
         };
         trouble.push(format!(
-            "hair moves at up to {} beside the scalp: strand {}, point {}, frame {}; hint: {hint}",
+            "hair moves at up to {} relative to the scalp: strand {}, point {}, frame {}; hint: {hint}",
             units::speed(fastest.speed_m_s),
             fastest.strand,
             fastest.point,
@@ -148,7 +153,7 @@ pub(super) fn of(scene: &Scene, strands: usize, peaks: &Peaks) -> Vec<String> {
     trouble
 }
 
-/// The first few numbers, and whether there are more.
+/// The first few strand numbers, and ".." if there are more.
 fn numbers(strands: &Strands) -> String {
     let mut text: Vec<String> = strands.first.iter().map(u32::to_string).collect();
     if strands.count > strands.first.len() {
@@ -157,7 +162,7 @@ fn numbers(strands: &Strands) -> String {
     text.join(", ")
 }
 
-/// Whether the scene pulls at ends of the hair, or no root holds it.
+/// Whether the scene moves the ends of the hair, or no root holds it.
 fn is_pulled(model: &ModelSettings) -> bool {
     match model {
         ModelSettings::FollowTheLeader(settings) => settings.ends == follow_the_leader::Ends::Free,
@@ -169,7 +174,7 @@ fn is_pulled(model: &ModelSettings) -> bool {
     }
 }
 
-/// Whether the groom is what hair is at rest.
+/// Whether the groom is the shape of the hair at rest.
 fn holds_shape(model: &ModelSettings) -> bool {
     match model {
         ModelSettings::FollowTheLeader(settings) => settings.hold_shape,
@@ -182,7 +187,7 @@ fn holds_shape(model: &ModelSettings) -> bool {
     }
 }
 
-/// How far wind, and gravity where it is not held, take hair in the first frame (m).
+/// Displacement of hair by wind, and by gravity unless that is balanced, in the first frame (m).
 fn first_frame_path(scene: &Scene) -> f32 {
     let frame = 1.0 / scene.time.fps as f32;
     let gravity = if holds_shape(&scene.model) { 0.0 } else { scene.gravity.length() };
@@ -216,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_about_hair_that_is_well() {
+    fn healthy_hair_gives_no_warning() {
         let mut peaks = Peaks { body_moved_until: Some(1.0), stretch: 1.0, ..Peaks::default() };
         peaks.jump = Jump { distance_m: 0.0049, strand: 1, body_m: 0.0 };
         peaks.fastest.speed_m_s = 19.0;
@@ -237,7 +242,7 @@ mod tests {
         let mut peaks = restless();
         peaks.body_moved_until = None;
         assert!(said(&[], &peaks)[0].contains("5.0 s after the start"));
-        // A twitch is remembered for a second.
+        // A twitch counts for a second.
         peaks.end_s = 6.9;
         assert_eq!(said(&[], &peaks).len(), 1);
         peaks.end_s = 7.1;
@@ -268,7 +273,7 @@ mod tests {
         );
         peaks.jump.body_m = 0.002;
         assert_eq!(said(&[], &peaks), [""; 0]);
-        // Hair that may sag falls by 8.5 mm in 1/24 s, and a breeze takes it along by 4 mm in 1/60 s.
+        // Hair that is free to sag falls by 8.5 mm in 1/24 s, and a breeze displaces it by 4 mm in 1/60 s.
         peaks.jump.body_m = 0.0;
         assert_eq!(said(&["model.hold_shape=false", "time.fps=24"], &peaks), [""; 0]);
         assert_eq!(said(&["wind.velocity=[3, 0, 0]"], &peaks), [""; 0]);
@@ -277,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn drift_is_named_where_nothing_excuses_it() {
+    fn drift_is_named_unless_something_causes_it() {
         let mut peaks = Peaks { drift: 0.025, drifted: some(2), ..Peaks::default() };
         let text = said(&[], &peaks);
         assert!(text[0].contains("2 of 300 strands leave their groom by up to 2.5 %"), "{text:?}");
@@ -295,8 +300,9 @@ mod tests {
         let mut peaks = Peaks { fastest, ..Peaks::default() };
         let text = said(&[], &peaks);
         assert!(
-            text[0]
-                .starts_with("hair moves at up to 33.0 m/s beside the scalp: strand 5, point 29")
+            text[0].starts_with(
+                "hair moves at up to 33.0 m/s relative to the scalp: strand 5, point 29"
+            )
         );
         assert!(text[0].ends_with("raise time.steps_per_second"), "{text:?}");
         peaks.fastest.body_speed_m_s = 50.0;
@@ -307,7 +313,7 @@ mod tests {
 
     /// Every key that a hint names is in the reference of the scene file, for that model.
     #[test]
-    fn hints_name_keys_that_there_are() {
+    fn hints_name_existing_keys() {
         let reference = include_str!("../../../../docs/scene-file.md");
         for model in ModelSettings::NAMES {
             let Hints { settle, unfold, follow, hold } = hints(model);

@@ -1,8 +1,8 @@
-//! Bad input: a message with file and place, a hint, exit code 2, no panic, nothing left behind.
+//! Bad input: a message with file and place, a hint, exit code 2, no panic, no files left behind.
 
 use crate::program::{Folder, hair_bytes, two_strands};
 
-/// Every command that reads a groom, on a file with this content.
+/// Runs every command that reads a groom on a file with this content; returns the messages.
 fn refuse_groom(name: &str, bytes: &[u8]) -> Vec<String> {
     let folder = Folder::new();
     folder.write(name, bytes);
@@ -36,7 +36,7 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn truncated_and_lying_files_are_refused_with_the_place() {
+fn truncated_and_contradictory_files_are_refused_with_the_place() {
     let good = two_strands();
     for message in refuse_groom("cut.hair", &good[..good.len() - 7]) {
         assert!(message.contains("cut.hair") && message.contains("expected"), "{message}");
@@ -70,7 +70,7 @@ fn nan_and_emptiness_are_named() {
 }
 
 #[test]
-fn a_wrong_key_is_shown_at_its_line_with_what_was_meant() {
+fn a_wrong_key_is_shown_at_its_line_with_a_suggestion() {
     let folder = Folder::new();
     folder.write("scene.toml", "[groom]\nstrands = 100\n[body]\nmoton = \"spin\"\n");
     for arguments in [
@@ -93,7 +93,7 @@ fn a_wrong_key_is_shown_at_its_line_with_what_was_meant() {
 }
 
 #[test]
-fn a_misspelt_scene_is_guessed_and_all_are_listed() {
+fn a_misspelt_scene_gets_a_suggestion_and_the_list() {
     let folder = Folder::new();
     for arguments in
         [&["simulate", "spni"][..], &["scenes", "spni"], &["render", "spni", "-o", "a.png"]]
@@ -117,13 +117,13 @@ fn a_body_without_a_scalp_is_refused() {
 }
 
 #[test]
-fn outputs_that_cannot_be_written_are_found_before_the_work() {
+fn outputs_that_cannot_be_written_are_refused_before_the_work() {
     let folder = Folder::new();
     folder.write("a.hair", two_strands());
     folder.write("file", "not a folder");
     std::fs::create_dir(folder.path("full")).unwrap();
     folder.write("full/precious.txt", "keep me");
-    // So long that the test would not end if the work came first.
+    // So many frames that the test would not end if the work came first.
     let long = ["simulate", "spin", "--frames", "1000000"];
     for output in [
         &["-o", "no/such/folder/a.hair"][..],
@@ -172,7 +172,7 @@ fn wrong_kinds_of_input_are_explained() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_panic() {
+fn a_closed_pipe_is_not_a_panic() {
     let folder = Folder::new();
     let mut child = folder
         .command(&["scenes", "--reference"])
@@ -186,11 +186,11 @@ fn a_reader_that_goes_away_is_no_panic() {
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
 
-/// Most memory (kB of address space) that a bad file may make the program ask for.
+/// Maximum memory (kB of address space) that the program may allocate for a bad file.
 #[cfg(target_os = "linux")]
 const MAX_MEMORY_KB: &str = "4000000";
 
-/// Runs the program with little memory; gives back exit code and stderr.
+/// Runs the program with limited memory; returns exit code and stderr.
 #[cfg(target_os = "linux")]
 fn run_with_little_memory(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
     let program = folder.command(arguments);
@@ -204,7 +204,7 @@ fn run_with_little_memory(folder: &Folder, arguments: &[&str]) -> (Option<i32>, 
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// A vertex a thousand kilometres away once made a lattice of 142 GB, and scattered roots for ever. Grids keep
+/// A vertex a thousand kilometres away once caused a lattice of 142 GB, and endless scattering of roots. Grids keep
 /// within their budget, and hair grows where it can.
 #[cfg(target_os = "linux")]
 #[test]
@@ -229,14 +229,14 @@ fn one_far_vertex_costs_no_memory() {
                 warned("cells, so theirs are larger; hint: remove vertices"),
                 "{style}: {said}"
             );
-            // The field of the whole body has a budget of its own, and says what it left.
+            // The field of the whole body has a budget of its own, with a warning.
             assert!(warned("within 262144 cells, so they are larger, "), "{style}: {said}");
             assert_eq!(warned("3 of the scalp's 4 triangles"), everywhere, "{style}: {said}");
         }
     }
 }
 
-/// A scalp that is longer than it should be, but not too far away for hair: strips grow, only fewer.
+/// On a scalp that is too long, but not too far away for hair, strips grow, but fewer.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_scalp_for_a_million_strips_gets_as_many_as_it_has_strands() {
@@ -255,7 +255,7 @@ fn a_scalp_for_a_million_strips_gets_as_many_as_it_has_strands() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_scene_that_never_ends_is_refused() {
+fn an_endless_scene_is_refused() {
     let folder = Folder::new();
     for command in ["simulate", "inspect"] {
         let (code, said) = run_with_little_memory(&folder, &[command, "/dev/zero"]);
@@ -269,7 +269,7 @@ fn a_scene_that_never_ends_is_refused() {
 }
 
 #[test]
-fn arguments_and_outputs_that_cannot_be_have_a_hint() {
+fn impossible_arguments_and_outputs_have_a_hint() {
     let folder = Folder::new();
     folder.write("a.hair", two_strands());
     for arguments in [
@@ -283,7 +283,7 @@ fn arguments_and_outputs_that_cannot_be_have_a_hint() {
     ] {
         folder.fails(arguments);
     }
-    // No file can be made there, and nobody asked for one called 'probe'.
+    // No file can be created there; the message must not name the file 'probe' that was tried.
     let said = folder.fails(&["simulate", "still", "-o", "/proc/self/run"]);
     assert!(said.contains("/proc/self") && !said.contains("probe"), "{said}");
 }

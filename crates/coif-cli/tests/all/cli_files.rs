@@ -3,7 +3,7 @@
 use crate::program::{Folder, SMALL, two_strands};
 
 #[test]
-fn inspect_tells_what_is_in_a_groom() {
+fn inspect_shows_the_content_of_a_groom() {
     let folder = Folder::new();
     folder.write("a.hair", two_strands());
     let found = folder.json(&["inspect", "a.hair"]);
@@ -54,7 +54,7 @@ fn hair_meshes_are_inspected_and_converted() {
     let folder = Folder::new();
     folder.write("mesh.obj", HAIR_MESH);
     folder.ok(&["convert", "mesh.obj", "metres.obj", "--scale", "0.01"]);
-    // Centimetres are recognised by the size, or said.
+    // Centimetres are recognised by the size, or given.
     for name in ["mesh.obj", "metres.obj"] {
         let found = folder.json(&["inspect", name]);
         assert_eq!(found["kind"], "hair-mesh");
@@ -67,7 +67,7 @@ fn hair_meshes_are_inspected_and_converted() {
         assert!((height - 0.2).abs() < 1e-6, "{name}: {height}");
     }
     assert!(folder.ok(&["inspect", "metres.obj"]).contains("bundles"));
-    // A volume has no strands to write, and a folded one is named.
+    // A hair mesh cannot be written as strands, and a folded one is refused by name.
     let error = folder.fails(&["convert", "mesh.obj", "out.hair"]);
     assert!(error.contains("not made of strands") && error.contains("hint:"), "{error}");
     assert!(!folder.path("out.hair").exists());
@@ -147,9 +147,9 @@ fn convert_writes_the_frames_of_a_simulation_into_numbered_files() {
     }
     folder.ok(&["convert", "run", "last.obj"]);
     assert_eq!(bytes("all.0002.obj"), bytes("last.obj"));
-    // One file cannot be many.
+    // One file cannot be written as numbered files.
     let error = folder.fails(&["convert", "b.00.hair", "c.####.obj"]);
-    assert!(error.contains("leave the place for the frame number out"), "{error}");
+    assert!(error.contains("leave out the placeholder for the frame number"), "{error}");
     assert!(folder.fails(&["convert", "run", "x.#.hair", "--frame", "3"]).contains("frame 3"));
     assert!(!folder.names().iter().any(|name| name.starts_with(['c', 'x'])));
 }
@@ -208,7 +208,7 @@ fn scenes_lists_prints_and_explains() {
 }
 
 #[test]
-fn help_teaches_and_nothing_at_all_gives_an_overview() {
+fn help_has_examples_and_no_arguments_give_an_overview() {
     let folder = Folder::new();
     assert!(folder.ok(&[]).contains("coif demo"));
     for command in
@@ -221,7 +221,7 @@ fn help_teaches_and_nothing_at_all_gives_an_overview() {
 }
 
 #[test]
-fn validate_gives_the_promised_rows_and_a_plot() {
+fn validate_gives_the_documented_rows_and_a_plot() {
     let folder = Folder::new();
     let rows = folder.json(&["validate", "chain", "--plot", "plots"]);
     let rows = rows.as_array().expect("a list");
@@ -243,7 +243,7 @@ fn validate_gives_the_promised_rows_and_a_plot() {
 }
 
 #[test]
-fn bench_gives_the_promised_rows() {
+fn bench_gives_the_documented_rows() {
     let folder = Folder::new();
     let rows = folder.json(&["bench", "ftl", "--quick", "--threads", "2"]);
     let rows = rows.as_array().expect("a list");
@@ -267,7 +267,7 @@ fn bench_gives_the_promised_rows() {
 }
 
 #[test]
-fn bench_measures_one_row_and_says_where_its_time_goes() {
+fn bench_measures_one_row_and_the_fractions_of_its_time() {
     let folder = Folder::new();
     let bench = ["bench", "mass-spring", "--quick", "--threads", "2", "--row"];
     let rows = folder.json(&[&bench[..], &["long-straight-1k"]].concat());
@@ -285,7 +285,7 @@ fn bench_measures_one_row_and_says_where_its_time_goes() {
 }
 
 #[test]
-fn mass_spring_hair_and_moving_fields_are_true() {
+fn cantilever_and_level_set_validations_pass() {
     let folder = Folder::new();
     for (check, min_rows) in [("cantilever", 45), ("level-set", 10)] {
         let rows = folder.json(&["validate", check]);
@@ -295,8 +295,8 @@ fn mass_spring_hair_and_moving_fields_are_true() {
     }
 }
 
-/// Strips leave as one mesh that moves, with a target for every frame after the first that is not on the
-/// straight path between two others.
+/// Strips are written as one mesh that moves, with a target for every frame after the first that is not on the straight
+/// path between two others.
 #[test]
 fn strips_are_written_as_a_mesh_that_moves() {
     let folder = Folder::new();
@@ -321,7 +321,7 @@ fn strips_are_written_as_a_mesh_that_moves() {
     assert!(vertices.is_multiple_of(28) && vertices / 28 > 300, "{vertices}");
     assert_eq!(document["animations"].as_array().map(Vec::len), Some(1));
 
-    // A model without strips says which one has them.
+    // The error for a model without strips names the model that has them.
     let still = [&["simulate", "still", "-o", "still.glb"][..], &sets].concat();
     let message = folder.fails(&still);
     assert!(message.contains("model.name=cantilever"), "{message}");

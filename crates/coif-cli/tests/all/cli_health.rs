@@ -4,7 +4,7 @@ use crate::program::{Folder, SMALL, hair_bytes};
 use coif::model::ModelSettings;
 use serde_json::Value;
 
-/// Keys that outside checks rely on.
+/// Keys that other programs rely on.
 const KEYS: [&str; 11] = [
     "frame",
     "time_s",
@@ -27,7 +27,7 @@ fn series(outcome: &Value) -> &Vec<Value> {
     outcome["series"].as_array().expect("series is an array")
 }
 
-/// The warnings, which are also said on stderr.
+/// The warnings, which must be on stderr as well.
 fn warnings(folder: &Folder, arguments: &[&str]) -> Vec<String> {
     let output = folder.run(&[arguments, &["--json"]].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -42,7 +42,7 @@ fn warnings(folder: &Folder, arguments: &[&str]) -> Vec<String> {
     warnings
 }
 
-/// That there is a warning with all of these words.
+/// Asserts that there is a warning with all of these words.
 fn assert_warns(warnings: &[String], words: &[&str]) {
     let found = warnings.iter().any(|warning| words.iter().all(|word| warning.contains(word)));
     assert!(found, "no {words:?} in {warnings:#?}");
@@ -76,7 +76,7 @@ fn every_model_has_a_series_and_a_table() {
         for (line, row) in lines.zip(rows) {
             for (name, cell) in header.iter().zip(line.split(',')) {
                 let (cell, json) = (cell.parse::<f64>().unwrap(), row[name].as_f64().unwrap());
-                // A reader of JSON may be off by the last bit.
+                // Readers of JSON may differ in the last bit.
                 assert!(
                     (cell - json).abs() <= 1e-14 * json.abs(),
                     "{model}: {name}: {cell}, {json}"
@@ -92,7 +92,7 @@ fn the_table_is_the_same_after_a_resume_and_for_any_number_of_threads() {
     let whole = folder.json(&simulate(&["--frames", "9", "-o", "whole", "--threads", "2"]));
     folder.ok(&simulate(&["--frames", "4", "-o", "part"]));
     let table = |run: &str| std::fs::read_to_string(folder.path(run).join("health.csv")).unwrap();
-    // What a run may leave that was killed after a row and before its checkpoint.
+    // The rest of a run that was killed after a row and before its checkpoint.
     let longer = table("part") + "4,0.1,9.9,9.9,9.9,1,1.0,1,0.1,0.1,0.1,0.1,0,0\n5,0.2,9.";
     folder.write("part/health.csv", longer);
     let arguments = ["--frames", "9", "-o", "part", "--resume", "--threads", "1"];
@@ -101,23 +101,23 @@ fn the_table_is_the_same_after_a_resume_and_for_any_number_of_threads() {
     for key in ["series", "first_frame_jump_m", "kinked_strands_max", "warnings"] {
         assert_eq!(resumed[key], whole[key], "{key}");
     }
-    // Nothing left to do: the series is still that of the whole.
+    // With nothing left to do, the series is still that of the whole run.
     let again = folder.json(&simulate(&arguments));
     assert_eq!(again["frames_simulated"], 0);
     assert_eq!(again["series"], whole["series"]);
-    // A table that someone has removed does not stop anything.
+    // A missing table does not prevent a run.
     std::fs::remove_file(folder.path("part").join("health.csv")).unwrap();
     let more = ["--frames", "11", "-o", "part", "--resume"];
     let rest = folder.json(&simulate(&more));
     assert_eq!(series(&rest).len(), 2);
     assert_eq!(series(&rest)[0]["frame"], 9);
-    // Nor does anything stay of a table that is overwritten.
+    // An overwritten table keeps no old rows.
     folder.ok(&simulate(&["--frames", "2", "-o", "part", "--overwrite"]));
     assert_eq!(table("part").lines().count(), 3);
 }
 
 #[test]
-fn hair_that_rides_along_on_a_still_head_is_calm() {
+fn hair_that_moves_with_a_still_head_is_calm() {
     let folder = Folder::new();
     let still = ["simulate", "still", "--frames", "70"];
     let outcome = folder.json(&[&still, SMALL].concat());
@@ -140,19 +140,19 @@ fn hair_that_does_not_come_to_rest_is_named() {
     let said = warnings(&folder, &run);
     assert_warns(&said, &[" of 120 strands still move at up to", "1.5 s after the body stopped: "]);
     assert_warns(&said, &["still move", "hint: raise model.damping"]);
-    // In the wind that is no trouble.
+    // In the wind there is no warning.
     let said = warnings(&folder, &[&run[..], &["--set", "wind.velocity=[1, 0, 0]"]].concat());
     assert!(!said.iter().any(|w| w.contains("still move")), "{said:?}");
 }
 
 #[test]
-fn kinks_and_flying_hair_are_named() {
+fn kinks_and_fast_hair_are_named() {
     let folder = Folder::new();
     // Limp hair on a head that falls and stops within a few milliseconds.
     let wild = ["--set", "body.speed=12", "--set", "model.style_time=1000", "--frames", "20"];
     let said = warnings(&folder, &[&["simulate", "fall-and-stop"], SMALL, &wild].concat());
     assert_warns(&said, &["of 120 strands are kinked", "hint: raise model.bend_limit"]);
-    assert_warns(&said, &["m/s beside the scalp: strand ", "hint: the body itself moves at"]);
+    assert_warns(&said, &["m/s relative to the scalp: strand ", "hint: the body itself moves at"]);
 }
 
 /// A strand that is groomed through the head is pushed out at once, and stays away from its groom.

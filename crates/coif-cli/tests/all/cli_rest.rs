@@ -1,8 +1,8 @@
-//! The shipped default holds grooms and comes to rest, and the quick checks of `validate` pass.
+//! The default settings hold grooms and come to rest, and the quick checks of `validate` pass.
 
 use crate::program::Folder;
 
-/// A head that is moved for a second, and five seconds after it has stopped.
+/// A head that moves for a second and then stands still for five.
 struct Thrown {
     motion: &'static str,
     style: &'static str,
@@ -11,7 +11,7 @@ struct Thrown {
 }
 
 impl Thrown {
-    /// The largest speed of a point beside the scalp (m/s), five seconds after the stop.
+    /// The largest speed of a point relative to the scalp (m/s), five seconds after the stop.
     fn speed_at_rest(&self, folder: &Folder) -> f64 {
         let Self { motion, style, speed, seed } = self;
         let sets = [
@@ -34,7 +34,7 @@ impl Thrown {
     }
 }
 
-/// Hair that was thrown about lies still five seconds after the body does.
+/// Hair that was moved violently is at rest five seconds after the body.
 #[test]
 fn thrown_hair_comes_to_rest() {
     let folder = Folder::new();
@@ -56,7 +56,7 @@ fn thrown_hair_comes_to_rest() {
     }
 }
 
-/// The same for cases that nobody chose, up to twenty times the speed.
+/// The same for random cases, up to twenty times the speed.
 #[test]
 fn hair_thrown_at_random_comes_to_rest() {
     let folder = Folder::new();
@@ -81,7 +81,7 @@ fn hair_thrown_at_random_comes_to_rest() {
     }
 }
 
-/// Checks of `validate` that take less than a minute each; `hair-mesh` and `strips` take longer.
+/// Runs checks of `validate` that take less than a minute each; `hair-mesh` and `strips` take longer.
 fn validate(names: &[&str]) {
     let folder = Folder::new();
     for name in names {

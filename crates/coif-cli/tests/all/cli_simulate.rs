@@ -12,7 +12,7 @@ fn hash(outcome: &Value) -> &str {
 }
 
 #[test]
-fn a_small_scene_gives_a_cache_a_film_and_the_promised_keys() {
+fn a_small_scene_gives_a_cache_a_film_and_the_documented_keys() {
     let folder = Folder::new();
     let size = ["--set", "render.width=64", "--set", "render.height=48"];
     let arguments = simulate(&["--frames", "4", "-o", "run", "--render", "film.gif"]);
@@ -63,7 +63,7 @@ fn a_resumed_run_ends_in_the_same_bits() {
     let folder = Folder::new();
     let whole = folder.json(&simulate(&["--frames", "9", "-o", "whole"]));
     folder.ok(&simulate(&["--frames", "4", "-o", "part"]));
-    // What a killed writer leaves, and a frame that the checkpoint does not know.
+    // The rest of a killed run: a frame after the checkpoint.
     let part = folder.path("part");
     std::fs::copy(part.join("frame.00003.hair"), part.join("frame.00004.hair")).unwrap();
     let resumed =
@@ -80,16 +80,16 @@ fn a_resumed_run_ends_in_the_same_bits() {
         };
         assert_eq!(bytes("whole"), bytes("part"), "frame {frame}");
     }
-    // Nothing left to do is fine too, and so is a folder that is not there yet.
+    // Resuming works with nothing left to do, and with a folder that does not exist yet.
     let again = folder.json(&simulate(&["--frames", "9", "-o", "part", "--resume"]));
     assert_eq!((again["frames_simulated"].as_u64(), hash(&again)), (Some(0), hash(&whole)));
     let fresh = folder.json(&simulate(&["--frames", "9", "-o", "fresh", "--resume"]));
     assert_eq!(hash(&fresh), hash(&whole));
 }
 
-/// What contact between single hairs did is told for every model that takes it, also where the model solves for it.
+/// Contact between single hairs is reported for every model that supports it, within a step or after it.
 #[test]
-fn contact_between_single_hairs_is_told() {
+fn contact_between_single_hairs_is_reported() {
     let folder = Folder::new();
     for model in ["follow-the-leader", "mass-spring"] {
         let name = format!("model.name={model}");
@@ -105,7 +105,7 @@ fn contact_between_single_hairs_is_told() {
     assert!(folder.json(&simulate(&["--frames", "2"])).get("contact").is_none());
 }
 
-/// The stage of contact is told where there is one; what could not be done as asked is said once.
+/// The stage of contact is reported if there is contact; each warning is printed once.
 #[test]
 fn contact_has_its_stage_and_warnings_come_once() {
     let folder = Folder::new();
@@ -114,7 +114,7 @@ fn contact_has_its_stage_and_warnings_come_once() {
     assert!(outcome["stages_ms"]["contact"].as_f64().unwrap() > 0.0, "{outcome}");
     assert_eq!(outcome["warnings"], serde_json::json!([]));
     assert!(folder.ok(&simulate(&volume)).contains(", contact "));
-    // What it did is told as well; of single hairs there is nothing to tell.
+    // Contact on a grid is reported, contact of single hairs is not.
     let grid = &outcome["contact"]["volume"];
     assert!(grid["nodes"][0].as_u64() > Some(1) && grid["cell_m"].as_f64() > Some(0.0), "{grid}");
     assert_eq!(outcome["contact"]["pairs"], 0);
@@ -139,7 +139,7 @@ fn contact_has_its_stage_and_warnings_come_once() {
     );
 }
 
-/// Contact of hair with hair goes on after a checkpoint as if nothing had been.
+/// A resumed run with contact between hairs ends in the same state.
 #[test]
 fn a_resumed_run_with_contact_ends_in_the_same_bits() {
     let folder = Folder::new();
@@ -156,7 +156,7 @@ fn a_killed_run_is_resumed_with_the_same_bits() {
     let folder = Folder::new();
     let arguments = simulate(&["--frames", "400", "-o", "run"]);
     let mut child = folder.command(&arguments).spawn().unwrap();
-    // Wait for a few frames, then stop it without a warning.
+    // Wait for a few frames, then kill it.
     let tenth = folder.path("run").join("frame.00010.hair");
     while !tenth.exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -209,7 +209,7 @@ fn numbered_files_and_the_last_frame_agree_with_the_cache() {
 }
 
 #[test]
-fn the_demo_makes_a_film_and_says_where_it_is() {
+fn the_demo_makes_a_film_and_prints_its_path() {
     let folder = Folder::new();
     let quick = ["--frames", "2", "--strands", "50", "--size", "64x48"];
     let coarse = ["--set", "body.resolution=0.02"];
@@ -234,12 +234,12 @@ fn a_scene_file_finds_its_files_from_its_own_folder() {
     );
     let outcome = folder.json(&["simulate", "scenes/a.toml", "-o", "run"]);
     assert_eq!(outcome["strands"], 2);
-    // The scene in the cache holds from anywhere.
+    // The scene in the cache can be read from any folder.
     let again = folder.json(&["simulate", "run/scene.toml"]);
     assert_eq!(hash(&again), hash(&outcome));
 }
 
-/// Runs the program until a file is there, then sends Ctrl-C; gives back what it said.
+/// Runs the program until a file exists, then sends Ctrl-C; returns stderr.
 #[cfg(unix)]
 fn interrupted(folder: &Folder, arguments: &[&str], file: &str) -> String {
     let stderr = std::process::Stdio::piped();
@@ -258,7 +258,7 @@ fn interrupted(folder: &Folder, arguments: &[&str], file: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn control_c_leaves_whole_frames_and_no_film() {
+fn control_c_leaves_complete_frames_and_no_film() {
     let folder = Folder::new();
     let small = ["--set", "render.width=32", "--set", "render.height=32"];
     let arguments = simulate(&["--frames", "5000", "-o", "run", "--render", "film.gif"]);
@@ -270,8 +270,8 @@ fn control_c_leaves_whole_frames_and_no_film() {
     assert_eq!(names_in(&folder.path("run")).len() as u64, frames + 3, "only whole frames");
 }
 
-/// A frame whose bytes have changed is not gone on from, wherever in the file and however little: it is named with
-/// what was expected, and nothing is written. Put back, or overwritten, all is well.
+/// A run is not resumed if any byte of a frame has changed: the frame is named with the expected checksum, and nothing
+/// is written. With the frame restored, or with --overwrite, the run continues.
 #[test]
 fn a_changed_frame_is_refused_by_name() {
     let folder = Folder::new();
@@ -299,13 +299,13 @@ fn a_changed_frame_is_refused_by_name() {
     change(0, position, &|bytes| bytes[0] ^= 1);
     change(5, position, &|bytes| bytes.swap(0, 4));
     change(3, 40, &|bytes| bytes[0] ^= 1);
-    // A whole frame in the place of another.
+    // A complete frame in the place of another.
     let frame = |n: usize| folder.path("run").join(format!("frame.{n:05}.hair"));
     let good = std::fs::read(frame(1)).unwrap();
     std::fs::copy(frame(4), frame(1)).unwrap();
     assert!(folder.fails(&resume).contains("frame.00001.hair"));
     std::fs::write(frame(1), &good).unwrap();
-    // As it was, it goes on, also from frames that a resumed run has written.
+    // Restored, the run continues, also from frames that a resumed run has written.
     assert_eq!(folder.json(&resume)["frames_simulated"], 2);
     let more = simulate(&["--frames", "9", "-o", "run", "--resume"]);
     assert_eq!(folder.json(&more)["frames_simulated"], 1);
@@ -317,18 +317,18 @@ fn a_changed_frame_is_refused_by_name() {
 
 #[cfg(unix)]
 #[test]
-fn control_c_says_which_pictures_stay() {
+fn control_c_names_the_pictures_that_remain() {
     let folder = Folder::new();
     folder.ok(&simulate(&["--frames", "2", "-o", "run"]));
     let turntable = ["--turntable", "5000", "--size", "64x64"];
     let arguments = [&["render", "run", "-o", "turn.####.png"][..], &turntable].concat();
     let stderr = interrupted(&folder, &arguments, "turn.0003.png");
     let pictures = folder.names().iter().filter(|n| n.ends_with(".png")).count();
-    assert!(stderr.contains(&format!("{pictures} whole pictures")), "{pictures}: {stderr}");
+    assert!(stderr.contains(&format!("{pictures} complete pictures")), "{pictures}: {stderr}");
     assert_eq!(folder.names().len(), pictures + 1, "nothing else is left: {:?}", folder.names());
 }
 
-/// Growing hair looks at no flag: the program leaves it behind. The film's unfinished file says that it has begun.
+/// Growing hair polls no flag: it ends with the program. The unfinished file of the film shows that it has begun.
 #[cfg(unix)]
 #[test]
 fn control_c_stops_while_hair_grows() {

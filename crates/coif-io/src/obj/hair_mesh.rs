@@ -1,9 +1,8 @@
-//! Hair meshes in `.obj` files: polygons in groups by their kind.
+//! Hair meshes in `.obj` files: groups give the kinds of the polygons.
 //!
-//! `g roots` holds the root polygons, counter-clockwise seen from outside the scalp; all other polygons
-//! are walked for layers: `g sides`, `g seams` (sides along which bundles may part) and `g tips` when Coif
-//! writes them. A file from elsewhere needs the group of the roots only.
-
+//! `g roots` holds the root polygons, counter-clockwise seen from outside the scalp; the layers are found among all
+//! other polygons by topology. Coif writes these as `g sides`, `g seams` (sides along which bundles may part) and `g
+//! tips`. A file from another program needs only the group of the roots.
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -28,7 +27,7 @@ pub(super) fn is_hair_mesh(parsed: &Parsed) -> bool {
     parsed.groups.iter().any(|g| is_named(&g.name, ROOTS))
 }
 
-/// Modellers add prefixes and numbers: `hair_roots`, `roots.001`.
+/// Whether a name contains a word; modelling programs add prefixes and numbers: `hair_roots`, `roots.001`.
 fn is_named(name: &str, word: &str) -> bool {
     name.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|part| part == word)
 }
@@ -56,7 +55,7 @@ pub fn parse_hair_mesh(
     }
     let mut warnings = std::mem::take(&mut parsed.warnings);
     let mut positions = std::mem::take(&mut parsed.positions);
-    // Vertices keep their numbers; those that no polygon has do not speak for the unit.
+    // Keep the numbers of vertices, but let only those of polygons decide the unit.
     let on_polygons: Vec<Vec3> = parsed.corners.iter().map(|&v| positions[v as usize]).collect();
     let conversion =
         Conversion::decide(file, options, &parsed.declared, &on_polygons, None, &mut warnings)?;
@@ -96,7 +95,7 @@ fn refused(file: &Path, error: &coif::Error) -> Error {
     Error::refused(file, format!("no hair mesh: {error}")).with_hint(hint)
 }
 
-/// Warns of polygons that were of no use and of bundles that end where a face seems to be missing.
+/// Warns about unused polygons, and about bundles that end where a face seems to be missing.
 fn warn_of_gaps(file: &Path, walked: &Walked, names: &InFile<'_>, warnings: &mut Vec<String>) {
     let file = file.display();
     let count = |n: usize, one: &str, many: &str| {
@@ -118,15 +117,15 @@ fn warn_of_gaps(file: &Path, walked: &Walked, names: &InFile<'_>, warnings: &mut
     }
 }
 
-/// Names of vertices and polygons in messages: as the file counts them, with their lines. Found
-/// in the text when needed, so that nothing is stored for valid files.
+/// Names of vertices and polygons in messages: numbered as in the file, with their lines. Found in the text when
+/// needed, so that nothing is stored for valid files.
 struct InFile<'a> {
     file: &'a Path,
     bytes: &'a [u8],
 }
 
 impl InFile<'_> {
-    /// The line of a statement with one of these words, counted from 0.
+    /// The line of a statement that begins with one of these words, counted from 0.
     fn line(&self, words: &[&[u8]], mut number: usize) -> Option<u32> {
         let mut tokens = Tokens::new(self.file, self.bytes);
         loop {
@@ -189,7 +188,7 @@ fn encode(out: &mut impl Write, mesh: &HairMesh) -> io::Result<()> {
         face(out, &roots)?;
     }
     let topology = mesh.topology();
-    // A side may open if one of its columns may on its upper level.
+    // A side is part of a seam if one of its columns may part on its upper level.
     let mut opens = vec![u32::MAX; mesh.column_count()];
     for seam in &mesh.seams {
         for c in seam.columns {
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_no_hair_mesh_and_a_broken_one_is_named() {
+    fn a_body_is_not_a_hair_mesh_and_a_broken_one_is_named() {
         let body = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
         let read = |bytes: &[u8]| {
             parse_hair_mesh(Path::new("a.obj"), bytes, &ReadOptions::default()).unwrap_err()

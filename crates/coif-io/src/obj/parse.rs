@@ -1,4 +1,4 @@
-//! From the text of an `.obj` file to its vertices, polylines, polygons and names.
+//! Parses the text of an `.obj` file into vertices, polylines, polygons and names.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::tokens::{Token, Tokens};
 use crate::unit::Declared;
 use crate::{Error, Place, Result};
 
-/// The content of a file, before polygons are cut into triangles.
+/// The content of a file, before polygons are triangulated.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     /// In the file's unit; finite.
@@ -20,11 +20,11 @@ pub(super) struct Parsed {
     pub(super) colors: Vec<Vec3>,
     /// Vertices of all polylines, one after the other.
     pub(super) lines: Vec<u32>,
-    /// Where each polyline ends in `lines`.
+    /// End of each polyline in `lines`.
     pub(super) line_ends: Vec<usize>,
     /// Vertices of all polygons, one after the other.
     pub(super) corners: Vec<u32>,
-    /// Where each polygon ends in `corners`.
+    /// End of each polygon in `corners`.
     pub(super) face_ends: Vec<usize>,
     /// Named parts.
     pub(super) groups: Vec<FaceGroup>,
@@ -40,13 +40,13 @@ pub(super) struct FaceGroup {
     pub(super) faces: Vec<Range<usize>>,
 }
 
-/// State of reading.
+/// State of the parser.
 #[derive(Default)]
 struct State {
-    /// Which groups are open, and since which polygon.
+    /// The open groups: kind, index, and the polygon since which each is open.
     open: Vec<(GroupKind, usize, usize)>,
     by_name: HashMap<(GroupKind, String), usize>,
-    /// The largest vertex number used so far, and where.
+    /// The largest vertex number used so far, and its place.
     largest: Option<(u32, Place)>,
     joined: usize,
     /// Number of unknown statements, and the first.
@@ -81,7 +81,7 @@ impl Parsed {
         parsed.finish(&tokens, state)
     }
 
-    /// Reads `# coif unit=m up=y` if it stands before the first vertex.
+    /// Reads `# coif unit=m up=y` if it is before the first vertex.
     fn comment(&mut self, text: &[u8]) {
         if self.positions.is_empty() && text.contains(&b'=') {
             let declared = Declared::parse(&String::from_utf8_lossy(text));
@@ -157,8 +157,8 @@ impl Parsed {
         Ok(())
     }
 
-    /// `l 1 2 3`. An element that starts with the vertex where the last one ended continues it:
-    /// some programs write every segment on its own.
+    /// `l 1 2 3`. An element that starts with the vertex at which the last one ended continues it: some programs write
+    /// every segment separately.
     fn polyline(&mut self, tokens: &mut Tokens<'_>, state: &mut State) -> Result<()> {
         let start = self.lines.len();
         while let Some(word) = tokens.next() {
@@ -197,8 +197,8 @@ impl Parsed {
         Ok(())
     }
 
-    /// Counts from 0 instead of from 1 or from the end. A vertex may come later in the file, so
-    /// the largest number is compared with their count at the end.
+    /// Converts a vertex number, counted from 1 or from the end, to one counted from 0. A vertex may be defined later
+    /// in the file, so the largest number is compared with their count at the end.
     fn resolve(&self, word: Token<'_>, tokens: &Tokens<'_>, state: &mut State) -> Result<u32> {
         let index = tokens.index(word)?;
         let count = self.positions.len();
@@ -300,7 +300,7 @@ impl Parsed {
     }
 }
 
-/// A place in words.
+/// The line of a place, for messages.
 struct At(Place);
 
 impl std::fmt::Display for At {

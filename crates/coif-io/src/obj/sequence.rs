@@ -11,12 +11,12 @@ use super::{ObjMesh, convert, mesh_of};
 use crate::unit::Conversion;
 use crate::{Error, Loaded, Place, ReadOptions, Result, SequenceName};
 
-/// A body whose vertices move and whose triangles stay.
+/// A body whose vertices move and whose triangles are constant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeshSequence {
     /// The first frame, with the triangles and names of all.
     pub first: ObjMesh,
-    /// The number of the first frame in its file name.
+    /// The number in the file name of the first frame.
     pub first_frame: u64,
     /// Vertex positions (m), one list per frame, the first one included.
     pub frames: Vec<Vec<Vec3>>,
@@ -35,8 +35,8 @@ impl MeshSequence {
 
 /// Reads all frames of a pattern such as `walk.%04d.obj` or `walk.####.obj`.
 ///
-/// Starts with the lowest number that exists and continues without a gap. Unit and axes of the first
-/// frame hold for all. Every frame needs the polygons of the first one.
+/// Starts with the lowest number that exists and continues without a gap. Unit and axes are those of the first frame.
+/// Every frame needs the polygons of the first one.
 pub fn read_mesh_sequence(
     pattern: impl AsRef<Path>,
     options: &ReadOptions,
@@ -95,7 +95,7 @@ fn differs(file: &Path, first: &Path, expected: String, found: impl Into<String>
         .with_hint("all frames need the same topology; export them from one mesh without modifiers that change it")
 }
 
-/// The number of the first frame and the files of all.
+/// The number of the first frame, and the files of all frames.
 fn find_frames(pattern: &Path) -> Result<(u64, Vec<PathBuf>)> {
     const HINT: &str = "write %04d or #### where the frame number stands, as in walk.%04d.obj";
     let Some(sequence) = SequenceName::parse(pattern) else {

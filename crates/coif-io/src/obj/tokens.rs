@@ -1,4 +1,4 @@
-//! Words of an `.obj` file with their line and column.
+//! Tokens of an `.obj` file with their line and column.
 //!
 //! A statement ends with its line unless the line ends with a backslash. Works on bytes, because
 //! names and comments come in any encoding.
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::{Error, Place, Result};
 
-/// A word and where it starts.
+/// A word and its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'a> {
     pub(super) text: &'a [u8],
@@ -27,7 +27,7 @@ fn quoted(text: &[u8]) -> String {
     format!("'{}'{}", String::from_utf8_lossy(shown), if shown == text { "" } else { "..." })
 }
 
-/// Walks over a file, statement by statement.
+/// Iterates over a file, statement by statement.
 #[derive(Debug)]
 pub(super) struct Tokens<'a> {
     file: &'a Path,
@@ -48,7 +48,7 @@ impl<'a> Tokens<'a> {
         self.file
     }
 
-    /// Where the next word would start.
+    /// The place at which the next word would start.
     pub(super) fn place(&self) -> Place {
         let column = u32::try_from(self.at - self.line_start + 1).unwrap_or(u32::MAX);
         Place::Text { line: self.line, column }
@@ -105,7 +105,7 @@ impl<'a> Tokens<'a> {
         (!text.is_empty()).then_some(Token { text, place })
     }
 
-    /// The rest of the line as it stands, without blanks around it.
+    /// The rest of the line, without surrounding blanks.
     pub(super) fn rest_of_line(&mut self) -> &'a [u8] {
         let start = self.at;
         while self.at < self.bytes.len() && self.line_end(self.at) == 0 {
@@ -114,7 +114,7 @@ impl<'a> Tokens<'a> {
         self.bytes[start..self.at].trim_ascii()
     }
 
-    /// Goes to the next statement; `false` at the end of the file.
+    /// Advances to the next statement; `false` at the end of the file.
     pub(super) fn next_statement(&mut self) -> bool {
         while self.next().is_some() {}
         self.rest_of_line();

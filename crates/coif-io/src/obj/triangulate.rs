@@ -1,7 +1,7 @@
-//! Polygons into triangles.
+//! Triangulation of polygons.
 //!
-//! A fan from the first corner where that is right (every convex polygon), ear clipping in the
-//! polygon's mean plane where it is not.
+//! A fan from the first corner where it is valid (every convex polygon), otherwise ear clipping in the polygon's mean
+//! plane.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::Group;
 use super::parse::Parsed;
 use crate::{Error, Place, Result};
 
-/// Ear clipping takes time that grows with the cube of the corners; longer polygons become fans.
+/// Maximum number of corners for ear clipping, whose time grows with their cube; polygons with more become fans.
 const MAX_CORNERS: usize = 512;
 
 /// Triangles of all polygons, and the named parts in triangles.
@@ -55,7 +55,7 @@ pub(super) fn triangulate(
     Ok((triangles, groups.collect()))
 }
 
-/// Cuts one polygon; `false` if only a fan that may overlap itself could be made.
+/// Triangulates one polygon; `false` if only a fan that may overlap itself could be made.
 fn cut(corners: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>) -> bool {
     if let &[a, b, c] = corners {
         triangles.push([a, b, c]);
@@ -63,7 +63,7 @@ fn cut(corners: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>) -> bo
     }
     let at = |i: usize| positions[corners[i] as usize];
     let count = corners.len();
-    // Sum the fan's cross products: twice the polygon's area vector, for any flat or bent polygon.
+    // Sum the cross products of the fan: twice the area vector of the polygon, flat or bent.
     let area = |i: usize| (at(i) - at(0)).cross(at(i + 1) - at(0));
     let normal: Vec3 = (1..count - 1).map(area).sum();
     let fan_is_right = (1..count - 1).all(|i| area(i).dot(normal) > 0.0);
@@ -84,7 +84,7 @@ fn cut(corners: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>) -> bo
     fan_is_right
 }
 
-/// Cuts ears off a counter-clockwise polygon; `None` if it crosses itself.
+/// Cuts ears off a counter-clockwise polygon; `None` if it intersects itself.
 fn clip_ears(flat: &[Vec2]) -> Option<Vec<[usize; 3]>> {
     let mut left: Vec<usize> = (0..flat.len()).collect();
     let mut ears = Vec::with_capacity(flat.len() - 2);
@@ -96,7 +96,7 @@ fn clip_ears(flat: &[Vec2]) -> Option<Vec<[usize; 3]>> {
             (b - a).perp_dot(c - a) > 0.0
                 && left.iter().filter(|k| !around(i).contains(k)).all(|&k| {
                     let p = flat[k];
-                    // A corner on the cut itself or inside would be cut off with the ear.
+                    // A corner on the cut or inside the ear would be cut off with it.
                     let outside = |u: Vec2, v: Vec2| (v - u).perp_dot(p - u) < 0.0;
                     outside(a, b) || outside(b, c) || outside(c, a) || p == a || p == b || p == c
                 })
@@ -124,7 +124,7 @@ mod tests {
             let [a, b, c] = t.map(|v| positions[v as usize]);
             (b - a).cross(c - a).y / 2.0
         };
-        assert!(!clean || triangles.iter().all(|t| signed(t) > -1e-6), "a triangle is turned over");
+        assert!(!clean || triangles.iter().all(|t| signed(t) > -1e-6), "a triangle is inverted");
         (clean, triangles.iter().map(signed).sum())
     }
 

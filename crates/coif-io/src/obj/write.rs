@@ -1,4 +1,4 @@
-//! Writers of `.obj`: numbers in the shortest form that reads back with the same bits.
+//! Writers of `.obj` files. Numbers have the shortest form that reads back with the same bits.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::unit::DECLARATION;
 use crate::writable::check_writable;
 use crate::{AtomicFile, Error, Result};
 
-/// Writes hair as polylines, in metres, y up. Returns a note on what the format cannot hold.
+/// Writes hair as polylines, in metres, y up. Returns notes on what the format cannot store.
 pub fn write_groom(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>> {
     let path = path.as_ref();
     check_writable(path, groom, groom.strands.positions())?;
@@ -19,14 +19,14 @@ pub fn write_groom(path: impl AsRef<Path>, groom: &Groom) -> Result<Vec<String>>
     encode_groom(&mut out, groom).map_err(|e| Error::io(path, "write", e))?;
     out.commit()?;
     let mut dropped = Vec::new();
-    let mut say = |is_dropped: bool, what: &str| {
+    let mut note = |is_dropped: bool, what: &str| {
         if is_dropped {
             dropped.push(format!("{}: an .obj file does not hold {what}", path.display()));
         }
     };
-    say(groom.radius.iter().any(|&r| r != groom.fibre.radius), "a radius per point");
-    say(groom.transparency.is_some(), "transparency");
-    say(groom.embedded.iter().any(|&n| n > 1), "how many points are embedded in the skin");
+    note(groom.radius.iter().any(|&r| r != groom.fibre.radius), "a radius per point");
+    note(groom.transparency.is_some(), "transparency");
+    note(groom.embedded.iter().any(|&n| n > 1), "how many points are embedded in the skin");
     Ok(dropped)
 }
 
@@ -67,7 +67,7 @@ fn encode_mesh(out: &mut impl Write, body: &ObjMesh) -> io::Result<()> {
     for &Vec3 { x, y, z } in &body.mesh.positions {
         writeln!(out, "v {x:?} {y:?} {z:?}")?;
     }
-    // Sort the triangles where a part starts or ends; between two of them no name changes.
+    // Find the triangles at which a part starts or ends; between them no name changes.
     let ranges = body.groups.iter().flat_map(|g| &g.triangles);
     let mut changes: Vec<u32> = ranges.flat_map(|r| [r.start, r.end]).collect();
     changes.sort_unstable();
@@ -93,7 +93,7 @@ fn encode_mesh(out: &mut impl Write, body: &ObjMesh) -> io::Result<()> {
 const STATEMENTS: [(GroupKind, &str); 3] =
     [(GroupKind::Object, "o"), (GroupKind::Group, "g"), (GroupKind::Material, "usemtl")];
 
-/// Names of the parts that a triangle belongs to, without what would end the statement.
+/// Names of the parts that a triangle belongs to, with characters that would end the statement replaced.
 fn names_at(body: &ObjMesh, kind: GroupKind, triangle: u32) -> Vec<String> {
     let holds = |g: &&super::Group| {
         g.kind == kind && g.triangles.iter().any(|range| range.contains(&triangle))

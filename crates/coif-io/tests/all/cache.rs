@@ -1,4 +1,4 @@
-//! The cache: whole frames only, no foreign folder touched, a damaged checkpoint is noticed.
+//! The cache: only complete frames count, foreign folders are not changed, damaged checkpoints are detected.
 
 use std::fs;
 
@@ -94,7 +94,7 @@ fn foreign_folders_and_older_caches_are_safe() {
 }
 
 #[test]
-fn checkpoints_come_back_or_are_said_to_be_damaged() {
+fn checkpoints_read_back_or_are_reported_as_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::create(folder.path(), SCENE, false).unwrap();
     assert_eq!(cache.read_checkpoint().unwrap(), None);
@@ -120,7 +120,7 @@ fn checkpoints_come_back_or_are_said_to_be_damaged() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_a_killed_run_left_is_swept() {
+fn leftovers_of_a_killed_run_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let leftover = folder.path().join(".coif-4294967295-1f-0.tmp");
     fs::write(&leftover, b"half a frame").unwrap();

@@ -1,10 +1,10 @@
-//! The extension chooses the format; what is not supported says what is.
+//! The extension chooses the format; unsupported ones are refused with the list of supported ones.
 
 use crate::grooms::{full_groom, plain_groom};
 use coif_io::{Cache, Error, FileKind, ReadOptions};
 
 #[test]
-fn extensions_are_taken_in_any_case() {
+fn extensions_are_recognised_in_any_case() {
     let folder = tempfile::tempdir().unwrap();
     let groom = plain_groom(3, 4);
     for name in ["a.hair", "b.HAIR", "c.obj", "d.Obj"] {

@@ -23,7 +23,7 @@ fn strips() -> Strips {
     }
 }
 
-/// Three frames of a strip that is blown to the front.
+/// Three frames of a strip that is blown forward.
 fn frames(mesh: &StripMesh) -> Vec<StripFrame> {
     (0..3)
         .map(|k| {
@@ -58,7 +58,7 @@ fn another_reader_finds_mesh_motion_and_texture() {
     assert_eq!(positions, frames[0].positions);
     let normals: Vec<Vec3> = reader.read_normals().unwrap().map(Vec3::from).collect();
     assert_eq!(normals.len(), 20);
-    // Tangents go across, at right angles to the normals; with them and the sign, from tip to root.
+    // Tangents are perpendicular to the normals; the binormal, with the sign, points from tip to root.
     for (n, [x, y, z, sign]) in normals.iter().zip(reader.read_tangents().unwrap()) {
         let t = Vec3::new(x, y, z);
         assert!(t.distance(Vec3::X) < 1e-6 && t.dot(*n).abs() < 1e-6);
@@ -69,7 +69,7 @@ fn another_reader_finds_mesh_motion_and_texture() {
     let uv: Vec<[f32; 2]> = reader.read_tex_coords(0).unwrap().into_f32().collect();
     assert_eq!((uv[0], uv[9]), ([0.0, 0.0], [1.0, 1.0]));
 
-    // Every target moves the first frame to its own.
+    // Every target moves the first frame to its own frame.
     let targets: Vec<_> = reader.read_morph_targets().collect();
     assert_eq!(targets.len(), 2);
     for (k, (moved, turned, _)) in targets.into_iter().enumerate() {
@@ -79,7 +79,7 @@ fn another_reader_finds_mesh_motion_and_texture() {
         }
     }
 
-    // At the time of a frame its target counts, and no other.
+    // At the time of a frame only its target has weight.
     let animation = document.animations().next().unwrap();
     let channel = animation.channels().next().unwrap();
     let channel = channel.reader(data);
@@ -117,9 +117,9 @@ fn one_frame_has_no_motion_and_wrong_frames_are_refused() {
     assert!(glb(&all, &mesh).unwrap_err().contains("20"));
 }
 
-/// Of an even motion the ends are enough; what turns round is kept.
+/// Linear motion needs only its ends; reversals are kept.
 #[test]
-fn frames_between_others_are_left_to_the_player() {
+fn frames_on_a_straight_path_are_left_out() {
     let mesh = StripMesh::new(&strips());
     let at = |z: f32| {
         let positions = mesh.positions.iter().map(|p| *p + Vec3::Z * z).collect();
@@ -136,9 +136,9 @@ fn frames_between_others_are_left_to_the_player() {
     assert_eq!(times, [0.0, 4.0 / 30.0, 6.0 / 30.0]);
 }
 
-/// Hair that swings takes a third of its frames, and every frame is where it was.
+/// Hair that swings needs at most a third of its frames as shapes, and every frame is reproduced within 1 mm.
 #[test]
-fn a_swing_is_mixed_of_few_shapes() {
+fn oscillation_is_stored_as_few_shapes() {
     let mesh = StripMesh::new(&strips());
     let at = |k: usize| {
         let t = k as f32 / 60.0;
@@ -177,8 +177,8 @@ fn a_swing_is_mixed_of_few_shapes() {
         }
     }
 
-    // What the specification asks for: views and accessors within the buffer and on whole numbers of four
-    // bytes, bounds of positions, rising times.
+    // Required by the specification: views and accessors lie within the buffer at multiples of four bytes, positions
+    // have bounds.
     for view in document.views() {
         assert!(view.offset() % 4 == 0 && view.offset() + view.length() <= blob.len());
     }
@@ -206,7 +206,7 @@ fn a_swing_is_mixed_of_few_shapes() {
 }
 
 #[test]
-fn nothing_half_written_is_left() {
+fn a_refused_film_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hair.glb");
     let mesh = StripMesh::new(&strips());

@@ -92,7 +92,7 @@ fn the_layout_is_the_published_one() {
 }
 
 #[test]
-fn a_file_without_a_unit_is_guessed_aloud_and_can_be_overridden() {
+fn the_unit_is_guessed_with_a_warning_and_can_be_overridden() {
     let mut in_cm = full_groom(9);
     in_cm.strands.positions_mut().iter_mut().for_each(|p| *p *= 100.0);
     let bytes = foreign(&in_cm);
@@ -109,7 +109,7 @@ fn a_file_without_a_unit_is_guessed_aloud_and_can_be_overridden() {
 }
 
 #[test]
-fn hair_that_hangs_along_z_is_mentioned() {
+fn hair_that_hangs_along_z_is_warned_about() {
     let mut groom = full_groom(9);
     groom.strands.positions_mut().iter_mut().for_each(|p| *p = Vec3::new(p.x, -p.z, p.y));
     let read = parse(&foreign(&groom)).unwrap();
@@ -152,7 +152,7 @@ fn trailing_bytes_are_a_warning() {
 }
 
 #[test]
-fn lying_headers_are_caught_before_memory_is_asked_for() {
+fn contradictory_headers_are_refused_before_memory_is_allocated() {
     for (at, value) in [(4, u32::MAX), (8, u32::MAX), (12, 0), (4, 0), (8, 0), (16, 0), (12, 1)] {
         for groom in [full_groom(4), plain_groom(3, 4)] {
             let mut bytes = bytes_of(&groom);
@@ -202,7 +202,7 @@ fn values_that_are_not_finite_are_named() {
 }
 
 #[test]
-fn writers_refuse_what_no_reader_takes() {
+fn writers_refuse_what_no_reader_accepts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.hair");
     let refused = |groom: &Groom, word: &str| {
@@ -227,7 +227,7 @@ fn writers_refuse_what_no_reader_takes() {
 }
 
 #[test]
-fn missing_files_and_folders_are_said_to_be_so() {
+fn missing_files_and_folders_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let options = ReadOptions::default();
     let missing = hair::read(folder.path().join("no.hair"), &options).unwrap_err();

@@ -9,7 +9,7 @@ fn data(name: &str) -> Option<PathBuf> {
     let found = std::env::var_os("COIF_TEST_DATA").map(|folder| PathBuf::from(folder).join(name));
     let found = found.filter(|path| path.exists());
     if found.is_none() {
-        // The test harness hides what `println!` says in a test that passes.
+        // Write to stderr directly: the test harness captures `println!` of tests that pass.
         let line = format!("skipped: no {name} (is COIF_TEST_DATA set?)\n");
         let _ = io::stderr().write_all(line.as_bytes());
     }
@@ -30,7 +30,7 @@ fn sintel_is_in_metres() {
 }
 
 #[test]
-fn the_ponytail_names_no_unit_and_says_so() {
+fn the_ponytail_has_no_unit_and_gets_a_warning() {
     let Some(path) = data("derived/ponytail_tressfx.hair") else { return };
     let read = hair::read(&path, &ReadOptions::default()).unwrap();
     assert_eq!(read.value.strands.strand_count(), 4_933);

@@ -1,5 +1,5 @@
-//! Hair meshes with slivers, as files bring them: what is accepted must be simulated, what is not must be
-//! named.
+//! Hair meshes with slivers, read from files: those that are accepted must be simulated, others must be refused with
+//! the name of the place.
 
 use coif::body::{MovingCollider, Shape};
 use coif::groom::HairMesh;
@@ -15,7 +15,7 @@ const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 /// One step per frame at 30 frames a second.
 const DT: f32 = 1.0 / 30.0;
 
-/// As high above the origin as a head is (m): places are rounded as coarsely.
+/// Height of a head above the origin (m), for realistic rounding of positions.
 const HEIGHT: f32 = 1.6;
 
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ enum Sliver {
     Roots(f32),
 }
 
-/// Hanging hair of 30 cm with a sliver, of quads or with triangles among them.
+/// Hanging hair of 30 cm with a sliver, of quads or with some triangles.
 fn with_sliver(sliver: Sliver, triangles: bool) -> HairMesh {
     let mut mesh = HairMesh::block([4, 3], 8, Vec3::new(0.12, 0.3, 0.09), triangles);
     for c in 0..mesh.column_count() {
@@ -61,7 +61,7 @@ fn through_file(mesh: &HairMesh) -> Result<HairMesh, String> {
     Ok(read.value)
 }
 
-/// A head that shakes at the speed of life, then at ten times that, then rests.
+/// A head that shakes at natural speed, then at ten times that, then rests.
 fn pose(frame: usize) -> RigidTransform {
     let time = match frame {
         ..=30 => frame as f32 * DT,
@@ -120,7 +120,7 @@ fn slivers_that_are_accepted_are_simulated_and_hair_grows_in_them() {
             let violent = usize::from(frame > 30);
             stretch[violent] = stretch[violent].max(hair.measure().stretch);
             last = now;
-            // Every strand goes along with its length.
+            // Strands follow with their lengths.
             let vertices: Vec<Vec3> = hair.positions().iter().map(|p| (*p).into()).collect();
             let velocities: Vec<Vec3> = hair.velocities().iter().map(|p| (*p).into()).collect();
             binding.update(&vertices, &velocities);
@@ -136,8 +136,7 @@ fn slivers_that_are_accepted_are_simulated_and_hair_grows_in_them() {
         }
         let m = hair.measure();
         println!("{sliver:?}, triangles {triangles}: stretch {stretch:?}, strands {off} m, {m:?}");
-        // A tenth is what the model allows before contact; violence may double an edge where a solid is
-        // thrown into it.
+        // A tenth is the model's limit before contact; in violent motion a collision may double an edge.
         assert!(stretch[0] < 0.11 && stretch[1] < 1.0);
         assert!(off < 1e-5);
         assert!(m.mean_distance < 0.01 * m.length && m.volume_change < 0.01 && m.inverted == 0);
@@ -145,7 +144,7 @@ fn slivers_that_are_accepted_are_simulated_and_hair_grows_in_them() {
 }
 
 #[test]
-fn slivers_beyond_that_are_refused_and_named() {
+fn smaller_slivers_are_refused_and_named() {
     let refused = |sliver, triangles| through_file(&with_sliver(sliver, triangles)).unwrap_err();
     let thin = refused(Sliver::Layer(2e-5), false);
     assert!(thin.contains("column 0, level 5") && thin.contains("expected 0.05 mm"), "{thin}");

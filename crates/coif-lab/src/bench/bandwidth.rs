@@ -1,4 +1,4 @@
-//! Memory bandwidth: a plain copy of arrays that no cache holds.
+//! Memory bandwidth: a plain copy of arrays larger than any cache.
 
 use coif::with_threads;
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use crate::Error;
 
 /// Size of each array (f32): far larger than any cache.
 const LENGTH: usize = 1 << 24;
-/// Work per task: large enough that threads cost nothing.
+/// Elements per task (f32): enough to make the overhead of threads negligible.
 const PIECE: usize = 1 << 18;
 
 /// Copies an array on all threads.
@@ -17,7 +17,7 @@ pub(super) fn copy(from: &[f32], to: &mut [f32]) {
     pieces.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
-/// Bytes per second that a copy reads and writes on this many threads; best of a few.
+/// Bytes per second that a copy reads and writes on this many threads; the best of four.
 pub(super) fn measure(threads: usize) -> Result<f64, Error> {
     let speed = with_threads(threads, || {
         let from = vec![1.0f32; LENGTH];

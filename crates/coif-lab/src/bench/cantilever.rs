@@ -1,12 +1,12 @@
-//! `cantilever`: strips on shaken heads. The reference is the plain version of the same step on one
-//! thread, stepped through the same motion.
+//! `cantilever`: strips on shaken heads. The reference is the plain version of the same step on one thread, stepped
+//! through the same motion.
 //!
-//! The rows `style-1` to `style-4` have the joints and anchors of the four hairstyles of `jung2005`
-//! table 1, in four layers as the built-in strips: forces, bending, lengths, frames, collision with four
-//! ellipsoids, and the order of layers. `crowd` is 100 heads of 100 strips of 14 joints in one step, each
-//! with ellipsoids and a motion of its own. `loose` is `style-1` in one layer, where no strip lies on
-//! another. `quads` follows a step whose result is drawn: the second edge, normals, tangents and
-//! binormals of `style-3` in the order of its mesh; its reference goes joint by joint.
+//! The rows `style-1` to `style-4` have the joints and anchors of the four hairstyles of `jung2005` table 1, in four
+//! layers as the built-in strips: forces, bending, lengths, frames, collision with four ellipsoids, and the order of
+//! layers. `crowd` is 100 heads of 100 strips of 14 joints in one step, each with its own ellipsoids and motion.
+//! `loose` is `style-1` in one layer, where no strip lies on another. `quads` is the geometry for drawing after a step:
+//! the second edge, normals, tangents and binormals of `style-3` in the order of its mesh; its reference goes joint by
+//! joint.
 
 use coif::body::{MovingCollider, Shape};
 use coif::groom::strips::{StripPose, Strips, wisps};
@@ -36,8 +36,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const DT: f32 = 1.0 / 120.0;
 /// Steps of a frame, at 60 frames a second.
 const STEPS_PER_FRAME: f64 = 2.0;
-/// Steps in one timed piece. An untimed one precedes it, so that the cache contents of the other version
-/// affect neither.
+/// Steps in one timed piece. An untimed step precedes it, so that the cache contents left by the other version affect
+/// neither.
 const STEPS: usize = 8;
 /// Memory that a step moves per joint (bytes): position and deviation read and written (48), goal,
 /// length, radius and gap read (24), binormal written (12).
@@ -46,7 +46,7 @@ const BYTES: f64 = 84.0;
 /// vertices written (96).
 const QUAD_BYTES: f64 = 120.0;
 
-/// One row: name, joints and anchors in all, and on how many heads.
+/// One row: name, total joints and anchors, number of heads.
 struct Case {
     name: &'static str,
     joints: usize,
@@ -106,7 +106,7 @@ fn measure(
     let piece_time = (STEPS + 1) as f64 * f64::from(DT);
     let warm_up = (WARM_UP / piece_time).ceil() as usize;
     let measured = if setting.quick { 3 } else { (MEASURED / piece_time).ceil() as usize };
-    // Piece by piece, so that both see the same motion and the same disturbances.
+    // Alternate piece by piece, so that both see the same motion and the same disturbances.
     for piece in 0..warm_up + measured {
         let from = piece * (STEPS + 1);
         let first = step(case, from);
@@ -142,8 +142,8 @@ fn measure(
     Ok(rows)
 }
 
-/// Strands of long hair with as many points in all as the row has joints, on every head: column by
-/// column, the strips of a column one over the other.
+/// Strands of long hair on every head with as many points as the row has joints: column by column, the strips of a
+/// column one over the other.
 fn hair(case: &Case) -> Result<Groom, Error> {
     let strands = case.anchors / case.heads;
     let joints = case.joints / case.heads;
@@ -162,7 +162,7 @@ fn hair(case: &Case) -> Result<Groom, Error> {
     Ok(groom)
 }
 
-/// Distance of one layer from the next (m): as in the built-in strips.
+/// Distance of one layer from the next (m), as in the built-in strips.
 const LAYER_DISTANCE: f32 = 0.0025;
 
 /// Makes a strip of every strand and lifts those of each column over each other. A head has `strands`.
@@ -218,7 +218,7 @@ fn step(case: &Case, index: usize) -> Step {
     Step { index, dt: DT, roots, colliders }
 }
 
-/// A body shakes "no", twice a second, each a little later than the one before.
+/// The motion of a head: it shakes "no" twice a second, with a phase of its own.
 fn pose(head: usize, time: f64) -> RigidTransform {
     let late = 0.37 * head as f64;
     let angle = 0.6 * ((time * 2.0 * std::f64::consts::TAU - late).sin() + late.sin());

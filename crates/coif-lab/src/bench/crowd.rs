@@ -1,7 +1,7 @@
 //! `crowd`: a hundred characters of 500 strands of 16 points, with style and ten shapes each, at 60 steps and frames a
 //! second. The reference drives the same characters one after the other.
 //!
-//! In `crowd-half-asleep` every other character stands, and sleeps after a while.
+//! In `crowd-half-asleep` every other character is at rest, and sleeps.
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const CHARACTERS: usize = 100;
 const STRANDS: usize = 500;
 const POINTS: usize = 16;
-/// Shapes that the hair of each stays out of.
+/// Colliders of each character.
 const SHAPES: usize = 10;
 /// Frames and steps a second.
 const RATE: u32 = 60;
-/// Memory that a step moves per particle (bytes), as in `ftl`: at one step a frame nothing is left in the cache.
+/// Memory that a step moves per particle (bytes), as in `ftl`: with one step per frame nothing is left in the cache.
 const BYTES: f64 = 144.0;
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
@@ -50,7 +50,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Characters with ten shapes each: those of the built-in body, and small ones where it has fewer.
+/// Characters with ten colliders each: those of the built-in body, and small ones where it has fewer.
 fn characters(built: &Built, count: usize) -> Result<Vec<Simulation>, Error> {
     let small = |i: usize| {
         let place = Vec3::new(0.3 + 0.05 * i as f32, -0.4, 0.0);
@@ -66,7 +66,7 @@ fn characters(built: &Built, count: usize) -> Result<Vec<Simulation>, Error> {
     Ok((0..count).map(one).collect::<coif::Result<_>>()?)
 }
 
-/// Each at a place of its own, looking around in its own time.
+/// The pose of a character, with its own position and phase.
 fn pose(character: usize, time: f64, stands: bool) -> WorldTransform {
     let phase = character as f64;
     let angle = if stands { 0.0 } else { 0.6 * (6.0 * time + phase).sin() };
@@ -82,7 +82,7 @@ fn measure(built: &Built, count: usize, stand: bool, threads: usize) -> Result<R
     let mut single = characters(built, count)?;
     let dt = 1.0 / f64::from(RATE);
     let frames = |seconds: f64| (seconds * f64::from(RATE)) as u32;
-    // Those that stand have to fall asleep first.
+    // Characters that stand still have to fall asleep first.
     let warm_up = frames(if stand { 1.0 } else { WARM_UP });
     let mut pieces = Pieces::default();
     for frame in 0..warm_up + frames(MEASURED) {

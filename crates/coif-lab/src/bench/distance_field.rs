@@ -1,9 +1,9 @@
-//! `distance-field`: signed distance and velocity around a moving body, built anew each step. The
-//! reference is the plain version on one thread, with a heap, for the same motion.
+//! `distance-field`: signed distance and velocity around a moving body, rebuilt in each step. The reference is the
+//! plain version on one thread, with a heap, for the same motion.
 //!
-//! Limits: the passes over the grid move [`BYTES_PER_NODE`], 18 MB in all, and most of that within
-//! the caches. The arithmetic that they cannot do without is some 20 million operations for the
-//! triangles and 60 million for marching: 1.5 ms at 8 lanes and two operations per cycle.
+//! Limits: the passes over the grid move [`BYTES_PER_NODE`], 18 MB in all, and most of that within the caches. The
+//! necessary arithmetic is about 20 million operations for the triangles and 60 million for marching: 1.5 ms at 8 lanes
+//! and two operations per cycle.
 
 use std::f32::consts::{PI, TAU};
 
@@ -23,11 +23,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// Memory that a rebuild moves per node (bytes): reset and search of the nearest triangles (12),
-/// sides (10), start (8), bound (16), six directions (48), two changes of order (16), metres (8).
+/// Memory that a rebuild moves per node (bytes): reset and search of the nearest triangles (12), sides (10), start (8),
+/// bound (16), six directions (48), two changes of order (16), metres (8).
 const BYTES_PER_NODE: f64 = 118.0;
 
-/// Different poses, so that no step repeats the last.
+/// Number of different poses, so that no step repeats the last.
 const POSES: usize = 8;
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
@@ -72,7 +72,7 @@ fn measure(body: &Body, settings: &Settings, repetitions: usize) -> Result<Row, 
     Ok(pieces.row("", [0, nodes], 1, "plain version, one thread", hash))
 }
 
-/// A wavy, flat body that turns and breathes.
+/// A flat body with moving waves that rotates.
 struct Body {
     directions: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
@@ -119,7 +119,7 @@ impl Body {
         (positions, velocities)
     }
 
-    /// The i-th of points around the surface.
+    /// The i-th of some points around the surface.
     fn around(&self, i: usize) -> Vec3 {
         let p = self.directions[i * 37 % self.directions.len()];
         p * Vec3::new(0.295, 0.14, 0.295) * (0.8 + 0.4 * (i % 10) as f32 / 9.0)

@@ -1,8 +1,9 @@
-//! `drive`: a pose per frame beside a motion that is known in advance, in the same run. The reference is `advance_to` to
-//! the same time, through the same motion: as many steps.
+//! `drive`: hair driven by a pose per frame, compared with a motion that is known in advance, in the same run. The
+//! reference is `advance_to` to the same time through the same motion, with as many steps.
 //!
-//! Rows `-uneven` have frames of 30 to 240 a second at random; `-read` is what reading all positions takes after each of
-//! those. Its memory limit is that of the bytes it has to read and write, and its reference copies as many.
+//! Rows `-uneven` have random frame rates of 30 to 240 a second; rows `-read` are the time for reading all positions
+//! after each of those frames. Their memory limit is that of the bytes to be read and written, and their reference
+//! copies as many.
 
 use std::sync::Arc;
 
@@ -27,11 +28,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 struct Case {
     name: &'static str,
     scene: &'static str,
-    /// Its model, if not the scene's own: of those only reading is measured.
+    /// Its model, if not the scene's own; of such cases only reading is measured.
     model: Option<&'static str>,
-    /// Bytes that reading a point between two steps reads and writes. It writes three numbers, and reads position and
-    /// velocity where strands are moved themselves. A point in a strip reads ten numbers (a fraction, two offsets, length,
-    /// room), one in a hair mesh seven (a place, an offset, length); the data of their carriers is small.
+    /// Bytes that reading a point between two steps reads and writes. Three numbers are written; position and velocity
+    /// are read where the model moves strands. A point in a strip reads ten numbers (a fraction, two offsets, length,
+    /// room), one in a hair mesh seven (a place, an offset, length); the data of their carriers are small.
     bytes: usize,
 }
 
@@ -49,7 +50,7 @@ const CASES: [Case; 6] = [
     Case { name: "mass-spring", scene: "shake", model: Some("mass-spring"), bytes: 12 + 24 },
 ];
 
-/// Strands of each.
+/// Strands of each scene.
 const STRANDS: usize = 10_000;
 
 /// Time (s) over which reading alone is measured.
@@ -112,10 +113,10 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Times of frames and of reading, and what came out.
+/// Times of frames and of reading, and the hash of the result.
 struct Measured {
     pieces: [Pieces; 2],
-    /// Steps of a frame, on average.
+    /// Mean number of steps per frame.
     steps: f64,
     hash: u64,
 }
@@ -142,7 +143,7 @@ impl Measured {
     }
 }
 
-/// The same hair twice: driven, and with the motion known.
+/// A simulation of the hair on a head that shakes.
 fn start(built: &Built) -> Result<Simulation, Error> {
     let colliders = built.body.colliders().iter().map(|c| Collider { bone: 0, ..*c }).collect();
     let body =
@@ -156,7 +157,7 @@ fn measure(built: &Built, uneven: bool, length: f64, bytes: usize) -> Result<Mea
     driven.drive(Pose::Rigid(Shake::at(0.0)), 0.0)?;
     let points = built.groom.strands.point_count();
     let mut out = vec![Vec3::ZERO; points];
-    // Half of the bytes are read, half are written.
+    // Copy half of the bytes, which reads them and writes as many.
     let (from, mut to) = (vec![1.0f32; points * bytes / 8], vec![0.0f32; points * bytes / 8]);
     let mut pieces = [Pieces::default(), Pieces::default()];
     let (mut random, mut time, mut frames) = (7u64, 0.0, 0u32);
@@ -167,7 +168,7 @@ fn measure(built: &Built, uneven: bool, length: f64, bytes: usize) -> Result<Mea
         let dt = 1.0 / rate;
         time += dt;
         frames += 1;
-        // In turns, so that neither finds the other's hair in the cache.
+        // Alternate the order, so that neither always finds data of the other in the cache.
         let mut done = Ok(());
         let (mut fast, mut slow) = (0.0, 0.0);
         for turn in 0..2 {

@@ -1,15 +1,14 @@
-//! `ftl`: Follow-The-Leader in lanes on a shaken head. The reference is the plain version of the same
-//! pass on one thread, stepped through the same motion.
+//! `ftl`: Follow-The-Leader in lanes on a shaken head. The reference is the plain version of the same pass on one
+//! thread, stepped through the same motion.
 //!
-//! The rows `hair-10k` and `hair-100k` are the method alone: predict, bend, project, collide with four
-//! ellipsoids, correct the velocity. `hair-10k-style` has the features of a scene: style, and all shapes of
-//! the built-in body; `hair-10k-ramps` has style, damping and friction that change from root to tip. `monster`, `afghan` and `girl` are whole steps of these scenes: body, distance
-//! field, roots, model and contact, at one step a frame as in the paper (185, 59 and 87 ms on one core of
-//! 2012, without pictures). Their reference is the plain version of all these parts.
+//! The rows `hair-10k` and `hair-100k` are the method alone: predict, bend, project, collide with four ellipsoids,
+//! correct the velocity. `hair-10k-style` has the features of a scene: style, and all shapes of the built-in body;
+//! `hair-10k-ramps` has style, damping and friction that vary from root to tip. `monster`, `afghan` and `girl` are
+//! whole steps of these scenes: body, distance field, roots, model and contact, at one step per frame as in the paper
+//! (185, 59 and 87 ms on one core of 2012, without pictures). Their reference is the plain version of all these parts.
 //!
-//! Times are medians over the frames of a second of motion, after a quarter of a second that does not count. The
-//! reference, which is slow, goes through the same motion but stops before the end; it is compared with
-//! the same frames.
+//! Times are medians over the frames of a second of motion, after a warm-up of a quarter of a second. The slow
+//! reference goes through the same motion but stops before the end; it is compared with the same frames.
 
 use std::sync::Arc;
 
@@ -39,20 +38,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// Steps in one timed piece: one frame.
 const STEPS: usize = 4;
-/// Frames a second.
+/// Frames per second.
 const FPS: f64 = 60.0;
-/// Frames that warm up, and frames that count.
+/// Frames of warm-up, and measured frames.
 const FRAMES: [usize; 2] = [(WARM_UP * FPS) as usize, (MEASURED * FPS) as usize];
-/// Frames on which the reference is measured: half of them, in which the head moves once back and forth.
+/// Frames on which the reference is measured: half of them, in which the head moves back and forth once.
 const REFERENCE_FRAMES: usize = 30;
-/// Memory that a frame moves per particle (bytes): position, velocity and tension read and written (56), length read (4). The
-/// steps of a frame after the first find their block in the cache.
+/// Memory that a frame moves per particle (bytes): position, velocity and tension read and written (56), length read
+/// (4). All steps of a frame but the first find their block in the cache.
 const BYTES: f64 = 60.0;
-/// With two passes, the constants of a point (48) instead of the length, the forces of its two contacts (8), and its
-/// segment's frame, read and written (32).
+/// The same with two passes: the constants of a point (48) instead of the length, the forces of its two contacts (8),
+/// and the frame of its segment, read and written (32).
 const BYTES_WITH_STYLE: f64 = 144.0;
 
-/// One row: name, strands, whether with style and all shapes, and whether with ramps.
+/// One row: name, number of strands, whether it has style and all shapes, and whether it has ramps.
 struct Case {
     name: &'static str,
     strands: usize,
@@ -78,7 +77,7 @@ fn ramps() -> Settings {
     }
 }
 
-/// Points of a strand.
+/// Points per strand.
 const POINTS: usize = 30;
 
 fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
@@ -96,7 +95,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
             rows.push(Row { memory_limit_ns: Some(limit), ..row });
         }
     }
-    // Whole scenes are not quick.
+    // Skip whole scenes in quick mode.
     let scenes = if setting.quick { &[] } else { &SCENES[..] };
     for name in scenes.iter().filter(|name| setting.wants(name)) {
         for threads in setting.thread_counts() {
@@ -106,8 +105,8 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// The same strands, with segments of one length each, as the one-way pass takes them: strands along which that is not
-/// nearly so already hang straight down.
+/// The strands with nearly equal segments, as the one-way pass requires: strands whose segments differ by more than
+/// half are replaced by straight lines that hang down.
 fn evened(strands: &Strands) -> Strands {
     let mut evened = strands.clone();
     for s in 0..strands.strand_count() {
@@ -127,7 +126,7 @@ fn evened(strands: &Strands) -> Strands {
 /// Scenes of the paper (`muller2012` table 1).
 const SCENES: [&str; 3] = ["monster", "afghan", "girl"];
 
-/// Whole steps of a built-in scene, one a frame.
+/// Whole steps of a built-in scene, one per frame.
 fn whole_steps(name: &str, threads: usize) -> Result<Row, Error> {
     let sets = ["time.fps=60".to_owned(), "time.steps_per_second=60".to_owned()];
     let (_, built) = crate::built_in(name, &sets)?;
@@ -165,13 +164,13 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
     let mut lanes = FollowTheLeader::new(groom, &settings, dt, gravity)?;
     let mut plain = PlainFollowTheLeader::new(groom, &settings, dt, gravity);
     let mut pieces = Pieces::default();
-    // Frame by frame, so that both see the same motion and the same disturbances.
+    // Alternate frame by frame, so that both see the same motion and the same disturbances.
     for frame in 0..FRAMES[0] + FRAMES[1] {
         let steps: Vec<Step> =
             (0..STEPS).map(|i| step(case, built, groom, frame * STEPS + i, dt)).collect();
         let wind = Wind::default();
         let report = &mut StepReport::default();
-        // The steps of a frame at once, as a simulation takes them where nothing happens in between.
+        // Take the steps of a frame at once, as a simulation does if nothing happens between them.
         let environments: Vec<_> = steps.iter().map(|s| s.environment(gravity, &wind)).collect();
         let fast = seconds(|| lanes.steps(&environments, report));
         let slow = (frame < FRAMES[0] + REFERENCE_FRAMES).then(|| {
@@ -189,13 +188,13 @@ fn measure(case: &Case, built: &Built, setting: &Setting, threads: usize) -> Res
     Ok(Row { threads, ..pieces.row(name, hair, STEPS, "plain version, one thread", hash) })
 }
 
-/// The built-in head that shakes no, with so many strands.
+/// The built-in head that shakes "no", with this many strands.
 pub(super) fn head(strands: usize) -> Result<Built, Error> {
     let sets = [format!("groom.strands={strands}"), format!("groom.points={POINTS}")];
     Ok(crate::built_in("shake", &sets)?.1)
 }
 
-/// Four ellipsoids in the place of the built-in head, neck and shoulders: centre and radii (m).
+/// Four ellipsoids in place of the built-in head, neck and shoulders: centre and radii (m).
 pub(super) const ELLIPSOIDS: [(Vec3, Vec3); 4] = [
     (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.075, 0.105, 0.092)),
     (Vec3::new(0.0, -0.13, -0.02), Vec3::new(0.055, 0.09, 0.058)),
@@ -224,7 +223,7 @@ fn step(case: &Case, built: &Built, groom: &Groom, index: usize, dt: f32) -> Ste
     Step { index, dt, roots: vec![end; groom.strands.strand_count()], colliders }
 }
 
-/// The whole body shakes "no", twice a second.
+/// The motion of the whole body: it shakes "no" twice a second.
 fn pose(time: f64) -> RigidTransform {
     let angle = 0.6 * (time * 2.0 * std::f64::consts::TAU).sin();
     RigidTransform::about(Vec3::ZERO, Quat::from_rotation_y(angle as f32))

@@ -1,8 +1,8 @@
-//! `hair-mesh`: whole steps of a hair mesh, one a frame at 30 frames a second, on a head that shakes no
-//! and nods. The reference is the textbook's version of forces and solve alone, through the same motion.
+//! `hair-mesh`: whole steps of a hair mesh, one per frame at 30 frames a second, on a head that shakes and nods. The
+//! reference is the textbook version of forces and solve alone, through the same motion.
 //!
-//! The first rows are the sizes of `wu2016`; the others grow the number of vertices at the same length of
-//! hair. The paper's own figure is 16 microseconds per vertex and step on one core of 2011.
+//! The first rows have the sizes of `wu2016`; the others increase the number of vertices at the same length of hair.
+//! The paper's own figure is 16 microseconds per vertex and step on one core of 2011.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,14 +30,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// Steps that warm up, and steps that count.
+/// Steps of warm-up, and measured steps.
 const STEPS: [usize; 2] = [(WARM_UP * FPS).ceil() as usize, (MEASURED * FPS) as usize];
-/// Steps and frames a second.
+/// Steps and frames per second.
 const FPS: f64 = 30.0;
 
-/// Largest mesh that the textbook's version goes through the whole motion with.
+/// Number of vertices below which the textbook version is measured over the whole motion.
 const SMALL: usize = 3000;
-/// Steps that count on which it is measured with larger ones: it takes long.
+/// Number of measured steps of the textbook version for larger meshes, for which it is slow.
 const FEW: usize = 2;
 
 /// The sizes of the paper: row, scene, resolution.
@@ -87,21 +87,21 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// The rows of laying hair into a mesh: alone, and as a simulation does it, out of the body.
+/// The rows of placing strands along a mesh: alone, and outside of the body as in a simulation.
 const STRANDS: &str = "strands-10k";
 const STRANDS_ON_BODY: &str = "strands-10k-body";
 
-/// Their reference.
+/// The reference of these rows.
 const ONE_BY_ONE: &str = "the same point by point, without lanes";
 
-/// Bytes per point that laying has to move: a place of six numbers and a length are read, with two bytes
-/// for the index, and a position is written.
+/// Bytes per point that placing strands has to move: a place of six numbers and a length are read, with two bytes for
+/// the index, and a position is written.
 ///
-/// Its arithmetic is the higher limit: some 320 sums and products and seven roots and quotients. A core
-/// with four units of eight lanes at 3.5 GHz takes about 3 ns for them.
+/// The arithmetic is the higher limit: about 320 sums and products and seven roots and quotients. A core with four
+/// units of eight lanes at 3.5 GHz takes about 3 ns for them.
 const LAID_BYTES: f64 = 42.0;
 
-/// Steps before hair is laid beside the body: it has swung to where it collides.
+/// Steps before strands are placed beside the body, so that hair has swung into contact.
 const SWUNG: usize = 12;
 
 /// A built-in scene with 10,000 strands.
@@ -109,14 +109,14 @@ fn many_strands() -> Result<Built, Error> {
     Ok(crate::built_in("hair-mesh-shoulder", &["groom.strands=10000".into()])?.1)
 }
 
-/// Lays 10,000 strands along their places in a mesh that has moved, each segment with its length. The
-/// reference does the same without lanes, point by point.
+/// Places 10,000 strands along a mesh that has moved, each segment with its length. The reference does the same without
+/// lanes, point by point.
 fn strands(setting: &Setting) -> Result<Row, Error> {
     let groom = many_strands()?.groom;
     let mesh = groom.hair_mesh.clone().unwrap_or_default();
     let mut binding = Binding::new(&mesh, &groom.strands)?;
     let plain = PlainBinding::new(&binding);
-    // Sway, so that the mesh is stretched on one side and shrunk on the other.
+    // Bend the mesh sideways, so that it is stretched on one side and compressed on the other.
     let sway = |p: &Vec3| Quat::from_rotation_z(2.0 * (0.1 - p.y).max(0.0)) * *p;
     let moved: Vec<Vec3> = mesh.positions().iter().map(sway).collect();
     let still = vec![Vec3::ZERO; moved.len()];
@@ -138,7 +138,7 @@ fn strands(setting: &Setting) -> Result<Row, Error> {
     row(STRANDS, &moved, &pieces, ONE_BY_ONE, &out)
 }
 
-/// The same on a shaken head, out of the shapes of the body, as in a simulation.
+/// [`strands`] on a shaken head, outside of the shapes of the body, as in a simulation.
 fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
     let Built { groom, body, .. } = many_strands()?;
     let mesh = groom.hair_mesh.clone().unwrap_or_default();
@@ -184,14 +184,14 @@ fn strands_on_body(setting: &Setting) -> Result<Row, Error> {
     row(STRANDS_ON_BODY, &moved, &pieces, ONE_BY_ONE, &out)
 }
 
-/// How much there is, and the bytes that must move per particle and step.
+/// Amount of hair, and the bytes that have to move per particle and step.
 struct Moved {
     strands: usize,
     particles: usize,
     bytes: f64,
 }
 
-/// A row on one thread, from the times of steps.
+/// A row on one thread, from the times of the steps.
 fn row(
     name: &str,
     moved: &Moved,
@@ -222,7 +222,7 @@ fn meshes(setting: &Setting) -> Result<Vec<(&'static str, ShakenMesh)>, Error> {
     Ok(all)
 }
 
-/// Hair from the back of the head down to the shoulders.
+/// A box of hair from the back of the head down to the shoulders.
 fn block(cells: [usize; 2], layers: usize) -> HairMesh {
     let mut mesh = HairMesh::block(cells, layers, Vec3::new(0.2, 0.35, 0.12), false);
     for p in mesh.columns.positions_mut() {
@@ -257,7 +257,7 @@ fn measure(name: &str, shaken: &ShakenMesh) -> Result<(Row, MeshTimes, u32), Err
         }
     }
     let positions: Vec<Vec3> = hair.positions().iter().map(|&p| p.into()).collect();
-    // Memory that an iteration moves; the matrix is summed up, packed and factored before.
+    // Bytes that the iterations move, and those of summing, packing and factoring the matrix.
     let mean = f64::from(iterations) / STEPS[1] as f64;
     let bytes = hair.iteration_bytes() as f64 * mean + 3.0 * hair.matrix_bytes() as f64;
     let moved = Moved { strands: 0, particles: n, bytes: bytes / n as f64 };

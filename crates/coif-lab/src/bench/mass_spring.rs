@@ -1,10 +1,9 @@
-//! `mass-spring`: the hair of `selle2008`, every single one with twist and contact.
+//! `mass-spring`: the hair of `selle2008`, every single hair with twist and contact.
 //!
-//! `factor-solve` is one velocity solve, `free-hair` a substep of hair without collision or contact,
-//! `assembly` what `free-hair` spends per solve besides. `long-straight-1k`, `-5k` and `-10k` are whole
-//! frames of 1/60 s of the scene after the paper's table 2, with stiction, repulsion and collision
-//! between hairs and with the body; so is `full-head-100k`, which takes minutes and is measured only if
-//! selected by name. Their reference is the paper's own time per particle.
+//! `factor-solve` is one velocity solve, `free-hair` a substep of hair without collision or contact, `assembly` the
+//! rest of `free-hair` per solve. `long-straight-1k`, `-5k` and `-10k` are whole frames of 1/60 s of the scene after
+//! the paper's table 2, with stiction, repulsion and collision between hairs and with the body; so is `full-head-100k`,
+//! which takes minutes and is measured only if selected by name. Their reference is the paper's own time per particle.
 
 mod frames;
 mod solver;

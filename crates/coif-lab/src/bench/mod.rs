@@ -1,7 +1,7 @@
-//! Benchmarks: each figure beside a plain reference and the limit of the memory, all
-//! measured in the same run.
+//! Benchmarks: each figure with a reference, in most cases a plain version measured in the same run, and with the limit
+//! of the memory bandwidth.
 //!
-//! To add one: write a file with a `BENCHMARK` and name it in [`ALL`].
+//! To add one: write a file with a `BENCHMARK` and list it in [`ALL`].
 
 mod bandwidth;
 mod cantilever;
@@ -41,13 +41,13 @@ pub const ALL: &[Benchmark] = &[
 pub struct Benchmark {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// Description in one line.
     pub about: &'static str,
     run: fn(&Setting) -> Result<Vec<Row>, Error>,
 }
 
 impl Benchmark {
-    /// Measures the selected rows. There are none if it has no row of that name.
+    /// Measures the selected rows; none if it has no row of that name.
     pub fn run(&self, setting: &Setting) -> Result<Vec<Row>, Error> {
         let mut rows = (self.run)(setting)?;
         if let Some(asked) = setting.row.as_deref() {
@@ -57,61 +57,61 @@ impl Benchmark {
     }
 }
 
-/// One line of the result. The keys are relied on from outside: see the design.
+/// One line of the result. Its keys are part of the interface of `coif bench --json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// With the threads it identifies the row of a benchmark.
+    /// Name; together with the number of threads it identifies a row of a benchmark.
     pub name: String,
-    /// Strands, or what stands for them.
+    /// Number of strands; 0 if there are none.
     pub strands: usize,
-    /// Particles, or another divisor of the time.
+    /// Number of particles, or another divisor of the time.
     pub particles: usize,
-    /// Threads that it was measured on.
+    /// Number of threads.
     pub threads: usize,
     /// Time for one particle and one step; for pictures, for one segment of one picture.
     pub ns_per_particle_step: f64,
-    /// The same in the fastest piece; all other times are medians.
+    /// The same for the fastest piece; all other times are medians.
     pub ns_per_particle_step_min: f64,
     /// Time for a frame of motion or for a picture.
     pub ms_per_frame: f64,
-    /// How many times as fast as the reference.
+    /// Time of the reference over this time.
     pub reference_ratio: f64,
     /// Description of the reference.
     pub reference: &'static str,
-    /// What memory alone would allow: bytes moved per particle over the measured bandwidth (ns).
+    /// Limit by memory bandwidth: bytes moved per particle over the measured bandwidth (ns).
     pub memory_limit_ns: Option<f64>,
-    /// Changes with any bit of the result.
+    /// Hash of the result.
     pub state_hash: String,
     /// Additional results; their keys are beside those of the row.
     #[serde(flatten)]
     pub detail: Option<Detail>,
 }
 
-/// Additional results of a row: times of the pieces of whole frames.
+/// Additional results of a row: times of the pieces of a frame.
 #[derive(Debug, Clone, Serialize)]
 pub struct Detail {
     /// Time for a frame (s).
     pub seconds_per_frame: f64,
-    /// Fractions of the time, by piece.
+    /// Fractions of the time by piece.
     #[serde(rename = "shares")]
     pub fractions: BTreeMap<&'static str, f64>,
     /// Substeps of a frame.
     #[serde(rename = "parts_per_frame")]
     pub substeps_per_frame: u32,
-    /// Iterations of the worst solve.
+    /// Maximum number of iterations of a solve.
     pub max_iterations: u32,
-    /// Largest memory of the program up to then.
+    /// Peak memory of the program so far (bytes).
     pub peak_memory_bytes: Option<u64>,
-    /// Pairs of segments that were near each other, per particle: what contact takes grows with them.
+    /// Pairs of near segments per particle, which the time of contact is proportional to.
     pub pairs_per_particle: Option<f64>,
-    /// Time per particle over that of the first row with as many threads: 1 if it grows evenly.
+    /// Time per particle over that of the first row with as many threads: 1 if time is proportional to size.
     pub growth: Option<f64>,
 }
 
-/// How to measure.
+/// Options of a measurement.
 #[derive(Debug, Clone, Default)]
 pub struct Setting {
-    /// A tenth of the hair, and fewer repetitions of what does not move.
+    /// A tenth of the hair, and fewer repetitions of static measurements.
     pub quick: bool,
     /// Rows are measured on one thread and on this many.
     pub threads: usize,
@@ -120,7 +120,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// One thread, and all of them if that is more.
+    /// One thread, and the requested number if that is more.
     fn thread_counts(&self) -> Vec<usize> {
         if self.threads > 1 { vec![1, self.threads] } else { vec![1] }
     }
@@ -130,7 +130,7 @@ impl Setting {
         self.row.as_deref().is_none_or(|row| row == name)
     }
 
-    /// Repetitions of static measurements; the median counts.
+    /// Number of repetitions of static measurements, of which the median is reported.
     fn repetitions(&self) -> usize {
         if self.quick { 3 } else { 8 }
     }

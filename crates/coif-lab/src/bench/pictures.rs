@@ -31,7 +31,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
         let row = with_threads(threads, || -> Result<Row, Error> {
             let mut studio = Studio::of_scene(renderer(&scene.render)?, &built);
             let (mut pictures, mut hash) = (Pieces::default(), 0);
-            // The first picture allocates and does not count.
+            // The first picture allocates and is not measured.
             for picture in 0..setting.repetitions().min(4) {
                 let mut image = None;
                 let time = seconds(|| {
@@ -56,7 +56,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// A number that changes with any byte (FNV-1a).
+/// FNV-1a hash.
 fn hash_bytes(bytes: &[u8]) -> u64 {
     bytes
         .iter()

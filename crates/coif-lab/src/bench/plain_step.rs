@@ -1,7 +1,7 @@
 //! A whole step in plain code: the reference of the scenes that `ftl` measures.
 //!
-//! Distance field, roots, hair and contact one after the other, each by the version that one would
-//! write first, on one thread.
+//! Distance field, roots, hair and contact one after the other, each by a straightforward implementation, on one
+//! thread.
 
 use coif::body::TriangleMesh;
 use coif::body::distance_field::DistanceField;
@@ -18,7 +18,7 @@ use glam::Vec3;
 use super::seconds;
 use crate::Error;
 
-/// A scene whose hair follows the leader out of a distance field, simulated plainly.
+/// A scene of `follow-the-leader` with a distance field, simulated by the plain versions.
 pub(super) struct PlainScene<'a> {
     built: &'a Built,
     world: World,
@@ -29,7 +29,7 @@ pub(super) struct PlainScene<'a> {
     positions: Vec<Vec3>,
     mesh: TriangleMesh,
     steps: u64,
-    /// The field that hair samples: the same numbers as in the plain field, which is only timed.
+    /// The field that hair samples. It has the same values as the plain field, which is only timed.
     field: DistanceField,
 }
 
@@ -111,7 +111,7 @@ impl<'a> PlainScene<'a> {
             skin: SKIN,
         };
         spent += seconds(|| {
-            // Let the roots follow.
+            // Pose the roots.
             let on = |mesh: &TriangleMesh, triangle: usize, weights: [f32; 3]| {
                 let [a, b, c] = mesh.corners(triangle);
                 a * weights[0] + b * weights[1] + c * weights[2]
@@ -138,7 +138,7 @@ impl<'a> PlainScene<'a> {
                 gusts: Default::default(),
                 pins: Default::default(),
             });
-            // Let contact of hair on hair act.
+            // Apply contact between hairs.
             if let Some(contact) = &mut self.contact {
                 self.hair.positions(&mut self.positions);
                 self.hair.velocities(&mut self.velocities);

@@ -8,7 +8,7 @@ use glam::Vec3;
 
 /// One step of a motion.
 pub(super) struct Step {
-    /// Steps before it.
+    /// Number of steps before it.
     pub(super) index: usize,
     /// Its length (s).
     pub(super) dt: f32,

@@ -1,39 +1,38 @@
-//! Times of the pieces of a motion, and their statistics: medians over a second of motion in steady state, and
-//! minima beside them.
+//! Times of the pieces of a motion, and their statistics: medians over a second of motion in steady state, with minima.
 
 use super::Row;
 
-/// Seconds of motion before anything counts: caches, sizes of grids, and hair that swings already.
+/// Seconds of motion before measurement: it fills caches, fits grids and sets hair in motion.
 pub(super) const WARM_UP: f64 = 0.25;
-/// Seconds of motion that count.
+/// Seconds of motion that are measured.
 pub(super) const MEASURED: f64 = 1.0;
 
 /// Times of equal pieces of a motion (s), in its order.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     fast: Vec<f64>,
-    /// Both versions, on the pieces that the reference was measured on.
+    /// Times of both versions, on the pieces on which the reference was measured.
     both: Vec<[f64; 2]>,
 }
 
 impl Pieces {
-    /// Keeps what one piece took; the reference may leave pieces out.
+    /// Adds the time of one piece; the reference may leave pieces out.
     pub(super) fn add(&mut self, fast: f64, reference: Option<f64>) {
         self.fast.push(fast);
         self.both.extend(reference.map(|slow| [fast, slow]));
     }
 
-    /// Seconds that a piece takes; NaN if there is none.
+    /// Median time of a piece (s); NaN without pieces.
     pub(super) fn median(&self) -> f64 {
         median(self.fast.iter().copied())
     }
 
-    /// Seconds that the fastest piece took.
+    /// Time of the fastest piece (s).
     pub(super) fn min(&self) -> f64 {
         self.fast.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// A row on one thread: hair of so many strands and particles, whose frame is a piece of `steps` steps.
+    /// A row on one thread, for these numbers of strands and particles, where a frame is a piece of `steps` steps.
     pub(super) fn row(
         &self,
         name: impl Into<String>,
@@ -59,13 +58,13 @@ impl Pieces {
         }
     }
 
-    /// How many times as fast as the reference: medians over the pieces that both were measured on.
+    /// Median time of the reference over that of the fast version, on the pieces on which both were measured.
     pub(super) fn ratio(&self) -> f64 {
         median(self.both.iter().map(|b| b[1])) / median(self.both.iter().map(|b| b[0]))
     }
 }
 
-/// The middle of some times, the mean of two if there is no middle one; NaN without any.
+/// The median of some times, the mean of the middle two of an even number; NaN of none.
 fn median(times: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = times.collect();
     sorted.sort_by(f64::total_cmp);
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_are_of_the_pieces_that_both_were_measured_on() {
+    fn ratios_use_the_pieces_on_which_both_were_measured() {
         let mut pieces = Pieces::default();
         for (fast, slow) in [(3.0, Some(30.0)), (1.0, None), (2.0, Some(10.0)), (9.0, None)] {
             pieces.add(fast, slow);

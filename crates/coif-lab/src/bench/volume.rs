@@ -21,7 +21,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// Steps in one timed piece: one frame at 60 a second.
+/// Steps in one timed piece: one frame at 60 frames a second.
 const STEPS: usize = 4;
 /// Memory that a step moves per particle (bytes): the position for the bounds (12); position, motion
 /// and rest density for the grid (28); position and motion again, the velocity read and written (48).
@@ -44,7 +44,7 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
             plain.rest(&hair.particles);
             hair.squeeze();
             let mut pieces = Pieces::default();
-            // Piece by piece, so that both see the same disturbances.
+            // Alternate piece by piece, so that both see the same disturbances.
             for piece in 0..setting.repetitions() + 1 {
                 let fast = seconds(|| {
                     for _ in 0..STEPS {
@@ -71,8 +71,8 @@ fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Hair as models keep it: sixteen strands that grow next to each other, point by point; and as one
-/// structure per particle.
+/// Hair in the layout of models, sixteen strands that grow next to each other, point by point; and as one structure per
+/// particle.
 #[derive(Clone)]
 struct InRows {
     position: Vec<f32>,
@@ -135,7 +135,7 @@ impl InRows {
         self.free[row] |= u16::from(free) << lane;
     }
 
-    /// Moves all hair closer together, so that pressure acts.
+    /// Scales all hair down, so that pressure acts.
     fn squeeze(&mut self) {
         self.position.iter_mut().for_each(|x| *x *= 0.9);
         self.particles.iter_mut().for_each(|p| p.position *= 0.9);

@@ -1,16 +1,13 @@
-//! `cantilever`: a strand that is clamped horizontally and hangs down by its own weight, against the
-//! heavy elastica.
+//! `cantilever`: a strand that is clamped horizontally and hangs by its own weight, against the heavy elastica.
 //!
-//! The one number that matters is `w = q L^3 / EI`, weight over stiffness. Human hair goes from almost
-//! straight to hanging with its length alone, so the material stays as it is. The groom is a straight
-//! line without force in it (`hold_shape` is off), and its equilibrium is compared with the
-//! curve of `mass_spring::elastica`: how far the tip is below the root, its slope, and how far it is
-//! from where it should be.
+//! The only parameter is `w = q L^3 / EI`, weight over stiffness. Human hair goes from almost straight to hanging with
+//! its length alone, so only the length varies. The groom is a straight line free of stress (`hold_shape` is off), and
+//! its equilibrium is compared with the curve of `mass_spring::elastica`: deflection of the tip, its slope, and its
+//! distance from the reference position.
 //!
-//! Tolerance: 5 %, set before the first run, of the deflection, of the angle and of the length. Those of
-//! ten segments had to move: the strand of weight 20 turns by more than half a radian at its first joint,
-//! where springs pull less than a rod does. Its tip is 5.5 % too steep and a tenth of the length too near
-//! to the wall.
+//! Tolerance: 5 % of the deflection, of the angle and of the length, set before the first run. Those of ten segments
+//! were raised afterwards: the strand of weight 20 turns by more than half a radian at its first joint, where springs
+//! pull less than a rod does. Its tip is 5.5 % too steep and a tenth of the length too near to the wall.
 
 use std::f64::consts::FRAC_PI_4;
 use std::sync::Arc;
@@ -31,30 +28,30 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-/// Weight over stiffness: from a tip that sinks by a fortieth of the length to hair that hangs.
+/// Weight over stiffness: from a deflection of a fortieth of the length to hanging hair.
 const WEIGHTS: [f64; 5] = [0.2, 1.0, 5.0, 20.0, 60.0];
-/// Stiffness must not depend on the number of points.
+/// Numbers of segments, of which stiffness must be independent.
 const SEGMENTS: [usize; 3] = [10, 20, 40];
-/// Time (s) after which nothing moves, with the air as thick as it is here.
+/// Time (s) after which nothing moves, with this damping.
 const REST_AFTER: f64 = 4.0;
-/// Rate (1/s) at which hair takes on the velocity of the air: about critical for the slowest.
+/// Rate (1/s) at which hair takes on the velocity of the air: about critical for the slowest strand.
 const DAMPING: f32 = 15.0;
 /// Points of the reference curve.
 const FINE: usize = 400;
 
-/// Largest relative error of deflection and angle of the tip.
+/// Maximum relative error of deflection and angle of the tip.
 fn tolerance(segments: usize) -> f64 {
     if segments <= 10 { 0.06 } else { 0.05 }
 }
 
-/// Largest distance of the tip from its place, as a fraction of the length.
+/// Maximum distance of the tip from its reference position, as a fraction of the length.
 fn place_tolerance(segments: usize) -> f64 {
     if segments <= 10 { 0.12 } else { 0.05 }
 }
 
 fn run() -> Result<Findings, Error> {
     let (world, fibre) = (World { steps_per_second: 120, ..World::default() }, Fibre::default());
-    // All strands are one groom, side by side: they have no contact.
+    // All strands are one groom, side by side, without contact.
     let cases: Vec<(f64, usize)> =
         WEIGHTS.iter().flat_map(|w| SEGMENTS.iter().map(|n| (*w, *n))).collect();
     let mut strands = Strands::new();
@@ -115,14 +112,14 @@ fn run() -> Result<Findings, Error> {
     Ok(Findings { rows, plots: vec![plot] })
 }
 
-/// The length (m) at which hair has a weight in units of its stiffness, `w = q L^3 / EI`.
+/// The length (m) at which hair has the weight `w = q L^3 / EI` in units of its stiffness.
 fn length_for(weight: f64, fibre: &Fibre, gravity: f64) -> f64 {
     let stiffness = f64::from(fibre.young_modulus) * FRAC_PI_4 * f64::from(fibre.radius).powi(4);
     let per_length = f64::from(fibre.mass_per_length(fibre.radius)) * gravity;
     (weight * stiffness / per_length).cbrt()
 }
 
-/// A strand in the plane in which it hangs, from its root, over its length.
+/// A strand in the plane in which it hangs, relative to its root, in units of its length.
 fn in_lengths(line: &[Vec3], length: f64) -> Vec<[f64; 2]> {
     let from_root = |p: &Vec3| *p - line[0];
     line.iter().map(from_root).map(|p| [p.x, p.y].map(|x| f64::from(x) / length)).collect()
@@ -132,7 +129,7 @@ fn tip_deflection(shape: &[[f64; 2]]) -> f64 {
     shape.last().map_or(f64::NAN, |tip| -tip[1])
 }
 
-/// Angle below the horizontal of the last piece.
+/// Angle of the last segment below the horizontal.
 fn tip_angle(shape: &[[f64; 2]]) -> f64 {
     match shape {
         [.., before, tip] => (before[1] - tip[1]).atan2(tip[0] - before[0]),
@@ -148,7 +145,7 @@ fn tip_distance(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
     }
 }
 
-/// Strands whose roots are bound to one large triangle that stands still.
+/// Strands whose roots are bound to one large triangle at rest.
 pub(super) fn on_a_wall(
     strands: Strands,
     fibre: Fibre,
@@ -173,14 +170,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn human_hair_of_five_centimetres_weighs_about_as_much_as_it_is_stiff() {
+    fn human_hair_of_five_centimetres_has_a_weight_of_one() {
         let length = length_for(1.0, &Fibre::default(), 9.81);
         assert!((length - 0.05).abs() < 0.001, "{length}");
         assert!((length_for(8.0, &Fibre::default(), 9.81) / length - 2.0).abs() < 1e-12);
     }
 
     #[test]
-    fn a_straight_line_at_45_degrees_is_measured_as_such() {
+    fn a_straight_line_at_45_degrees_is_measured_correctly() {
         let shape = in_lengths(&[Vec3::ONE, Vec3::new(1.5, 0.5, 1.0)], 0.5f64.sqrt());
         assert!((tip_angle(&shape) - FRAC_PI_4).abs() < 1e-6);
         assert!((tip_deflection(&shape) - 0.5f64.sqrt()).abs() < 1e-6);

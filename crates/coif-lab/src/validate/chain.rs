@@ -4,7 +4,7 @@
 //! the distance from the free end; the zeros `j = 2.405, 5.520, 8.654` of `J0` at the root give the
 //! frequencies `f = j / (4 pi) sqrt(g / L)` (D. Bernoulli, 1732). Each mode is started in its own
 //! shape, and its amplitude in the motion is measured.
-//! Resting: pinned at both ends, a chain hangs in a catenary.
+//! Resting: a chain that is pinned at both ends hangs in a catenary.
 //! Falling: the sum of kinetic and potential energy never grows (one-way).
 //!
 //! Rows `two-pass` are the default method, rows `one-way` the paper's (`backward = false`).
@@ -12,12 +12,12 @@
 //! The default method is backward Euler, which takes a swing of angular frequency `w` with steps `dt` for one of
 //! `atan(w dt) / dt` that decays at the rate `ln(1 + w^2 dt^2) / (2 dt)`: these are its references.
 //!
-//! The one-way pass propagates the tension of a segment by one point per step, which damps. `one_way_modes.rs` derives how
-//! much: to leading order, a mode of a chain of n segments has the damping ratio `dt (n g / L + w^2) / (4 w)`, and its
-//! frequency falls by the fraction `dt^2 n^2 (g / L) (1 - 2 / j^2) / 24` and by half the square of the damping ratio.
-//! The references here are the modes of the pass itself, without that approximation, for any step, points and scale of
-//! the correction; that they are a chain's with short steps and many points is a test there. All modes here swing, and
-//! in more than fifteen steps: the one that is damped most (60 points, 60 steps a second, first mode) has a
+//! The one-way pass propagates the tension of a segment by one point per step, which damps. `one_way_modes.rs` derives
+//! how much: to leading order, a mode of a chain of n segments has the damping ratio `dt (n g / L + w^2) / (4 w)`, and
+//! its frequency falls by the fraction `dt^2 n^2 (g / L) (1 - 2 / j^2) / 24` and by half the square of the damping
+//! ratio. The references here are the modes of the pass itself, without that approximation, for any step, points and
+//! scale of the correction; that they are a chain's with short steps and many points is a test there. All modes here
+//! swing, and in more than fifteen steps: the one that is damped most (60 points, 60 steps a second, first mode) has a
 //! damping ratio of 0.69, where the leading order would have it creep (1.2).
 
 use std::f64::consts::PI;
@@ -89,7 +89,7 @@ fn run() -> Result<Findings, Error> {
         .drawn_to_scale();
     // The even average comes to rest 1.3 % off, with any step: the ends are reset after it.
     rows.push(catenary("even-average", Ends::BothEvenly, 0.02, &mut catenaries)?);
-    // The weighted average holds its ends by itself, but does not pull on two neighbours alike.
+    // The weighted average keeps its ends fixed, but its corrections of two neighbours differ.
     rows.push(catenary("weighted-average", Ends::Both, 0.04, &mut catenaries)?);
     let mut energies =
         Plot::new("Energy of a falling strand", "time (s)", "energy (mJ)").named("energy");
@@ -223,8 +223,8 @@ fn one_way_swing(
 ///
 /// Lengths and tensions differ by the square of the slope. In single precision, pull and fall are added to a position
 /// that is known to one [`ULP`]: each of the two sums is off by half of it, always in the same direction where the
-/// strand hangs still, which is as if gravity were off by `ULP / fall` at most. A frequency goes with its root; the decay
-/// rate goes with gravity, so that the damping ratio, one over the other, goes with its root too.
+/// strand hangs still, which is as if gravity were off by `ULP / fall` at most. A frequency goes with its root; the
+/// decay rate goes with gravity, so that the damping ratio, one over the other, goes with its root too.
 fn one_way_tolerance(fall: f64) -> f64 {
     SLOPE * SLOPE + 0.5 * ULP / fall
 }
@@ -261,7 +261,7 @@ pub(super) fn amplitude_of(shape: &[f64], line: &[Vec3]) -> f64 {
 fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<Row, Error> {
     let points = 41;
     let span = 0.18;
-    // Groom it as a triangle of the right length; it must not stay one.
+    // Start from a triangle of the right length.
     let depth = ((LENGTH * 0.5).powi(2) - (span * 0.5_f64).powi(2)).sqrt();
     let line: Vec<Vec3> = (0..points)
         .map(|i| {
@@ -271,7 +271,7 @@ fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<R
         })
         .collect();
     let settings = Settings { ends, damping: 3.0.into(), ..Settings::limp() };
-    // Short steps: what gravity does in one is left over as stretch.
+    // Short steps: the displacement by gravity in one step remains as stretch.
     let world = World { steps_per_second: 960, ..World::default() };
     let mut simulation = chain(&line, settings, world)?;
     simulation.advance_to(6.0);
@@ -305,8 +305,8 @@ fn catenary(name: &str, ends: Ends, tolerance: f64, plot: &mut Plot) -> Result<R
     ))
 }
 
-/// Largest growth of the energy of a strand that falls from the horizontal, as a fraction of the energy it
-/// has to lose.
+/// Largest growth of the energy of a strand that falls from the horizontal, as a fraction of the energy that it can
+/// lose.
 fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error> {
     let points = 30;
     let line: Vec<Vec3> = (0..points)
@@ -349,7 +349,7 @@ fn energy(name: &str, settings: &Settings, plot: &mut Plot) -> Result<Row, Error
     ))
 }
 
-/// A limp strand on a scalp that stands still.
+/// A limp strand on a scalp at rest.
 fn chain(line: &[Vec3], settings: Settings, world: World) -> Result<Simulation, Error> {
     let mut strands = Strands::new();
     strands.push(line);
@@ -391,7 +391,7 @@ pub(super) fn damping(line: &[(f64, f64)]) -> f64 {
             *peak = peak.max(pair[1].1.abs());
         }
     }
-    // The first starts in the middle of a swing, the last may not have reached its top.
+    // The first begins in the middle of a swing, the last may not have reached its maximum.
     match &peaks[..peaks.len() - 1] {
         [_, first, .., last] => {
             let count = (peaks.len() - 3) as f64;
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn the_frequency_and_damping_of_a_swing_are_found() {
+    fn frequency_and_damping_of_a_swing_are_measured_correctly() {
         let zeta = 0.03;
         let line: Vec<(f64, f64)> = (0..4000)
             .map(|i| f64::from(i) * 0.001)

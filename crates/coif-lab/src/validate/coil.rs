@@ -5,7 +5,7 @@
 //! `W / (2 k)`, half of the elongation by the same weight at its end. Human hair, coils of a centimetre; the
 //! groom is the shape without weight (`hold_shape` is off).
 //!
-//! Tolerance: 5 %. Curls of 20 points a turn whose corners are kept free of extra particles by a smaller
+//! Tolerance: 5 %. Curls of 20 points per turn whose corners are kept free of extra particles by a smaller
 //! `straight_below` are far off (66 %) and not among the rows: that key is for experiments.
 
 use std::f64::consts::TAU;
@@ -25,14 +25,14 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-/// Points in one turn: stiffness must not depend on them. With 24 the curl is so straight that it gets
+/// Numbers of points per turn, of which stiffness must be independent. With 24 the curl is so straight that it gets
 /// extra particles.
 const PER_TURN: [usize; 3] = [10, 14, 24];
-/// Turns, their radius and their distance (m).
+/// Number of turns, their radius and their distance (m).
 const TURNS: usize = 6;
 const RADIUS: f64 = 0.005;
 const PITCH: f64 = 0.002;
-/// Time (s) after which nothing moves, and the rate (1/s) at which the air takes the motion out.
+/// Time (s) after which nothing moves, and the damping rate of the air (1/s).
 const REST_AFTER: f64 = 5.0;
 const DAMPING: f32 = 15.0;
 const TOLERANCE: f64 = 0.05;

@@ -1,9 +1,9 @@
-//! `ftl`: the shipped default of Follow-The-Leader.
+//! `ftl`: the default settings of Follow-The-Leader.
 //!
 //! Resting: grooms of random curvature whose segments differ by up to a hundred times stay where they are.
 //! Swinging: a hanging strand with a style swings at `w^2 = u.(G + S)u / u.u`, with `G` the stiffness of its weight and
-//! `S` that of its style, both of a chain of many points, and its decay is half of the damping of the settings,
-//! plus what backward Euler adds (`ln(1 + w^2 dt^2) / (2 dt)`).
+//! `S` that of its style, both of a chain of many points. Its decay is half of the damping of the settings, plus the
+//! numerical damping of backward Euler (`ln(1 + w^2 dt^2) / (2 dt)`).
 //! The same motion: a strand that is shaken, for any number of points and any step.
 
 use std::f64::consts::PI;
@@ -71,7 +71,7 @@ fn random_line(random: &mut Random, ratio: f32) -> Vec<Vec3> {
     line
 }
 
-/// Whether random grooms stay where they are for five seconds.
+/// Checks that random grooms stay where they are for five seconds.
 fn rest(ratio: f32, steps_per_second: u32, rows: &mut Vec<Row>) -> Result<(), Error> {
     let mut random = Random::new(1, 0);
     let mut strands = Strands::new();
@@ -158,7 +158,7 @@ fn slowest(settings: &Settings, points: usize) -> (f64, f64, Vec<f64>) {
 
 /// The start of a swing, and the duration of its measurement.
 struct Push {
-    /// Word in the name of the row.
+    /// Part of the name of the row.
     name: &'static str,
     /// Speed of the tip (m/s).
     speed: f64,
@@ -166,10 +166,10 @@ struct Push {
     periods: f64,
 }
 
-/// A swing as small as theory has it, of hair that does not settle.
+/// A swing small enough for linear theory, of hair that does not settle.
 const SMALL: Push = Push { name: "swing", speed: 0.03, settling_time: f32::INFINITY, periods: 4.0 };
 
-/// A swing of some centimetres, of hair that settles as it does by default.
+/// A swing of some centimetres, with the default settling time.
 fn large() -> Push {
     let settling_time = Settings::default().settling_time;
     Push { name: "large-swing", speed: 0.3, settling_time, periods: 2.5 }
@@ -199,7 +199,7 @@ fn swing(
     let rate = 0.5 * (f64::from(air) + of_style)
         + 0.5 * (turn * turn).ln_1p() * f64::from(steps_per_second);
     let omega = (omega2 - rate * rate).max(0.0).sqrt();
-    // The groom hangs straight; the swing begins as a push.
+    // The groom hangs straight; a push starts the swing.
     let mut strands = Strands::new();
     strands.push(&hanging(&vec![0.0; points], points));
     let groom = Groom::new(strands, Fibre::default());
@@ -234,7 +234,7 @@ fn swing(
     Ok(())
 }
 
-/// Largest distance between strands of different points and steps over two seconds of shaking.
+/// Largest distance between strands with different numbers of points and steps over two seconds of shaking.
 fn same_motion(rows: &mut Vec<Row>, plot: &mut Plot) -> Result<(), Error> {
     let reference = shake(60, 960)?;
     for (points, steps_per_second) in [(15, 960), (30, 960), (60, 240), (30, 240), (30, 60)] {
@@ -253,7 +253,7 @@ fn same_motion(rows: &mut Vec<Row>, plot: &mut Plot) -> Result<(), Error> {
     Ok(())
 }
 
-/// The tip of a strand that leaves the scalp aside and hangs, 60 times a second, while the head shakes.
+/// The tip of a strand that leaves the scalp sideways and hangs, sampled 60 times a second while the head shakes.
 fn shake(points: usize, steps_per_second: u32) -> Result<Vec<Vec3>, Error> {
     // A quarter circle, then straight down.
     let bend = 0.05;

@@ -1,13 +1,12 @@
-//! `hair-mesh`: hair meshes spring back (`wu2016` 4, figures 7 to 9), and what that takes.
+//! `hair-mesh`: recovery of hair meshes (`wu2016` 4, figures 7 to 9), and the parts of the model that it needs.
 //!
-//! Each length of hair is shaken at ten times the speed of a lively head for two seconds, one step a
-//! frame at 30 frames a second, and then undisturbed for five; in six motions, and with friction that
-//! creeps slowly and fast. And it is collapsed onto its roots with nothing around it. Then every vertex
-//! must be near its place, every prism have its volume, and no corner be turned inside out; and all the
-//! while no vertex may be in the body. The same without the volume force, and without deformation
-//! minimisation, shows what these are good for.
+//! Each length of hair is shaken for two seconds at ten times the natural speed of a head, one step per frame at 30
+//! frames a second, and then left at rest for five; in six motions, with slow and fast creep. It is also collapsed onto
+//! its roots without a body. Then every vertex must be near its rest position, every prism have its volume, and no
+//! corner be inverted; and at no time may a vertex be in the body. The same without the volume force, and without
+//! deformation minimisation, shows the effect of these parts.
 //!
-//! The same with seams, which must open under that violence and be closed in the end, in ten seconds.
+//! The same with seams, which must open in violent motion and be closed ten seconds after it.
 
 use coif::groom::hair_mesh::Exposure;
 use coif::model::hair_mesh::{MeshDynamics, MeshMeasure, NAME, Settings};
@@ -24,30 +23,29 @@ pub(super) const CHECK: Check =
 /// The scenes with hair of three lengths.
 const LENGTHS: [&str; 3] = ["short", "shoulder", "long"];
 
-/// Frames of violence, and of rest after it: two and five seconds.
+/// Frames of violent motion, and of rest after it: two and five seconds.
 const SHAKEN: usize = 60;
 const CALM: usize = 150;
 
-/// Frames of rest where locks may part: ten seconds. They can twist, and it takes time to see that they stay so.
+/// Frames of rest with seams: ten seconds. Locks can twist, and recovery from that takes longer.
 const CALM_LOCKS: usize = 300;
 
 /// Factor of the speed of the motions.
 const SPEED: f32 = 10.0;
 
-/// Speeds of creep (m/s) at which hair has to recover: half of the default to six times as much.
+/// Speeds of creep (m/s) at which hair has to recover: from half of the default to six times as much.
 const CREEP: [f32; 4] = [0.05, 0.1, 0.25, 0.6];
 
-/// The criterion: a hundredth of the length, of the volume.
+/// Maximum error: a hundredth of the length, of the volume.
 const MAX_DISTANCE: f64 = 0.01;
 
-/// Deepest that a vertex may be in the body (m) at ten times the speed.
+/// Maximum depth of a vertex in the body (m) at ten times the speed.
 const DEEPEST: f64 = 2e-3;
 
-/// How many times as much has to be amiss without a part of the model for that part to be worth its time: a
-/// quarter more.
+/// Minimum factor by which results must be worse without a part of the model: a quarter more.
 const WORSE: f64 = 1.25;
 
-/// Resolutions in which seams are shown.
+/// Resolutions that are tested with seams.
 const PARTED: [&str; 2] = ["low", "medium"];
 
 /// Outcome of a run.
@@ -59,12 +57,12 @@ struct Outcome {
     open: u32,
     /// Mean distance from rest over the length, frame by frame.
     line: Vec<(f64, f64)>,
-    /// Farthest that a vertex was in the body, beyond where it is at rest (m).
+    /// Maximum depth of a vertex in the body, beyond its depth at rest (m).
     deepest: f64,
-    /// Sum of the depths of all inner vertices after a violent frame, on the mean (m).
+    /// Sum of the depths of all inner vertices after a violent frame, averaged over these frames (m).
     inner: f64,
-    /// Mean change of the prisms' volumes times time, from the end of the disturbance (s).
-    amiss: f64,
+    /// Mean change of the volume of prisms, integrated over time from the end of the disturbance (s).
+    volume_error: f64,
 }
 
 fn run() -> Result<Findings, Error> {
@@ -80,7 +78,7 @@ fn run() -> Result<Findings, Error> {
             "mean distance from rest / length",
         );
 
-        // Every motion with every speed of creep.
+        // Run every motion with every speed of creep.
         let cases: Vec<_> =
             MOTIONS.iter().flat_map(|m| CREEP.map(|creep_speed| (m, creep_speed))).collect();
         let violent: Vec<Outcome> = cases
@@ -98,8 +96,8 @@ fn run() -> Result<Findings, Error> {
             DEEPEST,
         ));
 
-        // Figure 9: with minimisation as the paper has it, and without, more of the inner vertices stay
-        // inside the body. Pushing these out as well, which the paper does not do, is off in both.
+        // Figure 9: without minimisation, more inner vertices stay inside the body than with it. `clear_inside`, which
+        // the paper does not have, is off in both.
         let [paper, loose] = [true, false].map(|minimise| {
             cases
                 .par_iter()
@@ -118,29 +116,29 @@ fn run() -> Result<Findings, Error> {
             "depth of inner vertices in the body, all motions, over that with minimisation",
             [inner(&loose) / inner(&paper), WORSE],
         ));
-        // The farthest of inner vertices is pushed out in the end.
+        // `clear_inside` removes most of the remaining depth of inner vertices.
         rows.push(Row::at_least(
             format!("ten-times/{length}/inner-depth-not-cleared"),
             NAME,
-            "depth of inner vertices with minimisation alone, over that when they are brought out too",
+            "depth of inner vertices with minimisation alone, over that when they are moved out as well",
             [inner(&paper) / inner(&violent), 10.0],
         ));
 
-        // Figure 8: without the volume force, prisms find their volume late or never.
+        // Figure 8: without the volume force, prisms recover their volume late or never.
         let flat: Vec<Outcome> = MOTIONS
             .par_iter()
             .map(|motion| {
                 shake(&shaken, motion, &Settings { bulk_modulus: 0.0, ..all.clone() }, CALM)
             })
             .collect::<Result<_, _>>()?;
-        let amiss =
-            |runs: &[Outcome]| runs.iter().map(|o| o.amiss).sum::<f64>() / runs.len() as f64;
+        let volume_error =
+            |runs: &[Outcome]| runs.iter().map(|o| o.volume_error).sum::<f64>() / runs.len() as f64;
         let quantity = "mean change of volume times time until rest, over that with volume force";
         rows.push(Row::at_least(
             format!("ten-times/{length}/volume-without-volume-force"),
             NAME,
             quantity,
-            [amiss(&flat) / amiss(&violent), WORSE],
+            [volume_error(&flat) / volume_error(&violent), WORSE],
         ));
 
         let collapsed = collapse(&shaken, &all)?;
@@ -153,7 +151,7 @@ fn run() -> Result<Findings, Error> {
                 format!("collapse/{length}/volume-without-volume-force"),
                 NAME,
                 quantity,
-                [flat.amiss / collapsed.amiss, WORSE],
+                [flat.volume_error / collapsed.volume_error, WORSE],
             ));
         }
         seams(&mut rows, length)?;
@@ -169,17 +167,17 @@ fn run() -> Result<Findings, Error> {
         }
         plots.push(plot);
     }
-    // Figure 8: without the volume force, corners stay inside out. Short hair recovers all the same.
+    // Figure 8: without the volume force, corners stay inverted. Short hair recovers nevertheless.
     rows.push(Row::at_least(
         "collapse/inverted-without-volume".into(),
         NAME,
-        "corners inside out in the end, without volume force",
+        "corners inverted at the end, without volume force",
         [inverted, 1.0],
     ));
     Ok(Findings { rows, plots })
 }
 
-/// Seams open under violence, and close again; hair with them finds back as well.
+/// Seams open in violent motion and close again; hair with seams recovers as well.
 fn seams(rows: &mut Vec<Row>, length: &str) -> Result<(), Error> {
     for resolution in PARTED {
         let shaken = ShakenMesh::built_in(&format!("hair-mesh-{length}"), resolution, true)?;
@@ -191,13 +189,13 @@ fn seams(rows: &mut Vec<Row>, length: &str) -> Result<(), Error> {
         rows.push(Row::at_least(
             format!("{name}/opened"),
             NAME,
-            "stitches that were open at a time, in the motion that opens the fewest",
+            "stitches that were open at the same time, in the motion that opens the fewest",
             [runs.iter().map(|o| f64::from(o.max_open)).fold(f64::INFINITY, f64::min), 1.0],
         ));
         rows.push(Row::compare(
             format!("{name}/left-open"),
             NAME,
-            "stitches that are open in the end, all motions",
+            "stitches that are open at the end, all motions",
             [runs.iter().map(|o| f64::from(o.open)).sum(), 0.0],
             0.0,
         ));
@@ -210,9 +208,9 @@ fn relative_distance(measure: &MeshMeasure) -> f64 {
     f64::from(measure.mean_distance / measure.length)
 }
 
-/// The three rows that recovery takes: the worst of all runs.
+/// The three rows of recovery: the worst of all runs.
 fn recovery(rows: &mut Vec<Row>, name: &str, runs: &[Outcome]) {
-    // Hair that was reset has not recovered by itself.
+    // Hair that was reset has not recovered.
     let worst = |of: &dyn Fn(&MeshMeasure) -> f64| {
         let values = runs.iter().map(|run| match run.line.iter().any(|(_, y)| y.is_nan()) {
             true => f64::NAN,
@@ -233,13 +231,13 @@ fn recovery(rows: &mut Vec<Row>, name: &str, runs: &[Outcome]) {
             worst(&|m| m.volume_change.into()),
             MAX_DISTANCE,
         ),
-        ("inverted", "corners inside out", worst(&|m| m.inverted.into()), 0.0),
+        ("inverted", "corners inverted", worst(&|m| m.inverted.into()), 0.0),
     ] {
         rows.push(Row::compare(format!("{name}/{what}"), NAME, quantity, [value, 0.0], tolerance));
     }
 }
 
-/// Violence on a bust, then rest.
+/// Shakes hair on a bust violently, then leaves it at rest.
 fn shake(
     shaken: &ShakenMesh,
     motion: &Motion,
@@ -264,7 +262,7 @@ fn shake(
         }
         let now = hair.measure();
         if frame >= SHAKEN {
-            outcome.amiss += f64::from(now.mean_volume_change * STEP);
+            outcome.volume_error += f64::from(now.mean_volume_change * STEP);
         }
         outcome.max_open = outcome.max_open.max(report.open);
         outcome.open = report.open;
@@ -275,18 +273,18 @@ fn shake(
     Ok(outcome)
 }
 
-/// All vertices on their roots, with nothing around them, then rest.
+/// Places all vertices on their roots, without a body, then leaves the mesh at rest.
 fn collapse(shaken: &ShakenMesh, settings: &Settings) -> Result<Outcome, Error> {
     let mut hair = MeshDynamics::new(&shaken.mesh, settings, World::default().gravity)?;
     let mut broken = vec![false; shaken.mesh.column_count()];
     hair.collapse();
-    let (mut line, mut amiss) = (Vec::new(), 0.0);
+    let (mut line, mut volume_error) = (Vec::new(), 0.0);
     let still = shaken.step(&MOTIONS[0], None, None).in_empty_space();
     for frame in 0..CALM {
         still.advance(&mut hair, &mut broken);
         let now = hair.measure();
-        amiss += f64::from(now.mean_volume_change * STEP);
+        volume_error += f64::from(now.mean_volume_change * STEP);
         line.push((f64::from(frame as f32 * STEP), relative_distance(&now)));
     }
-    Ok(Outcome { after: hair.measure(), line, amiss, ..Outcome::default() })
+    Ok(Outcome { after: hair.measure(), line, volume_error, ..Outcome::default() })
 }

@@ -1,4 +1,4 @@
-//! `hold`: a groom keeps its shape. Every built-in style stands still for two seconds under
+//! `hold`: a groom keeps its shape. Every built-in style is simulated at rest for two seconds under
 //! gravity; the largest displacement of a tip, over the length of its strand, stays below 1 %.
 
 use coif::groom::Strands;
@@ -18,12 +18,12 @@ pub(super) const CHECK: Check = Check {
 struct Case {
     model: &'static str,
     strands: u32,
-    /// What its rows have in their names besides the style.
+    /// Suffix of the names of its rows.
     suffix: &'static str,
     sets: &'static [&'static str],
 }
 
-/// Mass-spring hair takes sixteen substeps a frame, so that one row of lanes of each style has to do.
+/// The models. Mass-spring hair takes sixteen substeps per frame, so only sixteen strands of each style are tested.
 const CASES: [Case; 3] = [
     Case { model: follow_the_leader::NAME, strands: 400, suffix: "", sets: &[] },
     Case {
@@ -35,7 +35,7 @@ const CASES: [Case; 3] = [
     Case { model: cantilever::NAME, strands: 400, suffix: "-cantilever", sets: &[] },
 ];
 
-/// Largest invisible drift of a tip over the length of its strand.
+/// Maximum drift of a tip over the length of its strand.
 const TOLERANCE: f64 = 0.01;
 /// Samples per second of the plot.
 const SAMPLES: u32 = 20;
@@ -55,7 +55,7 @@ fn run() -> Result<Findings, Error> {
     Ok(Findings { rows, plots })
 }
 
-/// One style at rest: the worst drift, and the drift over time.
+/// One style at rest: the largest drift, and the drift over time.
 fn hold(case: &Case, style: &str) -> Result<(Row, Vec<(f64, f64)>), Error> {
     let mut sets = vec![
         format!("groom.style={style}"),

@@ -1,16 +1,14 @@
-//! `level-set`: a body midway between two frames, by its distance fields at both (`selle2008` 5.1,
-//! figure 15).
+//! `level-set`: a body midway between two frames, from its distance fields at both (`selle2008` 5.1, figure 15).
 //!
-//! An ellipsoid flies farther than it is thick within one frame, or turns by 0.7 rad, or both. Distances
-//! at half of the frame are compared with the exact ones, at places within two cells of the surface.
-//! Three methods of the paper: blending both frames (linear), going along from the first alone (one-sided,
-//! as Kim and Ko do), from both (two-sided); and two-sided along a curved path, which is what Coif does.
+//! An ellipsoid flies farther than it is thick within one frame, or turns by 0.7 rad, or both. Distances at half of the
+//! frame are compared with the exact ones, at points within two cells of the surface. Three methods of the paper:
+//! blending both frames (linear), following the velocity from the first alone (one-sided, as Kim and Ko do), from both
+//! (two-sided); and two-sided along a curved path, which Coif uses.
 //!
-//! The criteria, set before the first run: the paper's method has at most half of the error of its rivals,
-//! ours at most a fifth, and less than a tenth of a cell. One row had to move: midway through a turn the
-//! paper's method is no better than one-sided (0.8 and 0.9 times as exact), because both take the velocity
-//! at the place itself. Its advantage is that it arrives at the second frame, so that is where the two
-//! are compared.
+//! The criteria, set before the first run: the paper's method has at most half of the error of the others, Coif's at
+//! most a fifth, and less than a tenth of a cell. One row was changed afterwards: midway through a turn the paper's
+//! method is no better than one-sided (0.8 and 0.9 times as exact), because both take the velocity at the point itself.
+//! Its advantage is that it arrives at the second frame, so the two are compared there.
 
 use std::f32::consts::TAU;
 
@@ -40,9 +38,9 @@ const DT: f32 = 1.0 / 60.0;
 /// Fractions of the frame: midway, where both frames are farthest, and the second frame itself.
 const MIDWAY: f32 = 0.5;
 const END: f32 = 1.0;
-/// Places at which distances are compared.
+/// Number of points at which distances are compared.
 const PLACES: usize = 2000;
-/// Largest error (cells, root mean square) of what Coif does.
+/// Maximum error (cells, root mean square) of the method that Coif uses.
 const TOLERANCE: f64 = 0.1;
 
 const SCHEMES: [(&str, Scheme); 4] = [
@@ -52,7 +50,7 @@ const SCHEMES: [(&str, Scheme); 4] = [
     ("two-sided, curved", Scheme::TwoSidedCurved),
 ];
 
-/// A body that flies and turns, both evenly.
+/// A body that flies and turns at constant rates.
 struct Flight {
     name: &'static str,
     /// Displacement per frame (m).
@@ -70,7 +68,7 @@ const FLIGHTS: [Flight; 3] = [
 ];
 
 fn run() -> Result<Findings, Error> {
-    // Fine enough that flat triangles do not matter.
+    // Use a mesh so fine that the flatness of triangles has no influence.
     let mesh = TriangleMesh::ellipsoid(RADII, 80, 120);
     let mut rows = Vec::new();
     let mut plot = Plot::new("A body midway between two frames", "z (m)", "y (m)").drawn_to_scale();
@@ -95,7 +93,7 @@ fn run() -> Result<Findings, Error> {
             ("two-sided-against-linear", linear / two_sided, 2.0),
             ("curved-against-linear", linear / curved, 5.0),
         ];
-        // One side is enough for a body that only flies: every place of it has the same velocity.
+        // A body that only flies has the same velocity everywhere, so one side is enough.
         if flight.turn != Vec3::ZERO {
             versus.push(("curved-against-one-sided", one_sided / curved, 5.0));
             versus.push((
@@ -127,7 +125,7 @@ impl Flight {
         }
     }
 
-    /// The field at one end of the frame, with the velocities there.
+    /// The field at one end of the frame, with its velocities.
     fn field(&self, mesh: &TriangleMesh, a: f32) -> Result<DistanceField, Error> {
         let settings = Settings { cell: CELL, margin: 0.1, ..Settings::default() };
         let mut field = DistanceField::new(&mesh.triangles, &settings)?;
@@ -149,7 +147,7 @@ impl Flight {
     fn error(&self, between: &LevelSetInTime<'_>, a: f32) -> f64 {
         let pose = self.pose(a);
         let square = |i: usize| {
-            // Places are spread over the sphere along a spiral with the golden angle.
+            // Spread the points over the sphere along a spiral with the golden angle.
             let y = 1.0 - 2.0 * (i as f32 + 0.5) / PLACES as f32;
             let (angle, r) = (i as f32 * 2.399_963, (1.0 - y * y).sqrt());
             let d = Vec3::new(r * angle.cos(), y, r * angle.sin());
@@ -160,8 +158,8 @@ impl Flight {
         ((0..PLACES).map(square).sum::<f64>() / PLACES as f64).sqrt()
     }
 
-    /// Where a distance is zero in the plane across x through the middle of the body: from outside
-    /// along rays to the middle. Rays that hit nothing have no point.
+    /// The zero line of a distance in the plane across x through the middle of the body, found along rays from outside.
+    /// Rays without a hit have no point.
     fn outline(&self, distance: impl Fn(Vec3) -> f32) -> Vec<(f64, f64)> {
         let middle = self.pose(MIDWAY).translation;
         let ray = |i: u32| {
@@ -179,10 +177,10 @@ impl Flight {
 mod tests {
     use super::*;
 
-    /// The exact distance is zero on the surface where the body is midway, and nowhere near it at the
-    /// ends of the frame.
+    /// The exact distance is zero on the surface of the body midway, and far from zero on its surface at the ends of
+    /// the frame.
     #[test]
-    fn the_body_is_where_it_should_be() {
+    fn the_exact_distance_follows_the_body() {
         let flight = &FLIGHTS[2];
         let tip = Vec3::Y * RADII.y;
         assert!(flight.exact(flight.pose(0.5).point(tip), 0.5).abs() < 1e-6);

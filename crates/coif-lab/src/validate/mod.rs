@@ -1,7 +1,6 @@
-//! Checks against what must be true: analytic results, published figures, conservation.
+//! Checks against analytic results, published figures and conserved quantities.
 //!
-//! To add one: write a file with a `CHECK` and name it in [`ALL`]. A check gives rows and, if
-//! there is something to see, plots.
+//! To add one: write a file with a `CHECK` and list it in [`ALL`]. A check returns rows and, where useful, plots.
 
 mod cantilever;
 mod chain;
@@ -42,7 +41,7 @@ pub const ALL: &[Check] = &[
 pub struct Check {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// Description in one line.
     pub about: &'static str,
     run: fn() -> Result<Findings, Error>,
 }
@@ -56,30 +55,30 @@ impl Check {
 
 /// Result of a check.
 pub struct Findings {
-    /// What was compared.
+    /// The comparisons.
     pub rows: Vec<Row>,
-    /// Each has its own file name.
+    /// The plots, each with its own file name.
     pub plots: Vec<Plot>,
 }
 
-/// One line of the result. The keys are relied on from outside: see the design.
+/// One line of the result. Its keys are part of the interface of `coif validate --json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// The check and its case, as `length/spin`.
+    /// The check and its case, such as `length/spin`.
     pub name: String,
-    /// The model that is checked.
+    /// The model under test.
     pub model: String,
-    /// What was found.
+    /// The measured value.
     pub value: f64,
-    /// What must be true.
+    /// The reference value.
     pub reference: f64,
-    /// Relative where the reference is not zero, else absolute.
+    /// Error: relative if the reference is not zero, else absolute.
     pub error: f64,
-    /// The largest error that passes.
+    /// The maximum error.
     pub tolerance: f64,
     /// Whether the error is not above the tolerance.
     pub pass: bool,
-    /// What value and reference are, with the unit.
+    /// Description of value and reference, with the unit.
     pub quantity: &'static str,
 }
 
@@ -91,7 +90,7 @@ impl Row {
         quantity: &'static str,
         [value, reference]: [f64; 2],
     ) -> Self {
-        // Not a number is never enough.
+        // NaN never passes.
         let pass = value >= reference;
         let error = if pass { 0.0 } else { (reference - value) / reference.abs() };
         Self {
@@ -125,7 +124,7 @@ impl Row {
     }
 }
 
-/// The simulation of a built-in scene, changed.
+/// The simulation of a built-in scene with some changes.
 fn simulation_of(name: &str, sets: &[String]) -> Result<Simulation, Error> {
     Ok(crate::built_in(name, sets)?.1.simulation()?)
 }

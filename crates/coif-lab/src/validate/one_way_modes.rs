@@ -1,4 +1,4 @@
-//! The one-way pass of `muller2012` as a linear map: how a chain that hangs swings under it, exactly.
+//! The one-way pass of `muller2012` as a linear map: the exact modes of a hanging chain.
 //!
 //! **Model.** A chain of n segments of length l hangs straight down. In one step a point i goes (all to first order
 //! in its displacement `x` aside; old values without, new ones with a dash)
@@ -21,16 +21,17 @@
 //! modes. `z = exp(r dt)` gives frequency `Im r / 2 pi` and damping ratio `-Re r / |r|`.
 //!
 //! **Leading order.** With `z = 1 + i w dt` in the second term, a mode of frequency w and shape `x` gains the rate
-//! `dt / 2 sum M d x_i (x_i - x_(i-1)) / sum M x_i^2`; the sum by parts leaves `g / (2 l) + w^2 / 2`, for every mode and
-//! every s, since the tension at a point is the weight below it. So
+//! `dt / 2 sum M d x_i (x_i - x_(i-1)) / sum M x_i^2`; the sum by parts leaves `g / (2 l) + w^2 / 2`, for every mode
+//! and every s, since the tension at a point is the weight below it. So
 //!
 //! ```text
 //! damping ratio = dt (n g / L + w^2) / (4 w),    decay rate = dt (n g / L + w^2) / 4
 //! ```
 //!
-//! The next order makes the chain heavier: `(z - 1) d` in the two pulls is `-w^2 dt^2 d / 4` beside the inertia
-//! `-w^2 dt^2`, so that w falls by the fraction `g dt^2 / (8 l^2)` times the mean distance from the tip, `L (1 - 2 / j^2) / 3`
-//! in the mode of the zero j of J0, and by half the square of the damping ratio as every swing that is damped.
+//! The next order makes the chain heavier: `(z - 1) d` in the two forces is `-w^2 dt^2 d / 4`, added to the inertia
+//! `-w^2 dt^2`, so that w falls by the fraction `g dt^2 / (8 l^2)` times the mean distance from the tip, `L (1 - 2 /
+//! j^2) / 3` in the mode of the zero j of J0, and by half the square of the damping ratio as every swing that is
+//! damped.
 //!
 //! The leading order neglects that mass, which reduces by the fraction `dt^2 n^2 (g / L) / 12`, about, the
 //! damping ratio (40 points at 60 steps a second, with w of short steps: 0.80 against 0.57; at 240: 0.200 against
@@ -42,8 +43,8 @@ use std::ops::{Add, Div, Mul, Sub};
 pub(super) struct OneWayChain {
     /// Length of the step (s).
     dt: f64,
-    /// Per point, from the root, over `dt^2` (1/s^2): shortening of the segment that ends there by the projection (`d`),
-    /// and the tension of the next segment (`t`).
+    /// Per point, from the root, over `dt^2` (1/s^2): shortening of the segment that ends there by the projection
+    /// (`d`), and the tension of the next segment (`t`).
     shortened: Vec<f64>,
     pull: Vec<f64>,
     /// Effective masses `m_i a^i` of a swing.
@@ -73,12 +74,12 @@ impl OneWayChain {
         Self { dt, shortened, pull, mass }
     }
 
-    /// The mode with `index` nodes below the root, followed from endlessly short steps.
+    /// The mode with `index` nodes below the root, continued from infinitesimal steps.
     pub(super) fn mode(&self, index: usize) -> Mode {
         let mut rate = Complex(0.0, self.natural_frequency(index));
         let mut before = rate;
-        for k in 1..=FOLLOWED {
-            let dt = self.dt * f64::from(k) / f64::from(FOLLOWED);
+        for k in 1..=INCREMENTS {
+            let dt = self.dt * f64::from(k) / f64::from(INCREMENTS);
             let guess = rate + (rate - before);
             (before, rate) = (rate, self.root_near(guess, dt));
         }
@@ -108,7 +109,7 @@ impl OneWayChain {
         Mode { rate, weights: [end, start] }
     }
 
-    /// Angular frequency of a mode where steps are endlessly short (1/s): by the number of sign changes.
+    /// Angular frequency of a mode for infinitesimal steps (1/s), by the number of sign changes.
     fn natural_frequency(&self, index: usize) -> f64 {
         let changes = |omega: f64| {
             let mut x = [1.0, 1.0];
@@ -133,7 +134,7 @@ impl OneWayChain {
         hi
     }
 
-    /// Displacements of all points with that rate, 1 at the tip.
+    /// Displacements of all points at this rate, 1 at the tip.
     fn shape(&self, rate: Complex, dt: f64) -> Vec<Complex> {
         let z = (rate * dt).exp();
         let inertia = (z - Complex(1.0, 0.0)) * (z - Complex(1.0, 0.0)) / z;
@@ -146,7 +147,7 @@ impl OneWayChain {
         x
     }
 
-    /// Newton's method for a rate with which the root stands still.
+    /// Newton's method for a rate at which the displacement of the root is zero.
     fn root_near(&self, mut rate: Complex, dt: f64) -> Complex {
         for _ in 0..NEWTON_STEPS {
             let h = Complex(1e-6 * rate.norm(), 0.0);
@@ -158,15 +159,15 @@ impl OneWayChain {
     }
 }
 
-/// In how many increments the step length is continued from zero: the rate changes by less than a tenth of its size in
-/// each, down to 60 steps a second.
-const FOLLOWED: i32 = 64;
-/// More than enough from that near: the error is squared by each.
+/// Number of increments in which the step length is continued from zero: the rate changes by less than a tenth of its
+/// size in each, down to 60 steps a second.
+const INCREMENTS: i32 = 64;
+/// Number of Newton steps: more than enough from so near, since each squares the error.
 const NEWTON_STEPS: usize = 6;
 
 impl Mode {
-    /// How the mode grew and turned over a motion of points aside (m), one line per step: its rate (1/s), NaN if there
-    /// are not three lines. Other modes do not count, whatever their size.
+    /// The rate (1/s) of the mode in a sequence of lateral displacements (m), one line per step; NaN for fewer than
+    /// three lines. Other modes have no influence, whatever their size.
     pub(super) fn measure(&self, lines: &[Vec<f64>], dt: f64) -> Complex {
         let amplitudes: Vec<Complex> = lines
             .windows(2)
@@ -252,8 +253,8 @@ mod tests {
         OneWayChain::new(points, [LENGTH, GRAVITY, dt], s)
     }
 
-    /// With many points and short steps, the modes are those of D. Bernoulli: a chain of n links is off by the
-    /// square of 1 / n.
+    /// With many points and short steps, the modes are those of D. Bernoulli: a chain of n links deviates by the square
+    /// of 1 / n.
     #[test]
     fn the_modes_are_those_of_a_chain() {
         for (k, zero) in J0_ZEROS.iter().enumerate() {
@@ -290,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Relative decrease of the frequency of a mode by the step, by the next order.
+    /// Relative decrease of the frequency of a mode with the step, to the next order.
     #[test]
     fn the_frequency_falls_as_the_next_order_says() {
         let (n, dt) = (59.0, 1.0 / 960.0);
@@ -304,7 +305,7 @@ mod tests {
         }
     }
 
-    /// The map itself, stepped: the weights find the mode's rate in any motion, whatever else is in it.
+    /// The weights find the rate of a mode in any motion of the map, whatever other modes it contains.
     #[test]
     fn the_weights_find_one_mode_among_others() {
         let (points, dt) = (30, 1.0 / 60.0);

@@ -1,12 +1,12 @@
-//! Lines over two axes as an SVG that every browser opens.
+//! Line plots as SVG.
 
 use std::fmt::Write as _;
 
 /// A plot of one or more lines.
 pub struct Plot {
-    /// Suffix of its file, against that of the check's first plot.
+    /// Suffix of its file name; none for the first plot of a check.
     name: Option<&'static str>,
-    /// Whether both axes have the same scale, so that shapes keep their proportions.
+    /// Whether both axes have the same scale.
     to_scale: bool,
     title: String,
     x_label: String,
@@ -16,11 +16,11 @@ pub struct Plot {
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
-/// Heights that a plot to scale may have.
+/// Limits of the height of a plot to scale.
 const HEIGHTS: (f64, f64) = (260.0, 640.0);
 /// Space for labels: left, top, right, bottom.
 const MARGIN: [f64; 4] = [84.0, 44.0, 160.0, 56.0];
-/// Colours that people with any colour vision can tell apart (Okabe and Ito).
+/// Colours that are distinguishable with any colour vision (Okabe and Ito).
 const COLORS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
@@ -36,12 +36,12 @@ impl Plot {
         }
     }
 
-    /// Gives a further plot of a check its own name.
+    /// Sets the suffix of a further plot of a check.
     pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
     }
 
-    /// Draws shapes: both axes have the same scale.
+    /// Draws both axes with the same scale, for shapes.
     pub(crate) fn drawn_to_scale(self) -> Self {
         Self { to_scale: true, ..self }
     }
@@ -69,7 +69,7 @@ impl Plot {
         let plot_width = WIDTH - left - right;
         let mut height = HEIGHT;
         if self.to_scale {
-            // Be as high as the shapes are, within limits; beyond them leave space beside or below.
+            // Adapt the height to the shapes within limits; beyond them leave space.
             let wanted = plot_width * y_axis.size() / x_axis.size() + top + bottom;
             height = wanted.clamp(HEIGHTS.0, HEIGHTS.1);
             let scale = (x_axis.size() / plot_width).max(y_axis.size() / (height - top - bottom));
@@ -146,7 +146,7 @@ impl Plot {
     }
 }
 
-/// A range with round numbers in it.
+/// A range with round ticks.
 struct Axis {
     lo: f64,
     hi: f64,
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(plot.named("more").file_name("length"), "length-more.svg");
     }
 
-    /// A square stays a square, and two lines of one name are one entry in the legend.
+    /// A square stays square, and two lines of one name have one entry in the legend.
     #[test]
     fn shapes_keep_their_proportions() {
         let mut plot = Plot::new("", "", "").drawn_to_scale();

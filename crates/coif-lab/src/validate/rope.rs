@@ -1,24 +1,22 @@
 //! `rope`: Follow-The-Leader against two comparison methods, as in `muller2012` section 4, figure 7.
 //!
-//! A rope of 30 particles (segments of 0.02 m, 0.01 kg a particle, steps of 0.01 s, gravity 10 m/s^2)
-//! is dragged around at its top. First all methods do about the same work per step: one projection
-//! per segment for Follow-The-Leader, two iterations of position based dynamics, two substeps of
-//! explicit springs. Then these do as much work as they need for similar behaviour.
+//! A rope of 30 particles (segments of 0.02 m, 0.01 kg per particle, steps of 0.01 s, gravity 10 m/s^2) is dragged
+//! around at its top. First all methods do about the same work per step: one projection per segment for
+//! Follow-The-Leader, two iterations of position based dynamics, two substeps of explicit springs. Then the latter two
+//! do as much work as they need for similar behaviour.
 //!
-//! Model: at rest each step lets every particle fall by `g dt^2`; an iteration carries about the
-//! difference of the stretches of two neighbouring segments from one to the other, so that N of them
-//! hold segment i, below which j particles hang, with a stretch of `j g dt^2 / (N l)`: that of springs
-//! of stiffness `k = N m / dt^2`. 25 iterations are as stiff as 2500 N/m; the paper found 25
-//! iterations and 3000 N/m by eye.
+//! Model: at rest each step lets every particle fall by `g dt^2`; an iteration moves about the difference of the
+//! stretches of two neighbouring segments from one to the other, so that N of them hold segment i, below which j
+//! particles hang, with a stretch of `j g dt^2 / (N l)`: that of springs of stiffness `k = N m / dt^2`. 25 iterations
+//! are as stiff as 2500 N/m; the paper found 25 iterations and 3000 N/m by eye.
 //!
-//! Deviations: the paper's hand was a user's; here five hands draw circles and turn back, at up to
-//! 1.1 m/s. The paper does not give the damping. Without any, springs keep the energy of the hand: the search for the
-//! largest stable stiffness does without, as does the rope that uses it; all other springs are damped
-//! at a tenth of critical. A tip of springs has half a mass, because it has half a segment.
-//! The motion, the damping and what counts as stable were chosen here, and they matter for the springs:
-//! from 1.3 m/s on, the damped rope of 3000 N/m may start to whirl and stretch by more than a tenth,
-//! where 25 iterations stay below 5 % up to 1.9 m/s. And 1 % takes the paper's number of substeps only
-//! with stiffer springs than the paper's, 25 N/m times the square of their number.
+//! Deviations: in the paper a user drags the rope; here five hands draw circles and reverse, at up to 1.1 m/s. The
+//! paper does not give the damping. Undamped springs keep the energy of the hand: the search for the largest stable
+//! stiffness is undamped, as is the rope that uses it; all other springs are damped at a tenth of critical. A tip of
+//! springs has half a mass, because it has half a segment. The motion, the damping and the criterion of stability were
+//! chosen here, and they matter for the springs: from 1.3 m/s on, the damped rope of 3000 N/m may start to whirl and
+//! stretch by more than a tenth, where 25 iterations stay below 5 % up to 1.9 m/s. And 1 % takes the paper's number of
+//! substeps only with stiffer springs than the paper's, 25 N/m times the square of their number.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -47,9 +45,9 @@ const SEGMENT: f64 = 0.02;
 const MASS: f64 = 0.01;
 /// Steps per second.
 const STEPS: u32 = 100;
-/// Downwards (m/s^2).
+/// Gravity, downwards (m/s^2).
 const GRAVITY: f64 = 10.0;
-/// How long the rope is dragged (s): four times round and back.
+/// Time for which the rope is dragged (s): four times round and back.
 const SECONDS: u32 = 8;
 /// Radius of the rope (m); with its density it only relates stiffness and modulus.
 const RADIUS: f64 = 0.01;
@@ -57,10 +55,10 @@ const RADIUS: f64 = 0.01;
 /// several motions is a property of the method.
 const CIRCLES: [f64; 5] = [0.07, 0.0675, 0.065, 0.0625, 0.06];
 
-/// Elongation from which on a rope looks stretched, and below which ropes look alike at a glance:
-/// what the paper calls substantial stretch, and similar behaviour.
+/// Elongation from which on a rope looks stretched, and below which ropes look alike: what the paper calls substantial
+/// stretch, and similar behaviour.
 const VISIBLE: f64 = 0.1;
-/// Elongation that counts as inextensible.
+/// Elongation below which a rope counts as inextensible.
 const SAME: f64 = 0.01;
 /// Damping of springs, in units of critical damping of a segment's own vibration.
 const DAMPED: f64 = 0.1;
@@ -70,10 +68,10 @@ fn run() -> Result<Findings, Error> {
     let pbd = |iterations| drag(&position_based(iterations));
     let springs = |stiffness, substeps, damping| drag(&spring(stiffness, substeps, damping));
 
-    // Experiment 1: the same work for all.
+    // Experiment 1: the same work for all methods.
     let stable = largest_stable_stiffness()?;
     let (few_iterations, few_substeps) = (pbd(2)?, springs(stable, 2, 0.0)?);
-    // Experiment 2: as much work as it takes, first in the paper's numbers, then in ours.
+    // Experiment 2: as much work as necessary, first with the paper's numbers, then with measured ones.
     let (more_iterations, more_substeps) = (pbd(25)?, springs(3000.0, 20, DAMPED)?);
     let iterations = |measure: Measure| min_count(|n| Ok(measure(&pbd(n)?) <= SAME));
     let substeps = |measure: Measure| {
@@ -86,7 +84,7 @@ fn run() -> Result<Findings, Error> {
     let name = |text: &str| format!("rope/{text}");
     let [length, segment] = [Drag::mean_of_length, Drag::mean_of_segments];
     let rows = vec![
-        // Single precision leaves 1e-6 of a segment of 2 cm; the method itself leaves nothing.
+        // Single precision leaves 1e-6 of a segment of 2 cm; the method itself is exact.
         Row::compare(name("largest-stretch"), ftl, SEGMENT_MAX, [leader.largest(), 0.0], 1e-5),
         Row::at_least(name("2-iterations"), pbd, LENGTH_MEAN, [length(&few_iterations), VISIBLE]),
         Row::at_least(
@@ -118,10 +116,9 @@ fn run() -> Result<Findings, Error> {
             [length(&more_substeps), 0.0],
             VISIBLE,
         ),
-        // Both were adjusted until they looked like the same rope, so they should be as stiff.
+        // Both were adjusted until they looked alike, so they should be equally stiff.
         Row::compare(name("25-iterations-stiffness"), pbd, AS_STIFF, [as_stiff, 3000.0], 0.2),
-        // At rest the model above needs this many; motion and the ends of the rope change it by
-        // less than half.
+        // At rest the model above needs this many; motion and the ends of the rope change it by less than half.
         Row::compare(
             name("iterations-for-1-percent"),
             pbd,
@@ -136,7 +133,7 @@ fn run() -> Result<Findings, Error> {
             [f64::from(iterations(segment)?), at_rest((PARTICLES - 1) as f64)],
             0.4,
         ),
-        // Hands that differ by a millionth move this by an eighth, and 20 is a round number.
+        // Changing the hands by a millionth moves this by an eighth, and 20 is a round number.
         Row::compare(
             name("substeps-for-1-percent"),
             euler,
@@ -144,7 +141,7 @@ fn run() -> Result<Findings, Error> {
             [f64::from(substeps(length)?), 20.0],
             0.5,
         ),
-        // The stricter measure needs no less than visual similarity.
+        // The stricter measure needs at least as many as visual similarity.
         Row::at_least(
             name("substeps-for-1-percent-max"),
             euler,
@@ -181,7 +178,7 @@ fn at_rest(hanging: f64) -> f64 {
     hanging * GRAVITY * dt * dt / (SEGMENT * SAME)
 }
 
-/// How many particles hang below a segment, on average: 1 at the tip to 29 at the top.
+/// Mean number of particles that hang below a segment: 1 at the tip to 29 at the top.
 fn mean_hanging() -> f64 {
     0.5 * PARTICLES as f64
 }
@@ -208,7 +205,7 @@ fn position_based(iterations: u32) -> ModelSettings {
     })
 }
 
-/// Springs of a stiffness in N/m, damped at a fraction of critical.
+/// Springs of a stiffness (N/m), damped at a fraction of critical damping.
 fn spring(stiffness: f64, substeps: u32, damping: f64) -> ModelSettings {
     let modulus = (stiffness * SEGMENT / (0.5 * TAU * RADIUS * RADIUS)) as f32;
     let fastest = 2.0 * (stiffness / MASS).sqrt();
@@ -226,7 +223,7 @@ fn spring(stiffness: f64, substeps: u32, damping: f64) -> ModelSettings {
 
 // ---- the hand ----
 
-/// Draws circles in the plane of x and y, and turns back after each 1.6 of them.
+/// A hand that draws circles in the plane of x and y, and reverses after each 1.6 of them.
 struct Hand {
     /// Radius of the circles (m).
     circle: f64,
@@ -270,9 +267,9 @@ fn rope(model: &ModelSettings, hand: Arc<dyn Motion>) -> Result<Simulation, Erro
     Ok(Simulation::new(Arc::new(groom), Arc::new(Body::rigid(palm, hand)?), model, world)?)
 }
 
-// ---- what is measured ----
+// ---- measurement ----
 
-/// A rope after each step while it was dragged, by one hand after the other.
+/// The shapes of a rope after each step while it is dragged, by one hand after the other.
 struct Drag {
     shapes: Vec<Vec<Vec3>>,
 }
@@ -330,16 +327,16 @@ impl Drag {
 /// Stretch of the whole rope after it has come to rest.
 fn stretch_at_rest(iterations: u32) -> Result<f64, Error> {
     let mut simulation = rope(&position_based(iterations), Arc::new(coif::body::Still))?;
-    // Position based dynamics damps itself: half a minute is long enough.
+    // Position based dynamics damps itself; half a minute is long enough.
     simulation.advance_to(30.0);
     Ok(of_length(simulation.strands().strand(0)))
 }
 
-/// The largest stiffness (N/m) of springs without damping that two substeps hold: their stretch is
-/// at most half as much again as that of the same springs with sixteen.
+/// The largest stiffness (N/m) of undamped springs at which two substeps are stable: their stretch is at most 1.5 times
+/// that of the same springs with sixteen.
 ///
-/// Above it, the rope does not diverge at once, but gains spurious energy until it is many
-/// times as long. The linear limit is four times as high.
+/// Above it, the rope does not diverge at once, but gains spurious energy until it is many times as long. The linear
+/// limit is four times as high.
 fn largest_stable_stiffness() -> Result<f64, Error> {
     let is_stable = |stiffness: f64| -> Result<bool, Error> {
         let coarse = drag(&spring(stiffness, 2, 0.0))?.mean_of_length();
@@ -359,7 +356,7 @@ fn largest_stable_stiffness() -> Result<f64, Error> {
     Ok(stable)
 }
 
-/// The smallest number that is enough: doubles until it is, then halves the gap.
+/// The smallest sufficient number: doubles until it is sufficient, then bisects.
 fn min_count(mut is_enough: impl FnMut(u32) -> Result<bool, Error>) -> Result<u32, Error> {
     let mut enough = 1;
     while !is_enough(enough)? {
@@ -383,7 +380,7 @@ fn min_count(mut is_enough: impl FnMut(u32) -> Result<bool, Error>) -> Result<u3
 /// Upper limit of the search for a sufficient number.
 const MAX_COUNT: u32 = 1024;
 
-// ---- what is to be seen ----
+// ---- plots ----
 
 /// Moments of the motion that are shown (s).
 const MOMENTS: [f64; 6] = [0.7, 1.5, 2.2, 2.9, 3.6, 4.3];
@@ -399,7 +396,7 @@ fn shapes(title: &str, ropes: &[(&str, &Drag)]) -> Plot {
     for moment in MOMENTS {
         let step = (moment * f64::from(STEPS)) as usize - 1;
         let points = || ropes.iter().flat_map(|(_, drag)| &drag.first()[step]);
-        // Move all ropes of this moment to where those of the last one end.
+        // Move all ropes of this moment to the end of those of the last one.
         let (lo, hi) = points().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), p| {
             (lo.min(p.x.into()), hi.max(p.x.into()))
         });
@@ -429,7 +426,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hand_is_as_fast_as_it_is_said_to_be() {
+    fn the_hand_has_the_documented_speed() {
         let at = |i: u32| {
             Hand { circle: CIRCLES[0] }.world_from_rest(0, f64::from(i) * 1e-3).translation
         };
@@ -439,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_number_is_found() {
+    fn the_smallest_number_is_found() {
         for truth in [1, 2, 3, 25, 64, 1000] {
             assert_eq!(min_count(|n| Ok(n >= truth)).unwrap(), truth);
         }

@@ -1,18 +1,17 @@
-//! Strips that move as cantilever beams (`jung2005`): the same shape at any frame rate, and layers that
-//! stay in their order. The four built-in hairstyles of strips on the head with its shoulders, whole scenes,
-//! fewer strands.
+//! Strips that move as cantilever beams (`jung2005`): the same shape at any frame rate, and layers that stay in their
+//! order. The four built-in hairstyles of strips on the head with its shoulders, whole scenes with fewer strands.
 //!
-//! Every joint of every strip counts, at every thirtieth of a second for the frame rate and at every
-//! sixtieth for the order.
+//! Every joint of every strip is compared, at every thirtieth of a second for the frame rate and at every sixtieth for
+//! the order.
 //!
-//! **Order.** Strips lie on each other in columns, and a strip swaps with the one below where a joint of
-//! its middle line is under the other's. That is measured along the normal of the lower strip, which is the
-//! scalp's, carried along the strip: at the foot of the joint on the nearest segment of the lower middle line.
-//! All joints count that are over at rest by more than a few hairs ([`IN_ORDER`]), wherever the two strips
-//! overlap by any part of their widths; anchors do not move.
+//! **Order.** Strips lie on each other in columns, and a strip swaps with the one below where a joint of its middle
+//! line is below that of the other. The height is measured along the normal of the lower strip, which is the scalp's,
+//! transported along the strip: at the projection of the joint on the nearest segment of the lower middle line. All
+//! joints are measured that at rest are above the lower strip by more than a few hairs ([`IN_ORDER`]), if the widths of
+//! the two strips overlap at all; anchors do not move.
 //!
-//! Tolerance: that of the frame rate is the issue's. That of steps four times as short was set after the first
-//! run: it measures the distance of single joints from the limit where hair folds up between head and back.
+//! Tolerance: that of the frame rate is a requirement. That of steps four times as short was set after the first run:
+//! it measures the distance of single joints from the limit where hair folds up between head and back.
 
 use coif::groom::strips::{JointFrame, StripPose, Strips};
 use coif::simulation::Simulation;
@@ -27,28 +26,28 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-/// Largest distance between joints at two frame rates, over the length of the strips, that eyes allow.
+/// Maximum distance between joints at two frame rates, over the length of the strips.
 const TOLERANCE: f64 = 0.02;
-/// The same against steps four times as short.
+/// The same for steps four times as short.
 const FINE_TOLERANCE: f64 = 0.07;
-/// Samples per second, of two seconds, for the frame rate.
+/// Samples per second, over two seconds, for the frame rate.
 const SAMPLES: u32 = 30;
-/// Frames per second, of two seconds, for the order.
+/// Frames per second, over two seconds, for the order.
 const FRAMES: u32 = 60;
-/// The styles, and what their heads do by themselves.
+/// The scenes, and the motions for the frame rate.
 const STYLES: [(&str, &str); 4] = [
     ("strips-bob", "shake"),
     ("strips-short", "nod"),
     ("strips-long", "spin"),
     ("strips-ponytail", "walk"),
 ];
-/// What layers have to survive.
+/// The motions for the order.
 const MOTIONS: [&str; 2] = ["shake", "spin"];
-/// Height over the strip below (m) from which a joint counts as in order at rest: a few hairs.
+/// Height above the strip below (m) from which a joint counts as in order at rest: a few hairs.
 const IN_ORDER: f32 = 2e-4;
-/// What stands for the body.
+/// The collision methods for the order.
 const BODIES: [&str; 2] = ["primitives", "distance-field"];
-/// Strands of a groom through which strips are laid; the others have their strips without.
+/// Number of strands, for the frame rate and for the order.
 const STRANDS: [u32; 2] = [2000, 6000];
 
 fn run() -> Result<Findings, Error> {
@@ -84,7 +83,7 @@ fn run() -> Result<Findings, Error> {
                 rows.push(Row::at_least(
                     format!("{scene}/{motion}-layers-{collide}"),
                     "cantilever",
-                    "least height of a joint over the strip below, along its normal (mm); less than 0 is a swap",
+                    "smallest height of a joint over the strip below, along its normal (mm); less than 0 is a swap",
                     [1e3 * min_height(simulation_of(scene, &sets)?), 0.0],
                 ));
             }
@@ -96,8 +95,8 @@ fn run() -> Result<Findings, Error> {
 /// A line of a plot.
 type Line = Vec<(f64, f64)>;
 
-/// How far the shapes at 30 and at 60 frames a second are from that at 120, and that from the one at 480; the
-/// last over time.
+/// Distances of the shapes at 30 and at 60 frames a second from that at 120, and of that from the one at 480; the last
+/// over time as well.
 fn frame_rates(scene: &str, motion: &str) -> Result<([f64; 3], Line), Error> {
     let start = |rate: u32| {
         let sets = [
@@ -133,10 +132,10 @@ fn frame_rates(scene: &str, motion: &str) -> Result<([f64; 3], Line), Error> {
     Ok((worst, line))
 }
 
-/// The least height (m) of a joint over the strip that its own lies on, at any time.
+/// The smallest height (m) of a joint over the strip that its own lies on, at any time.
 fn min_height(mut run: Simulation) -> f64 {
     let Some(strips) = run.strips().cloned() else { return f64::NAN };
-    // Of joints that lie over the other strip at rest.
+    // Select the joints that lie over the other strip at rest.
     let rest = strips.rest_pose();
     let mut pairs = Vec::new();
     for s in 0..strips.count() {
@@ -157,11 +156,11 @@ fn min_height(mut run: Simulation) -> f64 {
             }
         }
     }
-    // No pair at all is no proof.
+    // Without any pair nothing is proven.
     if min_height.is_finite() { min_height.into() } else { f64::NAN }
 }
 
-/// How high the middle of joint `j` of a strip is over the middle line of another, and how far aside (m).
+/// Height of the middle of joint `j` of a strip over the middle line of another, and its sideways distance (m).
 fn over(strips: &Strips, pose: &StripPose, [upper, lower]: [usize; 2], j: usize) -> (f32, f32) {
     let middle = |s: usize, j: usize| pose.position[j] + pose.binormal[j] * (0.5 * strips.width[s]);
     let joints = strips.edges.points_of(lower);

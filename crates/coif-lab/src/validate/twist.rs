@@ -1,14 +1,13 @@
-//! `twist`: a hair that is pinned at both ends and twisted at one winds around itself, and does not pass
-//! through itself.
+//! `twist`: a hair that is pinned at both ends and twisted at one winds around itself, and does not pass through
+//! itself.
 //!
-//! The linking number `Lk = Tw + Wr` of a hair whose ends are pinned is the number of turns that its end was
-//! given (Calugareanu's theorem), whatever the hair does; passing through itself changes it by two. At
-//! first all of it is twist. Then the hair buckles into a loop, the loop winds up into a coil of two
-//! strands, and twist becomes writhe. The scene `hair-twist`, sampled ten times a second.
+//! The linking number `Lk = Tw + Wr` of a hair whose ends are pinned is the number of turns that its end was given
+//! (Calugareanu's theorem) for any motion; passing through itself changes it by two. At first all of it is
+//! twist. Then the hair buckles into a loop, the loop winds up into a coil of two strands, and twist becomes writhe.
+//! The scene is `hair-twist`, sampled ten times a second.
 //!
-//! Tolerance: a hundredth of a turn; a hair that slips is off by two turns. Of the
-//! writhe at the end, at least three turns: two strands wound around each other, not a mere loop, which
-//! has one.
+//! Tolerance: a hundredth of a turn; a hair that slips is off by two turns. The writhe at the end must be at least
+//! three turns: two strands wound around each other, and not a single loop, which has one.
 
 use std::f64::consts::TAU;
 
@@ -29,12 +28,12 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-/// Largest error of the linking number (turns).
+/// Maximum error of the linking number (turns).
 const TOLERANCE: f64 = 0.01;
-/// Writhe (turns) of a hair that is wound up, at least.
+/// Minimum writhe (turns) of a hair that is wound up.
 const WOUND: f64 = 3.0;
-/// Samples a second.
-const LOOKS: u32 = 10;
+/// Samples per second.
+const SAMPLES_PER_SECOND: u32 = 10;
 
 fn run() -> Result<Findings, Error> {
     let name = "hair-twist";
@@ -65,11 +64,11 @@ fn run() -> Result<Findings, Error> {
             pins: Default::default(),
         };
         model.step(&env, &mut StepReport::default());
-        if step % (steps / LOOKS).max(1) != 0 {
+        if step % (steps / SAMPLES_PER_SECOND).max(1) != 0 {
             continue;
         }
         model.positions(&mut position);
-        // Turns are counted as the end turns: about the direction back to the root.
+        // Turns are counted about the direction from the end back to the root.
         let given =
             f64::from(settings.far_end.twist) * time.min(settings.far_end.until.into()) / TAU;
         let (twist, writhe) = (-model.twist_of(0) / TAU, -writhe(&position));

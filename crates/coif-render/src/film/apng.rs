@@ -1,5 +1,5 @@
-//! Animated PNG. The header has the number of frames, which is known only at the end: the
-//! header is then overwritten by one of the same length.
+//! Animated PNG. The header contains the number of frames, which is known only at the end; it is then overwritten by
+//! one of the same length.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,7 +18,7 @@ pub(crate) struct Apng {
     /// The encoder; the first picture determines its size.
     writer: Option<png::Writer<BufWriter<File>>>,
     file: AtomicFile,
-    /// How long a frame lasts (s), as numerator and denominator.
+    /// Duration of a frame (s), as numerator and denominator.
     delay: (u16, u16),
     width: usize,
     height: usize,

@@ -1,7 +1,7 @@
-//! Films: pictures one after the other into one file, or into numbered files.
+//! Films: a sequence of pictures in one file, or in numbered files.
 //!
-//! A film is written beside its path and renamed when finished. A film that is dropped before
-//! leaves nothing behind, except that a picture sequence keeps the pictures that are complete.
+//! A film is written under a temporary name and renamed when finished. A film that is dropped before leaves no file,
+//! except that a picture sequence keeps the pictures that are complete.
 
 mod apng;
 mod gif;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Image, Result};
 
-/// Endings of single-file films that this build can write.
+/// File extensions of single-file films that this build can write.
 const ENDINGS: &[&str] =
     if cfg!(feature = "mp4") { &["mp4", "gif", "apng"] } else { &["gif", "apng"] };
 
@@ -39,7 +39,7 @@ enum Writer {
 }
 
 impl Film {
-    /// Starts a film; the ending of the path decides its kind.
+    /// Starts a film; the extension of the path decides its kind.
     ///
     /// `.mp4` (H.264; feature `mp4`), `.gif`, `.apng`, or a sequence of pictures such as
     /// `frame_%04d.png` or `frame_####.png`, numbered from 0.
@@ -71,13 +71,13 @@ impl Film {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         match ending.as_str() {
             "png" => sequence::Sequence::create(path).is_some(),
-            // Also true without an encoder: the error then has a hint.
+            // Also true without an encoder: the error of `create` then has a hint.
             "mp4" => true,
             other => ENDINGS.contains(&other),
         }
     }
 
-    /// Endings of single-file films that this build can write, without the dot.
+    /// File extensions of single-file films that this build can write, without the dot.
     pub fn endings() -> &'static [&'static str] {
         ENDINGS
     }
@@ -107,7 +107,7 @@ impl Film {
         Ok(())
     }
 
-    /// How many pictures were appended.
+    /// Number of pictures appended so far.
     pub fn frame_count(&self) -> usize {
         self.frames
     }
@@ -117,7 +117,7 @@ impl Film {
         self.fps
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its path.
     pub fn finish(self) -> Result<()> {
         if self.frames == 0 {
             return Err(Error::EmptyFilm { path: self.path });

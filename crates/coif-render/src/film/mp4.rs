@@ -1,7 +1,7 @@
-//! H.264 in an MP4 file, good enough to see single hairs, with the index in front so that it
-//! starts to play while it loads.
+//! H.264 in an MP4 file, at a quality that shows single hairs, with the index in front of the data so that players can
+//! start while the file loads.
 //!
-//! Pictures of odd width or height gain one column or row, since colour is kept for 2 x 2 pixels.
+//! Pictures of odd width or height gain one column or row, since colour is stored per 2 x 2 pixels.
 
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
@@ -24,13 +24,13 @@ const BITS_PER_PIXEL: f64 = 1.0;
 /// Finest and coarsest quantisation. The encoder stays near the first: below it the file grows
 /// without visible gain, from 24 on hair turns soft and the backdrop shows blocks.
 const QUANTISERS: (u8, u8) = (17, 18);
-/// Seconds between pictures that a player can jump to.
+/// Time between key frames (s).
 const JUMP_SECONDS: f64 = 2.0;
 
-/// An MP4 being written: pictures go to a spool file, head and pictures together to the film.
+/// An MP4 being written: pictures go to a temporary file, then head and pictures to the film.
 pub(crate) struct Mp4 {
     path: PathBuf,
-    /// Never committed: it goes when it is dropped.
+    /// Never committed, so that it is removed when dropped.
     spool: AtomicFile,
     encoder: Option<Encoder>,
     planes: Planes,
@@ -74,7 +74,7 @@ impl Mp4 {
             .map_err(|e| Error::Encode { path: self.path.clone(), message: e.to_string() })?
             .to_vec();
 
-        // Parameter sets go to the head of the file, everything else to the picture's sample.
+        // Put parameter sets into the head of the file, everything else into the picture's sample.
         let (mut size, mut can_jump) = (0u32, false);
         for unit in units(&stream) {
             match unit.first().map(|byte| byte & 0x1f) {
@@ -152,7 +152,7 @@ fn units(stream: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// A picture as brightness and two halved colour planes, BT.709, limited range.
+/// A picture as luma and two subsampled chroma planes, BT.709, limited range.
 #[derive(Debug, Default)]
 struct Planes {
     width: usize,

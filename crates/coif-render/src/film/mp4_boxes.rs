@@ -1,6 +1,7 @@
 //! The boxes of an MP4 file with one H.264 track (ISO/IEC 14496-12 and -15).
 //!
-//! By hand, since `muxide` 0.5 keeps the film in memory, has a fixed clock of 90 kHz (23.976 fps is not exact), no `colr` box and 32-bit offsets.
+//! Written here because `muxide` 0.5 keeps the film in memory, has a fixed clock of 90 kHz (23.976 fps is not exact),
+//! no `colr` box and 32-bit offsets.
 
 use std::io::Write;
 
@@ -16,7 +17,7 @@ pub(crate) struct Track {
     pub(crate) picture_set: Vec<u8>,
     ticks_per_second: u32,
     sizes: Vec<u32>,
-    /// Numbers (from 1) of the pictures that need no other.
+    /// Numbers (from 1) of the key frames.
     jumps: Vec<u32>,
 }
 
@@ -46,10 +47,10 @@ impl Track {
     }
 }
 
-/// Writes all that comes before the pictures, which take `length` bytes.
+/// Writes everything before the pictures, which take `length` bytes.
 pub(crate) fn write_head(out: &mut impl Write, track: &Track, length: u64) -> std::io::Result<()> {
     let file_type = atom(b"ftyp", &[b"isom", &be(0x200), b"isom", b"iso2", b"avc1", b"mp41"]);
-    // The pictures start after the index, whose size does not depend on where they start.
+    // The pictures start after the index, whose size does not depend on the offset in it.
     let index = movie(track, 0);
     let data_head = 16;
     let start = (file_type.len() + index.len() + data_head) as u64;
@@ -74,7 +75,7 @@ fn atom(kind: &[u8; 4], parts: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// A box that starts with version and flags.
+/// A box with version and flags.
 fn full_atom(kind: &[u8; 4], flags: u32, parts: &[&[u8]]) -> Vec<u8> {
     let flags = be(flags);
     let mut all: Vec<&[u8]> = vec![&flags];
@@ -82,7 +83,7 @@ fn full_atom(kind: &[u8; 4], flags: u32, parts: &[&[u8]]) -> Vec<u8> {
     atom(kind, &all)
 }
 
-/// No turn, no scale: the matrix in 16.16 and 2.30 fixed point.
+/// The identity matrix in 16.16 and 2.30 fixed point.
 fn unit_matrix() -> Vec<u8> {
     [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000].into_iter().flat_map(be).collect()
 }

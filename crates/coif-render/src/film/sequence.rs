@@ -14,7 +14,7 @@ pub(crate) struct Sequence {
 }
 
 impl Sequence {
-    /// `None` if the file name has no place for a number.
+    /// `None` if the file name has no placeholder for a number.
     pub(crate) fn create(path: &Path) -> Option<Self> {
         Some(Self { name: SequenceName::parse(path)?, next: 0 })
     }

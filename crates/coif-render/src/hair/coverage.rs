@@ -1,27 +1,26 @@
-//! Coverage of pixels by fibres, and the compositing of those fragments in one tile.
+//! Coverage of pixels by fibres, and the compositing of these fragments in one tile.
 //!
-//! A thin fibre is walked column by column along its longer axis: a column takes the length of
-//! fibre that lies in it, times a profile across - the fibre's width seen through a tent of one
-//! pixel. The tents of neighbouring pixels add up to one everywhere, so the covered area is exact
-//! at every sub-pixel place, and nothing flickers when hair moves. A wide fibre is drawn pixel by
-//! pixel, cut at its joints by the plane that halves the bend.
+//! A thin fibre is rasterised column by column along its longer axis: the coverage of a column is the length of fibre
+//! in it times a profile across, the fibre's width convolved with a tent of one pixel. The tents of neighbouring pixels
+//! sum to one everywhere, so the covered area is exact at every sub-pixel position, and moving hair does not flicker. A
+//! wide fibre is rasterised pixel by pixel, cut at its joints by the bisecting planes.
 
 use glam::{Vec2, Vec3, Vec4};
 
 use super::strokes::StrokePoint;
 use crate::tiles::TILE;
 
-/// Transmittance below which a pixel is finished; the rest gets the mean colour of what covers it.
+/// Transmittance below which a pixel is finished; the rest gets the mean colour of the covering fibres.
 const OPAQUE: f32 = 1.0 / 40.0;
-/// Half width (pixels) from which a fibre is drawn as a ribbon with mitred joints. A thread below
-/// it covers at most four pixels of a column, even on a diagonal.
+/// Half width (pixels) from which a fibre is drawn as a ribbon with mitred joints. A thinner one covers at most four
+/// pixels of a column, even on a diagonal.
 const RIBBON: f32 = 0.7;
-/// Side of a block (pixels), on which hidden strokes are dropped.
+/// Side of a block (pixels), the granularity at which hidden strokes are skipped.
 const BLOCK: usize = 8;
 const BLOCKS: usize = TILE / BLOCK;
-/// Indices into a tile are masked, which spares a check per fragment.
+/// Indices into a tile are masked, which saves a bounds check per fragment.
 const MASK: usize = TILE * TILE - 1;
-/// Below this opacity two halves of a fragment may simply be added.
+/// Opacity below which the parts of a cut fragment are added linearly.
 const FAINT: f32 = 0.08;
 
 /// Integral of a tent of radius 1 from minus infinity, less one half.
@@ -38,17 +37,17 @@ fn profile4(d: Vec4, half_width: f32) -> Vec4 {
     (a - a * a.abs() * 0.5) - (b - b * b.abs() * 0.5)
 }
 
-/// Fraction of a pixel at distance `d` from the middle of a fibre of this half width.
+/// Coverage of a pixel at distance `d` from the axis of a fibre of this half width.
 fn profile(d: f32, half_width: f32) -> f32 {
     tent_integral(d + half_width) - tent_integral(d - half_width)
 }
 
-/// The fraction of a fragment that was cut in two, so that both halves over each other give the whole.
+/// Opacity of a part of a fragment that is cut in two, such that both parts composited give the whole.
 fn cut(alpha: f32, fraction: f32) -> f32 {
     if alpha < FAINT {
         alpha * fraction
     } else if alpha > 0.9999 {
-        // Even a sliver of an opaque fibre would cover all: keep it just below.
+        // Even a small part of an opaque fibre would be opaque: limit it to just below.
         1.0 - (1e-4f32).powf(fraction)
     } else {
         1.0 - (1.0 - alpha).powf(fraction)
@@ -62,29 +61,29 @@ struct Fragment {
     alpha: f32,
     /// Fraction of the stroke before the fragment.
     t: f32,
-    /// Brightness against the mean across the fibre.
+    /// Brightness relative to the mean across the fibre.
     round: f32,
 }
 
 /// The pixels of one tile while hair is drawn into it, front to back.
 #[derive(Debug)]
 pub(crate) struct TilePixels {
-    /// Light so far, and the remaining transmittance.
+    /// Accumulated light, and the remaining transmittance.
     pixels: Box<[Vec4; TILE * TILE]>,
-    /// Depth of the body (m); infinite where there is none, or once it has been drawn.
+    /// Depth of the body (m); infinite where there is none, or after it has been drawn.
     body_depth: Box<[f32; TILE * TILE]>,
     /// Light of the body times its coverage, and the coverage.
     body: Box<[Vec4; TILE * TILE]>,
-    /// Pixels that are not done, in all and by block.
+    /// Number of unfinished pixels, in total and per block.
     open: usize,
     open_in_block: [u8; BLOCKS * BLOCKS],
-    /// A bit for each pixel that is not done, by row and by column.
+    /// A bit for each unfinished pixel, by row and by column.
     open_rows: [u32; TILE],
     open_columns: [u32; TILE],
-    /// Fragments of the stroke at hand that are visible.
+    /// Visible fragments of the current stroke.
     queued: Box<[Fragment; TILE * TILE]>,
     queued_count: usize,
-    /// Fragments drawn.
+    /// Number of fragments drawn.
     pub(crate) fragments: u64,
 }
 
@@ -106,7 +105,7 @@ impl Default for TilePixels {
 }
 
 impl TilePixels {
-    /// Starts a tile in front of this body.
+    /// Starts a tile with the body in it.
     pub(crate) fn start(&mut self, body: &[Vec4], body_depth: &[f32]) {
         self.pixels.fill(Vec4::W);
         self.body.copy_from_slice(body);
@@ -117,12 +116,12 @@ impl TilePixels {
         self.open_columns = [u32::MAX; TILE];
     }
 
-    /// Whether no more light gets through anywhere.
+    /// Whether all pixels are finished.
     pub(crate) fn is_opaque(&self) -> bool {
         self.open == 0
     }
 
-    /// Farthest depth at which anything could still be seen (m).
+    /// Farthest depth that may still be visible (m).
     pub(crate) fn horizon(&self) -> f32 {
         let mut horizon = 0.0f32;
         for ((pixel, body), &depth) in
@@ -135,7 +134,7 @@ impl TilePixels {
         horizon
     }
 
-    /// Draws the rest of the body, then returns light and transmittance.
+    /// Composites the rest of the body, then returns light and transmittance.
     pub(crate) fn finish(&mut self) -> &[Vec4] {
         for at in 0..self.pixels.len() {
             if self.body_depth[at] < f32::INFINITY {
@@ -152,9 +151,9 @@ impl TilePixels {
         self.body_depth[at] = f32::INFINITY;
     }
 
-    /// Notes a fragment if its pixel is still open; lays the body first if that is nearer.
+    /// Queues a fragment if its pixel is unfinished; composites the body first if it is nearer.
     #[inline(always)]
-    fn see(&mut self, at: usize, depth: f32, fragment: Fragment) {
+    fn queue(&mut self, at: usize, depth: f32, fragment: Fragment) {
         let at = at & MASK;
         if self.pixels[at].w < OPAQUE {
             return;
@@ -170,8 +169,8 @@ impl TilePixels {
         self.queued_count += 1;
     }
 
-    /// Lays the noted fragments behind all that was drawn before.
-    fn lay(&mut self, [light, end]: [Vec3; 2]) {
+    /// Composites the queued fragments behind everything drawn before.
+    fn composite(&mut self, [light, end]: [Vec3; 2]) {
         let light = light.extend(-1.0);
         let step = end.extend(-1.0) - light;
         let count = self.queued_count.min(self.queued.len());
@@ -189,7 +188,7 @@ impl TilePixels {
         }
     }
 
-    /// Marks a pixel as done and gives it the little light that could still come from behind.
+    /// Marks a pixel as finished, and scales its light up for the remaining transmittance.
     fn close(&mut self, at: usize) {
         let pixel = self.pixels[at];
         self.pixels[at] = (pixel.truncate() / (1.0 - pixel.w)).extend(0.0);
@@ -200,7 +199,7 @@ impl TilePixels {
         self.open_in_block[at / TILE / BLOCK * BLOCKS + at % TILE / BLOCK] -= 1;
     }
 
-    /// Whether every pixel that a stroke between `p` and `q` could cover is done.
+    /// Whether all pixels that a stroke between `p` and `q` could cover are finished.
     fn is_hidden(&self, p: Vec2, q: Vec2, reach: f32) -> bool {
         let lo = (p.min(q) - reach).max(Vec2::ZERO) * (1.0 / BLOCK as f32);
         let hi = (p.max(q) + reach).max(Vec2::ZERO) * (1.0 / BLOCK as f32);
@@ -214,8 +213,8 @@ impl TilePixels {
         true
     }
 
-    /// Draws a stroke; the points before and after it, if joined, shape its ends. Asks for the
-    /// light of both ends only if any of it is seen.
+    /// Draws a stroke; the points before and after it, if joined, shape its ends. Evaluates the light of both ends only
+    /// if any of it is visible.
     pub(crate) fn draw(
         &mut self,
         [a, b]: [&StrokePoint; 2],
@@ -237,18 +236,21 @@ impl TilePixels {
             self.draw_ribbon(a, b, [before.map(place), after.map(place)], [p, q], opacity);
         }
         if self.queued_count > 0 {
-            self.lay(lights());
+            self.composite(lights());
         }
     }
 
     fn draw_thread(&mut self, a: &StrokePoint, b: &StrokePoint, pa: Vec2, pb: Vec2, opacity: f32) {
-        // Walk along the longer axis, upwards.
+        // Step along the longer axis, in increasing direction.
         let along = pb - pa;
         let steep = along.y.abs() > along.x.abs();
         let forward = if steep { along.y > 0.0 } else { along.x > 0.0 };
         let (p, q, from, to) = if forward { (a, b, pa, pb) } else { (b, a, pb, pa) };
-        let (cut_before, cut_after) =
-            if forward { (a.is_led(), b.is_followed()) } else { (b.is_followed(), a.is_led()) };
+        let (cut_before, cut_after) = if forward {
+            (a.has_previous(), b.has_next())
+        } else {
+            (b.has_next(), a.has_previous())
+        };
         let (m0, n0, m1, n1) =
             if steep { (from.y, from.x, to.y, to.x) } else { (from.x, from.y, to.x, to.y) };
         let (major, minor) = if steep { (TILE, 1) } else { (1, TILE) };
@@ -278,7 +280,7 @@ impl TilePixels {
             if row <= -4 || row >= TILE as i32 {
                 continue;
             }
-            // Leave columns whose four pixels are done; pixels outside the tile count as done.
+            // Skip columns whose four pixels are finished; pixels outside the tile count as finished.
             let open = if steep { &self.open_rows } else { &self.open_columns };
             let open = u64::from(open[column as usize % TILE]) << 4 >> (row + 4) & 0b1111;
             if open == 0 {
@@ -304,7 +306,7 @@ impl TilePixels {
                 if alpha > 0.0 && open >> k & 1 != 0 {
                     let row = (row + k as i32) as usize;
                     let fragment = Fragment { at: 0, alpha, t, round: 1.0 };
-                    self.see(at + row * minor, depth, fragment);
+                    self.queue(at + row * minor, depth, fragment);
                 }
             }
         }
@@ -323,7 +325,7 @@ impl TilePixels {
             return;
         }
         let along = (q - p) / length;
-        // Cut joints along the plane that halves the bend.
+        // Cut joints along the bisecting plane.
         let halfway = |other: Option<Vec2>| match other {
             Some(d) => (along + d.normalize_or(along)).normalize_or(along),
             None => along,
@@ -370,7 +372,7 @@ impl TilePixels {
                 let roundness = ((half - RIBBON) * 0.8).clamp(0.0, 1.0);
                 let round = 1.0 + roundness * (0.24 - 0.72 * u * u);
                 let depth = a.z + (b.z - a.z) * t;
-                self.see(y * TILE + x, depth, Fragment { at: 0, alpha, t, round });
+                self.queue(y * TILE + x, depth, Fragment { at: 0, alpha, t, round });
             }
         }
     }
@@ -473,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_strokes_do_no_harm() {
+    fn degenerate_strokes_give_finite_pixels() {
         let mut tile = TilePixels::default();
         let odd = [0.0, -1e30, 1e30, f32::NAN, f32::INFINITY, 31.999];
         for &x in &odd {

@@ -1,8 +1,8 @@
-//! Light on the points of strokes, worked out when a tile first needs it.
+//! Light on the points of strokes, computed on demand.
 //!
-//! Dense hair hides most of itself, so a point is lit only once a stroke that ends there reaches
-//! an open pixel. The light of a point depends on nothing but the point: whichever thread comes
-//! first writes the same bits, and those that come later read them.
+//! Dense hair hides most of itself, so a point is lit only once a stroke that ends there reaches an unfinished pixel.
+//! The light of a point depends on nothing else: whichever thread is first writes the same bits, and later ones read
+//! them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,13 +14,13 @@ use super::strokes::{hermite, slope_at};
 use super::thin::Thinning;
 use crate::HairView;
 
-/// Marks a point whose light is not known yet: packed light leaves the top bit clear.
+/// Marks a point whose light is not yet computed: packed light leaves the top bit clear.
 const UNLIT: u64 = u64::MAX;
 /// Bits of each channel: exponent and upper mantissa of a positive number.
 const CHANNEL_BITS: u32 = 21;
 const DROPPED_BITS: u32 = 31 - CHANNEL_BITS;
 
-/// What all hair of a frame is drawn and lit with.
+/// The data for drawing and lighting all hair of a frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HairScene<'a> {
     pub(crate) hair: &'a [HairView<'a>],
@@ -29,7 +29,7 @@ pub(crate) struct HairScene<'a> {
     pub(crate) eye: Vec3,
 }
 
-/// Place of a point on the hair, and its light once that is computed.
+/// Position of a point on the hair, and its light once that is computed.
 #[derive(Debug)]
 struct LitPoint {
     light: AtomicU64,
@@ -40,7 +40,7 @@ struct LitPoint {
     t: f32,
 }
 
-/// The light of a chunk's points, filled in on demand. Keeps its memory from frame to frame.
+/// The light of a chunk's points, computed on demand. Keeps its memory from frame to frame.
 #[derive(Debug, Default)]
 pub(crate) struct PointLights {
     strands: Vec<(StrandRef, StrandJitter)>,

@@ -1,7 +1,7 @@
 //! Strands in an order in which neighbours in the list are neighbours in space.
 //!
-//! Passes over hair in this order find their data still in the cache: texels of
-//! the shadow maps, tiles of the picture. No result depends on it.
+//! Passes over hair in this order find their data in the cache: texels of the shadow maps, tiles of the picture. No
+//! result depends on it.
 
 use coif::math::morton_code;
 use glam::Vec3;

@@ -14,12 +14,12 @@ use crate::hash::{hash, signed_unit};
 use crate::look::{HairLook, luminance};
 use crate::shadow::{LitBy, Shadows};
 
-/// How strongly ambient light is held back per unit of optical depth.
-const VEIL: f32 = 0.16;
-/// Openness towards a light that the body hides.
+/// Attenuation of ambient light per unit of optical depth.
+const AMBIENT_EXTINCTION: f32 = 0.16;
+/// Ambient openness towards a light that the body hides.
 const BEHIND_BODY: f32 = 0.25;
-/// A fraction of light too small to be seen.
-const NIGHT: f32 = 1.5e-3;
+/// Transmittance below which a light is skipped.
+const MIN_TRANSMITTANCE: f32 = 1.5e-3;
 /// Shadow bias of a hair against its own shadow (depth cells of the map).
 const LIFT: f32 = 0.6;
 
@@ -35,7 +35,7 @@ pub(crate) struct StrandJitter {
 impl StrandJitter {
     pub(crate) fn new(seed: u32, variation: f32) -> Self {
         let key = hash(seed ^ 0xc01f);
-        // Many strands a little darker, few much lighter.
+        // Most strands are slightly darker, a few much lighter.
         let level = signed_unit(key, 0) + signed_unit(key, 1);
         let brightness = (variation * (1.1 * level - 0.1)).exp();
         let warmth = variation * 0.22 * signed_unit(key, 2);
@@ -48,7 +48,7 @@ impl StrandJitter {
     }
 }
 
-/// A few strands catch far more light than most; the mean stays near one.
+/// Gloss of a strand: a few are far brighter than most, with a mean near one.
 fn glint(x: f32) -> f32 {
     let x = x.max(0.15);
     0.45 * x + 0.5 * x * x * x
@@ -59,9 +59,9 @@ fn glint(x: f32) -> f32 {
 pub(crate) struct HairShader<'a> {
     look: &'a HairLook,
     shadows: &'a Shadows,
-    /// Of scattered light in red, green and blue, and of highlights.
+    /// Extinction of scattered light in red, green and blue, and of highlights.
     extinction: Vec4,
-    /// Inverse widths of the three lobes, times the root of a half.
+    /// Inverse widths of the three lobes, times the square root of a half.
     sharpness: Vec4,
     /// Centres of the lobes (sum of sines).
     middle: Vec4,
@@ -69,7 +69,7 @@ pub(crate) struct HairShader<'a> {
     ground: Vec3,
 }
 
-/// `exp(-x)` of four numbers from 0 on, a few percent off where it no longer matters; far cheaper.
+/// Fast approximation of `exp(-x)` for x from 0 on; the absolute error is below 0.004.
 fn exp_neg(x: Vec4) -> Vec4 {
     let y = x * 0.0625;
     let mut base = (Vec4::ONE + y + y * y * 0.5).recip();
@@ -136,10 +136,10 @@ impl<'a> HairShader<'a> {
                 continue;
             }
             let depth = light.optical_depth(p, LIFT);
-            open += 1.0 / (1.0 + VEIL * depth);
+            open += 1.0 / (1.0 + AMBIENT_EXTINCTION * depth);
             let arriving = light.color * body;
             let remaining = exp_neg(self.extinction * depth);
-            if remaining.max_element() < NIGHT {
+            if remaining.max_element() < MIN_TRANSMITTANCE {
                 continue;
             }
             let (scattered, direct) = (remaining.truncate(), remaining.w);
@@ -150,11 +150,11 @@ impl<'a> HairShader<'a> {
                 ((light.toward.dot(to_eye) - sin_i * sin_r) / (cos_i * cos_r)).clamp(-1.0, 1.0);
             let half_phi = (0.5 + 0.5 * cos_phi).max(0.0).sqrt();
 
-            // Many times scattered light: more from the side that faces the eye.
+            // Multiply scattered light: more from the side that faces the eye.
             let diffuse = cos_i * (0.34 + 0.66 * half_phi);
             let mut answer = color * scattered * (look.diffuse * diffuse);
 
-            // Off the surface, towards the root.
+            // Reflection off the surface, shifted towards the root.
             let off = (Vec4::splat(sin_i + sin_r) - middle) * sharpness;
             let lobes = exp_neg(off * off);
             let primary = lobes.x * (0.25 + 0.75 * half_phi) * cos_i;
@@ -163,14 +163,14 @@ impl<'a> HairShader<'a> {
             let surface = look.primary * jitter.gloss * primary * fresnel * direct;
             answer += Vec3::splat(0.8 * surface) + through_once * (0.4 * surface);
 
-            // Through the fibre, off its back wall, towards the tip.
+            // Through the fibre, reflected at its back wall, shifted towards the tip.
             let secondary = lobes.y * half_phi * half_phi * cos_i;
             answer += color
                 * through_once
                 * scattered
                 * (look.secondary * 2.2 * jitter.gloss * secondary);
 
-            // Straight through, from behind.
+            // Transmission, from behind.
             let behind = (0.5 - 0.5 * cos_phi).max(0.0);
             let through = lobes.z * behind * behind * behind;
             answer += through_once
@@ -180,13 +180,14 @@ impl<'a> HairShader<'a> {
 
             sum += arriving * answer;
         }
+        // Ambient light, attenuated by the mean depth of hair towards all lights.
         let openness = if maps > 0.0 { open / maps } else { 1.0 };
         let upward = 0.5 + 0.5 * (to_eye - tangent * sin_r).y;
         let ambient = self.ground.lerp(self.sky, upward.clamp(0.0, 1.0));
         sum + color * ambient * (look.ambient * openness * openness * 1.6)
     }
 
-    /// Transmitted fraction of a light at a point on the body below the hair.
+    /// Transmitted fraction of a light at a point on the body below the hair, and the optical depth of that hair.
     pub(crate) fn through_hair(&self, light: &LitBy, p: Vec3, normal: Vec3) -> (Vec3, f32) {
         let depth = light.optical_depth_soft(p, normal);
         (exp_neg(self.extinction * (depth * 1.3)).truncate(), depth)
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cheap_exponential_stays_close_and_in_range() {
+    fn the_fast_exponential_stays_close_and_in_range() {
         for i in 0..200 {
             let x = i as f32 * 0.05;
             let (found, truth) = (exp_neg(Vec4::splat(x)).y, (-x).exp());

@@ -1,7 +1,7 @@
-//! From strands to strokes: smooth curves, projected, and listed by tile.
+//! Converts strands to strokes: smooth curves, projected, and listed by tile.
 //!
-//! Strands are cut into chunks of about equal size; each chunk is worked on by one thread and
-//! keeps its own points and lists, so nothing depends on which thread came first.
+//! Strands are divided into chunks of about equal size; each chunk is processed by one thread and keeps its own points
+//! and lists, so no result depends on the scheduling of threads.
 
 use std::ops::Range;
 
@@ -17,17 +17,17 @@ use crate::tiles::{BodyBuffer, TILE, TileGrid};
 
 /// Points per chunk (about).
 const CHUNK_POINTS: usize = 1 << 14;
-/// Largest distance between a curve and the strokes that stand for it (pixels).
+/// Maximum distance between a curve and its strokes (pixels).
 const FLATNESS: f32 = 0.25;
-/// Longest stroke (pixels): longer ones sort badly by depth and spoil the lists.
+/// Maximum length of a stroke (pixels): longer ones sort badly by depth and enlarge the lists of tiles.
 const LONGEST: f32 = 28.0;
 /// Maximum number of strokes for one segment.
 const MAX_STROKES: f32 = 64.0;
 
-/// A stroke follows from this point to the next.
-const FOLLOWED: u32 = 1;
-/// A stroke leads here from the point before.
-const LED: u32 = 2;
+/// A stroke starts at this point.
+const HAS_NEXT: u32 = 1;
+/// A stroke ends at this point.
+const HAS_PREVIOUS: u32 = 2;
 
 /// A point on the screen; two neighbours are the ends of a stroke.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,17 +39,17 @@ pub(crate) struct StrokePoint {
     pub(crate) z: f32,
     /// Half the fibre's width (pixels).
     pub(crate) half_width: f32,
-    /// Which strokes join here (two low bits), and a number to break ties in depth.
+    /// Whether strokes start and end here (two low bits), and a number to break ties in depth.
     tag: u32,
 }
 
 impl StrokePoint {
-    pub(crate) fn is_followed(&self) -> bool {
-        self.tag & FOLLOWED != 0
+    pub(crate) fn has_next(&self) -> bool {
+        self.tag & HAS_NEXT != 0
     }
 
-    pub(crate) fn is_led(&self) -> bool {
-        self.tag & LED != 0
+    pub(crate) fn has_previous(&self) -> bool {
+        self.tag & HAS_PREVIOUS != 0
     }
 
     /// All bits that determine the drawing, for an order without ties.
@@ -59,8 +59,14 @@ impl StrokePoint {
     }
 
     #[cfg(test)]
-    pub(crate) fn plain(x: f32, y: f32, half_width: f32, led: bool, followed: bool) -> Self {
-        let tag = u32::from(followed) * FOLLOWED + u32::from(led) * LED;
+    pub(crate) fn plain(
+        x: f32,
+        y: f32,
+        half_width: f32,
+        has_previous: bool,
+        has_next: bool,
+    ) -> Self {
+        let tag = u32::from(has_next) * HAS_NEXT + u32::from(has_previous) * HAS_PREVIOUS;
         Self { x, y, z: 1.0, half_width, tag }
     }
 }
@@ -103,7 +109,7 @@ pub(crate) struct StrokeChunk {
 }
 
 impl StrokeChunk {
-    /// The strokes that overlap a tile.
+    /// The strokes that may overlap a tile.
     pub(crate) fn entries_of(&self, tile: usize) -> &[Entry] {
         match self.first_entry.get(tile..tile + 2) {
             Some(&[from, to]) => &self.entries[from as usize..to as usize],
@@ -117,12 +123,12 @@ impl StrokeChunk {
         [&self.points[first], &self.points[first + 1]]
     }
 
-    /// How many strokes there are.
+    /// Number of strokes.
     pub(crate) fn stroke_count(&self) -> usize {
-        self.points.iter().filter(|p| p.is_followed()).count()
+        self.points.iter().filter(|p| p.has_next()).count()
     }
 
-    /// Projects and lists these strands.
+    /// Projects these strands and lists their strokes by tile.
     pub(crate) fn build(
         &mut self,
         strands: &[StrandRef],
@@ -179,11 +185,11 @@ impl StrokeChunk {
                     let [r, g, b] = color[first + i].to_array().map(f32::to_bits);
                     tie ^= hash(r ^ hash(g ^ hash(b)));
                 }
-                let mut tag = hash(tie) & !(FOLLOWED | LED);
+                let mut tag = hash(tie) & !(HAS_NEXT | HAS_PREVIOUS);
                 if k > 0 {
-                    tag |= LED;
+                    tag |= HAS_PREVIOUS;
                     if let Some(before) = self.points.last_mut() {
-                        before.tag |= FOLLOWED;
+                        before.tag |= HAS_NEXT;
                     }
                 }
                 let half_width = (radius * widening * view.focal / on_screen.z).clamp(0.0, 1e4);
@@ -195,7 +201,7 @@ impl StrokeChunk {
         }
     }
 
-    /// The part of segment `i` that may be seen, and how many strokes it needs.
+    /// The part of segment `i` that may be visible, and its number of strokes.
     fn visible_piece(
         &self,
         i: usize,
@@ -224,7 +230,7 @@ impl StrokeChunk {
         };
         let (a, b) = (end(from, a), end(to, b));
 
-        // Estimate how far the curve leaves its chord: an eighth of the change of slope.
+        // Estimate the distance between curve and chord: an eighth of the change of slope.
         let nearest = a.z.min(b.z).max(view.near);
         let bulge = (self.slopes[i] - self.slopes[i + 1]).length()
             * 0.125
@@ -250,7 +256,7 @@ impl StrokeChunk {
         self.first_entry.clear();
         self.first_entry.resize(tiles + 1, 0);
         let points = &self.points;
-        let strokes = || points.iter().enumerate().filter(|(_, p)| p.is_followed());
+        let strokes = || points.iter().enumerate().filter(|(_, p)| p.has_next());
         for (i, a) in strokes() {
             grid.for_each_tile(a, &points[i + 1], |tile| self.first_entry[tile + 1] += 1);
         }
@@ -268,7 +274,7 @@ impl StrokeChunk {
                 self.first_entry[tile] += 1;
             });
         }
-        // Each start has moved on to the start of the next tile: move them back.
+        // Each start has advanced to the start of the next tile: move them back.
         for tile in (1..=tiles).rev() {
             self.first_entry[tile] = self.first_entry[tile - 1];
         }
@@ -327,7 +333,7 @@ fn smooth_slopes(points: &[Vec3], slopes: &mut Vec<Vec3>) {
     slopes.push(before.0);
 }
 
-/// Place and direction on the cubic between points `i` and `i + 1`.
+/// Position and derivative on the cubic between points `i` and `i + 1`.
 pub(crate) fn hermite(
     points: &[Vec3],
     slope: impl Fn(usize) -> Vec3,

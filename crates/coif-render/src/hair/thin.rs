@@ -1,23 +1,22 @@
 //! Fewer and wider strands where fibres are far finer than a pixel.
 //!
-//! **Model**: a fraction of the strands, chosen by their seeds, is drawn that much wider, so the
-//! covered area stays the same on average; strands at the edge of the choice are narrower, so
-//! none appears at once. **Source**: stochastic simplification (Cook, Halstead, Planck, Ryu 2007).
-//! **Deviations**: one fraction for the whole frame. It depends on the camera, the number of strands
-//! and their width, not on where hair is: nothing changes while hair moves. Shadows are cast by
-//! all hair.
+//! **Model**: a fraction of the strands, chosen by their seeds, is drawn wider by the inverse of that fraction, so the
+//! covered area stays the same on average; strands at the edge of the choice are narrower, so that none appears
+//! abruptly. **Source**: stochastic simplification (Cook, Halstead, Planck, Ryu 2007). **Deviations**: one fraction for
+//! the whole frame. It depends on the camera, the number of strands and their width, not on the position of hair:
+//! nothing changes while hair moves. Shadows are cast by all hair.
 
 use crate::hash::hash;
 use crate::{Camera, HairView, Settings};
 
-/// So many strands are always drawn if there are as many: fewer would show.
-const FEWEST: f32 = 16384.0;
-/// Nothing is left out if less than this fraction would be.
+/// Minimum number of strands drawn, if there are as many: with fewer, thinning is visible.
+const MIN_STRANDS: f32 = 16384.0;
+/// Minimum fraction of strands left out; if less would be, all are drawn.
 const WORTHWHILE: f32 = 0.1;
 /// Fraction of the strands drawn that is narrower than the rest.
 const EDGE: f32 = 0.1;
 
-/// Which strands are drawn, and how wide.
+/// The fraction of strands drawn, which determines their width.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Thinning {
     fraction: f32,
@@ -32,10 +31,10 @@ impl Thinning {
         settings: &Settings,
     ) -> Self {
         let strands: usize = hair.iter().map(|view| view.strands.strand_count()).sum();
-        let fewest = FEWEST / strands.max(1) as f32;
+        let min_fraction = MIN_STRANDS / strands.max(1) as f32;
         let distance = camera.position.distance(camera.target).max(camera.near);
         let width = 2.0 * mean_radius(hair) * focal / distance;
-        let fraction = (width / settings.finest_width.max(1e-6)).max(fewest);
+        let fraction = (width / settings.finest_width.max(1e-6)).max(min_fraction);
         Self { fraction: if fraction < 1.0 - WORTHWHILE { fraction } else { 1.0 } }
     }
 
@@ -50,11 +49,11 @@ impl Thinning {
     }
 }
 
-/// Mean radius of all points (m), the same for any order of points.
+/// Mean radius of all points (m), independent of their order.
 fn mean_radius(hair: &[HairView<'_>]) -> f32 {
     let (mut sum, mut count) = (0u64, 0usize);
     for view in hair {
-        // Whole nanometres, none above a millimetre.
+        // Sum integers: nanometres, at most a millimetre.
         let nanometres = |r: &f32| u64::from((r * 1e9).clamp(0.0, 1e6) as u32);
         sum += view.radius.iter().map(nanometres).sum::<u64>();
         count += view.radius.len();
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_width_stays() {
+    fn the_mean_width_is_kept() {
         for fraction in [0.1f32, 0.35, 0.6, 0.89, 1.0] {
             let thinning = Thinning { fraction };
             let widths: Vec<f32> = (0..100_000).map(|seed| thinning.widening(seed)).collect();
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strand_never_appears_at_once() {
+    fn strands_appear_gradually() {
         for seed in 0..200 {
             let at = |k: i32| Thinning { fraction: 0.3 + 1e-4 * k as f32 }.widening(seed);
             let jump = (0..4000).map(|k| (at(k + 1) - at(k)).abs()).fold(0.0, f32::max);

@@ -33,8 +33,8 @@ pub(crate) struct DeepMap {
     /// Nodes per metre.
     per_metre: Vec3,
     nodes: [usize; 3],
-    /// Optical depth from the light up to each node, in steps; depth runs fastest. Two bytes are
-    /// fine enough, and lookups wait for memory.
+    /// Optical depth from the light up to each node, in steps; depth runs fastest. 16 bits suffice, and lookups are
+    /// bound by memory.
     depth: Vec<u16>,
     /// Optical depth of one step.
     step: f32,
@@ -68,7 +68,7 @@ impl DeepMap {
         self.axes = axes;
         self.fit(hair, settings)?;
 
-        // Add up fibre area in as many integer grids as there are workers.
+        // Sum fibre area in as many integer grids as there are workers.
         let sampled = Sampled::new(hair, order);
         let size = self.nodes[0] * self.nodes[1] * self.nodes[2];
         let workers = workers();
@@ -81,7 +81,7 @@ impl DeepMap {
             }
         });
 
-        // Add them up. Saturated or not, the order of addition does not matter.
+        // Sum the grids. Saturated or not, the order of addition does not matter.
         let (sums, rest) = memory.grids.split_first_mut()?;
         for grid in rest {
             sums.par_chunks_mut(1 << 16).zip(grid.par_chunks(1 << 16)).for_each(|(sums, grid)| {
@@ -89,7 +89,7 @@ impl DeepMap {
             });
         }
 
-        // Find the deepest column: it sets the unit of the stored values.
+        // Find the deepest column: it determines the unit of the stored values.
         let column = self.nodes[2];
         let row = self.nodes[0] * column;
         let in_column = |units: &[u32]| units.iter().map(|&u| u64::from(u)).sum::<u64>();
@@ -116,14 +116,13 @@ impl DeepMap {
         Some(self)
     }
 
-    /// Whether any hair may lie within a cell of the coarse map around a point, as the light sees
-    /// it.
+    /// Whether any hair may lie within a cell of the coarse map around a point, as seen from the light.
     pub(crate) fn is_near_hair(&self, p: Vec3) -> bool {
         let g = (self.axes.light_from_world(p) - self.origin) * self.per_metre;
         self.near_hair.is_near(g.truncate())
     }
 
-    /// Chooses a grid around all finite points, on a ladder of sizes and a fixed raster.
+    /// Chooses a grid around all finite points, with quantised cell sizes on a fixed raster.
     fn fit(&mut self, hair: &[HairView<'_>], settings: &Settings) -> Option<()> {
         let (lo, hi) = bounds(&self.axes, hair)?;
         let cell = cell_size(hi - lo, settings);
@@ -145,7 +144,7 @@ impl DeepMap {
                 a = b;
                 continue;
             }
-            // Area of the fibre as the light sees it, in texels.
+            // Area of the fibre as seen from the light, in texels.
             let lateral = step.truncate().length();
             let width = (radius[i - 1] + radius[i]) * self.per_metre.x;
             let area = lateral * width * weight;

@@ -1,4 +1,4 @@
-//! The depth map of the body as the light sees it, looked up softly.
+//! The depth map of the body as seen from the light, with filtered lookup.
 
 use glam::{Vec2, Vec3};
 
@@ -11,7 +11,7 @@ const HAIR_BIAS: f32 = 2.5e-3;
 /// Texels in a row of the soft filter.
 const TAPS: usize = 6;
 
-/// Distance to the first surface on a raster across the light.
+/// Distance to the first surface on a raster perpendicular to the light.
 #[derive(Debug)]
 pub(crate) struct DepthMap {
     axes: LightAxes,
@@ -21,7 +21,7 @@ pub(crate) struct DepthMap {
     width: usize,
     height: usize,
     depth: Vec<f32>,
-    /// Vertices of a surface in the map.
+    /// Vertices of a surface in coordinates of the map.
     mapped: Vec<Vec3>,
 }
 
@@ -72,7 +72,7 @@ impl DepthMap {
         Some(self)
     }
 
-    /// Across in texels (centres at whole numbers), depth in metres.
+    /// Coordinates of the map: texels across (centres at whole numbers), metres of depth.
     fn to_map(&self, p: Vec3) -> Vec3 {
         let q = self.axes.light_from_world(p) - self.origin;
         Vec3::new(q.x * self.per_metre, q.y * self.per_metre, q.z)
@@ -105,7 +105,7 @@ impl DepthMap {
         }
     }
 
-    /// Four texels, weighted by closeness.
+    /// Visibility with bilinear weights of four texels.
     pub(crate) fn visibility_quick(&self, p: Vec3) -> f32 {
         let q = self.to_map(p) - Vec3::Z * HAIR_BIAS;
         let inside = q.x >= 0.0
@@ -124,8 +124,8 @@ impl DepthMap {
         near * (1.0 - fy) + far * fy
     }
 
-    /// A tent over several texels around a point lifted off the surface, with a short ramp between
-    /// lit and not.
+    /// Visibility with a tent filter over several texels around a point lifted off the surface, with a short ramp
+    /// between lit and shadowed.
     pub(crate) fn visibility_soft(&self, p: Vec3, normal: Vec3) -> f32 {
         let lifted = p + normal * (3.5 * self.texel);
         let q = self.to_map(lifted) - Vec3::Z * self.texel;
@@ -138,7 +138,7 @@ impl DepthMap {
             return 1.0;
         }
         let (x, y) = (q.x as usize, q.y as usize);
-        // Weights fall off evenly to both sides; those of a row add up to the square of half.
+        // Weights decrease linearly to both sides; those of a row add up to the square of half the number of taps.
         let weights = |f: f32| -> [f32; TAPS] {
             std::array::from_fn(|k| after - (k as f32 - before - f).abs())
         };

@@ -1,4 +1,5 @@
-//! The common part of both maps of hair: the size of their cells, which strands they sample, and where there is hair.
+//! The common part of both kinds of hair maps: the size of their cells, the strands that they sample, and a coarse map
+//! of where hair is.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -10,7 +11,8 @@ use crate::{HairView, Settings};
 
 /// Fixed-point units per unit of optical depth.
 pub(super) const UNITS: f32 = 1048576.0;
-/// More points than this are subsampled (the rest weighs more): the map is far coarser than hair.
+/// Maximum number of sampled points; beyond it strands are subsampled with a larger weight, since the map is far
+/// coarser.
 const MAX_POINTS: usize = 1 << 19;
 /// Strands handed to a worker at a time.
 const BLOCK: usize = 256;
@@ -25,7 +27,7 @@ pub(super) fn bounds(axes: &LightAxes, hair: &[HairView<'_>]) -> Option<(Vec3, V
         .reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Sides of a texel and depth of a layer (m) for hair of this extent, on a ladder of sizes.
+/// Sides of a texel and depth of a layer (m) for hair of this extent, as quantised sizes.
 pub(super) fn cell_size(extent: Vec3, settings: &Settings) -> Vec3 {
     let resolution = settings.shadow_resolution.clamp(16, 2048) as f32;
     let layers = settings.shadow_layers.clamp(8, 512) as f32;
@@ -38,7 +40,7 @@ pub(super) fn workers() -> usize {
     rayon::current_num_threads().clamp(1, 4)
 }
 
-/// The strands that cast the shadow: one of `every`, chosen by their seeds.
+/// The strands that cast the shadow: one in `every`, chosen by their seeds.
 pub(super) struct Sampled<'a> {
     hair: &'a [HairView<'a>],
     order: &'a [StrandRef],
@@ -52,12 +54,12 @@ impl<'a> Sampled<'a> {
         Self { hair, order, every }
     }
 
-    /// How many strands each stands for.
+    /// Number of strands that each sampled one represents.
     pub(super) fn weight(&self) -> f32 {
         self.every as f32
     }
 
-    /// Points and radii of the strands that one of all workers samples.
+    /// Points and radii of the strands that one of the workers samples.
     pub(super) fn of_worker(
         &self,
         worker: usize,
@@ -74,7 +76,7 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// A coarse map of the texels: whether any hair lies in a cell or in those around it.
+/// A coarse map of the texels: whether any hair lies in a cell or in its neighbours.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct NearHair {
     columns: usize,
@@ -99,7 +101,7 @@ impl NearHair {
         }
     }
 
-    /// Whether any hair may lie within a cell around a place in the map (texels).
+    /// Whether any hair may lie within a cell around a position in the map (texels).
     pub(super) fn is_near(&self, at: Vec2) -> bool {
         let cell = |g: f32, count: usize| ((g.max(0.0) / CELL as f32) as usize).min(count - 1);
         self.cells[cell(at.y, self.rows) * self.columns + cell(at.x, self.columns)]

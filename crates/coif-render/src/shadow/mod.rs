@@ -1,5 +1,4 @@
-//! Transmittance of each light: hair as a deep shadow map or a deep opacity map, body as a depth
-//! map.
+//! Transmittance of each light: a deep shadow map or a deep opacity map of the hair, a depth map of the body.
 
 mod deep;
 mod depth;
@@ -19,7 +18,7 @@ use opacity::OpacityMap;
 
 pub(crate) use deep::SplatMemory;
 
-/// The axes of a light: two across, and depth away from it.
+/// The axes of light space: two across the light, and depth away from it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct LightAxes {
     across: Vec3,
@@ -49,8 +48,8 @@ impl LightAxes {
     }
 }
 
-/// Rounds a cell size up to a coarse ladder, so that maps keep their grid from frame to frame
-/// and shadows do not shimmer while the bounds breathe.
+/// Rounds a cell size up to one of a few sizes per octave, so that maps keep their grid from frame to frame and shadows
+/// do not shimmer while the bounds vary.
 fn step_up(size: f32) -> f32 {
     const STEPS_PER_OCTAVE: f32 = 6.0;
     ((size.max(1e-9).log2() * STEPS_PER_OCTAVE).ceil() / STEPS_PER_OCTAVE).exp2()
@@ -64,7 +63,7 @@ enum HairMap {
 }
 
 impl HairMap {
-    /// A map of this kind, in the memory of the last one if that was of the same kind.
+    /// A map of this kind, in the memory of the last one if that has the same kind.
     fn of_kind(kind: HairShadows, last: Option<Self>) -> Self {
         match (kind, last) {
             (HairShadows::DeepShadow, Some(map @ Self::Shadow(_))) => map,
@@ -111,7 +110,7 @@ impl HairMap {
     }
 }
 
-/// One light with what occludes it.
+/// One light with its shadow maps.
 #[derive(Debug, Default)]
 pub(crate) struct LitBy {
     pub(crate) toward: Vec3,
@@ -127,8 +126,8 @@ impl LitBy {
         self.hair.as_ref().map_or(0.0, |map| map.optical_depth(p, lift))
     }
 
-    /// Optical depth of the hair above a point on the body, blurred over a few texels of its
-    /// surface: skin shows the raster of the map where hair does not.
+    /// Optical depth of the hair above a point on the body, blurred over a few texels of its surface, since skin would
+    /// show the raster of the map.
     pub(crate) fn optical_depth_soft(&self, p: Vec3, normal: Vec3) -> f32 {
         let Some(map) = &self.hair else { return 0.0 };
         if !map.is_near_hair(p) {
@@ -142,12 +141,12 @@ impl LitBy {
         (2.0 * map.optical_depth(p, 0.0) + around.iter().sum::<f32>()) * 0.125
     }
 
-    /// Fraction of the light that the body lets through to a point on a hair.
+    /// Fraction of the light that reaches a point on a hair past the body.
     pub(crate) fn body_visibility(&self, p: Vec3) -> f32 {
         self.body.as_ref().map_or(1.0, |map| map.visibility_quick(p))
     }
 
-    /// Fraction of the light that the body lets through to a point on its own surface.
+    /// Fraction of the light that reaches a point on the body's own surface.
     pub(crate) fn body_visibility_soft(&self, p: Vec3, normal: Vec3) -> f32 {
         self.body.as_ref().map_or(1.0, |map| map.visibility_soft(p, normal))
     }

@@ -1,11 +1,11 @@
-//! The deep opacity map: layers of hair that follow its shape as the light sees it.
+//! The deep opacity map: layers of hair that follow its shape as seen from the light.
 //!
-//! **Model**: light falls off as `exp(-tau)`, with `tau` as in the deep shadow map. Every texel has
-//! the depth where its hair begins, and a few layers lie at the same distances behind that; `tau` up to the end of
-//! each layer is exact, between them it is linear. Because layers begin where the hair does, a dozen of
-//! them do without bands. **Source**: `yuksel2008`, as `wu2016` 4 renders.
-//! **Deviations**: layers grow with the square of their number, and fibres are distributed over texels with linear
-//! weights. Sums are integers and beginnings are minima, so no order of strands or threads changes a bit.
+//! **Model**: light falls off as `exp(-tau)`, with `tau` as in the deep shadow map. Every texel has the depth at which
+//! its hair begins, and a few layers at the same distances behind that; `tau` up to the end of each layer is exact,
+//! between them it is linear. Because layers begin at the first hair, a dozen are enough to avoid visible bands.
+//! **Source**: `yuksel2008`, as in the renderings of `wu2016` 4. **Deviations**: layers grow with the square of their
+//! number, and fibres are distributed over texels with linear weights. Sums are integers and beginnings are minima, so
+//! neither the order of strands nor the number of threads changes a bit.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ pub(crate) struct OpacityMap {
     near_hair: NearHair,
 }
 
-/// A piece of fibre as the light sees it.
+/// A piece of fibre as seen from the light.
 struct Piece {
     at: Vec2,
     depth: f32,
@@ -68,7 +68,7 @@ impl OpacityMap {
                 self.pieces(points, radius, sampled.weight(), visit);
             }
         };
-        // Find where the hair of each texel begins and ends.
+        // Find the depths at which the hair of each texel begins and ends.
         let ranges: Vec<Vec<[f32; 2]>> = (0..workers)
             .into_par_iter()
             .map(|worker| {
@@ -85,6 +85,7 @@ impl OpacityMap {
             })
             .collect();
 
+        // Merge the ranges of all workers.
         start.resize(texels, f32::INFINITY);
         let mut reach = 0.0f32;
         for texel in 0..texels {
@@ -94,7 +95,7 @@ impl OpacityMap {
             reach = reach.max(far - near);
         }
         let reach = step_up(reach.max(1e-4) * 1.001);
-        // Add up fibre area layer by layer.
+        // Sum fibre area layer by layer.
         let layers = self.layers;
         let sums: Vec<Vec<u32>> = (0..workers)
             .into_par_iter()
@@ -114,6 +115,7 @@ impl OpacityMap {
                 sums
             })
             .collect();
+        // Accumulate the layers of each texel from the light on.
         (self.start, self.reach) = (start, reach);
         self.depth.clear();
         self.depth.resize(texels * layers, 0.0);
@@ -129,7 +131,7 @@ impl OpacityMap {
         Some(self)
     }
 
-    /// Chooses texels around all finite points, on a ladder of sizes and a fixed raster.
+    /// Chooses texels around all finite points, with quantised sizes on a fixed raster.
     fn fit(&mut self, hair: &[HairView<'_>], settings: &Settings) -> Option<()> {
         let (lo, hi) = bounds(&self.axes, hair)?;
         let cell = cell_size(hi - lo, settings);
@@ -168,7 +170,7 @@ impl OpacityMap {
         }
     }
 
-    /// The four texels around a place, and their weights; nothing outside of the map.
+    /// The four texels around a position, and their weights; no weights outside of the map.
     fn around(&self, at: Vec2) -> [(usize, f32); 4] {
         let [nx, ny] = self.nodes;
         if !(at.x >= 0.0 && at.y >= 0.0 && at.x < (nx - 1) as f32 && at.y < (ny - 1) as f32) {
@@ -216,8 +218,7 @@ impl OpacityMap {
         before + (end - before) * ((behind - near) / (far - near)).clamp(0.0, 1.0)
     }
 
-    /// Whether any hair may lie within a cell of the coarse map around a point, as the light sees
-    /// it.
+    /// Whether any hair may lie within a cell of the coarse map around a point, as seen from the light.
     pub(crate) fn is_near_hair(&self, p: Vec3) -> bool {
         let at = (self.axes.light_from_world(p).truncate() - self.origin) * self.per_metre;
         self.near_hair.is_near(at)

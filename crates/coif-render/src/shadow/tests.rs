@@ -10,7 +10,8 @@ use crate::{HairShadows, HairView, Settings};
 
 const KINDS: [HairShadows; 2] = [HairShadows::DeepShadow, HairShadows::DeepOpacity];
 
-/// Random fibres across the light, of this length (m), in a slab whose upper side is at the height that `top` gives.
+/// Random fibres of a length (m) perpendicular to the light, in a slab whose upper side is at the height that `top`
+/// gives.
 fn slab(count: usize, thick: f32, length: f32, top: impl Fn(f32) -> f32) -> Strands {
     let unit = |i: usize, k: u32| hash(i as u32 * 8 + k) as f32 / u32::MAX as f32;
     let mut strands = Strands::new();

@@ -1,4 +1,4 @@
-//! The body: triangles with four samples per pixel, smooth normals, and skin-like light.
+//! The body: triangles with four samples per pixel, smooth normals, and skin shading.
 
 mod raster;
 mod shade;

@@ -1,5 +1,5 @@
-//! Triangles into a tile: four samples per pixel on a rotated grid, then one light per pixel,
-//! or one per sample where a pixel sees more than one sheet of surface.
+//! Rasterises triangles into a tile: four samples per pixel on a rotated grid, then shading once per pixel, or once per
+//! sample where a pixel contains more than one sheet of surface.
 //!
 //! A triangle with a corner closer than the near plane is left out.
 
@@ -19,7 +19,7 @@ const SAMPLES: [Vec2; 4] = [
     Vec2::new(0.625, 0.875),
 ];
 const NONE: u32 = u32::MAX;
-/// Skin where a surface brings no colour: a warm light grey.
+/// Colour of surfaces without colours: a warm light grey.
 const PLAIN: Vec3 = Vec3::new(0.46, 0.40, 0.36);
 
 /// A triangle on the screen.
@@ -30,7 +30,7 @@ struct ScreenTriangle {
     triangle: u32,
 }
 
-/// Memory of one worker.
+/// Scratch memory of one worker.
 #[derive(Debug, Clone)]
 struct SampleBuffer {
     depth: Vec<f32>,
@@ -178,7 +178,7 @@ impl SurfacePass {
         for at in 0..TILE * TILE {
             let first = at * SAMPLES.len();
             let corner = origin + Vec2::new((at % TILE) as f32, (at / TILE) as f32);
-            // One sheet of one triangle is seen as from the middle of the pixel.
+            // Shade a pixel within one triangle once, at its centre.
             if let &[a, b, c, d] = &samples.triangle[first..first + SAMPLES.len()]
                 && a == b
                 && a == c
@@ -194,6 +194,7 @@ impl SurfacePass {
                 }
                 continue;
             }
+            // Shade a pixel of several triangles once if they are one sheet, else per sample.
             let mut points = [None; SAMPLES.len()];
             for (k, offset) in SAMPLES.iter().enumerate() {
                 let triangle = samples.triangle[first + k];
@@ -221,7 +222,7 @@ impl SurfacePass {
         }
     }
 
-    /// Place, normal and colour of the surface under a screen position.
+    /// Position, normal and colour of the surface at a screen position.
     fn skin_point(&self, index: u32, p: Vec2, surfaces: &[SurfaceView<'_>]) -> SkinPoint {
         let triangle = &self.triangles[index as usize];
         let [a, b, c] = triangle.corners;
@@ -229,7 +230,7 @@ impl SurfacePass {
         let area = (pb - pa).perp_dot(pc - pa);
         let v = (p - pa).perp_dot(pc - pa) / area;
         let w = (pb - pa).perp_dot(p - pa) / area;
-        // Weights in space from weights on the screen.
+        // Perspective-correct weights.
         let weights = Vec3::new((1.0 - v - w) / a.z, v / b.z, w / c.z);
         let weights = weights / weights.element_sum();
         let surface = &surfaces[triangle.surface as usize];

@@ -1,5 +1,5 @@
-//! Light on skin: diffuse light that wraps around the edge and turns warm there, a soft highlight,
-//! and the shadows of hair and body.
+//! Shading of skin: diffuse light that wraps around the terminator with a warm tint, a soft highlight, and the shadows
+//! of hair and body.
 
 use std::ops::{Add, Mul};
 
@@ -8,12 +8,12 @@ use glam::Vec3;
 use crate::hair::HairShader;
 use crate::shadow::Shadows;
 
-/// How far light of each colour creeps around the edge of light and shade.
+/// Wrap of diffuse light around the terminator, per colour.
 const WRAP: Vec3 = Vec3::new(0.30, 0.16, 0.11);
-/// How strongly hair above keeps ambient light from the skin.
-const VEIL: f32 = 0.22;
+/// Attenuation of ambient light by the hair above, per unit of optical depth.
+const AMBIENT_EXTINCTION: f32 = 0.22;
 
-/// A place on the skin.
+/// A point on the skin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SkinPoint {
     pub(crate) position: Vec3,
@@ -39,7 +39,7 @@ impl Mul<f32> for SkinPoint {
     }
 }
 
-/// Lights the body.
+/// Shades the body.
 #[derive(Debug)]
 pub(crate) struct SkinShader<'a> {
     pub(crate) shadows: &'a Shadows,
@@ -53,7 +53,7 @@ impl SkinShader<'_> {
     pub(crate) fn shade(&self, at: &SkinPoint) -> Vec3 {
         let to_eye = (self.eye - at.position).normalize_or(Vec3::Z);
         let normal = at.normal.normalize_or(to_eye);
-        // Meshes may be wound in either direction: light the side that is seen.
+        // Meshes may be wound in either direction: light the visible side.
         let normal = if normal.dot(to_eye) < -0.2 { -normal } else { normal };
         let facing = normal.dot(to_eye).clamp(0.0, 1.0);
         let mut sum = Vec3::ZERO;
@@ -61,7 +61,7 @@ impl SkinShader<'_> {
         for light in &self.shadows.lights {
             let (through, depth) =
                 self.hair.through_hair(light, at.position + normal * 1e-3, normal);
-            open += 1.0 / (1.0 + VEIL * depth);
+            open += 1.0 / (1.0 + AMBIENT_EXTINCTION * depth);
             maps += 1.0;
             let cos = normal.dot(light.toward);
             if cos < -WRAP.x {

@@ -1,4 +1,4 @@
-//! Films of each kind come back with the same number of frames and the same size.
+//! Films of each kind read back with the same number of frames and the same size.
 
 #![allow(clippy::unwrap_used)]
 
@@ -106,7 +106,7 @@ fn an_existing_film_survives_until_the_new_one_is_complete() {
 }
 
 #[test]
-fn misuse_is_refused_with_words() {
+fn misuse_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     assert!(matches!(Film::create(at("a.avi"), 30.0), Err(Error::FilmKind { .. })));
@@ -126,7 +126,7 @@ fn misuse_is_refused_with_words() {
 
 #[test]
 #[cfg(not(feature = "mp4"))]
-fn mp4_without_an_encoder_names_the_way_out() {
+fn mp4_without_an_encoder_names_the_alternatives() {
     let error = Film::create("a.mp4", 30.0).unwrap_err().to_string();
     assert!(error.contains(".gif") && error.contains(".apng"), "{error}");
 }
@@ -166,7 +166,7 @@ fn mp4_decodes_to_the_same_pictures() {
         write(&path, frames, width, height);
         let file = std::fs::read(&path).unwrap();
 
-        // The index stands in front of the pictures.
+        // The index is in front of the pictures.
         let place = |kind: &[u8; 4]| file.windows(4).position(|w| w == kind).unwrap();
         assert!(place(b"moov") < place(b"mdat"));
         let table = find(&file, &[b"moov", b"trak", b"mdia", b"minf", b"stbl"]);

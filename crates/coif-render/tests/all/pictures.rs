@@ -1,4 +1,4 @@
-//! Pictures as a whole: same bytes, no flicker, body in front, odd input.
+//! Whole pictures: same bytes, no flicker, occlusion by the body, degenerate input.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,8 +9,8 @@ use coif_render::{
 };
 use glam::Vec3;
 
-/// A number from 0 to 1. Not [`coif::math::Random`]: with other draws a block of twelve strands jumps by up to 0.07 in the
-/// test of sparkles, more than it allows.
+/// A number from 0 to 1. Not [`coif::math::Random`]: with other draws a block of twelve strands jumps by up to 0.07 in
+/// the test of sparkles, more than its limit.
 fn random(key: u32) -> f32 {
     let mut x = key.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
     for _ in 0..3 {
@@ -64,7 +64,7 @@ fn draw(
 }
 
 #[test]
-fn a_picture_is_given_up_when_asked() {
+fn rendering_stops_when_the_flag_is_set() {
     let mut renderer = Renderer::new(Settings::sized(64, 64)).unwrap();
     let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     renderer.stop_when(flag.clone());
@@ -104,14 +104,14 @@ fn order_threads_and_repetition_give_the_same_bytes() {
     assert!(one == draw_in(2, &strands, &ids), "two threads");
     assert!(one == draw_in(3, &other, &shuffled), "another order of strands, three threads");
 
-    // A renderer that has drawn something else before draws the same.
+    // A renderer that drew another frame before draws the same.
     let hair = HairView::new(&strands, &radius);
     let (camera, look) = (camera(), HairLook::default());
     let lights = Light::three_point(&camera);
     let mut renderer = Renderer::new(settings).unwrap();
     let frame = Frame { hair: &[hair], surfaces: &[surface], camera, lights: &lights, look: &look };
     renderer.render(&Frame { surfaces: &[], lights: &lights[..1], ..frame }).unwrap();
-    assert!(renderer.render(&frame).unwrap() == one, "memory of an earlier frame shows");
+    assert!(renderer.render(&frame).unwrap() == one, "memory of an earlier frame is visible");
 }
 
 /// Mean brightness of blocks of 16 x 16 pixels (0..255).
@@ -143,7 +143,7 @@ fn hair_does_not_sparkle_when_it_moves_by_less_than_a_pixel() {
             let shift = Vec3::new(0.13, 0.09, 0.0) * (pixel * step as f32);
             let mut moved = strands.clone();
             moved.positions_mut().iter_mut().for_each(|p| *p += shift);
-            // Light does not change when everything moves, so shadows are left out.
+            // Lights without shadows: lighting does not change when everything moves.
             let (camera, hair) = (camera(), [HairView::new(&moved, &radius)]);
             let mut lights = Light::three_point(&camera);
             lights.iter_mut().for_each(|light| light.casts_shadow = false);
@@ -156,8 +156,7 @@ fn hair_does_not_sparkle_when_it_moves_by_less_than_a_pixel() {
             .windows(2)
             .map(|w| (total(&w[1]) / total(&w[0]) - 1.0).abs())
             .fold(0.0, f32::max);
-        // Hair that moves on carries light from block to block at a steady rate; a change of
-        // that rate is a flicker.
+        // Moving hair carries light from block to block at a steady rate; a change of that rate is a flicker.
         let brightest = rendered[0].iter().copied().fold(0.0, f32::max);
         let mut local_jump = 0.0f32;
         for w in rendered.windows(3) {
@@ -218,7 +217,7 @@ fn the_body_hides_hair_behind_it_and_not_in_front() {
     let difference = |a: &Image, b: &Image| {
         a.rgb8.iter().zip(&b.rgb8).filter(|(a, b)| a.abs_diff(**b) > 8).count()
     };
-    // Shadow falls behind the hair, never on a plate in front of it as seen from all lights.
+    // With a light from the front, hair casts no shadow on a plate in front of it.
     let mut front_light = Light::three_point(&camera())[0];
     front_light.direction = Vec3::Z;
     let hidden = |z: f32| {
@@ -256,11 +255,11 @@ fn light_comes_out_finite_and_in_range_for_every_look() {
         let settings = Settings { backdrop: Backdrop::flat(Vec3::ZERO), ..Settings::sized(64, 64) };
         let image = draw(&[HairView::new(&strands, &radius)], &[], settings, &look);
         let brightest = image.rgb8.iter().max().unwrap();
-        assert!(*brightest > 20, "{name}: nothing is seen");
+        assert!(*brightest > 20, "{name}: nothing is visible");
         let clipped = image.rgb8.iter().filter(|&&c| c >= 254).count();
         assert!(clipped * 50 < image.rgb8.len(), "{name}: {clipped} values are clipped");
     }
-    // A perfectly white hair in even light must not send out more than it gets.
+    // White furnace: a white hair in uniform light must not reflect more than it receives.
     let white = HairLook { color_variation: 0.0, ..HairLook::of_colors(Vec3::ONE, Vec3::ONE) };
     let lights: Vec<Light> = (0..64)
         .map(|i| {
@@ -290,7 +289,7 @@ fn light_comes_out_finite_and_in_range_for_every_look() {
 }
 
 #[test]
-fn odd_input_is_drawn_or_refused_but_never_breaks() {
+fn degenerate_input_is_drawn_or_refused() {
     let mut strands = Strands::new();
     let far = 1e20;
     strands.push(&[]);

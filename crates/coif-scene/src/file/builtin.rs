@@ -1,4 +1,4 @@
-//! The scenes that come with Coif: ready to run, and ready to start from.
+//! The built-in scenes: ready to run, and templates for new ones.
 
 use super::scene::Scene;
 
@@ -52,14 +52,14 @@ const SCENES: &[(&str, &str)] = scenes![
     "hair-mesh-locks",
 ];
 
-/// The names of all built-in scenes: the demo, one per style, one per motion, wind, a yardstick,
-/// the characters of `muller2012`, the single hairs and heads of `selle2008`, four heads of strips as in
-/// `jung2005`, and hair meshes as in `wu2016`.
+/// The names of all built-in scenes: the demo, one per style, one per motion, wind, a benchmark scene, the characters
+/// of `muller2012`, the single hairs and heads of `selle2008`, four heads of strips as in `jung2005`, and hair meshes
+/// as in `wu2016`.
 pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
     SCENES.iter().map(|(name, _)| *name)
 }
 
-/// The text of a built-in scene, with its comments.
+/// The text of a built-in scene, including its comments.
 pub fn text(name: &str) -> Option<&'static str> {
     SCENES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
 }

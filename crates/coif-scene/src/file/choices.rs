@@ -1,9 +1,9 @@
-//! The words that a scene file chooses from: one enum per choice, each with its names.
+//! The enumerations of a scene file: one enum per choice, with the name of each variant.
 
 use coif::contact::{strand_contact, volume};
 use coif::params;
 
-/// Declares an enum whose variants have a name in scene files, and which a parameter can be.
+/// Declares an enum whose variants have names in scene files, usable as the type of a parameter.
 macro_rules! choice {
     (
         $(#[$meta:meta])*
@@ -22,7 +22,7 @@ macro_rules! choice {
             /// The names of [`Self::ALL`], in the same order.
             pub const NAMES: &'static [&'static str] = &[$($text,)+];
 
-            /// The word in a scene file.
+            /// The name in a scene file.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
@@ -73,13 +73,13 @@ choice! {
         Tuft = "tuft",
         /// Hairs that stand straight up from the top of the head, one or a few.
         Single = "single",
-        /// The same, as coils.
+        /// As `Single`, as coils.
         Coil = "coil",
-        /// Over the head, one upright hair with slack and others that lie across it.
+        /// One upright hair with slack over the head, and others that lie across it.
         Crossed = "crossed",
         /// Hairs that hang in three rows over the head, from straight to curly and from stiff to soft.
         Sweep = "sweep",
-        /// Strips of hair in layers over the scalp; the keys `strip_...` say how.
+        /// Strips of hair in layers over the scalp; see the keys `strip_...`.
         Strips = "strips",
         /// Short hair, grown in a hair mesh.
         HairMeshShort = "hair-mesh-short",
@@ -93,10 +93,10 @@ choice! {
 choice! {
     /// How fine a hair mesh is.
     Resolution, "resolution" {
-        /// A few hundred vertices: games.
+        /// A few hundred vertices, for games.
         #[default]
         Low = "low",
-        /// Two to three times as many.
+        /// Two to three times as many as `Low`.
         Medium = "medium",
         /// A few thousand.
         High = "high",
@@ -135,7 +135,7 @@ impl BodyShape {
 choice! {
     /// How the whole body moves.
     Motion, "motion" {
-        /// Not at all.
+        /// No motion.
         #[default]
         Still = "still",
         /// "No": left and right, fast.
@@ -144,7 +144,7 @@ choice! {
         Nod = "nod",
         /// To one side and back, once.
         Turn = "turn",
-        /// Round and round about the vertical.
+        /// Continuous rotation about the vertical.
         Spin = "spin",
         /// Forward with steps.
         Walk = "walk",
@@ -186,7 +186,7 @@ choice! {
 choice! {
     /// How light scatters on hair.
     Shading, "shading", planned ["marschner"] {
-        /// The model of Kajiya and Kay: fast, always looks like hair.
+        /// The model of Kajiya and Kay (`kajiya1989`).
         #[default]
         KajiyaKay = "kajiya-kay",
     }
@@ -195,10 +195,10 @@ choice! {
 choice! {
     /// How hair casts shadows.
     HairShadows, "shadows" {
-        /// Even layers over the depth of all hair.
+        /// Layers at equal intervals over the depth of all hair.
         #[default]
         DeepShadow = "deep-shadow",
-        /// Fewer layers, which follow the shape of the hair as the light sees it.
+        /// Fewer layers, which follow the front of the hair as seen from the light.
         DeepOpacity = "deep-opacity",
     }
 }
@@ -206,7 +206,7 @@ choice! {
 choice! {
     /// A natural hair colour.
     HairPreset, "hair colour" {
-        /// Nearly all light is absorbed.
+        /// Absorbs nearly all light.
         Black = "black",
         /// Dark brown.
         DarkBrown = "dark-brown",
@@ -225,12 +225,12 @@ choice! {
 }
 
 choice! {
-    /// From where the camera looks at the body.
+    /// The direction from which the camera looks at the body.
     View, "view" {
-        /// Whichever view shows the style best.
+        /// The view that shows the style best.
         #[default]
         Auto = "auto",
-        /// Into the face.
+        /// From the front.
         Front = "front",
         /// Between front and side.
         ThreeQuarter = "three-quarter",
@@ -253,7 +253,7 @@ choice! {
         Ellipsoid = "ellipsoid",
         /// A rod with round ends.
         Capsule = "capsule",
-        /// Everything on one side.
+        /// A half-space.
         Plane = "plane",
     }
 }
@@ -262,7 +262,7 @@ choice! {
 pub(crate) const PLANNED_MODELS: &[&str] = &["super-helix", "rigid-links"];
 /// Methods of contact of hair on hair.
 pub(crate) const CONTACTS: &[&str] = &[volume::NAME, "stiction", "repulsion", "edge-collision"];
-/// The table of what the last three have in common; it switches none of them on.
+/// The table of the settings that the last three share; it enables none of them.
 pub(crate) const STRANDS: &str = strand_contact::NAME;
 /// Methods of contact of hair on hair that the design names and that cannot be simulated yet.
 pub const PLANNED_CONTACTS: &[&str] = &[];

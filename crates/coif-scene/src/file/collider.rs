@@ -1,6 +1,6 @@
-//! `[[body.collider]]`: shapes that hair collides with, written by hand.
+//! `[[body.collider]]`: colliders listed in the scene file.
 //!
-//! A draft holds the keys of the file as they are; a spec is a valid collider made of them.
+//! A draft holds the keys as they are in the file; a spec is a valid collider made from a draft.
 
 use coif::body::{Collider, Shape};
 use coif::parameters;
@@ -12,15 +12,15 @@ use super::error::Problem;
 /// A shape that hair collides with. It moves with the body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColliderSpec {
-    /// What it is.
+    /// The shape.
     pub shape: ColliderShape,
-    /// Its middle, or a point of the plane (m), each component -1000 to 1000. Default: 0.
+    /// Its centre, or a point on the plane (m), each component -1000 to 1000. Default: 0.
     pub center: Vec3,
     /// Coulomb friction against hair (no unit), 0 to 10. Default: 0.3.
     pub friction: f32,
 }
 
-/// A shape and how it is turned.
+/// A shape and its orientation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ColliderShape {
@@ -33,7 +33,7 @@ pub enum ColliderShape {
     Ellipsoid {
         /// Half axes (m), each 0.0001 to 100.
         radii: Vec3,
-        /// Turned about x, then y, then z of itself (degrees), each -360 to 360. Default: 0.
+        /// Rotation about its own x, then y, then z axis (degrees), each -360 to 360. Default: 0.
         rotation: Vec3,
     },
     /// A rod with round ends.
@@ -45,7 +45,7 @@ pub enum ColliderShape {
         /// Direction of the rod, of any length but 0. Default: y.
         axis: Vec3,
     },
-    /// Everything on one side.
+    /// A half-space.
     Plane {
         /// Direction away from the solid side, of any length but 0. Default: y.
         normal: Vec3,
@@ -79,33 +79,33 @@ fn rotation_to(direction: Vec3) -> Quat {
 }
 
 parameters! {
-    /// A collider as written: what is absent is `None`.
+    /// The keys of a collider as written; absent keys are `None`.
     #[derive(Copy)]
     pub struct ColliderDraft of "collider" {
-        /// What it is.
+        /// The kind of shape.
         shape: Option<ColliderKind> = None, absent: "required";
-        /// Its middle, or a point of a plane.
+        /// Its centre, or a point on a plane.
         center: Option<Vec3> = None, "m", -1000.0..=1000.0, absent: "[0, 0, 0]";
-        /// Of a sphere or a capsule.
-        radius: Option<f32> = None, "m", 1e-4..=100.0, absent: "required there";
+        /// Radius of a sphere or a capsule.
+        radius: Option<f32> = None, "m", 1e-4..=100.0, absent: "required for that shape";
         /// Half axes of an ellipsoid.
-        radii: Option<Vec3> = None, "m", 1e-4..=100.0, absent: "required there";
-        /// Half a capsule, without its round ends.
-        half_height: Option<f32> = None, "m", 0.0..=100.0, absent: "required there";
-        /// An ellipsoid is turned about its x, then y, then z axis.
+        radii: Option<Vec3> = None, "m", 1e-4..=100.0, absent: "required for that shape";
+        /// Half the length of a capsule, without its round ends.
+        half_height: Option<f32> = None, "m", 0.0..=100.0, absent: "required for that shape";
+        /// Rotation of an ellipsoid about its x, then y, then z axis.
         rotation: Option<Vec3> = None, "degrees", -360.0..=360.0, absent: "[0, 0, 0]";
-        /// Along a capsule.
+        /// Direction of a capsule.
         axis: Option<Vec3> = None, "direction", -1000.0..=1000.0, absent: "[0, 1, 0]";
-        /// Out of a plane's solid side.
+        /// Direction away from the solid side of a plane.
         normal: Option<Vec3> = None, "direction", -1000.0..=1000.0, absent: "[0, 1, 0]";
         /// Coulomb friction against hair.
         friction: Option<f32> = None, "", 0.0..=10.0, absent: "0.3";
     }
 }
 
-/// The keys that a shape must have, in the order of [`ColliderKind::ALL`].
+/// The keys that a shape requires, in the order of [`ColliderKind::ALL`].
 const REQUIRED: [&[&str]; 4] = [&["radius"], &["radii"], &["radius", "half_height"], &[]];
-/// The keys that a shape may have as well, besides those of every shape.
+/// The keys that a shape accepts in addition to those of every shape.
 const OPTIONAL: [&[&str]; 4] = [&[], &["rotation"], &["axis"], &["normal"]];
 
 impl ColliderDraft {
@@ -120,7 +120,7 @@ impl ColliderDraft {
         ]
     }
 
-    /// The collider, or the missing or superfluous key, with the key to point at.
+    /// Makes the collider, or returns the missing or superfluous key and the key to point at.
     pub(crate) fn finish(&self) -> Result<ColliderSpec, (&'static str, Problem)> {
         let table = || "in [[body.collider]]".to_string();
         let Some(shape) = self.shape else {

@@ -1,7 +1,7 @@
-//! Settings that are one of several things, each with a key of its own: the last key that is set counts.
+//! Settings that are one of several alternatives, each with a key of its own; the last key that is set wins.
 
-/// Declares an enum whose variants hold one value each, and its parameters: one per variant, of which the others are
-/// absent. The last variant, with its own default, is the default.
+/// Declares an enum whose variants hold one value each, and its parameters: one per variant, those of the other
+/// variants being absent. The default is the last variant with the default of its type.
 macro_rules! either {
     (
         $(#[$meta:meta])*

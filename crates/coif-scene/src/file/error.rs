@@ -31,19 +31,19 @@ pub enum Problem {
     /// This key is unknown.
     #[error("unknown key '{key}' {table}")]
     UnknownKey { key: String, table: String },
-    /// A number where a word belongs, and the like.
+    /// A value of the wrong type.
     #[error("'{key}' {table}: expected {expected}, found {found}")]
     WrongType { key: String, table: String, expected: String, found: String },
-    /// A number beyond its limits.
+    /// A number outside of its range.
     #[error("'{key}' {table} is {value}: expected {allowed}")]
     OutOfRange { key: String, table: String, value: String, allowed: String },
     /// A word that is not one of the choices.
     #[error("unknown {what} '{value}'")]
     UnknownChoice { what: &'static str, value: String },
-    /// It is planned, but not implemented.
+    /// A value that is planned, but not implemented.
     #[error("{what} '{name}' is not available yet")]
     NotAvailable { what: &'static str, name: String },
-    /// Two keys of which only one may be there.
+    /// Two keys that exclude each other.
     #[error("'{key}' {table} cannot be used together with {other}")]
     Conflict { key: String, table: String, other: String },
     /// A key that needs another key.
@@ -54,7 +54,7 @@ pub enum Problem {
     Set { message: String },
 }
 
-/// Place in the scene file, or number of the `--set`.
+/// A place in the scene file or in a `--set`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Name of the scene file, or `--set`.
@@ -71,7 +71,7 @@ pub struct Place {
     pub text: String,
 }
 
-/// Longest part of a line that a report shows, in characters.
+/// Maximum number of characters of a line that a report shows.
 const SHOWN: usize = 120;
 
 impl SceneError {
@@ -89,7 +89,7 @@ impl SceneError {
         &self.0.problem
     }
 
-    /// Its place.
+    /// The place of the problem.
     pub fn place(&self) -> &Place {
         &self.0.place
     }
@@ -109,7 +109,7 @@ impl SceneError {
         self.0.place.column
     }
 
-    /// Message, place, the line with the spot underlined, and the hint; no newline at the end.
+    /// Message, place, the line with the error underlined, and the hint; no newline at the end.
     pub fn report(&self) -> String {
         let place = &self.0.place;
         let number = if place.is_set { String::new() } else { place.line.to_string() };
@@ -131,13 +131,13 @@ impl SceneError {
     }
 }
 
-/// The line, cut to a readable length about the spot, and the marks below it.
+/// The line, cut to a readable length around the error, and the marks below it.
 fn underlined(place: &Place) -> (String, String) {
     let chars: Vec<char> = place.text.chars().collect();
     let spot = place.column - 1;
     let from = if chars.len() <= SHOWN { 0 } else { spot.saturating_sub(SHOWN / 2) };
     let to = chars.len().min(from + SHOWN);
-    // Keep tabs, so that the marks stand below the spot; hide what would confuse a terminal.
+    // Keep tabs, so that the marks are aligned; replace other control characters.
     let shown = chars[from.min(to)..to].iter();
     let text = shown.map(|&c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
     let before = chars.iter().take(spot).skip(from);
@@ -147,7 +147,7 @@ fn underlined(place: &Place) -> (String, String) {
     (text, marks)
 }
 
-/// A text of the user as it may stand in a message: one line, not too long.
+/// A text of the user for use in a message: escaped, on one line, at most 60 characters.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();
     if text.chars().nth(60).is_some() {

@@ -13,8 +13,8 @@ use super::tree::{Entry, Node, Sources, Value};
 use crate::suggestion;
 
 impl Scene {
-    /// Reads a scene file. `source_name` is what errors call it; `sets` are the `key.path=value`
-    /// of the command line, applied in order. An empty text is a scene of defaults.
+    /// Reads a scene file. `source_name` is its name in errors; `sets` are the `key.path=value` of the command line,
+    /// applied in order. An empty text gives the defaults.
     pub fn from_toml(text: &str, source_name: &str, sets: &[String]) -> Result<Scene, SceneError> {
         let sources = Sources::new(source_name, text, sets);
         let mut root = sources.parse_file()?;
@@ -27,7 +27,7 @@ impl Scene {
         }
         check_names(&sources, &root, "")?;
         check_neighbours(&sources, &root)?;
-        // A table switches a contact on, even an empty one.
+        // Enable the contacts that have a table, even an empty one.
         let mut scene = Scene { warnings, ..Scene::default() };
         for contact in CONTACT_TABLES {
             if root.find(contact.path).is_some() {
@@ -54,7 +54,7 @@ impl Scene {
     }
 }
 
-/// The present name of a key that was renamed in the last version, and the warning about it.
+/// The current name of a key that was renamed in the last version, and the warning about it.
 pub(crate) fn renamed(table: &str, key: &str) -> Option<(&'static str, String)> {
     let (.., new) = RENAMED.iter().find(|(place, old, _)| *place == table && *old == key)?;
     let warning = format!(
@@ -65,7 +65,7 @@ pub(crate) fn renamed(table: &str, key: &str) -> Option<(&'static str, String)> 
     Some((new, warning))
 }
 
-/// Gives keys with the names of the last version their present ones.
+/// Renames keys that are written with the name of the last version.
 fn rename_keys(root: &mut Node, warnings: &mut Vec<String>) {
     let Value::Table(tables) = &mut root.value else { return };
     for table in tables {
@@ -84,7 +84,7 @@ pub(crate) fn joined(table: &str, key: &str) -> String {
     if table.is_empty() { key.into() } else { format!("{table}.{key}") }
 }
 
-/// Place of a key, in words.
+/// The place of a table, for messages.
 fn place(table: &str) -> String {
     match table {
         "" => "at the top level".into(),
@@ -165,7 +165,7 @@ fn unknown_key(
         ("", _) => format!("known keys: {}; known tables: {}", keys.join(", "), tables.join(", ")),
         _ => format!("known keys: {}", names.join(", ")),
     };
-    // Suggest the nearest word in this table, else the same word in other tables.
+    // Suggest the nearest name in this table, else the same name in other tables.
     let collider = COLLIDER.keys.iter().map(|k| (COLLIDER.path, k.name));
     let everywhere = SECTIONS.iter().flat_map(|s| s.keys.iter().map(|k| (s.path, k.name)));
     let homes: Vec<String> = everywhere
@@ -182,8 +182,8 @@ fn unknown_key(
     sources.error(entry.key_span, problem).with_hint(hint)
 }
 
-/// Writes `contact = ["volume"]` out as an empty table for each name. Lists of anything else stay,
-/// to be refused.
+/// Expands `contact = ["volume"]` to an empty table for each name. Other lists are left as they are, to be refused
+/// later.
 fn expand_contacts(root: &mut Node) {
     let Value::Table(entries) = &mut root.value else { return };
     let Some(contact) = entries.iter_mut().find(|e| e.key == "contact") else { return };
@@ -202,8 +202,8 @@ fn expand_contacts(root: &mut Node) {
     }
 }
 
-/// Refuses unknown contacts, and lists of anything but names. The table of what contacts have in common is no
-/// contact, and has keys.
+/// Refuses unknown contacts, and values that are neither tables nor lists of names. The table of the settings that
+/// contacts share is not a contact, and must not be empty.
 fn check_contact(sources: &Sources, entry: &Entry) -> Result<(), SceneError> {
     let Value::Table(entries) = &entry.node.value else {
         let error = wrong_container(sources, entry, "", "a table or a list of names");
@@ -254,8 +254,8 @@ fn check_neighbours(sources: &Sources, root: &Node) -> Result<(), SceneError> {
     Ok(())
 }
 
-/// Refuses a key that needs another word at its neighbour. A neighbour that is no word at all is
-/// refused when it is read.
+/// Refuses a key that requires another value of its neighbour. A neighbour that is not a string is refused when it is
+/// read.
 fn check_word(
     sources: &Sources,
     table: &str,
@@ -287,7 +287,7 @@ fn check_model(sources: &Sources, root: &Node, entry: &Entry) -> Result<(), Scen
     let default = Scene::default().model.name();
     let (chosen, choice) = match root.find("model.name").map(|e| &e.node.value) {
         Some(Value::String(word)) => (word.as_str(), format!("model '{}'", quoted(word))),
-        // A name that is no word is refused when it is read.
+        // A name that is not a string is refused when it is read.
         Some(_) => return Ok(()),
         None => (default, format!("model '{default}', which is the default")),
     };
@@ -358,7 +358,7 @@ fn read_colliders(sources: &Sources, root: &Node) -> Result<Vec<super::ColliderS
     Ok(colliders)
 }
 
-/// Fills the default that depends on the style, and refuses bodies that do not fit the rest.
+/// Fills the defaults that depend on style and body, and refuses bodies that do not fit the other keys.
 fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), SceneError> {
     let style = match &scene.groom {
         GroomSource::Style(groom) => Some(groom.style),
@@ -388,7 +388,7 @@ fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), 
         Err(sources.error(span, problem).with_hint(hint))
     };
     if style.is_some() && file.scalp.is_none() {
-        let hint = "a style must know where to grow: add scalp = \"NAME\", the OBJ group of the \
+        let hint = "a style needs a scalp to grow on: add scalp = \"NAME\", the OBJ group of the \
                     scalp, to [body], or give a groom file";
         return missing("body.file", "file", "'scalp' to grow a style on it", hint);
     }
@@ -405,7 +405,7 @@ fn finish_body(sources: &Sources, root: &Node, scene: &mut Scene) -> Result<(), 
             other: "a sequence of files".into(),
         };
         let span = root.find(&format!("body.{key}")).map_or(root.span, |e| e.key_span);
-        let hint = format!("the sequence says how the body moves: remove '{key}'");
+        let hint = format!("the sequence defines the motion of the body: remove '{key}'");
         return Err(sources.error(span, problem).with_hint(hint));
     }
     Ok(())

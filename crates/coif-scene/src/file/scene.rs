@@ -17,7 +17,7 @@ use super::choices::{
 use super::collider::ColliderSpec;
 use super::either::either;
 
-/// Everything that a simulation and its pictures need to know.
+/// All settings of a simulation and its pictures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     /// One line for lists and progress bars. Default: empty.
@@ -30,24 +30,21 @@ pub struct Scene {
     pub hair_mesh: HairMeshScene,
     /// What carries the hair and collides with it.
     pub body: BodyScene,
-    /// How the hair moves. Default: Follow-The-Leader with its own defaults.
+    /// The model and its parameters. Default: Follow-The-Leader with its own defaults.
     pub model: ModelSettings,
-    /// Whether and how hair is in contact as a volume: friction 0 to 1, repulsion (m) 0 to 1, cell
-    /// (m) 0.0001 to 10. Default: it does not.
+    /// Contact of hair as a volume. Default: none.
     pub volume: Option<volume::Settings>,
-    /// Contact of single hairs: each of stiction, repulsion and collision may be absent. Default: they
-    /// have no contact.
+    /// Contact of single hairs: each of stiction, repulsion and collision may be absent. Default: none.
     pub strands: strand_contact::Settings,
     /// Moving air: velocity (m/s), each component -200 to 200, gusts 0 to 1. Default: none.
     pub wind: Wind,
-    /// Acceleration of everything that falls (m/s^2), each component -1000 to 1000. Default: that
-    /// of the earth.
+    /// Acceleration of gravity (m/s^2), each component -1000 to 1000. Default: that of the earth.
     pub gravity: Vec3,
     /// Frames and steps.
     pub time: Time,
     /// Pictures and films.
     pub render: RenderSettings,
-    /// What is to be known about how it was written: keys with old names.
+    /// Warnings of the reader: keys with old names.
     pub warnings: Vec<String>,
 }
 
@@ -72,8 +69,8 @@ impl Default for Scene {
 }
 
 impl Scene {
-    /// Whether single hairs collide with each other by any method.
-    pub fn touches_single_hairs(&self) -> bool {
+    /// Whether any contact between single hairs is enabled.
+    pub fn has_strand_contact(&self) -> bool {
         let strand_contact::Settings { stiction, repulsion, collision, .. } = &self.strands;
         stiction.is_some() || repulsion.is_some() || collision.is_some()
     }
@@ -81,12 +78,12 @@ impl Scene {
     /// Contact of hair on hair, in the order in which contacts act.
     pub fn contacts(&self) -> Vec<ContactSettings> {
         let volume = self.volume.clone().map(ContactSettings::from);
-        let strands = self.touches_single_hairs().then(|| self.strands.clone().into());
+        let strands = self.has_strand_contact().then(|| self.strands.clone().into());
         volume.into_iter().chain(strands).collect()
     }
 
-    /// The world of the simulation, with a whole number of steps in every frame. It does not have
-    /// the body's surface, whose cell depends on the body: see [`Built::world`](crate::Built::world).
+    /// The world of the simulation, with a whole number of steps per frame. The surface of the body, whose cell size
+    /// depends on the body, is added by [`Built::world`](crate::Built::world).
     pub fn world(&self) -> World {
         World {
             gravity: self.gravity,
@@ -118,18 +115,18 @@ parameters! {
     pub struct GroomStyle of "groom" {
         /// A built-in hairstyle.
         style: Style = Style::default();
-        /// How many strands grow.
+        /// Number of strands.
         strands: u32 = 10_000, "", 1..=200_000;
         /// Points per strand; strands of a file are resampled.
         points: u32 = 30, "", 2..=200, absent: "of a file: its own";
-        /// Points of all strands together, 2 to 200 on each: longer strands get more. Takes the place of 'points'.
+        /// Points of all strands together, 2 to 200 on each; longer strands get more. Replaces 'points'.
         particles: Option<u32> = None, "", 2..=40_000_000, absent: "'points' on every strand";
-        /// Seed of everything random about the style.
+        /// Seed of the random numbers of the style.
         seed: u64 = 1, "", 0..=i64::MAX;
         /// Length of the longest strands; scales the style.
         length: Option<f32> = None, "m", 0.002..=3.0, absent: "the style's own";
         fields {
-            /// How strips grow; counts only with [`Style::Strips`].
+            /// Parameters of strips; used only with [`Style::Strips`].
             strips: StripScene = StripScene::default(),
         }
     }
@@ -143,21 +140,20 @@ parameters! {
         density as "strip_density": f32 = scalp::Settings::default().density, "1/m^2", 10.0..=100_000.0;
         /// Width of a strip.
         width as "strip_width": f32 = scalp::Settings::default().width, "m", 0.0005..=0.2;
-        /// Segments of a strip: fewer are too stiff to lie around a head.
+        /// Segments of a strip; with fewer it is too stiff to lie around a head.
         segments as "strip_segments": u32 = scalp::Settings::default().segments as u32, "", 3..=200;
-        /// Height at which strips are cut that would hang lower, in the body's rest shape; none gets shorter than 0.3 of
-        /// its length.
+        /// Height below which strips are cut, in the body's rest shape; none gets shorter than 0.3 of its length.
         cut as "strip_cut": Option<f32> = scalp::Settings::default().cut, "m", -1000.0..=1000.0, absent: "not cut";
-        /// Where hair is combed to; the part along the scalp counts. Where the scalp faces in that direction, hair
-        /// falls.
+        /// Direction in which hair is combed; its component along the scalp is used. Where the scalp faces in that
+        /// direction, hair falls.
         tangent as "strip_tangent": Vec3 = scalp::Settings::default().tangent, "", -1.0..=1.0;
         /// How far strips stand off at the root: 0 lies flat, 1 stands on end.
         lift as "strip_lift": f32 = scalp::Settings::default().lift, "", 0.0..=1.0;
-        /// How much weight bends a strip down as it grows.
+        /// Bending of a strip by its weight as it grows.
         weight as "strip_weight": f32 = scalp::Settings::default().weight, "1/m", 0.0..=1000.0;
         /// Layers of strips, one over the other.
         layers as "strip_layers": u32 = scalp::Settings::default().layers, "", 1..=64;
-        /// From one layer to the next.
+        /// Distance from one layer to the next.
         layer_distance as "strip_layer_distance": f32 = scalp::Settings::default().layer_distance, "m", 0.0..=0.1;
     }
 }
@@ -177,14 +173,14 @@ parameters! {
 }
 
 parameters! {
-    /// The volume that hair grows in, and what single hairs do inside.
+    /// The hair mesh that hair grows in, and the styling of single hairs inside.
     #[derive(Copy)]
     pub struct HairMeshScene of "hair mesh" {
-        /// How fine the mesh is that is built in, or fitted to a groom.
+        /// Resolution of a built-in mesh, and of one fitted to a groom.
         resolution: Resolution = Resolution::default();
-        /// Whether a built-in mesh may part in locks and close again.
+        /// Whether a built-in mesh can part into locks and close again.
         seams: bool = false;
-        /// How many strands grow in a mesh from a file; for a style it is groom.strands.
+        /// Number of strands in a mesh from a file; for a style, groom.strands.
         strands: u32 = 10_000, "", 1..=200_000;
         nested {
             /// Curl, frizz, clumps and uneven ends.
@@ -196,19 +192,19 @@ parameters! {
 parameters! {
     /// What carries the hair and collides with it.
     pub struct BodyScene of "body" {
-        /// How the whole body moves.
+        /// Motion of the whole body.
         motion: Motion = Motion::default();
-        /// How many times as fast as the motion's own speed.
+        /// Speed of the motion, relative to its natural speed.
         speed: f32 = 1.0, "", 0.01..=100.0;
-        /// Time from which on the body stands still, as it is then: hair comes to rest.
+        /// Time at which the body stops in its current pose, so that hair comes to rest.
         stop: Option<f32> = None, "s", 0.0..=1e5, absent: "never";
-        /// What hair collides with besides the listed shapes: the built-in body's own shapes, the surface of any body,
-        /// or nothing.
+        /// What hair collides with in addition to the listed shapes: the shapes of a built-in body, the surface of any
+        /// body, or nothing.
         collide: Collide = Collide::default();
         fields {
             /// Where the mesh comes from.
             source: BodySource = BodySource::BuiltIn(BuiltInBody::default()),
-            /// The body's surface; counts only with [`Collide::DistanceField`].
+            /// The surface of the body; used only with [`Collide::DistanceField`].
             field: FieldScene = FieldScene::default(),
             /// Shapes that hair collides with, besides the body itself.
             colliders: Vec<ColliderSpec> = Vec::new(),
@@ -217,14 +213,14 @@ parameters! {
 }
 
 parameters! {
-    /// The body's surface as something that hair collides with.
+    /// The surface of the body as a collider.
     #[derive(Copy)]
     pub struct FieldScene of "distance field" {
-        /// Edge of a cell of the distance field: smaller details of the body are lost.
+        /// Cell size of the distance field; smaller details of the body are lost.
         cell as "field_cell": Option<f32> = None, "m", 0.001..=1.0, absent: "1/60 of the body, 0.002 to 0.02";
         /// Friction of hair on the surface: 0 is slippery.
         friction as "field_friction": f32 = Surface::default().friction, "", 0.0..=10.0;
-        /// Fraction of the speed into the surface that hair bounces back with.
+        /// Coefficient of restitution: fraction of the approach speed at which hair rebounds.
         restitution as "field_restitution": f32 = Surface::default().restitution, "", 0.0..=1.0;
     }
 }
@@ -243,9 +239,7 @@ parameters! {
     pub struct BuiltInBody of "body" {
         /// A built-in body. For style "fur" the default is "creature", for "shaggy" "monster", for "silky" "hound".
         shape: BodyShape = BodyShape::default();
-        /// Edge length of the built-in body's mesh. Larger bodies have larger defaults.
-        ///
-        /// Finer in faces.
+        /// Edge length of the built-in body's mesh, smaller in faces. Larger bodies have larger defaults.
         resolution: f32 = BodyShape::default().resolution(), "m", 0.001..=0.05;
     }
 }
@@ -255,7 +249,7 @@ parameters! {
     pub struct BodyFile of "body" {
         /// An OBJ mesh, relative to the folder of the scene file; with %04d or #### in its name, one per sample.
         ///
-        /// A sequence is a [`SequenceName`].
+        /// The name of a sequence is a [`SequenceName`].
         path as "file": String = String::new(), absent: "a built-in body";
         /// Samples per second of a sequence of meshes.
         fps: Option<f32> = None, "1/s", 1.0..=1000.0, absent: "one sample per frame";
@@ -281,7 +275,7 @@ parameters! {
     pub struct Time of "time" {
         /// Frames per second of simulated time.
         fps: u32 = 60, "1/s", 1..=1000;
-        /// How many frames.
+        /// Number of frames.
         frames: u32 = 120, "", 1..=1_000_000;
         /// Steps per second of simulated time; rounded to a whole number of steps per frame.
         steps_per_second: u32 = World::default().steps_per_second, "1/s", 30..=10_000;
@@ -295,16 +289,16 @@ parameters! {
         width: u32 = 960, "pixels", 16..=8192;
         /// Height of a picture.
         height: u32 = 540, "pixels", 16..=8192;
-        /// How light scatters on hair.
+        /// Shading model of hair.
         shading: Shading = Shading::default();
-        /// How hair casts shadows on hair and skin: deep shadow maps, or deep opacity maps, whose layers follow the shape
-        /// of the hair.
+        /// Shadows of hair on hair and skin: deep shadow maps, or deep opacity maps, whose layers follow the shape of
+        /// the hair.
         shadows: HairShadows = HairShadows::default();
         /// The point in the middle of the picture.
         camera_target: Option<Vec3> = None, "m", -1000.0..=1000.0, absent: "the middle of hair and head";
         /// Vertical field of view.
         fov: f32 = 30.0, "degrees", 1.0..=150.0;
-        /// What is behind.
+        /// Background of the picture.
         background: Background = Background::default();
         /// Whether the body is in the picture.
         body: bool = true;
@@ -334,12 +328,12 @@ either! {
     pub enum Camera of "render" {
         /// Where the camera stands.
         Position as "camera_position": Vec3, "m", -1000.0..=1000.0, absent: "as 'view' says";
-        /// From which side the camera looks, at a distance from which everything is seen.
+        /// Direction of view; everything is in the picture.
         View as "view": View;
     }
 }
 
-/// What is behind the body.
+/// The background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Background {
     /// Grey, brighter in the middle.
@@ -354,7 +348,7 @@ pub enum Background {
 }
 
 impl Background {
-    /// Those with a name.
+    /// The named backgrounds.
     const NAMED: [(&'static str, Self); 3] =
         [("studio", Self::Studio), ("dark", Self::Dark), ("light", Self::Light)];
 }

@@ -20,9 +20,9 @@ pub(crate) struct Section<T: 'static> {
 /// A key that fills a field of `T`.
 pub(crate) struct Key<T: 'static> {
     pub(crate) name: &'static str,
-    /// SI unit, or what the components are; empty for a plain number.
+    /// SI unit, or the meaning of the components; empty for a plain number.
     pub(crate) unit: &'static str,
-    /// What it needs of the other keys of its table.
+    /// The other keys of its table that it needs or excludes.
     pub(crate) needs: Needs,
     /// What happens without it, for keys without a fixed default.
     pub(crate) absent: &'static str,
@@ -30,7 +30,7 @@ pub(crate) struct Key<T: 'static> {
     pub(crate) kind: Kind<T>,
 }
 
-/// Which neighbour a key needs or excludes, or which models it belongs to.
+/// Which neighbouring key a key needs or excludes, or which models it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
@@ -42,7 +42,7 @@ pub(crate) enum Needs {
 }
 
 impl Needs {
-    /// Whether it goes with a model.
+    /// Whether the key applies to a model.
     pub(crate) fn has_model(self, model: &str) -> bool {
         match self {
             Self::Model(models) => models.contains(&model),
@@ -51,8 +51,7 @@ impl Needs {
     }
 }
 
-/// The values of a key, and how to get at the field. A getter returns `None` where the scene has
-/// no such value.
+/// The values of a key, and accessors of its field. A getter returns `None` where the scene has no such value.
 pub(crate) enum Kind<T> {
     Number {
         min: f64,
@@ -81,11 +80,11 @@ pub(crate) enum Kind<T> {
     Param(&'static Param, Table<T>),
 }
 
-/// How to get at settings within `T`.
+/// Accessors of settings within `T`.
 pub(crate) struct Table<T = Scene> {
-    /// None where they are off.
+    /// `None` if they are disabled.
     pub(crate) get: fn(&T) -> Option<&dyn Parameters>,
-    /// Switches them on.
+    /// Enables them.
     pub(crate) get_mut: fn(&mut T) -> Option<&mut dyn Parameters>,
 }
 
@@ -97,7 +96,7 @@ impl<T> Clone for Table<T> {
 
 impl<T> Copy for Table<T> {}
 
-/// What a key of a scene file accepts, for references, help texts and sliders.
+/// The accepted values and the meaning of a key of a scene file, for references, help texts and sliders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyInfo {
     /// The table, such as `groom.fibre`; empty for the top level.
@@ -112,17 +111,17 @@ pub struct KeyInfo {
     pub default: Option<String>,
     /// What happens without the key if there is no fixed default.
     pub absent: &'static str,
-    /// The key of the same table that it only works with.
+    /// The key of the same table that it requires.
     pub only_with: Option<&'static str>,
-    /// The key of the same table and the word that it must have for this one to count.
+    /// The key of the same table and the value of it that this key requires.
     pub only_with_word: Option<(&'static str, &'static str)>,
-    /// The key of the same table that it does not work with.
+    /// The key of the same table that it excludes.
     pub not_with: Option<&'static str>,
-    /// The models that take it; empty if all do, or if it has nothing to do with the model.
+    /// The models that have this key; empty if all have it, or if it does not depend on the model.
     pub only_models: &'static [&'static str],
     /// Defaults of models that differ from `default`.
     pub other_defaults: Vec<(&'static str, String)>,
-    /// What it does.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
@@ -137,16 +136,16 @@ impl KeyInfo {
     }
 }
 
-/// The values that a key takes. Limits belong to the allowed values.
+/// The values that a key accepts, with inclusive limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-#[allow(missing_docs)] // The fields say it.
+#[allow(missing_docs)] // The fields are limits and names.
 pub enum Values {
     /// A whole number.
     Integer { min: u64, max: u64 },
     /// A number.
     Number { min: f64, max: f64 },
-    /// A number, or a ramp: points of a place, from 0 at the root to 1 at the tip, and a number.
+    /// A number, or a ramp: pairs of a place, from 0 at the root to 1 at the tip, and a number.
     Ramp { min: f64, max: f64 },
     /// Three numbers.
     Vector { min: f64, max: f64 },
@@ -154,9 +153,9 @@ pub enum Values {
     Bool,
     /// Any string.
     Text,
-    /// One of some words; `planned` ones are known but not available yet.
+    /// One of several names; `planned` ones are known, but not available yet.
     Choice { names: &'static [&'static str], planned: &'static [&'static str] },
-    /// One of some words, or a colour: three numbers from 0 to 1.
+    /// One of several names, or a colour: three numbers from 0 to 1.
     NameOrColor { names: &'static [&'static str] },
 }
 
@@ -216,7 +215,7 @@ impl<T> Key<T> {
             }
             Kind::Param(param, table) => {
                 let value = reader.param(node, param)?;
-                // Of two models with a key of the same name, only the one that was chosen takes it.
+                // If two models have a key of the same name, only the chosen one takes it.
                 let settings = (table.get_mut)(into).filter(|s| self.needs.has_model(s.of()));
                 if let Some(settings) = settings {
                     settings
@@ -229,7 +228,7 @@ impl<T> Key<T> {
     }
 }
 
-/// Turns nodes into checked values; errors name the key.
+/// Converts nodes to checked values; errors name the key.
 struct Reader<'a> {
     name: &'static str,
     unit: &'static str,
@@ -391,7 +390,7 @@ impl Reader<'_> {
     }
 }
 
-/// The error for a word that is planned, misspelt or unknown.
+/// The error for a name that is planned, misspelt or unknown.
 pub(crate) fn unknown_choice(
     sources: &Sources,
     node: &Node,
@@ -411,7 +410,7 @@ pub(crate) fn unknown_choice(
     sources.error(node.span, problem).with_hint(hint)
 }
 
-/// The range of a count: whole numbers, none beyond the largest integer of TOML.
+/// The range of a count: whole numbers up to the largest integer of TOML.
 fn counts(min: f64, max: f64) -> [u64; 2] {
     [min, max].map(|limit| (limit as u64).min(i64::MAX as u64))
 }

@@ -1,10 +1,9 @@
 //! `--set key.path=value`: changes of a scene from the command line.
 //!
-//! A value is TOML; what is not TOML is a string, so that `--set body.motion=spin` needs no quotes
-//! that the shell would remove. A key that excludes another one (`groom.style`, `groom.file`) replaces
-//! it: `--set groom.style=bob` gives a bob, whatever the scene had before. Another model
-//! likewise drops the keys of the scene file that only the model before had, and another word those
-//! that needed the word before.
+//! A value is TOML; what is not TOML is a string, so that `--set body.motion=spin` needs no quotes that the shell would
+//! remove. A key that excludes another one (`groom.style`, `groom.file`) replaces it: `--set groom.style=bob` gives a
+//! bob, whatever the scene file has. Setting another model drops the keys of the scene file that only the previous
+//! model has, and setting another word drops those that require the previous word.
 
 use super::error::{Problem, SceneError, quoted};
 use super::keys::{ALTERNATIVES, Alternative, SECTIONS};
@@ -12,7 +11,7 @@ use super::read::{joined, models_with, renamed};
 use super::schema::{Kind, Needs};
 use super::tree::{Entry, Node, Sources, Span, Value};
 
-/// A key of a path and where it is written.
+/// One key of a path and its place.
 struct Step {
     name: String,
     span: Span,
@@ -68,7 +67,7 @@ fn parse(sources: &Sources, source: usize) -> Result<(Vec<Step>, Node), SceneErr
     let is_text = wants_text(text[..equals].trim());
     let node = match sources.parse(source, offset, &format!("{KEY}{value}")) {
         Ok(Node { value: Value::Table(entries), .. }) if entries.len() == 1 => {
-            // Take a number or a date for a text where a text belongs: title=2024.
+            // Keep a number or a date as text where the key takes text: title=2024.
             let node = entries.into_iter().next().map(|e| e.node);
             node.filter(|n| !is_text || matches!(n.value, Value::String(_)))
         }
@@ -96,7 +95,7 @@ const KEY: &str = "v=";
 fn insert(sources: &Sources, root: &mut Node, path: &[Step], node: Node) -> Result<(), SceneError> {
     // Set the keys of a table one by one: the others stay.
     if let Value::Table(entries) = node.value {
-        // An empty table only has to be there.
+        // Create an empty table: its presence is enough.
         if entries.is_empty() {
             path.iter().try_fold(root, |table, step| child(sources, table, step))?;
             return Ok(());
@@ -112,7 +111,7 @@ fn insert(sources: &Sources, root: &mut Node, path: &[Step], node: Node) -> Resu
     let Some((last, parents)) = path.split_last() else { return Ok(()) };
     drop_alternatives(root, parents, last);
     drop_unneeded(root, parents, last, &node);
-    // Go down, making tables on the way.
+    // Descend to the table, and create missing ones.
     let mut table = root;
     for step in parents {
         table = child(sources, table, step)?;
@@ -165,8 +164,8 @@ fn not_a_table(sources: &Sources, found: &str, step: &Step) -> SceneError {
     sources.error(step.span, Problem::Set { message })
 }
 
-/// Removes from the scene file the keys that the key that is being set replaces. Those of another `--set`
-/// stay, so that a contradiction on the command line is reported.
+/// Removes from the scene file the keys that the new key replaces. Those of another `--set` stay, so that a
+/// contradiction on the command line is reported.
 fn drop_alternatives(root: &mut Node, parents: &[Step], last: &Step) {
     let [table] = parents else { return };
     let Some(entries) = entries_of(root, &table.name) else { return };
@@ -175,7 +174,7 @@ fn drop_alternatives(root: &mut Node, parents: &[Step], last: &Step) {
     {
         let (to_one, to_other) = (last.name == *one, last.name == *other);
         let had_one = entries.iter().any(|e| e.key == *one);
-        // The same alternative again is no change: its details stay.
+        // Setting the same alternative again changes nothing: its details stay.
         if !(to_one && !had_one || to_other && had_one) {
             continue;
         }
@@ -190,8 +189,8 @@ fn drop_alternatives(root: &mut Node, parents: &[Step], last: &Step) {
     }
 }
 
-/// Removes from the scene file the keys that do not go with the word that is being set: those of
-/// another model, or of another collision method.
+/// Removes from the scene file the keys that do not apply to the new word: those of another model, or of another
+/// collision method.
 fn drop_unneeded(root: &mut Node, parents: &[Step], last: &Step, node: &Node) {
     let ([table], Value::String(chosen)) = (parents, &node.value) else { return };
     let Some(entries) = entries_of(root, &table.name) else { return };

@@ -6,7 +6,7 @@ use toml_edit::{Document, Item, Table, TableLike};
 
 use super::error::{Place, Problem, SceneError};
 
-/// A piece of a source.
+/// A range of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     /// 0 is the scene file, `n` the `n`-th `--set`.
@@ -24,7 +24,7 @@ impl Span {
         Self { source, start: shift(range.start), end: shift(range.end) }
     }
 
-    /// Whether it was written on the command line.
+    /// Whether it is on the command line.
     pub(crate) fn is_set(self) -> bool {
         self.source > 0
     }
@@ -38,7 +38,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     pub(crate) fn new(name: &str, text: &str, sets: &[String]) -> Self {
-        // A byte-order mark is no part of the text: it would shift the first column.
+        // Remove a byte-order mark, which would shift the first column.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let texts = std::iter::once(text.to_string()).chain(sets.iter().cloned()).collect();
         Self { name: name.into(), texts }
@@ -48,7 +48,7 @@ impl Sources {
         self.texts.get(source).map_or("", String::as_str)
     }
 
-    /// Line and column of a span, for people.
+    /// Line and column of a span, for messages.
     pub(crate) fn place(&self, span: Span) -> Place {
         let text = self.text(span.source);
         let start = text.floor_char_boundary(span.start);
@@ -76,7 +76,7 @@ impl Sources {
         self.parse(0, 0, self.text(0))
     }
 
-    /// The tree of `text`, of which byte 0 stands at byte `offset` of the source.
+    /// The tree of `text`, whose first byte is byte `offset` of the source.
     pub(crate) fn parse(
         &self,
         source: usize,
@@ -94,7 +94,7 @@ impl Sources {
     }
 }
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -113,7 +113,7 @@ pub(crate) enum Value {
     Datetime,
 }
 
-/// A key of a table, where the key stands, and its value.
+/// A key of a table, its place, and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
@@ -122,7 +122,7 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// What it is, with its article.
+    /// The name of its type, with an article.
     pub(crate) fn type_name(&self) -> &'static str {
         match self.value {
             Value::Table(_) => "a table",
@@ -135,7 +135,7 @@ impl Node {
         }
     }
 
-    /// The entries of a table; none of anything else.
+    /// The entries of a table; empty for other values.
     pub(crate) fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Table(entries) => entries,
@@ -159,7 +159,7 @@ impl Node {
     }
 }
 
-/// Where the text that is being converted stands.
+/// Source and offset of the text that is being converted.
 #[derive(Clone, Copy)]
 struct At {
     source: usize,

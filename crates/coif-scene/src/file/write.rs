@@ -1,4 +1,4 @@
-//! From the list of keys to texts: a complete scene file, and the reference.
+//! Writes texts from the list of keys: a complete scene file, and the reference.
 
 use std::fmt::Write as _;
 
@@ -17,12 +17,12 @@ use super::schema::{Key, KeyInfo, Needs, Section, Values};
 const COMMENT_COLUMN: usize = 34;
 
 impl Scene {
-    /// A complete scene file with a comment at every key. Read back, it gives the same scene.
+    /// A complete scene file with a comment at every key. Reading it gives the same scene.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
         for section in SECTIONS.iter() {
             if !section.path.is_empty() {
-                // The header alone would switch a contact on.
+                // The header alone would enable a contact.
                 let is_off = CONTACT_TABLES
                     .iter()
                     .any(|c| c.path == section.path && (c.table.get)(self).is_none());
@@ -50,7 +50,7 @@ fn write_keys<T>(out: &mut String, section: &Section<T>, from: &T) {
             Needs::Nothing => true,
             Needs::With(name) => has(name),
             Needs::Without(name) => !has(name),
-            // A key of this scene's model has a value.
+            // Keys that apply to this scene's model have a value.
             Needs::Model(_) => false,
             Needs::Word(name, word) => {
                 let other = section.keys.iter().find(|k| k.name == name);
@@ -123,7 +123,7 @@ pub fn keys() -> Vec<KeyInfo> {
             all.extend(section.keys.iter().map(model_info));
             continue;
         }
-        // Keys of a feature that is off by default have their defaults when it is on.
+        // The defaults of keys of a disabled feature are those that it has when enabled.
         let defaults = Scene::default();
         let mut all_on = Scene::default();
         for contact in CONTACT_TABLES {
@@ -165,7 +165,7 @@ fn info<T>(table: &'static str, key: &Key<T>, default: Option<String>) -> KeyInf
     }
 }
 
-/// A key of `[model]`: its default is that of the first model that has one.
+/// A key of `[model]`: its default is that of the first model that has the key.
 fn model_info(key: &Key<Scene>) -> KeyInfo {
     let scenes = ModelSettings::NAMES.iter().map(|name| {
         let model = ModelSettings::by_name(name).unwrap_or_default();
@@ -212,14 +212,14 @@ pub fn reference() -> String {
     out
 }
 
-/// Which contact works with which model, and which model takes pins, from what models declare.
+/// Which contact works with which model, and which model takes pins, from the capabilities of the models.
 fn contact_table() -> String {
     let contacts: Vec<ContactSettings> =
         ContactSettings::NAMES.iter().filter_map(|n| ContactSettings::by_name(n).ok()).collect();
     let mut out = String::from(
         "\n## Models and contact\n\nWhen contact between hairs acts on what a model moves: after each step, on velocities, \
-         or within it, as forces that the model solves for. What is not there is refused. So are pins, which a program sets: \
-         points of strands that are tied to a bone or a pose.\n\n| model | moves |",
+         or within it, as forces that the model solves for. A combination without an entry is refused. Pins tie points of \
+         strands to a bone or a pose; they are set by a program, not in a scene file.\n\n| model | moves |",
     );
     for contact in &contacts {
         let of = |table: &&ContactTable| table.contact == contact.name();

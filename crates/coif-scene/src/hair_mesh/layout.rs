@@ -6,7 +6,7 @@
 
 use coif::groom::hair_mesh::Bundle;
 
-/// Fraction of the path around the head that the hair from the end of the parting falls on: the nape.
+/// Fraction of the circumference of the head that hair from the end of the parting covers: the nape.
 const BACK: f32 = 0.16;
 
 /// Size of a layout.
@@ -24,27 +24,25 @@ pub(super) struct Layout {
     pub(super) vertices: usize,
 }
 
-/// Place of the root of a column.
+/// Position of the root of a column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Spot {
-    /// The step around the head on whose track it goes.
+    /// The step around the head whose track the column follows.
     pub(super) step: usize,
     /// From the parting (0) to the hair line (1).
     pub(super) outwards: f32,
-    /// How many vertices it has.
+    /// Number of vertices of the column.
     pub(super) vertices: usize,
 }
 
-/// A layout filled out.
+/// The polygons and columns of a layout.
 pub(super) struct Plan {
     pub(super) spots: Vec<Spot>,
     pub(super) bundles: Vec<Bundle>,
-    /// Per step around the head: how far along the parting its track starts, 0 in front to 1 at the crown,
-    /// and how far around the head it goes, 0..1: from the forehead over the wearer's left side, the nape
-    /// and the right side.
+    /// Per step around the head: where its track starts along the parting, 0 in front to 1 at the crown, and its
+    /// position around the head, 0..1: from the forehead over the wearer's left side, the nape and the right side.
     pub(super) tracks: Vec<(f32, f32)>,
-    /// Root edges outwards through all rings, by the step around the head at which they are: where hair
-    /// may part.
+    /// Root edges outwards through all rings, per step around the head: where a seam is possible.
     pub(super) spokes: Vec<Vec<[u32; 2]>>,
 }
 
@@ -68,7 +66,7 @@ impl Layout {
         self.on_parting() + self.rings * self.per_ring()
     }
 
-    /// The column on the parting from which step `i` around the head starts, and how far along the parting it is.
+    /// The column on the parting at which step `i` around the head starts, and its position along the parting, 0..1.
     fn parting_column(&self, i: usize) -> (usize, f32) {
         let fraction = |j: usize| j as f32 / self.along as f32;
         if i < self.along {
@@ -90,8 +88,8 @@ impl Layout {
                 (self.on_parting() + (ring - 1) * per_ring + i) as u32
             }
         };
-        // Shorten the outermost ring as far as the wanted number of vertices requires, a run around the
-        // nape by one layer more.
+        // Remove layers from the outermost ring until the wanted number of vertices is reached, one more on a run
+        // around the nape.
         let full = self.columns() * (self.layers + 1);
         let missing = full.saturating_sub(self.vertices);
         let (shorter, rest) = (missing / per_ring, missing % per_ring);
@@ -126,7 +124,7 @@ impl Layout {
             for i in 0..per_ring {
                 let column = ring_column(ring, i) as usize;
                 let spot = &mut spots[column];
-                // The end of the parting serves several steps: it goes with the middle one.
+                // The end of the parting belongs to several steps: assign it to the middle one.
                 let at_end = ring == 0 && column == self.along;
                 spot.step = if at_end { sectors / 2 } else { i };
                 spot.outwards = ring as f32 / self.rings as f32;
@@ -136,7 +134,8 @@ impl Layout {
         let spokes = (0..per_ring)
             .map(|i| (0..self.rings).map(|r| [ring_column(r, i), ring_column(r + 1, i)]).collect())
             .collect();
-        // The steps beside the parting are distributed over the head but for the part at the back that its end serves.
+        // Distribute the steps beside the parting over the head, except for the part at the back that belongs to its
+        // end.
         let beside = 0.5 - 0.5 * BACK;
         let around = |i: usize| {
             let (along, fan) = (self.along as f32, self.fan as f32);

@@ -1,7 +1,7 @@
 //! Built-in hair meshes: short, to the shoulders and long, in three resolutions, and the hair in them.
 //!
-//! A layout has the polygons, the scalp the positions of their corners, the columns their directions of
-//! growth. Any hair mesh, built in or from a file, is filled with strands by [`filled`].
+//! `layout` has the root polygons, `scalp` the positions of their corners, `track` the curves that columns follow. Any
+//! hair mesh, built in or from a file, is filled with strands by [`filled`].
 
 mod layout;
 mod scalp;
@@ -20,7 +20,7 @@ use self::track::Track;
 use crate::figure::Figure;
 use crate::file::{HairMeshScene, Resolution};
 use crate::implicit::smoothstep;
-use crate::style::{keep_out, solids};
+use crate::style::{keep_out, solids, taper};
 
 /// Length of a built-in hair mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum Cut {
 }
 
 impl Cut {
-    /// From the top of the head to the ends (m); for short hair the length on top.
+    /// Length from the top of the head to the ends (m); for short hair the length on top.
     fn length(self) -> f32 {
         match self {
             Self::Short => 0.065,
@@ -44,32 +44,32 @@ impl Cut {
     }
 }
 
-/// Height of the top of the head (m), from which lengths count.
+/// Height of the top of the head (m), from which lengths are measured.
 const TOP: f32 = 0.115;
 
-/// Layers are thinner near the root, where columns turn from the skin to their track: the k-th of n ends
-/// at (k / n) to this power.
+/// Exponent of the distribution of levels: the k-th of n layers ends at (k / n) to this power. Layers are thinner near
+/// the root, where columns turn from the skin to their track.
 const EARLY: f32 = 1.35;
 
-/// Rounds of opening folds: near the roots, and where tracks come close to each other.
+/// Maximum number of rounds that remove folds: near the roots, and where tracks come close to each other.
 const UNTANGLING: usize = 400;
 
-/// How open the corners of prisms are made before that, as far as it can be had: volume over the product
-/// of edges. Slivers come to rest turned over after they were shaken.
+/// Target for the opening of the corners of prisms before that: volume over the product of edges. Slivers can come to
+/// rest inverted after they were shaken.
 const OPEN: f32 = 0.12;
 
-/// Rounds of that.
+/// Maximum number of rounds to reach it.
 const OPENING: usize = 60;
 
-/// How low the ground of short hair goes (m), before its length.
+/// Height (m) from which the length of short hair is subtracted to get the height at which its tracks end.
 const SHORT_END: f32 = -0.02;
 
-/// How far parted hair stands off the head (m): at the hair line, and how much more at the slit.
+/// Height of parted hair above the head (m): at the hair line, and its increase at the parting.
 const INNER: f32 = 0.004;
 const VOLUME: f32 = 0.022;
 
-/// How a strand comes from the skin to its place in a mesh whose flat root polygons lie below it: over
-/// this length (m).
+/// Length (m) over which a strand goes from the skin to its place in a mesh whose flat root polygons lie below the
+/// skin.
 const ROOT_REACH: f32 = 0.05;
 
 fn layout(cut: Cut, resolution: Resolution) -> Layout {
@@ -88,8 +88,8 @@ fn layout(cut: Cut, resolution: Resolution) -> Layout {
     }
 }
 
-/// A built-in hair mesh on a figure, of which `mesh` is the mesh. `length` (m) is measured from the top of
-/// the head. With `seams` it may part in locks. `None` if there is no place for hair.
+/// Makes a built-in hair mesh on a figure with the triangle mesh `mesh`. `length` (m) is measured from the top of the
+/// head. With `seams` it can part into locks. `None` if the figure has no scalp.
 pub fn built_in(
     figure: &dyn Figure,
     mesh: &TriangleMesh,
@@ -103,6 +103,7 @@ pub fn built_in(
     let scalp = Scalp::new(figure, mesh)?;
     let length = length.unwrap_or(cut.length());
     let end = if cut == Cut::Short { SHORT_END - length } else { TOP - length };
+    // Lay one track per step around the head.
     let tracks: Vec<(Track, f32)> = plan
         .tracks
         .par_iter()
@@ -112,6 +113,7 @@ pub fn built_in(
             (Track::new(figure, cut, on_scalp, around, end), to_line)
         })
         .collect();
+    // Place the vertices of every column along its track.
     let lines: Vec<Vec<Vec3>> = plan
         .spots
         .par_iter()
@@ -141,7 +143,7 @@ pub fn built_in(
     }
     let mut whole =
         HairMesh { columns, bundles: plan.bundles, seams: Vec::new(), roots: Vec::new() };
-    // Open remaining folds, and keep them out of the body.
+    // Open the corners of prisms and remove folds, with vertices kept out of the body.
     let solids = solids(&figure.colliders());
     let keep = |p: Vec3| {
         let mut line = [p + Vec3::X, p];
@@ -151,7 +153,7 @@ pub fn built_in(
     let laid_out = whole.clone();
     whole.open_to(OPEN, OPENING, keep);
     if whole.untangle(UNTANGLING, keep) > 0 {
-        // Better slivers than a fold, and better a vertex that grazes the body.
+        // Accept slivers rather than folds, and vertices in the body rather than folds.
         whole = laid_out;
         if whole.untangle(UNTANGLING, keep) > 0 {
             whole.untangle(UNTANGLING, |p| p);
@@ -160,13 +162,13 @@ pub fn built_in(
     if !seams {
         return Some(whole);
     }
-    // Every second line outwards may open.
+    // Cut seams along every second line outwards.
     let edges: Vec<[u32; 2]> = plan.spokes.iter().skip(1).step_by(2).flatten().copied().collect();
     Some(whole.cut(&edges, whole_until(layout.layers)))
 }
 
-/// How high above its track (m) a column is, that starts at `outwards` of the path from slit to hair line,
-/// after some of its whole length.
+/// Height above its track (m), after the arc length `along`, of a column of length `whole` that starts at the fraction
+/// `outwards` of the path from parting to hair line.
 fn height(cut: Cut, outwards: f32, root: Vec3, along: f32, whole: f32) -> f32 {
     let rise = |reach: f32| 1.0 - (-along / reach).exp();
     match cut {
@@ -181,33 +183,33 @@ fn height(cut: Cut, outwards: f32, root: Vec3, along: f32, whole: f32) -> f32 {
     }
 }
 
-/// Factor of the height of hair around the head at `around`: hair beside the face lies
-/// close, so that it frames the face and does not hang in front of it.
+/// Factor of the height of hair at the position `around` the head: hair beside the face lies close, so that it frames
+/// the face and does not hang in front of it.
 fn lowness(around: f32) -> f32 {
     0.5 + 0.5 * smoothstep(0.0, 0.22, around.min(1.0 - around))
 }
 
-/// The first level on which locks may part: a third of all levels.
+/// The first level of the seams: a third of all levels.
 fn whole_until(layers: usize) -> u32 {
     (layers as u32 / 3).max(1)
 }
 
-/// What to fill a hair mesh with.
+/// Parameters of the strands that fill a hair mesh.
 pub struct Filling<'a> {
-    /// How many strands.
+    /// Number of strands.
     pub strands: usize,
-    /// Points on each of them.
+    /// Points per strand.
     pub points: usize,
-    /// Seed of everything random about them.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// What they are made of.
+    /// Material of the strands.
     pub fibre: Fibre,
     /// Styling of single hairs.
     pub look: &'a HairMeshScene,
 }
 
-/// Grows strands in a valid hair mesh over a body: each from the body's skin. `scalp` gives the density of hair,
-/// `solid` keeps it out of the body. `None` if no strand fits.
+/// Grows strands in a valid hair mesh over a body, starting on the skin. `scalp` gives the density of hair, `solid`
+/// keeps it out of the body. `None` if no strand fits.
 pub fn filled(
     mut hair_mesh: HairMesh,
     body: &TriangleMesh,
@@ -231,7 +233,7 @@ pub fn filled(
         rest = others;
     }
     lines.par_iter_mut().for_each(|line| {
-        // Start on the skin, and come to the place in the mesh by and by.
+        // Start on the skin, and blend to the place in the mesh.
         let lift = skin.closest(line[0]).point - line[0];
         let (mut passed, mut before) = (0.0f32, line[0]);
         for p in line.iter_mut() {
@@ -249,14 +251,7 @@ pub fn filled(
     }
     let mut groom = Groom::new(strands, filling.fibre);
     groom.bind(body).ok()?;
-    for s in 0..groom.strands.strand_count() {
-        let points = groom.strands.points_of(s);
-        let n = points.len();
-        for (i, r) in groom.radius[points].iter_mut().enumerate() {
-            let along = i as f32 / (n - 1) as f32;
-            *r *= 1.0 - 0.75 * ((along - 0.55) / 0.45).max(0.0);
-        }
-    }
+    taper(&mut groom);
     groom.hair_mesh = Some(std::sync::Arc::new(hair_mesh));
     Some(groom)
 }
@@ -269,7 +264,7 @@ mod tests {
     use crate::bust::Bust;
     use crate::figure;
 
-    /// The smallest corner of a prism, over the mean of its corners.
+    /// Smallest corner of a prism relative to the mean of its corners.
     fn narrowest(mesh: &HairMesh) -> f32 {
         let at = |v: u32| mesh.positions()[v as usize];
         let fractions = mesh.prisms().map(|prism| {

@@ -7,21 +7,21 @@ use crate::figure::Figure;
 use crate::implicit::smoothstep;
 use crate::style::grow::{CROWN, PARTING};
 
-/// Middle of the built-in bust's scalp (m): what the places below are measured from.
+/// Middle of the built-in bust's scalp (m), the origin of the places below.
 const BUST_MIDDLE: Vec3 = Vec3::new(0.0, 0.029, -0.010);
 
 /// Half the width of the bust's scalp (m).
 const BUST_HALF_WIDTH: f32 = 0.0756;
 
-/// Angle from the face at which the rings of parted hair begin (radians): in front of the ear. Less, and
+/// Angle from the face at which the rings of parted hair begin (radians): in front of the ear. With a smaller angle
 /// hair grows from the forehead over the face.
 const TEMPLE: f32 = 1.1;
 
-/// How much lower than the middle of the head tracks aim, as a slope: at the temple, and at the back.
+/// Slope by which tracks descend from the middle of the head: at the temple, and at the back.
 const AIM: [f32; 2] = [0.1, 1.2];
 
-/// How far a track at the front goes up towards the temple, as a slope: over the corner of the
-/// forehead, where the hair line is.
+/// Slope by which a track at the front rises towards the temple: over the corner of the forehead, where the hair line
+/// is.
 const ARCH: f32 = 0.32;
 
 /// Density of hair at which the outermost ring lies: a little outside of the visible hair line.
@@ -30,11 +30,11 @@ const LINE: f32 = 0.15;
 /// Points of a track over the scalp.
 const POINTS: usize = 60;
 
-/// A head as directions from its middle.
+/// A head, described by directions from its middle.
 pub(super) struct Scalp<'a> {
     figure: &'a dyn Figure,
     middle: Vec3,
-    /// Size in comparison with the bust's.
+    /// Size relative to the bust's.
     scale: f32,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Scalp<'a> {
     fn hair_line(&self, path: impl Fn(f32) -> Vec3) -> f32 {
         const SAMPLES: usize = 48;
         let grows = |t: f32| self.figure.hair_density(path(t)) > LINE;
-        // Find the last place with hair; bare ones before it have no hair anyway.
+        // Find the last place with hair; bare places before it get no strands.
         let at = |i: usize| i as f32 / SAMPLES as f32;
         let last = (0..=SAMPLES).rev().find(|&i| grows(at(i))).unwrap_or(0);
         let (mut hairy, mut bare) = (at(last), at((last + 1).min(SAMPLES)));
@@ -99,7 +99,7 @@ impl<'a> Scalp<'a> {
     }
 }
 
-/// One direction turned towards another, by a fraction of the angle between them; beyond it above 1.
+/// Rotates a direction towards another by a fraction of the angle between them; a fraction above 1 goes beyond it.
 fn turned(from: Vec3, to: Vec3, fraction: f32) -> Vec3 {
     let (axis, angle) = Quat::from_rotation_arc(from, to).to_axis_angle();
     Quat::from_axis_angle(axis, angle * fraction) * from

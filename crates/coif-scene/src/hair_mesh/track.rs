@@ -1,8 +1,8 @@
-//! The ground over which columns of the built-in hair meshes go.
+//! The surface curves that columns of the built-in hair meshes follow.
 //!
-//! All columns of one step around the head share a track: from the parting over the scalp to the hair line
-//! and on to where the hair ends. They differ in where they start and how high above it they are, so
-//! that they cannot cross: hair from near the parting lies over hair from near the hair line.
+//! All columns of one step around the head share a track: from the parting over the scalp to the hair line and on to
+//! the end of the hair. They differ in where they start and in their height above it, so that they cannot cross: hair
+//! from near the parting lies over hair from near the hair line.
 
 use glam::Vec3;
 
@@ -17,20 +17,20 @@ const STEP: f32 = 0.002;
 /// Longest track (m).
 const LONGEST: f32 = 1.2;
 
-/// Distance of a track from skin and face (m), and how near it begins to slide along them.
+/// Distance of a track from skin and face (m), and the distance at which it begins to slide along them.
 const GAP: f32 = 0.0025;
 const SOFT: f32 = 0.010;
 
 /// The vertical line that hair below the ears lies around (m, x and z).
 const AXIS: Vec3 = Vec3::new(0.0, 0.0, -0.030);
 
-/// Half of the width that long hair has on the back (m): less, and its bundles are squeezed together.
+/// Half width of long hair on the back (m); with less, its bundles are compressed.
 const BACK_HALF_WIDTH: f32 = 0.105;
 
-/// How far in front the hair beside the face hangs (m, z): farther, and it lies over the cheeks.
+/// Coordinate z of hair that hangs beside the face (m); farther in front it would lie over the cheeks.
 const BESIDE: f32 = 0.012;
 
-/// A line over the ground, with the up direction at each point.
+/// A curve over the body, with the up direction at each point.
 pub(super) struct Track {
     points: Vec<Vec3>,
     normals: Vec<Vec3>,
@@ -39,8 +39,8 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// Continues from `scalp`, the points on the skin from the parting outwards, until the hair ends at the
-    /// height `end` (m). `around` is its fraction of the way around the head.
+    /// Continues from `scalp`, the points on the skin from the parting outwards, until the hair ends at the height
+    /// `end` (m). `around` is its position around the head, 0..1.
     pub(super) fn new(
         figure: &dyn Figure,
         cut: Cut,
@@ -65,7 +65,7 @@ impl Track {
         let normals = smoothed(points.iter().map(|&p| up_from(figure, p)).collect(), |n| {
             n.normalize_or(Vec3::Y)
         });
-        // Raise the ground where ears and other things stick out of it, gently before and behind.
+        // Raise the track where ears and other parts stick out of it, with smooth ramps before and behind.
         let bumps = points.iter().zip(&normals).map(|(&p, &n)| Vec3::X * bump(figure, p, n));
         let bumps = smoothed(bumps.collect(), |b| b);
         for ((p, n), b) in points.iter_mut().zip(&normals).zip(&bumps) {
@@ -83,12 +83,12 @@ impl Track {
         self.passed[self.passed.len() - 1]
     }
 
-    /// The place at some arc length along the track and up from it (m).
+    /// The point at an arc length along the track and a height above it (m).
     pub(super) fn at(&self, along: f32, height: f32) -> Vec3 {
         let last = self.points.len() - 1;
         let i = self.passed.partition_point(|&s| s <= along).clamp(1, last) - 1;
         let length = self.passed[i + 1] - self.passed[i];
-        // Beyond its end the track is continued straight.
+        // Continue straight beyond the end of the track.
         let t = (along - self.passed[i]) / length.max(1e-6);
         let t = if i + 1 == last { t.max(0.0) } else { t.clamp(0.0, 1.0) };
         let up = self.normals[i].lerp(self.normals[i + 1], t.min(1.0)).normalize_or(Vec3::Y);
@@ -106,7 +106,7 @@ fn next_direction(figure: &dyn Figure, cut: Cut, around: f32, p: Vec3, direction
             let back = 1.1 * smoothstep(BESIDE, BESIDE + 0.03, p.z) * smoothstep(0.08, 0.03, p.y);
             Vec3::NEG_Y - radial.normalize_or_zero() * inwards - Vec3::Z * back
         }
-        // Behind the shoulders and down the back, every track in a place of its own.
+        // Behind the shoulders and down the back, spread over its width.
         Cut::Long => {
             let below = smoothstep(0.07, -0.02, p.y);
             let back = 1.3 * below * smoothstep(-0.125, -0.05, p.z);
@@ -115,7 +115,7 @@ fn next_direction(figure: &dyn Figure, cut: Cut, around: f32, p: Vec3, direction
             Vec3::NEG_Y + Vec3::new(aside, 0.0, -back)
         }
     };
-    // Turn towards it within a few centimetres.
+    // Turn towards that direction within a few centimetres.
     let mut direction = (direction + wanted * (STEP / 0.020)).normalize_or(direction);
     let skin = |q: Vec3| figure.hull(q) - GAP;
     direction = slid(direction, skin(p), SOFT, || gradient(&skin, p));
@@ -123,7 +123,8 @@ fn next_direction(figure: &dyn Figure, cut: Cut, around: f32, p: Vec3, direction
     direction.normalize_or(Vec3::NEG_Y)
 }
 
-/// Takes what goes into a surface off a direction, the more the nearer (m) it is, and leads out of it.
+/// Removes the component of a direction into a surface, weighted by proximity, and points it outwards if `distance` (m)
+/// is negative.
 fn slid(direction: Vec3, distance: f32, soft: f32, normal: impl Fn() -> Vec3) -> Vec3 {
     if distance >= soft {
         return direction;
@@ -133,7 +134,7 @@ fn slid(direction: Vec3, distance: f32, soft: f32, normal: impl Fn() -> Vec3) ->
     direction - n * (direction.dot(n).min(0.0) * weight) + n * (-distance / soft).clamp(0.0, 1.0)
 }
 
-/// The up direction from the ground: out of the skull on top, away from the neck below.
+/// The up direction of a track: out of the skull on top, away from the neck below.
 fn up_from(figure: &dyn Figure, p: Vec3) -> Vec3 {
     let hull = |q: Vec3| figure.hull(q);
     let aside = Vec3::new(p.x - AXIS.x, 0.0, p.z - AXIS.z).normalize_or(Vec3::NEG_Z);
@@ -143,7 +144,7 @@ fn up_from(figure: &dyn Figure, p: Vec3) -> Vec3 {
     up.normalize_or(aside)
 }
 
-/// How far up the ground has to go to be free of the body (m).
+/// Height by which a track has to be raised to be outside of the body (m).
 fn bump(figure: &dyn Figure, p: Vec3, up: Vec3) -> f32 {
     const HIGHEST: f32 = 0.03;
     let mut height = 0.0;
@@ -153,12 +154,12 @@ fn bump(figure: &dyn Figure, p: Vec3, up: Vec3) -> f32 {
     height
 }
 
-/// Evens out values along a track.
-fn smoothed(mut values: Vec<Vec3>, made_good: impl Fn(Vec3) -> Vec3) -> Vec<Vec3> {
+/// Smooths values along a track; `project` is applied to each mean.
+fn smoothed(mut values: Vec<Vec3>, project: impl Fn(Vec3) -> Vec3) -> Vec<Vec3> {
     for _ in 0..30 {
         let before = values.clone();
         for i in 1..before.len().saturating_sub(1) {
-            values[i] = made_good((before[i - 1] + before[i] * 2.0 + before[i + 1]) * 0.25);
+            values[i] = project((before[i - 1] + before[i] * 2.0 + before[i + 1]) * 0.25);
         }
     }
     values

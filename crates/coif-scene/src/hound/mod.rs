@@ -24,7 +24,7 @@ pub struct Hound {
     parts: Parts,
 }
 
-// What a place is.
+// Regions of the body.
 const TRUNK: usize = 0;
 const RUMP: usize = 1;
 const THROAT: usize = 2;
@@ -52,7 +52,7 @@ const TAIL_JOINTS: [([f32; 3], f32); 6] = [
 ];
 
 impl Hound {
-    /// Puts its parts together.
+    /// Assembles its parts.
     pub fn new() -> Self {
         let mut parts = Parts::default();
         // Deep chest, tucked waist, prominent hips.
@@ -208,7 +208,7 @@ impl Figure for Hound {
         let bare = smoothstep(0.0, 0.005, eye_distance(p))
             * smoothstep(0.0185, 0.024, p.distance(NOSE_AT - Vec3::Z * 0.008))
             * smoothstep(0.003, 0.012, p.y);
-        // Less on short-haired places, more on ears and tail, where few hairs must cover much.
+        // Fewer hairs where they are short, more on ears and tail, where few hairs must cover much.
         let dense = 0.60 - 0.45 * regions[MUZZLE]
             + 0.40 * regions[EAR]
             + 0.40 * regions[TAIL_HAIR]
@@ -255,14 +255,14 @@ impl Figure for Hound {
         length *= 1.0 - 0.20 * smoothstep(0.24, 0.10, p.y);
         // Belly hair must not reach the ground.
         length *= 1.0 - 0.35 * smoothstep(-0.3, -0.8, normal.y) * regions[TRUNK];
-        // Back along the body and down; over the skull aside; on the face back from the nose.
+        // Back and down along the body; sideways over the skull; back from the nose on the face.
         let leg = regions[UPPER_LEG] + regions[LOWER_LEG] + regions[PAW];
         let mut comb = Vec3::new(0.0, -0.75, -0.42) + side * (0.45 * spine);
         comb += (side * 0.75 + Vec3::new(0.0, 0.15, -0.05)) * crown;
         comb += Vec3::new(0.0, 0.1, -1.2) * (brow + regions[MUZZLE]);
         comb += Vec3::new(0.0, -0.5, 0.10) * (leg + regions[EAR]);
         comb += Vec3::new(0.0, -0.3, -0.4) * regions[TAIL_HAIR];
-        // On the paws hair lies outwards, and does not go through the ground.
+        // On the paws hair lies outwards, so that it does not go through the ground.
         let low = smoothstep(0.11, 0.05, p.y);
         let outwards = (normal * Vec3::new(1.0, 0.0, 1.0)).normalize_or_zero();
         comb = comb.lerp(outwards * 0.8 + Vec3::new(0.0, -0.05, 0.1), low);

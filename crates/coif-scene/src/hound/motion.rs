@@ -1,4 +1,4 @@
-//! How the hound moves: it trots on the spot, shakes itself, and does what all figures do.
+//! The motions of the hound: trotting on the spot, shaking, and the motions of all figures.
 
 use std::f64::consts::TAU;
 
@@ -45,7 +45,7 @@ pub(super) struct HoundMotion {
     pivots: Pivots,
 }
 
-/// Everything that moves, at one moment.
+/// The pose at one moment.
 struct Stance {
     trunk: RigidTransform,
     pelvis: Quat,
@@ -56,7 +56,7 @@ struct Stance {
     tail: [[f64; 2]; 4],
     /// Fore left, fore right, hind left, hind right.
     feet: [Footfall; 4],
-    /// Where the feet are as a whole.
+    /// Transform of the ground under the feet.
     ground: RigidTransform,
 }
 
@@ -81,7 +81,7 @@ impl HoundMotion {
                 stance
             }
             kind => {
-                // Crouch on the legs, take them along into the air.
+                // Bend the legs in a crouch, and lift them in a jump.
                 let pose = self.body.pose(time);
                 let trunk = self.body.world_from_rest(CHEST, time);
                 let mut ground = trunk;
@@ -105,7 +105,7 @@ impl HoundMotion {
     }
 }
 
-/// A springy trot: diagonal feet move together, the trunk is lowest when they carry.
+/// A springy trot: diagonal feet move together, and the trunk is lowest while they are on the ground.
 fn trot(phase: f64, amount: f64) -> Stance {
     let angle = TAU * phase;
     let lag = |by: f64, times: f64| (times * (angle - by)).sin();
@@ -144,7 +144,7 @@ fn trot(phase: f64, amount: f64) -> Stance {
     }
 }
 
-/// Shakes water out of the coat, in bursts: the head first, the trunk after it.
+/// Shaking water out of the coat, in bursts: the head first, the trunk after it.
 fn shake(t: f64, begin: f64) -> Stance {
     let burst = begin * (0.35 + 0.65 * (0.5 - 0.5 * (TAU * t / 1.6).cos()));
     let roll = |by: f64| (TAU * 2.6 * t - by).sin();
@@ -174,7 +174,7 @@ impl Stance {
         self.trunk * RigidTransform::about(WAIST, self.pelvis)
     }
 
-    /// A fraction of the turn of the head.
+    /// A fraction of the rotation of the head.
     fn nod(&self, fraction: f64) -> Quat {
         let [yaw, pitch, roll] = self.head.map(|angle| (angle * fraction) as f32);
         Quat::from_euler(EulerRot::YXZ, yaw, pitch, roll)

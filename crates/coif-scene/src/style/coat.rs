@@ -1,4 +1,4 @@
-//! Long fur in the figure's comb directions: it leaves the skin, follows the comb and hangs.
+//! Long fur in the figure's comb directions: it leaves the skin, follows the comb and hangs down.
 
 use glam::Vec3;
 
@@ -7,13 +7,13 @@ use crate::figure::Figure;
 use crate::random::{Random, noise, noise3};
 use crate::roots::Root;
 
-/// Steps that a hair grows in.
+/// Segments of a hair as it grows.
 const STEPS: usize = 22;
 
-/// How strongly a comb of length one bends a hair (1/m).
+/// Curvature of a hair per length of the comb vector (1/m).
 const COMB: f32 = 16.0;
 
-/// Hair at the top of the coat lies this much of its length away from the skin.
+/// Distance of the top of the coat from the skin, as a fraction of the length of the hair.
 const DEPTH: f32 = 0.16;
 
 pub(super) fn grow(
@@ -24,13 +24,13 @@ pub(super) fn grow(
 ) -> Grown {
     let p0 = root.position;
     let coat = figure.coat(p0, root.normal);
-    // Uneven from place to place and from hair to hair; never too short to be seen.
+    // Vary the length from place to place and from hair to hair; keep it visible.
     let length = (recipe.length
         * coat.length
         * random.between(0.70, 1.0)
         * (1.0 + 0.18 * noise(p0 * 22.0, 2)))
     .max(0.004);
-    // Wander slowly from place to place.
+    // Vary the comb slowly over the skin.
     let comb = coat.comb + noise3(p0 * 16.0, 7) * (0.22 * coat.comb.length());
     let along = comb.reject_from_normalized(root.normal).normalize_or(Vec3::NEG_Y);
     let mut d = (root.normal * coat.lift + along * (1.0 - coat.lift) + random.vector() * 0.07)

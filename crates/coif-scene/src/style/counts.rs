@@ -1,15 +1,15 @@
-//! How many points each strand gets, when only the number of all points is given.
+//! The number of points of each strand when only the total is given.
 
 use super::Grown;
 
-/// Smallest number of points on a strand: fewer cannot bend.
+/// Minimum number of points on a strand: fewer cannot bend.
 const MIN_POINTS: usize = 3;
 
 /// Maximum number of points on a strand.
 const MAX_POINTS: usize = 200;
 
-/// Distributes `total` points over strands, so that segments are about equally long everywhere. Every
-/// strand gets 3 to 200 points (2, if there are not enough); within that the sum is exact.
+/// Distributes `total` points over strands, so that segments are about equally long. Every strand gets 3 to 200 points
+/// (2, if there are not enough); within these limits the sum is exact.
 pub(super) fn by_length(grown: &[Grown], total: usize) -> Vec<usize> {
     let min_points = MIN_POINTS.min(total / grown.len().max(1)).max(2);
     let lengths: Vec<f64> = grown
@@ -26,7 +26,7 @@ pub(super) fn by_length(grown: &[Grown], total: usize) -> Vec<usize> {
         let middle = 0.5 * (low + high);
         if sum(middle) < total as f64 { low = middle } else { high = middle }
     }
-    // Round so that the rest of one strand goes to the next.
+    // Round, and carry the remainder of each strand over to the next.
     let mut counts = Vec::with_capacity(lengths.len());
     let (mut asked, mut given) = (0.0f64, 0usize);
     for &length in &lengths {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_sums_come_as_near_as_they_can() {
+    fn totals_out_of_range_give_the_nearest_possible_counts() {
         let grown = strands();
         assert!(by_length(&grown, 1).iter().all(|&c| c == 2));
         assert!(by_length(&grown, 10_000_000).iter().all(|&c| c == MAX_POINTS));

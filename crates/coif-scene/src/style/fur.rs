@@ -23,7 +23,7 @@ pub(super) fn grow(
         * fraction.max(0.18)
         * random.between(0.72, 1.0)
         * (1.0 + 0.25 * noise(p0 * 35.0, 2));
-    // Lie back and down, with a slow wander from place to place.
+    // Comb back and down, with a slow variation over the skin.
     let back = Vec3::new(0.25 * p0.x.signum() * face, -0.75, -0.55 - 0.5 * face);
     let comb = (back + noise3(p0 * 28.0, 7) * 0.35).reject_from_normalized(root.normal);
     let lift = 0.75 - 0.25 * face;

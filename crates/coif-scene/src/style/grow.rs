@@ -8,7 +8,7 @@ use crate::implicit::{ellipsoid, smoothstep};
 use crate::random::{Random, noise};
 use crate::roots::Root;
 
-/// Steps that a strand grows in: fine enough to round the shoulders.
+/// Segments of a strand as it grows: fine enough to bend around the shoulders.
 const STEPS: usize = 64;
 
 /// Distance to keep from ears and other small parts (m): hair lies on them.
@@ -20,18 +20,18 @@ const EAR_REACH: f32 = 0.035;
 /// Position of the parting (m, to the wearer's left of the middle).
 pub(crate) const PARTING: f32 = 0.014;
 
-/// How a strand grows, point by point.
+/// The rules by which a strand grows, point by point.
 pub(crate) struct Growth<'a> {
     pub(crate) figure: &'a dyn Figure,
     /// Extra solid that keeps hair out of the face.
     pub(crate) shield: fn(Vec3) -> f32,
     /// Distance to keep from the skin after a few centimetres (m).
     pub(crate) layer: f32,
-    /// Pull of gravity on the direction (1/m).
+    /// Rate at which gravity turns the direction (1/m).
     pub(crate) weight: f32,
-    /// Pull of the comb on the direction (1/m), at a place and after a length.
+    /// Rate at which the comb turns the direction (1/m), at a point and after a length.
     pub(crate) comb: &'a dyn Fn(Vec3, f32) -> Vec3,
-    /// Whether the strand is cut at a place, after a length.
+    /// Whether the strand is cut at a point, after a length.
     pub(crate) cut: &'a dyn Fn(Vec3, f32) -> bool,
 }
 
@@ -78,7 +78,7 @@ fn gradient(f: &dyn Fn(Vec3) -> f32, p: Vec3) -> Vec3 {
     Vec3::new(d(Vec3::X), d(Vec3::Y), d(Vec3::Z)).normalize_or(Vec3::X)
 }
 
-/// Hair parts to both sides of the face: an invisible solid in front of it.
+/// An invisible solid in front of the face, which parts hair to both sides.
 pub(crate) fn face_shield(p: Vec3) -> f32 {
     let face = ellipsoid(p, Vec3::new(0.0, -0.055, 0.075), Vec3::new(0.061, 0.112, 0.072));
     let throat = ellipsoid(p, Vec3::new(0.0, -0.22, 0.075), Vec3::new(0.050, 0.16, 0.075));
@@ -98,8 +98,8 @@ fn side_of(root: Vec3, parting: f32) -> f32 {
     if root.x > parting + wobble { 1.0 } else { -1.0 }
 }
 
-/// Along the scalp, away from the parting in front and from the crown at the back, so that the
-/// parting fades out at the crown; `back` combs hair from the front behind the face.
+/// Direction along the scalp, away from the parting in front and from the crown at the back, so that the parting fades
+/// out at the crown; `back` combs hair from the front behind the face.
 fn away_from_parting(root: &Root, side: f32, back: f32) -> Vec3 {
     let p = root.position;
     let radial = (p - CROWN).normalize_or(Vec3::NEG_Z);
@@ -108,8 +108,7 @@ fn away_from_parting(root: &Root, side: f32, back: f32) -> Vec3 {
     radial.lerp(aside, in_front).reject_from_normalized(root.normal).normalize_or(radial)
 }
 
-/// How high up a root sits, 0 at the nape to 1 at the parting: hair from above lies over hair from
-/// below.
+/// Height of a root, 0 at the nape to 1 at the parting: hair from above lies over hair from below.
 fn layer_of(root: Vec3) -> f32 {
     smoothstep(-0.07, 0.12, root.y)
 }
@@ -125,13 +124,13 @@ pub(super) fn long(
     let side = side_of(p0, PARTING);
     let layer = layer_of(p0);
     let front = smoothstep(0.0, 0.07, p0.z);
-    // Cut to about the same height, so that hair from the crown is longest; thin the ends out.
+    // Cut to about the same height, so that hair from the crown is longest; thin out the ends.
     let length =
         recipe.length * (0.80 + 0.20 * layer) * (1.0 - 0.16 * random.unit() * random.unit())
             + 0.012 * random.signed();
     let away = away_from_parting(root, side, 1.0);
     let start = (root.normal * 0.35 + away).normalize();
-    // Hair from the front falls before the shoulder, the rest behind it.
+    // Hair from the front falls in front of the shoulder, the rest behind it.
     let before = p0.z + 0.014 * noise(p0 * 60.0, 9) + 0.008 * random.signed() > -0.016;
     let spread = random.signed();
     let column = if before {
@@ -205,7 +204,7 @@ pub(super) fn bob(figure: &dyn Figure, root: &Root, recipe: &Recipe, random: &mu
     Grown { line: growth.grow(root.position, start, recipe.length), pinned: 1 }
 }
 
-/// A bob comes closer to the face than long hair.
+/// The solid in front of the face for a bob, which comes closer to the face than long hair.
 pub(crate) fn bob_shield(p: Vec3) -> f32 {
     ellipsoid(p, Vec3::new(0.0, -0.060, 0.080), Vec3::new(0.052, 0.100, 0.062))
 }

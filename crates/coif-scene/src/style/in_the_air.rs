@@ -1,6 +1,6 @@
-//! Hairs in the air over the head, for experiments with a few: `selle2008` figure 10 (c) and figure 11.
+//! Hairs in the air over the head, for experiments with a few hairs: `selle2008` figure 10 (c) and figure 11.
 //!
-//! They go with the head as if they grew there.
+//! They move with the head as if they grew there.
 
 use std::f32::consts::{PI, TAU};
 
@@ -12,40 +12,39 @@ use glam::Vec3;
 use super::StyleRequest;
 use crate::file::Style;
 
-/// Pieces in which a hair is drawn before it is cut to its points.
+/// Segments of the curve of a hair before it is resampled.
 const STEPS: usize = 800;
 
 /// Length of crossed hairs (m).
 const CROSSED: f32 = 0.12;
 
-/// How far the middle of the first of the crossed hairs is out of line (m): slack, so that it can be drawn
-/// aside.
+/// Offset of the middle of the first crossed hair from its axis (m): slack, so that it can be pulled aside.
 const SLACK: f32 = 0.010;
 
-/// Distance (m) at which the others pass it: near enough to stick.
+/// Distance (m) at which the others pass it: near enough for stiction.
 const PASSING: f32 = 0.4e-3;
 
-/// How far from its middle they pass it at most, as a fraction of its length.
+/// Maximum distance from its middle at which they pass it, as a fraction of its length.
 const SPREAD: f32 = 0.4;
 
 /// Length of the hairs of a sweep (m), and of one turn of the curliest.
 const SWEPT: f32 = 0.15;
 const TURN: f32 = 0.05;
 
-/// Radius of the curliest (m).
+/// Radius of the curl of the curliest hairs (m).
 const CURL: f32 = 0.0068;
 
-/// Radius of the hairs in each row, as a fraction of the fibre's: stiffness over weight goes with its square.
+/// Radius of the hairs in each row, relative to the fibre's: stiffness over weight is proportional to its square.
 const ROWS: [f32; 3] = [1.6, 1.0, 0.6];
 
 /// Width of a sweep and the distance between its rows (m).
 const WIDE: f32 = 0.86;
 const ROW: f32 = 0.19;
 
-/// Height over the head at which hair begins (m).
+/// Height above the head at which hair begins (m).
 const ABOVE: f32 = 0.04;
 
-/// Hair of a style that is in the air; `None` if the style is another or the mesh is empty.
+/// Grows the hair of a style in the air; `None` for other styles, or if the mesh is empty.
 pub(super) fn groom(mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
     let line: fn(&StyleRequest, usize) -> Vec<Vec3> = match request.style {
         Style::Crossed => crossed,
@@ -78,14 +77,14 @@ fn crossed(request: &StyleRequest, s: usize) -> Vec<Vec3> {
     let length = request.length.unwrap_or(CROSSED);
     let fraction = |i: usize| i as f32 / STEPS as f32;
     let upright = |u: f32| Vec3::new(0.0, length * u, SLACK * (PI * u).sin().powi(2));
-    // Every second one above, every second one below the middle.
+    // Alternate between above and below the middle.
     let side = if s.is_multiple_of(2) { SPREAD } else { -SPREAD };
     let height = length * (0.5 + side * (s / 2) as f32 / (request.strands / 2).max(1) as f32);
     let lying = |u: f32| Vec3::new(length * (u - 0.5) * 1.6, height, SLACK + PASSING);
     (0..=STEPS).map(fraction).map(|u| if s == 0 { upright(u) } else { lying(u) }).collect()
 }
 
-/// Hairs that hang in rows: from left to right ever curlier, from top to bottom ever softer.
+/// Hairs that hang in rows: curl increases from left to right, softness from top to bottom.
 fn swept(request: &StyleRequest, s: usize) -> Vec<Vec3> {
     let length = request.length.unwrap_or(SWEPT);
     let (row, curl) = row_and_column(request.strands, s);
@@ -103,7 +102,7 @@ fn swept(request: &StyleRequest, s: usize) -> Vec<Vec3> {
     (0..=STEPS).map(point).collect()
 }
 
-/// In which row a hair of a sweep is, and where in it, 0..1.
+/// The row of a hair of a sweep, and its position in the row, 0..1.
 fn row_and_column(strands: usize, s: usize) -> (usize, f32) {
     let columns = strands.div_ceil(ROWS.len());
     let column = s % columns;

@@ -1,4 +1,4 @@
-//! Neighbouring strands gather into locks; locks wave and curl; single hairs stray.
+//! Locks: neighbouring strands gather, locks wave and curl, single hairs stray.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use crate::lattice;
 use crate::random::{Random, noise3};
 use crate::roots::Root;
 
-/// How strands gather and curl. Lengths in metres.
+/// Parameters of gathering and curling. Lengths in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Locks {
     /// Distance between neighbouring locks at the scalp.
@@ -19,13 +19,13 @@ pub(super) struct Locks {
     close: f32,
     /// Radius of the wave or curl.
     radius: f32,
-    /// Length along the strand of one turn of it.
+    /// Length along the strand of one turn of the wave or curl.
     turn: f32,
     /// 0: waves in a plane, 1: round curls.
     round: f32,
-    /// Where along the strand it sets in.
+    /// Distance from the root at which the wave or curl begins.
     from: f32,
-    /// Sideways wander of single hairs at the tip.
+    /// Sideways deviation of single hairs at the tip.
     frizz: f32,
     /// Fraction of hairs that leave their lock.
     strays: f32,
@@ -196,7 +196,7 @@ impl Locks {
         let total: f32 = strand.line.windows(2).map(|w| w[0].distance(w[1])).sum();
         let mut along = 0.0;
         let mut line = Vec::with_capacity(n);
-        // A frame without twist along the lock's own strand: its hairs wave and curl together.
+        // A twist-free frame along the leader: hairs of a lock wave and curl together.
         let frames = frames_along(&leader.line);
         for i in 0..n {
             let mut p = strand.line[i];
@@ -208,7 +208,7 @@ impl Locks {
                 continue;
             }
             let fraction = along / total.max(1e-6);
-            // Close in on the lock's own strand, point by point, more and more towards the tip.
+            // Close in on the leader, more towards the tip.
             let there =
                 (fraction * (leader.line.len() - 1) as f32).min((leader.line.len() - 1) as f32);
             let k = (there as usize).min(leader.line.len() - 2);
@@ -221,7 +221,7 @@ impl Locks {
             let (across, binormal) = frames[k];
             let radius = self.radius * size * set_in;
             p += across * (radius * angle.cos()) + binormal * (radius * self.round * angle.sin());
-            // Let single hairs wander.
+            // Let single hairs deviate.
             let wander = noise3(p * 55.0 + own, 11);
             p += wander * (frizz * fraction * (0.4 + fraction));
             let depth = 0.0012 - figure.value(p);
@@ -234,7 +234,7 @@ impl Locks {
     }
 }
 
-/// Two unit vectors across each segment of a line, turning as little as possible along it.
+/// Two unit vectors across each segment of a line, with minimal rotation along it.
 fn frames_along(line: &[Vec3]) -> Vec<(Vec3, Vec3)> {
     let mut across = (line[1] - line[0]).normalize_or(Vec3::Y).any_orthonormal_vector();
     line.windows(2)
@@ -246,10 +246,10 @@ fn frames_along(line: &[Vec3]) -> Vec<(Vec3, Vec3)> {
         .collect()
 }
 
-/// Maximum number of cubes of the lattice for the lookup of leaders: 12 MB of lists. A head needs 30,000.
+/// Maximum number of cubes of the lattice of leaders: 12 MB of lists. A head needs 30,000.
 const MAX_CUBES: usize = 1 << 19;
 
-/// The strands that locks gather around: a subset of the roots, evenly spaced.
+/// The strands around which locks gather: a subset of the roots, evenly spaced.
 struct Leaders {
     strands: Vec<usize>,
     cell: f32,
@@ -259,7 +259,7 @@ struct Leaders {
 }
 
 impl Leaders {
-    /// Roots are in an order of which any first part is evenly spread: the first ones lead.
+    /// Every prefix of the roots is evenly spread, so the first ones at the spacing become leaders.
     fn choose(roots: &[Root], spacing: f32) -> Self {
         let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for root in roots {
@@ -305,7 +305,7 @@ impl Leaders {
             .map(|&l| self.strands[l as usize])
     }
 
-    /// The leader next to a strand; of several, one whose strand falls to the same side.
+    /// The nearest leader of a strand, preferring one whose strand falls to the same side.
     fn nearest(&self, roots: &[Root], grown: &[Grown], s: usize) -> usize {
         let p = roots[s].position;
         let tip = grown[s].line[grown[s].line.len() - 1];

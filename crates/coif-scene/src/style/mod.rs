@@ -28,30 +28,30 @@ use crate::hair_mesh::{self, Cut, Filling};
 use crate::random::Random;
 use crate::roots::{Root, scatter};
 
-/// What to grow.
+/// A request for a hairstyle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StyleRequest {
-    /// Which hairstyle.
+    /// The hairstyle.
     pub style: Style,
-    /// How many strands, exactly.
+    /// Exact number of strands.
     pub strands: usize,
-    /// Points on each strand.
+    /// Points per strand.
     pub points: usize,
-    /// Points of all strands together, if they are to follow the strands' lengths.
+    /// Total number of points, distributed by the lengths of the strands; replaces `points`.
     pub particles: Option<usize>,
-    /// Which hair of that style.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Length of the longest strands (m), or the style's own.
+    /// Length of the longest strands (m); by default the style's own.
     pub length: Option<f32>,
-    /// How strips grow, if the style is strips.
+    /// Parameters of strips, if the style is strips.
     pub strips: StripScene,
-    /// What it is made of.
+    /// Material.
     pub fibre: Fibre,
-    /// The volume it grows in, for styles that have one.
+    /// Parameters of the hair mesh, for styles that grow in one.
     pub hair_mesh: HairMeshScene,
 }
 
-/// A strand before locks and resampling: many points, and how many of them the head holds.
+/// A strand before locks and resampling: many points, of which the first `pinned` are fixed to the head.
 #[derive(Debug, Clone)]
 struct Grown {
     line: Vec<Vec3>,
@@ -61,19 +61,19 @@ struct Grown {
 /// Grows one strand from its root.
 type Grow = fn(&dyn Figure, &Root, &Recipe, &mut Random) -> Grown;
 
-/// What shapes one style.
+/// Parameters of a style.
 struct Recipe {
     /// Length of the longest strands (m).
     length: f32,
     /// Grows one strand.
     grow: Grow,
-    /// How strands gather and curl; `None` leaves them as they grew.
+    /// How strands gather and curl; `None` leaves them as they grow.
     locks: Option<Locks>,
     /// Hair shorter than this (m) is finer than the rest.
     fine_below: Option<f32>,
 }
 
-/// `None` for styles that do not grow from the scalp strand by strand.
+/// The recipe of a style; `None` for styles that do not grow strand by strand from the scalp.
 fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
     let (own, grow, locks): (f32, Grow, _) = match style {
         Style::Short => (0.055, grow::short, Some(Locks::tufts())),
@@ -88,9 +88,9 @@ fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
         Style::Tuft => (0.30, grow::long, None),
         Style::Single => (0.15, single::straight, None),
         Style::Coil => (0.20, single::coil, None),
-        // Strips do not grow strand by strand: see `strips.rs`.
+        // Strips replace this in `strips.rs`.
         Style::Strips => (strips::LENGTH, single::straight, None),
-        // Nor do hairs in the air: see `in_the_air.rs`.
+        // Hairs in the air: see `in_the_air.rs`.
         Style::Crossed | Style::Sweep => return None,
         Style::HairMeshShort | Style::HairMeshShoulder | Style::HairMeshLong => return None,
     };
@@ -99,29 +99,28 @@ fn recipe(style: Style, length: Option<f32>) -> Option<Recipe> {
     Some(Recipe { length, grow, locks, fine_below: coat.then_some(0.4 * length) })
 }
 
-/// Smallest gap (m) between hair and body in the groom: a little more than the colliders' skin, so
-/// that hair at rest has no contact.
+/// Minimum gap (m) between hair and body in the groom: slightly more than the skin of colliders, so that hair at rest
+/// has no contact.
 const GAP: f32 = 0.0008;
 
-/// Thickness (m) above the gap that one more strand needs where hair lies on the body: hairs 0.08 mm thick
-/// that fill a seventh of the volume, on the girth of the shoulders. With less, dense hair lies in one sheet,
-/// a strand inside the other.
+/// Thickness (m) above the gap that one more strand needs where hair lies on the body: hairs 0.08 mm thick that fill a
+/// seventh of the volume, around the girth of the shoulders. With less, strands of dense hair overlap in one sheet.
 const ROOM_PER_STRAND: f32 = 6e-8;
 
-/// Rounds of smoothing of a strand that was pushed out of the body unevenly.
+/// Maximum number of rounds of smoothing of a strand that was pushed out of the body unevenly.
 const MAX_SMOOTHINGS: usize = 8;
 
-/// Length of hair (m) over which it rises to its place among others.
+/// Length of hair (m) over which it rises to its height among others.
 const LIFT_OVER: f32 = 0.05;
 
 /// Maximum of that thickness (m).
 const MAX_ROOM: f32 = 0.012;
 
-/// Rounds of pushing a point out of surface and colliders: one is the rule, creases take more.
+/// Maximum number of rounds of pushing a point out of surface and colliders: usually one, more in creases.
 const MAX_PUSHES: usize = 24;
 
-/// Grows a hairstyle on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error
-/// if what is asked for cannot grow anywhere. Styles that grow coarser than requested are reported in `warnings`.
+/// Grows a hairstyle on a figure with the triangle mesh `mesh`. `None` if the figure has no scalp; an error if the
+/// requested hair cannot grow. Styles that grow coarser than requested are reported in `warnings`.
 pub fn groom(
     figure: &dyn Figure,
     mesh: &TriangleMesh,
@@ -134,7 +133,7 @@ pub fn groom(
     Ok(strands(figure, mesh, request))
 }
 
-/// All styles but strips.
+/// Grows all styles except strips.
 fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> Option<Groom> {
     if matches!(request.style, Style::Crossed | Style::Sweep) {
         return in_the_air::groom(mesh, request);
@@ -199,7 +198,7 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
     let mut groom = Groom::new(all, request.fibre);
     groom.embedded = strands.iter().map(|(_, pinned)| *pinned).collect();
     groom.roots = roots.iter().map(|r| r.binding).collect();
-    // Single hairs are for experiments: the same all along.
+    // Keep single hairs, which are for experiments, at a constant radius.
     let tapers = !matches!(request.style, Style::Single | Style::Coil);
     if tapers {
         taper(&mut groom);
@@ -211,8 +210,8 @@ fn strands(figure: &dyn Figure, mesh: &TriangleMesh, request: &StyleRequest) -> 
     Some(groom)
 }
 
-/// Whether no segment is much shorter or longer than the others: where creases of the body push points to
-/// different sides, hair would fold.
+/// Whether no segment is much shorter or longer than the mean. Creases of the body can push neighbouring points to
+/// different sides, which would fold the strand.
 fn is_even(line: &[Vec3]) -> bool {
     let lengths = line.windows(2).map(|w| w[0].distance(w[1]));
     let mean = lengths.clone().sum::<f32>() / (line.len() - 1) as f32;
@@ -220,7 +219,7 @@ fn is_even(line: &[Vec3]) -> bool {
         && lengths.fold(0.0, f32::max) < 1.6 * mean
 }
 
-/// Takes the corners off a line, from its first point that is not pinned on.
+/// Smooths a line from its first point that is not pinned on.
 fn smooth(line: &mut [Vec3], pinned: usize) {
     let mut before = line[pinned.max(1) - 1];
     for i in pinned.max(1)..line.len() - 1 {
@@ -231,7 +230,7 @@ fn smooth(line: &mut [Vec3], pinned: usize) {
 }
 
 /// Makes strands thinner towards their tips.
-fn taper(groom: &mut Groom) {
+pub(crate) fn taper(groom: &mut Groom) {
     for s in 0..groom.strands.strand_count() {
         let points = groom.strands.points_of(s);
         let n = points.len();
@@ -273,7 +272,7 @@ fn in_hair_mesh(
     hair_mesh::filled(volume, mesh, Some(figure), Some(figure), &filling)
 }
 
-/// Region of the roots, if they are not all over: centre and radius (m).
+/// Region of the roots, if they do not cover the whole scalp: centre and radius (m).
 fn patch(figure: &dyn Figure, mesh: &TriangleMesh, style: Style) -> Option<(Vec3, f32)> {
     let (towards, radius) = match style {
         Style::Tuft => (Vec3::new(0.0, 0.45, -0.9), 0.022),
@@ -295,7 +294,7 @@ fn thin_short_hair(groom: &mut Groom, length: f32) {
     }
 }
 
-/// Colours along the strands, if the style is the figure's own coat and has some.
+/// Colours along the strands, if the style is the coat of a figure with colours of its own.
 fn colors(
     figure: &dyn Figure,
     style: Style,
@@ -314,7 +313,7 @@ fn colors(
     Some(colors)
 }
 
-/// A collider at rest, ready for many questions.
+/// A collider at rest, prepared for repeated queries.
 pub(crate) struct Solid {
     collider: MovingCollider,
     grown: Shape,
@@ -325,7 +324,7 @@ pub(crate) fn solids(colliders: &[Collider]) -> Vec<Solid> {
     solids_within(colliders, GAP)
 }
 
-/// The same for hair that keeps as far as `gap` (m) from them.
+/// [`solids`] for hair that keeps a distance of `gap` (m).
 fn solids_within(colliders: &[Collider], gap: f32) -> Vec<Solid> {
     let still = |c: &Collider| Solid {
         collider: MovingCollider {
@@ -340,13 +339,13 @@ fn solids_within(colliders: &[Collider], gap: f32) -> Vec<Solid> {
     colliders.iter().map(still).collect()
 }
 
-/// Moves points out of the surface and out of the colliders. Points near the root may be as close
-/// as their distance from it allows.
+/// Moves points out of the surface and out of the colliders. The gap of points near the root is limited by their
+/// distance from it.
 pub(crate) fn keep_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], pinned: usize) {
     lift_out(figure, solids, line, pinned, 0.0);
 }
 
-/// The same for a strand that lies on others, `lift` (m) above the gap.
+/// [`keep_out`] for a strand that lies on others, `lift` (m) above the gap.
 fn lift_out(figure: &dyn Figure, solids: &[Solid], line: &mut [Vec3], pinned: usize, lift: f32) {
     let mut from_root = 0.0;
     for i in 1..line.len() {
@@ -394,7 +393,7 @@ mod tests {
         }
     }
 
-    /// Every style is a valid groom with the asked counts, outside of the body, at any resolution.
+    /// Every style is a valid groom with the requested counts, outside of the body, at any resolution.
     #[test]
     fn styles_are_valid_and_outside_of_the_body() {
         let head = figure::mesh(&Bust, 0.006);
@@ -430,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_and_length_scales() {
+    fn the_seed_changes_the_hair_and_length_scales_it() {
         let mesh = figure::mesh(&Bust, 0.008);
         let of = |seed, length| {
             let mut request = request(Style::LongStraight, 50, 20);

@@ -7,7 +7,7 @@ use crate::figure::Figure;
 use crate::random::Random;
 use crate::roots::Root;
 
-/// Where the tie holds the hair (m).
+/// Position of the tie (m).
 const TIE: Vec3 = Vec3::new(0.0, 0.070, -0.128);
 
 /// Radius of the tail at the tie (m).
@@ -22,7 +22,7 @@ pub(super) fn grow(
     recipe: &Recipe,
     random: &mut Random,
 ) -> Grown {
-    // Each hair has its own place in the cross-section of the tail.
+    // Choose the position of the hair in the cross-section of the tail.
     let (angle, r) = (random.unit() * std::f32::consts::TAU, random.unit().sqrt());
     let (side, up) = (Vec3::X, AWAY.cross(Vec3::X).normalize());
     let place = (side * angle.cos() + up * angle.sin()) * r;

@@ -8,7 +8,7 @@ use crate::figure::Figure;
 use crate::random::Random;
 use crate::roots::Root;
 
-/// Pieces in which a hair grows.
+/// Segments of a hair as it grows.
 const STEPS: usize = 400;
 
 /// Radius of a coil (m).
@@ -23,7 +23,7 @@ pub(super) fn straight(_: &dyn Figure, root: &Root, recipe: &Recipe, _: &mut Ran
     Grown { line: (0..=STEPS).map(at).collect(), pinned: 1 }
 }
 
-/// A hair that winds up.
+/// A helix.
 pub(super) fn coil(_: &dyn Figure, root: &Root, recipe: &Recipe, random: &mut Random) -> Grown {
     let start = random.unit() * std::f32::consts::TAU;
     let around = std::f32::consts::TAU * COIL_RADIUS;

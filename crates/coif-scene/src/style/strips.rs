@@ -15,18 +15,18 @@ pub(super) const LENGTH: f32 = 0.20;
 /// Hair density above which a triangle belongs to the scalp.
 const SCALP: f32 = 0.5;
 
-/// How far along a strip an ear counts (m): steps and their length. What comes later hangs beside the ear.
+/// Number and length (m) of the steps along a strip that are tested for ears. Farther along it hangs beside the ear.
 const EAR_STEPS: usize = 9;
 const EAR_STEP: f32 = 0.005;
 
-/// Height above the head (m) at which ears are searched, and the least height of an ear over the head there.
+/// Height above the head (m) at which ears are searched, and the minimum height of an ear over the head there.
 const EAR_HEIGHT: f32 = 0.012;
 const EAR_BULGE: f32 = 0.002;
 
-/// Grows strips on a figure, of which `mesh` is the mesh. `None` if there is no place for hair; an error names
-/// what cannot grow.
+/// Grows strips on a figure with the triangle mesh `mesh`. `None` if the figure has no scalp; an error names what
+/// cannot grow.
 ///
-/// A scalp with room for more strips than a groom may have gets as many as it has strands, in `warnings`.
+/// A scalp with room for more strips than a groom may have gets as many as strands are requested, with a warning.
 pub(super) fn groom(
     figure: &dyn Figure,
     mesh: &TriangleMesh,
@@ -38,7 +38,7 @@ pub(super) fn groom(
     let free = scalp.filter(|&t| !runs_into_ear(figure, middle(t), request.strips.tangent));
     let polygons: Vec<u32> = free.map(|t| t as u32).collect();
     let solids = solids(&figure.colliders());
-    // Stay out of the surface and of what stands for it.
+    // Measure the distance to the surface and to the colliders.
     let distance = |p: Vec3| {
         let mut nearest = (figure.value(p), None);
         for solid in &solids {
@@ -91,11 +91,11 @@ pub(super) fn groom(
     Ok(Some(groom))
 }
 
-/// Whether a strip from a place would have to climb over an ear, which would hold it off the head.
+/// Whether a strip from a point would run into an ear, which would hold it off the head.
 fn runs_into_ear(figure: &dyn Figure, place: Vec3, tangent: Vec3) -> bool {
     let mut p = place;
     (0..EAR_STEPS).any(|_| {
-        // Keep a little above the head without its ears.
+        // Stay slightly above the head without its ears.
         let out = figure.normal(p);
         p -= out * (figure.hull(p) - EAR_HEIGHT);
         let ear = figure.hull(p) - figure.value(p) > EAR_BULGE;

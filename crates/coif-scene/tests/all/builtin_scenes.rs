@@ -1,5 +1,5 @@
-//! Every built-in scene runs to its end without trouble: nothing quarantined, nothing non-finite,
-//! lengths kept, and the body left alone. With fewer strands than the scenes have, but all frames.
+//! Every built-in scene runs to its end: nothing quarantined, nothing non-finite, lengths kept, and no hair deep inside
+//! the body. With fewer strands than the scenes have, but with all frames (40 of mass-spring hair).
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use coif_scene::{Scene, build, builtin};
 fn every_built_in_scene_is_healthy_from_start_to_end() {
     for name in builtin::names() {
         let text = builtin::text(name).expect("a listed scene has a text");
-        // Fewer strands, a coarser body, and as many points on a strand as the scene has.
+        // Fewer strands, a coarser body, and as many points per strand as the scene has.
         let read = |sets: &[String]| {
             Scene::from_toml(text, name, sets).unwrap_or_else(|e| panic!("{}", e.report()))
         };
         let limbs = ["monster", "afghan", "girl"].contains(&name);
         let resolution = if limbs { 0.03 } else { 0.006 };
-        // Mass-spring hair takes its time: less of it, and not all of the motion.
+        // Mass-spring hair is expensive: at most 32 strands and 40 frames.
         let springs = read(&[]).model.name() == mass_spring::NAME;
         let count = if springs { strands_of(&read(&[])).min(32) } else { 250 };
         let mut sets =
@@ -40,24 +40,24 @@ fn every_built_in_scene_is_healthy_from_start_to_end() {
             depth = depth.max(health.penetration_max);
             skin_deep = skin_deep.max(health.penetration_rooted_outside_max);
         }
-        // Where a leg swings into the trunk, it carries roots below the surface, and the first points
-        // after them do not always leave the fold. Fur is there, a girl's hair is not.
+        // Where a leg swings into the trunk, it carries roots below the surface, and the first points after them do not
+        // always leave the fold. This concerns fur, but not the girl's hair.
         let deepest = if limbs && name != "girl" { 0.012 } else { 1e-3 };
-        // Springs stretch by what the strain limit allows, and a little more where hair collides with the body.
+        // Springs stretch up to the strain limit, and slightly more where hair collides with the body.
         let longest = if springs { 0.02 } else { 1e-4 };
         println!(
             "{name}: stretch {stretch:.1e} ({longest:.0e}), penetration {depth:.1e} m ({deepest:.0e})"
         );
-        assert!(simulation.report().quarantined.is_empty(), "{name} lost strands");
+        assert!(simulation.report().quarantined.is_empty(), "{name} has quarantined strands");
         assert!(stretch < longest, "{name} stretches by {stretch}");
         assert!(depth < deepest, "{name} goes {depth} m into the body");
-        // Of strands that grow outside nothing is inside, but for what may graze a distance field.
+        // Strands with roots outside stay outside, except for points that graze a distance field.
         let grazing = if springs { deepest } else { 3e-4 };
         assert!(skin_deep <= grazing, "{name} goes {skin_deep} m into the body from outside");
     }
 }
 
-/// How many strands a built-in scene asks for.
+/// Number of strands of a built-in scene.
 fn strands_of(scene: &Scene) -> u32 {
     match &scene.groom {
         GroomSource::Style(style) => style.strands,
@@ -65,7 +65,7 @@ fn strands_of(scene: &Scene) -> u32 {
     }
 }
 
-/// Hair is where the picture needs it: over the head, and not in front of the face at rest.
+/// Long hair covers the head, and does not hang in front of the face at rest.
 #[test]
 fn long_hair_frames_the_face_and_covers_the_head() {
     let sets = ["groom.strands=3000".to_owned(), "body.resolution=0.006".to_owned()];
@@ -73,7 +73,7 @@ fn long_hair_frames_the_face_and_covers_the_head() {
     let scene = Scene::from_toml(text, "long-straight", &sets).expect("it parses");
     let built = build(&scene, Path::new(".")).expect("it builds");
     let points = built.groom.strands.positions();
-    // Looking along -z, almost nothing hides eyes, nose and mouth.
+    // Looking along -z, almost no hair hides eyes, nose and mouth.
     let before_face = points
         .iter()
         .filter(|p| p.z > 0.085 && p.x.abs() < 0.035 && p.y < 0.03 && p.y > -0.09)
@@ -107,7 +107,7 @@ fn characters_have_the_counts_of_the_paper() {
         let GroomSource::Style(style) = &scene.groom else { panic!("{name} has a style") };
         assert_eq!((style.strands, style.particles), (fibres, Some(particles)), "{name}");
     }
-    // Grow the smaller one: exactly as many come out, long hair with more points than short hair.
+    // Grow the smaller one: it has the requested counts, and long hair has more points than short hair.
     let text = builtin::text("afghan").expect("a built-in scene");
     let sets = ["body.resolution=0.03".to_owned()];
     let scene = Scene::from_toml(text, "afghan", &sets).expect("it parses");

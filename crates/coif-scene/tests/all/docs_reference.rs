@@ -1,5 +1,5 @@
-//! The documents say what the code says: the reference of the scene file, the example of the
-//! README, and links that lead somewhere.
+//! The documents agree with the code: the reference of the scene file, the example of the README, and the links between
+//! files.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn the_reference_of_the_scene_file_is_up_to_date() {
     let first = written.lines().zip(now.lines()).position(|(a, b)| a != b);
     assert!(
         written == now,
-        "docs/scene-file.md is out of date, first at line {}; write it anew with \
+        "docs/scene-file.md is out of date, first at line {}; regenerate it with \
          'coif scenes --reference > docs/scene-file.md'",
         first.unwrap_or(written.lines().count().min(now.lines().count())) + 1,
     );
@@ -24,14 +24,14 @@ fn the_reference_of_the_scene_file_is_up_to_date() {
 #[test]
 fn the_example_of_the_readme_runs() -> Result<(), Box<dyn std::error::Error>> {
     // README begins
-    // A scene is words; --set on the command line and this list are the same thing.
+    // A scene is plain data; this list does what --set does on the command line.
     let sets = ["groom.strands=500".to_string(), "body.motion=nod".to_string()];
     let scene = Scene::from_toml("[groom]\nstyle = 'bob'\n", "my.toml", &sets)?;
 
-    // Grow the hair, make the body, put one on the other.
+    // Grow the hair, build the body, and bind one to the other.
     let mut simulation = build(&scene, Path::new("."))?.simulation()?;
 
-    // Half a second of hair, thirty frames.
+    // Simulate half a second, thirty frames.
     for frame in 1..=30 {
         simulation.advance_to(f64::from(frame) / 60.0);
     }
@@ -48,7 +48,7 @@ fn the_example_of_the_readme_runs() -> Result<(), Box<dyn std::error::Error>> {
 
 #[test]
 fn the_example_of_the_readme_is_the_one_that_runs() {
-    // Look for the lines that are nothing but a mark, not for the words in this test.
+    // Find the lines that contain only a mark, not the words in this test.
     let mut lines = THIS_FILE.lines().map(str::trim);
     lines.by_ref().find(|line| *line == "// README begins");
     let here: Vec<&str> = lines.take_while(|line| *line != "// README ends").collect();
@@ -60,9 +60,9 @@ fn the_example_of_the_readme_is_the_one_that_runs() {
     );
 }
 
-/// Every link of a document to a file of the project leads to a file.
+/// Every link of a document to a file of the project is valid.
 #[test]
-fn links_of_the_documents_lead_somewhere() {
+fn links_of_the_documents_are_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut missing = Vec::new();
     let mut documents =
@@ -83,21 +83,20 @@ fn links_of_the_documents_lead_somewhere() {
             }
         }
     }
-    assert!(missing.is_empty(), "links to nothing: {missing:#?}");
+    assert!(missing.is_empty(), "broken links: {missing:#?}");
 }
 
-/// Ends of ranges that other keys may exclude, as their lines in the reference say.
-const UPON_OTHERS: [&str; 4] = [
+/// Ends of ranges that depend on other keys, as their lines in the reference say.
+const LIMITED_BY_OTHER_KEYS: [&str; 4] = [
     "model.stretch_modulus=1e12",
     "contact.stiction.make=0.1",
     "contact.stiction.break=1e-6",
     "contact.stiction.rest=0.1",
 ];
 
-/// Every number that the reference allows for models and contact is one that the program takes: both ends of
-/// each range, on a small groom.
+/// Both ends of each range that the reference gives for models and contact are accepted, on a small groom.
 #[test]
-fn the_ends_of_all_ranges_are_taken() {
+fn the_ends_of_all_ranges_are_accepted() {
     let mut refused = Vec::new();
     let mut section = String::new();
     let mut tried = 0;
@@ -130,7 +129,7 @@ fn the_ends_of_all_ranges_are_taken() {
                 .and_then(|scene| build(&scene, Path::new(".")).map_err(|e| e.to_string()))
                 .and_then(|built| built.simulation().map(|_| ()).map_err(|e| e.to_string()));
             tried += 1;
-            if UPON_OTHERS.contains(&&*key) {
+            if LIMITED_BY_OTHER_KEYS.contains(&&*key) {
                 continue;
             }
             if let Err(why) = built {

@@ -1,5 +1,5 @@
-//! Any valid groom gets a valid hair mesh that holds most of it: every style with one strand, with some and with
-//! a thousand, grooms that are flat or in loops or all the same, and a file if `COIF_TEST_DATA` names the folder.
+//! Any valid groom gets a valid hair mesh that contains most of it: every style with one strand, with some and with a
+//! thousand, grooms that are flat, in loops or of identical strands, and a file if `COIF_TEST_DATA` names the folder.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ const RESOLUTIONS: [FitSettings; 3] = [
     FitSettings { bundles: 180, layers: 15 },
 ];
 
-/// A style on the bust, with a coarse mesh so that it is made quickly.
+/// A style on the bust, with a coarse mesh to save time.
 fn styled(style: &str, strands: usize, sets: &[&str]) -> Built {
     let mut all = vec![
         format!("groom.style={style}"),
@@ -46,7 +46,7 @@ fn styled(style: &str, strands: usize, sets: &[&str]) -> Built {
     build(&scene, Path::new(".")).unwrap_or_else(|e| panic!("{style}, {strands}: {e}"))
 }
 
-/// Fits in all resolutions: each mesh is valid, and at most a fraction of points (percent) is outside.
+/// Fits in all resolutions: each mesh is valid, and at most `max_percent` of the points are outside.
 fn assert_fits(name: &str, groom: &Groom, built: &Built, max_percent: f64) {
     for settings in RESOLUTIONS {
         let fitted = HairMesh::fit_on(groom, &settings, built.body.rest(), built.body.colliders());
@@ -65,8 +65,8 @@ fn assert_fits(name: &str, groom: &Groom, built: &Built, max_percent: f64) {
     }
 }
 
-/// As many strands as bundles or fewer have tubes of their own, so nearly nothing is outside but where they lie on
-/// the skin; with a few more, strands that share a tube go in different directions.
+/// With no more strands than bundles every strand has a tube of its own, so almost nothing is outside except where hair
+/// lies on the skin; with a few more, strands that share a tube go in different directions.
 #[test]
 fn few_strands_of_any_style_have_a_mesh_around_them() {
     for style in STYLES {
@@ -100,7 +100,7 @@ fn line(root: Vec3, points: usize, curve: impl Fn(f32) -> Vec3) -> Vec<Vec3> {
     (0..points).map(|k| root + curve(k as f32 / (points - 1) as f32)).collect()
 }
 
-/// Grooms that are no head of hair: what they are, and lines on top of a head.
+/// Unusual grooms: a name, and lines on top of a head.
 fn odd_grooms(built: &Built) -> Vec<(&'static str, Vec<Vec<Vec3>>)> {
     let body = built.body.rest();
     let search = ClosestTriangle::new(body).expect("triangles");
@@ -122,7 +122,7 @@ fn odd_grooms(built: &Built) -> Vec<(&'static str, Vec<Vec<Vec3>>)> {
     let zigzag = |t: f32| Vec3::new(0.02 * ((20.0 * t).round() % 2.0), 0.05 * t, 0.0);
     let mixed = |i: i32| 0.01 + 0.49 * ((37 * i) % 100) as f32 / 99.0;
     let around = |i: i32| Vec3::new((0.15 * i as f32).cos(), 0.6, (0.15 * i as f32).sin());
-    // A walk that turns anywhere at every point.
+    // A random walk.
     let mut random = Random::new(1, 0);
     let mut walk = |mut p: Vec3| -> Vec<Vec3> {
         let mut line = vec![p];
@@ -172,7 +172,7 @@ fn odd_grooms(built: &Built) -> Vec<(&'static str, Vec<Vec<Vec3>>)> {
     ]
 }
 
-/// A closed loop or a walk without a direction is the worst that can be; still nine of ten points are inside.
+/// Closed loops and random walks are the worst case; still nine of ten points are inside.
 #[test]
 fn odd_grooms_have_a_mesh_around_them() {
     let built = styled("single", 1, &[]);
@@ -183,7 +183,7 @@ fn odd_grooms_have_a_mesh_around_them() {
     }
 }
 
-/// A real ponytail in the program's own resolutions, bound to a head that is not its own.
+/// A real ponytail in the resolutions of the scene file, bound to a head that is not its own.
 #[test]
 fn a_ponytail_from_a_file_has_a_mesh_around_it() {
     let Some(folder) = std::env::var_os("COIF_TEST_DATA") else {
@@ -199,9 +199,9 @@ fn a_ponytail_from_a_file_has_a_mesh_around_it() {
     assert_fits("ponytail", &loaded.value, &styled("single", 1, &[]), 12.0);
 }
 
-/// A mesh of few thin tubes is as healthy as one of many: nothing is lost, stretched or pushed into the head.
+/// A mesh of few thin tubes is as robust as one of many: nothing is quarantined, stretched or pushed into the head.
 #[test]
-fn few_strands_in_fitted_meshes_bear_a_shake() {
+fn few_strands_in_fitted_meshes_survive_shaking() {
     let cases = [
         ("single", 1),
         ("long-straight", 1),
@@ -227,7 +227,7 @@ fn few_strands_in_fitted_meshes_bear_a_shake() {
         println!(
             "{style} of {strands}: stretch {stretch:.1e} (1e-3), penetration {depth:.1e} m (2e-3)"
         );
-        assert!(simulation.report().quarantined.is_empty(), "{style} of {strands} lost strands");
+        assert!(simulation.report().quarantined.is_empty(), "{style} of {strands} is quarantined");
         assert!(stretch < 1e-3, "{style} of {strands} stretches by {stretch}");
         assert!(depth < 2e-3, "{style} of {strands} goes {depth} m into the head");
     }

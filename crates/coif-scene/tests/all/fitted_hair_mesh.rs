@@ -15,7 +15,7 @@ use glam::{Quat, Vec3};
 /// The built-in styles.
 const STYLES: [&str; 6] = ["short", "bob", "long-straight", "long-wavy", "long-curly", "ponytail"];
 
-/// Fraction of points outside, in percent, and the line that says it.
+/// Percentage of points outside; prints the figures of the fit.
 fn outside(name: &str, mesh: &HairMesh, report: &FitReport) -> f64 {
     let percent = 100.0 * report.outside as f64 / report.points as f64;
     println!(
@@ -29,7 +29,7 @@ fn outside(name: &str, mesh: &HairMesh, report: &FitReport) -> f64 {
     percent
 }
 
-/// How deep a point is in the deepest collider at rest (m).
+/// Depth of a point in the deepest collider at rest (m).
 fn depth(colliders: &[Collider], p: Vec3) -> f32 {
     let still = |c: &Collider| MovingCollider {
         shape: c.shape,
@@ -50,8 +50,8 @@ fn styled(style: &str, strands: usize) -> (Built, Vec<Collider>) {
     (built, colliders)
 }
 
-/// At most a twentieth of long hair is outside, and a tenth of short hair, which goes in directions of its own within a
-/// cell; the mesh is valid, and it is outside of the body.
+/// At most a twentieth of long hair is outside, and a tenth of short hair, which goes in different directions within a
+/// cell; the mesh is valid, and outside of the body.
 #[test]
 fn fitted_meshes_hold_the_hair_of_built_in_styles() {
     for style in STYLES {
@@ -73,8 +73,8 @@ fn fitted_meshes_hold_the_hair_of_built_in_styles() {
     }
 }
 
-/// Throws a mesh about for two seconds, on a head that turns to and fro and stops at once, and leaves it alone
-/// for ten; one step a frame.
+/// Moves a mesh violently for two seconds, on a head that turns to and fro and stops suddenly, then leaves it at rest
+/// for ten; one step per frame.
 fn after_violence(name: &str, mesh: &HairMesh, colliders: &[Collider]) -> MeshMeasure {
     let gravity = World::default().gravity;
     let mut hair = MeshDynamics::new(mesh, &Settings::default(), gravity).expect("a valid mesh");
@@ -117,8 +117,8 @@ fn after_violence(name: &str, mesh: &HairMesh, colliders: &[Collider]) -> MeshMe
     after
 }
 
-/// A fitted mesh that was thrown about comes back to rest as it was, with nothing inside out: slivers do not
-/// keep kicking. A ponytail on the back creeps home for longer than the ten seconds.
+/// A fitted mesh that was moved violently returns to its rest shape, with nothing inverted: slivers do not keep moving.
+/// A ponytail on the back takes longer than ten seconds.
 #[test]
 fn fitted_meshes_come_to_rest_after_violence() {
     for style in STYLES {
@@ -135,7 +135,7 @@ fn fitted_meshes_come_to_rest_after_violence() {
     }
 }
 
-/// Real grooms: a fringe and a ponytail, whose roots are no even sheet. They come to rest as well.
+/// Real grooms: a fringe and a ponytail, whose roots are not an even sheet. They come to rest as well.
 #[test]
 fn fitted_meshes_hold_most_hair_of_real_grooms() {
     let Some(folder) = std::env::var_os("COIF_TEST_DATA") else {

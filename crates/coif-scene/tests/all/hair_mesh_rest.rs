@@ -1,12 +1,12 @@
-//! Hair meshes come to rest on a body that stands still, however it stands: with a head that has turned over
-//! its shoulders, hair does not lie as it was groomed, and nothing may try to bring it there for ever.
+//! Hair meshes come to rest on a body at rest in any pose: on a head that is turned over its shoulders, hair cannot
+//! reach its groomed shape, and no force may act towards it permanently.
 
 use std::path::Path;
 
 use coif_scene::{Scene, build, builtin};
 use glam::Vec3;
 
-/// When the body stops (s), how long hair has to come to rest, and how long it is watched then (s).
+/// Time at which the body stops, time for hair to come to rest, and time of observation after that (s).
 const STOP: f64 = 0.5;
 const CALM: f64 = 8.0;
 const WATCHED: f64 = 2.0;
@@ -14,10 +14,10 @@ const WATCHED: f64 = 2.0;
 /// Frames per second.
 const FPS: f64 = 30.0;
 
-/// Fastest that a point of hair at rest may be (m/s): less than two millimetres a frame.
+/// Maximum speed of a point of hair at rest (m/s): less than two millimetres per frame.
 const AT_REST: f32 = 0.05;
 
-/// The fraction of points that are not at rest, at most, while a scene is watched.
+/// The largest fraction of points that are not at rest while a scene is observed.
 fn restless(scene: &str, more: &[&str]) -> f32 {
     let mut sets = vec!["groom.strands=300".into(), format!("body.stop={STOP}")];
     sets.extend(more.iter().map(|set| set.to_string()));
@@ -52,7 +52,7 @@ fn hair_comes_to_rest_on_a_head_that_has_turned() {
         ("hair-mesh-long", &["groom.hair_mesh.resolution=high"], 0.0),
         ("hair-mesh-long", &["body.collide=distance-field"], 0.0),
         ("hair-mesh-long", &["model.substeps=4"], 0.0),
-        // Locks on their own that lie on a shoulder creep down it, at up to `creep_speed`, for half a minute.
+        // Single locks that lie on a shoulder creep down it, at up to `creep_speed`, for half a minute.
         ("hair-mesh-fitted", &["groom.strands=1500"], 0.04),
     ];
     let mut failed = Vec::new();

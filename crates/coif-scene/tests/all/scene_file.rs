@@ -1,4 +1,4 @@
-//! The scene file as a user knows it: what is read, what is written, and the built-in ones.
+//! The scene file as users see it: what is read, what is written, and the built-in scenes.
 
 use coif::model::ModelSettings;
 use coif_scene::file::{
@@ -84,7 +84,7 @@ fn every_value_reaches_its_field() {
 }
 
 #[test]
-fn fur_grows_on_a_creature_unless_said_otherwise() {
+fn fur_grows_on_a_creature_by_default() {
     let shape = |text| match read(text).unwrap().body.source {
         BodySource::BuiltIn(body) => body.shape,
         BodySource::File(_) => panic!("{text}"),
@@ -117,7 +117,7 @@ fn built_in_scenes_are_read_and_written() {
 
 #[test]
 fn there_is_a_built_in_scene_for_every_style_and_motion() {
-    // It has their name, or that of the character whose own they are.
+    // A scene with the name of a style or a motion uses it; others are used by the scene of a character.
     let scenes: Vec<Scene> =
         builtin::names().map(|name| read(builtin::text(name).unwrap()).unwrap()).collect();
     for style in Style::ALL {
@@ -145,7 +145,7 @@ fn a_written_scene_explains_itself() {
                 && l.contains(key.meaning)
         });
         let replaced = key.default.is_none() && keys().iter().any(|k| k.not_with == Some(key.name));
-        // Models may have keys of the same name that mean the same.
+        // Models may have keys of the same name and the same meaning.
         let alike =
             |k: &KeyInfo| (k.table, k.name, k.meaning) == (key.table, key.name, key.meaning);
         let models: Vec<&str> =

@@ -1,16 +1,13 @@
-//! What hair collides with: the body's surface as a distance field, and other hair as a volume. Their keys
-//! reach the simulation, and what does not fit is refused with a hint.
+//! Collision and contact keys: the body's surface as a distance field, and hair on hair as a volume. The keys reach the
+//! simulation, and invalid ones are refused with a hint.
 
 use std::path::Path;
 
 use coif::contact::{ContactSettings, broad_phase, strand_contact, volume};
-use coif_scene::file::{Collide, FieldScene, Problem, Scene, SceneError};
+use coif_scene::file::{Collide, FieldScene, Problem, Scene};
 use coif_scene::{Built, build};
 
-fn read(text: &str, sets: &[&str]) -> Result<Scene, SceneError> {
-    let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
-    Scene::from_toml(text, "test.toml", &sets)
-}
+use crate::scene_text::read_with as read;
 
 fn built(text: &str) -> Built {
     let small = "groom.strands = 80\ngroom.points = 12\nbody.resolution = 0.01\n";
@@ -45,7 +42,7 @@ fn the_surface_reaches_the_world_with_a_cell_that_fits_the_body() {
 }
 
 #[test]
-fn listed_shapes_count_besides_the_surface() {
+fn listed_shapes_are_added_to_the_surface() {
     let built = built("body.collide = 'distance-field'\nbody.collider = [{ shape = 'plane' }]\n");
     let mut colliders = Vec::new();
     built.body.collider_poses_at(0.0, &mut colliders);
@@ -89,15 +86,15 @@ fn keys_of_the_surface_need_the_surface() {
     check("", &[on, "body.field_restitution=2"], range, "");
     let range = "'field_friction' in [body]: expected a number, found a string";
     check("", &[on, "body.field_friction=much"], range, "");
-    // A neighbour that is no collision method is the trouble itself.
+    // If the neighbouring key is invalid, that is the error.
     let text = "[body]\ncollide = 3\nfield_cell = 0.01";
     let error = read(text, &[]).unwrap_err();
     assert!(matches!(error.problem(), Problem::WrongType { .. }), "{}", error.report());
 }
 
-/// Who sets another collision method does not care about the details of the one before.
+/// Setting another collision method drops the details of the previous one.
 #[test]
-fn another_way_to_collide_on_the_command_line_drops_the_keys_of_the_surface() {
+fn another_collision_method_on_the_command_line_drops_the_keys_of_the_surface() {
     let text = "[body]\ncollide = 'distance-field'\nfield_cell = 0.01\nspeed = 2";
     let scene = read(text, &["body.collide=primitives"]).unwrap();
     assert_eq!((scene.body.collide, scene.body.speed), (Collide::Primitives, 2.0));
@@ -109,7 +106,7 @@ fn another_way_to_collide_on_the_command_line_drops_the_keys_of_the_surface() {
     assert!(error.place().is_set);
 }
 
-/// A tetrahedron from a file: without colliders of its own, hair still stays out of it.
+/// A tetrahedron from a file, without colliders: hair stays out of its surface.
 #[test]
 fn a_mesh_from_a_file_needs_no_colliders_with_its_surface() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,7 +139,7 @@ fn a_mesh_from_a_file_needs_no_colliders_with_its_surface() {
 // ---- hair as a volume ----
 
 #[test]
-fn a_table_or_a_name_switches_the_volume_on() {
+fn a_table_or_a_name_enables_the_volume() {
     let on = Some(volume::Settings::default());
     for text in [
         "[contact.volume]",
@@ -173,7 +170,7 @@ fn the_keys_of_the_volume_reach_it() {
     let expected = volume::Settings { friction: 0.25, repulsion: 0.5, cell: 0.02 };
     let scene = read(text, &[]).unwrap();
     assert_eq!(scene.volume, Some(expected.clone()));
-    // A key on the command line switches it on, and changes only itself.
+    // A key on the command line enables it, and changes only itself.
     for text in ["", "contact = ['volume']", "[contact.volume]"] {
         let volume = read(text, &["contact.volume.friction=0.2"]).unwrap().volume;
         let default = volume::Settings::default();
@@ -219,7 +216,7 @@ fn contacts_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_written_scene_has_the_volume_only_if_it_is_on() {
+fn a_written_scene_has_the_volume_only_if_it_is_enabled() {
     let off = Scene::default().to_toml();
     assert!(off.contains("\n# [contact.volume]\n"), "{off}");
     let on = read("[contact.volume]\nfriction = 0.2", &[]).unwrap();
@@ -229,7 +226,7 @@ fn a_written_scene_has_the_volume_only_if_it_is_on() {
 }
 
 #[test]
-fn detection_is_chosen_by_name_and_switches_nothing_on() {
+fn detection_is_chosen_by_name_and_enables_nothing() {
     let text = "[contact.strands]\ndetection = 'grid'\nmargin = 1e-4\n";
     let scene = read(text, &[]).unwrap();
     assert!(scene.contacts().is_empty());

@@ -4,7 +4,7 @@ use coif_scene::file::{KeyInfo, Problem, Values, keys, reference};
 
 use crate::scene_text::{read, refused};
 
-/// The line `name = value` in the table of the key, and what else must be there.
+/// The line `name = value` in the table of the key, with the keys that it requires.
 fn scene_with(key: &KeyInfo, name: &str, value: &str) -> String {
     let mut text = match key.table {
         "" => String::new(),
@@ -23,7 +23,7 @@ fn scene_with(key: &KeyInfo, name: &str, value: &str) -> String {
     text + &format!("{name} = {value}\n")
 }
 
-/// Ways to hit one wrong letter.
+/// Single typing errors: a letter replaced, doubled, dropped or swapped.
 fn misspelt(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut all = Vec::new();
@@ -116,7 +116,7 @@ fn every_number_has_limits_that_belong_to_it() {
             checked += 1;
         }
         for value in &inside {
-            // Within its limits, the value itself is no reason to refuse the scene.
+            // A value within its limits is not refused for itself; another key may be missing.
             if let Err(error) = read(&scene_with(&key, key.name, value)) {
                 assert!(matches!(error.problem(), Problem::Missing { .. }), "{}", error.report());
             }

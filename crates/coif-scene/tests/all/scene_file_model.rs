@@ -1,18 +1,14 @@
-//! Choosing a model: its own keys reach it, those of other models are refused with a hint, and the
-//! scene runs.
+//! Choosing a model: its own keys reach it, those of other models are refused with a hint, and the scene runs.
 
 use std::path::Path;
 
 use coif::model::ModelSettings;
 use coif::model::follow_the_leader::Ends;
 use coif::params::Ramp;
-use coif_scene::file::{Problem, Scene, SceneError};
+use coif_scene::file::{Problem, Scene};
 use coif_scene::{Built, build};
 
-fn read(text: &str, sets: &[&str]) -> Result<Scene, SceneError> {
-    let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
-    Scene::from_toml(text, "test.toml", &sets)
-}
+use crate::scene_text::read_with as read;
 
 fn built(text: &str) -> Built {
     let small = "[groom]\nstrands = 60\npoints = 16\n[body]\nmotion = 'nod'\nresolution = 0.01\n";
@@ -30,7 +26,7 @@ fn the_keys_of_a_model_reach_it() {
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
     assert_eq!(model.substeps, 12);
     assert_eq!((model.stretch_modulus.constant(), model.stretch_damping), (Some(1e6), 0.0));
-    // 0 substeps are as many as it takes.
+    // 0 substeps means as many as stability requires.
     let scene = read(text, &["model.substeps=0"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
     assert_eq!(model.substeps, 0);
@@ -64,7 +60,7 @@ fn the_keys_of_follow_the_leader_reach_it() {
     assert!(matches!(error.problem(), Problem::Conflict { .. }), "{}", error.report());
 }
 
-/// The fibre's friction is that of the built-in body; colliders of the scene have their own.
+/// The friction of the fibre is that of the built-in body; colliders of the scene have their own.
 #[test]
 fn the_friction_of_the_fibre_reaches_the_body() {
     let text = "[groom.fibre]\nfriction = 0.7\n\
@@ -75,7 +71,7 @@ fn the_friction_of_the_fibre_reaches_the_body() {
     assert_eq!(frictions.iter().filter(|f| **f != 0.7).count(), 1, "{frictions:?}");
 }
 
-/// A ramp goes from root to tip; what is none is refused at its place.
+/// A ramp goes from root to tip; anything else is refused with its place.
 #[test]
 fn a_parameter_can_be_a_ramp() {
     let text = "[model]\nname = 'position-based'\ndamping = [[0, 8], [0.5, 4], [1, 2]]";
@@ -84,7 +80,7 @@ fn a_parameter_can_be_a_ramp() {
     assert_eq!(model.damping, Ramp::new(&[[0.0, 8.0], [0.5, 4.0], [1.0, 2.0]]).unwrap());
     assert_eq!((model.style_time.at(0.0), model.style_time.at(1.0)), (0.05, 1000.0));
     assert_eq!(read(&scene.to_toml(), &[]), Ok(scene));
-    // Equal values are a number.
+    // A ramp of equal values is a number.
     let scene = read(text, &["model.damping=[[0, 3], [1, 3]]"]).unwrap();
     assert!(scene.to_toml().contains("\ndamping = 3 "), "{}", scene.to_toml());
     let expected = "expected a number (1/s), or a ramp of places from 0 to 1 and numbers, such as [[0, 1], [1, 2]]";
@@ -106,10 +102,10 @@ fn a_parameter_can_be_a_ramp() {
     assert_eq!(message, "'style_length' in [model]: expected a number of metres, found an array");
 }
 
-/// The largest style time is none at all in the models that can be without, and runs in every model.
+/// The largest style time disables the style in models that can do without, and is accepted by every model.
 #[test]
 fn the_largest_style_time_is_no_style() {
-    // Mass-spring hair has no style of its own: its fibre holds it; and a hair mesh holds itself.
+    // Mass-spring hair is held by its fibre, and a hair mesh by its own forces: they have no style time.
     let styled = |name: &&&str| !["mass-spring", "hair-mesh"].contains(*name);
     for name in ModelSettings::NAMES.iter().filter(styled) {
         let text = format!("[model]\nname = '{name}'\nstyle_time = 1000\n");
@@ -136,7 +132,7 @@ fn the_largest_style_time_is_no_style() {
 }
 
 #[test]
-fn keys_of_another_model_are_refused_with_a_way_out() {
+fn keys_of_another_model_are_refused_with_a_hint() {
     for (text, message, hint) in [
         (
             "[model]\nname = 'position-based'\ncorrection = 1",
@@ -160,20 +156,20 @@ fn keys_of_another_model_are_refused_with_a_way_out() {
         assert!(error.hint().unwrap().starts_with(hint), "{}", error.report());
         assert_eq!((error.line(), error.column()), (3, 1), "{}", error.report());
     }
-    // A name that nobody knows is the trouble, not the keys beside it.
+    // The unknown name is the error, not the keys after it.
     let error = read("[model]\nname = 'position-bases'\niterations = 3", &[]).unwrap_err();
     assert!(matches!(error.problem(), Problem::UnknownChoice { .. }), "{}", error.report());
     let error = read("[model]\nname = 3\niterations = 3", &[]).unwrap_err();
     assert!(matches!(error.problem(), Problem::WrongType { .. }), "{}", error.report());
 }
 
-/// Who sets another model on the command line does not care about the details of the one before.
+/// Setting another model on the command line drops the keys of the previous one.
 #[test]
 fn another_model_on_the_command_line_drops_the_keys_of_the_first() {
     let text = "[model]\nname = 'position-based'\niterations = 3\nstyle_time = 0.5";
     let scene = read(text, &["model.name=explicit-spring"]).unwrap();
     let ModelSettings::ExplicitSpring(model) = &scene.model else { panic!("{scene:?}") };
-    assert_eq!(model.style_time.constant(), Some(0.5), "what every model has stays");
+    assert_eq!(model.style_time.constant(), Some(0.5), "keys of both models stay");
     // The same model again changes nothing; a contradiction within the command line stays one.
     let scene = read(text, &["model.name=position-based"]).unwrap();
     let ModelSettings::PositionBased(model) = &scene.model else { panic!("{scene:?}") };
@@ -194,7 +190,7 @@ fn every_model_moves_hair_on_the_built_in_head() {
         println!("{name}: {health:?}");
         assert!(simulation.report().quarantined.is_empty(), "{name}");
         assert_eq!(health.non_finite, 0, "{name}");
-        // Strands in a hair mesh are carried along: the mesh is what keeps its length and stays outside.
+        // Strands in a hair mesh are interpolated: the limits hold for the mesh, not for them.
         if *name != "hair-mesh" {
             assert!(health.penetration_max < 1e-3, "{name}: {health:?}");
             assert!(health.stretch_max < 0.1, "{name}: {health:?}");
@@ -202,9 +198,9 @@ fn every_model_moves_hair_on_the_built_in_head() {
     }
 }
 
-/// Contact between single hairs makes no sense for hair that is carried along, and says so.
+/// Contact between hairs is refused by models that do not simulate strands.
 #[test]
-fn hair_that_is_carried_along_refuses_contact_between_hairs() {
+fn models_of_strips_and_meshes_refuse_contact_between_hairs() {
     for model in ["hair-mesh", "cantilever"] {
         for table in ["volume", "stiction", "repulsion", "edge-collision"] {
             let text = format!("[model]\nname = '{model}'\n[contact.{table}]\n");
@@ -225,16 +221,16 @@ fn springs_that_are_too_stiff_for_their_substeps_say_how_many_they_need() {
     assert!(built(&enough).simulation().is_ok());
 }
 
-/// Strips that cannot grow say what is wrong with them, not that the scalp is.
+/// Strips that cannot grow report what is wrong with them, not with the scalp.
 #[test]
-fn strips_that_cannot_grow_name_what_is_wrong() {
+fn strips_that_cannot_grow_report_the_reason() {
     let grow = |keys: &str| {
         let text = format!("[groom]\nstyle = 'strips'\n{keys}\n[model]\nname = 'cantilever'");
         build(&Scene::from_toml(&text, "test.toml", &[]).unwrap(), Path::new("."))
     };
     let error = grow("strip_tangent = [0, 0, 0]").err().expect("no strips").to_string();
     assert!(error.contains("tangent"), "{error}");
-    // Too many are fewer, with a word.
+    // Too many strips are reduced, with a warning.
     let many =
         grow("strands = 640\nstrip_density = 100000\nstrip_layers = 64").expect("fewer strips");
     let told =
@@ -242,7 +238,7 @@ fn strips_that_cannot_grow_name_what_is_wrong() {
     assert!(many.warnings.iter().any(told), "{:?}", many.warnings);
 }
 
-/// Keys with the names of the last version still work, in a file and on the command line, and say how they are called now.
+/// Keys with the names of the last version still work, in a file and on the command line, with a warning.
 #[test]
 fn keys_with_old_names_work_and_warn() {
     let text = "[model]\nname = 'mass-spring'\nlongest_part = 0.002\n";
@@ -253,7 +249,7 @@ fn keys_with_old_names_work_and_warn() {
     for (warning, new) in scene.warnings.iter().zip(["longest_substep", "shortest_substep"]) {
         assert!(warning.contains(&format!("model.{new}")), "{warning}");
     }
-    // What is set wins over the file, whichever name it has there.
+    // `--set` overrides the file, whichever name the key has there.
     let scene = read(text, &["model.longest_part=0.004"]).expect("old names");
     let ModelSettings::MassSpring(settings) = &scene.model else { panic!("{:?}", scene.model) };
     assert_eq!(settings.longest_substep, 0.004);
@@ -265,6 +261,6 @@ fn keys_with_old_names_work_and_warn() {
         assert!(warning.contains(&format!("model.{new}")), "{warning}");
     }
     assert_eq!(scene.warnings.len(), 2, "{:?}", scene.warnings);
-    // Written again, it has the new names and nothing to warn of.
+    // The written scene has the new names and no warnings.
     assert!(read(&scene.to_toml(), &[]).expect("new names").warnings.is_empty());
 }

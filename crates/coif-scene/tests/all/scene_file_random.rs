@@ -1,4 +1,4 @@
-//! Scene files that nobody would write: nothing panics, and what is written is read back.
+//! Random scene files: nothing panics, and what is written is read back.
 
 use coif::model::ModelSettings;
 use coif::params::{self, Ramp, f32_text, string_text};
@@ -34,7 +34,7 @@ fn collider() -> impl Strategy<Value = ColliderSpec> {
         .prop_map(|(shape, center, friction)| ColliderSpec { shape, center, friction })
 }
 
-/// Any value that a key takes, as TOML, written as a scene file has it.
+/// Any value of a key, as TOML, in the form in which a scene file is written.
 fn value(values: Values) -> BoxedStrategy<String> {
     let number = |min: f64, max: f64| min as f32..=max as f32;
     match values {
@@ -66,13 +66,13 @@ fn value(values: Values) -> BoxedStrategy<String> {
 /// Keys and their values.
 type Written = Vec<(KeyInfo, String)>;
 
-/// Any values for any keys of the schema, but for those of colliders; of keys that do not go with others, or need others,
-/// only those that make sense together.
+/// Random values for random keys of the schema except those of colliders; keys that exclude or need others occur only
+/// in valid combinations.
 fn written() -> impl Strategy<Value = Written> {
     let keys: Vec<KeyInfo> = keys().into_iter().filter(|k| k.table != "body.collider").collect();
     let values: Vec<_> = keys.iter().map(|k| option::weighted(0.7, value(k.values))).collect();
     let model = select(ModelSettings::NAMES);
-    // Half of the scenes has its hair from a file, half its body; a body is a sequence where it has a rate.
+    // Half of the scenes have a groom from a file, half a body from a file, which is a sequence if it has a rate.
     let sources = (any::<bool>(), any::<bool>());
     (values, model, sources).prop_map(move |(values, model, (groom_file, body_file))| {
         let mut all: Vec<(KeyInfo, Option<String>)> = keys.iter().cloned().zip(values).collect();
@@ -81,9 +81,9 @@ fn written() -> impl Strategy<Value = Written> {
                 "model.name" => *value = Some(string_text(model)),
                 "groom.file" if !groom_file => *value = None,
                 "body.file" if !body_file => *value = None,
-                // A style on a body from a file has to know where to grow.
+                // A style on a body from a file needs a scalp.
                 "body.scalp" => *value = value.take().or(Some("\"scalp\"".into())),
-                // How wet hair is, is kept as a mass: other numbers are rounded.
+                // Wetness is stored as a mass, which rounds other values.
                 "contact.stiction.wetness" => *value = value.take().map(|_| "1".into()),
                 _ => {}
             }
@@ -119,7 +119,7 @@ fn written() -> impl Strategy<Value = Written> {
             let still = body_file && is_sequence && moves && given("body.file", &whole).is_some();
             with && without && word && of_model && !still
         });
-        // What needed a word has to go again if the key with the word went.
+        // Remove keys that require a word whose key was removed.
         let paths: Vec<String> =
             all.iter().filter(|(_, v)| v.is_some()).map(|(k, _)| k.path()).collect();
         all.retain(|(key, _)| {
@@ -156,7 +156,7 @@ fn has(text: &str, key: &KeyInfo, value: &str) -> bool {
     })
 }
 
-/// A value of any type, often one that the key takes.
+/// A value of any type, often one that the key accepts.
 fn any_value(key: &KeyInfo) -> BoxedStrategy<String> {
     let words = match key.values {
         Values::Choice { names, planned } => [names, planned].concat(),
@@ -177,7 +177,7 @@ fn any_value(key: &KeyInfo) -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// A known key and any value for it.
+/// A known key and a random value for it.
 fn any_setting() -> impl Strategy<Value = (String, String)> {
     select(keys()).prop_flat_map(|key| {
         let path = key.path().replace("collider", "collider.0");
@@ -185,7 +185,7 @@ fn any_setting() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-/// Whether the place of an error lies within its source, and its report can be made.
+/// Asserts that the place of an error lies within its source, and that the report can be written.
 fn check_places(text: &str, sets: &[String]) {
     match Scene::from_toml(text, "random.toml", sets) {
         Ok(scene) => {
@@ -204,7 +204,7 @@ fn check_places(text: &str, sets: &[String]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
 
-    /// Every key of the schema: what is read is there when the scene is written, and reads back as the same scene.
+    /// Every value that is read is in the written scene, which reads back as the same scene.
     #[test]
     fn a_written_scene_is_read_back_exactly(keys in written(), colliders in vec(collider(), 0..4)) {
         let scene = Scene::from_toml(&file(&keys), "random.toml", &[]);

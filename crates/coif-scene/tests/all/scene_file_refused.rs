@@ -1,4 +1,4 @@
-//! What a scene file refuses, where it points, and what it suggests.
+//! What a scene file refuses, the place of the error, and the suggestion.
 
 use coif_scene::file::Problem;
 
@@ -132,7 +132,7 @@ fn numbers_beyond_their_limits_show_the_limits_and_the_unit() {
 }
 
 #[test]
-fn things_of_the_future_say_so() {
+fn planned_values_are_reported_as_not_available() {
     check(
         "[model]\nname = \"super-helix\"",
         2,

@@ -21,7 +21,7 @@ fn set_changes_values_and_needs_no_quotes() {
     assert_eq!(scene.title, "two words");
     assert_eq!(read_with("", &["title=2024"]).unwrap().title, "2024");
     assert_eq!(read_with("", &["title='2024'"]).unwrap().title, "2024");
-    // The last one wins; a table changes only its own keys; entries of lists have numbers.
+    // The last one wins; a table changes only its own keys; entries of lists are numbered.
     let text = "[wind]\ngusts = 0.5\n[[body.collider]]\nshape = 'sphere'\nradius = 1";
     let sets = ["time.fps=1", "time.fps=2", "wind={seed=7}", "body.collider.0.radius=0.25"];
     let scene = read_with(text, &sets).unwrap();
@@ -31,12 +31,12 @@ fn set_changes_values_and_needs_no_quotes() {
 
 #[test]
 fn set_replaces_the_alternative_of_the_scene() {
-    // A style replaces a file, with what belonged to the file.
+    // A style replaces a file and the keys that belong to the file.
     let file = "[groom]\nfile = 'a.abc'\nscale = 0.01\npoints = 99\n";
     let scene = read_with(file, &["groom.style=bob", "groom.strands=7"]).unwrap();
     let GroomSource::Style(groom) = &scene.groom else { panic!("{scene:?}") };
     assert_eq!((groom.style, groom.strands, groom.points), (Style::Bob, 7, 30));
-    // A file replaces a style; it keeps its own points unless told otherwise.
+    // A file replaces a style; it keeps its own points unless they are set.
     let style = "[groom]\nstyle = 'bob'\nstrands = 5\npoints = 99\nseed = 3\nlength = 0.2\n";
     let scene = read_with(style, &["groom.file=/a/b.abc"]).unwrap();
     let GroomSource::File(groom) = &scene.groom else { panic!("{scene:?}") };

@@ -1,4 +1,4 @@
-//! Scene files as text, for the tests of what is read and what is refused.
+//! Scene files as text, for the tests of reading and refusing.
 
 use coif_scene::file::{Scene, SceneError};
 

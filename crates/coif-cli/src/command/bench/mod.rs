@@ -1,4 +1,4 @@
-//! `coif bench`: speed.
+//! `coif bench`: measures speed.
 
 mod table;
 
@@ -11,10 +11,10 @@ use super::threads;
 use crate::failure::Failure;
 use crate::talk::{self, Talk};
 
-/// Measure speed, each figure beside its plain reference in the same run
+/// Measure speed, each figure with a reference
 ///
-/// Medians over a second of motion in steady state, or over several runs where nothing moves, with the fastest
-/// beside them. Leave the machine alone meanwhile.
+/// Medians over a second of motion in steady state, or over several runs of static measurements, with the fastest
+/// beside them. Run it on an idle machine.
 #[derive(Args)]
 #[command(after_help = "Examples:
   coif bench
@@ -22,14 +22,14 @@ use crate::talk::{self, Talk};
   coif bench mass-spring --row full-head-100k
   coif bench --json > speed.json
 
-Benchmarks: ftl, mass-spring, hair-mesh, cantilever, volume, distance-field, render")]
+Benchmarks: ftl, mass-spring, cantilever, hair-mesh, volume, distance-field, drive, crowd, render")]
 pub(crate) struct Bench {
     /// Only this benchmark
     name: Option<String>,
     /// Only this row; some take minutes and are measured only if they are named here
     #[arg(long, value_name = "ROW", requires = "name")]
     row: Option<String>,
-    /// A tenth of the hair, and fewer repetitions of what does not move
+    /// A tenth of the hair, and fewer repetitions of static measurements
     #[arg(long)]
     quick: bool,
     /// Measure on one thread and on N; 0 is one per core
@@ -66,7 +66,7 @@ impl Bench {
     }
 }
 
-/// There is no such thing in a registry; this is what there is.
+/// The error for a name that is not in a registry, with the names in it.
 pub(super) fn unknown<'a>(
     what: &str,
     name: &str,

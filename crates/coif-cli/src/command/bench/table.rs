@@ -1,4 +1,4 @@
-//! Rows for people.
+//! Formats rows as a table.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use coif_lab::bench::{Detail, Row};
 
 use crate::units;
 
-/// The rows as a table with a line of explanation, and a line for each row of which more is known.
+/// The rows as a table with an explanation, and a line for each row with additional results.
 pub(super) fn table(rows: &[Row]) -> String {
     let width = rows.iter().map(|r| r.name.len()).fold(12, usize::max);
     let mut out = format!(
@@ -42,8 +42,8 @@ pub(super) fn table(rows: &[Row]) -> String {
     }
     out.push_str(
         "\nns per particle and step, for pictures per segment; ms per frame of 1/60 s or per \
-         picture.\nMedians, the fastest piece beside them.\nMemory limit: bytes that must move per particle over the bandwidth of a plain \
-         copy, same run.\n",
+         picture.\nMedians, with the fastest piece beside them.\nMemory limit: bytes that have to move per particle over the \
+         bandwidth of a plain copy, same run.\n",
     );
     for row in rows {
         if let Some(detail) = &row.detail {
@@ -53,7 +53,7 @@ pub(super) fn table(rows: &[Row]) -> String {
     out
 }
 
-/// Where the time of whole frames goes.
+/// The times of the pieces of a frame, as one line.
 fn in_words(detail: &Detail) -> String {
     let mut out = format!("{} a frame", units::seconds(detail.seconds_per_frame));
     let mut fractions: Vec<_> = detail.fractions.iter().collect();

@@ -1,4 +1,4 @@
-//! Runs the program in a fresh folder and looks at what it says and leaves behind.
+//! Runs the program in a fresh folder and checks its output and the files that it leaves.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -6,10 +6,10 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A fresh folder with the program at hand.
+/// A fresh folder in which the program runs.
 pub(crate) struct Folder(TempDir);
 
-/// What is the same in all small scenes: few strands, a coarse head.
+/// Settings of all small scenes: few strands, a coarse head.
 pub(crate) const SMALL: &[&str] =
     &["--set", "groom.strands=120", "--set", "groom.points=12", "--set", "body.resolution=0.02"];
 
@@ -43,7 +43,7 @@ impl Folder {
         self.command(arguments).output().expect("the program starts")
     }
 
-    /// Runs and expects success; gives back stdout.
+    /// Runs and expects success; returns stdout.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -57,8 +57,7 @@ impl Folder {
         serde_json::from_str(&text).expect("one JSON document and nothing else")
     }
 
-    /// Runs and expects exit code 2, an error, a hint, silence on stdout and no new file; gives
-    /// back stderr.
+    /// Runs and expects exit code 2, an error, a hint, nothing on stdout and no new file; returns stderr.
     pub(crate) fn fails(&self, arguments: &[&str]) -> String {
         let before = self.names();
         let output = self.run(arguments);

@@ -1,9 +1,9 @@
-//! Whole frames of a head of hair, and where their time goes.
+//! Whole frames of a head of hair, and their times by piece.
 //!
-//! The head is at its fastest when the clock starts, and the hair at rest: there is something to do from
-//! the first frame on. The median of the frames after the first counts (the slower of two). The full head, which takes minutes a
-//! frame, swings for some frames without contact of hair on hair; then there is contact, the second frame counts,
-//! and it is measured on all threads only.
+//! Measurement starts at the maximum speed of the head, with the hair at rest, so that there is contact from the first
+//! frame on. The median of the frames after the first is reported (the slower of two). The full head, which takes
+//! minutes per frame, swings for some frames without contact between hairs; then contact is enabled, and the second
+//! frame is reported, on all threads only.
 
 use coif::body::MovingCollider;
 use coif::contact::{Chains, StrandContact};
@@ -23,14 +23,14 @@ use crate::Error;
 /// A head of hair.
 struct Case {
     name: &'static str,
-    /// The built-in scene that it comes from.
+    /// The built-in scene that it is taken from.
     scene: &'static str,
     strands: usize,
-    /// When the head is at its fastest (s).
+    /// Time of the maximum speed of the head (s).
     start: f64,
     /// Frames without contact before that.
     swings: u32,
-    /// Frames after the first, of which the median counts.
+    /// Frames after the first, of which the median is reported.
     frames: usize,
     when: When,
 }
@@ -126,7 +126,7 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
         drive.step();
     }
     let clock = Clock::new();
-    let strands = built.scene.touches_single_hairs().then(|| built.scene.strands.clone());
+    let strands = built.scene.has_strand_contact().then(|| built.scene.strands.clone());
     let chains = Chains::of_strands(&built.groom);
     let contact = StrandContact::new(&chains, &strands.unwrap_or_default())?;
     drive.model.set_contact(Some(Box::new(Watched { contact, clock: clock.clone() })));
@@ -135,13 +135,13 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
         drive.pose();
         let pieces = clock.measure(|| drive.step());
         let spent = pieces.iter().sum::<f64>();
-        // The first frame finds the sizes of everything.
+        // The first frame allocates, and is not reported.
         if index > 0 {
             frames.push((spent, pieces, drive.report.substeps));
         }
         iterations = iterations.max(drive.report.solve.iterations);
     }
-    // One frame counts, so that its pieces add up to it.
+    // Report one frame, so that its pieces add up to its time.
     frames.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (frame, pieces, substeps) = frames[frames.len() / 2];
     let fastest = frames[0].0;
@@ -176,7 +176,7 @@ fn measure(case: &Case, built: &Built, threads: usize) -> Result<(Row, Detail), 
     Ok((row, detail))
 }
 
-/// Largest memory of this process so far (bytes), where the system reports it.
+/// Peak memory of this process so far (bytes), if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -184,7 +184,7 @@ fn peak_memory() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Hair of a scene that is stepped by hand, so that contact can be watched.
+/// Hair of a scene that is stepped directly, so that contact can be timed.
 struct Drive<'a> {
     built: &'a Built,
     world: &'a World,
@@ -198,7 +198,7 @@ struct Drive<'a> {
 }
 
 impl<'a> Drive<'a> {
-    /// Hair at rest on a head that is where it is at `start` (s).
+    /// Hair at rest on the pose of the head at the time `start` (s).
     fn new(built: &'a Built, world: &'a World, start: f64) -> Result<Self, Error> {
         let settings = match &built.scene.model {
             ModelSettings::MassSpring(settings) => settings.clone(),
@@ -219,7 +219,7 @@ impl<'a> Drive<'a> {
         Ok(drive)
     }
 
-    /// Moves the body on by one step.
+    /// Advances the body by one step.
     fn pose(&mut self) {
         self.time += f64::from(self.world.dt());
         self.follow();
@@ -227,7 +227,7 @@ impl<'a> Drive<'a> {
         self.built.body.moving_colliders(start, end, &mut self.colliders);
     }
 
-    /// Poses colliders and roots: all hair grows on the head, which its colliders go with.
+    /// Poses colliders and roots: all hair grows on the bone of the head.
     fn follow(&mut self) {
         self.poses.swap(0, 1);
         let body = &self.built.body;
@@ -260,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    /// The manually driven model follows the simulation of the same scene.
+    /// The model that is stepped directly agrees with the simulation of the same scene.
     #[test]
     fn the_head_moves_as_in_the_scene() {
         let built = head("long-straight-10k", 32).unwrap();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_add_up_to_the_whole() {
+    fn fractions_add_up_to_the_whole() {
         let built = head("long-straight-10k", 40).unwrap();
         let (row, detail) = measure(&CASES[0], &built, 1).unwrap();
         assert_eq!((row.strands, row.name.as_str()), (40, "long-straight-1k-quick"));

@@ -1,5 +1,5 @@
-//! Velocity solves on their own: the banded factor against the textbook's conjugate gradient, and hair
-//! in lanes against the plain version.
+//! Velocity solves on their own: banded factorisation against the textbook's conjugate gradient, and hair in lanes
+//! against the plain version.
 
 use std::f64::consts::FRAC_PI_4;
 
@@ -24,7 +24,7 @@ const SEGMENTS: usize = 50;
 const SEGMENT: f64 = 0.006;
 /// Strands of `free-hair`.
 const STRANDS: usize = 1024;
-/// Strands that the plain version takes, which is much slower.
+/// Strands of the plain version, which is much slower.
 const PLAIN_STRANDS: usize = 8;
 /// Substeps of a frame of 1/60 s.
 const SUBSTEPS: usize = 16;
@@ -32,7 +32,7 @@ const SUBSTEPS: usize = 16;
 const SUBSTEP: f64 = 1.0 / (60 * SUBSTEPS) as f64;
 /// Tolerance of the conjugate gradient: the rounding of single precision.
 const TOLERANCE: f64 = 1e-4;
-/// Particles that the body holds.
+/// Pinned particles.
 const PINNED: usize = 3;
 
 pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
@@ -44,7 +44,7 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     for threads in setting.thread_counts() {
         rows.push(with_threads(threads, || free_hair(setting, threads))??);
     }
-    // A substep has two solves; the rest of it is forces, matrix, strain limit and copies.
+    // A substep has two solves; the rest is forces, matrix, strain limit and copies.
     let left = 0.5 * rows[0].ns_per_particle_step - direct.ns_per_particle_step;
     let left_min = 0.5 * rows[0].ns_per_particle_step_min - direct.ns_per_particle_step_min;
     let assembly = Row {
@@ -60,7 +60,7 @@ pub(super) fn run(setting: &Setting) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Factor and solve sixteen strands, on one core.
+/// Factorisation and solve of sixteen strands on one core.
 fn factor_solve(setting: &Setting) -> Result<Row, Error> {
     let hair = Hair::new();
     let (assembled, rhs) = hair.in_lanes();
@@ -75,7 +75,7 @@ fn factor_solve(setting: &Setting) -> Result<Row, Error> {
             banded.factor();
             banded.solve(&mut solution);
         });
-        // The plain version takes long: once in a while, and one strand of the sixteen.
+        // The plain version is slow: measure it once in fifty pieces, and on one strand of the sixteen.
         let slow = (piece % 50 == 49).then(|| {
             seconds(|| {
                 hair.solve_plainly();
@@ -89,7 +89,7 @@ fn factor_solve(setting: &Setting) -> Result<Row, Error> {
     Ok(Row { ms_per_frame: row.ms_per_frame * (2 * SUBSTEPS) as f64, ..row })
 }
 
-/// Substeps of hair that is pulled aside, without collision or contact.
+/// Substeps of hair that is pulled sideways, without collision or contact.
 fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Error> {
     let strands = if setting.quick { STRANDS / 8 } else { STRANDS };
     let (groom, few) = (groom(strands), groom(PLAIN_STRANDS));
@@ -136,7 +136,7 @@ fn free_hair(setting: &Setting, threads: usize) -> Result<Row, Error> {
     })
 }
 
-/// Straight hair that points downwards and is curved a little.
+/// Slightly curved hair that points downwards.
 fn groom(strands: usize) -> Groom {
     let mut all = Strands::new();
     for s in 0..strands {
@@ -151,14 +151,14 @@ fn groom(strands: usize) -> Groom {
     Groom::new(all, Fibre::default())
 }
 
-/// One straight strand with its extra particles, pulled aside: the system of a velocity solve.
+/// The system of a velocity solve: one straight strand with its extra particles, pulled sideways.
 struct Hair {
     mass: Vec<f64>,
     links: Vec<Link>,
     force: Vec<DVec3>,
     constraint: Vec<Constraint>,
     drag: Vec<f64>,
-    /// Time by which springs look ahead (s).
+    /// Time by which the springs are extrapolated (s).
     lag: f64,
 }
 
@@ -166,7 +166,7 @@ impl Hair {
     fn new() -> Self {
         let fibre = Fibre::default();
         let unit = UnitStiffness::new(0.5);
-        // Every other particle is an extra one, a quarter of a turn on from the last.
+        // Every other particle is an extra one, rotated by a quarter of a turn from the last.
         let x: Vec<DVec3> = (0..=2 * SEGMENTS)
             .map(|row| {
                 let turn = [DVec3::X, DVec3::Z, DVec3::NEG_X, DVec3::NEG_Z][row / 2 % 4];
@@ -236,7 +236,7 @@ impl Hair {
         (banded.rows_mut().to_vec(), rhs)
     }
 
-    /// The velocities of one strand by the textbook.
+    /// The velocities of one strand by conjugate gradients.
     fn solve_plainly(&self) -> Vec<DVec3> {
         let mut velocity = vec![DVec3::ZERO; self.mass.len()];
         let particles = Particles {
@@ -257,7 +257,7 @@ mod tests {
 
     /// Both methods solve the same system.
     #[test]
-    fn the_factor_gives_what_the_textbook_gives() {
+    fn the_banded_factor_agrees_with_conjugate_gradients() {
         let hair = Hair::new();
         let (assembled, mut solution) = hair.in_lanes();
         let mut banded = Banded::new(hair.mass.len());

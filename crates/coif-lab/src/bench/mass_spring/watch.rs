@@ -1,8 +1,7 @@
 //! The times of the pieces of a step, measured by a wrapper of the contact between hairs.
 //!
-//! The model calls contact at fixed places of a substep, so that these places divide the substep:
-//! find pairs, (forces and factors), springs, (solve), repel, (move and collide with the body), collide, (forces
-//! and factors), springs, (solve), repel.
+//! The model calls contact at fixed places of a substep, which divide it into pieces: find pairs, (forces and factors),
+//! springs, (solve), repel, (move and collide with the body), collide, (forces and factors), springs, (solve), repel.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -15,7 +14,7 @@ pub(super) const PIECES: [&str; 6] = ["solve", "forces", "body", "stiction", "co
 
 #[derive(Clone, Copy)]
 enum Piece {
-    /// Velocities from factors and from the springs between hairs.
+    /// Velocities from the factors and from the springs between hairs.
     Solve,
     /// Springs of the hair itself: forces, matrix and its factor.
     Forces,
@@ -49,8 +48,8 @@ impl Clock {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Books the time since the last call.
-    fn book(&self, piece: Piece) {
+    /// Adds the time since the last call to a piece.
+    fn record(&self, piece: Piece) {
         let mut state = self.state();
         let now = Instant::now();
         state.spent[piece as usize] += now.duration_since(state.last).as_secs_f64();
@@ -64,17 +63,17 @@ impl Clock {
             (state.last, state.spent) = (Instant::now(), [0.0; PIECES.len()]);
         }
         work();
-        self.book(Piece::Rest);
+        self.record(Piece::Rest);
         self.state().spent
     }
 
-    /// Pairs of segments that were near each other in the last search of contact.
+    /// Pairs of near segments in the last search of contact.
     pub(super) fn pairs(&self) -> usize {
         self.state().pairs
     }
 }
 
-/// Contact with timing.
+/// Contact with timing of its calls.
 pub(super) struct Watched {
     pub(super) contact: StrandContact,
     pub(super) clock: Clock,
@@ -86,14 +85,14 @@ impl HairContact for Watched {
     }
 
     fn find(&mut self, position: &[Vec3], velocity: &[Vec3], dt: f32) {
-        self.clock.book(Piece::Rest);
+        self.clock.record(Piece::Rest);
         self.contact.find(position, velocity, dt);
         self.clock.state().pairs = self.contact.pairs().len();
-        self.clock.book(Piece::Stiction);
+        self.clock.record(Piece::Stiction);
     }
 
     fn springs(&self) -> &[ContactSpring] {
-        self.clock.book(Piece::Forces);
+        self.clock.record(Piece::Forces);
         self.contact.springs()
     }
 
@@ -102,21 +101,21 @@ impl HairContact for Watched {
     }
 
     fn repel(&mut self, position: &[Vec3], velocity: &mut [Vec3], dt: f32) {
-        self.clock.book(Piece::Solve);
+        self.clock.record(Piece::Solve);
         self.contact.repel(position, velocity, dt);
-        self.clock.book(Piece::Collision);
+        self.clock.record(Piece::Collision);
     }
 
     fn collide(&mut self, start: &[Vec3], end: &mut [Vec3], velocity: &mut [Vec3], dt: f32) {
-        self.clock.book(Piece::Body);
+        self.clock.record(Piece::Body);
         self.contact.collide(start, end, velocity, dt);
-        self.clock.book(Piece::Collision);
+        self.clock.record(Piece::Collision);
     }
 
     fn collide_again(&mut self, start: &[Vec3], end: &mut [Vec3], moved: &[bool], dt: f32) {
-        self.clock.book(Piece::Body);
+        self.clock.record(Piece::Body);
         self.contact.collide_again(start, end, moved, dt);
-        self.clock.book(Piece::Collision);
+        self.clock.record(Piece::Collision);
     }
 
     fn reset(&mut self) {

@@ -19,7 +19,7 @@ const BUILT_IN: Table = Table {
     },
 };
 
-/// A key of it makes the body one from a file.
+/// Setting any of its keys makes the body one from a file.
 const FILE: Table = Table {
     get: |s| match &s.body.source {
         BodySource::File(body) => Some(body),
@@ -47,7 +47,7 @@ const FIELD: Table = Table {
 };
 
 pub(super) fn keys() -> Vec<Key<Scene>> {
-    // The path chooses where the mesh comes from, so it is read first.
+    // The path decides between file and built-in body, so it is read first.
     let (path, of_file): (Vec<_>, Vec<_>) =
         of_params(FILE).into_iter().partition(|key| key.name == "file");
     let built_in = of_params(BUILT_IN).into_iter().map(|key| key.without("file"));

@@ -1,4 +1,4 @@
-//! The tables under `[contact]`. A table switches its contact on, even an empty one. Its keys are the parameters of the
+//! The tables under `[contact]`. A table enables its contact, even if it is empty. Its keys are the parameters of the
 //! contact.
 
 use coif::contact::{strand_contact, volume};
@@ -8,7 +8,7 @@ use super::{ContactTable, key, of_params};
 use crate::file::scene::Scene;
 use crate::file::schema::{Key, Kind, Table};
 
-/// How to get at settings that are an option: reading them does not switch them on, changing them does.
+/// Accessors of optional settings: reading does not enable them, changing does.
 macro_rules! contact {
     ($path:literal, $contact:expr, $($settings:ident).+) => {
         ContactTable {
@@ -44,8 +44,8 @@ pub(super) fn keys(path: &str) -> Vec<Key<Scene>> {
 const WETNESS: Key<Scene> = key(
     "wetness",
     "",
-    "From dry (0) to dripping (1): sets the other keys of this table, and the weight of the \
-     water. Keys that are written too count more.",
+    "From dry (0) to dripping (1): sets the other keys of this table and the mass of the water. Keys that are \
+     written explicitly take precedence.",
     Kind::Number {
         min: 0.0,
         max: 1.0,

@@ -29,7 +29,7 @@ const STRIPS: Table = Table {
     },
 };
 
-/// A key of it makes the groom one from a file.
+/// Setting any of its keys makes the groom one from a file.
 const FILE: Table = Table {
     get: |s| match &s.groom {
         GroomSource::File(groom) => Some(groom),
@@ -46,7 +46,7 @@ const FILE: Table = Table {
     },
 };
 
-/// Either of the two, for what both have.
+/// The style or the file, for the keys that both have.
 const EITHER: Table = Table {
     get: |s| match &s.groom {
         GroomSource::Style(groom) => Some(groom as &dyn Parameters),
@@ -59,7 +59,7 @@ const EITHER: Table = Table {
 };
 
 pub(super) fn keys() -> Vec<Key<Scene>> {
-    // The path chooses where hair comes from, so it is read first.
+    // The path decides between file and style, so it is read first.
     let (path, of_file): (Vec<_>, Vec<_>) =
         of_params(FILE).into_iter().partition(|key| key.name == "file");
     let styles = of_params(STYLE).into_iter().map(|key| match key.kind {

@@ -1,11 +1,9 @@
-//! Every key of a scene file: the one list that the reader, the writer, the suggestions and the
-//! reference share.
+//! Every key of a scene file: the one list used by the reader, the writer, the suggestions and the reference.
 //!
-//! Nearly all keys are parameters that settings declare (`coif::params`): those of models, contacts and the fibre where
-//! these are, those of groom, body, time and pictures in `scene.rs`. To add a key, add a parameter. This file defines
-//! the places of the settings of tables, and which keys exclude or need each other. Within a table, the key that
-//! chooses a variant (`file`, `name`) comes before the keys that fill it, because fields are filled
-//! in this order.
+//! Nearly all keys are parameters that settings declare (`coif::params`): those of models, contacts and the fibre in
+//! `coif`, those of groom, body, time and pictures in `scene.rs`. To add a key, add a parameter. This file defines
+//! where the settings of each table are, and which keys exclude or need each other. Within a table, the key that
+//! chooses a variant (`file`, `name`) comes before the keys of that variant, because fields are filled in this order.
 
 mod body;
 mod contact;
@@ -21,15 +19,15 @@ use super::collider::ColliderDraft;
 use super::scene::Scene;
 use super::schema::{Key, Kind, Needs, SceneSection, Section, Table};
 
-/// A table that switches a contact on.
+/// A table that enables a contact.
 pub(crate) struct ContactTable {
-    /// The name of the contact that it is about.
+    /// The name of the contact.
     pub(crate) contact: &'static str,
     pub(crate) path: &'static str,
     pub(crate) table: Table,
 }
 
-/// The tables that switch contacts on.
+/// The tables that enable contacts.
 pub(crate) const CONTACT_TABLES: &[ContactTable] = contact::TABLES;
 
 /// The tables of a scene file in the order of the reference.
@@ -43,7 +41,7 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
         },
         Section {
             path: "groom.fibre",
-            meaning: "What one fibre is made of. Human hair unless said otherwise.",
+            meaning: "The material of one fibre; the defaults are human hair.",
             keys: of_params(Table {
                 get: |s: &Scene| Some(&s.fibre),
                 get_mut: |s| Some(&mut s.fibre),
@@ -68,31 +66,30 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
         Section { path: "model", meaning: "How the hair moves.", keys: model::keys().leak() },
         Section {
             path: "contact.volume",
-            meaning: "Contact of hair on hair, as friction and repulsion on a grid. The table switches it \
-                  on, even an empty one, and so does `contact = [\"volume\"]` at the top; \
-                  `contact = []` switches it off.",
+            meaning: "Contact of hair on hair, as friction and repulsion on a grid. The table enables it, even if it is \
+                  empty, and so does `contact = [\"volume\"]` at the top; `contact = []` disables it.",
             keys: contact::keys("contact.volume").leak(),
         },
         Section {
             path: "contact.stiction",
-            meaning: "Single hairs that come near stick to each other until they are pulled apart: a \
-                  spring between each two. For hair that is simulated hair by hair.",
+            meaning: "Single hairs that come near each other stick together, held by springs, until they are pulled apart. \
+                  For models that move strands.",
             keys: contact::keys("contact.stiction").leak(),
         },
         Section {
             path: "contact.repulsion",
-            meaning: "Single hairs that come near push each other away softly, with friction.",
+            meaning: "Single hairs that come near each other repel each other softly, with friction.",
             keys: contact::keys("contact.repulsion").leak(),
         },
         Section {
             path: "contact.edge-collision",
-            meaning: "Stops single hairs that would pass through each other; what cannot be parted in a substep is counted.",
+            meaning: "Stops single hairs that would pass through each other; crossings that remain after a substep are counted.",
             keys: contact::keys("contact.edge-collision").leak(),
         },
         Section {
             path: "contact.strands",
-            meaning: "How single hairs that are near each other are found, for stiction, repulsion and edge-collision. \
-                  The table alone switches none of them on.",
+            meaning: "How pairs of near segments of hair are found, for stiction, repulsion and edge-collision. \
+                  The table alone enables none of them.",
             keys: of_params(Table {
                 get: |s: &Scene| Some(&s.strands.detection),
                 get_mut: |s| Some(&mut s.strands.detection),
@@ -108,7 +105,7 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
             })
             .leak(),
         },
-        Section { path: "world", meaning: "Where the scene takes place.", keys: WORLD },
+        Section { path: "world", meaning: "The surroundings.", keys: WORLD },
         Section {
             path: "time",
             meaning: "Frames and steps.",
@@ -122,7 +119,7 @@ pub(crate) static SECTIONS: LazyLock<Vec<SceneSection>> = LazyLock::new(|| {
     ]
 });
 
-/// The table that may be there many times.
+/// The table that may occur more than once.
 pub(crate) static COLLIDER: LazyLock<Section<ColliderDraft>> = LazyLock::new(|| Section {
     path: "body.collider",
     meaning: "Shapes that hair collides with besides the body itself, one `[[body.collider]]` \
@@ -130,17 +127,17 @@ pub(crate) static COLLIDER: LazyLock<Section<ColliderDraft>> = LazyLock::new(|| 
     keys: of_params(Table { get: |c: &ColliderDraft| Some(c), get_mut: |c| Some(c) }).leak(),
 });
 
-/// Two keys of which one replaces the other. A `--set` of either drops the other, and the keys
-/// that made sense only with it, from the scene file.
+/// Two keys that replace each other. A `--set` of either drops the other, and the keys that apply only to it, from
+/// the scene file.
 pub(crate) struct Alternative {
     pub(crate) table: &'static str,
     pub(crate) one: &'static str,
     pub(crate) other: &'static str,
-    /// Keys that are meant for whichever of the two was there.
+    /// Keys that both alternatives have; their value is dropped together with the alternative it was written for.
     pub(crate) shared: &'static [&'static str],
 }
 
-/// Keys that had another name in the last version: table, old name, new name. They go with the next version.
+/// Keys that had another name in the last version: table, old name, new name. The next version drops the old names.
 pub(crate) const RENAMED: &[(&str, &str, &str)] = &[
     ("model", "longest_part", "longest_substep"),
     ("model", "shortest_part", "shortest_substep"),
@@ -167,7 +164,7 @@ const fn key(
     Key { name, unit, needs: Needs::Nothing, absent: "", meaning, kind }
 }
 
-/// The key of a parameter.
+/// Makes the key of a parameter.
 fn of_param<T>(param: &'static Param, table: Table<T>) -> Key<T> {
     Key {
         name: param.name,
@@ -179,7 +176,7 @@ fn of_param<T>(param: &'static Param, table: Table<T>) -> Key<T> {
     }
 }
 
-/// The keys of all parameters of settings.
+/// Makes the keys of all parameters of settings.
 fn of_params<T: Default>(table: Table<T>) -> Vec<Key<T>> {
     let params = (table.get_mut)(&mut T::default()).map(|settings| settings.params());
     params.into_iter().flatten().map(|param| of_param(param, table)).collect()
@@ -212,6 +209,6 @@ const TOP: &[Key<Scene>] = &[key(
 const WORLD: &[Key<Scene>] = &[key(
     "gravity",
     "m/s^2",
-    "Acceleration of everything that falls.",
+    "Acceleration of gravity.",
     Kind::Vector { min: -1000.0, max: 1000.0, get: |s| Some(s.gravity), set: |s, v| s.gravity = v },
 )];

@@ -1,5 +1,5 @@
-//! `[model]`: how the hair moves. The keys are the parameters of the models, as these declare them; a key that several
-//! models declare alike is one.
+//! `[model]`: how the hair moves. The keys are the parameters of the models, as declared there; a key that several
+//! models declare identically is listed once.
 
 use coif::model::ModelSettings;
 
