@@ -325,6 +325,7 @@ mod tests {
     use super::super::collider::tests::fixed;
     use super::*;
     use crate::body::Shape;
+    use crate::math::lanes::{VECTOR, set_lane};
 
     fn vec3(size: f32) -> impl Strategy<Value = Vec3> {
         (-size..size, -size..size, -size..size).prop_map(Vec3::from)
@@ -357,6 +358,38 @@ mod tests {
                     simd => level(simd, &collider, Vec3x8::splat(simd, p))[0]);
                 let inside = collider.inside(p).is_some();
                 prop_assert!((level - 1.0).abs() < 1e-5 || (level < 1.0) == inside);
+            }
+        }
+
+        /// A collider that contains the end of a path is near the path's beginning.
+        #[test]
+        fn a_collider_at_the_end_of_a_path_is_near(
+            from in prop::collection::vec(vec3(0.5), LANES),
+            by in vec3(0.2),
+            lane in 0..LANES,
+            turn in -3.0f32..3.0,
+        ) {
+            let (all, mut groups, mut row) = (shapes(turn), Vec::new(), [0.0; VECTOR]);
+            Group::lay_out(&all, &mut groups);
+            for (l, &p) in from.iter().enumerate() {
+                set_lane(&mut row, 0, l, p);
+            }
+            let near = dispatch!(Level::new(),
+                simd => near_path(simd, &all, &groups, Vec3x::of_row(simd, &row), by.length()));
+            for (c, collider) in all.iter().enumerate() {
+                prop_assert!(collider.inside(from[lane] + by).is_none() || near.bits >> c & 1 == 1);
+            }
+        }
+
+        /// The level function of a row agrees with that of a half.
+        #[test]
+        fn levels_of_rows_and_halves_agree(p in vec3(0.4), turn in -3.0f32..3.0) {
+            for collider in shapes(turn) {
+                let (row, half) = dispatch!(Level::new(), simd => (
+                    level_of_row(simd, &collider, Vec3x::splat(simd, p))[3],
+                    level(simd, &collider, Vec3x8::splat(simd, p))[3],
+                ));
+                prop_assert_eq!(row, half);
             }
         }
 
